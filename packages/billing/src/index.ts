@@ -1,0 +1,1 @@
+export type { UsagePage, UsageRecord, UsageStore } from './usage-store.ts';

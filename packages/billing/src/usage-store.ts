@@ -1,0 +1,38 @@
+import type { UsageEvent } from '@model-gateway/contracts';
+
+/** One metered request as it is kept and shown. */
+export interface UsageRecord {
+  readonly id: string;
+  readonly apiKeyId: string;
+  readonly keyId: string | null;
+  readonly userId: string;
+  readonly project: string | null;
+  readonly model: string;
+  readonly backend: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly totalTokens: number;
+  readonly cost: number | null;
+  readonly points: number | null;
+  readonly accountType: 'user' | 'group' | null;
+  readonly refId: string | null;
+  readonly createdAt: Date;
+}
+
+export interface UsagePage {
+  readonly records: readonly UsageRecord[];
+  readonly total: number;
+}
+
+/** Where metered requests are kept. */
+export interface UsageStore {
+  /** Writes a batch in one transaction; an event that was written before changes nothing. Answers how many were new. */
+  record(events: readonly UsageEvent[]): Promise<number>;
+  /** A user's rows, newest first; with a project, only the rows of keys with that label. */
+  list(query: {
+    readonly userId: string;
+    readonly project?: string | undefined;
+    readonly limit: number;
+    readonly offset: number;
+  }): Promise<UsagePage>;
+}

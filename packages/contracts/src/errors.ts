@@ -1,0 +1,37 @@
+import { AppError } from '@model-gateway/kernel';
+
+/** Every way in which the service can refuse or fail. Each surface has one table that says what a code means there. */
+export const ERROR_CODES = [
+  // The request itself.
+  'invalid_json',
+  'invalid_request',
+  'missing_fields',
+  'request_too_large',
+  'not_found',
+  'method_not_allowed',
+  // Who is asking.
+  'authentication_required',
+  'invalid_credentials',
+  'admin_token_required',
+  'admin_required',
+  // Accounts.
+  'email_taken',
+  'registration_closed',
+  'group_not_found',
+  // Routing and upstreams.
+  'unknown_type',
+  'bad_url',
+  'model_not_found',
+  'all_backends_unhealthy',
+  'unsupported_operation',
+  'bad_gateway',
+  // Ourselves.
+  'not_available_yet',
+  'store_unavailable',
+  'internal_error',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** The one error of the service: thrown anywhere, translated once per surface. */
+export class ServiceError extends AppError<ErrorCode> {}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+/**
+ * One served request, as it travels through the usage journal. The id is the id of the usage row, so that an event which
+ * is delivered twice is recorded once.
+ */
+export const usageEventSchema = z.object({
+  id: z.uuid(),
+  user_id: z.uuid(),
+  /** Null for requests that came with a JWT. */
+  key_id: z.uuid().nullable(),
+  /** The first 8 characters of the key, or `jwt-<user-uuid>`. Shown, never joined on. */
+  api_key_id: z.string().max(64),
+  project: z.string().max(128).nullable(),
+  group_id: z.uuid().nullable(),
+  model: z.string().max(128),
+  backend: z.string().max(64),
+  prompt_tokens: z.int().nonnegative(),
+  completion_tokens: z.int().nonnegative(),
+  total_tokens: z.int().nonnegative(),
+  /** USD; null when the model has no price. */
+  cost: z.number().nonnegative().nullable(),
+  ref_id: z.string().max(64).nullable(),
+  /** When the request was completed. */
+  created_at: z.iso.datetime(),
+});
+
+export type UsageEvent = z.output<typeof usageEventSchema>;

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { StartupError } from './errors.ts';
+
+/** The environment as a process sees it. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+interface SettingNotes {
+  /** One sentence for the configuration reference. */
+  readonly description: string;
+  /** What the reference shows as the default, where the schema's own default does not say it. */
+  readonly defaultText?: string;
+  /** A secret is never shown in a problem report. */
+  readonly secret?: boolean;
+  /** Unset is a problem when NODE_ENV is `production`. */
+  readonly requiredInProduction?: boolean;
+}
+
+/** One environment variable: its name, how its text is read, and what a person needs to know about it. */
+export interface Setting<Value = unknown> extends SettingNotes {
+  readonly env: string;
+  readonly schema: z.ZodType<Value, string | undefined>;
+}
+
+export type Settings = Readonly<Record<string, Setting>>;
+
+/** The typed values that a group of settings parses into. */
+export type ConfigOf<Group extends Settings> = {
+  readonly [Name in keyof Group]: z.output<Group[Name]['schema']>;
+};
+
+/** Declares one environment variable. Groups of them live beside the code that they configure. */
+export function setting<Value>(
+  env: string,
+  schema: z.ZodType<Value, string | undefined>,
+  notes: SettingNotes,
+): Setting<Value> {
+  return { env, schema, ...notes };
+}
+
+/** Reads every setting of a process at once; all problems are reported in one message. */
+export function loadConfig<Group extends Settings>(
+  settings: Group,
+  environment: Environment,
+): ConfigOf<Group> {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, entry] of Object.entries(settings)) {
+    const text = blankIsUnset(environment[entry.env]);
+    if (text === undefined && isRequired(entry, environment)) {
+      problems.push(`${entry.env} is required when NODE_ENV=production`);
+      continue;
+    }
+    const parsed = entry.schema.safeParse(text);
+    if (parsed.success) values[name] = parsed.data;
+    else problems.push(describeProblem(entry, text, parsed.error));
+  }
+  if (problems.length > 0) {
+    throw new StartupError(`the configuration is not usable: ${problems.join('; ')}`);
+  }
+  return values as ConfigOf<Group>;
+}
+
+function isRequired(entry: Setting, environment: Environment): boolean {
+  return entry.requiredInProduction === true && environment['NODE_ENV'] === 'production';
+}
+
+function blankIsUnset(text: string | undefined): string | undefined {
+  return text === undefined || text.trim() === '' ? undefined : text.trim();
+}
+
+function describeProblem(entry: Setting, text: string | undefined, error: z.ZodError): string {
+  const reasons = error.issues.map((issue) => issue.message).join(', ');
+  if (text === undefined) return `${entry.env} is required (${entry.description})`;
+  const shown = entry.secret === true ? '' : `, not ${JSON.stringify(text.slice(0, 80))}`;
+  return `${entry.env} must be ${reasons}${shown}`;
+}
+
+/** A text as it is. */
+export const text = (): z.ZodType<string, string> => z.string();
+
+/** A whole number within bounds. */
+export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): z.ZodType<number, string> {
+  const message =
+    max === Number.MAX_SAFE_INTEGER
+      ? `a whole number of at least ${min}`
+      : `a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^-?\d{1,15}$/, message)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, message);
+}
+
+/** `true`, `1`, `yes`, `on` and their opposites. */
+export function flag(): z.ZodType<boolean, string> {
+  const words: Readonly<Record<string, boolean>> = {
+    true: true,
+    '1': true,
+    yes: true,
+    on: true,
+    false: false,
+    '0': false,
+    no: false,
+    off: false,
+  };
+  return z.string().transform((value, context) => {
+    const known = words[value.toLowerCase()];
+    if (known !== undefined) return known;
+    context.addIssue({ code: 'custom', message: 'true or false' });
+    return z.NEVER;
+  });
+}
+
+/** A comma-separated list; blanks are dropped. */
+export const list = (): z.ZodType<readonly string[], string> =>
+  z.string().transform((value) =>
+    value
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== ''),
+  );
+
+/** An absolute URL with one of the given schemes, kept as text. */
+export function urlWith(...schemes: readonly string[]): z.ZodType<string, string> {
+  const message = `a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
+  return z.string().refine((value) => {
+    const parsed = URL.canParse(value) ? new URL(value) : undefined;
+    return parsed !== undefined && schemes.includes(parsed.protocol.slice(0, -1));
+  }, message);
+}
+
+/** One word out of a fixed set. */
+export function oneOf<const Word extends string>(...words: readonly Word[]): z.ZodType<Word, string> {
+  const isWord = (value: string): value is Word => words.some((word) => word === value);
+  return z.string().transform((value, context) => {
+    if (isWord(value)) return value;
+    context.addIssue({ code: 'custom', message: `one of ${words.join(', ')}` });
+    return z.NEVER;
+  });
+}
+
+/** A value for when the variable is unset. */
+export function withDefault<Value>(
+  schema: z.ZodType<Value, string>,
+  value: Value,
+): z.ZodType<Value, string | undefined> {
+  return z
+    .string()
+    .optional()
+    .transform((raw, context) => {
+      if (raw === undefined) return value;
+      const parsed = schema.safeParse(raw);
+      if (parsed.success) return parsed.data;
+      for (const issue of parsed.error.issues) {
+        context.addIssue({ code: 'custom', message: issue.message });
+      }
+      return z.NEVER;
+    });
+}
+
+/** Unset is allowed and stays undefined. */
+export const optional = <Value>(
+  schema: z.ZodType<Value, string>,
+): z.ZodType<Value | undefined, string | undefined> => withDefault<Value | undefined>(schema, undefined);

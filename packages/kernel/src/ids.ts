@@ -1,0 +1,16 @@
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+
+/** A new random UUID. */
+export const newId = (): string => randomUUID();
+
+/** A URL-safe random text; 16 bytes are 128 bits. */
+export const randomToken = (bytes = 16): string => randomBytes(bytes).toString('base64url');
+
+/** SHA-256 as lower-case hex: how secrets of high entropy are stored and looked up. */
+export const sha256Hex = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Compares two secrets in a time that does not depend on where they differ, nor on their lengths. */
+export function constantTimeEqual(left: string, right: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(left), digest(right));
+}

@@ -1,0 +1,28 @@
+export { manualClock, systemClock, type Clock, type ManualClock } from './clock.ts';
+export {
+  flag,
+  integer,
+  list,
+  loadConfig,
+  oneOf,
+  optional,
+  setting,
+  text,
+  urlWith,
+  withDefault,
+  type ConfigOf,
+  type Environment,
+  type Setting,
+  type Settings,
+} from './config.ts';
+export { AppError, describeError, StartupError } from './errors.ts';
+export { constantTimeEqual, newId, randomToken, sha256Hex } from './ids.ts';
+export { createLifecycle, type Lifecycle, type Part } from './lifecycle.ts';
+export { createLog, LOG_LEVELS, silentLog, type Log, type LogLevel } from './log.ts';
+export { createMetrics, type Metrics } from './metrics.ts';
+export type { Channels, Subscription } from './ports/channels.ts';
+export type { Counters } from './ports/counters.ts';
+export type { Journal, JournalEntry } from './ports/journal.ts';
+export type { Lock, Locks } from './ports/locks.ts';
+export { RequestError, type RequestFailure, type Requests } from './ports/requests.ts';
+export { runProcess } from './process.ts';

@@ -1,0 +1,56 @@
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { redact, redactText } from './redact.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Structured logging: the fields first, then a sentence. Secrets and prompts are taken out of both. */
+export interface Log {
+  debug(fields: Fields, message: string): void;
+  info(fields: Fields, message: string): void;
+  warn(fields: Fields, message: string): void;
+  error(fields: Fields, message: string): void;
+  fatal(fields: Fields, message: string): void;
+  child(bindings: Fields): Log;
+}
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+interface LogOptions {
+  readonly level: LogLevel;
+  readonly app: string;
+  /** Where the lines go; standard output unless a test listens. */
+  readonly destination?: DestinationStream;
+}
+
+/** The log of one process: a JSON object a line. */
+export function createLog({ level, app, destination }: LogOptions): Log {
+  const logger = pino(
+    {
+      level,
+      base: { app },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination ?? pino.destination({ dest: 1, sync: true }),
+  );
+  return wrap(logger);
+}
+
+/** A log that nobody reads. */
+export const silentLog: Log = createLog({ level: 'silent', app: 'silent' });
+
+function wrap(logger: Logger): Log {
+  const write = (level: Exclude<LogLevel, 'silent'>) => (fields: Fields, message: string) => {
+    if (!logger.isLevelEnabled(level)) return;
+    logger[level](redact(fields), redactText(message));
+  };
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    fatal: write('fatal'),
+    child: (bindings) => wrap(logger.child(redact(bindings) as Record<string, unknown>)),
+  };
+}

@@ -1,0 +1,19 @@
+/** A backend as an operator registered it. */
+export interface BackendConfig {
+  readonly name: string;
+  readonly type: string;
+  readonly url: string;
+  readonly apiKey: string | null;
+  readonly models: readonly string[];
+  /** Null where the kind's own defaults apply. */
+  readonly capabilities: readonly string[] | null;
+}
+
+/** Where backend registrations are kept, with their upstream keys encrypted. */
+export interface BackendConfigStore {
+  /** In registration order. */
+  list(): Promise<readonly BackendConfig[]>;
+  /** The same name replaces the earlier registration in place. */
+  save(config: BackendConfig): Promise<void>;
+  remove(name: string): Promise<void>;
+}

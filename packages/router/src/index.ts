@@ -1,0 +1,1 @@
+export type { BackendConfig, BackendConfigStore } from './backend-config-store.ts';
