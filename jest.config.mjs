@@ -1,4 +1,7 @@
-// One configuration for every test of the house. Tests read the sources, never a build.
+import { availableParallelism } from 'node:os';
+
+// One configuration for every test of the house. Tests read the sources, never a build; only processes that a test
+// starts are builds.
 export default {
   testMatch: ['<rootDir>/{apps,packages,scripts,bench}/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
@@ -9,9 +12,16 @@ export default {
   transform: {
     '\\.ts$': [
       '@swc/jest',
-      { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, sourceMaps: 'inline' },
+      {
+        jsc: { target: 'es2023', parser: { syntax: 'typescript' } },
+        module: { type: 'es6' },
+        sourceMaps: 'inline',
+      },
     ],
   },
   globalSetup: '<rootDir>/scripts/jest/global-setup.mjs',
+  globalTeardown: '<rootDir>/scripts/jest/global-teardown.mjs',
+  // Most tests wait for stores and sockets rather than for a core.
+  maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
   testTimeout: 30_000,
 };

@@ -1,1 +1,49 @@
-export default async function globalSetup() {}
+// Gives all tests of a run one real Postgres and one real Redis: the ones named in the environment, else our own, which
+// end with this process however it ends.
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+// Nothing here outlives the run, so that speed matters and a crash does not.
+const THROWAWAY = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '300',
+};
+
+export default async function globalSetup() {
+  process.env.TEST_DATABASE_URL ||= process.env.DATABASE_URL || '';
+  process.env.TEST_REDIS_URL ||= process.env.REDIS_URL || '';
+  // A test says what its process is configured with; nothing of the developer's own settings may leak in.
+  delete process.env.DATABASE_URL;
+  delete process.env.REDIS_URL;
+  if (process.env.TEST_DATABASE_URL !== '' && process.env.TEST_REDIS_URL !== '') return;
+
+  const { findRedisServer, startPostgres, startRedis } = await importBuild('embedded');
+  const { silentLog: log } = await importBuild('kernel');
+  const dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-stores-'));
+  await chmod(dataDir, 0o711);
+  globalThis.testStores = { dataDir, stores: [] };
+  if (process.env.TEST_DATABASE_URL === '') {
+    const postgres = await startPostgres({ dataDir, log, settings: THROWAWAY });
+    globalThis.testStores.stores.push(postgres);
+    process.env.TEST_DATABASE_URL = postgres.url;
+  }
+  if (process.env.TEST_REDIS_URL === '') {
+    const binary = await findRedisServer(process.env.PATH);
+    if (binary === undefined)
+      throw new Error('the tests need a redis-server of version 7 or newer, or REDIS_URL');
+    const redis = await startRedis({ dataDir, log, binary });
+    globalThis.testStores.stores.push(redis);
+    process.env.TEST_REDIS_URL = redis.url;
+  }
+}
+
+async function importBuild(name) {
+  const file = new URL(`../../packages/${name}/dist/index.js`, import.meta.url);
+  if (!existsSync(file))
+    throw new Error('the stores of the tests come from the build: run `pnpm build` first');
+  return import(file.href);
+}

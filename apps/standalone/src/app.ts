@@ -1,1 +1,67 @@
-export {};
+import { openStores, secretOrGenerated } from '@model-gateway/host';
+import { listen, publicUrlOf } from '@model-gateway/http';
+import { createMetrics, generatedSecret, systemClock, type Lifecycle, type Log } from '@model-gateway/kernel';
+import { createAgentTunnel } from 'agent-tunnel/app';
+import { createGateway } from 'gateway/app';
+import { createRpc } from 'rpc/app';
+import { createVideoWorker } from 'video-worker/app';
+import { banner, type AdminToken } from './banner.ts';
+import { combineApps } from './combined-app.ts';
+import type { StandaloneConfig } from './config.ts';
+import { openDemoBackend } from './demo-backend.ts';
+import { openEmbeddedStores, type StoreUrls } from './embedded-stores.ts';
+
+/** Opens everything: the stores that are missing, every server app, the demo backend and one port. */
+export async function openStandalone(config: StandaloneConfig, lifecycle: Lifecycle, log: Log): Promise<void> {
+  const { dataDir } = config;
+  const urls = await openEmbeddedStores(config, lifecycle, log);
+  const admin = await adminTokenOf(config);
+  const encryptionKey = await secretOrGenerated(config.encryptionKey, dataDir, 'encryption-key');
+  const stores = await openStores({ ...config, ...urls, encryptionKey }, lifecycle, log);
+  const context = {
+    ...stores,
+    log,
+    jwtSecret: await secretOrGenerated(config.jwtSecret, dataDir, 'jwt-secret'),
+    metrics: createMetrics(),
+    clock: systemClock,
+    stopping: lifecycle.stopping,
+  };
+  const unlisted = config.demo ? [await openDemoBackend(lifecycle)] : [];
+  const app = combineApps(
+    {
+      gateway: createGateway({ ...config, adminToken: admin.value }, context, { unlisted }),
+      rpc: createRpc(config, context),
+      agentTunnel: createAgentTunnel(config, context),
+      videoWorker: createVideoWorker({ ...config, queueRedisUrl: urls.queueRedisUrl }, context),
+    },
+    log,
+  );
+  await lifecycle.start(app);
+  const { port } = await lifecycle.open(
+    'port',
+    () => listen({ app, host: config.host, port: config.port, log }),
+    (server) => server.drain(),
+  );
+  process.stdout.write(
+    banner({
+      baseUrl: publicUrlOf(config, port),
+      adminToken: admin.shown,
+      demo: config.demo,
+      stores: describeStores(config, urls),
+    }),
+  );
+}
+
+async function adminTokenOf(
+  config: StandaloneConfig,
+): Promise<{ readonly value: string; readonly shown: AdminToken }> {
+  if (config.adminToken !== undefined) return { value: config.adminToken, shown: { kind: 'configured' } };
+  const { value, file, created } = await generatedSecret(config.dataDir, 'admin-token');
+  return { value, shown: created ? { kind: 'created', file, value } : { kind: 'kept', file } };
+}
+
+function describeStores(config: StandaloneConfig, urls: StoreUrls): string {
+  const postgres = config.databaseUrl === undefined ? 'embedded Postgres' : 'Postgres of DATABASE_URL';
+  if (config.redisUrl !== undefined) return `${postgres}, Redis of REDIS_URL`;
+  return `${postgres}, ${urls.redisUrl === undefined ? 'no Redis (in-process)' : 'embedded Redis'} in ${config.dataDir}`;
+}

@@ -1,1 +1,3 @@
-export {};
+export { createBackend, resolveKind } from './create-backend.ts';
+export type { UpstreamTimeouts } from './external/external-backend.ts';
+export { upstreamSettings } from './settings.ts';

@@ -6,6 +6,7 @@ export const ERROR_CODES = [
   'invalid_json',
   'invalid_request',
   'missing_fields',
+  'bad_ref',
   'request_too_large',
   'not_found',
   'method_not_allowed',
@@ -17,7 +18,6 @@ export const ERROR_CODES = [
   // Accounts.
   'email_taken',
   'registration_closed',
-  'group_not_found',
   // Routing and upstreams.
   'unknown_type',
   'bad_url',

@@ -1,1 +1,9 @@
-export {};
+export {
+  databaseSettings,
+  databaseUrlSetting,
+  encryptionKeySetting,
+  migrateSetting,
+  optionalDatabaseUrlSetting,
+} from './config.ts';
+export { createDatabase, type Database, type PoolStats, type Stores } from './database.ts';
+export { migrateDatabase } from './migrate.ts';

@@ -1,1 +1,7 @@
-export {};
+export { lockDataDir } from './data-dir-lock.ts';
+export { startGuarded, type GuardedChild } from './guarded-child.ts';
+export { freePort } from './loopback-port.ts';
+export { startPostgres } from './postgres.ts';
+export { startQueueRedis, type QueueRedis } from './queue-redis.ts';
+export { findRedisServer, startRedis } from './redis.ts';
+export type { EmbeddedStore } from './supervised-store.ts';

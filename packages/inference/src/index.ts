@@ -1,1 +1,3 @@
-export {};
+export type { Caller } from './caller.ts';
+export { completeChat, type ChatAnswer, type ChatTurn } from './complete-chat.ts';
+export { createMeter, type Meter, type ServedRequest } from './meter.ts';

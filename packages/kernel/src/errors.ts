@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+
 interface AppErrorOptions {
   /** What the caller may see besides the message. */
   readonly details?: Readonly<Record<string, unknown>>;
@@ -28,9 +30,21 @@ export class StartupError extends Error {
 
 /** The shortest true text of anything that was thrown. */
 export function describeError(thrown: unknown): string {
-  if (thrown instanceof AggregateError && thrown.message === '') {
-    return thrown.errors.map(describeError).join('; ');
-  }
-  if (thrown instanceof Error) return thrown.message === '' ? thrown.name : thrown.message;
-  return String(thrown);
+  if (!isError(thrown)) return String(thrown);
+  if (thrown.message !== '') return thrown.message;
+  const several: unknown = 'errors' in thrown ? thrown.errors : undefined;
+  return Array.isArray(several) && several.length > 0
+    ? several.map((error: unknown) => describeError(error)).join('; ')
+    : thrown.name;
+}
+
+/** The `code` that Node and many libraries put on their errors, such as `ECONNREFUSED`. */
+export function errorCode(thrown: unknown): string | undefined {
+  const code: unknown = isError(thrown) && 'code' in thrown ? thrown.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** Whether it is an error, also one that another realm made, which `instanceof` would miss. */
+export function isError(thrown: unknown): thrown is Error {
+  return thrown instanceof Error || types.isNativeError(thrown);
 }

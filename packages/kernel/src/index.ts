@@ -15,9 +15,10 @@ export {
   type Setting,
   type Settings,
 } from './config.ts';
-export { AppError, describeError, StartupError } from './errors.ts';
+export { AppError, describeError, errorCode, isError, StartupError } from './errors.ts';
 export { constantTimeEqual, newId, randomToken, sha256Hex } from './ids.ts';
-export { createLifecycle, type Lifecycle, type Part } from './lifecycle.ts';
+export { generatedSecret } from './generated-secret.ts';
+export { createLifecycle, StoppedError, type Lifecycle, type Part } from './lifecycle.ts';
 export { createLog, LOG_LEVELS, silentLog, type Log, type LogLevel } from './log.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
 export type { Channels, Subscription } from './ports/channels.ts';

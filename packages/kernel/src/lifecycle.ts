@@ -1,71 +1,94 @@
-import { describeError } from './errors.ts';
 import type { Log } from './log.ts';
 
 /** Something that a process opens and closes again. */
 export interface Part {
   readonly name: string;
-  start?(): Promise<void>;
-  stop?(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
 }
 
-const STOP_TIMEOUT_MS = 45_000;
-
-/** Starts parts in the order they were added and stops them in reverse. */
+/** Opens the parts of a process one after another and closes them in reverse. */
 export interface Lifecycle {
-  add(part: Part): void;
-  start(): Promise<void>;
+  /** Opens a part and remembers how to close it. Rejects with `StoppedError` once stopping has begun. */
+  open<Opened>(
+    name: string,
+    start: () => Opened | Promise<Opened>,
+    stop: (opened: Opened) => Promise<void>,
+  ): Promise<Opened>;
+  start(part: Part): Promise<void>;
   /** Idempotent: every caller waits for the one stop. */
   stop(): Promise<void>;
   /** Aborted when stopping begins: readiness turns to draining, long-lived answers end. */
   readonly stopping: AbortSignal;
 }
 
+/** Thrown out of a start that was overtaken by a stop. */
+export class StoppedError extends Error {
+  override readonly name = 'StoppedError';
+}
+
 interface LifecycleOptions {
   readonly log: Log;
+  /** How long one part may take to stop before the next one is stopped regardless. */
   readonly stopTimeoutMs?: number;
 }
 
+const STOP_TIMEOUT_MS = 45_000;
+
+interface OpenPart {
+  readonly name: string;
+  readonly stop: () => Promise<void>;
+}
+
 export function createLifecycle({ log, stopTimeoutMs = STOP_TIMEOUT_MS }: LifecycleOptions): Lifecycle {
-  const parts: Part[] = [];
-  const running: Part[] = [];
+  const open: OpenPart[] = [];
   const controller = new AbortController();
+  let opening: Promise<unknown> = Promise.resolve();
   let stopped: Promise<void> | undefined;
 
   async function stopAll(): Promise<void> {
     controller.abort();
-    for (let part = running.pop(); part !== undefined; part = running.pop()) {
+    // A part that is just being opened is closed too; its own failure is reported by whoever opens it.
+    await opening.catch(() => undefined);
+    for (let part = open.pop(); part !== undefined; part = open.pop()) {
       try {
-        await within(stopTimeoutMs, part.stop?.() ?? Promise.resolve());
+        await within(stopTimeoutMs, part.stop());
       } catch (error) {
         log.error({ part: part.name, error }, 'a part did not stop cleanly');
       }
     }
   }
 
-  const lifecycle: Lifecycle = {
-    add: (part) => {
-      parts.push(part);
-    },
+  async function openPart<Opened>(
+    name: string,
+    start: () => Opened | Promise<Opened>,
+    stop: (opened: Opened) => Promise<void>,
+  ): Promise<Opened> {
+    if (controller.signal.aborted) throw new StoppedError(`stopped before ${name} was opened`);
+    const opened = await start();
+    open.push({ name, stop: () => stop(opened) });
+    return opened;
+  }
+
+  return {
     stopping: controller.signal,
-    async start() {
-      for (const part of parts) {
-        if (controller.signal.aborted) return;
-        try {
-          // Counted as running before it has started: a part that fails half-way is also stopped.
-          running.push(part);
-          await part.start?.();
-        } catch (error) {
-          await lifecycle.stop();
-          throw error;
-        }
-      }
+    open(name, start, stop) {
+      const result = openPart(name, start, stop);
+      opening = result;
+      return result;
+    },
+    async start(part) {
+      await this.open(
+        part.name,
+        () => part.start(),
+        () => part.stop(),
+      );
     },
     stop() {
       stopped ??= stopAll();
       return stopped;
     },
   };
-  return lifecycle;
 }
 
 async function within(milliseconds: number, work: Promise<void>): Promise<void> {
@@ -75,8 +98,6 @@ async function within(milliseconds: number, work: Promise<void>): Promise<void> 
   });
   try {
     await Promise.race([work, late]);
-  } catch (error) {
-    throw error instanceof Error ? error : new Error(describeError(error));
   } finally {
     clearTimeout(timer);
   }

@@ -1,38 +1,38 @@
-import { describeError, StartupError } from './errors.ts';
-import { createLifecycle, type Lifecycle } from './lifecycle.ts';
-import type { Log } from './log.ts';
+import { describeError, isError, StartupError } from './errors.ts';
+import { createLifecycle, StoppedError, type Lifecycle } from './lifecycle.ts';
+import { createLog, type Log, type LogLevel } from './log.ts';
 
 // npm passes on a signal that the terminal already sent to the whole group, so every Ctrl-C arrives twice.
 const SECOND_SIGNAL_AFTER_MS = 2_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-interface RunOptions {
+interface RunOptions<Config extends { readonly logLevel: LogLevel }> {
   readonly name: string;
-  /** Reads the configuration and opens the log; a StartupError thrown here is the one sentence that is printed. */
-  readonly prepare: () => { readonly log: Log; readonly build: (lifecycle: Lifecycle) => void | Promise<void> };
+  /** Throws a StartupError whose one sentence says everything that is wrong. */
+  readonly readConfig: () => Config;
+  /** Opens everything that the process is made of, in order. */
+  readonly open: (config: Config, lifecycle: Lifecycle, log: Log) => Promise<void>;
 }
 
 /**
- * Runs one server process to its end: build, start, wait for a signal, drain, exit. Draining starts once; only a signal
- * at least two seconds after the first means "now".
+ * Runs one server process to its end: read the configuration, open, wait for a signal, drain, exit. Draining starts once;
+ * only a signal at least two seconds after the first means "now".
  */
-export async function runProcess({ name, prepare }: RunOptions): Promise<void> {
-  const stopRequested = deferred();
-  let firstSignalAt: number | undefined;
-  for (const signal of SIGNALS) {
-    process.on(signal, () => {
-      const now = performance.now();
-      if (firstSignalAt === undefined) {
-        firstSignalAt = now;
-        stopRequested.resolve(signal);
-      } else if (now - firstSignalAt >= SECOND_SIGNAL_AFTER_MS) {
-        process.exit(1);
-      }
-    });
-  }
+export async function runProcess<Config extends { readonly logLevel: LogLevel }>({
+  name,
+  readConfig,
+  open,
+}: RunOptions<Config>): Promise<void> {
   try {
-    const { log, build } = prepare();
-    await serveUntil(stopRequested.promise, log, build);
+    const config = readConfig();
+    const log = createLog({ level: config.logLevel, app: name });
+    const lifecycle = createLifecycle({ log });
+    const stopped = stopOnSignals(lifecycle, log);
+    await open(config, lifecycle, log).catch(async (error: unknown) => {
+      await lifecycle.stop();
+      if (!(error instanceof StoppedError)) throw error;
+    });
+    await stopped;
     process.exit(0);
   } catch (error) {
     process.stderr.write(`${name}: ${explain(error)}\n`);
@@ -40,36 +40,31 @@ export async function runProcess({ name, prepare }: RunOptions): Promise<void> {
   }
 }
 
-async function serveUntil(
-  stopRequested: Promise<string>,
-  log: Log,
-  build: (lifecycle: Lifecycle) => void | Promise<void>,
-): Promise<void> {
-  const lifecycle = createLifecycle({ log });
+function stopOnSignals(lifecycle: Lifecycle, log: Log): Promise<void> {
   process.on('unhandledRejection', (error) => log.error({ error }, 'unhandled rejection'));
   process.on('uncaughtException', (error) => {
     log.fatal({ error }, 'uncaught exception');
     void lifecycle.stop().finally(() => process.exit(1));
   });
-  const stopped = stopRequested.then(async (signal) => {
-    log.info({ signal }, 'draining');
-    await lifecycle.stop();
+  return new Promise((resolve, reject) => {
+    let firstSignalAt: number | undefined;
+    for (const signal of SIGNALS) {
+      process.on(signal, () => {
+        const now = performance.now();
+        if (firstSignalAt === undefined) {
+          firstSignalAt = now;
+          log.info({ signal }, 'draining');
+          lifecycle.stop().then(resolve, reject);
+        } else if (now - firstSignalAt >= SECOND_SIGNAL_AFTER_MS) {
+          process.exit(1);
+        }
+      });
+    }
   });
-  await build(lifecycle);
-  await lifecycle.start();
-  await stopped;
 }
 
 function explain(error: unknown): string {
   if (error instanceof StartupError) return error.message;
-  const detail = error instanceof Error ? (error.stack ?? describeError(error)) : describeError(error);
+  const detail = isError(error) ? (error.stack ?? describeError(error)) : describeError(error);
   return `could not start: ${detail}`;
-}
-
-function deferred(): { readonly promise: Promise<string>; readonly resolve: (signal: string) => void } {
-  let resolve: (signal: string) => void = () => undefined;
-  const promise = new Promise<string>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

@@ -1,3 +1,5 @@
+import { isError } from './errors.ts';
+
 const REDACTED = '[redacted]';
 const DEPTH_MAX = 6;
 const ENTRIES_MAX = 50;
@@ -59,7 +61,7 @@ export function redact(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Date) return value;
   if (depth >= DEPTH_MAX) return '[…]';
-  if (value instanceof Error) return redactError(value, depth);
+  if (isError(value)) return redactError(value, depth);
   if (Array.isArray(value)) {
     return value.slice(0, ENTRIES_MAX).map((entry) => redact(entry, depth + 1));
   }

@@ -1,1 +1,6 @@
-export {};
+export { freePort } from '@model-gateway/embedded';
+export { testPostgresUrl, testRedisUrl } from './config.ts';
+export { startProcess, type TestProcess } from './start-process.ts';
+export { createTestDatabase, type TestDatabase } from './test-database.ts';
+export { uniquePrefix } from './unique-prefix.ts';
+export { waitUntil } from './wait-until.ts';

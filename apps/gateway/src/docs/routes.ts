@@ -1,0 +1,12 @@
+import { Router } from 'express';
+import { DOCS_PAGE } from './docs-page.ts';
+import { openApiDocument } from './openapi.ts';
+
+/** `/openapi.json` and the page that renders it. */
+export function createDocsRoutes(publicUrl: string | undefined): Router {
+  const routes = Router();
+  const document = openApiDocument(publicUrl);
+  routes.get('/openapi.json', (_request, response) => void response.json(document));
+  routes.get('/docs', (_request, response) => void response.type('html').send(DOCS_PAGE));
+  return routes;
+}

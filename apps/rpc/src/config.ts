@@ -1,0 +1,53 @@
+import { busSettings } from '@model-gateway/bus';
+import { databaseSettings } from '@model-gateway/db';
+import { tokenSettings } from '@model-gateway/host';
+import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway/http';
+import {
+  flag,
+  integer,
+  loadConfig,
+  setting,
+  withDefault,
+  type ConfigOf,
+  type Environment,
+} from '@model-gateway/kernel';
+
+const PORT_DEFAULT = 8081;
+
+/** What only the RPC plane can be told. */
+export const accountSettings = {
+  registrationOpen: setting('SERVICE_REGISTRATION_OPEN', withDefault(flag(), true), {
+    description: 'Whether people may register; `false` closes registration, also for the first user.',
+    defaultText: 'open',
+  }),
+  accessTokenTtlSecs: setting('SERVICE_ACCESS_TOKEN_TTL_SECS', withDefault(integer(1), 900), {
+    description: 'How long an access token is valid.',
+    defaultText: '900',
+  }),
+  refreshTokenTtlSecs: setting('SERVICE_REFRESH_TOKEN_TTL_SECS', withDefault(integer(1), 604_800), {
+    description: 'How long a refresh token is valid.',
+    defaultText: '604800',
+  }),
+};
+
+/** Everything that this process reads from its environment. */
+export const processSettings = {
+  ...serverSettings(PORT_DEFAULT),
+  ...surfaceSettings,
+  ...databaseSettings,
+  ...busSettings,
+  ...tokenSettings,
+  ...accountSettings,
+};
+
+/** What the app itself reads; ports and stores are its process's business. */
+export type RpcConfig = Pick<
+  ConfigOf<typeof processSettings>,
+  keyof typeof accountSettings | keyof typeof surfaceSettings | 'buildHash'
+>;
+
+/** Reads the configuration of an rpc process. */
+export function readRpcConfig(environment: Environment = process.env) {
+  const config = loadConfig(processSettings, environment);
+  return { ...config, dataDir: absoluteDataDir(config.dataDir, environment['INIT_CWD']) };
+}

@@ -1,0 +1,5 @@
+import { runServer } from '@model-gateway/host';
+import { createRpc } from './app.ts';
+import { readRpcConfig } from './config.ts';
+
+await runServer({ name: 'rpc', readConfig: readRpcConfig, create: createRpc });

@@ -1,0 +1,21 @@
+import type { Accounts, Keys } from '@model-gateway/accounts';
+import type { UsageStore } from '@model-gateway/billing';
+import type { Handlers } from '../protocol/handlers.ts';
+import { createAuthMethods } from './auth.ts';
+import { createKeysMethods } from './keys.ts';
+import { createUsageMethods } from './usage.ts';
+
+interface MethodDependencies {
+  readonly accounts: Accounts;
+  readonly keys: Keys;
+  readonly usage: UsageStore;
+}
+
+/** Every method of the plane, from one file per namespace. */
+export function createMethods({ accounts, keys, usage }: MethodDependencies): Handlers {
+  return {
+    ...createAuthMethods(accounts),
+    ...createKeysMethods(keys),
+    ...createUsageMethods(usage),
+  };
+}

@@ -1,0 +1,30 @@
+import type { UsageRecord, UsageStore } from '@model-gateway/billing';
+import type { RpcResult } from '@model-gateway/contracts';
+import type { Handlers } from '../protocol/handlers.ts';
+
+export function createUsageMethods(usage: UsageStore): Pick<Handlers, 'usage.list'> {
+  return {
+    'usage.list': async ({ limit, offset, project }, { user }) => {
+      const { records, total } = await usage.list({ userId: user.id, project, limit, offset });
+      return { records: records.map(usageRecord), total, limit, offset, project: project ?? null };
+    },
+  };
+}
+
+function usageRecord(record: UsageRecord): RpcResult<'usage.list'>['records'][number] {
+  return {
+    id: record.id,
+    model: record.model,
+    backend: record.backend,
+    prompt_tokens: record.promptTokens,
+    completion_tokens: record.completionTokens,
+    total_tokens: record.totalTokens,
+    cost: record.cost,
+    created_at: record.createdAt.toISOString(),
+    ref_id: record.refId,
+    points: record.points,
+    account_type: record.accountType,
+    key_id: record.keyId,
+    project: record.project,
+  };
+}

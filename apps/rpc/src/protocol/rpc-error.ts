@@ -1,0 +1,48 @@
+import { ServiceError, type ErrorCode } from '@model-gateway/contracts';
+import { newId, type Log } from '@model-gateway/kernel';
+import { JsonRpcError } from 'jsonrpc-lite';
+
+const APP_ERROR = -32_000;
+const AUTH_ERROR = -32_005;
+const ADMIN_REQUIRED = -32_007;
+const INTERNAL_ERROR = -32_603;
+
+/** What every error code means on the RPC plane. */
+const RPC_CODES = {
+  invalid_json: -32_700,
+  invalid_request: -32_600,
+  missing_fields: -32_602,
+  bad_ref: -32_602,
+  request_too_large: -32_600,
+  not_found: APP_ERROR,
+  method_not_allowed: -32_601,
+  authentication_required: AUTH_ERROR,
+  invalid_credentials: AUTH_ERROR,
+  admin_token_required: AUTH_ERROR,
+  admin_required: ADMIN_REQUIRED,
+  email_taken: APP_ERROR,
+  registration_closed: APP_ERROR,
+  unknown_type: APP_ERROR,
+  bad_url: APP_ERROR,
+  model_not_found: APP_ERROR,
+  all_backends_unhealthy: APP_ERROR,
+  unsupported_operation: APP_ERROR,
+  bad_gateway: APP_ERROR,
+  not_available_yet: APP_ERROR,
+  store_unavailable: INTERNAL_ERROR,
+  internal_error: INTERNAL_ERROR,
+} satisfies Record<ErrorCode, number>;
+
+/** The error object of anything that was thrown. Our own failures are logged whole and answered without their text. */
+export function toRpcError(error: unknown, log: Log): JsonRpcError {
+  const known = error instanceof ServiceError ? error : undefined;
+  const code = RPC_CODES[known?.code ?? 'internal_error'];
+  if (known === undefined || code === INTERNAL_ERROR) {
+    const request_id = newId();
+    log.error({ error, request_id }, 'an RPC call failed');
+    return new JsonRpcError(known?.message ?? 'internal error', INTERNAL_ERROR, { request_id });
+  }
+  return known.details === undefined
+    ? new JsonRpcError(known.message, code)
+    : new JsonRpcError(known.message, code, known.details);
+}

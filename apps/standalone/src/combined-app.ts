@@ -1,0 +1,41 @@
+import { pathOf, type ServerApp } from '@model-gateway/http';
+import type { Log } from '@model-gateway/kernel';
+
+interface CombinedApps {
+  readonly gateway: ServerApp;
+  readonly rpc: ServerApp;
+  readonly agentTunnel: ServerApp;
+  /** Has no paths of its own here: the gateway answers the probes. */
+  readonly videoWorker: ServerApp;
+}
+
+/** Every server app behind one port, by path, as an ingress would route them. */
+export function combineApps({ gateway, rpc, agentTunnel, videoWorker }: CombinedApps, log: Log): ServerApp {
+  const startOrder = [videoWorker, agentTunnel, rpc, gateway];
+
+  function ownerOf(path: string): ServerApp {
+    if (path === '/api/rpc' || path.startsWith('/api/rpc/')) return rpc;
+    if (path === '/ws/agent') return agentTunnel;
+    return gateway;
+  }
+
+  return {
+    name: 'apps',
+    async start() {
+      for (const app of startOrder) await app.start();
+    },
+    async stop() {
+      for (const app of startOrder.toReversed()) {
+        await app.stop().catch((error: unknown) => log.error({ app: app.name, error }, 'an app did not stop cleanly'));
+      }
+    },
+    handle(request, response) {
+      ownerOf(pathOf(request)).handle(request, response);
+    },
+    upgrade(request, socket, head) {
+      const owner = ownerOf(pathOf(request));
+      if (owner.upgrade === undefined) socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+      else owner.upgrade(request, socket, head);
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { delimiter } from 'node:path';
+import { optionalRedisUrlSetting, redisPrefixSetting } from '@model-gateway/bus';
+import { encryptionKeySetting, migrateSetting, optionalDatabaseUrlSetting } from '@model-gateway/db';
+import { tokenSettings } from '@model-gateway/host';
+import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway/http';
+import { flag, loadConfig, setting, withDefault, type ConfigOf, type Environment } from '@model-gateway/kernel';
+import { gatewaySettings } from 'gateway/app';
+import { accountSettings } from 'rpc/app';
+import { videoWorkerSettings } from 'video-worker/app';
+
+const PORT_DEFAULT = 8080;
+
+/** Secrets that other processes must be given are generated here, also in production. */
+const generatedSecrets = {
+  jwtSecret: { ...tokenSettings.jwtSecret, requiredInProduction: false },
+  encryptionKey: { ...encryptionKeySetting, requiredInProduction: false },
+};
+
+/** Everything that this process reads from its environment. */
+export const processSettings = {
+  ...serverSettings(PORT_DEFAULT),
+  ...surfaceSettings,
+  databaseUrl: optionalDatabaseUrlSetting,
+  migrate: migrateSetting,
+  redisUrl: optionalRedisUrlSetting,
+  redisPrefix: redisPrefixSetting,
+  ...generatedSecrets,
+  ...gatewaySettings,
+  ...accountSettings,
+  ...videoWorkerSettings,
+  demo: setting('SERVICE_DEMO', withDefault(flag(), true), {
+    description: 'Whether `npm start` brings its demo backend (models `demo-chat` and `demo-embed`).',
+    defaultText: '1',
+  }),
+};
+
+export type StandaloneConfig = ReturnType<typeof readStandaloneConfig>;
+
+/** Reads the configuration of the one process that is everything. */
+export function readStandaloneConfig(environment: Environment = process.env): ConfigOf<typeof processSettings> & {
+  /** Where programs are looked for. */
+  readonly programPath: string;
+} {
+  const config = loadConfig(processSettings, environment);
+  return {
+    ...config,
+    dataDir: absoluteDataDir(config.dataDir, environment['INIT_CWD']),
+    programPath: environment['PATH'] ?? ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
+  };
+}

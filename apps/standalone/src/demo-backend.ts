@@ -1,0 +1,22 @@
+import type { Lifecycle } from '@model-gateway/kernel';
+import { startChatUpstream } from '@model-gateway/testkit/upstreams';
+
+const DEMO_MODELS = ['demo-chat', 'demo-embed'];
+const DEMO_TOKEN_DELAY_MS = 20;
+
+/** A model that answers from the first minute: a real little upstream, reached over HTTP like any other. */
+export async function openDemoBackend(lifecycle: Lifecycle) {
+  const upstream = await lifecycle.open(
+    'demo backend',
+    () => startChatUpstream({ models: DEMO_MODELS, tokenDelayMs: DEMO_TOKEN_DELAY_MS }),
+    (opened) => opened.close(),
+  );
+  return {
+    name: 'demo',
+    type: 'external',
+    url: upstream.url,
+    apiKey: null,
+    models: DEMO_MODELS,
+    capabilities: null,
+  };
+}

@@ -1,0 +1,58 @@
+import { findRedisServer, lockDataDir, startPostgres, startQueueRedis, startRedis } from '@model-gateway/embedded';
+import type { Lifecycle, Log } from '@model-gateway/kernel';
+import type { StandaloneConfig } from './config.ts';
+
+/** Where the stores of this process are. */
+export interface StoreUrls {
+  readonly databaseUrl: string;
+  /** Undefined where there is no Redis: everything that it would share stays in this process. */
+  readonly redisUrl: string | undefined;
+  /** The Redis under the video queue. */
+  readonly queueRedisUrl: string;
+}
+
+/** Takes the stores that the configuration names and brings those that it does not. */
+export async function openEmbeddedStores(
+  config: StandaloneConfig,
+  lifecycle: Lifecycle,
+  log: Log,
+): Promise<StoreUrls> {
+  const { dataDir } = config;
+  await lifecycle.open(
+    'data directory',
+    () => lockDataDir(dataDir),
+    (unlock) => unlock(),
+  );
+  const databaseUrl = config.databaseUrl ?? (await openPostgres(dataDir, lifecycle, log));
+  const redisUrl = config.redisUrl ?? (await openRedis(config, lifecycle, log));
+  return { databaseUrl, redisUrl, queueRedisUrl: redisUrl ?? (await openQueueRedis(lifecycle)) };
+}
+
+async function openPostgres(dataDir: string, lifecycle: Lifecycle, log: Log): Promise<string> {
+  const { url } = await lifecycle.open(
+    'embedded Postgres',
+    () => startPostgres({ dataDir, log }),
+    (store) => store.stop(),
+  );
+  return url;
+}
+
+async function openRedis(config: StandaloneConfig, lifecycle: Lifecycle, log: Log): Promise<string | undefined> {
+  const binary = await findRedisServer(config.programPath);
+  if (binary === undefined) return undefined;
+  const { url } = await lifecycle.open(
+    'embedded Redis',
+    () => startRedis({ dataDir: config.dataDir, binary, log }),
+    (store) => store.stop(),
+  );
+  return url;
+}
+
+async function openQueueRedis(lifecycle: Lifecycle): Promise<string> {
+  const { url } = await lifecycle.open(
+    'queue Redis',
+    () => startQueueRedis(),
+    (store) => store.stop(),
+  );
+  return url;
+}

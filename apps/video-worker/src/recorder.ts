@@ -1,0 +1,53 @@
+import type { UsageStore } from '@model-gateway/billing';
+import { usageEventSchema, type UsageEvent } from '@model-gateway/contracts';
+import type { Journal, JournalEntry, Log, Metrics, Part } from '@model-gateway/kernel';
+
+interface RecorderDependencies {
+  readonly journal: Journal;
+  readonly usage: UsageStore;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+const BATCH_SIZE = 500;
+
+/** Drains the usage journal into the database, each event once. */
+export function createRecorder({ journal, usage, metrics, log }: RecorderDependencies): Part {
+  const stopping = new AbortController();
+  let drained: Promise<void> = Promise.resolve();
+  const recorded = metrics.counter({
+    name: 'service_usage_recorded_total',
+    help: 'Usage rows written.',
+  });
+  metrics.gauge({
+    name: 'service_journal_lag',
+    help: 'Usage events that have not been recorded yet.',
+    collect: async (gauge) => gauge.set(await journal.lag()),
+  });
+
+  async function record(batch: readonly JournalEntry[]): Promise<void> {
+    recorded.inc(await usage.record(batch.flatMap((entry) => readEvent(entry, log))));
+  }
+
+  return {
+    name: 'recorder',
+    start: async () => {
+      drained = journal.drain(record, { batchSize: BATCH_SIZE, signal: stopping.signal });
+      drained.catch((error: unknown) => log.error({ error }, 'the usage recorder ended'));
+    },
+    stop: async () => {
+      stopping.abort();
+      await drained;
+    },
+  };
+}
+
+/** An entry that is not an event can never be recorded; it is told once and must not hold up the others. */
+function readEvent(entry: JournalEntry, log: Log): readonly UsageEvent[] {
+  try {
+    return [usageEventSchema.parse(JSON.parse(entry.body))];
+  } catch (error) {
+    log.error({ error, entry_id: entry.id, entry_body: entry.body }, 'a journal entry is not a usage event');
+    return [];
+  }
+}

@@ -1,0 +1,43 @@
+import { newId, type Clock } from '@model-gateway/kernel';
+import jwt from 'jsonwebtoken';
+
+/** Signs and checks the short-lived tokens that speak for a signed-in user. */
+export interface AccessTokens {
+  readonly expiresInSecs: number;
+  sign(userId: string): string;
+  /** The user's id, or undefined for a token that is expired, tampered with or not ours. */
+  verify(token: string): string | undefined;
+}
+
+interface AccessTokenOptions {
+  readonly secret: string;
+  readonly expiresInSecs: number;
+  readonly clock: Clock;
+}
+
+const ALGORITHM = 'HS256';
+
+export function createAccessTokens({ secret, expiresInSecs, clock }: AccessTokenOptions): AccessTokens {
+  const nowSecs = () => Math.floor(clock.now() / 1000);
+  return {
+    expiresInSecs,
+    sign(userId) {
+      const iat = nowSecs();
+      const claims = { sub: userId, iat, exp: iat + expiresInSecs, jti: newId(), typ: 'access' };
+      return jwt.sign(claims, secret, { algorithm: ALGORITHM });
+    },
+    verify(token) {
+      try {
+        const claims = jwt.verify(token, secret, {
+          algorithms: [ALGORITHM],
+          clockTimestamp: nowSecs(),
+        });
+        if (typeof claims === 'string' || claims['typ'] !== 'access') return undefined;
+        // A token without an expiry was not made here.
+        return claims.exp === undefined ? undefined : claims.sub;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import { integer, setting, withDefault } from '@model-gateway/kernel';
+
+/** How long upstreams may take. */
+export const upstreamSettings = {
+  upstreamConnectTimeoutMs: setting(
+    'SERVICE_UPSTREAM_CONNECT_TIMEOUT_MS',
+    withDefault(integer(1), 10_000),
+    { description: 'How long connecting to an upstream may take.', defaultText: '10000' },
+  ),
+  upstreamIdleTimeoutMs: setting(
+    'SERVICE_UPSTREAM_IDLE_TIMEOUT_MS',
+    withDefault(integer(1), 120_000),
+    { description: 'An upstream that sends no byte for this long has failed.', defaultText: '120000' },
+  ),
+  upstreamTotalTimeoutMs: setting(
+    'SERVICE_UPSTREAM_TOTAL_TIMEOUT_MS',
+    withDefault(integer(1), 600_000),
+    { description: 'How long an answer that is not streamed may take.', defaultText: '600000' },
+  ),
+  probeTimeoutMs: setting('SERVICE_PROBE_TIMEOUT_MS', withDefault(integer(1), 2000), {
+    description: 'How long a health probe of a backend may take.',
+    defaultText: '2000',
+  }),
+};

@@ -1,0 +1,38 @@
+import { ServiceError } from '@model-gateway/contracts';
+import { describeError } from '@model-gateway/kernel';
+
+const DETAIL_BYTES_MAX = 4096;
+
+/** An upstream that answered with a failure. */
+export function upstreamRefused(status: number, body: string): ServiceError {
+  return new ServiceError('bad_gateway', `upstream ${status}: ${boundedDetail(body)}`);
+}
+
+/** An upstream that could not be talked to, or that answered something else than it should. */
+export function upstreamFailed(cause: unknown): ServiceError {
+  return new ServiceError('bad_gateway', describeError(cause), { cause });
+}
+
+/** The text of an upstream error body: its own message where it has one. */
+function boundedDetail(body: string): string {
+  const detail = errorMessage(body) ?? body.trim();
+  const bytes = Buffer.from(detail);
+  if (bytes.length <= DETAIL_BYTES_MAX) return detail;
+  // A cut inside a character leaves a replacement character at the end, which is dropped.
+  return bytes.subarray(0, DETAIL_BYTES_MAX).toString('utf8').replace(/\uFFFD$/, '');
+}
+
+function errorMessage(body: string): string | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    const error = property(parsed, 'error') ?? parsed;
+    const message = typeof error === 'string' ? error : property(error, 'message');
+    return typeof message === 'string' ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function property(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}

@@ -1,0 +1,63 @@
+import { systemClock, type Clock, type Log, type Requests } from '@model-gateway/kernel';
+import { createFailoverStores } from './failover/failover-stores.ts';
+import { createLocalStores } from './local/local-stores.ts';
+import { createRequests } from './requests.ts';
+import type { Stores } from './stores.ts';
+
+/** Everything that the processes of one installation share. */
+export interface Bus extends Stores {
+  readonly requests: Requests;
+}
+
+export interface BusOptions {
+  /** Without it everything is served inside this process. */
+  readonly redisUrl?: string | undefined;
+  readonly dataDir: string;
+  /** Begins every key and channel on Redis. */
+  readonly prefix?: string;
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** Names this process's journal files for whoever looks at the directory. */
+  readonly instanceName?: string;
+  /** After this long without a sign a recorder counts as dead and its entries go to another. */
+  readonly journalClaimIdleMs?: number;
+}
+
+const PREFIX = 'service:';
+const INSTANCE_NAME = 'journal';
+
+/** Builds the bus; nothing is opened before `start`. */
+export function createBus(options: BusOptions): Bus {
+  const { redisUrl, prefix = PREFIX, clock = systemClock, instanceName = INSTANCE_NAME } = options;
+  const log = options.log.child({ part: 'bus' });
+  const common = { dataDir: options.dataDir, log, clock, instanceName };
+  const { journalClaimIdleMs } = options;
+  const stores =
+    redisUrl === undefined
+      ? createLocalStores(common)
+      : createFailoverStores({ ...common, redisUrl, prefix, journalClaimIdleMs });
+  const requests = createRequests({ channels: stores.channels, log });
+  let closed: Promise<void> | undefined;
+
+  async function closeAll(): Promise<void> {
+    await requests.close();
+    await stores.close();
+  }
+
+  return {
+    ...stores,
+    requests,
+    async start() {
+      try {
+        await stores.start();
+      } catch (error) {
+        await stores.close();
+        throw error;
+      }
+    },
+    close() {
+      closed ??= closeAll();
+      return closed;
+    },
+  };
+}

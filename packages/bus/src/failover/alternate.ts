@@ -1,0 +1,33 @@
+import { linkedAbort } from '../linked-abort.ts';
+import type { RedisConnection } from '../redis/redis-connection.ts';
+
+type Work = (signal: AbortSignal) => Promise<void>;
+
+/** Does one thing while Redis is ready and another while it is away, until the signal aborts. */
+export async function alternate(
+  connection: RedisConnection,
+  signal: AbortSignal,
+  { whileReady, whileAway }: { readonly whileReady: Work; readonly whileAway: Work },
+): Promise<void> {
+  while (!signal.aborted) {
+    const isReady = connection.commandsReady();
+    const turn = linkedAbort(signal);
+    const stopWatching = connection.onChange(() => {
+      if (connection.commandsReady() !== isReady) turn.abort();
+    });
+    try {
+      await (isReady ? whileReady : whileAway)(turn.signal);
+    } finally {
+      stopWatching();
+      turn.unlink();
+    }
+  }
+}
+
+/** Nothing to do but to wait for the signal. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,80 @@
+import type { Journal, Log } from '@model-gateway/kernel';
+import { linkedAbort } from '../linked-abort.ts';
+import type { FileJournal } from '../local/file-journal.ts';
+import type { RedisConnection } from '../redis/redis-connection.ts';
+import type { RedisJournal } from '../redis/redis-journal.ts';
+import { alternate, untilAborted } from './alternate.ts';
+import type { FallBack } from './fall-back.ts';
+
+/** The journal on Redis, with a file for the time without it. */
+export interface FailoverJournal extends Journal {
+  /** Begins to move what the file holds to Redis whenever Redis is ready. */
+  start(): void;
+  close(): Promise<void>;
+}
+
+interface FailoverJournalOptions {
+  readonly connection: RedisConnection;
+  readonly redis: RedisJournal;
+  readonly file: FileJournal;
+  readonly fallBack: FallBack;
+  readonly log: Log;
+}
+
+const MOVE_BATCH_ENTRIES = 500;
+
+/**
+ * An append that Redis did not answer goes to the file as well, so an entry can be delivered twice and is never lost.
+ * A recorder reads the stream while Redis is ready and this process's own file while it is away.
+ */
+export function createFailoverJournal(options: FailoverJournalOptions): FailoverJournal {
+  const { connection, redis, file, fallBack, log } = options;
+  const closing = new AbortController();
+  const running = new Set<Promise<void>>();
+
+  function track(work: Promise<void>): Promise<void> {
+    const tracked = work.finally(() => running.delete(tracked));
+    running.add(tracked);
+    return tracked;
+  }
+
+  function moveToRedis(signal: AbortSignal): Promise<void> {
+    return file.drain((batch) => redis.appendAll(batch), { batchSize: MOVE_BATCH_ENTRIES, signal });
+  }
+
+  return {
+    start() {
+      const moving = alternate(connection, closing.signal, {
+        whileReady: moveToRedis,
+        whileAway: untilAborted,
+      });
+      void track(
+        moving.catch((error: unknown) => log.error({ error }, 'the journal mover stopped')),
+      );
+    },
+    append: (entry) =>
+      fallBack(
+        () => redis.append(entry),
+        () => file.append(entry),
+      ),
+    async drain(record, { batchSize, signal }) {
+      const stop = linkedAbort(signal, closing.signal);
+      const draining = alternate(connection, stop.signal, {
+        whileReady: (turn) => redis.drain(record, { batchSize, signal: turn }),
+        whileAway: (turn) => file.drain(record, { batchSize, signal: turn }),
+      });
+      await track(draining.finally(() => stop.unlink()));
+    },
+    async lag() {
+      const onRedis = fallBack(
+        () => redis.lag(),
+        () => Promise.resolve(0),
+      );
+      return (await onRedis) + (await file.lag());
+    },
+    async close() {
+      closing.abort();
+      await Promise.allSettled(running);
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import type { Clock, Log } from '@model-gateway/kernel';
+import { createFileJournal } from '../local/file-journal.ts';
+import { createLocalChannels } from '../local/local-channels.ts';
+import { createLocalCounters } from '../local/local-counters.ts';
+import { createLocalLocks } from '../local/local-locks.ts';
+import { createRedisChannels } from '../redis/redis-channels.ts';
+import { createRedisConnection } from '../redis/redis-connection.ts';
+import { createRedisCounters } from '../redis/redis-counters.ts';
+import { createRedisJournal } from '../redis/redis-journal.ts';
+import { createRedisLocks } from '../redis/redis-locks.ts';
+import type { BusMode, Stores } from '../stores.ts';
+import { createFailoverChannels } from './failover-channels.ts';
+import { createFailoverCounters } from './failover-counters.ts';
+import { createFailoverJournal } from './failover-journal.ts';
+import { createFailoverLocks } from './failover-locks.ts';
+import { createFallBack } from './fall-back.ts';
+import { createUnconfirmedPublishes } from './unconfirmed-publishes.ts';
+
+interface FailoverStoresOptions {
+  readonly redisUrl: string;
+  readonly prefix: string;
+  readonly dataDir: string;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly instanceName: string;
+  readonly journalClaimIdleMs: number | undefined;
+}
+
+/** Everything on Redis while it is ready, and inside this process while it is away. */
+export function createFailoverStores(options: FailoverStoresOptions): Stores {
+  const { redisUrl, prefix, dataDir, log, clock, instanceName, journalClaimIdleMs } = options;
+  const connection = createRedisConnection({ url: redisUrl, log });
+  const fallBack = createFallBack(connection, log);
+  const unconfirmed = createUnconfirmedPublishes();
+  const file = createFileJournal({ dataDir, log, instanceName });
+  const redisJournal = createRedisJournal({
+    connection,
+    prefix,
+    log,
+    ...(journalClaimIdleMs === undefined ? {} : { claimIdleMs: journalClaimIdleMs }),
+  });
+  const journal = createFailoverJournal({ connection, redis: redisJournal, file, fallBack, log });
+  const mode = (): BusMode => (connection.channelsReady() ? 'redis' : 'local');
+
+  return {
+    channels: createFailoverChannels({
+      connection,
+      unconfirmed,
+      local: createLocalChannels({ log }),
+      redis: createRedisChannels({
+        connection,
+        prefix,
+        log,
+        onArrival: (channel, message) => unconfirmed.arrived(channel, message),
+      }),
+    }),
+    locks: createFailoverLocks({
+      connection,
+      fallBack,
+      local: createLocalLocks({ clock }),
+      redis: createRedisLocks({ connection, prefix }),
+    }),
+    counters: createFailoverCounters({
+      connection,
+      fallBack,
+      log,
+      local: createLocalCounters({ clock }),
+      redis: createRedisCounters({ connection, prefix }),
+    }),
+    journal,
+    async start() {
+      await file.start();
+      await connection.start();
+      journal.start();
+    },
+    async close() {
+      await journal.close();
+      await file.close();
+      await connection.close();
+    },
+    async ping() {
+      await connection.run((client) => client.ping());
+    },
+    mode,
+    onModeChange(listener) {
+      let known = mode();
+      return connection.onChange(() => {
+        if (known === mode()) return;
+        known = mode();
+        listener(known);
+      });
+    },
+  };
+}

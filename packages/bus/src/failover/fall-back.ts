@@ -1,0 +1,27 @@
+import type { Log } from '@model-gateway/kernel';
+import type { RedisConnection } from '../redis/redis-connection.ts';
+
+/** Serves a call from Redis while it is ready, and from the in-process side while it is away or refuses. */
+export type FallBack = <Answer>(
+  viaRedis: () => Promise<Answer>,
+  locally: () => Promise<Answer>,
+) => Promise<Answer>;
+
+// A Redis that is full or read-only fails every call; the log says so once in a while.
+const WARN_EVERY_MS = 10_000;
+
+export function createFallBack(connection: RedisConnection, log: Log): FallBack {
+  let warnedAt = -Infinity;
+  return async (viaRedis, locally) => {
+    if (!connection.commandsReady()) return locally();
+    try {
+      return await viaRedis();
+    } catch (error) {
+      if (performance.now() - warnedAt > WARN_EVERY_MS) {
+        warnedAt = performance.now();
+        log.warn({ error }, 'Redis did not serve a call; this process serves it by itself');
+      }
+      return locally();
+    }
+  };
+}

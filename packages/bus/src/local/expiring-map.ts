@@ -1,0 +1,50 @@
+import type { Clock } from '@model-gateway/kernel';
+
+/** A map whose entries can expire. Nothing ticks: expired entries go when they are met or when the map has doubled. */
+export interface ExpiringMap<Value> {
+  get(key: string): ExpiringEntry<Value> | undefined;
+  set(key: string, value: Value, expiresAt: number): void;
+  delete(key: string): void;
+  entries(): [key: string, entry: ExpiringEntry<Value>][];
+  clear(): void;
+}
+
+export interface ExpiringEntry<Value> {
+  readonly value: Value;
+  /** Milliseconds since the epoch; infinite when it never expires. */
+  readonly expiresAt: number;
+}
+
+const SWEEP_ENTRIES_MIN = 1024;
+
+export function createExpiringMap<Value>(clock: Clock): ExpiringMap<Value> {
+  const map = new Map<string, ExpiringEntry<Value>>();
+  let sweepAtSize = SWEEP_ENTRIES_MIN;
+
+  function sweep(): void {
+    const now = clock.now();
+    for (const [key, { expiresAt }] of map) {
+      if (expiresAt <= now) map.delete(key);
+    }
+    sweepAtSize = Math.max(SWEEP_ENTRIES_MIN, map.size * 2);
+  }
+
+  return {
+    get(key) {
+      const entry = map.get(key);
+      if (entry === undefined || entry.expiresAt > clock.now()) return entry;
+      map.delete(key);
+      return undefined;
+    },
+    set(key, value, expiresAt) {
+      map.set(key, { value, expiresAt });
+      if (map.size >= sweepAtSize) sweep();
+    },
+    delete: (key) => void map.delete(key),
+    entries() {
+      sweep();
+      return [...map];
+    },
+    clear: () => map.clear(),
+  };
+}

@@ -1,0 +1,64 @@
+import type { Log } from '@model-gateway/kernel';
+
+type OnMessage = (message: string) => void;
+
+/** Who listens to which channel inside this process. */
+export interface Listeners {
+  /** The answer takes the listener off again; doing so twice is harmless. */
+  add(channel: string, onMessage: OnMessage): () => void;
+  count(channel: string): number;
+  channels(): string[];
+  /** Queues a message for the listeners a channel has now and answers how many they are. */
+  deliver(channel: string, message: string): number;
+}
+
+interface Delivery {
+  readonly channel: string;
+  readonly message: string;
+  readonly to: readonly { readonly onMessage: OnMessage; gone: boolean }[];
+}
+
+/**
+ * Deliveries wait in one queue that is emptied in a microtask, so that a listener which publishes does not overtake the
+ * message it is being handed.
+ */
+export function createListeners(log: Log): Listeners {
+  const byChannel = new Map<string, Set<{ readonly onMessage: OnMessage; gone: boolean }>>();
+  let queue: Delivery[] = [];
+
+  function deliverQueued(): void {
+    // Messages that arrive meanwhile are appended to the same queue and taken in this loop.
+    for (const { channel, message, to } of queue) {
+      for (const listener of to) {
+        if (listener.gone) continue;
+        try {
+          listener.onMessage(message);
+        } catch (error) {
+          log.error({ channel, error }, 'a channel listener failed');
+        }
+      }
+    }
+    queue = [];
+  }
+
+  return {
+    add(channel, onMessage) {
+      const listener = { onMessage, gone: false };
+      const listeners = byChannel.get(channel) ?? new Set();
+      byChannel.set(channel, listeners.add(listener));
+      return () => {
+        listener.gone = true;
+        if (listeners.delete(listener) && listeners.size === 0) byChannel.delete(channel);
+      };
+    },
+    count: (channel) => byChannel.get(channel)?.size ?? 0,
+    channels: () => [...byChannel.keys()],
+    deliver(channel, message) {
+      const listeners = byChannel.get(channel);
+      if (listeners === undefined) return 0;
+      if (queue.length === 0) queueMicrotask(deliverQueued);
+      queue.push({ channel, message, to: [...listeners] });
+      return listeners.size;
+    },
+  };
+}

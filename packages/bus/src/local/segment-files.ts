@@ -1,0 +1,97 @@
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { describeError, StartupError, type JournalEntry, type Log } from '@model-gateway/kernel';
+import { decodeJournalLine } from '../journal-line.ts';
+import { errorCode } from './error-code.ts';
+import {
+  formatSegmentName,
+  isOwnerGone,
+  parseSegmentName,
+  type SegmentOwner,
+} from './segment-name.ts';
+
+/** Makes the directory and proves that files can be written there. */
+export async function prepareJournalDirectory(
+  directory: string,
+  owner: SegmentOwner,
+): Promise<void> {
+  const probe = join(directory, `.writable-${owner.nonce}`);
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await writeFile(probe, '');
+    await rm(probe);
+  } catch (error) {
+    throw new StartupError(
+      `the journal directory ${directory} cannot be written: ${describeError(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+/** The entries of a segment in order, or undefined when another owner has taken it over. Torn lines are left out. */
+export async function readSegment(
+  path: string,
+  log: Log,
+): Promise<readonly JournalEntry[] | undefined> {
+  const text = await readFile(path, 'utf8').catch(undefinedIfMissing);
+  if (text === undefined) return undefined;
+  const entries: JournalEntry[] = [];
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const entry = decodeJournalLine(line);
+    if (entry === undefined) log.warn({ path }, 'a torn line of the journal was left out');
+    else entries.push(entry);
+  }
+  return entries;
+}
+
+/** Deletes a segment that is wholly recorded. */
+export const removeSegment = (path: string): Promise<void> => rm(path, { force: true });
+
+interface AdoptOptions {
+  readonly directory: string;
+  readonly me: SegmentOwner;
+  readonly now: number;
+  readonly nextPath: () => string;
+}
+
+/** Takes over the segments whose owner is gone, oldest first, and answers their new paths. */
+export async function adoptSegments(options: AdoptOptions): Promise<readonly string[]> {
+  const { directory, me, now, nextPath } = options;
+  const named = (await readdir(directory)).flatMap((file) => {
+    const name = parseSegmentName(file);
+    return name === undefined || name.owner.nonce === me.nonce ? [] : [{ file, ...name }];
+  });
+  named.sort((a, b) => a.owner.bornAt - b.owner.bornAt || a.sequence - b.sequence);
+  const adopted: string[] = [];
+  for (const { file, owner } of named) {
+    const path = join(directory, file);
+    const found = await stat(path).catch(undefinedIfMissing);
+    if (found === undefined || !isOwnerGone(owner, me, now - found.mtimeMs)) continue;
+    const taken = nextPath();
+    // Of several that try, one succeeds; for the others the file is no longer there.
+    const won = await rename(path, taken).then(() => true, undefinedIfMissing);
+    if (won === undefined) continue;
+    await touchSegment(taken, now);
+    adopted.push(taken);
+  }
+  return adopted;
+}
+
+/** Shows that the owner of a segment is alive. */
+export async function touchSegment(path: string, now: number): Promise<void> {
+  await utimes(path, now / 1000, now / 1000).catch(undefinedIfMissing);
+}
+
+/** Gives a segment up, so that the next drainer of the directory takes it at once. */
+export async function releaseSegment(path: string): Promise<void> {
+  const name = parseSegmentName(basename(path));
+  if (name === undefined) return;
+  const released = formatSegmentName({ ...name, owner: { ...name.owner, pid: 0 } });
+  await rename(path, join(path, '..', released)).catch(undefinedIfMissing);
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (errorCode(error) === 'ENOENT') return undefined;
+  throw error;
+}

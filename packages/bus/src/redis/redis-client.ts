@@ -1,0 +1,61 @@
+import { Redis, type RedisOptions } from 'ioredis';
+
+type ClientOptions = Omit<RedisOptions, 'replyMapping'>;
+
+// How long a command may take before Redis counts as away.
+const COMMAND_TIMEOUT_MS = 1_000;
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const DISCONNECT_TIMEOUT_MS = 250;
+const RETRY_MIN_MS = 50;
+const RETRY_MAX_MS = 2_000;
+const RETRY_JITTER_MS = 50;
+const KEEP_ALIVE_MS = 10_000;
+const LOADING_CHECK_MS = 250;
+const CLOSE_TIMEOUT_MS = 1_000;
+
+// Nothing waits for a connection and nothing is sent twice: a caller either has its answer in time or an error, and
+// the in-process side takes over. Only the attempts to connect go on for ever.
+const OPTIONS: ClientOptions = {
+  lazyConnect: true,
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  // Channels are subscribed again by the channels adapter, which knows when that is done.
+  autoResubscribe: false,
+  maxRetriesPerRequest: 0,
+  connectTimeout: CONNECT_TIMEOUT_MS,
+  disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+  commandTimeout: COMMAND_TIMEOUT_MS,
+  keepAlive: KEEP_ALIVE_MS,
+  maxLoadingRetryTime: LOADING_CHECK_MS,
+  retryStrategy: (attempt) =>
+    Math.min(RETRY_MIN_MS * 2 ** Math.min(attempt - 1, 10), RETRY_MAX_MS) +
+    Math.floor(Math.random() * RETRY_JITTER_MS),
+  // A primary that was demoted goes on answering; the address leads to the new one.
+  reconnectOnError: (error) => error.message.startsWith('READONLY'),
+};
+
+/** A client for one connection, not yet connected. */
+export function createRedisClient(url: string, overrides: ClientOptions = {}): Redis {
+  return new Redis(url, { ...OPTIONS, ...overrides });
+}
+
+/** Ends a connection for good and waits until its socket is gone. */
+export async function closeRedisClient(client: Redis): Promise<void> {
+  const hasSocket = ['connecting', 'connect', 'ready'].includes(client.status);
+  if (!hasSocket) return client.disconnect();
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
+    client.once('end', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    client.disconnect();
+  });
+}
+
+/** Where a Redis is, without the credentials. */
+export function describeRedisUrl(url: string): string {
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+}

@@ -1,0 +1,128 @@
+import { describeError, StartupError, type Log } from '@model-gateway/kernel';
+import type { Redis } from 'ioredis';
+import { createRedisClient, describeRedisUrl } from './redis-client.ts';
+import { createSupervisedClient } from './supervised-client.ts';
+
+/** The connections of one process to Redis: one for commands, one for subscriptions, and blocking ones on demand. */
+export interface RedisConnection {
+  /** Commands are being answered. */
+  commandsReady(): boolean;
+  /** Commands are being answered and every subscription of this process is live. */
+  channelsReady(): boolean;
+  /** Called whenever one of the two changes; the answer stops that. */
+  onChange(listener: () => void): () => void;
+  /** Sends a command. Never waits for a Redis that is away. */
+  run<Answer>(command: (client: Redis) => Promise<Answer>): Promise<Answer>;
+  /** The same on the connection that carries subscriptions. */
+  runOnSubscriber<Answer>(command: (client: Redis) => Promise<Answer>): Promise<Answer>;
+  /** Messages count only while the subscriptions can be trusted. */
+  onMessage(listener: (channel: string, message: string) => void): void;
+  /** What makes the subscriptions live again on a new connection. */
+  onSubscriberConnected(restore: (subscriber: Redis) => Promise<void>): void;
+  /** A connection of its own for commands that wait; whoever opens it closes it. */
+  openBlocking(): Redis;
+  /** Rejects with a StartupError when Redis cannot be used; from then on its absence is tolerated. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface ConnectionOptions {
+  readonly url: string;
+  readonly log: Log;
+}
+
+// Longer than any wait that is asked for: only a connection that has gone silent gets there.
+const BLOCKING_TIMEOUT_MS = 2_000;
+
+export function createRedisConnection({ url, log }: ConnectionOptions): RedisConnection {
+  const changeListeners = new Set<() => void>();
+  const restorers: ((subscriber: Redis) => Promise<void>)[] = [];
+  let known = { commands: false, channels: false };
+  let started = false;
+  let closed: Promise<void> | undefined;
+
+  const commands = createSupervisedClient({
+    client: createRedisClient(url, { enableAutoPipelining: true }),
+    log,
+    onChange: () => {
+      // A publish that has not been answered may still come out at the other end. After this it cannot, and the
+      // in-process side may deliver it.
+      if (!commands.ready() && subscriber.ready()) subscriber.drop();
+      announce();
+    },
+  });
+  const subscriberClient = createRedisClient(url);
+  const subscriber = createSupervisedClient({
+    client: subscriberClient,
+    log,
+    onChange: () => announce(),
+    prepare: async (client) => {
+      for (const restore of restorers) await restore(client);
+    },
+  });
+
+  const channelsReady = (): boolean => commands.ready() && subscriber.ready();
+
+  function announce(): void {
+    const current = { commands: commands.ready(), channels: channelsReady() };
+    if (current.commands === known.commands && current.channels === known.channels) return;
+    if (started && current.channels !== known.channels) logSwitch(current.channels);
+    known = current;
+    for (const listener of changeListeners) listener();
+  }
+
+  function logSwitch(isBack: boolean): void {
+    if (isBack) log.info({}, 'Redis is back');
+    else if (closed === undefined) log.warn({}, 'Redis is away; this process goes on by itself');
+  }
+
+  async function closeAll(): Promise<void> {
+    await Promise.all([commands.close(), subscriber.close()]);
+  }
+
+  const connection: RedisConnection = {
+    commandsReady: () => commands.ready(),
+    channelsReady,
+    onChange(listener) {
+      changeListeners.add(listener);
+      return () => void changeListeners.delete(listener);
+    },
+    run: (command) => commands.run(command),
+    runOnSubscriber: (command) => subscriber.run(command),
+    onMessage(listener) {
+      subscriberClient.on('message', (channel: string, message: string) => {
+        if (channelsReady()) listener(channel, message);
+      });
+    },
+    onSubscriberConnected: (restore) => void restorers.push(restore),
+    openBlocking() {
+      const client = createRedisClient(url, {
+        enableOfflineQueue: true,
+        commandTimeout: undefined,
+        blockingTimeout: BLOCKING_TIMEOUT_MS,
+        blockingTimeoutGrace: BLOCKING_TIMEOUT_MS,
+      });
+      client.on('error', (error: unknown) => {
+        log.debug({ reason: describeError(error) }, 'blocking Redis connection error');
+      });
+      return client;
+    },
+    async start() {
+      try {
+        await Promise.all([commands.start(), subscriber.start()]);
+        started = true;
+      } catch (error) {
+        await connection.close();
+        throw new StartupError(
+          `Redis at ${describeRedisUrl(url)} (REDIS_URL) cannot be used: ${describeError(error)}`,
+          { cause: error },
+        );
+      }
+    },
+    close() {
+      closed ??= closeAll();
+      return closed;
+    },
+  };
+  return connection;
+}

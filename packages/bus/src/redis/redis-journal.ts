@@ -1,0 +1,73 @@
+import { hostname } from 'node:os';
+import { randomToken, type Journal, type JournalEntry, type Log } from '@model-gateway/kernel';
+import { requireEntrySize } from '../journal-line.ts';
+import { closeRedisClient } from './redis-client.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import { createStreamConsumer } from './stream-consumer.ts';
+
+/** The journal as a Redis stream with one consumer group; a recorded entry is deleted. */
+export interface RedisJournal extends Journal {
+  /** Appends entries in order; rejects when one of them may be missing. */
+  appendAll(entries: readonly JournalEntry[]): Promise<void>;
+}
+
+interface RedisJournalOptions {
+  readonly connection: RedisConnection;
+  readonly prefix: string;
+  readonly log: Log;
+  /** After this long without a sign a recorder counts as dead and its entries go to another. */
+  readonly claimIdleMs?: number;
+}
+
+const CLAIM_IDLE_MS = 30_000;
+
+export function createRedisJournal(options: RedisJournalOptions): RedisJournal {
+  const { connection, prefix, log, claimIdleMs = CLAIM_IDLE_MS } = options;
+  const stream = `${prefix}journal`;
+  const processName = `${hostname()}-${process.pid}-${randomToken(6)}`;
+  const busySlots = new Set<number>();
+
+  function takeSlot(): number {
+    let slot = 0;
+    while (busySlots.has(slot)) slot += 1;
+    busySlots.add(slot);
+    return slot;
+  }
+
+  return {
+    async append(entry) {
+      requireEntrySize(entry);
+      await connection.run((client) =>
+        client.xadd(stream, '*', 'id', entry.id, 'body', entry.body),
+      );
+    },
+    async appendAll(entries) {
+      const answers = await connection.run((client) =>
+        client
+          .pipeline(entries.map(({ id, body }) => ['xadd', stream, '*', 'id', id, 'body', body]))
+          .exec(),
+      );
+      for (const [error] of answers ?? []) if (error !== null) throw error;
+    },
+    async drain(record, { batchSize, signal }) {
+      // A consumer that drains again finds what it had been given before it was interrupted.
+      const slot = takeSlot();
+      const blocking = connection.openBlocking();
+      const consumer = createStreamConsumer({
+        connection,
+        blocking,
+        log,
+        stream,
+        name: `${processName}-${slot}`,
+        claimIdleMs,
+      });
+      try {
+        await consumer.consume(record, batchSize, signal);
+      } finally {
+        busySlots.delete(slot);
+        await closeRedisClient(blocking);
+      }
+    },
+    lag: () => connection.run((client) => client.xlen(stream)),
+  };
+}

@@ -1,0 +1,152 @@
+import { describeError, type Log } from '@model-gateway/kernel';
+import type { Redis } from 'ioredis';
+import { pause } from '../pause.ts';
+import { recordBatch, type RecordBatch } from '../record-batch.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import { script } from './script.ts';
+import {
+  parseClaimAnswer,
+  parseConsumers,
+  parseReadAnswer,
+  type StreamEntry,
+} from './stream-entries.ts';
+
+/** One recorder's seat in the consumer group of the journal. */
+export interface StreamConsumer {
+  /** Hands over entries until the signal aborts: its own unfinished ones first, those of dead consumers in between. */
+  consume(record: RecordBatch, batchSize: number, signal: AbortSignal): Promise<void>;
+}
+
+interface ConsumerOptions {
+  readonly connection: RedisConnection;
+  readonly blocking: Redis;
+  readonly log: Log;
+  readonly stream: string;
+  readonly name: string;
+  readonly claimIdleMs: number;
+}
+
+const GROUP = 'recorders';
+// Also how long an abort can take to be noticed.
+const BLOCK_MS = 500;
+const RETRY_MS = 200;
+const BATCH_MAX = 1_000;
+const CONSUMER_STALE_MS = 300_000;
+
+// An entry is taken off the group's list and out of the stream in one step, so that the length is what is unrecorded.
+const FINISH = script(`
+redis.call('XACK', KEYS[1], ARGV[1], unpack(ARGV, 2))
+return redis.call('XDEL', KEYS[1], unpack(ARGV, 2))
+`);
+
+// Deleting a consumer forgets what it was given, so that only one with empty hands may go.
+const REMOVE_IDLE_CONSUMER = script(`
+if #redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 1, ARGV[2]) > 0 then return 0 end
+return redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2])
+`);
+
+export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
+  const { connection, blocking, log, stream, name, claimIdleMs } = options;
+  let hasGroup = false;
+  let ownUnfinished = true;
+  let claimCursor = '0-0';
+  let claimDueAt = 0;
+
+  async function ensureGroup(): Promise<void> {
+    if (hasGroup) return;
+    try {
+      await connection.run((client) => client.xgroup('CREATE', stream, GROUP, '0', 'MKSTREAM'));
+    } catch (error) {
+      if (!describeError(error).startsWith('BUSYGROUP')) throw error;
+    }
+    hasGroup = true;
+  }
+
+  async function read(from: '0' | '>', count: number): Promise<readonly StreamEntry[]> {
+    const answer = await blocking.xreadgroup(
+      'GROUP',
+      GROUP,
+      name,
+      'COUNT',
+      count,
+      'BLOCK',
+      BLOCK_MS,
+      'STREAMS',
+      stream,
+      from,
+    );
+    return parseReadAnswer(answer);
+  }
+
+  async function claim(count: number): Promise<readonly StreamEntry[]> {
+    const answer = await connection.run((client) =>
+      client.xautoclaim(stream, GROUP, name, claimIdleMs, claimCursor, 'COUNT', count),
+    );
+    const { cursor, entries } = parseClaimAnswer(answer);
+    claimCursor = cursor;
+    if (cursor === '0-0') {
+      claimDueAt = performance.now() + claimIdleMs / 2;
+      await removeStaleConsumers();
+    }
+    return entries;
+  }
+
+  async function removeStaleConsumers(): Promise<void> {
+    const answer = await connection.run((client) => client.xinfo('CONSUMERS', stream, GROUP));
+    for (const consumer of parseConsumers(answer)) {
+      const isStale = consumer.pending === 0 && consumer.idleMs > CONSUMER_STALE_MS;
+      if (isStale && consumer.name !== name) await removeConsumer(consumer.name);
+    }
+  }
+
+  async function removeConsumer(consumer: string): Promise<void> {
+    await connection.run((client) => REMOVE_IDLE_CONSUMER.run(client, [stream], [GROUP, consumer]));
+  }
+
+  async function next(count: number): Promise<readonly StreamEntry[]> {
+    await ensureGroup();
+    if (ownUnfinished) {
+      const unfinished = await read('0', count);
+      ownUnfinished = unfinished.length > 0;
+      if (ownUnfinished) return unfinished;
+    }
+    if (performance.now() >= claimDueAt) {
+      const claimed = await claim(count);
+      if (claimed.length > 0) return claimed;
+    }
+    return read('>', count);
+  }
+
+  async function handOver(
+    entries: readonly StreamEntry[],
+    record: RecordBatch,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const batch = entries.flatMap(({ entry }) => (entry === undefined ? [] : [entry]));
+    if (batch.length < entries.length) {
+      log.warn({ entries: entries.length - batch.length }, 'unreadable journal entries left out');
+    }
+    if (batch.length > 0 && !(await recordBatch(record, batch, { signal, log }))) return;
+    const ids = entries.map(({ streamId }) => streamId);
+    await connection.run((client) => FINISH.run(client, [stream], [GROUP, ...ids]));
+  }
+
+  return {
+    async consume(record, batchSize, signal) {
+      const count = Math.min(batchSize, BATCH_MAX);
+      while (!signal.aborted) {
+        try {
+          const entries = await next(count);
+          if (entries.length > 0) await handOver(entries, record, signal);
+        } catch (error) {
+          // What was handed over but not finished is still this consumer's.
+          ownUnfinished = true;
+          hasGroup = false;
+          log.debug({ reason: describeError(error) }, 'the journal stream could not be read');
+          await pause(RETRY_MS, signal);
+        }
+      }
+      await removeConsumer(name).catch(() => undefined);
+    },
+  };
+}

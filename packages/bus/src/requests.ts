@@ -1,0 +1,157 @@
+import {
+  describeError,
+  randomToken,
+  RequestError,
+  type Channels,
+  type Log,
+  type Requests,
+  type Subscription,
+} from '@model-gateway/kernel';
+import { z } from 'zod';
+
+/** Request and reply over any channels: each process listens for its replies on a channel of its own. */
+export interface ChannelRequests extends Requests {
+  /** Gives up the calls that are waiting and the reply channel. */
+  close(): Promise<void>;
+}
+
+interface RequestsOptions {
+  readonly channels: Channels;
+  readonly log: Log;
+  readonly waitingMax?: number;
+}
+
+interface Waiting {
+  readonly settle: (reply: Reply) => void;
+  readonly giveUp: (error: RequestError) => void;
+}
+
+const WAITING_CALLS_MAX = 10_000;
+
+const requestSchema = z.object({ id: z.string(), replyTo: z.string(), payload: z.unknown().optional() });
+const replySchema = z.discriminatedUnion('ok', [
+  z.object({ id: z.string(), ok: z.literal(true), value: z.unknown().optional() }),
+  z.object({ id: z.string(), ok: z.literal(false), message: z.string() }),
+]);
+type Reply = z.infer<typeof replySchema>;
+
+export function createRequests(options: RequestsOptions): ChannelRequests {
+  const { channels, log, waitingMax = WAITING_CALLS_MAX } = options;
+  const replyChannel = `reply:${randomToken()}`;
+  const waiting = new Map<string, Waiting>();
+  let listening: Promise<Subscription> | undefined;
+  let closed = false;
+
+  function onReply(text: string): void {
+    const reply = parseMessage(replySchema, text);
+    // Nobody waits for a reply that comes late or second.
+    if (reply !== undefined) waiting.get(reply.id)?.settle(reply);
+  }
+
+  async function listenForReplies(): Promise<void> {
+    listening ??= channels.subscribe(replyChannel, onReply);
+    try {
+      await listening;
+    } catch (error) {
+      listening = undefined;
+      throw error;
+    }
+  }
+
+  async function answerRequest(
+    text: string,
+    answer: (payload: unknown) => Promise<unknown>,
+  ): Promise<void> {
+    const request = parseMessage(requestSchema, text);
+    if (request === undefined) {
+      log.warn({}, 'a message that is not a request was left out');
+      return;
+    }
+    const { id, replyTo, payload } = request;
+    await channels.publish(replyTo, await answerText(id, () => answer(payload)));
+  }
+
+  function waitForReply(
+    id: string,
+    address: string,
+    timeoutMs: number,
+  ): { readonly reply: Promise<unknown>; readonly giveUp: (error: RequestError) => void } {
+    let giveUp: (error: RequestError) => void = () => undefined;
+    const reply = new Promise<unknown>((resolve, reject) => {
+      const end = (finish: () => void): void => {
+        clearTimeout(timer);
+        waiting.delete(id);
+        finish();
+      };
+      giveUp = (error) => end(() => reject(error));
+      const timer = setTimeout(() => {
+        giveUp(new RequestError('timeout', `${address} did not answer within ${timeoutMs} ms`));
+      }, timeoutMs);
+      waiting.set(id, {
+        giveUp,
+        settle: (message) =>
+          message.ok
+            ? end(() => resolve(message.value))
+            : giveUp(new RequestError('failed', message.message)),
+      });
+    });
+    return { reply, giveUp };
+  }
+
+  async function send(address: string, request: string): Promise<number> {
+    await listenForReplies();
+    return channels.publish(`request:${address}`, request);
+  }
+
+  return {
+    serve: (address, answer) =>
+      channels.subscribe(`request:${address}`, (text) => {
+        answerRequest(text, answer).catch((error: unknown) => {
+          log.error({ address, error }, 'a reply could not be sent');
+        });
+      }),
+    async call(address, payload, { timeoutMs }) {
+      if (closed) throw new RequestError('unreachable', 'this process is closing');
+      if (waiting.size >= waitingMax) {
+        throw new RequestError('failed', `${waitingMax} calls are waiting for an answer already`);
+      }
+      const id = randomToken();
+      const request = JSON.stringify({ id, replyTo: replyChannel, payload });
+      const { reply, giveUp } = waitForReply(id, address, timeoutMs);
+      send(address, request).then(
+        (reached) => {
+          if (reached === 0) giveUp(new RequestError('unreachable', `nobody serves ${address}`));
+        },
+        (error: unknown) => giveUp(new RequestError('unreachable', describeError(error))),
+      );
+      return reply;
+    },
+    async close() {
+      closed = true;
+      for (const { giveUp } of waiting.values()) {
+        giveUp(new RequestError('unreachable', 'this process is closing'));
+      }
+      await listening?.then(
+        (subscription) => subscription.close(),
+        () => undefined,
+      );
+    },
+  };
+}
+
+async function answerText(id: string, answer: () => Promise<unknown>): Promise<string> {
+  try {
+    // An answer that cannot be written down is a failure of the answering side as well.
+    return JSON.stringify({ id, ok: true, value: await answer() });
+  } catch (error) {
+    return JSON.stringify({ id, ok: false, message: describeError(error) });
+  }
+}
+
+function parseMessage<Shape>(schema: z.ZodType<Shape>, text: string): Shape | undefined {
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

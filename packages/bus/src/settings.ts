@@ -1,0 +1,23 @@
+import { optional, setting, text, urlWith, withDefault } from '@model-gateway/kernel';
+
+const redisUrl = urlWith('redis', 'rediss');
+// The URL can carry a password.
+const redisUrlNotes = { description: 'Redis 7+ or Valkey that the processes share.', secret: true } as const;
+
+/** For apps that bring an embedded Redis when none is named. */
+export const optionalRedisUrlSetting = setting('REDIS_URL', optional(redisUrl), {
+  ...redisUrlNotes,
+  defaultText: 'embedded',
+});
+
+/** What begins every key and channel, so that several installations can share one Redis. */
+export const redisPrefixSetting = setting('SERVICE_REDIS_PREFIX', withDefault(text(), 'service:'), {
+  description: 'Begins every Redis key and channel, so that several installations can share one Redis.',
+  defaultText: 'service:',
+});
+
+/** What apps need that cannot run without a Redis of their own. */
+export const busSettings = {
+  redisUrl: setting('REDIS_URL', redisUrl, { ...redisUrlNotes, defaultText: 'required' }),
+  redisPrefix: redisPrefixSetting,
+};

@@ -1,0 +1,21 @@
+import type { Channels, Counters, Journal, Locks } from '@model-gateway/kernel';
+
+/** Where the shared state is served from at the moment. */
+export type BusMode = 'redis' | 'local';
+
+/** What a family of adapters offers to the bus. */
+export interface Stores {
+  readonly channels: Channels;
+  readonly locks: Locks;
+  readonly counters: Counters;
+  readonly journal: Journal;
+  /** Rejects with a StartupError when the configured Redis or the journal's directory cannot be used. */
+  start(): Promise<void>;
+  /** Ends drains after the batch in hand, then lets go of everything. Closing twice is harmless. */
+  close(): Promise<void>;
+  /** Rejects within a second when a Redis is configured and does not answer. */
+  ping(): Promise<void>;
+  mode(): BusMode;
+  /** Called at each switch between Redis and this process alone; the answer stops that. */
+  onModeChange(listener: (mode: BusMode) => void): () => void;
+}

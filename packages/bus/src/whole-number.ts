@@ -1,0 +1,6 @@
+/** Counters hold whole numbers; a fraction is a mistake of the caller, in every adapter alike. */
+export function requireWholeNumber(value: number): void {
+  if (!Number.isSafeInteger(value)) {
+    throw new RangeError(`a counter takes whole numbers, not ${value}`);
+  }
+}

@@ -1,0 +1,41 @@
+import { createRedisChannels } from '../src/redis/redis-channels.ts';
+import { createRedisCounters } from '../src/redis/redis-counters.ts';
+import { createRedisJournal } from '../src/redis/redis-journal.ts';
+import { createRedisLocks } from '../src/redis/redis-locks.ts';
+import { createRequests } from '../src/requests.ts';
+import { describeChannels } from './contract/channels-contract.ts';
+import { describeCounters } from './contract/counters-contract.ts';
+import { describeJournal } from './contract/journal-contract.ts';
+import { describeLocks } from './contract/locks-contract.ts';
+import { describeRequests } from './contract/requests-contract.ts';
+import { failoverSubject, localSubject, redisSubject } from './subjects.ts';
+
+describeChannels('in one process', () => localSubject((bus) => bus.channels));
+describeChannels('Redis', () => redisSubject(createRedisChannels));
+describeChannels('Redis with fail-over', () => failoverSubject((bus) => bus.channels));
+
+describeLocks('in one process', () => localSubject((bus) => bus.locks));
+describeLocks('Redis', () => redisSubject(createRedisLocks));
+describeLocks('Redis with fail-over', () => failoverSubject((bus) => bus.locks));
+
+describeCounters('in one process', () => localSubject((bus) => bus.counters));
+describeCounters('Redis', () => redisSubject(createRedisCounters));
+describeCounters('Redis with fail-over', () => failoverSubject((bus) => bus.counters));
+
+describeJournal('files', () => localSubject((bus) => bus.journal));
+describeJournal('Redis', () => redisSubject(createRedisJournal));
+describeJournal('Redis with fail-over', () => failoverSubject((bus) => bus.journal));
+
+describeRequests('in one process', () =>
+  localSubject(({ requests }) => ({ caller: requests, server: requests })),
+);
+describeRequests('Redis', () =>
+  redisSubject((options) => {
+    const channels = createRedisChannels(options);
+    const make = (): ReturnType<typeof createRequests> => createRequests({ channels, ...options });
+    return { caller: make(), server: make() };
+  }),
+);
+describeRequests('Redis with fail-over', () =>
+  failoverSubject(({ requests }) => ({ caller: requests, server: requests })),
+);

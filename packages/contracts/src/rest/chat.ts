@@ -1,0 +1,53 @@
+import { z } from 'zod';
+
+/** A message as clients of the chat-completions convention send it; fields beyond these pass through. */
+const chatMessage = z.looseObject({
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() })), z.null()]).optional(),
+});
+
+/** The body of `POST /v1/chat/completions`; fields beyond these pass through to the upstream. */
+export const chatRequestSchema = z.looseObject({
+  model: z.string().min(1),
+  messages: z.array(chatMessage).min(1),
+  stream: z.boolean().nullish(),
+  temperature: z.number().nullish(),
+  max_tokens: z.int().positive().nullish(),
+  provider: z.string().nullish(),
+});
+
+export type ChatRequest = z.output<typeof chatRequestSchema>;
+
+/** How many tokens a request took. */
+export const tokenUsageSchema = z.object({
+  prompt_tokens: z.int().nonnegative(),
+  completion_tokens: z.int().nonnegative(),
+  total_tokens: z.int().nonnegative(),
+});
+
+export type TokenUsage = z.output<typeof tokenUsageSchema>;
+
+/** The answer to a chat turn that was not streamed. */
+export const chatCompletionSchema = z.looseObject({
+  id: z.string(),
+  object: z.literal('chat.completion'),
+  created: z.int(),
+  model: z.string(),
+  choices: z.array(
+    z.looseObject({
+      index: z.int(),
+      message: z.looseObject({ role: z.string() }),
+      finish_reason: z.string().nullable(),
+    }),
+  ),
+  usage: tokenUsageSchema.loose(),
+});
+
+export type ChatCompletion = z.output<typeof chatCompletionSchema>;
+
+/** What an upstream answered: usage is absent where it reported none. */
+export const upstreamCompletionSchema = chatCompletionSchema.extend({
+  usage: tokenUsageSchema.loose().nullish(),
+});
+
+export type UpstreamCompletion = z.output<typeof upstreamCompletionSchema>;

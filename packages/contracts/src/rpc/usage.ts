@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { method } from './method.ts';
+import { usageRecord } from './records.ts';
+
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 200;
+const OFFSET_MAX = 2 ** 31 - 1;
+
+const clamped = (min: number, max: number) =>
+  z.int().transform((value) => Math.min(Math.max(value, min), max));
+
+export const usageMethods = {
+  'usage.list': method({
+    auth: 'jwt',
+    summary: 'Your metered requests, newest first.',
+    params: z.object({
+      limit: clamped(1, LIMIT_MAX).default(LIMIT_DEFAULT),
+      offset: clamped(0, OFFSET_MAX).default(0),
+      project: z.string().optional(),
+    }),
+    result: z.object({
+      records: z.array(usageRecord),
+      total: z.int(),
+      limit: z.int(),
+      offset: z.int(),
+      project: z.string().nullable(),
+    }),
+  }),
+};

@@ -1,0 +1,121 @@
+import type { KeyStore, RefreshTokenStore, UserStore } from '@model-gateway/accounts';
+import type { UsageStore } from '@model-gateway/billing';
+import { ServiceError } from '@model-gateway/contracts';
+import type { Log } from '@model-gateway/kernel';
+import type { BackendConfigStore } from '@model-gateway/router';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { Pool } from 'pg';
+import { createConnection, joinTransaction, type Connection } from './connection.ts';
+import { PrismaClient } from './generated/client.ts';
+import { createPostgresBackendConfigs } from './postgres-backend-configs.ts';
+import { createPostgresKeys } from './postgres-keys.ts';
+import { createPostgresRefreshTokens } from './postgres-refresh-tokens.ts';
+import { createPostgresUsage } from './postgres-usage.ts';
+import { createPostgresUsers } from './postgres-users.ts';
+import { createSecretBox } from './secret-box.ts';
+import { translateFailure } from './store-failure.ts';
+
+const POOL_CONNECTIONS_MAX = 10;
+const CONNECT_TIMEOUT_MS = 4_000;
+const QUERY_TIMEOUT_MS = 30_000;
+const IDLE_TIMEOUT_MS = 30_000;
+const PING_TIMEOUT_MS = 1_000;
+
+interface DatabaseOptions {
+  readonly databaseUrl: string;
+  readonly log: Log;
+  /** 32 bytes in base64. */
+  readonly encryptionKey?: string | undefined;
+  readonly poolMax?: number | undefined;
+}
+
+/** The ports that Postgres implements. */
+export interface Stores {
+  readonly users: UserStore;
+  readonly refreshTokens: RefreshTokenStore;
+  readonly keys: KeyStore;
+  readonly usage: UsageStore;
+  readonly backendConfigs: BackendConfigStore;
+}
+
+/** Connections of the pool: how many there are, how many of them wait for work, how many callers wait for one. */
+export interface PoolStats {
+  readonly total: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
+/** Postgres, behind the ports of the domain. While it is away calls reject with `store_unavailable`. */
+export interface Database extends Stores {
+  /** All or nothing; the work may run more than once, when it collided with another transaction. */
+  transaction<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result>;
+  /** Rejects when Postgres does not answer within a second. */
+  ping(): Promise<void>;
+  poolStats(): PoolStats;
+  close(): Promise<void>;
+}
+
+/** Connects nothing yet: the first call does. */
+export function createDatabase({
+  databaseUrl,
+  log,
+  encryptionKey,
+  poolMax,
+}: DatabaseOptions): Database {
+  const secretBox = encryptionKey === undefined ? undefined : createSecretBox(encryptionKey);
+  const pool = new Pool({
+    connectionString: databaseUrl,
+    max: poolMax ?? POOL_CONNECTIONS_MAX,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'model-gateway',
+  });
+  // Without a listener, an idle connection that Postgres closes would end the process.
+  pool.on('error', (error) => log.warn({ error }, 'an idle database connection was lost'));
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
+  const connection = createConnection(prisma);
+  let closed: Promise<void> | undefined;
+
+  const storesOn = (within: Connection): Stores => ({
+    users: createPostgresUsers(within),
+    refreshTokens: createPostgresRefreshTokens(within),
+    keys: createPostgresKeys(within),
+    usage: createPostgresUsage(within, log),
+    backendConfigs: createPostgresBackendConfigs({ connection: within, secretBox, log }),
+  });
+
+  return {
+    ...storesOn(connection),
+    transaction: (work) =>
+      connection.transaction((queries) => work(storesOn(joinTransaction(queries)))),
+    ping: () => ping(pool),
+    poolStats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    close: () => (closed ??= prisma.$disconnect().then(() => pool.end())),
+  };
+}
+
+async function ping(pool: Pool): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(
+        new ServiceError(
+          'store_unavailable',
+          `the database did not answer within ${PING_TIMEOUT_MS} ms`,
+        ),
+      );
+    }, PING_TIMEOUT_MS);
+  });
+  const answer = pool.query('SELECT 1');
+  // When the time is up, nobody waits for what comes of it any more.
+  answer.catch(() => undefined);
+  try {
+    await Promise.race([answer, late]);
+  } catch (error) {
+    throw translateFailure(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}

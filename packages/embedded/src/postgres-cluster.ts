@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describeError, StartupError } from '@model-gateway/kernel';
+import type { PostgresBinaries } from './postgres-binaries.ts';
+import type { PostgresUser } from './postgres-user.ts';
+import { commandLineOf, endProcess } from './process-identity.ts';
+
+const run = promisify(execFile);
+// macOS knows no C.UTF-8; its plain C sorts the same way.
+const LOCALE = process.platform === 'darwin' ? 'C' : 'C.UTF-8';
+const ORPHAN_GRACE_MS = 10_000;
+
+/** The superuser of an embedded cluster. */
+export const SUPERUSER = 'postgres';
+
+interface ClusterOptions {
+  /** Where the cluster's own folder lies. */
+  readonly folder: string;
+  readonly binaries: PostgresBinaries;
+  readonly user: PostgresUser;
+  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
+  readonly password: string;
+}
+
+/** Makes the cluster unless it exists, and says where it is. A crash half-way leaves nothing that looks finished. */
+export async function ensureCluster(options: ClusterOptions): Promise<string> {
+  const { folder, owner } = options;
+  const cluster = join(folder, 'cluster');
+  if (await exists(join(cluster, 'PG_VERSION'))) {
+    await giveTo(owner, cluster);
+    return cluster;
+  }
+  const draft = join(folder, 'cluster.new');
+  const passwordFile = join(folder, 'password.new');
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { mode: 0o700 });
+  await writeFile(passwordFile, options.password, { mode: 0o600 });
+  await giveTo(owner, draft);
+  await giveTo(owner, passwordFile);
+  try {
+    await initialise(options, draft, passwordFile);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+  await rename(draft, cluster);
+  return cluster;
+}
+
+async function initialise(
+  { binaries, user }: ClusterOptions,
+  cluster: string,
+  passwordFile: string,
+): Promise<void> {
+  const [command, ...rest] = [
+    ...user.prefix,
+    binaries.initdb,
+    `--pgdata=${cluster}`,
+    `--username=${SUPERUSER}`,
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    `--locale=${LOCALE}`,
+    `--lc-messages=${LOCALE}`,
+    '--encoding=UTF8',
+  ];
+  const identity =
+    user.uid === undefined || user.gid === undefined ? {} : { uid: user.uid, gid: user.gid };
+  try {
+    await run(command, rest, { cwd: '/', ...identity });
+  } catch (error) {
+    throw new StartupError(`the embedded Postgres could not be set up: ${describeError(error)}`);
+  }
+}
+
+/**
+ * Readies a cluster whose last run did not end well. Whoever calls this holds the data directory, so that a server which
+ * still runs on it is an orphan, and is stopped.
+ */
+export async function clearCluster(cluster: string): Promise<void> {
+  const pidFile = join(cluster, 'postmaster.pid');
+  const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
+  const commandLine = await commandLineOf(pid);
+  if (commandLine === undefined || commandLine === '') return;
+  if (!commandLine.includes(cluster)) {
+    // The id now belongs to a stranger, whom Postgres would take for a server and refuse to start.
+    await rm(pidFile, { force: true });
+    return;
+  }
+  const gone = await endProcess(pid, {
+    stopSignal: 'SIGINT',
+    forceSignal: 'SIGQUIT',
+    graceMs: ORPHAN_GRACE_MS,
+  });
+  if (!gone)
+    throw new StartupError(
+      `an earlier Postgres (process ${pid}) on ${cluster} does not stop; end it first`,
+    );
+}
+
+async function giveTo(owner: ClusterOptions['owner'], path: string): Promise<void> {
+  if (owner === undefined) return;
+  const { uid } = await stat(path);
+  if (uid === owner.uid) return;
+  await chown(path, owner.uid, owner.gid);
+  // A cluster that another user made before.
+  await run('chown', ['-R', `${owner.uid}:${owner.gid}`, path]);
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );

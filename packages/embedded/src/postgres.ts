@@ -1,0 +1,123 @@
+import { chown, mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError, generatedSecret, StartupError, type Log } from '@model-gateway/kernel';
+import { lockDataDir, writing } from './data-dir-lock.ts';
+import { LOOPBACK, rememberedPort } from './loopback-port.ts';
+import { findPostgresBinaries } from './postgres-binaries.ts';
+import { clearCluster, ensureCluster, SUPERUSER } from './postgres-cluster.ts';
+import { becomePostgresUser, postgresUser } from './postgres-user.ts';
+import { superviseStore, type EmbeddedStore, type StoreCommand } from './supervised-store.ts';
+
+const START_ATTEMPTS_MAX = 20;
+const START_RETRY_MS = 500;
+// The last processes of a server that was killed need a moment to notice, and a port can be taken between choice and use.
+const PASSING_TROUBLE =
+  /pre-existing shared memory block|is another postmaster|address already in use|could not bind/i;
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: LOOPBACK,
+  unix_socket_directories: '',
+  max_connections: '100',
+  shared_buffers: '64MB',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // What the server itself has to say, but no statement and none of its values.
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_checkpoints: 'off',
+};
+
+interface PostgresOptions {
+  readonly dataDir: string;
+  readonly log: Log;
+  /** A fixed port; else one that is free, the same at every start where possible. */
+  readonly port?: number;
+  /** Server settings beside our own, such as `fsync: 'off'` for tests. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** Runs a real Postgres on a folder below the data directory; makes its cluster at the first start. */
+export async function startPostgres(options: PostgresOptions): Promise<EmbeddedStore> {
+  const dataDir = resolve(options.dataDir);
+  const folder = join(dataDir, 'postgres');
+  const binaries = findPostgresBinaries();
+  // Before the folder of secrets, which would make its parent private too: another user may have to pass through.
+  await writing(dataDir, () => mkdir(dataDir, { recursive: true, mode: 0o711 }));
+  const password = (await generatedSecret(dataDir, 'postgres-password')).value;
+  const owner = await postgresUser();
+  await writing(dataDir, async () => {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (owner !== undefined) await chown(folder, owner.uid, owner.gid);
+  });
+  const unlock = await lockDataDir(folder);
+  try {
+    const user = await becomePostgresUser(owner, { program: binaries.postgres, folder });
+    const cluster = await writing(dataDir, () =>
+      ensureCluster({ folder, binaries, user, owner, password }),
+    );
+    // An orphan of an earlier run may hold the remembered port.
+    await clearCluster(cluster);
+    const started = await startOnFreePort(options, folder, (port) => ({
+      name: 'Postgres',
+      command: [
+        ...user.prefix,
+        binaries.postgres,
+        '-D',
+        cluster,
+        '-p',
+        String(port),
+        ...flags(options),
+      ],
+      stopSignal: 'INT',
+      forceSignal: 'QUIT',
+      ...(user.uid === undefined ? {} : { uid: user.uid }),
+      ...(user.gid === undefined ? {} : { gid: user.gid }),
+      clear: () => clearCluster(cluster),
+    }));
+    return {
+      url: `postgres://${SUPERUSER}:${encodeURIComponent(password)}@${LOOPBACK}:${started.port}/postgres`,
+      get pid() {
+        return started.store.pid;
+      },
+      async stop() {
+        await started.store.stop();
+        await unlock();
+      },
+    };
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+}
+
+async function startOnFreePort(
+  { log, port: fixedPort }: PostgresOptions,
+  folder: string,
+  command: (port: number) => StoreCommand,
+): Promise<{ readonly store: Pick<EmbeddedStore, 'pid' | 'stop'>; readonly port: number }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = fixedPort ?? (await rememberedPort(join(folder, 'port')));
+    try {
+      return { store: await superviseStore(command(port), log), port };
+    } catch (error) {
+      const reason = describeError(error);
+      if (attempt === START_ATTEMPTS_MAX || !PASSING_TROUBLE.test(reason))
+        throw asStartupError(error);
+      log.warn({ attempt, reason }, 'Postgres could not start yet; trying again');
+      await sleep(START_RETRY_MS);
+    }
+  }
+}
+
+function flags({ settings }: PostgresOptions): readonly string[] {
+  return Object.entries({ ...SETTINGS, ...settings }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
+}
+
+function asStartupError(error: unknown): StartupError {
+  return error instanceof StartupError ? error : new StartupError(describeError(error));
+}

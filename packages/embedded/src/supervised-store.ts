@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError, type Log } from '@model-gateway/kernel';
+import { startGuarded, type GuardedChild } from './guarded-child.ts';
+
+const READY = /ready to accept connections/i;
+// Replaying the log after a crash is the slowest start there is.
+const READY_TIMEOUT_MS = 120_000;
+const RESTART_DELAY_MIN_MS = 100;
+const RESTART_DELAY_MAX_MS = 5_000;
+const GRACE_SECONDS = 10;
+
+/** A store that runs beside this process, and only as long as it does. */
+export interface EmbeddedStore {
+  readonly url: string;
+  /** The id of the store's process; another one after a restart. */
+  readonly pid: number;
+  /** Stops the store cleanly and waits until it is gone. */
+  stop(): Promise<void>;
+}
+
+/** How one kind of store is run. */
+export interface StoreCommand {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly stopSignal: 'INT' | 'TERM';
+  readonly forceSignal: 'QUIT' | 'KILL';
+  readonly uid?: number;
+  readonly gid?: number;
+  /** Clears what an earlier run left behind; called before every start. */
+  readonly clear: () => Promise<void>;
+}
+
+interface Running {
+  readonly child: GuardedChild;
+  readonly pid: number;
+}
+
+/** Starts a store, waits until it serves, and starts it again whenever it dies on its own. */
+export async function superviseStore(
+  store: StoreCommand,
+  log: Log,
+): Promise<Pick<EmbeddedStore, 'pid' | 'stop'>> {
+  const stopping = new AbortController();
+  let running = await launch(store, log);
+  const watching = watch();
+
+  async function watch(): Promise<void> {
+    for (;;) {
+      await running.child.exited;
+      if (stopping.signal.aborted) return;
+      log.error(
+        { store: store.name, lastLines: running.child.lastLines() },
+        'a store ended by itself; starting it again',
+      );
+      const again = await relaunch(store, log, stopping.signal);
+      if (again === undefined) return;
+      running = again;
+      log.info({ store: store.name, pid: running.pid }, 'the store serves again');
+      if (stopping.signal.aborted) await running.child.stop();
+    }
+  }
+
+  return {
+    get pid() {
+      return running.pid;
+    },
+    async stop() {
+      stopping.abort();
+      await running.child.stop();
+      await watching;
+    },
+  };
+}
+
+async function relaunch(
+  store: StoreCommand,
+  log: Log,
+  stopping: AbortSignal,
+): Promise<Running | undefined> {
+  for (
+    let delayMs = RESTART_DELAY_MIN_MS;
+    ;
+    delayMs = Math.min(delayMs * 2, RESTART_DELAY_MAX_MS)
+  ) {
+    await sleep(delayMs, undefined, { signal: stopping }).catch(() => undefined);
+    if (stopping.aborted) return undefined;
+    try {
+      return await launch(store, log);
+    } catch (error) {
+      log.error({ store: store.name, error }, 'a store could not be started again; trying on');
+    }
+  }
+}
+
+async function launch(store: StoreCommand, log: Log): Promise<Running> {
+  await store.clear();
+  let ready: () => void = () => undefined;
+  const isReady = new Promise<'ready'>((resolve) => {
+    ready = () => resolve('ready');
+  });
+  const child = startGuarded({
+    ...store,
+    graceSeconds: GRACE_SECONDS,
+    onLine: (line) => {
+      log.debug({ store: store.name, line }, 'store log');
+      if (READY.test(line)) ready();
+    },
+  });
+  const late = new AbortController();
+  const outcome = await Promise.race([
+    isReady,
+    child.exited.then(() => 'ended' as const),
+    sleep(READY_TIMEOUT_MS, 'late' as const, { signal: late.signal }).catch(() => 'late' as const),
+  ]);
+  late.abort();
+  if (outcome === 'ready') return { child, pid: await child.pid };
+  await child.stop();
+  throw new Error(
+    `${store.name} did not start: ${describeError(child.lastLines().join(' | ') || outcome)}`,
+  );
+}

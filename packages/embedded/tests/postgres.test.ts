@@ -1,0 +1,97 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { silentLog as log } from '@model-gateway/kernel';
+import { startPostgres } from '../src/index.ts';
+import { exists, newDataDir, query, runs, until } from './stores.ts';
+
+let dataDir: Awaited<ReturnType<typeof newDataDir>>;
+
+beforeEach(async () => {
+  dataDir = await newDataDir();
+});
+
+afterEach(() => dataDir.remove());
+
+test('data survives a stop and a start, on the same port', async () => {
+  const first = await startPostgres({ dataDir: dataDir.path, log });
+  await query(first.url, 'CREATE TABLE kept (value int)', 'INSERT INTO kept VALUES (42)');
+  await first.stop();
+  expect(runs(first.pid)).toBe(false);
+
+  const second = await startPostgres({ dataDir: dataDir.path, log });
+  expect(second.url).toBe(first.url);
+  expect(await query(second.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
+  expect(await query(second.url, 'SHOW fsync')).toEqual([{ fsync: 'on' }]);
+  expect(await query(second.url, 'SHOW server_encoding')).toEqual([{ server_encoding: 'UTF8' }]);
+  await second.stop();
+}, 60_000);
+
+test('a server that is killed comes back by itself, with its data and its address', async () => {
+  const store = await startPostgres({ dataDir: dataDir.path, log });
+  await query(store.url, 'CREATE TABLE kept (value int)', 'INSERT INTO kept VALUES (42)');
+  const killed = store.pid;
+  process.kill(killed, 'SIGKILL');
+  await until(() => store.pid !== killed, 30_000);
+  expect(await query(store.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
+  await store.stop();
+  expect(runs(store.pid)).toBe(false);
+}, 60_000);
+
+test('a second instance on the same data directory is refused by name of the first', async () => {
+  const store = await startPostgres({ dataDir: dataDir.path, log });
+  await expect(startPostgres({ dataDir: dataDir.path, log })).rejects.toThrow(
+    `is in use by process ${process.pid}`,
+  );
+  expect(await query(store.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await store.stop();
+}, 60_000);
+
+test('two instances on two data directories run side by side', async () => {
+  const other = await newDataDir();
+  const stores = await Promise.all([
+    startPostgres({ dataDir: dataDir.path, log }),
+    startPostgres({ dataDir: other.path, log }),
+  ]);
+  expect(new Set(stores.map((store) => store.url)).size).toBe(2);
+  await Promise.all(stores.map((store) => query(store.url, 'SELECT 1')));
+  await Promise.all(stores.map((store) => store.stop()));
+  await other.remove();
+}, 60_000);
+
+test('a start after a crash in the middle of the first set-up begins anew', async () => {
+  const folder = join(dataDir.path, 'postgres');
+  await mkdir(join(folder, 'cluster.new', 'base'), { recursive: true });
+  await writeFile(join(folder, 'cluster.new', 'PG_VERSION'), '18\n');
+  const store = await startPostgres({ dataDir: dataDir.path, log });
+  expect(await query(store.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  expect(await exists(join(folder, 'cluster.new'))).toBe(false);
+  await store.stop();
+}, 60_000);
+
+test('a process id left behind that now belongs to a stranger does not keep it from starting', async () => {
+  const first = await startPostgres({ dataDir: dataDir.path, log });
+  const pidFile = join(dataDir.path, 'postgres', 'cluster', 'postmaster.pid');
+  const content = await readFile(pidFile, 'utf8');
+  await first.stop();
+  await writeFile(pidFile, content.replace(/^\d+/, String(process.pid)));
+  const second = await startPostgres({ dataDir: dataDir.path, log });
+  expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await second.stop();
+}, 60_000);
+
+test('the password is in no command line and in a file that only its owner reads', async () => {
+  const store = await startPostgres({ dataDir: dataDir.path, log });
+  const secretFile = join(dataDir.path, 'secrets', 'postgres-password');
+  expect((await stat(secretFile)).mode & 0o777).toBe(0o600);
+  const wrong = store.url.replace(/:[^:@]+@/, ':wrong@');
+  await expect(query(wrong, 'SELECT 1')).rejects.toThrow('password authentication failed');
+  await store.stop();
+}, 60_000);
+
+test('a data directory that cannot be made is one clear sentence', async () => {
+  const file = join(dataDir.path, 'file');
+  await writeFile(file, '');
+  await expect(startPostgres({ dataDir: join(file, 'below'), log })).rejects.toThrow(
+    /^the data directory .* cannot be written \(.*\); make it writable or set SERVICE_DATA_DIR to another$/,
+  );
+});

@@ -1,0 +1,16 @@
+import type { Bus } from '@model-gateway/bus';
+import type { Database } from '@model-gateway/db';
+import type { Clock, Log, Metrics } from '@model-gateway/kernel';
+
+/** What every server app is given: the stores and instruments of the process that it lives in. */
+export interface AppContext {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly bus: Bus;
+  /** Signs access tokens. */
+  readonly jwtSecret: string;
+  /** Aborted when the process begins to drain. */
+  readonly stopping: AbortSignal;
+}

@@ -1,0 +1,42 @@
+import { createBus, type Bus } from '@model-gateway/bus';
+import { createDatabase, migrateDatabase, type Database } from '@model-gateway/db';
+import { describeError, StartupError, type Lifecycle, type Log } from '@model-gateway/kernel';
+
+interface StoresConfig {
+  readonly databaseUrl: string;
+  /** Undefined keeps everything that Redis would share inside this process. */
+  readonly redisUrl: string | undefined;
+  readonly redisPrefix: string;
+  readonly dataDir: string;
+  readonly migrate: boolean;
+  readonly encryptionKey: string | undefined;
+}
+
+export interface Stores {
+  readonly database: Database;
+  readonly bus: Bus;
+}
+
+/** Opens the stores of a process, the database migrated first. */
+export async function openStores(config: StoresConfig, lifecycle: Lifecycle, log: Log): Promise<Stores> {
+  const { databaseUrl, redisUrl, dataDir, encryptionKey } = config;
+  if (config.migrate) await migrateDatabase({ databaseUrl, log });
+  const database = await lifecycle.open(
+    'database',
+    () => createDatabase({ databaseUrl, log, encryptionKey }),
+    (opened) => opened.close(),
+  );
+  await database.ping().catch((error: unknown) => {
+    throw new StartupError(`the database does not answer (${describeError(error)}); check DATABASE_URL`);
+  });
+  const bus = await lifecycle.open(
+    'bus',
+    async () => {
+      const opened = createBus({ dataDir, log, redisUrl, prefix: config.redisPrefix });
+      await opened.start();
+      return opened;
+    },
+    (opened) => opened.close(),
+  );
+  return { database, bus };
+}

@@ -1,0 +1,31 @@
+import { generatedSecret, optional, setting } from '@model-gateway/kernel';
+import { z } from 'zod';
+
+const JWT_SECRET_BYTES_MIN = 32;
+
+/** The secret behind access tokens, for the apps that sign or check them. */
+export const tokenSettings = {
+  jwtSecret: setting(
+    'SERVICE_JWT_SECRET',
+    optional(
+      z
+        .string()
+        .refine((value) => Buffer.byteLength(value) >= JWT_SECRET_BYTES_MIN, `at least ${JWT_SECRET_BYTES_MIN} bytes long`),
+    ),
+    {
+      description: 'Signs access tokens (HS256); at least 32 bytes, the same for every process.',
+      defaultText: 'required in production; otherwise generated into the data directory',
+      secret: true,
+      requiredInProduction: true,
+    },
+  ),
+};
+
+/** A secret from the configuration, or else the one that the processes of this data directory share. */
+export async function secretOrGenerated(
+  configured: string | undefined,
+  dataDir: string,
+  name: 'jwt-secret' | 'encryption-key',
+): Promise<string> {
+  return configured ?? (await generatedSecret(dataDir, name)).value;
+}

@@ -1,0 +1,28 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** Tells browsers on the configured origins that they may call. True when it answered a preflight itself. */
+export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+const EXPOSED_HEADERS = 'x-request-id, x-service-backend, x-service-memory, retry-after';
+const PREFLIGHT_MAX_AGE_SECS = 600;
+
+export function createCors(origins: readonly string[]): Cors {
+  if (origins.length === 0) return () => false;
+  const allowed = new Set(origins);
+  return (request, response) => {
+    const { origin } = request.headers;
+    response.setHeader('vary', 'origin');
+    if (origin === undefined || !(allowed.has(origin) || allowed.has('*'))) return false;
+    response.setHeader('access-control-allow-origin', origin);
+    response.setHeader('access-control-expose-headers', EXPOSED_HEADERS);
+    const asked = request.headers['access-control-request-method'];
+    if (request.method !== 'OPTIONS' || asked === undefined) return false;
+    response.writeHead(204, {
+      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-headers': request.headers['access-control-request-headers'] ?? '',
+      'access-control-max-age': PREFLIGHT_MAX_AGE_SECS,
+    });
+    response.end();
+    return true;
+  };
+}

@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { silentLog, StartupError } from '@model-gateway/kernel';
+import { listen, type HttpServer } from './http-server.ts';
+import { answerText } from './rest-errors.ts';
+
+const opened: HttpServer[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((server) => server.drain()));
+});
+
+async function serve(app: Parameters<typeof listen>[0]['app'], drainTimeoutMs = 5_000): Promise<HttpServer> {
+  const server = await listen({ app, host: '127.0.0.1', port: 0, log: silentLog, drainTimeoutMs });
+  opened.push(server);
+  return server;
+}
+
+test('a port that is taken is told in one sentence', async () => {
+  const { port } = await serve({ handle: () => undefined });
+  const second = listen({ app: { handle: () => undefined }, host: '127.0.0.1', port, log: silentLog });
+  await expect(second).rejects.toThrow(StartupError);
+  await expect(second).rejects.toThrow(
+    `port ${port} on 127.0.0.1 is taken; stop what uses it or set SERVICE_PORT to another port`,
+  );
+});
+
+test('an address of another machine is told in one sentence', async () => {
+  const elsewhere = listen({ app: { handle: () => undefined }, host: '192.0.2.1', port: 0, log: silentLog });
+  await expect(elsewhere).rejects.toThrow('192.0.2.1 is not an address of this machine');
+});
+
+test('draining waits for the requests under way and still serves new ones meanwhile', async () => {
+  let finish = (): void => undefined;
+  let begun = (): void => undefined;
+  const started = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const server = await serve({
+    handle: (request, response) => {
+      if (request.url !== '/slow') {
+        answerText(response, 200, 'quick');
+        return;
+      }
+      begun();
+      finish = () => answerText(response, 200, 'slow');
+    },
+  });
+  const base = `http://127.0.0.1:${server.port}`;
+  const slow = fetch(`${base}/slow`);
+  await started;
+  const drained = server.drain();
+  const meanwhile = await fetch(base);
+  expect(await meanwhile.text()).toBe('quick');
+  expect(meanwhile.headers.get('connection')).toBe('close');
+  finish();
+  expect(await (await slow).text()).toBe('slow');
+  await drained;
+  await expect(fetch(base)).rejects.toThrow();
+});
+
+test('draining gives up on requests that take too long', async () => {
+  const server = await serve({ handle: () => undefined }, 50);
+  const stuck = fetch(`http://127.0.0.1:${server.port}`).catch(() => 'cut');
+  const drained = server.drain();
+  await drained;
+  expect(await stuck).toBe('cut');
+});
+
+test('a WebSocket is refused by an app that has none', async () => {
+  const server = await serve({ handle: () => undefined });
+  const upgrade = httpRequest({
+    port: server.port,
+    host: '127.0.0.1',
+    headers: { connection: 'Upgrade', upgrade: 'websocket' },
+  });
+  upgrade.end();
+  const [response] = await once(upgrade, 'response');
+  expect(response).toMatchObject({ statusCode: 404 });
+});

@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http';
+import { ServiceError } from '@model-gateway/contracts';
+
+/** Reads a JSON body of at most so many bytes. */
+export async function readJson(request: IncomingMessage, bytesMax: number): Promise<unknown> {
+  const text = await readBody(request, bytesMax);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ServiceError('invalid_json', 'the request body is not valid JSON');
+  }
+}
+
+/** Reads a body of at most so many bytes as UTF-8. */
+export function readBody(request: IncomingMessage, bytesMax: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const tooLarge = () => {
+      // What is left is thrown away unread, so that the answer reaches a client that is still sending.
+      request.removeAllListeners('data');
+      request.resume();
+      reject(new ServiceError('request_too_large', `the request body is larger than ${bytesMax} bytes`));
+    };
+    if (Number(request.headers['content-length'] ?? 0) > bytesMax) {
+      tooLarge();
+      return;
+    }
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > bytesMax) tooLarge();
+      else chunks.push(chunk);
+    });
+    request.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    request.once('error', reject);
+    request.once('close', () => reject(new ServiceError('invalid_request', 'the client went away')));
+  });
+}

@@ -1,0 +1,87 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ServiceError, type ErrorCode, type RestErrorBody } from '@model-gateway/contracts';
+import type { Log } from '@model-gateway/kernel';
+import { requestIdOf } from './request-id.ts';
+import { pathOf } from './server-app.ts';
+
+interface RestError {
+  readonly status: number;
+  readonly type: string;
+  readonly code: string;
+}
+
+const invalid = (code: string, status = 400): RestError => ({ status, type: 'invalid_request', code });
+const server = (code: string, status = 500): RestError => ({ status, type: 'server_error', code });
+const auth = (code: string, status: number): RestError => ({ status, type: 'auth_error', code });
+
+/** What every error code means on the HTTP surfaces. */
+const REST_ERRORS = {
+  invalid_json: invalid('invalid_json'),
+  invalid_request: invalid('invalid_request'),
+  missing_fields: invalid('missing_fields'),
+  bad_ref: invalid('bad_ref'),
+  request_too_large: invalid('request_too_large', 413),
+  not_found: invalid('not_found', 404),
+  method_not_allowed: invalid('method_not_allowed', 405),
+  authentication_required: auth('unauthorized', 401),
+  invalid_credentials: auth('unauthorized', 401),
+  admin_token_required: auth('unauthorized', 401),
+  admin_required: auth('forbidden', 403),
+  email_taken: invalid('email_taken', 409),
+  registration_closed: auth('registration_closed', 403),
+  unknown_type: invalid('unknown_type'),
+  bad_url: invalid('bad_url'),
+  model_not_found: { status: 404, type: 'invalid_request_error', code: 'model_not_found' },
+  all_backends_unhealthy: server('internal_error'),
+  unsupported_operation: server('backend_error'),
+  bad_gateway: server('bad_gateway', 502),
+  not_available_yet: server('not_available_yet', 501),
+  store_unavailable: server('internal_error', 503),
+  internal_error: server('internal_error'),
+} satisfies Record<ErrorCode, RestError>;
+
+/** Answers a thrown error. What is not a ServiceError is logged whole and answered without its text. */
+export function answerRestError(
+  error: unknown,
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: Log,
+): void {
+  const known = error instanceof ServiceError ? error : undefined;
+  const { status, type, code } = REST_ERRORS[known?.code ?? 'internal_error'];
+  if (known === undefined || status >= 500) {
+    const request_id = requestIdOf(request, response);
+    log.error({ error, request_id, path: pathOf(request) }, 'a request failed');
+  }
+  const message = known?.message ?? 'internal error';
+  answerJson(response, status, { error: { message, type, code, param: null } } satisfies RestErrorBody);
+}
+
+/** Answers a path that an app does not have. */
+export function answerNotFound(request: IncomingMessage, response: ServerResponse, log: Log): void {
+  const error = new ServiceError('not_found', `there is nothing at ${request.method} ${pathOf(request)}`);
+  answerRestError(error, request, response, log);
+}
+
+/** Answers with a JSON body, unless an answer has begun already: then the connection is cut, so that it cannot look whole. */
+export function answerJson(response: ServerResponse, status: number, body: unknown): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}
+
+/** Answers with a plain text. */
+export function answerText(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}

@@ -1,0 +1,17 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Part } from '@model-gateway/kernel';
+
+/** A server app without a port: whoever runs it gives it one, alone or shared with others. */
+export interface ServerApp extends Part {
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** Takes over a connection that asks for a WebSocket; absent where the app has none. */
+  upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
+/** The path of a request, without its query. */
+export function pathOf(request: IncomingMessage): string {
+  const target = request.url ?? '/';
+  const query = target.indexOf('?');
+  return query === -1 ? target : target.slice(0, query);
+}

@@ -1,0 +1,63 @@
+import { resolve } from 'node:path';
+import {
+  integer,
+  list,
+  LOG_LEVELS,
+  oneOf,
+  optional,
+  setting,
+  text,
+  urlWith,
+  withDefault,
+} from '@model-gateway/kernel';
+
+/** What every server process can be told. */
+export const serverSettings = (defaultPort: number) => ({
+  host: setting('SERVICE_HOST', withDefault(text(), '127.0.0.1'), {
+    description: 'Address to listen on.',
+    defaultText: '127.0.0.1',
+  }),
+  port: setting('SERVICE_PORT', withDefault(integer(0, 65_535), defaultPort), {
+    description: 'Port to listen on; 0 takes a free one.',
+    defaultText: String(defaultPort),
+  }),
+  dataDir: setting('SERVICE_DATA_DIR', withDefault(text(), '.data'), {
+    description: 'Folder for the usage journal, generated secrets and the embedded stores.',
+    defaultText: '.data',
+  }),
+  buildHash: setting('SERVICE_BUILD_HASH', withDefault(text(), 'dev'), {
+    description: 'Commit shown by the health answer.',
+    defaultText: 'the git commit, else dev',
+  }),
+  logLevel: setting('SERVICE_LOG_LEVEL', withDefault(oneOf(...LOG_LEVELS), 'info'), {
+    description: `How much is logged: ${LOG_LEVELS.join(', ')}.`,
+    defaultText: 'info',
+  }),
+});
+
+/** What the surfaces that people call can be told. */
+export const surfaceSettings = {
+  corsOrigins: setting('SERVICE_CORS_ORIGINS', withDefault(list(), []), {
+    description: 'Origins that browsers may call from, as a comma list.',
+    defaultText: 'none',
+  }),
+  trustProxy: setting('SERVICE_TRUST_PROXY', withDefault(text(), 'loopback'), {
+    description: 'Which proxies are believed about the client address (the `trust proxy` setting of Express).',
+    defaultText: 'loopback',
+  }),
+  publicUrl: setting('SERVICE_PUBLIC_URL', optional(urlWith('http', 'https')), {
+    description: 'Base URL shown in hints and docs.',
+    defaultText: 'derived from host and port',
+  }),
+};
+
+/** A data directory as an absolute path; a relative one counts from where the command was given, not from the app's folder. */
+export const absoluteDataDir = (dataDir: string, invokedFrom: string | undefined): string =>
+  resolve(invokedFrom ?? '.', dataDir);
+
+/** The base URL that people are told. */
+export function publicUrlOf(config: { readonly publicUrl: string | undefined; readonly host: string }, port: number): string {
+  if (config.publicUrl !== undefined) return config.publicUrl.replace(/\/+$/, '');
+  const host = ['0.0.0.0', '::'].includes(config.host) ? '127.0.0.1' : config.host;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

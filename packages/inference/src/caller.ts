@@ -1,0 +1,10 @@
+/** Whom a request is served and metered for. */
+export interface Caller {
+  readonly userId: string;
+  /** Null for a request that came with a JWT. */
+  readonly keyId: string | null;
+  /** What usage rows show: the first 8 characters of the key, or `jwt-<user-uuid>`. */
+  readonly apiKeyId: string;
+  readonly project: string | null;
+  readonly groupId: string | null;
+}

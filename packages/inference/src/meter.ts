@@ -1,0 +1,56 @@
+import { costOf } from '@model-gateway/billing';
+import type { TokenUsage, UsageEvent } from '@model-gateway/contracts';
+import { newId, type Clock, type Journal, type Log } from '@model-gateway/kernel';
+import type { Caller } from './caller.ts';
+
+/** A served request, before it is priced. */
+export interface ServedRequest {
+  readonly caller: Caller;
+  readonly model: string;
+  /** Which surface served it: `gateway`, `rpc`, `realtime` or `video`. */
+  readonly surface: string;
+  readonly usage: TokenUsage;
+  readonly refId: string | null;
+}
+
+/** Writes down what was served. A failure to do so is logged and never fails the request. */
+export interface Meter {
+  /** Resolves when the event would survive the death of this process. */
+  record(served: ServedRequest): Promise<void>;
+}
+
+interface MeterDependencies {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const MODEL_CHARS_MAX = 128;
+
+export function createMeter({ journal, clock, log }: MeterDependencies): Meter {
+  return {
+    async record({ caller, model, surface, usage, refId }) {
+      const event: UsageEvent = {
+        id: newId(),
+        user_id: caller.userId,
+        key_id: caller.keyId,
+        api_key_id: caller.apiKeyId,
+        project: caller.project,
+        group_id: caller.groupId,
+        model: model.slice(0, MODEL_CHARS_MAX),
+        backend: surface,
+        prompt_tokens: usage.prompt_tokens,
+        completion_tokens: usage.completion_tokens,
+        total_tokens: usage.total_tokens,
+        cost: costOf(model, usage),
+        ref_id: refId,
+        created_at: new Date(clock.now()).toISOString(),
+      };
+      try {
+        await journal.append({ id: event.id, body: JSON.stringify(event) });
+      } catch (error) {
+        log.error({ error, usage_event: event }, 'a usage event could not be written down');
+      }
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeError, StartupError } from './errors.ts';
+import { randomToken } from './ids.ts';
+
+interface GeneratedSecret {
+  readonly value: string;
+  readonly file: string;
+  /** True for the one caller that made it. */
+  readonly created: boolean;
+}
+
+/**
+ * A secret that is made once per data directory and kept there, readable by its owner alone. Processes that start at the
+ * same time agree on one value.
+ */
+export async function generatedSecret(dataDir: string, name: string): Promise<GeneratedSecret> {
+  const folder = join(dataDir, 'secrets');
+  const file = join(folder, name);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const existing = await readSecret(file);
+    if (existing !== undefined) return { value: existing, file, created: false };
+    const value = randomBytes(32).toString('base64');
+    const draft = `${file}.${randomToken(6)}`;
+    await writeFile(draft, `${value}\n`, { mode: 0o600, flag: 'wx' });
+    await chmod(draft, 0o600);
+    // A link is made whole or not at all, and fails where another process was first.
+    const created = await link(draft, file).then(
+      () => true,
+      () => false,
+    );
+    await rm(draft, { force: true });
+    return { value: (await readSecret(file)) ?? value, file, created };
+  } catch (error) {
+    throw new StartupError(
+      `the data directory ${dataDir} cannot be written (${describeError(error)}); make it writable or set SERVICE_DATA_DIR to another`,
+    );
+  }
+}
+
+async function readSecret(file: string): Promise<string | undefined> {
+  const content = await readFile(file, 'utf8').catch(() => undefined);
+  const value = content?.trim();
+  return value === undefined || value === '' ? undefined : value;
+}

@@ -1,0 +1,53 @@
+import { createLog } from './log.ts';
+
+const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl';
+const KEY = 'service-3f2a51c9-1111-4222-8333-abcdefabc91d';
+
+function capture() {
+  const lines: string[] = [];
+  const log = createLog({ level: 'info', app: 'test', destination: { write: (line) => void lines.push(line) } });
+  return { log, lines };
+}
+
+test.each([
+  ['a secret by its name', { password: 'hunter2' }, 'hunter2'],
+  ['a nested secret', { request: { headers: { Authorization: 'Basic hunter2' } } }, 'hunter2'],
+  ['an API key inside a text', { url: `http://x/?a=${KEY}` }, '1111-4222'],
+  ['a JWT inside a text', { detail: `token was ${JWT}` }, 'c2lnbmF0dXJl'],
+  ['a bearer value', { header: 'Bearer hunter2' }, 'hunter2'],
+  ['credentials in a URL', { url: 'postgres://me:hunter2@host/db' }, 'hunter2'],
+  ['a token in a query', { url: '/ws?token=hunter2&x=1' }, 'hunter2'],
+  ['a prompt', { body: { messages: [{ role: 'user', content: 'hunter2' }] } }, 'hunter2'],
+  ['an error and its cause', { error: new Error('x', { cause: new Error(`key ${KEY}`) }) }, '1111-4222'],
+])('%s is not logged', (_what, fields, secret) => {
+  const { log, lines } = capture();
+  log.info(fields, 'something happened');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).not.toContain(secret);
+  expect(lines[0]).toContain('[redacted]');
+});
+
+test('a secret in the message or in the bindings of a child is not logged', () => {
+  const { log, lines } = capture();
+  log.child({ token: 'hunter2' }).info({}, `called with ${KEY}`);
+  expect(lines[0]).not.toContain('hunter2');
+  expect(lines[0]).not.toContain('1111-4222');
+});
+
+test('a line is one JSON object with level, time, app, fields and message', () => {
+  const { log, lines } = capture();
+  log.warn({ backend: 'demo', tokens: 3 }, 'slow');
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    level: 'warn',
+    app: 'test',
+    backend: 'demo',
+    tokens: 3,
+    msg: 'slow',
+  });
+});
+
+test('what is below the level is not written', () => {
+  const { log, lines } = capture();
+  log.debug({}, 'quiet');
+  expect(lines).toEqual([]);
+});

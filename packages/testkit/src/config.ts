@@ -1,0 +1,32 @@
+import { loadConfig, setting, urlWith, withDefault } from '@model-gateway/kernel';
+
+const NOT_SET = '';
+
+const testStores = {
+  databaseUrl: setting(
+    'TEST_DATABASE_URL',
+    withDefault(urlWith('postgres', 'postgresql'), NOT_SET),
+    {
+      description: 'A Postgres whose user may create databases; set by the test command.',
+      secret: true,
+    },
+  ),
+  redisUrl: setting('TEST_REDIS_URL', withDefault(urlWith('redis', 'rediss'), NOT_SET), {
+    description: 'A Redis for tests; set by the test command.',
+    secret: true,
+  }),
+};
+
+/** The Postgres on which test databases are made. */
+export const testPostgresUrl = (): string => present('TEST_DATABASE_URL', stores().databaseUrl);
+
+/** The Redis that every test of a run uses; take a `uniquePrefix()` for what you keep there. */
+export const testRedisUrl = (): string => present('TEST_REDIS_URL', stores().redisUrl);
+
+// Read at the call: the test command sets them before the first test, not before the first import.
+const stores = () => loadConfig(testStores, process.env);
+
+function present(name: string, value: string): string {
+  if (value !== NOT_SET) return value;
+  throw new Error(`${name} is not set: run tests through \`npm test\` or the root \`pnpm jest\``);
+}

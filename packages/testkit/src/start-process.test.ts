@@ -1,0 +1,44 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startProcess } from './start-process.ts';
+
+const SERVER = `
+import { createServer } from 'node:http';
+console.log('hello', process.env.GREETING, Object.keys(process.env).filter((name) => name.startsWith('TEST_')).length);
+const server = createServer((request, response) => response.end('ok'));
+server.listen(Number(process.env.SERVICE_PORT), process.env.SERVICE_HOST);
+process.on('SIGTERM', () => { console.error('bye'); server.close(() => process.exit(3)); server.closeAllConnections(); });
+`;
+
+let folder: string;
+let script: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'process-'));
+  script = join(folder, 'server.mjs');
+  await writeFile(script, SERVER);
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+test('a process is started with its own environment, reached, and stopped', async () => {
+  const server = await startProcess({ script, env: { GREETING: 'you' } });
+  expect(await (await fetch(server.url)).text()).toBe('ok');
+  expect(await server.stop()).toBe(3);
+  expect(server.output()).toBe('hello you 0\nbye');
+});
+
+test('a process that is killed ends at once', async () => {
+  const server = await startProcess({ script });
+  await server.kill();
+  expect(await server.exited).toBe(128 + 9);
+});
+
+test('a process that ends before it is ready is a failure that shows what it wrote', async () => {
+  const broken = join(folder, 'broken.mjs');
+  await writeFile(broken, "console.error('no luck'); process.exit(1);");
+  await expect(startProcess({ script: broken })).rejects.toThrow(
+    /ended with status 1; it wrote:\nno luck/,
+  );
+});

@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { freePort, startGuarded, type GuardedChild } from '@model-gateway/embedded';
+import { projectFolder } from './project-folder.ts';
+import { waitUntil } from './wait-until.ts';
+
+const READY_TIMEOUT_MS = 30_000;
+const STOP_GRACE_SECONDS = 20;
+const OUTPUT_LINES_MAX = 2_000;
+
+interface ProcessOptions {
+  /** The name of an app, whose build is run; or any script. */
+  readonly app?: string;
+  readonly script?: string;
+  readonly args?: readonly string[];
+  /** The whole environment beside PATH and the address; nothing is taken over from the test's own. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly port?: number;
+  /** What answers 200 once the process serves; `null` for a process that serves nothing. */
+  readonly readyPath?: string | null;
+  readonly readyTimeoutMs?: number;
+}
+
+/** A real process of ours under test. It ends with the test's own process, however that ends. */
+export interface TestProcess {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Settles with the exit status: 128 and more for a signal. */
+  readonly exited: Promise<number>;
+  /** What it wrote to standard output and standard error, its last 2000 lines. */
+  output(): string;
+  signal(name: NodeJS.Signals): void;
+  /** SIGTERM, and waits until it is gone. */
+  stop(): Promise<number>;
+  /** SIGKILL, and waits until it is gone. */
+  kill(): Promise<void>;
+}
+
+/** Starts a process on a port of its own and waits until it is ready. */
+export async function startProcess(options: ProcessOptions): Promise<TestProcess> {
+  const port = options.port ?? (await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const lines: string[] = [];
+  const child = startGuarded({
+    command: [process.execPath, scriptOf(options), ...(options.args ?? [])],
+    stopSignal: 'TERM',
+    forceSignal: 'KILL',
+    graceSeconds: STOP_GRACE_SECONDS,
+    environment: { SERVICE_HOST: '127.0.0.1', SERVICE_PORT: String(port), ...options.env },
+    onLine: (line) => {
+      lines.push(line);
+      if (lines.length > OUTPUT_LINES_MAX) lines.shift();
+    },
+  });
+  const output = (): string => lines.join('\n');
+  await ready(options, url, child, output);
+  const pid = await child.pid;
+  return {
+    url,
+    port,
+    pid,
+    exited: child.exited,
+    output,
+    signal: (name) => {
+      process.kill(pid, name);
+    },
+    async stop() {
+      await child.stop();
+      return child.exited;
+    },
+    async kill() {
+      process.kill(pid, 'SIGKILL');
+      await child.exited;
+    },
+  };
+}
+
+async function ready(
+  { readyPath = '/readyz', readyTimeoutMs = READY_TIMEOUT_MS }: ProcessOptions,
+  url: string,
+  child: GuardedChild,
+  output: () => string,
+): Promise<void> {
+  if (readyPath === null) return;
+  let status: number | undefined;
+  void child.exited.then((ended) => {
+    status = ended;
+  });
+  try {
+    await waitUntil(
+      async () => status !== undefined || (await fetch(`${url}${readyPath}`)).status === 200,
+      {
+        timeoutMs: readyTimeoutMs,
+        what: `${url}${readyPath}`,
+      },
+    );
+  } catch (error) {
+    await child.stop();
+    throw new Error(`the process did not get ready; it wrote:\n${output()}`, { cause: error });
+  }
+  if (status !== undefined)
+    throw new Error(`the process ended with status ${status}; it wrote:\n${output()}`);
+}
+
+function scriptOf({ app, script }: ProcessOptions): string {
+  if (script !== undefined) return script;
+  if (app === undefined) throw new Error('name an app or a script to start');
+  return join(projectFolder, 'apps', app, 'dist', 'main.js');
+}

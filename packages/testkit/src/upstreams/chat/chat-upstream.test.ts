@@ -1,0 +1,248 @@
+import OpenAI from 'openai';
+import { startChatUpstream, type RunningChatUpstream } from './chat-upstream.ts';
+
+const ask = (content: OpenAI.ChatCompletionUserMessageParam['content']) => ({
+  model: 'demo-chat',
+  messages: [{ role: 'user' as const, content }],
+});
+const weather: OpenAI.ChatCompletionTool = {
+  type: 'function',
+  function: {
+    name: 'get_weather',
+    parameters: {
+      type: 'object',
+      properties: { city: { type: 'string' }, unit: { enum: ['celsius', 'kelvin'] } },
+      required: ['city', 'unit'],
+    },
+  },
+};
+
+describe('the chat-compatible upstream, seen by the official client', () => {
+  let upstream: RunningChatUpstream;
+  let client: OpenAI;
+  beforeAll(async () => {
+    upstream = await startChatUpstream({ apiKey: 'secret' });
+    client = new OpenAI({ apiKey: 'secret', baseURL: `${upstream.url}/v1`, maxRetries: 0 });
+  });
+  afterAll(() => upstream.close());
+
+  it('answers a chat, quotes the question and says who it is', async () => {
+    const answer = await client.chat.completions.create(ask('How are you today?'));
+    expect(answer.object).toBe('chat.completion');
+    expect(answer.model).toBe('demo-chat');
+    expect(answer.choices[0]?.finish_reason).toBe('stop');
+    expect(answer.choices[0]?.message.content).toContain('built-in demo model');
+    expect(answer.choices[0]?.message.content).toContain('"How are you today?"');
+    const words = answer.choices[0]?.message.content?.split(/\s+/).length;
+    expect(answer.usage).toMatchObject({ prompt_tokens: 4, completion_tokens: words });
+    expect(upstream.served.at(-1)).toMatchObject({
+      id: answer.id,
+      promptTokens: 4,
+      completionTokens: words,
+      completed: true,
+    });
+  });
+
+  it('streams the same answer word by word, with the role first and usage only when asked', async () => {
+    const whole = await client.chat.completions.create(ask('Stream this'));
+    const chunks = [];
+    for await (const chunk of await client.chat.completions.create({
+      ...ask('Stream this'),
+      stream: true,
+      stream_options: { include_usage: true },
+    })) {
+      chunks.push(chunk);
+    }
+    const text = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
+    expect(text).toBe(whole.choices[0]?.message.content);
+    expect(chunks[0]?.choices[0]?.delta).toMatchObject({ role: 'assistant', content: '' });
+    expect(chunks[0]?.usage).toBeNull();
+    expect(chunks.at(-1)?.choices).toEqual([]);
+    expect(chunks.at(-1)?.usage).toEqual(whole.usage);
+    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop');
+    expect(new Set(chunks.map((chunk) => chunk.id)).size).toBe(1);
+
+    const without = [];
+    for await (const chunk of await client.chat.completions.create({
+      ...ask('Stream this'),
+      stream: true,
+    })) {
+      without.push(chunk);
+    }
+    expect(without.some((chunk) => 'usage' in chunk || chunk.choices.length === 0)).toBe(false);
+  });
+
+  it('stops at the token limit and says so', async () => {
+    const limited = await client.chat.completions.create({
+      ...ask('Hi'),
+      max_completion_tokens: 3,
+    });
+    expect(limited.choices[0]?.finish_reason).toBe('length');
+    expect(limited.usage?.completion_tokens).toBe(3);
+  });
+
+  it('calls a tool when asked, with arguments from the text or from the schema', async () => {
+    const given = await client.chat.completions.create({
+      ...ask('please call get_weather {"city":"Paris"}'),
+      tools: [weather],
+    });
+    expect(given.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: {
+        content: null,
+        tool_calls: [{ function: { name: 'get_weather', arguments: '{"city":"Paris"}' } }],
+      },
+    });
+    const stream = client.chat.completions.stream({
+      ...ask('Call get_weather.'),
+      tools: [weather],
+    });
+    const final = await stream.finalChatCompletion();
+    expect(final.choices[0]?.message.tool_calls?.[0]).toMatchObject({
+      type: 'function',
+      function: { arguments: '{"city":"example","unit":"celsius"}' },
+    });
+  });
+
+  it.each([
+    { why: 'forced by name', choice: { type: 'function', function: { name: 'get_weather' } } },
+    { why: 'required', choice: 'required' },
+  ] as const)('calls a tool that is $why', async ({ choice }) => {
+    const answer = await client.chat.completions.create({
+      ...ask('Hi'),
+      tools: [weather],
+      tool_choice: choice,
+    });
+    expect(answer.choices[0]?.finish_reason).toBe('tool_calls');
+  });
+
+  it('answers in words after a tool result, or when tools are forbidden', async () => {
+    const after = await client.chat.completions.create({
+      model: 'demo-chat',
+      tools: [weather],
+      messages: [
+        { role: 'user', content: 'call get_weather' },
+        {
+          role: 'assistant',
+          tool_calls: [
+            { id: 'c1', type: 'function', function: { name: 'get_weather', arguments: '{}' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: 'sunny' },
+      ],
+    });
+    expect(after.choices[0]?.message.content).toContain('"sunny"');
+    const forbidden = await client.chat.completions.create({
+      ...ask('call get_weather'),
+      tools: [weather],
+      tool_choice: 'none',
+    });
+    expect(forbidden.choices[0]?.finish_reason).toBe('stop');
+  });
+
+  it('reads content parts and counts images', async () => {
+    const answer = await client.chat.completions.create(
+      ask([
+        { type: 'text', text: 'What is this?' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+      ]),
+    );
+    expect(answer.choices[0]?.message.content).toContain('You also sent an image.');
+    expect(answer.usage?.prompt_tokens).toBe(3 + 85);
+  });
+
+  it('embeds texts to the same unit vectors, as base64 and as numbers', async () => {
+    const request = { model: 'demo-embed', input: ['one', 'two words'] };
+    const encoded = await client.embeddings.create(request);
+    expect(upstream.lastRequest?.body).toMatchObject({ encoding_format: 'base64' });
+    const plain = await client.embeddings.create({ ...request, encoding_format: 'float' });
+    expect(encoded.data.map((item) => item.embedding)).toEqual(
+      plain.data.map((item) => item.embedding),
+    );
+    const first = plain.data[0]?.embedding ?? [];
+    expect(first).toHaveLength(256);
+    expect(Math.hypot(...first)).toBeCloseTo(1, 5);
+    expect(plain.data[1]?.embedding).not.toEqual(first);
+    expect(plain.usage).toEqual({ prompt_tokens: 3, total_tokens: 3 });
+  });
+
+  it('embeds token lists and honours dimensions', async () => {
+    const answer = await client.embeddings.create({
+      model: 'demo-embed',
+      input: [[1, 2, 3], [4]],
+      dimensions: 10,
+    });
+    expect(answer.data.map((item) => item.embedding.length)).toEqual([10, 10]);
+    expect(answer.usage.prompt_tokens).toBe(4);
+  });
+
+  it('lists its models and shows one', async () => {
+    const { data } = await client.models.list();
+    expect(data.map((model) => model.id)).toEqual(['demo-chat', 'demo-embed']);
+    expect(await client.models.retrieve('demo-embed')).toMatchObject({ object: 'model' });
+    await expect(client.models.retrieve('other')).rejects.toMatchObject({ status: 404 });
+  });
+
+  it.each([
+    { why: 'an unknown model', body: { model: 'other', messages: [{}] }, status: 404 },
+    { why: 'no messages', body: { model: 'demo-chat' }, status: 400 },
+    { why: 'a wrong key', body: {}, status: 401, key: 'wrong' },
+    { why: 'an unknown path', body: {}, status: 404, path: '/v1/other' },
+  ])('refuses $why', async ({ body, status, key = 'secret', path = '/v1/chat/completions' }) => {
+    const response = await fetch(`${upstream.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    });
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error' } });
+  });
+});
+
+describe('what the chat-compatible upstream records', () => {
+  it('keeps the newest requests, or none, and always counts', async () => {
+    const upstream = await startChatUpstream({
+      keepRequests: 2,
+      answer: () => 'fine',
+      basePath: '',
+    });
+    const silent = await startChatUpstream({ keepRequests: 0 });
+    try {
+      const look = (id: string): Promise<Response> =>
+        fetch(`${upstream.url}/models?id=${id}`, { headers: { 'x-mark': id } });
+      await look('a');
+      await look('b');
+      await look('c');
+      expect(upstream.requestCount).toBe(3);
+      expect(upstream.requests.map((request) => request.query)).toEqual([{ id: 'b' }, { id: 'c' }]);
+      expect(upstream.lastRequest?.headers['x-mark']).toBe('c');
+      await fetch(`${silent.url}/v1/models`);
+      expect([silent.requestCount, silent.requests.length]).toEqual([1, 0]);
+    } finally {
+      await Promise.all([upstream.close(), silent.close()]);
+    }
+  });
+
+  it('keeps totals of all it served, by the request id of the caller', async () => {
+    const upstream = await startChatUpstream({ answer: () => 'one two 三四' });
+    try {
+      const chat = (requestId: string): Promise<Response> =>
+        fetch(`${upstream.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { 'x-request-id': requestId },
+          body: JSON.stringify({ ...ask('hi'), max_tokens: 9 }),
+        });
+      await chat('r1');
+      await chat('r2');
+      expect(upstream.served.map((entry) => entry.requestId)).toEqual(['r1', 'r2']);
+      expect(upstream.totals).toEqual({
+        requests: 2,
+        completed: 2,
+        promptTokens: 2,
+        completionTokens: 8,
+      });
+    } finally {
+      await upstream.close();
+    }
+  });
+});

@@ -1,0 +1,170 @@
+import { createFaultPlan, faultOf, type FaultPlan } from '../faults/fault-plan.ts';
+import { isHttpFault, playHttpFaults, type HttpFault } from '../faults/http-faults.ts';
+import type { Exchange } from '../wire/exchange.ts';
+import { extend } from '../wire/extend.ts';
+import {
+  startHttpServer,
+  type HttpServerOptions,
+  type RunningHttpServer,
+} from '../wire/http-server.ts';
+import { asObject, asText, isObject, type JsonObject } from '../wire/json.ts';
+import { createVideoTasks, type VideoTask, type VideoTaskStatus } from './video-tasks.ts';
+
+/** Everything that can go wrong with a video API. */
+export type VideoFault =
+  | HttpFault
+  /** Answers 200 and refuses in `base_resp`. */
+  | { readonly kind: 'refused'; readonly code?: number; readonly message?: string }
+  /** Takes the task, then resets the connection: the submit arrived but its answer did not. */
+  | { readonly kind: 'lost-answer' }
+  /** Knows nothing of the task any more. */
+  | { readonly kind: 'lost-task' }
+  /** Ends the task as failed. */
+  | { readonly kind: 'fail'; readonly reason?: string }
+  /** Keeps the task processing, however often it is polled. */
+  | { readonly kind: 'never-finish' }
+  /** Leaves the download address out. */
+  | { readonly kind: 'no-download-url' };
+
+/** What faults can be aimed at; without a target they meet the three calls of a task's life, not the download. */
+export type VideoOperation = 'submit' | 'query' | 'retrieve' | 'download';
+
+/** How a video API is started. */
+export interface CloudVideoOptions extends HttpServerOptions {
+  /** The bearer key it demands; none by default. */
+  readonly apiKey?: string;
+  /** The states of a task, one per poll; an empty list leaves every move to `setTask`. */
+  readonly steps?: readonly VideoTaskStatus[];
+}
+
+/** A running video API. */
+export interface RunningCloudVideo extends RunningHttpServer {
+  readonly faults: FaultPlan<VideoFault, VideoOperation>;
+  /** The newest tasks, oldest first, with their polls. */
+  readonly tasks: readonly VideoTask[];
+  /** Every task ever made; a repeated idempotency key makes none. */
+  readonly taskCount: number;
+  /** Moves a task by hand; polls do not move it any more. */
+  setTask(taskId: string, status: VideoTaskStatus, error?: string): void;
+}
+
+const STEPS: readonly VideoTaskStatus[] = ['Preparing', 'Queueing', 'Processing', 'Success'];
+const OK = { status_code: 0, status_msg: 'success' };
+const AUTH_FAILED = 1004;
+const RATE_LIMITED = 1002;
+const SERVER_ERROR = 1000;
+const INVALID_PARAMS = 2013;
+const PROGRESS: Readonly<Record<VideoTaskStatus, number>> = {
+  Preparing: 0,
+  Queueing: 5,
+  Processing: 50,
+  Success: 100,
+  Fail: 0,
+};
+// The first box of an MP4 file: enough for a reader that looks at the type.
+const VIDEO_BYTES = Buffer.from('000000186674797069736f6d0000020069736f6d69736f32', 'hex');
+
+/** Starts a task-style video API in the manner of MiniMax: submit, query until it ends, retrieve the file. */
+export async function startCloudVideo(options: CloudVideoOptions = {}): Promise<RunningCloudVideo> {
+  const { apiKey, steps = STEPS } = options;
+  const faults = createFaultPlan<VideoFault, VideoOperation>(['submit', 'query', 'retrieve']);
+  const tasks = createVideoTasks(steps);
+
+  async function handle(exchange: Exchange): Promise<void> {
+    const operation = operationOf(exchange);
+    if (operation === undefined) return refuse(exchange, 404, INVALID_PARAMS, 'no such page');
+    const open = apiKey === undefined || operation === 'download';
+    if (!open && exchange.headers.authorization !== `Bearer ${apiKey}`) {
+      return refuse(exchange, 401, AUTH_FAILED, 'login fail: please carry the API secret key');
+    }
+    const met = faults.take(operation);
+    if (await playHttpFaults(exchange, met.filter(isHttpFault), errorBody)) return undefined;
+    const refused = faultOf(met, 'refused');
+    if (refused !== undefined) {
+      const { code = INVALID_PARAMS, message = 'invalid params' } = refused;
+      return refuse(exchange, 200, code, message);
+    }
+    if (operation === 'submit') return submit(exchange, met);
+    if (operation === 'query') return query(exchange, met);
+    if (operation === 'retrieve') return retrieve(exchange, met);
+    return exchange.send(200, 'video/mp4', VIDEO_BYTES);
+  }
+
+  function submit(exchange: Exchange, met: readonly VideoFault[]): void {
+    const body = exchange.json;
+    if (!isObject(body) || asText(body.model) === undefined) {
+      return refuse(exchange, 200, INVALID_PARAMS, 'invalid params, model is required');
+    }
+    const task = tasks.submit(body, asText(exchange.headers['idempotency-key']));
+    if (faultOf(met, 'lost-answer') !== undefined) return exchange.cut('reset');
+    return exchange.sendJson(200, { task_id: task.taskId, base_resp: OK });
+  }
+
+  function query(exchange: Exchange, met: readonly VideoFault[]): void {
+    const taskId = exchange.query.get('task_id') ?? '';
+    if (faultOf(met, 'lost-task') !== undefined) tasks.forget(taskId);
+    const failed = faultOf(met, 'fail');
+    if (failed !== undefined) tasks.set(taskId, 'Fail', failed.reason ?? 'generation failed');
+    if (faultOf(met, 'never-finish') !== undefined) tasks.set(taskId, 'Processing');
+    const task = tasks.poll(taskId);
+    if (task === undefined) return refuse(exchange, 200, INVALID_PARAMS, 'task not found');
+    return exchange.sendJson(200, taskView(task));
+  }
+
+  function retrieve(exchange: Exchange, met: readonly VideoFault[]): void {
+    const fileId = exchange.query.get('file_id') ?? '';
+    const task = tasks.byFile(fileId);
+    if (task?.status !== 'Success') return refuse(exchange, 200, INVALID_PARAMS, 'file not found');
+    const address = { download_url: `${server.url}/files/${fileId}.mp4` };
+    const file = {
+      file_id: fileId,
+      bytes: VIDEO_BYTES.length,
+      created_at: Math.floor(Date.now() / 1000),
+      filename: 'output.mp4',
+      purpose: 'video_generation',
+      ...(faultOf(met, 'no-download-url') === undefined ? address : {}),
+    };
+    return exchange.sendJson(200, { file, base_resp: OK });
+  }
+
+  const server = await startHttpServer(options, handle);
+  return extend(server, {
+    faults,
+    get tasks() {
+      return tasks.all;
+    },
+    get taskCount() {
+      return tasks.count;
+    },
+    setTask: (taskId: string, status: VideoTaskStatus, error?: string) =>
+      tasks.set(taskId, status, error),
+  });
+}
+
+function operationOf({ method, path }: Exchange): VideoOperation | undefined {
+  if (method === 'POST') return path === '/v1/video_generation' ? 'submit' : undefined;
+  if (path === '/v1/query/video_generation') return 'query';
+  if (path === '/v1/files/retrieve') return 'retrieve';
+  return path.startsWith('/files/') ? 'download' : undefined;
+}
+
+function taskView(task: VideoTask): JsonObject {
+  const { width = 1280, height = 720 } = asObject(task.body);
+  const size = { video_width: width, video_height: height };
+  return {
+    task_id: task.taskId,
+    status: task.status,
+    progress: PROGRESS[task.status],
+    ...(task.status === 'Success' ? { file_id: task.fileId, ...size } : {}),
+    ...(task.status === 'Fail' ? { error: task.error ?? 'generation failed' } : {}),
+    base_resp: OK,
+  };
+}
+
+const errorBody = (status: number, message: string): unknown => ({
+  base_resp: { status_code: status === 429 ? RATE_LIMITED : SERVER_ERROR, status_msg: message },
+});
+
+function refuse(exchange: Exchange, status: number, code: number, message: string): void {
+  exchange.sendJson(status, { base_resp: { status_code: code, status_msg: message } });
+}

@@ -1,0 +1,59 @@
+import { createRealtimeSession, type RealtimeSession } from '../realtime/realtime-session.ts';
+import { asObject, asText } from '../wire/json.ts';
+import { RpcRefusal, type RpcCall } from '../wire/json-rpc-call.ts';
+import type { EngineFault } from './engine-faults.ts';
+
+type Call = RpcCall<EngineFault>;
+
+/** The realtime sessions of an engine. */
+export interface EngineRealtime {
+  start(this: void, call: Call): unknown;
+  event(this: void, call: Call): unknown;
+  stop(this: void, call: Call): unknown;
+}
+
+export function createEngineRealtime(deltaDelayMs: number): EngineRealtime {
+  const sessions = new Map<string, { readonly session: RealtimeSession; stop(): void }>();
+
+  function sessionOf({ params }: Call) {
+    const found = sessions.get(asText(params.session) ?? '');
+    if (found === undefined) throw new RpcRefusal('session not found');
+    return found;
+  }
+
+  return {
+    start({ params, connection, afterAnswer }) {
+      const controller = new AbortController();
+      const gone = AbortSignal.any([controller.signal, connection.gone]);
+      const session = createRealtimeSession({
+        model: asText(params.model) ?? '',
+        generation: 'beta',
+        deltaDelayMs,
+        link: {
+          send: (event) =>
+            connection.notify('Engine.RealtimeEvent', { session: session.id, event }),
+          terminate: () => connection.terminate(),
+          gone,
+        },
+      });
+      sessions.set(session.id, { session, stop: () => controller.abort() });
+      gone.addEventListener('abort', () => sessions.delete(session.id), { once: true });
+      afterAnswer(() => {
+        session.open();
+        if (params.config === undefined) return;
+        void session.handle({ type: 'session.update', session: params.config }, []);
+      });
+      return { session: session.id };
+    },
+    event(call) {
+      const { session } = sessionOf(call);
+      // A response takes its time; the event itself is taken at once.
+      call.afterAnswer(() => void session.handle(asObject(call.params.event), []));
+      return { ok: true };
+    },
+    stop(call) {
+      sessionOf(call).stop();
+      return { ok: true };
+    },
+  };
+}

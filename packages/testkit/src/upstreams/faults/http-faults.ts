@@ -1,0 +1,95 @@
+import type { Exchange } from '../wire/exchange.ts';
+import { faultOf } from './fault-plan.ts';
+
+/** What can go wrong with any HTTP answer, whatever it would have said. */
+export type HttpFault =
+  /** Answers this status; the body is the server's own error shape unless given. */
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      readonly body?: unknown;
+      readonly retryAfterSecs?: number;
+    }
+  /** Waits before the first byte. */
+  | { readonly kind: 'slow-start'; readonly delayMs: number }
+  /** Takes the request and never answers. */
+  | { readonly kind: 'hang' }
+  /** Takes the request and resets the connection without a byte. */
+  | { readonly kind: 'reset' }
+  /** Answers 200 with a JSON content type and something that is not JSON. */
+  | { readonly kind: 'garbage-json' }
+  /** Answers 200 with an error in the body. */
+  | { readonly kind: 'error-body'; readonly body?: unknown }
+  /** Answers an error of several megabytes. */
+  | { readonly kind: 'huge-error'; readonly status?: number; readonly bytes?: number };
+
+/** The error shape of a server's own API. */
+export type ErrorBody = (status: number, message: string) => unknown;
+
+const HUGE_ERROR_BYTES = 5 * 1024 * 1024;
+const GARBAGE = '{"id": "half an obj';
+
+/** Plays the faults that concern the whole answer; true when the exchange is over. */
+export async function playHttpFaults(
+  exchange: Exchange,
+  faults: readonly HttpFault[],
+  errorBody: ErrorBody,
+): Promise<boolean> {
+  const slow = faultOf(faults, 'slow-start');
+  if (slow !== undefined && !(await exchange.wait(slow.delayMs))) return true;
+  for (const fault of faults) if (await play(exchange, fault, errorBody)) return true;
+  return false;
+}
+
+async function play(exchange: Exchange, fault: HttpFault, errorBody: ErrorBody): Promise<boolean> {
+  switch (fault.kind) {
+    case 'status':
+      sendStatus(exchange, fault, errorBody);
+      return true;
+    case 'hang':
+      await exchange.untilGone();
+      return true;
+    case 'reset':
+      exchange.cut('reset');
+      return true;
+    case 'garbage-json':
+      exchange.send(200, 'application/json', GARBAGE);
+      return true;
+    case 'error-body':
+      exchange.sendJson(200, fault.body ?? errorBody(500, 'the model crashed'));
+      return true;
+    case 'huge-error': {
+      const status = fault.status ?? 500;
+      exchange.sendJson(status, errorBody(status, 'x'.repeat(fault.bytes ?? HUGE_ERROR_BYTES)));
+      return true;
+    }
+    case 'slow-start':
+      break;
+  }
+  return false;
+}
+
+function sendStatus(
+  exchange: Exchange,
+  { status, body, retryAfterSecs }: Extract<HttpFault, { kind: 'status' }>,
+  errorBody: ErrorBody,
+): void {
+  if (retryAfterSecs !== undefined) exchange.response.setHeader('retry-after', retryAfterSecs);
+  if (typeof body === 'string') exchange.send(status, 'text/plain; charset=utf-8', body);
+  else exchange.sendJson(status, body ?? errorBody(status, `planned failure ${status}`));
+}
+
+const KINDS: Readonly<Record<HttpFault['kind'], true>> = {
+  status: true,
+  'slow-start': true,
+  hang: true,
+  reset: true,
+  'garbage-json': true,
+  'error-body': true,
+  'huge-error': true,
+};
+
+/** Whether a fault concerns the whole answer. */
+export function isHttpFault(fault: { readonly kind: string }): fault is HttpFault {
+  return Object.hasOwn(KINDS, fault.kind);
+}

@@ -1,0 +1,42 @@
+/** Lets a test wait for something a server saw, instead of sleeping. */
+export interface Changes {
+  /** Says that something was recorded. */
+  notify(): void;
+  /** Resolves as soon as the condition holds; rejects when it does not in time. */
+  until(condition: () => boolean, timeoutMs?: number): Promise<void>;
+}
+
+const UNTIL_TIMEOUT_MS = 5_000;
+
+interface Waiter {
+  readonly condition: () => boolean;
+  readonly resolve: () => void;
+}
+
+export function createChanges(): Changes {
+  const waiters = new Set<Waiter>();
+
+  return {
+    notify() {
+      for (const waiter of waiters) if (waiter.condition()) waiter.resolve();
+    },
+    until(condition, timeoutMs = UNTIL_TIMEOUT_MS) {
+      if (condition()) return Promise.resolve();
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          waiters.delete(waiter);
+          reject(new Error(`not seen within ${timeoutMs} ms: ${condition.toString()}`));
+        }, timeoutMs);
+        const waiter: Waiter = {
+          condition,
+          resolve: () => {
+            clearTimeout(timer);
+            waiters.delete(waiter);
+            resolve();
+          },
+        };
+        waiters.add(waiter);
+      });
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/** The newest of many things: a list that forgets its oldest entries, by number and by size. */
+export interface Ring<Item> {
+  push(item: Item): void;
+  /** Everything ever pushed, the forgotten included. */
+  readonly count: number;
+  readonly last: Item | undefined;
+  /** Oldest first. */
+  toArray(): readonly Item[];
+}
+
+interface RingOptions<Item> {
+  readonly itemsMax: number;
+  readonly bytesMax?: number;
+  readonly bytesOf?: (item: Item) => number;
+}
+
+export function createRing<Item>({
+  itemsMax,
+  bytesMax = Number.POSITIVE_INFINITY,
+  bytesOf = () => 0,
+}: RingOptions<Item>): Ring<Item> {
+  const items: Item[] = [];
+  let bytes = 0;
+  let count = 0;
+
+  return {
+    push(item) {
+      count += 1;
+      if (itemsMax === 0) return;
+      items.push(item);
+      bytes += bytesOf(item);
+      // The newest stays whatever its size: it is the one a test asks about.
+      while (items.length > itemsMax || (bytes > bytesMax && items.length > 1)) {
+        const oldest = items.shift();
+        if (oldest !== undefined) bytes -= bytesOf(oldest);
+      }
+    },
+    get count() {
+      return count;
+    },
+    get last() {
+      return items.at(-1);
+    },
+    toArray: () => [...items],
+  };
+}

@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createChanges, type Changes } from '../recording/changes.ts';
+import { createRequestLog, type RequestLog } from '../recording/request-log.ts';
+import { createExchange, type Exchange } from './exchange.ts';
+import { extend } from './extend.ts';
+import { listen, type ListenOptions } from './listener.ts';
+import { runningServer, type RunningServer } from './running-server.ts';
+
+/** How an HTTP server is started. */
+export interface HttpServerOptions extends ListenOptions {
+  /** How many requests are kept for a later look; 0 keeps none, only counts. */
+  readonly keepRequests?: number;
+}
+
+/** An HTTP server that records what it was asked and notices clients that leave. */
+export interface RunningHttpServer extends RunningServer, Omit<RequestLog, 'record'> {
+  /** Requests whose client hung up before the answer was complete. */
+  readonly aborted: number;
+}
+
+const BODY_BYTES_MAX = 64 * 1024 * 1024;
+
+export async function startHttpServer(
+  options: HttpServerOptions,
+  handle: (exchange: Exchange) => Promise<void> | void,
+  changes: Changes = createChanges(),
+): Promise<RunningHttpServer> {
+  const log = createRequestLog(options.keepRequests);
+  let aborted = 0;
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request);
+    if (body === undefined) {
+      response.writeHead(413, { connection: 'close' }).end();
+      return;
+    }
+    const exchange = createExchange(request, response, body, () => {
+      if (listener.closing) return;
+      aborted += 1;
+      changes.notify();
+    });
+    log.record({
+      method: exchange.method,
+      path: exchange.path,
+      query: Object.fromEntries(exchange.query),
+      headers: request.headers,
+      body: exchange.json ?? body.toString(),
+      bodyBytes: body.length,
+    });
+    changes.notify();
+    await handle(exchange);
+    changes.notify();
+  }
+
+  const listener = await listen((request, response) => {
+    serve(request, response).catch(() => {
+      // The client went away in the middle of its request, or a handler has a defect: either way this one is over.
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500).end();
+    });
+  }, options);
+
+  return extend(runningServer('http', listener, changes), {
+    get requests() {
+      return log.requests;
+    },
+    get requestCount() {
+      return log.requestCount;
+    },
+    get lastRequest() {
+      return log.lastRequest;
+    },
+    get aborted() {
+      return aborted;
+    },
+  });
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request) {
+    if (!Buffer.isBuffer(part)) continue;
+    bytes += part.length;
+    if (bytes > BODY_BYTES_MAX) return undefined;
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}

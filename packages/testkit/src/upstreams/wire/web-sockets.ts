@@ -1,0 +1,77 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { Changes } from '../recording/changes.ts';
+import { extend } from './extend.ts';
+import { listen, type ListenOptions } from './listener.ts';
+import { runningServer, type RunningServer } from './running-server.ts';
+
+/** A running WebSocket server. */
+export interface RunningSocketServer extends RunningServer {
+  /** Connections accepted so far. */
+  readonly connectionCount: number;
+  /** Connections open now. */
+  readonly openConnections: number;
+  /** Upgrades refused so far. */
+  readonly refusedCount: number;
+}
+
+interface SocketServerOptions extends ListenOptions {
+  readonly changes: Changes;
+  /** The status to refuse an upgrade with; undefined lets it in. */
+  readonly refuse: (request: IncomingMessage) => 400 | 401 | 404 | 503 | undefined;
+  readonly onSocket: (socket: WebSocket, request: IncomingMessage) => void;
+}
+
+const FRAME_BYTES_MAX = 64 * 1024 * 1024;
+const REASONS = { 400: 'Bad Request', 401: 'Unauthorized', 404: 'Not Found', 503: 'Unavailable' };
+
+/** Starts a WebSocket server that refuses unwanted clients before the upgrade. */
+export async function startSocketServer({
+  changes,
+  refuse,
+  onSocket,
+  ...options
+}: SocketServerOptions): Promise<RunningSocketServer> {
+  const upgrader = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX });
+  let connectionCount = 0;
+  let refusedCount = 0;
+  const listener = await listen((_request, response) => {
+    response.writeHead(426, { upgrade: 'websocket' }).end();
+  }, options);
+
+  listener.server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+    const status = refuse(request);
+    if (status !== undefined) {
+      refusedCount += 1;
+      stream.end(`HTTP/1.1 ${status} ${REASONS[status]}\r\nconnection: close\r\n\r\n`);
+      changes.notify();
+      return;
+    }
+    upgrader.handleUpgrade(request, stream, head, (socket) => {
+      connectionCount += 1;
+      // A broken frame or a lost connection ends in 'close', which is all that matters here.
+      socket.on('error', () => undefined);
+      socket.on('close', () => changes.notify());
+      onSocket(socket, request);
+      changes.notify();
+    });
+  });
+
+  return extend(runningServer('ws', listener, changes), {
+    get connectionCount() {
+      return connectionCount;
+    },
+    get openConnections() {
+      return upgrader.clients.size;
+    },
+    get refusedCount() {
+      return refusedCount;
+    },
+  });
+}
+
+/** Whether a request carries the bearer token that a server demands; a server without one lets everybody in. */
+export function hasBearer(request: IncomingMessage, token: string | undefined): boolean {
+  return token === undefined || request.headers.authorization === `Bearer ${token}`;
+}

@@ -1,0 +1,168 @@
+// Brings a fresh clone on a machine with nothing but Node and npm to the point where everything can be built and run.
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { delimiter, join, relative } from 'node:path';
+import { fail, ROOT, runCommand } from './run-command.mjs';
+
+const NODE_MIN = [20, 19];
+const TOOLS = join(ROOT, '.tools');
+const STAMPS = join(ROOT, 'node_modules', '.stamps');
+
+/** Checks Node, finds or brings the pinned pnpm, and installs dependencies when anything about them changed. */
+export async function ensureToolchain() {
+  checkNode();
+  const stamp = hashOf(
+    [...manifests(), 'pnpm-lock.yaml', 'pnpm-workspace.yaml'],
+    [process.version, process.arch, process.platform],
+  );
+  const pnpm = await ensurePnpm();
+  if (isFresh('install', stamp)) return;
+  process.stdout.write('Installing dependencies…\n');
+  const { ok, output } = await runCommand(pnpm, ['install', '--frozen-lockfile', '--prod=false'], {
+    env: { CI: '1' },
+  });
+  if (!ok && /ERR_PNPM_\w*LOCKFILE/.test(output)) {
+    fail('pnpm-lock.yaml does not fit the package.json files; run `pnpm install` once.', output);
+  }
+  if (!ok) {
+    fail(
+      'Dependencies could not be installed. Check that this machine reaches the npm registry (network, proxy, registry setting) and has free disk space, then run the command again.',
+      output,
+    );
+  }
+  keepStamp('install', stamp);
+}
+
+/** Builds every app and package, unless nothing changed since the last build. */
+export async function ensureBuilt() {
+  const folders = workspaceFolders();
+  const stamp = hashOf([
+    ...folders.flatMap((folder) => [
+      ...filesBelow(join(folder, 'src')),
+      ...filesBelow(join(folder, 'scripts')),
+      ...['package.json', 'tsconfig.build.json', 'prisma.config.ts'].map((name) =>
+        join(folder, name),
+      ),
+    ]),
+    ...filesBelow('prisma'),
+    'tsconfig.base.json',
+    'turbo.json',
+    'pnpm-lock.yaml',
+  ]);
+  const isWhole = folders.every(
+    (folder) =>
+      !existsSync(join(ROOT, folder, 'tsconfig.build.json')) ||
+      existsSync(join(ROOT, folder, 'dist')),
+  );
+  if (isWhole && isFresh('build', stamp)) return;
+  process.stdout.write('Building…\n');
+  const { ok, output } = await build();
+  if (!ok) fail('The build failed; the output above says where.', output);
+  keepStamp('build', stamp);
+}
+
+/** Runs the build through turbo, which remembers what has not changed. */
+export function build() {
+  return runCommand(
+    'node',
+    ['node_modules/turbo/bin/turbo', 'run', 'build', '--output-logs=errors-only'],
+    {
+      env: { TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1', DO_NOT_TRACK: '1' },
+    },
+  );
+}
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])) return;
+  fail(`Node ${NODE_MIN.join('.')} or newer is needed; this is ${process.versions.node}.`);
+}
+
+/** The pnpm that package.json pins: the one on the PATH if it is that very version, else one of our own in .tools. */
+async function ensurePnpm() {
+  const version = /^pnpm@([^+]+)/.exec(manifest('package.json').packageManager)[1];
+  const own = join(TOOLS, 'node_modules', '.bin');
+  const isOwn = () => readVersion(join(TOOLS, 'node_modules', 'pnpm', 'package.json')) === version;
+  if (!isOwn()) {
+    const onPath = await runCommand('pnpm', ['--version']);
+    if (onPath.ok && onPath.output.trim() === version) return 'pnpm';
+    process.stdout.write(`Fetching pnpm ${version}…\n`);
+    rmSync(TOOLS, { recursive: true, force: true });
+    mkdirSync(TOOLS, { recursive: true });
+    // A manifest of its own keeps npm from looking for one further up.
+    writeFileSync(join(TOOLS, 'package.json'), '{ "private": true }\n');
+    const flags = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
+    const { ok, output } = await runCommand('npm', [
+      'install',
+      '--prefix',
+      TOOLS,
+      ...flags,
+      `pnpm@${version}`,
+    ]);
+    if (!ok || !isOwn()) {
+      fail(
+        `pnpm ${version} could not be fetched. Check that this machine reaches the npm registry (network, proxy, registry setting), then run the command again.`,
+        output,
+      );
+    }
+  }
+  // Turbo and the packages' own scripts call pnpm by name.
+  process.env.PATH = `${own}${delimiter}${process.env.PATH ?? ''}`;
+  return join(own, 'pnpm');
+}
+
+function manifests() {
+  return ['package.json', ...workspaceFolders().map((folder) => join(folder, 'package.json'))];
+}
+
+function workspaceFolders() {
+  return ['apps', 'packages'].flatMap((group) =>
+    readdirSync(join(ROOT, group))
+      .map((name) => join(group, name))
+      .filter((folder) => existsSync(join(ROOT, folder, 'package.json'))),
+  );
+}
+
+function filesBelow(folder) {
+  const whole = join(ROOT, folder);
+  if (!existsSync(whole)) return [];
+  return readdirSync(whole, { recursive: true })
+    .map((name) => join(whole, name))
+    .filter((file) => statSync(file).isFile() && !file.includes(join('src', 'generated')))
+    .map((file) => relative(ROOT, file));
+}
+
+function hashOf(files, more = []) {
+  const hash = createHash('sha256').update(more.join(' '));
+  for (const file of files.toSorted()) {
+    const whole = join(ROOT, file);
+    if (existsSync(whole)) hash.update(file).update(readFileSync(whole));
+  }
+  return hash.digest('hex');
+}
+
+function isFresh(name, stamp) {
+  const file = join(STAMPS, name);
+  return existsSync(file) && readFileSync(file, 'utf8') === stamp;
+}
+
+function keepStamp(name, stamp) {
+  mkdirSync(STAMPS, { recursive: true });
+  writeFileSync(join(STAMPS, name), stamp);
+}
+
+function manifest(file) {
+  return JSON.parse(readFileSync(join(ROOT, file), 'utf8'));
+}
+
+function readVersion(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined;
+}

@@ -1,0 +1,58 @@
+// Runs dependency-cruiser over the sources. Without a parser for TypeScript its graph would be silently empty, and an
+// empty graph breaks no rule; so a graph that is too small is a failure too.
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { runCommand } from './run-command.mjs';
+
+const MODULES_MIN = 60;
+
+/** Checks who imports whom, in the repository or in a folder that looks like it. */
+export async function checkLayers(cwd, modulesMin = MODULES_MIN) {
+  const result = await runCommand(
+    'node',
+    [
+      besideUs('../node_modules/dependency-cruiser/bin/dependency-cruise.mjs'),
+      '--config',
+      besideUs('../.dependency-cruiser.mjs'),
+      '--output-type',
+      'json',
+      'apps',
+      'packages',
+    ],
+    cwd === undefined ? {} : { cwd },
+  );
+  const summary = readSummary(result.output);
+  if (summary === undefined) return { ...result, ok: false };
+  const problems = summary.violations.map(
+    ({ rule, from, to, cycle }) =>
+      `${rule.name}: ${from} → ${cycle === undefined ? to : cycle.map(({ name }) => name).join(' → ')}`,
+  );
+  if (summary.totalCruised < modulesMin) {
+    problems.push(
+      `only ${summary.totalCruised} modules were seen, at least ${modulesMin} were expected`,
+    );
+  }
+  return { ...result, ok: problems.length === 0, output: problems.join('\n') };
+}
+
+function readSummary(output) {
+  try {
+    return JSON.parse(output).summary;
+  } catch {
+    return undefined;
+  }
+}
+
+function besideUs(path) {
+  return fileURLToPath(new URL(path, import.meta.url));
+}
+
+// `node check-layers.mjs [folder] [least number of modules]`
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const [folder, modulesMin] = process.argv.slice(2);
+  const { ok, output } = await checkLayers(
+    folder,
+    modulesMin === undefined ? undefined : Number(modulesMin),
+  );
+  process.stdout.write(`${output}\n`);
+  process.exitCode = ok ? 0 : 1;
+}

@@ -1,0 +1,8 @@
+// Stops what the set-up started.
+import { rm } from 'node:fs/promises';
+
+export default async function globalTeardown() {
+  const { dataDir, stores } = globalThis.testStores ?? { stores: [] };
+  await Promise.all(stores.map((store) => store.stop()));
+  if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
+}

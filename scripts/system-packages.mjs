@@ -1,0 +1,62 @@
+// The two programs that tests need and npm does not ship: a Redis and a browser.
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fail, runCommand } from './run-command.mjs';
+
+const NEEDED = [
+  { debianPackage: 'redis-server', programs: ['redis-server', 'valkey-server'], brew: 'redis' },
+  {
+    debianPackage: 'chromium',
+    programs: [
+      'chromium',
+      'chromium-browser',
+      'google-chrome',
+      'google-chrome-stable',
+      '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+      '/Applications/Chromium.app/Contents/MacOS/Chromium',
+    ],
+    brew: '--cask chromium',
+  },
+];
+
+/** Makes sure that both are there. As root on Debian they are installed; anywhere else the message says how to. */
+export async function ensureSystemPackages() {
+  const missing = NEEDED.filter(({ programs }) => !programs.some(isInstalled));
+  if (missing.length === 0) return;
+  const names = missing.map(({ debianPackage }) => debianPackage);
+  if (process.getuid?.() === 0 && existsSync('/etc/debian_version')) {
+    await aptInstall(names);
+    return;
+  }
+  const how =
+    process.platform === 'darwin'
+      ? missing.map(({ brew }) => `brew install ${brew}`).join(' && ')
+      : `sudo apt-get update && sudo apt-get install -y ${names.join(' ')}`;
+  fail(`The tests need ${names.join(' and ')}. Install with: ${how}`);
+}
+
+async function aptInstall(names) {
+  process.stdout.write(`Installing ${names.join(' and ')}…\n`);
+  // The run level keeps the packages from starting services of their own.
+  const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  const update = await runCommand('apt-get', ['update', '-qq'], { env });
+  const flags = ['install', '-y', '-qq', '--no-install-recommends'];
+  const install = await runCommand('apt-get', [...flags, ...names], { env });
+  if (install.ok) return;
+  fail(
+    `${names.join(' and ')} could not be installed. Run \`apt-get update && apt-get install -y ${names.join(' ')}\` and then the tests again.`,
+    update.output + install.output,
+  );
+}
+
+function isInstalled(program) {
+  const folders = program.startsWith('/') ? [''] : (process.env.PATH ?? '').split(delimiter);
+  return folders.some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const LINES_MAX = 400;
+const FORBIDDEN_NAMES = [
+  'utils',
+  'util',
+  'helpers',
+  'helper',
+  'common',
+  'shared',
+  'manager',
+  'misc',
+];
+// Files that other tools name.
+const GIVEN_NAMES =
+  /^(README|CHANGELOG|CONTRIBUTING|LICENSE|ARCHITECTURE|SECURITY|Dockerfile|\..+)/;
+const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9-]+)*$/;
+const MIGRATION = /^prisma\/migrations\//;
+
+const files = existsSync(join(ROOT, '.git')) ? filesOfGit() : filesBelow('');
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const code = files.filter((file) => /\.(ts|mjs)$/.test(file));
+const sources = code.filter((file) => /^(apps|packages)\/[^/]+\/src\//.test(file));
+const texts = files.filter((file) =>
+  /\.(ts|mjs|js|json|md|ya?ml|sql|prisma|html|css|sh|conf)$/.test(file),
+);
+
+function filesOfGit(): readonly string[] {
+  const listed = execFileSync(
+    'git',
+    ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+    { cwd: ROOT },
+  );
+  return listed
+    .toString()
+    .split('\0')
+    .filter((file) => file !== '' && existsSync(join(ROOT, file)));
+}
+
+function filesBelow(folder: string): readonly string[] {
+  const skipped = new Set([
+    'node_modules',
+    'dist',
+    'generated',
+    '.git',
+    '.turbo',
+    '.tools',
+    '.data',
+  ]);
+  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    if (skipped.has(entry.name)) return [];
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+/** The places where a pattern occurs, as `file:line`. */
+function places(among: readonly string[], pattern: RegExp): readonly string[] {
+  return among.flatMap((file) =>
+    read(file)
+      .split('\n')
+      .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}`] : [])),
+  );
+}
+
+test('the files of the house are seen', () => {
+  expect(sources.length).toBeGreaterThan(50);
+});
+
+test('every app and package says in a README what lives there', () => {
+  const homes = [...new Set(sources.map((file) => file.split('/').slice(0, 2).join('/')))];
+  expect(homes.filter((home) => !existsSync(join(ROOT, home, 'README.md')))).toEqual([]);
+});
+
+test('every app has a main, a config and an app', () => {
+  const apps = [
+    ...new Set(
+      sources.filter((file) => file.startsWith('apps/')).map((file) => file.split('/')[1]),
+    ),
+  ];
+  const missing = apps.flatMap((app) =>
+    ['main.ts', 'config.ts', 'app.ts']
+      .map((name) => `apps/${app}/src/${name}`)
+      .filter((file) => !existsSync(join(ROOT, file))),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('file names are in kebab case', () => {
+  const named = files.filter((file) => !MIGRATION.test(file) && !GIVEN_NAMES.test(basename(file)));
+  expect(named.filter((file) => !KEBAB_CASE.test(basename(file)))).toEqual([]);
+});
+
+test('no file or folder has a name that says nothing', () => {
+  const isEmptyName = (part: string): boolean =>
+    FORBIDDEN_NAMES.includes(part.replace(/\..*$/, ''));
+  expect(files.filter((file) => file.split('/').some(isEmptyName))).toEqual([]);
+});
+
+test(`no source file is longer than ${LINES_MAX} lines`, () => {
+  expect(code.filter((file) => read(file).split('\n').length > LINES_MAX + 1)).toEqual([]);
+});
+
+test('the environment is read in config files alone', () => {
+  const readers = sources.filter(
+    (file) => basename(file) !== 'config.ts' && !file.endsWith('.test.ts'),
+  );
+  expect(places(readers, /process\.env\b/)).toEqual([]);
+});
+
+test('no test is focused or skipped', () => {
+  const tests = code.filter((file) => file.endsWith('.test.ts') || file.includes('/tests/'));
+  expect(
+    places(
+      tests,
+      /\b(test|it|describe)\.(only|skip|todo|failing)\b|\b(xit|xtest|fit|fdescribe|xdescribe)\(/,
+    ),
+  ).toEqual([]);
+});
+
+test('nothing is left to do in comments', () => {
+  // The brackets keep these lines from finding themselves.
+  const marks = /\b([T]ODO|[F]IXME|[X]XX)\b/;
+  expect(places(texts, marks)).toEqual([]);
+});
+
+test('no machine, registry or folder of one developer is named', () => {
+  const traces = /[/]work\/|[/]home\/[a-z]|[/]Users\/[a-z]|registry[.]npmjs/;
+  expect(places(texts, traces)).toEqual([]);
+});
+
+test('every door of a package leads to its sources too', () => {
+  const manifests = files.filter((file) => /^(apps|packages)\/[^/]+\/package\.json$/.test(file));
+  const closed = manifests.flatMap((file) => {
+    const { exports = {} } = JSON.parse(read(file)) as {
+      readonly exports?: Record<string, { source?: string }>;
+    };
+    return Object.entries(exports)
+      .filter(
+        ([, door]) => door.source === undefined || !existsSync(join(ROOT, file, '..', door.source)),
+      )
+      .map(([name]) => `${file} ${name}`);
+  });
+  expect(closed).toEqual([]);
+});
