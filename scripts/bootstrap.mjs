@@ -48,11 +48,10 @@ export async function ensureBuilt() {
     ...folders.flatMap((folder) => [
       ...filesBelow(join(folder, 'src')),
       ...filesBelow(join(folder, 'scripts')),
-      ...['package.json', 'tsconfig.build.json', 'prisma.config.ts'].map((name) =>
-        join(folder, name),
-      ),
+      ...['package.json', 'tsconfig.build.json'].map((name) => join(folder, name)),
     ]),
     ...filesBelow('prisma'),
+    'prisma.config.ts',
     'tsconfig.base.json',
     'turbo.json',
     'pnpm-lock.yaml',
@@ -99,7 +98,14 @@ async function ensurePnpm() {
     mkdirSync(TOOLS, { recursive: true });
     // A manifest of its own keeps npm from looking for one further up.
     writeFileSync(join(TOOLS, 'package.json'), '{ "private": true }\n');
-    const flags = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
+    const flags = [
+      '--no-save',
+      '--no-update-notifier',
+      '--no-package-lock',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+    ];
     const { ok, output } = await runCommand('npm', [
       'install',
       '--prefix',
@@ -136,8 +142,13 @@ function filesBelow(folder) {
   if (!existsSync(whole)) return [];
   return readdirSync(whole, { recursive: true })
     .map((name) => join(whole, name))
-    .filter((file) => statSync(file).isFile() && !file.includes(join('src', 'generated')))
+    .filter((file) => statSync(file).isFile() && !isLeftOut(file))
     .map((file) => relative(ROOT, file));
+}
+
+/** Made by the build, or no part of it. */
+function isLeftOut(file) {
+  return file.endsWith('.test.ts') || file.includes(join('src', 'generated'));
 }
 
 function hashOf(files, more = []) {

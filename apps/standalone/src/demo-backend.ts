@@ -1,4 +1,4 @@
-import type { Lifecycle } from '@model-gateway/kernel';
+import { randomToken, type Lifecycle } from '@model-gateway/kernel';
 import { startChatUpstream } from '@model-gateway/testkit/upstreams';
 
 const DEMO_MODELS = ['demo-chat', 'demo-embed'];
@@ -6,16 +6,25 @@ const DEMO_TOKEN_DELAY_MS = 20;
 
 /** A model that answers from the first minute: a real little upstream, reached over HTTP like any other. */
 export async function openDemoBackend(lifecycle: Lifecycle) {
+  // Other users of this machine could reach the port; only the gateway knows the key.
+  const apiKey = randomToken(32);
   const upstream = await lifecycle.open(
     'demo backend',
-    () => startChatUpstream({ models: DEMO_MODELS, tokenDelayMs: DEMO_TOKEN_DELAY_MS }),
+    () =>
+      startChatUpstream({
+        models: DEMO_MODELS,
+        apiKey,
+        tokenDelayMs: DEMO_TOKEN_DELAY_MS,
+        requestFaults: false,
+        keepRequests: 0,
+      }),
     (opened) => opened.close(),
   );
   return {
     name: 'demo',
     type: 'external',
     url: upstream.url,
-    apiKey: null,
+    apiKey,
     models: DEMO_MODELS,
     capabilities: null,
   };

@@ -28,7 +28,11 @@ interface Waiting {
 
 const WAITING_CALLS_MAX = 10_000;
 
-const requestSchema = z.object({ id: z.string(), replyTo: z.string(), payload: z.unknown().optional() });
+const requestSchema = z.object({
+  id: z.string(),
+  replyTo: z.string(),
+  payload: z.unknown().optional(),
+});
 const replySchema = z.discriminatedUnion('ok', [
   z.object({ id: z.string(), ok: z.literal(true), value: z.unknown().optional() }),
   z.object({ id: z.string(), ok: z.literal(false), message: z.string() }),

@@ -2,7 +2,10 @@ import { optional, setting, text, urlWith, withDefault } from '@model-gateway/ke
 
 const redisUrl = urlWith('redis', 'rediss');
 // The URL can carry a password.
-const redisUrlNotes = { description: 'Redis 7+ or Valkey that the processes share.', secret: true } as const;
+const redisUrlNotes = {
+  description: 'Redis 7+ or Valkey that the processes share.',
+  secret: true,
+} as const;
 
 /** For apps that bring an embedded Redis when none is named. */
 export const optionalRedisUrlSetting = setting('REDIS_URL', optional(redisUrl), {
@@ -12,7 +15,8 @@ export const optionalRedisUrlSetting = setting('REDIS_URL', optional(redisUrl), 
 
 /** What begins every key and channel, so that several installations can share one Redis. */
 export const redisPrefixSetting = setting('SERVICE_REDIS_PREFIX', withDefault(text(), 'service:'), {
-  description: 'Begins every Redis key and channel, so that several installations can share one Redis.',
+  description:
+    'Begins every Redis key and channel, so that several installations can share one Redis.',
   defaultText: 'service:',
 });
 

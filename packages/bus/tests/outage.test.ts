@@ -22,7 +22,7 @@ afterEach(async () => {
   await Promise.all(directories.map(removeDirectory));
   await server.remove();
   process.off('unhandledRejection', onUnhandled);
-  expect(unhandled).toEqual([]);
+  if (unhandled.length > 0) throw new AggregateError(unhandled, 'unhandled rejections');
   buses = [];
   directories = [];
 });
@@ -230,6 +230,8 @@ test.each([
   const error: unknown = await bus.start().catch((reason: unknown) => reason);
   await guarded.remove();
   expect(error).toBeInstanceOf(StartupError);
-  expect(String(error)).toMatch(/Redis at redis:\/\/127\.0\.0\.1:\d+ \(REDIS_URL\) cannot be used: .+/);
+  expect(String(error)).toMatch(
+    /Redis at redis:\/\/127\.0\.0\.1:\d+ \(REDIS_URL\) cannot be used: .+/,
+  );
   expect(String(error)).not.toContain('hunter2');
 });

@@ -18,7 +18,9 @@ export interface RedisServer {
   remove(): Promise<void>;
 }
 
-export async function createRedisServer(options: { readonly password?: string } = {}): Promise<RedisServer> {
+export async function createRedisServer(
+  options: { readonly password?: string } = {},
+): Promise<RedisServer> {
   const port = await freePort();
   const directory = await makeTemporaryDirectory();
   const credentials = options.password === undefined ? '' : `:${options.password}@`;
@@ -30,12 +32,11 @@ export async function createRedisServer(options: { readonly password?: string } 
     client.on('error', () => undefined);
     try {
       await client.connect();
-      return true;
     } catch {
       return false;
-    } finally {
-      client.disconnect();
     }
+    client.disconnect();
+    return true;
   }
 
   async function kill(): Promise<void> {

@@ -23,7 +23,7 @@ export async function localSubject<Port>(pick: (bus: Bus) => Port): Promise<Subj
   await bus.start();
   return {
     port: pick(bus),
-    passTime: clock.advance,
+    passTime: (milliseconds) => clock.advance(milliseconds),
     async close() {
       await bus.close();
       await removeDirectory(dataDir);

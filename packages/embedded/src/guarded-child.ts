@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { SYSTEM_ENVIRONMENT } from './system-environment.ts';
 
 // Runs a command and holds the read end of a pipe from us. When the pipe closes, because we ask or because our process
 // is gone for whatever reason, the command is stopped, and forced after the grace time. When the command ends by itself
@@ -23,11 +24,6 @@ kill -TERM 0
 exit "$status"
 `;
 
-// Nothing of our own environment, which holds secrets, is passed on.
-const ENVIRONMENT = {
-  PATH: '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin',
-  TZ: 'UTC',
-};
 const LOG_LINES_KEPT = 20;
 const NO_STATUS = 255;
 
@@ -63,7 +59,7 @@ export function startGuarded(options: GuardedCommand): GuardedChild {
     {
       detached: true,
       cwd: '/',
-      env: { ...ENVIRONMENT, ...environment },
+      env: { ...SYSTEM_ENVIRONMENT, ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],
       ...(uid === undefined ? {} : { uid }),
       ...(gid === undefined ? {} : { gid }),

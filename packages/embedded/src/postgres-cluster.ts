@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describeError, StartupError } from '@model-gateway/kernel';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import type { PostgresUser } from './postgres-user.ts';
 import { commandLineOf, endProcess } from './process-identity.ts';
+import { SYSTEM_ENVIRONMENT } from './system-environment.ts';
 
 const run = promisify(execFile);
 // macOS knows no C.UTF-8; its plain C sorts the same way.
@@ -67,7 +68,7 @@ async function initialise(
   const identity =
     user.uid === undefined || user.gid === undefined ? {} : { uid: user.uid, gid: user.gid };
   try {
-    await run(command, rest, { cwd: '/', ...identity });
+    await run(command, rest, { cwd: '/', env: SYSTEM_ENVIRONMENT, ...identity });
   } catch (error) {
     throw new StartupError(`the embedded Postgres could not be set up: ${describeError(error)}`);
   }
@@ -98,13 +99,10 @@ export async function clearCluster(cluster: string): Promise<void> {
     );
 }
 
+/** Hands over what belongs to somebody else, such as a cluster that was made before by another user. */
 async function giveTo(owner: ClusterOptions['owner'], path: string): Promise<void> {
-  if (owner === undefined) return;
-  const { uid } = await stat(path);
-  if (uid === owner.uid) return;
-  await chown(path, owner.uid, owner.gid);
-  // A cluster that another user made before.
-  await run('chown', ['-R', `${owner.uid}:${owner.gid}`, path]);
+  if (owner === undefined || (await stat(path)).uid === owner.uid) return;
+  await run('chown', ['-R', `${owner.uid}:${owner.gid}`, path], { env: SYSTEM_ENVIRONMENT });
 }
 
 const exists = (path: string): Promise<boolean> =>

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describeError, StartupError } from '@model-gateway/kernel';
+import { SYSTEM_ENVIRONMENT } from './system-environment.ts';
 
 const run = promisify(execFile);
 const USER = 'postgres';
-const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
 const INSTEAD = 'run this as another user, or set DATABASE_URL to a PostgreSQL 15 or newer';
 
 /** As whom Postgres runs, and how: it refuses to run as root. */
@@ -30,7 +30,7 @@ export async function postgresUser(): Promise<
   const existing = await idsOf(USER);
   if (existing !== undefined) return existing;
   try {
-    await run('groupadd', ['--force', '--system', USER]);
+    await run('groupadd', ['--force', '--system', USER], { env: SYSTEM_ENVIRONMENT });
     await run('useradd', [
       '--system',
       '--gid',
@@ -101,7 +101,7 @@ async function reaches(
     folder,
   ];
   const identity = uid === undefined || gid === undefined ? {} : { uid, gid };
-  return run(command, rest, { cwd: '/', env: { PATH: SYSTEM_PATH }, ...identity }).then(
+  return run(command, rest, { cwd: '/', env: SYSTEM_ENVIRONMENT, ...identity }).then(
     () => true,
     () => false,
   );
@@ -111,7 +111,7 @@ async function idsOf(
   name: string,
 ): Promise<{ readonly uid: number; readonly gid: number } | undefined> {
   try {
-    const [uid, gid] = await Promise.all(['-u', '-g'].map((flag) => run('id', [flag, name])));
+    const [uid, gid] = await Promise.all(['-u', '-g'].map((flag) => run('id', [flag, name], { env: SYSTEM_ENVIRONMENT })));
     return uid === undefined || gid === undefined
       ? undefined
       : { uid: Number(uid.stdout), gid: Number(gid.stdout) };

@@ -1,4 +1,4 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentLog as log } from '@model-gateway/kernel';
 import { startPostgres } from '../src/index.ts';
@@ -77,6 +77,13 @@ test('a process id left behind that now belongs to a stranger does not keep it f
   const second = await startPostgres({ dataDir: dataDir.path, log });
   expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   await second.stop();
+}, 60_000);
+
+test('a data directory that only its owner may enter will do, also for root', async () => {
+  await chmod(dataDir.path, 0o700);
+  const store = await startPostgres({ dataDir: dataDir.path, log });
+  expect(await query(store.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await store.stop();
 }, 60_000);
 
 test('the password is in no command line and in a file that only its owner reads', async () => {

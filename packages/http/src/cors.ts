@@ -20,7 +20,7 @@ export function createCors(origins: readonly string[]): Cors {
     response.writeHead(204, {
       'access-control-allow-methods': 'GET, POST, DELETE',
       'access-control-allow-headers': request.headers['access-control-request-headers'] ?? '',
-      'access-control-max-age': PREFLIGHT_MAX_AGE_SECS,
+      'access-control-max-age': String(PREFLIGHT_MAX_AGE_SECS),
     });
     response.end();
     return true;

@@ -27,7 +27,7 @@ export function createFailoverChannels(options: FailoverChannelsOptions): Channe
       return await redis.publish(channel, message);
     } catch {
       if (publish.hasArrived()) return local.count(channel);
-      return local.publish(channel, message);
+      return await local.publish(channel, message);
     } finally {
       publish.end();
     }

@@ -31,18 +31,13 @@ export function createFailoverCounters(options: FailoverCountersOptions): Counte
   async function handBackAll(): Promise<void> {
     const removed = [...removedMeanwhile];
     removedMeanwhile.clear();
-    await Promise.all(removed.map(remove));
+    // What was counted here since the removal stays; only the removal itself waits for the next time.
+    const removals = removed.map((key) =>
+      redis.remove(key).catch(() => void removedMeanwhile.add(key)),
+    );
+    await Promise.all(removals);
     await Promise.all(local.takeAll().map(handBackCount));
   }
-
-  const remove = (key: string): Promise<void> =>
-    fallBack(
-      () => redis.remove(key),
-      () => {
-        removedMeanwhile.add(key);
-        return local.remove(key);
-      },
-    );
 
   connection.onChange(() => {
     if (!connection.commandsReady()) return;
@@ -62,6 +57,13 @@ export function createFailoverCounters(options: FailoverCountersOptions): Counte
         () => redis.read(keys),
         () => local.read(keys),
       ),
-    remove,
+    remove: (key) =>
+      fallBack(
+        () => redis.remove(key),
+        () => {
+          removedMeanwhile.add(key);
+          return local.remove(key);
+        },
+      ),
   };
 }

@@ -100,7 +100,11 @@ export function createFileJournal(options: FileJournalOptions): FileJournal {
     sealed.splice(sealed.indexOf(segment), 1);
   }
 
-  async function drainUntil(record: RecordBatch, batchSize: number, signal: AbortSignal): Promise<void> {
+  async function drainUntil(
+    record: RecordBatch,
+    batchSize: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     while (!signal.aborted) {
       try {
         await adoptWhenDue();

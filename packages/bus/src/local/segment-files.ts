@@ -1,8 +1,13 @@
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { describeError, StartupError, type JournalEntry, type Log } from '@model-gateway/kernel';
+import {
+  describeError,
+  errorCode,
+  StartupError,
+  type JournalEntry,
+  type Log,
+} from '@model-gateway/kernel';
 import { decodeJournalLine } from '../journal-line.ts';
-import { errorCode } from './error-code.ts';
 import {
   formatSegmentName,
   isOwnerGone,

@@ -1,7 +1,6 @@
 import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { randomToken } from '@model-gateway/kernel';
-import { errorCode } from './error-code.ts';
+import { errorCode, randomToken } from '@model-gateway/kernel';
 
 /** Who appends to a segment file. Two owners never share a name, not even inside one process. */
 export interface SegmentOwner {

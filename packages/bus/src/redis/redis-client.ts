@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
 
 type ClientOptions = Omit<RedisOptions, 'replyMapping'>;
@@ -42,8 +43,12 @@ export function createRedisClient(url: string, overrides: ClientOptions = {}): R
 
 /** Ends a connection for good and waits until its socket is gone. */
 export async function closeRedisClient(client: Redis): Promise<void> {
-  const hasSocket = ['connecting', 'connect', 'ready'].includes(client.status);
-  if (!hasSocket) return client.disconnect();
+  if (client.status === 'end') return;
+  if (client.status === 'reconnecting') {
+    client.disconnect();
+    // The client looks after the socket that it has lost for this long, with a timer that nothing else ends.
+    return delay(DISCONNECT_TIMEOUT_MS);
+  }
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
     client.once('end', () => {

@@ -6,20 +6,10 @@ export interface StreamEntry {
   readonly entry: JournalEntry | undefined;
 }
 
-/** Reads the `[[id, [field, value, …]], …]` of Redis. */
-export function parseStreamEntries(items: unknown): readonly StreamEntry[] {
-  if (!Array.isArray(items)) return [];
-  return items.flatMap((item: unknown) => {
-    if (!Array.isArray(item)) return [];
-    const [streamId, fields]: unknown[] = item;
-    return typeof streamId === 'string' ? [{ streamId, entry: toEntry(fields) }] : [];
-  });
-}
-
 /** Reads the answer to XREADGROUP on one stream; nothing came when it is null. */
 export function parseReadAnswer(answer: unknown): readonly StreamEntry[] {
-  const [first]: unknown[] = Array.isArray(answer) ? answer : [];
-  return Array.isArray(first) ? parseStreamEntries(first[1]) : [];
+  const [first] = listOf(answer);
+  return parseStreamEntries(listOf(first)[1]);
 }
 
 /** Reads the answer to XAUTOCLAIM: where to go on, and what was taken over. */
@@ -27,7 +17,7 @@ export function parseClaimAnswer(answer: unknown): {
   readonly cursor: string;
   readonly entries: readonly StreamEntry[];
 } {
-  const [cursor, items]: unknown[] = Array.isArray(answer) ? answer : [];
+  const [cursor, items] = listOf(answer);
   return {
     cursor: typeof cursor === 'string' ? cursor : '0-0',
     entries: parseStreamEntries(items),
@@ -38,13 +28,20 @@ export function parseClaimAnswer(answer: unknown): {
 export function parseConsumers(
   answer: unknown,
 ): readonly { readonly name: string; readonly pending: number; readonly idleMs: number }[] {
-  if (!Array.isArray(answer)) return [];
-  return answer.flatMap((consumer: unknown) => {
+  return listOf(answer).flatMap((consumer) => {
     const fields = toMap(consumer);
     const name = fields.get('name');
     if (typeof name !== 'string') return [];
     const [pending, idleMs] = [Number(fields.get('pending')), Number(fields.get('idle'))];
     return [{ name, pending, idleMs }];
+  });
+}
+
+// Reads the `[[id, [field, value, …]], …]` of Redis.
+function parseStreamEntries(items: unknown): readonly StreamEntry[] {
+  return listOf(items).flatMap((item) => {
+    const [streamId, fields] = listOf(item);
+    return typeof streamId === 'string' ? [{ streamId, entry: toEntry(fields) }] : [];
   });
 }
 
@@ -55,8 +52,10 @@ function toEntry(fields: unknown): JournalEntry | undefined {
 }
 
 function toMap(flat: unknown): ReadonlyMap<unknown, unknown> {
+  const fields = listOf(flat);
   const map = new Map<unknown, unknown>();
-  if (!Array.isArray(flat)) return map;
-  for (let at = 0; at + 1 < flat.length; at += 2) map.set(flat[at], flat[at + 1]);
+  for (let at = 0; at + 1 < fields.length; at += 2) map.set(fields[at], fields[at + 1]);
   return map;
 }
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -14,8 +14,8 @@ export interface SupervisedClient {
   close(): Promise<void>;
 }
 
-/** A command was not sent, since Redis is away. */
-export class RedisAwayError extends Error {
+// A command was not sent, since Redis is away.
+class RedisAwayError extends Error {
   override readonly name = 'RedisAwayError';
 }
 

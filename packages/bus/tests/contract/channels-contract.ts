@@ -38,7 +38,10 @@ export function describeChannels(name: string, make: MakeSubject<Channels>): voi
         expect(await channels.publish('empty', 'hello')).toBeGreaterThan(0);
         await subscription.close();
         await subscription.close();
-        await eventually('nobody listens', async () => (await channels.publish('empty', 'x')) === 0);
+        await eventually(
+          'nobody listens',
+          async () => (await channels.publish('empty', 'x')) === 0,
+        );
       }),
     );
 
