@@ -44,8 +44,9 @@ async function runTests(args) {
         '--experimental-vm-modules',
         '--no-warnings',
         join(ROOT, 'node_modules/jest/bin/jest.js'),
-        `--reporters=${join(ROOT, 'scripts/jest/quiet-reporter.mjs')}`,
         ...args,
+        // Last, because it would take the paths that follow it for further reporters.
+        `--reporters=${join(ROOT, 'scripts/jest/quiet-reporter.mjs')}`,
       ],
       { show: true, env: { TEST_COUNTS_FILE: countsFile } },
     );

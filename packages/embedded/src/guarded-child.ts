@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { SYSTEM_ENVIRONMENT } from './system-environment.ts';
+import { SYSTEM_ENVIRONMENT, type Identity } from './system-command.ts';
 
 // Runs a command and holds the read end of a pipe from us. When the pipe closes, because we ask or because our process
 // is gone for whatever reason, the command is stopped, and forced after the grace time. When the command ends by itself
@@ -26,14 +26,14 @@ exit "$status"
 
 const LOG_LINES_KEPT = 20;
 const NO_STATUS = 255;
+const LAST_LINES_MS = 200;
 
 interface GuardedCommand {
   readonly command: readonly string[];
   readonly stopSignal: 'INT' | 'TERM';
   readonly forceSignal: 'QUIT' | 'KILL';
   readonly graceSeconds: number;
-  readonly uid?: number;
-  readonly gid?: number;
+  readonly identity?: Identity | undefined;
   /** Variables beside the few that every command gets. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly onLine: (line: string) => void;
@@ -52,7 +52,7 @@ export interface GuardedChild {
 
 /** Starts a command under its guard. */
 export function startGuarded(options: GuardedCommand): GuardedChild {
-  const { command, stopSignal, forceSignal, graceSeconds, uid, gid, environment, onLine } = options;
+  const { command, stopSignal, forceSignal, graceSeconds, identity, environment, onLine } = options;
   const guard = spawn(
     '/bin/sh',
     ['-c', GUARD, 'guard', stopSignal, forceSignal, String(graceSeconds), ...command],
@@ -61,8 +61,7 @@ export function startGuarded(options: GuardedCommand): GuardedChild {
       cwd: '/',
       env: { ...SYSTEM_ENVIRONMENT, ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],
-      ...(uid === undefined ? {} : { uid }),
-      ...(gid === undefined ? {} : { gid }),
+      ...identity,
     },
   );
   const lines: string[] = [];
@@ -77,7 +76,12 @@ export function startGuarded(options: GuardedCommand): GuardedChild {
       note(error.message);
       resolve(NO_STATUS);
     });
-    guard.once('exit', (status) => resolve(status ?? NO_STATUS));
+    guard.once('exit', (status) => {
+      const settle = (): void => resolve(status ?? NO_STATUS);
+      // Its last lines may still be on their way; what it left running could hold the pipe open for longer.
+      guard.once('close', settle);
+      setTimeout(settle, LAST_LINES_MS).unref();
+    });
   });
   // A guard that is gone does not read: whoever killed it, its command must not go on without it.
   guard.stdin.on('error', () => undefined);

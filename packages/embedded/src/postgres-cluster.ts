@@ -1,14 +1,11 @@
-import { execFile } from 'node:child_process';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describeError, StartupError } from '@model-gateway/kernel';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import type { PostgresUser } from './postgres-user.ts';
 import { commandLineOf, endProcess } from './process-identity.ts';
-import { SYSTEM_ENVIRONMENT } from './system-environment.ts';
+import { runSystemCommand, type Identity } from './system-command.ts';
 
-const run = promisify(execFile);
 // macOS knows no C.UTF-8; its plain C sorts the same way.
 const LOCALE = process.platform === 'darwin' ? 'C' : 'C.UTF-8';
 const ORPHAN_GRACE_MS = 10_000;
@@ -21,7 +18,8 @@ interface ClusterOptions {
   readonly folder: string;
   readonly binaries: PostgresBinaries;
   readonly user: PostgresUser;
-  readonly owner: { readonly uid: number; readonly gid: number } | undefined;
+  /** To whom the files must belong, if not to us. */
+  readonly owner: Identity | undefined;
   readonly password: string;
 }
 
@@ -36,6 +34,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
   const draft = join(folder, 'cluster.new');
   const passwordFile = join(folder, 'password.new');
   await rm(draft, { recursive: true, force: true });
+  await rm(passwordFile, { force: true });
   await mkdir(draft, { mode: 0o700 });
   await writeFile(passwordFile, options.password, { mode: 0o600 });
   await giveTo(owner, draft);
@@ -54,8 +53,7 @@ async function initialise(
   cluster: string,
   passwordFile: string,
 ): Promise<void> {
-  const [command, ...rest] = [
-    ...user.prefix,
+  const initdb = [
     binaries.initdb,
     `--pgdata=${cluster}`,
     `--username=${SUPERUSER}`,
@@ -65,12 +63,12 @@ async function initialise(
     `--lc-messages=${LOCALE}`,
     '--encoding=UTF8',
   ];
-  const identity =
-    user.uid === undefined || user.gid === undefined ? {} : { uid: user.uid, gid: user.gid };
   try {
-    await run(command, rest, { cwd: '/', env: SYSTEM_ENVIRONMENT, ...identity });
+    await runSystemCommand([...user.prefix, ...initdb], user.identity);
   } catch (error) {
-    throw new StartupError(`the embedded Postgres could not be set up: ${describeError(error)}`);
+    throw new StartupError(
+      `the embedded Postgres could not be set up: ${describeError(error).trim()}`,
+    );
   }
 }
 
@@ -93,16 +91,17 @@ export async function clearCluster(cluster: string): Promise<void> {
     forceSignal: 'SIGQUIT',
     graceMs: ORPHAN_GRACE_MS,
   });
-  if (!gone)
+  if (!gone) {
     throw new StartupError(
       `an earlier Postgres (process ${pid}) on ${cluster} does not stop; end it first`,
     );
+  }
 }
 
 /** Hands over what belongs to somebody else, such as a cluster that was made before by another user. */
-async function giveTo(owner: ClusterOptions['owner'], path: string): Promise<void> {
+async function giveTo(owner: Identity | undefined, path: string): Promise<void> {
   if (owner === undefined || (await stat(path)).uid === owner.uid) return;
-  await run('chown', ['-R', `${owner.uid}:${owner.gid}`, path], { env: SYSTEM_ENVIRONMENT });
+  await runSystemCommand(['chown', '-R', `${owner.uid}:${owner.gid}`, path]);
 }
 
 const exists = (path: string): Promise<boolean> =>

@@ -1,16 +1,12 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { describeError, StartupError } from '@model-gateway/kernel';
-import { SYSTEM_ENVIRONMENT } from './system-environment.ts';
+import { runSystemCommand, type Identity } from './system-command.ts';
 
-const run = promisify(execFile);
 const USER = 'postgres';
 const INSTEAD = 'run this as another user, or set DATABASE_URL to a PostgreSQL 15 or newer';
 
-/** As whom Postgres runs, and how: it refuses to run as root. */
+/** How to run something as whom Postgres runs as. */
 export interface PostgresUser {
-  readonly uid?: number;
-  readonly gid?: number;
+  readonly identity: Identity | undefined;
   /** Put in front of every command. */
   readonly prefix: readonly string[];
 }
@@ -22,32 +18,17 @@ interface Reach {
   readonly folder: string;
 }
 
-/** Whoever runs us, except as root: then the user `postgres`, made when it is missing. */
-export async function postgresUser(): Promise<
-  { readonly uid: number; readonly gid: number } | undefined
-> {
+/** Undefined for whoever runs us. Only root may not run Postgres: then it is the user `postgres`, made when missing. */
+export async function postgresIdentity(): Promise<Identity | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const existing = await idsOf(USER);
   if (existing !== undefined) return existing;
-  try {
-    await run('groupadd', ['--force', '--system', USER], { env: SYSTEM_ENVIRONMENT });
-    await run('useradd', [
-      '--system',
-      '--gid',
-      USER,
-      '--no-create-home',
-      '--shell',
-      '/bin/false',
-      USER,
-    ]);
-  } catch (error) {
-    throw new StartupError(
-      `Postgres refuses to run as root and the user ${USER} could not be made (${describeError(error)}); ${INSTEAD}`,
-    );
-  }
+  const trouble = await makeUser();
   const made = await idsOf(USER);
-  if (made === undefined) throw new StartupError(`Postgres refuses to run as root; ${INSTEAD}`);
-  return made;
+  if (made !== undefined) return made;
+  throw new StartupError(
+    `Postgres refuses to run as root and the user ${USER} could not be made (${trouble}); ${INSTEAD}`,
+  );
 }
 
 /**
@@ -55,26 +36,20 @@ export async function postgresUser(): Promise<
  * pass through, where the machine has `setpriv`.
  */
 export async function becomePostgresUser(
-  user: { readonly uid: number; readonly gid: number } | undefined,
+  identity: Identity | undefined,
   reach: Reach,
 ): Promise<PostgresUser> {
-  if (user === undefined) return { prefix: [] };
-  const plain: PostgresUser = { ...user, prefix: [] };
+  if (identity === undefined) return { identity, prefix: [] };
+  const plain: PostgresUser = { identity, prefix: [] };
   if (await reaches(plain, reach)) return plain;
-  const passing: PostgresUser = { prefix: passThrough(user) };
+  const passing: PostgresUser = { identity: undefined, prefix: passThrough(identity) };
   if (await reaches(passing, reach)) return passing;
   throw new StartupError(
     `Postgres runs as the user ${USER}, who cannot enter ${reach.folder} or run ${reach.program}; move the project and SERVICE_DATA_DIR out of a private folder such as /root, install setpriv (util-linux), or set DATABASE_URL`,
   );
 }
 
-function passThrough({
-  uid,
-  gid,
-}: {
-  readonly uid: number;
-  readonly gid: number;
-}): readonly string[] {
+function passThrough({ uid, gid }: Identity): readonly string[] {
   return [
     'setpriv',
     `--reuid=${uid}`,
@@ -88,33 +63,32 @@ function passThrough({
 }
 
 async function reaches(
-  { prefix, uid, gid }: PostgresUser,
+  { prefix, identity }: PostgresUser,
   { program, folder }: Reach,
 ): Promise<boolean> {
-  const [command, ...rest] = [
-    ...prefix,
-    '/bin/sh',
-    '-c',
-    '"$1" --version && cd "$2"',
-    'probe',
-    program,
-    folder,
-  ];
-  const identity = uid === undefined || gid === undefined ? {} : { uid, gid };
-  return run(command, rest, { cwd: '/', env: SYSTEM_ENVIRONMENT, ...identity }).then(
+  const probe = ['/bin/sh', '-c', '"$1" --version && cd "$2"', 'probe', program, folder];
+  return runSystemCommand([...prefix, ...probe], identity).then(
     () => true,
     () => false,
   );
 }
 
-async function idsOf(
-  name: string,
-): Promise<{ readonly uid: number; readonly gid: number } | undefined> {
+async function makeUser(): Promise<string> {
+  const shell = ['--no-create-home', '--shell', '/bin/false'];
   try {
-    const [uid, gid] = await Promise.all(['-u', '-g'].map((flag) => run('id', [flag, name], { env: SYSTEM_ENVIRONMENT })));
-    return uid === undefined || gid === undefined
-      ? undefined
-      : { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+    await runSystemCommand(['groupadd', '--force', '--system', USER]);
+    await runSystemCommand(['useradd', '--system', '--gid', USER, ...shell, USER]);
+    return '';
+  } catch (error) {
+    return describeError(error).trim();
+  }
+}
+
+async function idsOf(name: string): Promise<Identity | undefined> {
+  try {
+    const uid = Number(await runSystemCommand(['id', '-u', name]));
+    const gid = Number(await runSystemCommand(['id', '-g', name]));
+    return { uid, gid };
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ import { lockDataDir, writing } from './data-dir-lock.ts';
 import { LOOPBACK, rememberedPort } from './loopback-port.ts';
 import { findPostgresBinaries } from './postgres-binaries.ts';
 import { clearCluster, ensureCluster, SUPERUSER } from './postgres-cluster.ts';
-import { becomePostgresUser, postgresUser } from './postgres-user.ts';
+import { becomePostgresUser, postgresIdentity } from './postgres-user.ts';
 import { superviseStore, type EmbeddedStore, type StoreCommand } from './supervised-store.ts';
 
 const START_ATTEMPTS_MAX = 20;
@@ -46,7 +46,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
   // Before the folder of secrets, which would make its parent private too: another user may have to pass through.
   await writing(dataDir, () => mkdir(dataDir, { recursive: true, mode: 0o711 }));
   const password = (await generatedSecret(dataDir, 'postgres-password')).value;
-  const owner = await postgresUser();
+  const owner = await postgresIdentity();
   await writing(dataDir, async () => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     if (owner !== undefined) await chown(folder, owner.uid, owner.gid);
@@ -72,8 +72,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
       ],
       stopSignal: 'INT',
       forceSignal: 'QUIT',
-      ...(user.uid === undefined ? {} : { uid: user.uid }),
-      ...(user.gid === undefined ? {} : { gid: user.gid }),
+      identity: user.identity,
       clear: () => clearCluster(cluster),
     }));
     return {

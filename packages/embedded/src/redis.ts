@@ -1,14 +1,12 @@
-import { execFile } from 'node:child_process';
 import { access, constants, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { describeError, generatedSecret, StartupError, type Log } from '@model-gateway/kernel';
 import { lockDataDir, writing } from './data-dir-lock.ts';
 import { LOOPBACK, rememberedPort } from './loopback-port.ts';
 import { commandLineOf, endProcess } from './process-identity.ts';
 import { superviseStore, type EmbeddedStore } from './supervised-store.ts';
+import { runSystemCommand } from './system-command.ts';
 
-const run = promisify(execFile);
 const PROGRAMS = ['redis-server', 'valkey-server'];
 const MAJOR_VERSION_MIN = 7;
 const ORPHAN_GRACE_MS = 10_000;
@@ -132,8 +130,8 @@ async function clearOrphan(pidFile: string, configFile: string): Promise<void> {
 async function isUsable(program: string): Promise<boolean> {
   try {
     await access(program, constants.X_OK);
-    const { stdout } = await run(program, ['--version']);
-    return Number(/\bv=(\d+)\./.exec(stdout)?.[1]) >= MAJOR_VERSION_MIN;
+    const version = await runSystemCommand([program, '--version']);
+    return Number(/\bv=(\d+)\./.exec(version)?.[1]) >= MAJOR_VERSION_MIN;
   } catch {
     return false;
   }

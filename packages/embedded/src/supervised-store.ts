@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError, type Log } from '@model-gateway/kernel';
 import { startGuarded, type GuardedChild } from './guarded-child.ts';
+import type { Identity } from './system-command.ts';
 
 const READY = /ready to accept connections/i;
 // Replaying the log after a crash is the slowest start there is.
@@ -24,8 +25,7 @@ export interface StoreCommand {
   readonly command: readonly string[];
   readonly stopSignal: 'INT' | 'TERM';
   readonly forceSignal: 'QUIT' | 'KILL';
-  readonly uid?: number;
-  readonly gid?: number;
+  readonly identity?: Identity | undefined;
   /** Clears what an earlier run left behind; called before every start. */
   readonly clear: () => Promise<void>;
 }

@@ -1,0 +1,37 @@
+import { chromium, type Browser } from 'playwright-core';
+import { startGateway, type GatewayUnderTest } from './gateway.ts';
+
+let gateway: GatewayUnderTest;
+let browser: Browser;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking', '--disable-component-update'],
+  });
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.test.close();
+});
+
+test('the docs page shows every operation to a person, without anything from outside', async () => {
+  const page = await browser.newPage();
+  const foreign: string[] = [];
+  const problems: string[] = [];
+  page.on('request', (request) => {
+    if (!request.url().startsWith(gateway.url)) foreign.push(request.url());
+  });
+  page.on('pageerror', (error) => problems.push(error.message));
+  await page.goto(`${gateway.url}/docs`);
+  await page.waitForSelector('#operations:not([aria-busy])');
+  expect(await page.title()).toBe('Model Gateway API');
+  const operations = await page.locator('details summary').allInnerTexts();
+  expect(operations).toContainEqual(expect.stringMatching(/post.*\/v1\/chat\/completions/i));
+  expect(operations).toContainEqual(expect.stringMatching(/post.*\/api\/admin\/backends.*adminToken/i));
+  await page.locator('summary', { hasText: '/v1/chat/completions' }).click();
+  expect(await page.locator('details[open] pre').first().innerText()).toContain('"messages"');
+  expect(foreign).toEqual([]);
+  expect(problems).toEqual([]);
+});

@@ -1,0 +1,92 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase, freePort, startProcess, testRedisUrl, uniquePrefix, type TestDatabase } from '@model-gateway/testkit';
+
+let database: TestDatabase;
+let folder = '';
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'model-gateway-cannot-'));
+});
+afterAll(async () => {
+  await database.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs a process that is expected to end by itself; answers how, and what it said. */
+async function failedStart(app: string, env: Readonly<Record<string, string>>, port?: number) {
+  const failed = await startProcess({
+    app,
+    readyPath: null,
+    ...(port === undefined ? {} : { port }),
+    env: { SERVICE_DATA_DIR: join(folder, 'data'), SERVICE_REDIS_PREFIX: uniquePrefix(), ...env },
+  });
+  const status = await failed.exited;
+  return { status, output: failed.output().split('\n').filter((line) => !line.startsWith('{')) };
+}
+
+const stores = () => ({ DATABASE_URL: database.url, REDIS_URL: testRedisUrl() });
+
+test.each(['standalone', 'gateway', 'rpc', 'agent-tunnel', 'video-worker'])(
+  '%s says in one sentence that its port is taken, and ends with 1',
+  async (app) => {
+    const taken = createServer();
+    const port = await freePort();
+    await new Promise<void>((resolve) => {
+      taken.listen(port, '127.0.0.1', resolve);
+    });
+    const { status, output } = await failedStart(app, stores(), port);
+    taken.close();
+    expect(output).toEqual([
+      `${app}: port ${port} on 127.0.0.1 is taken; stop what uses it or set SERVICE_PORT to another port`,
+    ]);
+    expect(status).toBe(1);
+  },
+  60_000,
+);
+
+test.each([
+  {
+    why: 'an unreachable DATABASE_URL',
+    env: { DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/nothing' },
+    says: /^gateway: cannot reach Postgres.*DATABASE_URL/,
+  },
+  { why: 'an unreachable REDIS_URL', env: { REDIS_URL: 'redis://:hunter2@127.0.0.1:1' }, says: /^gateway: .*REDIS_URL/ },
+  {
+    why: 'several bad values',
+    env: { SERVICE_PORT: 'eighty', SERVICE_LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://me:hunter2@x' },
+    says: /^gateway: the configuration is not usable: (?=.*SERVICE_PORT)(?=.*SERVICE_LOG_LEVEL)(?=.*DATABASE_URL)/,
+  },
+  {
+    why: 'missing secrets in production',
+    env: { NODE_ENV: 'production' },
+    says: /^gateway: (?=.*SERVICE_JWT_SECRET is required)(?=.*SERVICE_ENCRYPTION_KEY is required)/,
+  },
+])('$why is told in one sentence, without secrets', async ({ env, says }) => {
+  const { status, output } = await failedStart('gateway', { ...stores(), ...env });
+  expect(output).toHaveLength(1);
+  expect(output[0]).toMatch(says);
+  expect(output[0]).not.toContain('hunter2');
+  expect(status).toBe(1);
+}, 60_000);
+
+test('missing stores are named together', async () => {
+  const { status, output } = await failedStart('rpc', {});
+  expect(output).toHaveLength(1);
+  expect(output[0]).toMatch(/DATABASE_URL is required.*REDIS_URL is required/);
+  expect(status).toBe(1);
+});
+
+test('a data directory that cannot be written is told in one sentence', async () => {
+  const blocked = join(folder, 'blocked');
+  await mkdir(blocked, { recursive: true });
+  await writeFile(join(blocked, 'file'), '');
+  const dataDir = join(blocked, 'file', 'data');
+  const { status, output } = await failedStart('standalone', { SERVICE_DATA_DIR: dataDir });
+  expect(output).toHaveLength(1);
+  expect(output[0]).toMatch(/^standalone: .*data directory.*SERVICE_DATA_DIR/);
+  expect(status).toBe(1);
+}, 60_000);

@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { TestProcess } from '@model-gateway/testkit';
+import { waitUntil } from '@model-gateway/testkit';
+import { processesOf, startStandalone, temporaryFolder } from './standalone.ts';
+
+const run = promisify(execFile);
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let standalone: TestProcess;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  standalone = await startStandalone(folder.path);
+}, 90_000);
+afterAll(async () => {
+  await standalone.stop();
+  await folder.remove();
+});
+
+test('the banner names the base URL, the docs, and where the admin token is kept', () => {
+  const output = standalone.output();
+  expect(output).toContain(`Base URL     ${standalone.url}`);
+  expect(output).toContain(`API docs     ${standalone.url}/docs`);
+  expect(output).toContain(`Admin token  kept in ${join(folder.path, 'secrets', 'admin-token')}`);
+});
+
+test('the snippet of the banner registers, makes a key and gets an answer of the demo model', async () => {
+  const lines = standalone.output().split('\n');
+  const first = lines.findIndex((line) => line.trim().startsWith('BASE='));
+  const last = lines.findIndex((line) => line.includes('/v1/chat/completions'));
+  const snippet = lines.slice(first, last + 1).join('\n');
+  const { stdout } = await run('bash', ['-c', `${snippet}\necho; echo "TOKEN=$TOKEN"`]);
+  expect(stdout).toContain('"object":"chat.completion"');
+  expect(stdout).toContain('You wrote: \\"Hello!\\"');
+  const token = /TOKEN=(\S+)/.exec(stdout)?.[1];
+  await waitUntil(async () => {
+    const response = await fetch(`${standalone.url}/api/rpc`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'usage.list' }),
+    });
+    return (await response.text()).includes('"model":"demo-chat"');
+  });
+});
+
+test('the demo backend is routed to and metered, but listed and counted nowhere', async () => {
+  const health = await (await fetch(`${standalone.url}/v1/health`)).json();
+  expect(health).toMatchObject({ status: 'ok', models: 0, providers: [], checks: { postgres: 'ok', redis: 'ok' } });
+});
+
+test('secrets are in files that only their owner can read, and only the admin token was printed', async () => {
+  const { stdout } = await run('ls', [join(folder.path, 'secrets')]);
+  const names = stdout.trim().split('\n');
+  expect(names).toEqual(expect.arrayContaining(['admin-token', 'encryption-key', 'jwt-secret']));
+  for (const name of names) {
+    const file = join(folder.path, 'secrets', name);
+    expect((await stat(file)).mode & 0o077).toBe(0);
+    const { stdout: secret } = await run('cat', [file]);
+    if (name !== 'admin-token') expect(standalone.output()).not.toContain(secret.trim());
+  }
+});
+
+test('no secret stands in the command line of a process', async () => {
+  const { stdout } = await run('cat', [join(folder.path, 'secrets', 'admin-token')]);
+  const { stdout: processes } = await run('ps', ['-eo', 'args']);
+  expect(processes).not.toContain(stdout.trim());
+  expect(await processesOf(folder.path)).not.toEqual([]);
+});

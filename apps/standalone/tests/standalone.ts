@@ -1,0 +1,72 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rpcCall, startProcess, waitUntil, type TestProcess } from '@model-gateway/testkit';
+
+const START_TIMEOUT_MS = 60_000;
+const PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
+
+/** A folder that a standalone can keep its data in, reachable by the user that Postgres runs as. */
+export async function temporaryFolder(): Promise<{ readonly path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'model-gateway-standalone-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Runs the built standalone as a process of its own. */
+export async function startStandalone(
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<TestProcess> {
+  const standalone = await startProcess({
+    app: 'standalone',
+    env: { PATH, SERVICE_DATA_DIR: dataDir, ...env },
+    readyTimeoutMs: START_TIMEOUT_MS,
+  });
+  await waitUntil(() => standalone.output().includes('Ctrl-C stops everything.'), { what: 'the banner' });
+  return standalone;
+}
+
+/** Registers an account, makes a key and chats once; answers what is needed to go on. */
+export async function chatOnce(baseUrl: string, email: string) {
+  const registered = await rpcCall(baseUrl, 'auth.register', { email, password: 'long enough' });
+  const { access_token: token } = registered.result as { access_token: string };
+  const created = await rpcCall(baseUrl, 'keys.create', { name: 'test' }, token);
+  const { key } = created.result as { key: string };
+  const response = await chat(baseUrl, key);
+  if (response.status !== 200) throw new Error(`the chat answered ${response.status}: ${await response.text()}`);
+  return { token, key };
+}
+
+export function chat(baseUrl: string, key: string): Promise<Response> {
+  return fetch(`${baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hello!' }] }),
+  });
+}
+
+/** Waits until the account has so many usage rows, and answers them. */
+export async function usageRows(baseUrl: string, token: string, count: number): Promise<readonly unknown[]> {
+  let records: readonly unknown[] = [];
+  await waitUntil(
+    async () => {
+      const { result } = await rpcCall(baseUrl, 'usage.list', {}, token);
+      ({ records } = result as { records: readonly unknown[] });
+      return records.length >= count;
+    },
+    { what: `${count} usage rows` },
+  );
+  return records;
+}
+
+/** The ids of all processes whose command line or working directory is inside a folder. */
+export async function processesOf(folder: string): Promise<readonly number[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await Promise.all(
+    ids.map(async (id) => {
+      const command = await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '');
+      return command.includes(folder) ? [id] : [];
+    }),
+  );
+  return found.flat();
+}

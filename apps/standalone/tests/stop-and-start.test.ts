@@ -1,0 +1,87 @@
+import { mkdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { waitUntil, type TestProcess } from '@model-gateway/testkit';
+import { chat, chatOnce, processesOf, startStandalone, temporaryFolder, usageRows } from './standalone.ts';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const running: TestProcess[] = [];
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((standalone) => standalone.stop()));
+  await folder.remove();
+});
+
+async function start(env?: Readonly<Record<string, string>>): Promise<TestProcess> {
+  const standalone = await startStandalone(folder.path, env);
+  running.push(standalone);
+  return standalone;
+}
+
+const noneLeft = () =>
+  waitUntil(async () => (await processesOf(folder.path)).length === 0, { what: 'the end of all processes' });
+
+test('Ctrl-C, which arrives twice under npm, drains once and leaves no process behind', async () => {
+  const standalone = await start();
+  standalone.signal('SIGINT');
+  standalone.signal('SIGINT');
+  expect(await standalone.exited).toBe(0);
+  await noneLeft();
+}, 90_000);
+
+test('after SIGKILL of every process the next start has all data', async () => {
+  const first = await start();
+  const { token, key } = await chatOnce(first.url, 'kept@example.com');
+  await usageRows(first.url, token, 1);
+  expect((await chat(first.url, key)).status).toBe(200);
+  for (const id of await processesOf(folder.path)) {
+    try {
+      process.kill(id, 'SIGKILL');
+    } catch {
+      // It went with another one.
+    }
+  }
+  await first.kill().catch(() => undefined);
+  const second = await start();
+  // The second turn was served, so it is in the bill, whether or not it had been recorded when the lights went out.
+  expect(await usageRows(second.url, token, 2)).toHaveLength(2);
+  expect((await chat(second.url, key)).status).toBe(200);
+  expect(second.output()).not.toContain('shown this once');
+}, 120_000);
+
+test('after SIGKILL of the service alone its stores stop by themselves', async () => {
+  const standalone = await start();
+  await standalone.kill();
+  await noneLeft();
+}, 90_000);
+
+test('without a redis-server on the PATH everything runs in the one process', async () => {
+  // The guard around the process under test needs a `sleep`.
+  const programs = join(folder.path, 'programs');
+  await mkdir(programs);
+  await symlink('/bin/sleep', join(programs, 'sleep'));
+  const standalone = await start({ PATH: programs });
+  expect(standalone.output()).toContain('no Redis (in-process)');
+  const { token } = await chatOnce(standalone.url, 'alone@example.com');
+  expect(await usageRows(standalone.url, token, 1)).toHaveLength(1);
+  expect(await standalone.stop()).toBe(0);
+  await noneLeft();
+}, 90_000);
+
+test('without the demo backend there is no demo model', async () => {
+  const standalone = await start({ SERVICE_DEMO: '0' });
+  await expect(chatOnce(standalone.url, 'nodemo@example.com')).rejects.toThrow('No backend available for model: demo-chat');
+}, 90_000);
+
+test('two instances with their own data directory and port run side by side', async () => {
+  const other = await temporaryFolder();
+  const [left, right] = await Promise.all([start(), startStandalone(other.path)]);
+  running.push(right);
+  const { key } = await chatOnce(left.url, 'left@example.com');
+  expect((await chat(right.url, key)).status).toBe(401);
+  await chatOnce(right.url, 'right@example.com');
+  await right.stop();
+  await other.remove();
+}, 120_000);

@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+
+/** What every program that we run gets to see: nothing of our own environment, which holds secrets. */
+export const SYSTEM_ENVIRONMENT: Readonly<Record<string, string>> = {
+  PATH: '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin',
+  TZ: 'UTC',
+};
+
+/** As whom a program runs; as ourselves when it is not said. */
+export interface Identity {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Runs a program to its end and gives what it wrote; throws when it fails. */
+export async function runSystemCommand(
+  command: readonly string[],
+  identity?: Identity,
+): Promise<string> {
+  const [program = '', ...args] = command;
+  const { stdout } = await execute(program, args, {
+    cwd: '/',
+    env: SYSTEM_ENVIRONMENT,
+    ...identity,
+  });
+  return stdout;
+}
