@@ -4,15 +4,12 @@ import { relative } from 'node:path';
 
 export default class QuietReporter {
   #root;
-  #slow = [];
 
   constructor(globalConfig) {
     this.#root = globalConfig.rootDir;
   }
 
   onTestResult(test, result) {
-    const seconds = (result.perfStats.end - result.perfStats.start) / 1000;
-    this.#slow.push({ path: test.path, seconds });
     if (
       result.failureMessage === undefined ||
       result.failureMessage === null ||

@@ -1,5 +1,11 @@
 import type { AppContext } from '@model-gateway/host';
-import { answerNotFound, createProbes, pathOf, SERVICE_VERSION, type ServerApp } from '@model-gateway/http';
+import {
+  answerNotFound,
+  createProbes,
+  pathOf,
+  SERVICE_VERSION,
+  type ServerApp,
+} from '@model-gateway/http';
 import type { AgentTunnelConfig } from './config.ts';
 
 /** Where GPU nodes dial in. */

@@ -2,4 +2,8 @@ import { runServer } from '@model-gateway/host';
 import { createAgentTunnel } from './app.ts';
 import { readAgentTunnelConfig } from './config.ts';
 
-await runServer({ name: 'agent-tunnel', readConfig: readAgentTunnelConfig, create: createAgentTunnel });
+await runServer({
+  name: 'agent-tunnel',
+  readConfig: readAgentTunnelConfig,
+  create: createAgentTunnel,
+});

@@ -4,7 +4,10 @@ import { answerText, bearerOf } from '@model-gateway/http';
 import type { Caller } from '@model-gateway/inference';
 
 /** Lets requests with a valid API key through; answers the others itself, in plain text, and yields nothing. */
-export type KeyGate = (request: IncomingMessage, response: ServerResponse) => Promise<Caller | undefined>;
+export type KeyGate = (
+  request: IncomingMessage,
+  response: ServerResponse,
+) => Promise<Caller | undefined>;
 
 export function createKeyGate(keys: Keys): KeyGate {
   return async (request, response) => {

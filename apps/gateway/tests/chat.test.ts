@@ -22,7 +22,11 @@ const hello = { model: 'demo-chat', messages: [{ role: 'user', content: 'Hello!'
 function chat(body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
   return fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${gateway.key}`, ...headers },
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${gateway.key}`,
+      ...headers,
+    },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 }
@@ -71,7 +75,14 @@ test('the official client works unchanged', async () => {
 });
 
 test('a bare name is served by its :latest listing, and fields that are ours do not reach the upstream', async () => {
-  const response = await chat({ ...hello, model: 'tagged', provider: 'UP', memory: false, top_p: 0.5, seed: 7 });
+  const response = await chat({
+    ...hello,
+    model: 'tagged',
+    provider: 'UP',
+    memory: false,
+    top_p: 0.5,
+    seed: 7,
+  });
   expect(response.status).toBe(200);
   const sent = upstream.requests.at(-1)?.body;
   expect(sent).toMatchObject({ model: 'tagged:latest', top_p: 0.5, seed: 7 });
@@ -80,9 +91,21 @@ test('a bare name is served by its :latest listing, and fields that are ours do 
 });
 
 test.each([
-  { why: 'no key', headers: { authorization: '' }, body: 'Missing Authorization header. Use: Bearer <api_key>' },
-  { why: 'an unknown key', headers: { authorization: `Bearer service-${crypto.randomUUID()}` }, body: 'Invalid API key' },
-  { why: 'something that is no key', headers: { authorization: 'Bearer hello' }, body: 'Invalid API key' },
+  {
+    why: 'no key',
+    headers: { authorization: '' },
+    body: 'Missing Authorization header. Use: Bearer <api_key>',
+  },
+  {
+    why: 'an unknown key',
+    headers: { authorization: `Bearer service-${crypto.randomUUID()}` },
+    body: 'Invalid API key',
+  },
+  {
+    why: 'something that is no key',
+    headers: { authorization: 'Bearer hello' },
+    body: 'Invalid API key',
+  },
 ])('$why is refused in plain text', async ({ headers, body }) => {
   const response = await chat(hello, headers);
   expect(response.status).toBe(401);
@@ -92,15 +115,47 @@ test.each([
 
 test.each([
   { why: 'bad JSON', body: '{', status: 400, type: 'invalid_request', code: 'invalid_json' },
-  { why: 'no model', body: { messages: hello.messages }, status: 400, type: 'invalid_request', code: 'missing_fields' },
-  { why: 'no messages', body: { ...hello, messages: [] }, status: 400, type: 'invalid_request', code: 'missing_fields' },
-  { why: 'a body too large', body: { ...hello, x: 'x'.repeat(10_000) }, status: 413, type: 'invalid_request', code: 'request_too_large' },
-  { why: 'an unknown model', body: { ...hello, model: 'nobody' }, status: 404, type: 'invalid_request_error', code: 'model_not_found' },
-  { why: 'an unknown provider', body: { ...hello, provider: 'nobody' }, status: 404, type: 'invalid_request_error', code: 'model_not_found' },
+  {
+    why: 'no model',
+    body: { messages: hello.messages },
+    status: 400,
+    type: 'invalid_request',
+    code: 'missing_fields',
+  },
+  {
+    why: 'no messages',
+    body: { ...hello, messages: [] },
+    status: 400,
+    type: 'invalid_request',
+    code: 'missing_fields',
+  },
+  {
+    why: 'a body too large',
+    body: { ...hello, x: 'x'.repeat(10_000) },
+    status: 413,
+    type: 'invalid_request',
+    code: 'request_too_large',
+  },
+  {
+    why: 'an unknown model',
+    body: { ...hello, model: 'nobody' },
+    status: 404,
+    type: 'invalid_request_error',
+    code: 'model_not_found',
+  },
+  {
+    why: 'an unknown provider',
+    body: { ...hello, provider: 'nobody' },
+    status: 404,
+    type: 'invalid_request_error',
+    code: 'model_not_found',
+  },
 ])('$why is refused with $status $code', async ({ body, status, type, code }) => {
   const response = await chat(body);
   expect(response.status).toBe(status);
-  expect(await response.json()).toMatchObject({ error: { type, code, param: null, message: expect.any(String) } });
+  expect(await response.json()).toMatchObject({
+    error: { type, code, param: null, message: expect.any(String) },
+  });
 });
 
 test('a reference of more than 64 characters is refused', async () => {
@@ -110,7 +165,11 @@ test('a reference of more than 64 characters is refused', async () => {
 });
 
 test('an upstream failure is told with its status and its own message', async () => {
-  upstream.faults.next({ kind: 'status', status: 503, body: { error: { message: 'come back later' } } });
+  upstream.faults.next({
+    kind: 'status',
+    status: 503,
+    body: { error: { message: 'come back later' } },
+  });
   const response = await chat(hello);
   expect(response.status).toBe(502);
   expect(await response.json()).toMatchObject({

@@ -8,7 +8,13 @@ beforeAll(async () => {
   gateway = await startGateway();
   browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking', '--disable-component-update'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--disable-background-networking',
+      '--disable-component-update',
+    ],
   });
 });
 afterAll(async () => {
@@ -29,7 +35,9 @@ test('the docs page shows every operation to a person, without anything from out
   expect(await page.title()).toBe('Model Gateway API');
   const operations = await page.locator('details summary').allInnerTexts();
   expect(operations).toContainEqual(expect.stringMatching(/post.*\/v1\/chat\/completions/i));
-  expect(operations).toContainEqual(expect.stringMatching(/post.*\/api\/admin\/backends.*adminToken/i));
+  expect(operations).toContainEqual(
+    expect.stringMatching(/post.*\/api\/admin\/backends.*adminToken/i),
+  );
   await page.locator('summary', { hasText: '/v1/chat/completions' }).click();
   expect(await page.locator('details[open] pre').first().innerText()).toContain('"messages"');
   expect(foreign).toEqual([]);

@@ -6,18 +6,21 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.test.close());
 
-test.each(['/v1/health', '/api/health', '/healthz', '/readyz'])('%s says that the service and its stores are there', async (path) => {
-  const response = await fetch(`${gateway.url}${path}`);
-  expect(response.status).toBe(200);
-  expect(await response.json()).toEqual({
-    status: 'ok',
-    version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
-    build_hash: 'dev',
-    models: 0,
-    providers: [],
-    checks: { postgres: 'ok', redis: 'ok' },
-  });
-});
+test.each(['/v1/health', '/api/health', '/healthz', '/readyz'])(
+  '%s says that the service and its stores are there',
+  async (path) => {
+    const response = await fetch(`${gateway.url}${path}`);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({
+      status: 'ok',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      build_hash: 'dev',
+      models: 0,
+      providers: [],
+      checks: { postgres: 'ok', redis: 'ok' },
+    });
+  },
+);
 
 test('metrics are in the Prometheus text form', async () => {
   const response = await fetch(`${gateway.url}/metrics`);
@@ -29,7 +32,9 @@ test('an unknown path is told as JSON, with a request id', async () => {
   const response = await fetch(`${gateway.url}/v1/nothing`);
   expect(response.status).toBe(404);
   expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
-  expect(await response.json()).toMatchObject({ error: { type: 'invalid_request', code: 'not_found' } });
+  expect(await response.json()).toMatchObject({
+    error: { type: 'invalid_request', code: 'not_found' },
+  });
 });
 
 test('a malformed path is the mistake of the caller', async () => {
@@ -39,14 +44,22 @@ test('a malformed path is the mistake of the caller', async () => {
 
 test('the API description lists what the gateway serves', async () => {
   const document = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as { paths: object };
-  expect(Object.keys(document.paths)).toEqual(['/v1/chat/completions', '/v1/health', '/api/admin/backends']);
+  expect(Object.keys(document.paths)).toEqual([
+    '/v1/chat/completions',
+    '/v1/health',
+    '/api/admin/backends',
+  ]);
 });
 
 test('browsers on a configured origin may call, others are told nothing', async () => {
   const preflight = (origin: string) =>
     fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'OPTIONS',
-      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization',
+      },
     });
   const allowed = await preflight('https://app.example.com');
   expect(allowed.status).toBe(204);

@@ -32,7 +32,11 @@ export function createRpc(config: RpcConfig, context: AppContext): ServerApp {
     registrationOpen: config.registrationOpen,
     refreshTokenTtlSecs: config.refreshTokenTtlSecs,
   });
-  const methods = createMethods({ accounts, keys: createKeys(database.keys), usage: database.usage });
+  const methods = createMethods({
+    accounts,
+    keys: createKeys(database.keys),
+    usage: database.usage,
+  });
   const dispatcher = createDispatcher({ methods, accounts, log });
   const answerHttp = createHttpTransport({ dispatcher });
   const cors = createCors(config.corsOrigins);
@@ -53,7 +57,9 @@ export function createRpc(config: RpcConfig, context: AppContext): ServerApp {
       if (cors(request, response)) return;
       if (answerProbe(request.method, path, response)) return;
       if (path === '/api/rpc') {
-        answerHttp(request, response).catch((error: unknown) => answerRestError(error, request, response, log));
+        answerHttp(request, response).catch((error: unknown) =>
+          answerRestError(error, request, response, log),
+        );
       } else {
         answerNotFound(request, response, log);
       }

@@ -17,7 +17,8 @@ const PORT_DEFAULT = 8081;
 /** What only the RPC plane can be told. */
 export const accountSettings = {
   registrationOpen: setting('SERVICE_REGISTRATION_OPEN', withDefault(flag(), true), {
-    description: 'Whether people may register; `false` closes registration, also for the first user.',
+    description:
+      'Whether people may register; `false` closes registration, also for the first user.',
     defaultText: 'open',
   }),
   accessTokenTtlSecs: setting('SERVICE_ACCESS_TOKEN_TTL_SECS', withDefault(integer(1), 900), {

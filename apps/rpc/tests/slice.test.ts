@@ -33,7 +33,10 @@ test('the first account is the admin, later ones are not, and an email is taken 
     user: { id: expect.any(String), email: 'first@example.com', name: '', is_admin: true },
   });
   expect((await register('second@example.com')).user.is_admin).toBe(false);
-  const again = await rpcCall(url, 'auth.register', { email: 'FIRST@example.com', password: 'long enough' });
+  const again = await rpcCall(url, 'auth.register', {
+    email: 'FIRST@example.com',
+    password: 'long enough',
+  });
   expect(again.error).toEqual({ code: -32_000, message: 'email already registered' });
 });
 
@@ -52,7 +55,12 @@ test('a key is shown once, with its prefix and a hint', async () => {
 
 test('usage is listed newest first, one page at a time, and only one’s own', async () => {
   const owner = await register('usage@example.com');
-  const event = (model: string, second: number, userId = owner.user.id, project: string | null = null) => ({
+  const event = (
+    model: string,
+    second: number,
+    userId = owner.user.id,
+    project: string | null = null,
+  ) => ({
     id: newId(),
     user_id: userId,
     key_id: project === null ? null : newId(),
@@ -89,11 +97,41 @@ test('usage is listed newest first, one page at a time, and only one’s own', a
 });
 
 test.each([
-  { why: 'an unknown method', method: 'no.such', params: {}, code: -32_601, message: 'Method not found: no.such' },
-  { why: 'a missing token', method: 'keys.create', params: { name: 'x' }, code: -32_005, message: 'authentication required' },
-  { why: 'a missing token before bad params', method: 'keys.create', params: {}, code: -32_005, message: 'authentication required' },
-  { why: 'a short password', method: 'auth.register', params: { email: 'a@b.co', password: 'short' }, code: -32_602, message: expect.stringContaining('password') },
-  { why: 'an email that is none', method: 'auth.register', params: { email: 'nobody', password: 'long enough' }, code: -32_602, message: expect.stringContaining('email') },
+  {
+    why: 'an unknown method',
+    method: 'no.such',
+    params: {},
+    code: -32_601,
+    message: 'Method not found: no.such',
+  },
+  {
+    why: 'a missing token',
+    method: 'keys.create',
+    params: { name: 'x' },
+    code: -32_005,
+    message: 'authentication required',
+  },
+  {
+    why: 'a missing token before bad params',
+    method: 'keys.create',
+    params: {},
+    code: -32_005,
+    message: 'authentication required',
+  },
+  {
+    why: 'a short password',
+    method: 'auth.register',
+    params: { email: 'a@b.co', password: 'short' },
+    code: -32_602,
+    message: expect.stringContaining('password'),
+  },
+  {
+    why: 'an email that is none',
+    method: 'auth.register',
+    params: { email: 'nobody', password: 'long enough' },
+    code: -32_602,
+    message: expect.stringContaining('email'),
+  },
 ])('$why is refused with $code', async ({ method, params, code, message }) => {
   expect((await rpcCall(url, method, params)).error).toMatchObject({ code, message });
 });
@@ -102,7 +140,9 @@ test('what is not JSON is a parse error, and what is no request is an invalid on
   const post = async (body: string): Promise<unknown> =>
     (await fetch(`${url}/api/rpc`, { method: 'POST', body })).json();
   expect(await post('{')).toMatchObject({ id: null, error: { code: -32_700 } });
-  expect(await post('{"jsonrpc":"1.0","id":1,"method":"x"}')).toMatchObject({ error: { code: -32_600 } });
+  expect(await post('{"jsonrpc":"1.0","id":1,"method":"x"}')).toMatchObject({
+    error: { code: -32_600 },
+  });
 });
 
 test('registration can be closed', async () => {
@@ -112,6 +152,9 @@ test('registration can be closed', async () => {
     SERVICE_REGISTRATION_OPEN: 'false',
   });
   const closed = await test_.serve(createRpc(config, test_.context));
-  const answer = await rpcCall(closed, 'auth.register', { email: 'late@example.com', password: 'long enough' });
+  const answer = await rpcCall(closed, 'auth.register', {
+    email: 'late@example.com',
+    password: 'long enough',
+  });
   expect(answer.error).toEqual({ code: -32_000, message: 'registration is closed' });
 });

@@ -1,6 +1,12 @@
 import { openStores, secretOrGenerated } from '@model-gateway/host';
 import { listen, publicUrlOf } from '@model-gateway/http';
-import { createMetrics, generatedSecret, systemClock, type Lifecycle, type Log } from '@model-gateway/kernel';
+import {
+  createMetrics,
+  generatedSecret,
+  systemClock,
+  type Lifecycle,
+  type Log,
+} from '@model-gateway/kernel';
 import { createAgentTunnel } from 'agent-tunnel/app';
 import { createGateway } from 'gateway/app';
 import { createRpc } from 'rpc/app';
@@ -12,7 +18,11 @@ import { openDemoBackend } from './demo-backend.ts';
 import { openEmbeddedStores, type StoreUrls } from './embedded-stores.ts';
 
 /** Opens everything: the stores that are missing, every server app, the demo backend and one port. */
-export async function openStandalone(config: StandaloneConfig, lifecycle: Lifecycle, log: Log): Promise<void> {
+export async function openStandalone(
+  config: StandaloneConfig,
+  lifecycle: Lifecycle,
+  log: Log,
+): Promise<void> {
   const { dataDir } = config;
   const urls = await openEmbeddedStores(config, lifecycle, log);
   const admin = await adminTokenOf(config);
@@ -55,13 +65,15 @@ export async function openStandalone(config: StandaloneConfig, lifecycle: Lifecy
 async function adminTokenOf(
   config: StandaloneConfig,
 ): Promise<{ readonly value: string; readonly shown: AdminToken }> {
-  if (config.adminToken !== undefined) return { value: config.adminToken, shown: { kind: 'configured' } };
+  if (config.adminToken !== undefined)
+    return { value: config.adminToken, shown: { kind: 'configured' } };
   const { value, file, created } = await generatedSecret(config.dataDir, 'admin-token');
   return { value, shown: created ? { kind: 'created', file, value } : { kind: 'kept', file } };
 }
 
 function describeStores(config: StandaloneConfig, urls: StoreUrls): string {
-  const postgres = config.databaseUrl === undefined ? 'embedded Postgres' : 'Postgres of DATABASE_URL';
+  const postgres =
+    config.databaseUrl === undefined ? 'embedded Postgres' : 'Postgres of DATABASE_URL';
   if (config.redisUrl !== undefined) return `${postgres}, Redis of REDIS_URL`;
   return `${postgres}, ${urls.redisUrl === undefined ? 'no Redis (in-process)' : 'embedded Redis'} in ${config.dataDir}`;
 }

@@ -23,7 +23,9 @@ export function banner({ baseUrl, adminToken, demo, stores }: BannerFacts): stri
     `  Stores       ${stores}`,
     ...adminTokenLines(adminToken),
     '',
-    ...(demo ? firstChat(baseUrl) : ['Register a backend to get a first answer: see docs/quick-start.md.']),
+    ...(demo
+      ? firstChat(baseUrl)
+      : ['Register a backend to get a first answer: see docs/quick-start.md.']),
     '',
     'Ctrl-C stops everything.',
     '',
@@ -34,7 +36,9 @@ export function banner({ baseUrl, adminToken, demo, stores }: BannerFacts): stri
 function adminTokenLines(token: AdminToken): readonly string[] {
   if (token.kind === 'configured') return ['  Admin token  as set in SERVICE_ADMIN_TOKEN'];
   const kept = `  Admin token  kept in ${token.file}`;
-  return token.kind === 'kept' ? [kept] : [kept, `               ${token.value}  (shown this once)`];
+  return token.kind === 'kept'
+    ? [kept]
+    : [kept, `               ${token.value}  (shown this once)`];
 }
 
 function firstChat(baseUrl: string): readonly string[] {

@@ -10,7 +10,10 @@ interface CombinedApps {
 }
 
 /** Every server app behind one port, by path, as an ingress would route them. */
-export function combineApps({ gateway, rpc, agentTunnel, videoWorker }: CombinedApps, log: Log): ServerApp {
+export function combineApps(
+  { gateway, rpc, agentTunnel, videoWorker }: CombinedApps,
+  log: Log,
+): ServerApp {
   const startOrder = [videoWorker, agentTunnel, rpc, gateway];
 
   function ownerOf(path: string): ServerApp {
@@ -26,7 +29,11 @@ export function combineApps({ gateway, rpc, agentTunnel, videoWorker }: Combined
     },
     async stop() {
       for (const app of startOrder.toReversed()) {
-        await app.stop().catch((error: unknown) => log.error({ app: app.name, error }, 'an app did not stop cleanly'));
+        await app
+          .stop()
+          .catch((error: unknown) =>
+            log.error({ app: app.name, error }, 'an app did not stop cleanly'),
+          );
       }
     },
     handle(request, response) {
@@ -34,7 +41,8 @@ export function combineApps({ gateway, rpc, agentTunnel, videoWorker }: Combined
     },
     upgrade(request, socket, head) {
       const owner = ownerOf(pathOf(request));
-      if (owner.upgrade === undefined) socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+      if (owner.upgrade === undefined)
+        socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
       else owner.upgrade(request, socket, head);
     },
   };

@@ -1,9 +1,20 @@
 import { delimiter } from 'node:path';
 import { optionalRedisUrlSetting, redisPrefixSetting } from '@model-gateway/bus';
-import { encryptionKeySetting, migrateSetting, optionalDatabaseUrlSetting } from '@model-gateway/db';
+import {
+  encryptionKeySetting,
+  migrateSetting,
+  optionalDatabaseUrlSetting,
+} from '@model-gateway/db';
 import { tokenSettings } from '@model-gateway/host';
 import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway/http';
-import { flag, loadConfig, setting, withDefault, type ConfigOf, type Environment } from '@model-gateway/kernel';
+import {
+  flag,
+  loadConfig,
+  setting,
+  withDefault,
+  type ConfigOf,
+  type Environment,
+} from '@model-gateway/kernel';
 import { gatewaySettings } from 'gateway/app';
 import { accountSettings } from 'rpc/app';
 import { videoWorkerSettings } from 'video-worker/app';
@@ -29,7 +40,8 @@ export const processSettings = {
   ...accountSettings,
   ...videoWorkerSettings,
   demo: setting('SERVICE_DEMO', withDefault(flag(), true), {
-    description: 'Whether `npm start` brings its demo backend (models `demo-chat` and `demo-embed`).',
+    description:
+      'Whether `npm start` brings its demo backend (models `demo-chat` and `demo-embed`).',
     defaultText: '1',
   }),
 };
@@ -37,7 +49,9 @@ export const processSettings = {
 export type StandaloneConfig = ReturnType<typeof readStandaloneConfig>;
 
 /** Reads the configuration of the one process that is everything. */
-export function readStandaloneConfig(environment: Environment = process.env): ConfigOf<typeof processSettings> & {
+export function readStandaloneConfig(environment: Environment = process.env): ConfigOf<
+  typeof processSettings
+> & {
   /** Where programs are looked for. */
   readonly programPath: string;
 } {

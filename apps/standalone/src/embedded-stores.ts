@@ -1,4 +1,10 @@
-import { findRedisServer, lockDataDir, startPostgres, startQueueRedis, startRedis } from '@model-gateway/embedded';
+import {
+  findRedisServer,
+  lockDataDir,
+  startPostgres,
+  startQueueRedis,
+  startRedis,
+} from '@model-gateway/embedded';
 import type { Lifecycle, Log } from '@model-gateway/kernel';
 import type { StandaloneConfig } from './config.ts';
 
@@ -37,7 +43,11 @@ async function openPostgres(dataDir: string, lifecycle: Lifecycle, log: Log): Pr
   return url;
 }
 
-async function openRedis(config: StandaloneConfig, lifecycle: Lifecycle, log: Log): Promise<string | undefined> {
+async function openRedis(
+  config: StandaloneConfig,
+  lifecycle: Lifecycle,
+  log: Log,
+): Promise<string | undefined> {
   const binary = await findRedisServer(config.programPath);
   if (binary === undefined) return undefined;
   const { url } = await lifecycle.open(

@@ -2,7 +2,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestDatabase, freePort, startProcess, testRedisUrl, uniquePrefix, type TestDatabase } from '@model-gateway/testkit';
+import {
+  createTestDatabase,
+  freePort,
+  startProcess,
+  testRedisUrl,
+  uniquePrefix,
+  type TestDatabase,
+} from '@model-gateway/testkit';
 
 let database: TestDatabase;
 let folder = '';
@@ -25,7 +32,13 @@ async function failedStart(app: string, env: Readonly<Record<string, string>>, p
     env: { SERVICE_DATA_DIR: join(folder, 'data'), SERVICE_REDIS_PREFIX: uniquePrefix(), ...env },
   });
   const status = await failed.exited;
-  return { status, output: failed.output().split('\n').filter((line) => !line.startsWith('{')) };
+  return {
+    status,
+    output: failed
+      .output()
+      .split('\n')
+      .filter((line) => !line.startsWith('{')),
+  };
 }
 
 const stores = () => ({ DATABASE_URL: database.url, REDIS_URL: testRedisUrl() });
@@ -54,10 +67,18 @@ test.each([
     env: { DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/nothing' },
     says: /^gateway: cannot reach Postgres.*DATABASE_URL/,
   },
-  { why: 'an unreachable REDIS_URL', env: { REDIS_URL: 'redis://:hunter2@127.0.0.1:1' }, says: /^gateway: .*REDIS_URL/ },
+  {
+    why: 'an unreachable REDIS_URL',
+    env: { REDIS_URL: 'redis://:hunter2@127.0.0.1:1' },
+    says: /^gateway: .*REDIS_URL/,
+  },
   {
     why: 'several bad values',
-    env: { SERVICE_PORT: 'eighty', SERVICE_LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://me:hunter2@x' },
+    env: {
+      SERVICE_PORT: 'eighty',
+      SERVICE_LOG_LEVEL: 'loud',
+      DATABASE_URL: 'mysql://me:hunter2@x',
+    },
     says: /^gateway: the configuration is not usable: (?=.*SERVICE_PORT)(?=.*SERVICE_LOG_LEVEL)(?=.*DATABASE_URL)/,
   },
   {
@@ -65,13 +86,17 @@ test.each([
     env: { NODE_ENV: 'production' },
     says: /^gateway: (?=.*SERVICE_JWT_SECRET is required)(?=.*SERVICE_ENCRYPTION_KEY is required)/,
   },
-])('$why is told in one sentence, without secrets', async ({ env, says }) => {
-  const { status, output } = await failedStart('gateway', { ...stores(), ...env });
-  expect(output).toHaveLength(1);
-  expect(output[0]).toMatch(says);
-  expect(output[0]).not.toContain('hunter2');
-  expect(status).toBe(1);
-}, 60_000);
+])(
+  '$why is told in one sentence, without secrets',
+  async ({ env, says }) => {
+    const { status, output } = await failedStart('gateway', { ...stores(), ...env });
+    expect(output).toHaveLength(1);
+    expect(output[0]).toMatch(says);
+    expect(output[0]).not.toContain('hunter2');
+    expect(status).toBe(1);
+  },
+  60_000,
+);
 
 test('missing stores are named together', async () => {
   const { status, output } = await failedStart('rpc', {});

@@ -1,7 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestDatabase, rpcCall, startProcess, testRedisUrl, uniquePrefix, type TestDatabase, type TestProcess } from '@model-gateway/testkit';
+import {
+  createTestDatabase,
+  rpcCall,
+  startProcess,
+  testRedisUrl,
+  uniquePrefix,
+  type TestDatabase,
+  type TestProcess,
+} from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { chat, usageRows } from './standalone.ts';
 
@@ -45,7 +53,10 @@ test.each(APPS)('%s answers its probes and metrics', async (app) => {
   for (const path of ['/healthz', '/readyz']) {
     const response = await fetch(`${urlOf(app)}${path}`);
     expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject({ status: 'ok', checks: { postgres: 'ok', redis: 'ok' } });
+    expect(await response.json()).toMatchObject({
+      status: 'ok',
+      checks: { postgres: 'ok', redis: 'ok' },
+    });
   }
   const metrics = await (await fetch(`${urlOf(app)}/metrics`)).text();
   expect(metrics).toContain('process_resident_memory_bytes');
@@ -60,11 +71,16 @@ test('a request served by the gateway is recorded by the worker and listed by rp
   expect(registered.status).toBe(200);
   const { token, key } = await account();
   expect((await chat(urlOf('gateway'), key)).status).toBe(200);
-  expect(await usageRows(urlOf('rpc'), token, 1)).toMatchObject([{ model: 'demo-chat', backend: 'gateway' }]);
+  expect(await usageRows(urlOf('rpc'), token, 1)).toMatchObject([
+    { model: 'demo-chat', backend: 'gateway' },
+  ]);
 });
 
 async function account() {
-  const registered = await rpcCall(urlOf('rpc'), 'auth.register', { email: 'a@example.com', password: 'long enough' });
+  const registered = await rpcCall(urlOf('rpc'), 'auth.register', {
+    email: 'a@example.com',
+    password: 'long enough',
+  });
   const { access_token: token } = registered.result as { access_token: string };
   const created = await rpcCall(urlOf('rpc'), 'keys.create', { name: 'test' }, token);
   return { token, key: (created.result as { key: string }).key };

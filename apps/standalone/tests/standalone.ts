@@ -7,7 +7,10 @@ const START_TIMEOUT_MS = 60_000;
 const PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
 
 /** A folder that a standalone can keep its data in, reachable by the user that Postgres runs as. */
-export async function temporaryFolder(): Promise<{ readonly path: string; remove(): Promise<void> }> {
+export async function temporaryFolder(): Promise<{
+  readonly path: string;
+  remove(): Promise<void>;
+}> {
   const path = await mkdtemp(join(tmpdir(), 'model-gateway-standalone-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
@@ -22,7 +25,9 @@ export async function startStandalone(
     env: { PATH, SERVICE_DATA_DIR: dataDir, ...env },
     readyTimeoutMs: START_TIMEOUT_MS,
   });
-  await waitUntil(() => standalone.output().includes('Ctrl-C stops everything.'), { what: 'the banner' });
+  await waitUntil(() => standalone.output().includes('Ctrl-C stops everything.'), {
+    what: 'the banner',
+  });
   return standalone;
 }
 
@@ -33,7 +38,8 @@ export async function chatOnce(baseUrl: string, email: string) {
   const created = await rpcCall(baseUrl, 'keys.create', { name: 'test' }, token);
   const { key } = created.result as { key: string };
   const response = await chat(baseUrl, key);
-  if (response.status !== 200) throw new Error(`the chat answered ${response.status}: ${await response.text()}`);
+  if (response.status !== 200)
+    throw new Error(`the chat answered ${response.status}: ${await response.text()}`);
   return { token, key };
 }
 
@@ -46,7 +52,11 @@ export function chat(baseUrl: string, key: string): Promise<Response> {
 }
 
 /** Waits until the account has so many usage rows, and answers them. */
-export async function usageRows(baseUrl: string, token: string, count: number): Promise<readonly unknown[]> {
+export async function usageRows(
+  baseUrl: string,
+  token: string,
+  count: number,
+): Promise<readonly unknown[]> {
   let records: readonly unknown[] = [];
   await waitUntil(
     async () => {

@@ -1,7 +1,14 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitUntil, type TestProcess } from '@model-gateway/testkit';
-import { chat, chatOnce, processesOf, startStandalone, temporaryFolder, usageRows } from './standalone.ts';
+import {
+  chat,
+  chatOnce,
+  processesOf,
+  startStandalone,
+  temporaryFolder,
+  usageRows,
+} from './standalone.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 const running: TestProcess[] = [];
@@ -21,7 +28,9 @@ async function start(env?: Readonly<Record<string, string>>): Promise<TestProces
 }
 
 const noneLeft = () =>
-  waitUntil(async () => (await processesOf(folder.path)).length === 0, { what: 'the end of all processes' });
+  waitUntil(async () => (await processesOf(folder.path)).length === 0, {
+    what: 'the end of all processes',
+  });
 
 test('Ctrl-C, which arrives twice under npm, drains once and leaves no process behind', async () => {
   const standalone = await start();
@@ -72,7 +81,9 @@ test('without a redis-server on the PATH everything runs in the one process', as
 
 test('without the demo backend there is no demo model', async () => {
   const standalone = await start({ SERVICE_DEMO: '0' });
-  await expect(chatOnce(standalone.url, 'nodemo@example.com')).rejects.toThrow('No backend available for model: demo-chat');
+  await expect(chatOnce(standalone.url, 'nodemo@example.com')).rejects.toThrow(
+    'No backend available for model: demo-chat',
+  );
 }, 90_000);
 
 test('two instances with their own data directory and port run side by side', async () => {

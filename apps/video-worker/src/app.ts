@@ -1,5 +1,11 @@
 import type { AppContext } from '@model-gateway/host';
-import { answerNotFound, createProbes, pathOf, SERVICE_VERSION, type ServerApp } from '@model-gateway/http';
+import {
+  answerNotFound,
+  createProbes,
+  pathOf,
+  SERVICE_VERSION,
+  type ServerApp,
+} from '@model-gateway/http';
 import type { VideoWorkerConfig } from './config.ts';
 import { createRecorder } from './recorder.ts';
 import { createVideoQueue } from './video-queue.ts';
@@ -12,6 +18,7 @@ export function createVideoWorker(config: VideoWorkerConfig, context: AppContext
   const recorder = createRecorder({ journal: bus.journal, usage: database.usage, metrics, log });
   const videoQueue = createVideoQueue({
     redisUrl: config.queueRedisUrl,
+    prefix: `${config.redisPrefix}queue`,
     concurrency: config.videoConcurrency,
     steps: {},
     metrics,

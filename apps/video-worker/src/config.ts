@@ -31,7 +31,7 @@ export const processSettings = {
 /** What the app itself reads; ports and stores are its process's business. */
 export type VideoWorkerConfig = Pick<
   ConfigOf<typeof processSettings>,
-  keyof typeof videoWorkerSettings | 'buildHash'
+  keyof typeof videoWorkerSettings | 'buildHash' | 'redisPrefix'
 > & {
   /** The Redis that carries the video queue. */
   readonly queueRedisUrl: string;

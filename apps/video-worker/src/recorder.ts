@@ -47,7 +47,10 @@ function readEvent(entry: JournalEntry, log: Log): readonly UsageEvent[] {
   try {
     return [usageEventSchema.parse(JSON.parse(entry.body))];
   } catch (error) {
-    log.error({ error, entry_id: entry.id, entry_body: entry.body }, 'a journal entry is not a usage event');
+    log.error(
+      { error, entry_id: entry.id, entry_body: entry.body },
+      'a journal entry is not a usage event',
+    );
     return [];
   }
 }

@@ -6,6 +6,8 @@ export type VideoStep = (job: Job) => Promise<void>;
 
 interface VideoQueueDependencies {
   readonly redisUrl: string;
+  /** Begins every key of the queue. */
+  readonly prefix: string;
   readonly concurrency: number;
   /** One step per job name. */
   readonly steps: Readonly<Record<string, VideoStep>>;
@@ -18,7 +20,7 @@ const RECONNECT_DELAY_MS_MAX = 5_000;
 
 /** The queue that moves video jobs. The rows in the database are the truth; the queue only says what to look at next. */
 export function createVideoQueue(dependencies: VideoQueueDependencies): Part {
-  const { redisUrl, concurrency, steps, metrics, log } = dependencies;
+  const { redisUrl, prefix, concurrency, steps, metrics, log } = dependencies;
   const connection = {
     url: redisUrl,
     maxRetriesPerRequest: null,
@@ -48,8 +50,8 @@ export function createVideoQueue(dependencies: VideoQueueDependencies): Part {
   return {
     name: 'video-queue',
     async start() {
-      queue = new Queue(QUEUE_NAME, { connection });
-      worker = new Worker(QUEUE_NAME, run, { connection, concurrency });
+      queue = new Queue(QUEUE_NAME, { connection, prefix });
+      worker = new Worker(QUEUE_NAME, run, { connection, prefix, concurrency });
       queue.on('error', onError);
       worker.on('error', onError);
       await Promise.all([queue.waitUntilReady(), worker.waitUntilReady()]);

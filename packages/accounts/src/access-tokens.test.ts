@@ -23,7 +23,10 @@ test('a token speaks for its user until it expires', () => {
 const claims = { sub: 'user-1', iat: nowSecs, exp: nowSecs + 900, typ: 'access' };
 
 test.each([
-  { why: 'signed with another secret', token: jwt.sign(claims, 'another secret of at least 32 bytes') },
+  {
+    why: 'signed with another secret',
+    token: jwt.sign(claims, 'another secret of at least 32 bytes'),
+  },
   { why: 'signed with another algorithm', token: jwt.sign(claims, SECRET, { algorithm: 'HS512' }) },
   { why: 'not signed at all', token: jwt.sign(claims, '', { algorithm: 'none' }) },
   { why: 'of another type', token: jwt.sign({ ...claims, typ: 'refresh' }, SECRET) },

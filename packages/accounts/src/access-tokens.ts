@@ -17,7 +17,11 @@ interface AccessTokenOptions {
 
 const ALGORITHM = 'HS256';
 
-export function createAccessTokens({ secret, expiresInSecs, clock }: AccessTokenOptions): AccessTokens {
+export function createAccessTokens({
+  secret,
+  expiresInSecs,
+  clock,
+}: AccessTokenOptions): AccessTokens {
   const nowSecs = () => Math.floor(clock.now() / 1000);
   return {
     expiresInSecs,

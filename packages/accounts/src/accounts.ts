@@ -60,7 +60,9 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
         throw new ServiceError('registration_closed', 'registration is closed');
       }
       const passwordHash = await hashPassword(password);
-      return openSession(await users.create({ id: newId(), email, name: name ?? '', passwordHash }));
+      return openSession(
+        await users.create({ id: newId(), email, name: name ?? '', passwordHash }),
+      );
     },
     async authenticate(accessToken) {
       const userId = accessTokens.verify(accessToken);

@@ -21,5 +21,7 @@ export interface UserStore {
    */
   create(user: NewUser): Promise<User>;
   findById(id: string): Promise<User | undefined>;
-  findByEmail(email: string): Promise<{ readonly user: User; readonly passwordHash: string } | undefined>;
+  findByEmail(
+    email: string,
+  ): Promise<{ readonly user: User; readonly passwordHash: string } | undefined>;
 }

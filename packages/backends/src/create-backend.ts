@@ -38,10 +38,16 @@ export function resolveKind(type: string): string {
 }
 
 /** Builds the backend that a registration describes; nothing is connected yet. */
-export function createBackend(config: BackendConfig, { timeouts, clock }: CreateBackendOptions): Backend {
+export function createBackend(
+  config: BackendConfig,
+  { timeouts, clock }: CreateBackendOptions,
+): Backend {
   const kind = resolveKind(config.type);
   if (kind !== 'external') {
-    throw new ServiceError('not_available_yet', `backends of the kind '${kind}' are not available yet`);
+    throw new ServiceError(
+      'not_available_yet',
+      `backends of the kind '${kind}' are not available yet`,
+    );
   }
   const prefix = upstreamPrefix(config.url);
   if (prefix === undefined) {

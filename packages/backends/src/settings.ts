@@ -10,7 +10,10 @@ export const upstreamSettings = {
   upstreamIdleTimeoutMs: setting(
     'SERVICE_UPSTREAM_IDLE_TIMEOUT_MS',
     withDefault(integer(1), 120_000),
-    { description: 'An upstream that sends no byte for this long has failed.', defaultText: '120000' },
+    {
+      description: 'An upstream that sends no byte for this long has failed.',
+      defaultText: '120000',
+    },
   ),
   upstreamTotalTimeoutMs: setting(
     'SERVICE_UPSTREAM_TOTAL_TIMEOUT_MS',

@@ -19,7 +19,10 @@ function boundedDetail(body: string): string {
   const bytes = Buffer.from(detail);
   if (bytes.length <= DETAIL_BYTES_MAX) return detail;
   // A cut inside a character leaves a replacement character at the end, which is dropped.
-  return bytes.subarray(0, DETAIL_BYTES_MAX).toString('utf8').replace(/\uFFFD$/, '');
+  return bytes
+    .subarray(0, DETAIL_BYTES_MAX)
+    .toString('utf8')
+    .replace(/\uFFFD$/, '');
 }
 
 function errorMessage(body: string): string | undefined {

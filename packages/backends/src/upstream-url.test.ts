@@ -11,6 +11,9 @@ test.each([
   expect(upstreamPrefix(base)?.href).toBe(prefix);
 });
 
-test.each(['ftp://host', 'file:///etc/passwd', 'host:1234/x', 'not a url'])('%s is refused', (base) => {
-  expect(upstreamPrefix(base)).toBeUndefined();
-});
+test.each(['ftp://host', 'file:///etc/passwd', 'host:1234/x', 'not a url'])(
+  '%s is refused',
+  (base) => {
+    expect(upstreamPrefix(base)).toBeUndefined();
+  },
+);

@@ -15,5 +15,7 @@ test('a model without a price has no cost, not a cost of zero', () => {
 
 test('cost is tokens times the price per million', () => {
   expect(costOf('gpt-4o', { prompt_tokens: 1_000_000, completion_tokens: 500_000 })).toBe(2.5 + 5);
-  expect(costOf('text-embedding-3-small', { prompt_tokens: 1000, completion_tokens: 0 })).toBeCloseTo(0.00002, 12);
+  expect(
+    costOf('text-embedding-3-small', { prompt_tokens: 1000, completion_tokens: 0 }),
+  ).toBeCloseTo(0.00002, 12);
 });

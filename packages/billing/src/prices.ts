@@ -10,24 +10,33 @@ export interface TokenPrice {
 
 const TOKENS_PER_PRICE = 1_000_000;
 
-const builtIn: readonly TokenPrice[] = BUILT_IN_PRICES.map(([pattern, inputPerMillion, outputPerMillion]) => ({
-  pattern,
-  inputPerMillion,
-  outputPerMillion,
-}));
+const builtIn: readonly TokenPrice[] = BUILT_IN_PRICES.map(
+  ([pattern, inputPerMillion, outputPerMillion]) => ({
+    pattern,
+    inputPerMillion,
+    outputPerMillion,
+  }),
+);
 
 /** The price of a model: the longest pattern contained in its lower-cased id. Undefined means unpriced, never free. */
-export function priceOf(model: string, prices: readonly TokenPrice[] = builtIn): TokenPrice | undefined {
+export function priceOf(
+  model: string,
+  prices: readonly TokenPrice[] = builtIn,
+): TokenPrice | undefined {
   const id = model.toLowerCase();
   let best: TokenPrice | undefined;
   for (const price of prices) {
-    if (id.includes(price.pattern) && price.pattern.length > (best?.pattern.length ?? 0)) best = price;
+    if (id.includes(price.pattern) && price.pattern.length > (best?.pattern.length ?? 0))
+      best = price;
   }
   return best;
 }
 
 /** What a request cost in USD; null when the model has no price. */
-export function costOf(model: string, usage: Pick<TokenUsage, 'prompt_tokens' | 'completion_tokens'>): number | null {
+export function costOf(
+  model: string,
+  usage: Pick<TokenUsage, 'prompt_tokens' | 'completion_tokens'>,
+): number | null {
   const price = priceOf(model);
   if (price === undefined) return null;
   return (

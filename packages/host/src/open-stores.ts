@@ -18,7 +18,11 @@ export interface Stores {
 }
 
 /** Opens the stores of a process, the database migrated first. */
-export async function openStores(config: StoresConfig, lifecycle: Lifecycle, log: Log): Promise<Stores> {
+export async function openStores(
+  config: StoresConfig,
+  lifecycle: Lifecycle,
+  log: Log,
+): Promise<Stores> {
   const { databaseUrl, redisUrl, dataDir, encryptionKey } = config;
   if (config.migrate) await migrateDatabase({ databaseUrl, log });
   const database = await lifecycle.open(
@@ -27,7 +31,9 @@ export async function openStores(config: StoresConfig, lifecycle: Lifecycle, log
     (opened) => opened.close(),
   );
   await database.ping().catch((error: unknown) => {
-    throw new StartupError(`the database does not answer (${describeError(error)}); check DATABASE_URL`);
+    throw new StartupError(
+      `the database does not answer (${describeError(error)}); check DATABASE_URL`,
+    );
   });
   const bus = await lifecycle.open(
     'bus',

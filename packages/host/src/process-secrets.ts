@@ -10,7 +10,10 @@ export const tokenSettings = {
     optional(
       z
         .string()
-        .refine((value) => Buffer.byteLength(value) >= JWT_SECRET_BYTES_MIN, `at least ${JWT_SECRET_BYTES_MIN} bytes long`),
+        .refine(
+          (value) => Buffer.byteLength(value) >= JWT_SECRET_BYTES_MIN,
+          `at least ${JWT_SECRET_BYTES_MIN} bytes long`,
+        ),
     ),
     {
       description: 'Signs access tokens (HS256); at least 32 bytes, the same for every process.',

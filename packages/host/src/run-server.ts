@@ -31,7 +31,9 @@ interface RunServerOptions<Config extends ServerConfig> {
 }
 
 /** Runs one server app as a process of its own: stores, app, port, until a signal says stop. */
-export function runServer<Config extends ServerConfig>(options: RunServerOptions<Config>): Promise<void> {
+export function runServer<Config extends ServerConfig>(
+  options: RunServerOptions<Config>,
+): Promise<void> {
   const { name, readConfig, create } = options;
   return runProcess({
     name,
@@ -39,7 +41,11 @@ export function runServer<Config extends ServerConfig>(options: RunServerOptions
     open: async (config: Config, lifecycle: Lifecycle, log: Log) => {
       const { dataDir } = config;
       const jwtSecret = await secretOrGenerated(config.jwtSecret, dataDir, 'jwt-secret');
-      const encryptionKey = await secretOrGenerated(config.encryptionKey, dataDir, 'encryption-key');
+      const encryptionKey = await secretOrGenerated(
+        config.encryptionKey,
+        dataDir,
+        'encryption-key',
+      );
       const stores = await openStores({ ...config, encryptionKey }, lifecycle, log);
       const app = create(config, {
         ...stores,

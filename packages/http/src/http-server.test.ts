@@ -9,7 +9,10 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((server) => server.drain()));
 });
 
-async function serve(app: Parameters<typeof listen>[0]['app'], drainTimeoutMs = 5_000): Promise<HttpServer> {
+async function serve(
+  app: Parameters<typeof listen>[0]['app'],
+  drainTimeoutMs = 5_000,
+): Promise<HttpServer> {
   const server = await listen({ app, host: '127.0.0.1', port: 0, log: silentLog, drainTimeoutMs });
   opened.push(server);
   return server;
@@ -17,7 +20,12 @@ async function serve(app: Parameters<typeof listen>[0]['app'], drainTimeoutMs = 
 
 test('a port that is taken is told in one sentence', async () => {
   const { port } = await serve({ handle: () => undefined });
-  const second = listen({ app: { handle: () => undefined }, host: '127.0.0.1', port, log: silentLog });
+  const second = listen({
+    app: { handle: () => undefined },
+    host: '127.0.0.1',
+    port,
+    log: silentLog,
+  });
   await expect(second).rejects.toThrow(StartupError);
   await expect(second).rejects.toThrow(
     `port ${port} on 127.0.0.1 is taken; stop what uses it or set SERVICE_PORT to another port`,
@@ -25,7 +33,12 @@ test('a port that is taken is told in one sentence', async () => {
 });
 
 test('an address of another machine is told in one sentence', async () => {
-  const elsewhere = listen({ app: { handle: () => undefined }, host: '192.0.2.1', port: 0, log: silentLog });
+  const elsewhere = listen({
+    app: { handle: () => undefined },
+    host: '192.0.2.1',
+    port: 0,
+    log: silentLog,
+  });
   await expect(elsewhere).rejects.toThrow('192.0.2.1 is not an address of this machine');
 });
 

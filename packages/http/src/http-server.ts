@@ -25,13 +25,17 @@ const HEADERS_TIMEOUT_MS = 80_000;
 
 export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   const { app, host, port, log, drainTimeoutMs = DRAIN_TIMEOUT_MS } = options;
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS });
+  const server = createServer({
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+  });
   const underWay = trackRequests(server);
   server.on('request', (request, response) => app.handle(request, response));
   server.on('upgrade', (request: IncomingMessage, socket, head) => {
     // Without a listener an error of a half-open socket would end the process.
     socket.on('error', () => socket.destroy());
-    if (app.upgrade === undefined) socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+    if (app.upgrade === undefined)
+      socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
     else app.upgrade(request, socket, head);
   });
   await open(server, host, port);

@@ -20,7 +20,11 @@ export function createLeanRoutes(routes: readonly LeanRoute[], onError: OnError)
       route.handle(request, response).catch((error: unknown) => onError(error, request, response));
     } else {
       response.setHeader('allow', route.method);
-      onError(new ServiceError('method_not_allowed', `use ${route.method} ${path}`), request, response);
+      onError(
+        new ServiceError('method_not_allowed', `use ${route.method} ${path}`),
+        request,
+        response,
+      );
     }
     return true;
   };

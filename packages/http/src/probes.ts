@@ -17,7 +17,11 @@ interface ProbesOptions {
 }
 
 /** The paths that orchestrators and monitors ask. True when the path was one of them and has been answered. */
-export type Probes = (method: string | undefined, path: string, response: ServerResponse) => boolean;
+export type Probes = (
+  method: string | undefined,
+  path: string,
+  response: ServerResponse,
+) => boolean;
 
 const HEALTH_PATHS = new Set(['/healthz', '/readyz', '/v1/health', '/api/health']);
 
@@ -65,7 +69,9 @@ export function createProbes(options: ProbesOptions): Probes {
   };
 }
 
-async function runChecks(checks: Readonly<Record<string, StoreCheck>>): Promise<Record<string, 'ok' | 'away'>> {
+async function runChecks(
+  checks: Readonly<Record<string, StoreCheck>>,
+): Promise<Record<string, 'ok' | 'away'>> {
   const entries = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       const state = await check().then(

@@ -20,7 +20,9 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<st
       // What is left is thrown away unread, so that the answer reaches a client that is still sending.
       request.removeAllListeners('data');
       request.resume();
-      reject(new ServiceError('request_too_large', `the request body is larger than ${bytesMax} bytes`));
+      reject(
+        new ServiceError('request_too_large', `the request body is larger than ${bytesMax} bytes`),
+      );
     };
     if (Number(request.headers['content-length'] ?? 0) > bytesMax) {
       tooLarge();
@@ -33,6 +35,8 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<st
     });
     request.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
     request.once('error', reject);
-    request.once('close', () => reject(new ServiceError('invalid_request', 'the client went away')));
+    request.once('close', () =>
+      reject(new ServiceError('invalid_request', 'the client went away')),
+    );
   });
 }

@@ -10,7 +10,11 @@ interface RestError {
   readonly code: string;
 }
 
-const invalid = (code: string, status = 400): RestError => ({ status, type: 'invalid_request', code });
+const invalid = (code: string, status = 400): RestError => ({
+  status,
+  type: 'invalid_request',
+  code,
+});
 const server = (code: string, status = 500): RestError => ({ status, type: 'server_error', code });
 const auth = (code: string, status: number): RestError => ({ status, type: 'auth_error', code });
 
@@ -54,12 +58,17 @@ export function answerRestError(
     log.error({ error, request_id, path: pathOf(request) }, 'a request failed');
   }
   const message = known?.message ?? 'internal error';
-  answerJson(response, status, { error: { message, type, code, param: null } } satisfies RestErrorBody);
+  answerJson(response, status, {
+    error: { message, type, code, param: null },
+  } satisfies RestErrorBody);
 }
 
 /** Answers a path that an app does not have. */
 export function answerNotFound(request: IncomingMessage, response: ServerResponse, log: Log): void {
-  const error = new ServiceError('not_found', `there is nothing at ${request.method} ${pathOf(request)}`);
+  const error = new ServiceError(
+    'not_found',
+    `there is nothing at ${request.method} ${pathOf(request)}`,
+  );
   answerRestError(error, request, response, log);
 }
 

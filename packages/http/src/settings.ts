@@ -42,7 +42,8 @@ export const surfaceSettings = {
     defaultText: 'none',
   }),
   trustProxy: setting('SERVICE_TRUST_PROXY', withDefault(text(), 'loopback'), {
-    description: 'Which proxies are believed about the client address (the `trust proxy` setting of Express).',
+    description:
+      'Which proxies are believed about the client address (the `trust proxy` setting of Express).',
     defaultText: 'loopback',
   }),
   publicUrl: setting('SERVICE_PUBLIC_URL', optional(urlWith('http', 'https')), {
@@ -56,7 +57,10 @@ export const absoluteDataDir = (dataDir: string, invokedFrom: string | undefined
   resolve(invokedFrom ?? '.', dataDir);
 
 /** The base URL that people are told. */
-export function publicUrlOf(config: { readonly publicUrl: string | undefined; readonly host: string }, port: number): string {
+export function publicUrlOf(
+  config: { readonly publicUrl: string | undefined; readonly host: string },
+  port: number,
+): string {
   if (config.publicUrl !== undefined) return config.publicUrl.replace(/\/+$/, '');
   const host = ['0.0.0.0', '::'].includes(config.host) ? '127.0.0.1' : config.host;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

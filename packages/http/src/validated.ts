@@ -2,10 +2,16 @@ import { ServiceError } from '@model-gateway/contracts';
 import type { z } from 'zod';
 
 /** The value as the schema reads it; a value that does not fit is refused with the first failing field named. */
-export function validated<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+export function validated<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
+  const issues = parsed.error.issues.map((issue) => ({
+    path: issue.path.join('.'),
+    message: issue.message,
+  }));
   const first = issues[0] ?? { path: '', message: 'it is not valid' };
   const field = first.path === '' ? 'the request body' : `'${first.path}'`;
   throw new ServiceError('missing_fields', `${field}: ${first.message}`, { details: { issues } });

@@ -29,11 +29,19 @@ interface ChatDependencies {
 const OWN_FIELDS: readonly string[] = ['conversation_id', 'memory', 'extra', 'provider'];
 
 /** Serves one turn: route, ask the upstream, meter, answer. */
-export async function completeChat(turn: ChatTurn, { router, meter }: ChatDependencies): Promise<ChatAnswer> {
+export async function completeChat(
+  turn: ChatTurn,
+  { router, meter }: ChatDependencies,
+): Promise<ChatAnswer> {
   const { request, caller, surface, refId, signal } = turn;
-  const { backend, model } = router.choose(request.model, { provider: request.provider ?? undefined });
+  const { backend, model } = router.choose(request.model, {
+    provider: request.provider ?? undefined,
+  });
   if (backend.chat === undefined) {
-    throw new ServiceError('unsupported_operation', `backend '${backend.name}' does not support chat`);
+    throw new ServiceError(
+      'unsupported_operation',
+      `backend '${backend.name}' does not support chat`,
+    );
   }
   const completion = await backend.chat(upstreamBody(request, model), signal);
   const usage = completion.usage ?? estimateUsage(request.messages, completion);

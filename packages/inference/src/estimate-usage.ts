@@ -2,7 +2,10 @@ import { estimateTokens } from '@model-gateway/billing';
 import type { ChatRequest, TokenUsage, UpstreamCompletion } from '@model-gateway/contracts';
 
 /** The usage of a turn whose upstream reported none, from the texts that went in and out. */
-export function estimateUsage(messages: ChatRequest['messages'], completion: UpstreamCompletion): TokenUsage {
+export function estimateUsage(
+  messages: ChatRequest['messages'],
+  completion: UpstreamCompletion,
+): TokenUsage {
   const prompt_tokens = sum(messages.map((message) => estimateTokens(textOf(message.content))));
   const completion_tokens = sum(
     completion.choices.map((choice) => estimateTokens(textOf(choice.message['content']))),

@@ -79,7 +79,10 @@ function describeProblem(entry: Setting, text: string | undefined, error: z.ZodE
 export const text = (): z.ZodType<string, string> => z.string();
 
 /** A whole number within bounds. */
-export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): z.ZodType<number, string> {
+export function integer(
+  min: number,
+  max: number = Number.MAX_SAFE_INTEGER,
+): z.ZodType<number, string> {
   const message =
     max === Number.MAX_SAFE_INTEGER
       ? `a whole number of at least ${min}`
@@ -130,7 +133,9 @@ export function urlWith(...schemes: readonly string[]): z.ZodType<string, string
 }
 
 /** One word out of a fixed set. */
-export function oneOf<const Word extends string>(...words: readonly Word[]): z.ZodType<Word, string> {
+export function oneOf<const Word extends string>(
+  ...words: readonly Word[]
+): z.ZodType<Word, string> {
   const isWord = (value: string): value is Word => words.some((word) => word === value);
   return z.string().transform((value, context) => {
     if (isWord(value)) return value;
@@ -161,4 +166,5 @@ export function withDefault<Value>(
 /** Unset is allowed and stays undefined. */
 export const optional = <Value>(
   schema: z.ZodType<Value, string>,
-): z.ZodType<Value | undefined, string | undefined> => withDefault<Value | undefined>(schema, undefined);
+): z.ZodType<Value | undefined, string | undefined> =>
+  withDefault<Value | undefined>(schema, undefined);

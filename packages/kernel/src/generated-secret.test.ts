@@ -10,10 +10,15 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 test('many callers at once agree on one secret, and one of them made it', async () => {
-  const secrets = await Promise.all(Array.from({ length: 20 }, () => generatedSecret(folder, 'jwt')));
+  const secrets = await Promise.all(
+    Array.from({ length: 20 }, () => generatedSecret(folder, 'jwt')),
+  );
   expect(new Set(secrets.map((secret) => secret.value)).size).toBe(1);
   expect(secrets.filter((secret) => secret.created)).toHaveLength(1);
-  expect(await generatedSecret(folder, 'jwt')).toMatchObject({ value: secrets[0]?.value, created: false });
+  expect(await generatedSecret(folder, 'jwt')).toMatchObject({
+    value: secrets[0]?.value,
+    created: false,
+  });
 });
 
 test('the file is readable by its owner alone', async () => {
@@ -24,5 +29,7 @@ test('the file is readable by its owner alone', async () => {
 test('a data directory that is not one is told in a sentence', async () => {
   const file = join(folder, 'taken');
   await writeFile(file, '');
-  await expect(generatedSecret(file, 'jwt')).rejects.toThrow(/cannot be written .* set SERVICE_DATA_DIR/);
+  await expect(generatedSecret(file, 'jwt')).rejects.toThrow(
+    /cannot be written .* set SERVICE_DATA_DIR/,
+  );
 });

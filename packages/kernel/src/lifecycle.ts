@@ -40,7 +40,10 @@ interface OpenPart {
   readonly stop: () => Promise<void>;
 }
 
-export function createLifecycle({ log, stopTimeoutMs = STOP_TIMEOUT_MS }: LifecycleOptions): Lifecycle {
+export function createLifecycle({
+  log,
+  stopTimeoutMs = STOP_TIMEOUT_MS,
+}: LifecycleOptions): Lifecycle {
   const open: OpenPart[] = [];
   const controller = new AbortController();
   let opening: Promise<unknown> = Promise.resolve();

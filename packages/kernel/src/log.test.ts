@@ -5,7 +5,11 @@ const KEY = 'service-3f2a51c9-1111-4222-8333-abcdefabc91d';
 
 function capture() {
   const lines: string[] = [];
-  const log = createLog({ level: 'info', app: 'test', destination: { write: (line) => void lines.push(line) } });
+  const log = createLog({
+    level: 'info',
+    app: 'test',
+    destination: { write: (line) => void lines.push(line) },
+  });
   return { log, lines };
 }
 
@@ -18,7 +22,11 @@ test.each([
   ['credentials in a URL', { url: 'postgres://me:hunter2@host/db' }, 'hunter2'],
   ['a token in a query', { url: '/ws?token=hunter2&x=1' }, 'hunter2'],
   ['a prompt', { body: { messages: [{ role: 'user', content: 'hunter2' }] } }, 'hunter2'],
-  ['an error and its cause', { error: new Error('x', { cause: new Error(`key ${KEY}`) }) }, '1111-4222'],
+  [
+    'an error and its cause',
+    { error: new Error('x', { cause: new Error(`key ${KEY}`) }) },
+    '1111-4222',
+  ],
 ])('%s is not logged', (_what, fields, secret) => {
   const { log, lines } = capture();
   log.info(fields, 'something happened');

@@ -44,7 +44,10 @@ const SECRET_TEXTS: readonly (readonly [RegExp, string])[] = [
   [/\b(agt|inv|sk)-[A-Za-z0-9_-]{16,}/g, `$1-${REDACTED}`],
   [/\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*/g, REDACTED],
   [/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, `$1${REDACTED}@`],
-  [/([?&](?:token|access_token|refresh_token|api_key|apikey|key|password|secret)=)[^&\s"']+/gi, `$1${REDACTED}`],
+  [
+    /([?&](?:token|access_token|refresh_token|api_key|apikey|key|password|secret)=)[^&\s"']+/gi,
+    `$1${REDACTED}`,
+  ],
 ];
 
 /** Replaces every secret inside a text. */
@@ -89,7 +92,9 @@ function isSecretName(name: string): boolean {
 }
 
 function isPresent(entry: unknown): boolean {
-  return entry !== undefined && entry !== null && typeof entry !== 'boolean' && typeof entry !== 'number';
+  return (
+    entry !== undefined && entry !== null && typeof entry !== 'boolean' && typeof entry !== 'number'
+  );
 }
 
 function normalise(name: string): string {

@@ -6,7 +6,9 @@ function backend(name: string, probe: () => Promise<Probe>, kind = 'external'): 
   return { name, kind, probe, close: async () => undefined };
 }
 
-const serving = (...models: string[]) => async (): Promise<Probe> => ({ state: 'Healthy', models });
+const serving =
+  (...models: string[]) =>
+  async (): Promise<Probe> => ({ state: 'Healthy', models });
 
 async function routerOf(...backends: readonly Backend[]) {
   const router = createRouter({ log: silentLog, probeTimeoutMs: 100 });
@@ -36,7 +38,9 @@ test('a provider hint matches the name or the kind, in any case', async () => {
   const router = await routerOf(backend('a', serving('m')), backend('b', serving('m'), 'engine'));
   expect(router.choose('m', { provider: 'B' }).backend.name).toBe('b');
   expect(router.choose('m', { provider: 'Engine' }).backend.name).toBe('b');
-  expect(() => router.choose('m', { provider: 'nobody' })).toThrow('No backend available for model: m');
+  expect(() => router.choose('m', { provider: 'nobody' })).toThrow(
+    'No backend available for model: m',
+  );
 });
 
 test('a model whose backends are all away is known but unavailable', async () => {

@@ -58,7 +58,10 @@ export function createRouter({ log, probeTimeoutMs }: RouterOptions): Router {
     // The registration may have been replaced while the probe was under way.
     if (entry.backend !== backend) return;
     if (result.state !== entry.state) {
-      log.info({ backend: name, state: result.state, reason: result.reason }, 'backend health changed');
+      log.info(
+        { backend: name, state: result.state, reason: result.reason },
+        'backend health changed',
+      );
     }
     entry.state = result.state;
     entry.reason = result.reason;
@@ -98,7 +101,11 @@ async function probeWithin(backend: Backend, timeoutMs: number): Promise<Probe> 
   }
 }
 
-function chooseRoute(entries: readonly Entry[], requested: string, provider: string | undefined): Route {
+function chooseRoute(
+  entries: readonly Entry[],
+  requested: string,
+  provider: string | undefined,
+): Route {
   const serving = entries
     .filter(({ backend }) => provider === undefined || isProvider(backend, provider))
     .flatMap((entry) => {
@@ -109,7 +116,8 @@ function chooseRoute(entries: readonly Entry[], requested: string, provider: str
     throw new ServiceError('model_not_found', `No backend available for model: ${requested}`);
   }
   const [first, ...others] = serving.filter(({ entry }) => entry.state === 'Healthy');
-  if (first === undefined) throw new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
+  if (first === undefined)
+    throw new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
   const chosen = others.reduce(
     (best, candidate) => (candidate.entry.requests < best.entry.requests ? candidate : best),
     first,

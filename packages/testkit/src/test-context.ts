@@ -29,7 +29,12 @@ export async function createTestContext(): Promise<TestContext> {
     log: silentLog,
     encryptionKey: Buffer.alloc(32, 7).toString('base64'),
   });
-  const bus = createBus({ redisUrl: testRedisUrl(), prefix: uniquePrefix(), dataDir, log: silentLog });
+  const bus = createBus({
+    redisUrl: testRedisUrl(),
+    prefix: uniquePrefix(),
+    dataDir,
+    log: silentLog,
+  });
   await bus.start();
   const closers: (() => Promise<void>)[] = [
     () => testDatabase.drop(),

@@ -1,5 +1,5 @@
 import { resolveKind } from '@model-gateway/backends';
-import { backendRegisteredSchema, backendRequestSchema } from '@model-gateway/contracts';
+import { backendRequestSchema, type backendRegisteredSchema } from '@model-gateway/contracts';
 import { readJson, validated } from '@model-gateway/http';
 import { Router } from 'express';
 import type { z } from 'zod';

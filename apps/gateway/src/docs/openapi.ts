@@ -35,7 +35,13 @@ const OPERATIONS: readonly Operation[] = [
     request: chatRequestSchema,
     response: chatCompletionSchema,
   },
-  { method: 'get', path: '/v1/health', summary: 'Whether the service is up.', security: 'none', response: health },
+  {
+    method: 'get',
+    path: '/v1/health',
+    summary: 'Whether the service is up.',
+    security: 'none',
+    response: health,
+  },
   {
     method: 'post',
     path: '/api/admin/backends',
@@ -74,14 +80,21 @@ function describe({ summary, security, request, response }: Operation): Record<s
   return {
     summary,
     security: security === 'none' ? [] : [{ [security]: [] }],
-    ...(request === undefined ? {} : { requestBody: { required: true, content: jsonContent(request, 'input') } }),
+    ...(request === undefined
+      ? {}
+      : { requestBody: { required: true, content: jsonContent(request, 'input') } }),
     responses: {
       200: { description: 'Done.', content: jsonContent(response, 'output') },
-      default: { description: 'Refused or failed.', content: jsonContent(restErrorSchema, 'output') },
+      default: {
+        description: 'Refused or failed.',
+        content: jsonContent(restErrorSchema, 'output'),
+      },
     },
   };
 }
 
 function jsonContent(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
-  return { 'application/json': { schema: z.toJSONSchema(schema, { io, target: 'draft-2020-12' }) } };
+  return {
+    'application/json': { schema: z.toJSONSchema(schema, { io, target: 'draft-2020-12' }) },
+  };
 }

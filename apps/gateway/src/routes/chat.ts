@@ -1,5 +1,12 @@
 import { chatRequestSchema, ServiceError } from '@model-gateway/contracts';
-import { answerJson, clientGone, readJson, requestIdOf, validated, type LeanRoute } from '@model-gateway/http';
+import {
+  answerJson,
+  clientGone,
+  readJson,
+  requestIdOf,
+  validated,
+  type LeanRoute,
+} from '@model-gateway/http';
 import { completeChat, type Meter } from '@model-gateway/inference';
 import type { Router } from '@model-gateway/router';
 import type { KeyGate } from '../key-gate.ts';
@@ -13,7 +20,12 @@ interface ChatRouteDependencies {
 }
 
 /** `POST /v1/chat/completions`. */
-export function createChatRoute({ keyGate, router, meter, bodyBytesMax }: ChatRouteDependencies): LeanRoute {
+export function createChatRoute({
+  keyGate,
+  router,
+  meter,
+  bodyBytesMax,
+}: ChatRouteDependencies): LeanRoute {
   return {
     method: 'POST',
     path: '/v1/chat/completions',
@@ -24,7 +36,10 @@ export function createChatRoute({ keyGate, router, meter, bodyBytesMax }: ChatRo
       const refId = serviceRefOf(request);
       const chat = validated(chatRequestSchema, await readJson(request, bodyBytesMax));
       if (chat.stream === true) {
-        throw new ServiceError('not_available_yet', 'streaming is not available yet; send stream: false');
+        throw new ServiceError(
+          'not_available_yet',
+          'streaming is not available yet; send stream: false',
+        );
       }
       const signal = clientGone(response);
       const turn = { caller, surface: 'gateway', request: chat, refId, signal };

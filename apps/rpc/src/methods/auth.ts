@@ -8,7 +8,12 @@ export function createAuthMethods(accounts: Accounts): Pick<Handlers, 'auth.regi
   };
 }
 
-function signedInRecord({ user, accessToken, refreshToken, expiresInSecs }: SignedIn): RpcResult<'auth.register'> {
+function signedInRecord({
+  user,
+  accessToken,
+  refreshToken,
+  expiresInSecs,
+}: SignedIn): RpcResult<'auth.register'> {
   return {
     access_token: accessToken,
     refresh_token: refreshToken,

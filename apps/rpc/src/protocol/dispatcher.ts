@@ -1,4 +1,9 @@
-import { rpcMethods, ServiceError, type AuthLevel, type RpcMethodName } from '@model-gateway/contracts';
+import {
+  rpcMethods,
+  ServiceError,
+  type AuthLevel,
+  type RpcMethodName,
+} from '@model-gateway/contracts';
 import type { Accounts, User } from '@model-gateway/accounts';
 import type { Log } from '@model-gateway/kernel';
 import { ErrorObject, JsonRpcError, SuccessObject } from 'jsonrpc-lite';
@@ -31,7 +36,10 @@ const envelope = z.object({
 });
 
 export function createDispatcher({ methods, accounts, log }: DispatcherDependencies): Dispatcher {
-  async function call(message: z.output<typeof envelope>, credentials: Credentials): Promise<object> {
+  async function call(
+    message: z.output<typeof envelope>,
+    credentials: Credentials,
+  ): Promise<object> {
     const name = message.method;
     if (!isMethod(name)) throw new UnknownMethodError(name);
     const contract = rpcMethods[name];
@@ -46,9 +54,11 @@ export function createDispatcher({ methods, accounts, log }: DispatcherDependenc
   return {
     async answer(text, credentials) {
       const parsed = parse(text);
-      if (parsed === undefined) return new ErrorObject(null, new JsonRpcError('Parse error', -32_700));
+      if (parsed === undefined)
+        return new ErrorObject(null, new JsonRpcError('Parse error', -32_700));
       const message = envelope.safeParse(parsed.value);
-      if (!message.success) return new ErrorObject(null, new JsonRpcError('Invalid request', -32_600));
+      if (!message.success)
+        return new ErrorObject(null, new JsonRpcError('Invalid request', -32_600));
       const { id } = message.data;
       try {
         return new SuccessObject(id, await call(message.data, credentials));
@@ -80,16 +90,24 @@ async function authorise(
 ): Promise<User | undefined> {
   if (level === 'public') return undefined;
   const user = bearer === undefined ? undefined : await accounts.authenticate(bearer);
-  if (user === undefined) throw new ServiceError('authentication_required', 'authentication required');
+  if (user === undefined)
+    throw new ServiceError('authentication_required', 'authentication required');
   return user;
 }
 
 function invalidParams(error: z.ZodError): ServiceError {
-  const issues = error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
+  const issues = error.issues.map((issue) => ({
+    path: issue.path.join('.'),
+    message: issue.message,
+  }));
   const first = issues[0];
-  return new ServiceError('missing_fields', `Invalid params: ${first?.path ?? ''}: ${first?.message ?? ''}`, {
-    details: { issues },
-  });
+  return new ServiceError(
+    'missing_fields',
+    `Invalid params: ${first?.path ?? ''}: ${first?.message ?? ''}`,
+    {
+      details: { issues },
+    },
+  );
 }
 
 function parse(text: string): { readonly value: unknown } | undefined {

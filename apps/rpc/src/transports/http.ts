@@ -10,7 +10,9 @@ export function createHttpTransport({ dispatcher }: { readonly dispatcher: Dispa
     requestIdOf(request, response);
     if (request.method !== 'POST') {
       response.setHeader('allow', 'POST');
-      answerJson(response, 405, { error: { message: 'use POST', type: 'invalid_request', code: 'method_not_allowed' } });
+      answerJson(response, 405, {
+        error: { message: 'use POST', type: 'invalid_request', code: 'method_not_allowed' },
+      });
       return;
     }
     const text = await readBody(request, BODY_BYTES_MAX);

@@ -53,7 +53,10 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       .catch((error: unknown) => {
         throw upstreamFailed(error);
       });
-    return { status: response.statusCode, text: await readText(response.body, response.statusCode) };
+    return {
+      status: response.statusCode,
+      text: await readText(response.body, response.statusCode),
+    };
   }
 
   return {
@@ -65,7 +68,12 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     },
     async chat(body, signal) {
       const bounded = AbortSignal.any([signal, AbortSignal.timeout(options.timeouts.totalMs)]);
-      const { status, text } = await call('POST', '/chat/completions', bounded, JSON.stringify(body));
+      const { status, text } = await call(
+        'POST',
+        '/chat/completions',
+        bounded,
+        JSON.stringify(body),
+      );
       if (status < 200 || status > 299) throw upstreamRefused(status, text);
       return readCompletion(status, text, body.model, clock);
     },
@@ -101,9 +109,15 @@ function probeResult(status: number, text: string, statics: readonly string[]): 
   return { state: 'Degraded', models, reason: 'it has no models to serve' };
 }
 
-function readCompletion(status: number, text: string, model: string, clock: Clock): UpstreamCompletion {
+function readCompletion(
+  status: number,
+  text: string,
+  model: string,
+  clock: Clock,
+): UpstreamCompletion {
   const body = parseJson(text);
-  if (typeof body !== 'object' || body === null || 'error' in body) throw upstreamRefused(status, text);
+  if (typeof body !== 'object' || body === null || 'error' in body)
+    throw upstreamRefused(status, text);
   const completion = upstreamCompletionSchema.safeParse({
     id: `chatcmpl-${newId()}`,
     object: 'chat.completion',

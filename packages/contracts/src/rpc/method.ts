@@ -17,6 +17,10 @@ export interface MethodContract<
 }
 
 /** Declares a method; it only gives the literal its type. */
-export const method = <const Auth extends AuthLevel, Params extends z.ZodType, Result extends z.ZodType>(
+export const method = <
+  const Auth extends AuthLevel,
+  Params extends z.ZodType,
+  Result extends z.ZodType,
+>(
   contract: MethodContract<Auth, Params, Result>,
 ): MethodContract<Auth, Params, Result> => contract;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** A person, as the RPC plane shows one. */
-export const userRecord = z.object({
+const userRecord = z.object({
   id: z.uuid(),
   email: z.string(),
   name: z.string(),

@@ -5,7 +5,11 @@ export interface Requests {
   /** Answers calls to an address until the subscription is closed. Many processes may serve one address; the first answer counts. */
   serve(address: string, answer: (payload: unknown) => Promise<unknown>): Promise<Subscription>;
   /** Rejects with a `RequestError` when nobody listens, nobody answers in time, or the answering side failed. */
-  call(address: string, payload: unknown, options: { readonly timeoutMs: number }): Promise<unknown>;
+  call(
+    address: string,
+    payload: unknown,
+    options: { readonly timeoutMs: number },
+  ): Promise<unknown>;
 }
 
 export type RequestFailure = 'unreachable' | 'timeout' | 'failed';

@@ -16,7 +16,7 @@ export interface Answer {
 export type AnswerText = (request: ChatRequest) => string;
 
 /** What an image costs, in tokens. */
-export const IMAGE_TOKENS = 85;
+const IMAGE_TOKENS = 85;
 
 /** Answers a request: the same text for the same request, cut at its token limit. Tool calls are never cut. */
 export function composeAnswer(request: ChatRequest, textOf: AnswerText = demoText): Answer {

@@ -17,7 +17,7 @@ interface ChunkOptions {
 const FINGERPRINT = 'fp_demo';
 
 /** Token counts in the words of the chat-completions API. */
-export function usageOf(answer: Answer) {
+function usageOf(answer: Answer) {
   const completionTokens = countCompletionTokens(answer);
   return {
     prompt_tokens: answer.promptTokens,

@@ -14,7 +14,7 @@ interface ChatOptions {
 const MODEL_BYTES = 522_653_767;
 
 /** The last object of a stream, which is also, with the whole message in it, the answer that is not streamed. */
-export function finalMessage({ model, answer, counts }: ChatOptions, message: unknown) {
+function finalMessage({ model, answer, counts }: ChatOptions, message: unknown) {
   const evalCount = countCompletionTokens(answer);
   return {
     model,
