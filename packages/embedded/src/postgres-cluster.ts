@@ -80,9 +80,10 @@ export async function clearCluster(cluster: string): Promise<void> {
   const pidFile = join(cluster, 'postmaster.pid');
   const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
   const commandLine = await commandLineOf(pid);
-  if (commandLine === undefined || commandLine === '') return;
+  if (commandLine === undefined) return;
   if (!commandLine.includes(cluster)) {
-    // The id now belongs to a stranger, whom Postgres would take for a server and refuse to start.
+    // The id belongs to a stranger now, or to a server that was killed and whose end nobody has noticed yet; Postgres
+    // would take either for a running server and refuse to start.
     await rm(pidFile, { force: true });
     return;
   }

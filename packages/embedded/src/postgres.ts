@@ -13,7 +13,7 @@ const START_ATTEMPTS_MAX = 20;
 const START_RETRY_MS = 500;
 // The last processes of a server that was killed need a moment to notice, and a port can be taken between choice and use.
 const PASSING_TROUBLE =
-  /pre-existing shared memory block|is another postmaster|address already in use|could not bind/i;
+  /pre-existing shared memory block|lock file .* already exists|address already in use|could not bind/i;
 
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: LOOPBACK,

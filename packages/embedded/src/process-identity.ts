@@ -20,7 +20,7 @@ export async function startTimeOf(pid: number): Promise<string | undefined> {
   return state === 'Z' || state === 'X' ? undefined : startedAtTicks;
 }
 
-/** The command line of a running process, its arguments separated by spaces. */
+/** The command line of a process, its arguments separated by spaces; empty for one that has ended unnoticed. */
 export async function commandLineOf(pid: number): Promise<string | undefined> {
   if (!mayRun(pid)) return undefined;
   if (process.platform !== 'linux') return askPs(pid, 'command=');

@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentLog as log } from '@model-gateway/kernel';
 import { startPostgres } from '../src/index.ts';
-import { exists, newDataDir, query, runs, until } from './stores.ts';
+import { endedUnnoticed, exists, newDataDir, query, runs, until } from './stores.ts';
 
 let dataDir: Awaited<ReturnType<typeof newDataDir>>;
 
@@ -68,16 +68,28 @@ test('a start after a crash in the middle of the first set-up begins anew', asyn
   await store.stop();
 }, 60_000);
 
-test('a process id left behind that now belongs to a stranger does not keep it from starting', async () => {
-  const first = await startPostgres({ dataDir: dataDir.path, log });
-  const pidFile = join(dataDir.path, 'postgres', 'cluster', 'postmaster.pid');
-  const content = await readFile(pidFile, 'utf8');
-  await first.stop();
-  await writeFile(pidFile, content.replace(/^\d+/, String(process.pid)));
-  const second = await startPostgres({ dataDir: dataDir.path, log });
-  expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  await second.stop();
-}, 60_000);
+test.each([
+  {
+    whose: 'a stranger',
+    takeId: () => Promise.resolve({ pid: process.pid, end: () => undefined }),
+  },
+  { whose: 'a process that has ended unnoticed', takeId: endedUnnoticed },
+])(
+  'a process id left behind that belongs to $whose does not keep it from starting',
+  async ({ takeId }) => {
+    const first = await startPostgres({ dataDir: dataDir.path, log });
+    const pidFile = join(dataDir.path, 'postgres', 'cluster', 'postmaster.pid');
+    const content = await readFile(pidFile, 'utf8');
+    await first.stop();
+    const { pid, end } = await takeId();
+    await writeFile(pidFile, content.replace(/^\d+/, String(pid)));
+    const second = await startPostgres({ dataDir: dataDir.path, log });
+    expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await second.stop();
+    end();
+  },
+  60_000,
+);
 
 test('a data directory that only its owner may enter will do, also for root', async () => {
   await chmod(dataDir.path, 0o700);

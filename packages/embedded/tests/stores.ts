@@ -64,6 +64,17 @@ export async function holdStores(dataDir: string): Promise<{
   throw new Error('the holder did not start its stores');
 }
 
+/** The id of a process that has ended while its parent does not look. */
+export async function endedUnnoticed(): Promise<{ readonly pid: number; end(): void }> {
+  const parent = spawn('/bin/sh', ['-c', 'true & echo $!; exec sleep 60'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface({ input: parent.stdout })) {
+    return { pid: Number(line), end: () => parent.kill('SIGKILL') };
+  }
+  throw new Error('no process id was written');
+}
+
 /** Whether a process with this id runs. */
 export function runs(pid: number): boolean {
   try {

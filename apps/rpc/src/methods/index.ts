@@ -3,6 +3,7 @@ import type { UsageStore } from '@model-gateway/billing';
 import type { Handlers } from '../protocol/handlers.ts';
 import { createAuthMethods } from './auth.ts';
 import { createKeysMethods } from './keys.ts';
+import { createNotAvailableYetMethods } from './not-available-yet.ts';
 import { createUsageMethods } from './usage.ts';
 
 interface MethodDependencies {
@@ -14,6 +15,7 @@ interface MethodDependencies {
 /** Every method of the plane, from one file per namespace. */
 export function createMethods({ accounts, keys, usage }: MethodDependencies): Handlers {
   return {
+    ...createNotAvailableYetMethods(),
     ...createAuthMethods(accounts),
     ...createKeysMethods(keys),
     ...createUsageMethods(usage),

@@ -13,7 +13,10 @@ export function createKeysMethods(keys: Keys): Pick<Handlers, 'keys.create'> {
         key_hint: key.keyHint,
         project: key.project,
         group_id: key.groupId,
+        active: key.revokedAt === null,
         created_at: key.createdAt.toISOString(),
+        last_used_at: key.lastUsedAt?.toISOString() ?? null,
+        revoked_at: key.revokedAt?.toISOString() ?? null,
       };
     },
   };

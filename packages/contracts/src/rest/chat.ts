@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** A message as clients of the chat-completions convention send it; fields beyond these pass through. */
-const chatMessage = z.looseObject({
+export const chatMessageSchema = z.looseObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
   content: z.union([z.string(), z.array(z.looseObject({ type: z.string() })), z.null()]).optional(),
 });
@@ -9,7 +9,7 @@ const chatMessage = z.looseObject({
 /** The body of `POST /v1/chat/completions`; fields beyond these pass through to the upstream. */
 export const chatRequestSchema = z.looseObject({
   model: z.string().min(1),
-  messages: z.array(chatMessage).min(1),
+  messages: z.array(chatMessageSchema).min(1),
   stream: z.boolean().nullish(),
   temperature: z.number().nullish(),
   max_tokens: z.int().positive().nullish(),

@@ -1,13 +1,19 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { signedIn } from './records.ts';
+import { email, userRecord } from './records.ts';
 
-const EMAIL_CHARS_MAX = 254;
 const PASSWORD_CHARS_MIN = 8;
 const PASSWORD_CHARS_MAX = 128;
 const NAME_CHARS_MAX = 128;
+const REFRESH_TOKEN_CHARS_MAX = 256;
 
-const email = z.string().trim().toLowerCase().max(EMAIL_CHARS_MAX).pipe(z.email());
+const signedIn = z.object({
+  access_token: z.string(),
+  refresh_token: z.string(),
+  token_type: z.literal('Bearer'),
+  expires_in: z.int(),
+  user: userRecord,
+});
 
 export const authMethods = {
   'auth.register': method({
@@ -19,5 +25,27 @@ export const authMethods = {
       name: z.string().trim().max(NAME_CHARS_MAX).optional(),
     }),
     result: signedIn,
+  }),
+  'auth.login': method({
+    auth: 'public',
+    summary: 'Sign in.',
+    params: z.object({
+      // Nothing here may tell a wrong email from an impossible one.
+      email: z.string().trim().toLowerCase(),
+      password: z.string(),
+    }),
+    result: signedIn,
+  }),
+  'auth.refresh': method({
+    auth: 'public',
+    summary: 'Trade a refresh token, once, for a new access token and a new refresh token.',
+    params: z.object({ refresh_token: z.string().max(REFRESH_TOKEN_CHARS_MAX) }),
+    result: signedIn,
+  }),
+  'auth.me': method({
+    auth: 'jwt',
+    summary: 'Who you are.',
+    params: z.object({}),
+    result: userRecord,
   }),
 };

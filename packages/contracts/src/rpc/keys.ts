@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-
-const NAME_CHARS_MAX = 128;
+import { done, keyRecord, label } from './records.ts';
 
 export const keysMethods = {
+  'keys.list': method({
+    auth: 'jwt',
+    summary: 'Your API keys, newest first.',
+    params: z.object({}),
+    result: z.array(keyRecord),
+  }),
   'keys.create': method({
     auth: 'jwt',
-    summary: 'Create an API key; its secret is shown this once.',
-    params: z.object({
-      name: z.string().trim().min(1).max(NAME_CHARS_MAX),
-      project: z.string().trim().min(1).max(NAME_CHARS_MAX).optional(),
-    }),
-    result: z.object({
-      id: z.uuid(),
-      name: z.string(),
-      key: z.string(),
-      key_prefix: z.string(),
-      key_hint: z.string(),
-      project: z.string(),
-      group_id: z.uuid().nullable(),
-      created_at: z.iso.datetime(),
-    }),
+    summary:
+      'Create an API key; its secret is shown this once. With a group, the key draws on the group.',
+    params: z.object({ name: label, project: label.optional(), group_id: z.uuid().optional() }),
+    result: keyRecord.extend({ key: z.string() }),
+  }),
+  'keys.revoke': method({
+    auth: 'jwt',
+    summary: 'Stop a key from working, at once and everywhere.',
+    params: z.object({ key_id: z.uuid() }),
+    result: done,
   }),
 };

@@ -1,18 +1,48 @@
 import type { z } from 'zod';
+import { agentsMethods } from './agents.ts';
 import { authMethods } from './auth.ts';
+import { billingMethods } from './billing.ts';
+import { chatMethods } from './chat.ts';
+import { conversationsMethods } from './conversations.ts';
+import { engineMethods } from './engine.ts';
+import { groupMethods, ledgerMethods } from './groups.ts';
 import { keysMethods } from './keys.ts';
+import { memoryMethods } from './memory.ts';
+import { providersMethods } from './providers.ts';
+import { realtimeMethods } from './realtime.ts';
+import { systemMethods } from './system.ts';
 import { usageMethods } from './usage.ts';
+import { videoMethods } from './video.ts';
 
 /** Every method of the management plane, by name. */
-export const rpcMethods = { ...authMethods, ...keysMethods, ...usageMethods };
+export const rpcMethods = {
+  ...chatMethods,
+  ...realtimeMethods,
+  ...engineMethods,
+  ...authMethods,
+  ...keysMethods,
+  ...groupMethods,
+  ...ledgerMethods,
+  ...providersMethods,
+  ...agentsMethods,
+  ...memoryMethods,
+  ...conversationsMethods,
+  ...usageMethods,
+  ...billingMethods,
+  ...videoMethods,
+  ...systemMethods,
+};
 
 export type RpcMethodName = keyof typeof rpcMethods;
+
+/** What a caller sends: the params before validation. */
+export type RpcInput<Name extends RpcMethodName> = z.input<(typeof rpcMethods)[Name]['params']>;
 
 /** What a handler is given: the params after validation. */
 export type RpcParams<Name extends RpcMethodName> = z.output<(typeof rpcMethods)[Name]['params']>;
 
 /** What a handler answers. */
-export type RpcResult<Name extends RpcMethodName> = z.input<(typeof rpcMethods)[Name]['result']>;
+export type RpcResult<Name extends RpcMethodName> = z.output<(typeof rpcMethods)[Name]['result']>;
 
 /** The auth level that a method was declared with. */
 export type RpcAuth<Name extends RpcMethodName> = (typeof rpcMethods)[Name]['auth'];

@@ -1,20 +1,47 @@
 import { z } from 'zod';
 
-/** A person, as the RPC plane shows one. */
-const userRecord = z.object({
+/** A moment, RFC 3339 in UTC. */
+export const timestamp = z.iso.datetime();
+
+/** What a call answers that has nothing more to say. */
+export const done = z.object({ ok: z.literal(true) });
+
+/** An email as people type it: trimmed, lower-cased, at most 254 characters. */
+export const email = z.string().trim().toLowerCase().max(254).pipe(z.email());
+
+/** A short text that people give things. */
+export const label = z.string().trim().min(1).max(128);
+
+/** Text of a few sentences. */
+export const description = z.string().trim().max(2000);
+
+/** A model id. */
+export const modelId = z.string().trim().min(1).max(128);
+
+/** A whole number that is moved into bounds instead of being refused. */
+export const clamped = (min: number, max: number) =>
+  z.int().transform((value) => Math.min(Math.max(value, min), max));
+
+/** A person. */
+export const userRecord = z.object({
   id: z.uuid(),
   email: z.string(),
   name: z.string(),
   is_admin: z.boolean(),
 });
 
-/** What signing in answers. */
-export const signedIn = z.object({
-  access_token: z.string(),
-  refresh_token: z.string(),
-  token_type: z.literal('Bearer'),
-  expires_in: z.int(),
-  user: userRecord,
+/** An API key, without its secret. */
+export const keyRecord = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  key_prefix: z.string(),
+  key_hint: z.string(),
+  project: z.string(),
+  group_id: z.uuid().nullable(),
+  active: z.boolean(),
+  created_at: timestamp,
+  last_used_at: timestamp.nullable(),
+  revoked_at: timestamp.nullable(),
 });
 
 /** One metered request, as its owner sees it. */
@@ -26,10 +53,54 @@ export const usageRecord = z.object({
   completion_tokens: z.int(),
   total_tokens: z.int(),
   cost: z.number().nullable(),
-  created_at: z.iso.datetime(),
+  created_at: timestamp,
   ref_id: z.string().nullable(),
   points: z.int().nullable(),
   account_type: z.enum(['user', 'group']).nullable(),
   key_id: z.uuid().nullable(),
   project: z.string().nullable(),
+});
+
+/** The role that a member can be given. */
+export const memberRole = z.enum(['admin', 'member']);
+
+/** A group, as one of its members sees it. */
+export const groupRecord = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  description: z.string(),
+  /** Null for a caller who is no member. */
+  my_role: z.enum(['owner', 'admin', 'member']).nullable(),
+  member_count: z.int(),
+  enforce_model_allowlist: z.boolean(),
+  rpm_ceiling: z.int().nullable(),
+  created_at: timestamp,
+});
+
+/** A member of a group; they are named by their email. */
+export const memberRecord = z.object({
+  user_id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: memberRole,
+  cost_multiplier: z.number(),
+  is_active: z.boolean(),
+  is_owner: z.boolean(),
+  joined_at: timestamp,
+});
+
+/** A wallet or pool with its newest movements. */
+export const ledgerRecord = z.object({
+  balance: z.int(),
+  entries: z.array(
+    z.object({
+      id: z.string(),
+      delta: z.int(),
+      balance_after: z.int(),
+      kind: z.enum(['topup', 'allocate', 'usage', 'refund']),
+      note: z.string().nullable(),
+      ref: z.string().nullable(),
+      created_at: timestamp,
+    }),
+  ),
 });

@@ -1,13 +1,10 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { usageRecord } from './records.ts';
+import { clamped, usageRecord } from './records.ts';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 200;
 const OFFSET_MAX = 2 ** 31 - 1;
-
-const clamped = (min: number, max: number) =>
-  z.int().transform((value) => Math.min(Math.max(value, min), max));
 
 export const usageMethods = {
   'usage.list': method({

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { method } from './method.ts';
+import { label, modelId, timestamp } from './records.ts';
+
+const agent = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  host: z.string().nullable(),
+  version: z.string(),
+  status: z.enum(['online', 'offline']),
+  gpus: z.array(
+    z.object({
+      name: z.string(),
+      memory_total_mb: z.number(),
+      memory_used_mb: z.number(),
+      utilization: z.number(),
+    }),
+  ),
+  gpu_utilization: z.number().nullable(),
+  models: z.array(z.object({ model_id: z.string(), status: z.string(), port: z.int().nullable() })),
+  created_at: timestamp,
+  connected_at: timestamp.nullable(),
+  last_heartbeat_at: timestamp.nullable(),
+});
+
+const oneAgent = z.object({ agent_id: z.uuid() });
+
+export const agentsMethods = {
+  'agents.list': method({
+    auth: 'admin',
+    summary: 'The registered GPU nodes.',
+    params: z.object({}),
+    result: z.array(agent),
+  }),
+  'agents.register': method({
+    auth: 'admin',
+    summary: 'Register a GPU node; its token is shown this once.',
+    params: z.object({ machine_name: label, version: z.string().trim().min(1).max(64) }),
+    result: z.object({ agent_id: z.uuid(), token: z.string() }),
+  }),
+  'agents.deregister': method({
+    auth: 'admin',
+    summary: 'Forget a GPU node and close its connection.',
+    params: oneAgent,
+    result: z.object({ ok: z.literal(true) }),
+  }),
+  'agents.status': method({
+    auth: 'admin',
+    summary: 'What a GPU node is doing now.',
+    params: oneAgent,
+    result: agent.extend({ online: z.boolean() }),
+  }),
+  'agents.deploy': method({
+    auth: 'admin',
+    summary: 'Deploy a model on a GPU node, the least loaded one unless it is named.',
+    params: z.object({
+      model_id: modelId,
+      agent_id: z.union([z.uuid(), z.literal('')]).optional(),
+    }),
+    result: z.object({ ok: z.literal(true), stream_id: z.string() }),
+  }),
+  'agents.stop': method({
+    auth: 'admin',
+    summary: 'Stop a model on a GPU node.',
+    params: oneAgent.extend({ model_id: modelId }),
+    result: z.object({ ok: z.literal(true), stream_id: z.null() }),
+  }),
+};

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { method } from './method.ts';
+import { done, timestamp } from './records.ts';
+
+const TITLE_CHARS_MAX = 200;
+
+const conversation = z.object({
+  id: z.uuid(),
+  title: z.string(),
+  message_count: z.int(),
+  created_at: timestamp,
+  updated_at: timestamp,
+  age: z.string(),
+});
+
+/** `id` is the older name of `conversation_id`, which wins when both are given. */
+const conversationId = z
+  .object({ conversation_id: z.uuid().optional(), id: z.uuid().optional() })
+  .transform(({ conversation_id, id }, context) => {
+    const chosen = conversation_id ?? id;
+    if (chosen !== undefined) return { conversation_id: chosen };
+    context.addIssue({ code: 'custom', path: ['conversation_id'], message: 'required' });
+    return z.NEVER;
+  });
+
+export const conversationsMethods = {
+  'conversations.list': method({
+    auth: 'jwt',
+    summary: 'Your conversations, the most recently used first.',
+    params: z.object({}),
+    result: z.array(conversation),
+  }),
+  'conversations.create': method({
+    auth: 'jwt',
+    summary: 'Start a conversation.',
+    params: z.object({
+      title: z.string().trim().min(1).max(TITLE_CHARS_MAX).default('New Conversation'),
+    }),
+    result: conversation,
+  }),
+  'conversations.get': method({
+    auth: 'jwt',
+    summary: 'A conversation of yours with its messages.',
+    params: conversationId,
+    result: conversation.extend({
+      messages: z.array(
+        z.object({
+          id: z.uuid(),
+          role: z.string(),
+          content: z.string(),
+          images: z.array(z.unknown()).optional(),
+          tool_calls: z.array(z.unknown()).optional(),
+          model: z.string().optional(),
+          created_at: timestamp,
+          age: z.string(),
+        }),
+      ),
+    }),
+  }),
+  'conversations.delete': method({
+    auth: 'jwt',
+    summary: 'Delete a conversation of yours.',
+    params: conversationId,
+    result: done,
+  }),
+};

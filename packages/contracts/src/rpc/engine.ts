@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { method } from './method.ts';
+import { modelId } from './records.ts';
+
+export const engineMethods = {
+  'engine.invoke': method({
+    auth: 'admin',
+    summary: 'Call a method of the engine behind a model and get its raw answer.',
+    params: z.object({
+      model: modelId,
+      method: z.string().min(1).max(128),
+      params: z.record(z.string(), z.unknown()).optional(),
+    }),
+    result: z.unknown(),
+  }),
+};

@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import { method } from './method.ts';
+import {
+  description,
+  done,
+  email,
+  groupRecord,
+  label,
+  ledgerRecord,
+  memberRecord,
+  memberRole,
+  modelId,
+  timestamp,
+} from './records.ts';
+
+const MODELS_MAX = 1000;
+const MULTIPLIER_MAX = 1000;
+const RPM_MAX = 1_000_000;
+const USES_MAX = 10_000;
+const TTL_SECS_DEFAULT = 604_800;
+const TTL_SECS_MAX = 31_536_000;
+const POINTS_MAX = 1_000_000_000_000;
+const NOTE_CHARS_MAX = 500;
+const IDEMPOTENCY_KEY_CHARS_MAX = 128;
+
+const inGroup = z.object({ group_id: z.uuid() });
+const member = inGroup.extend({ user_id: email });
+const costMultiplier = z.number().min(0).max(MULTIPLIER_MAX);
+const modelIds = inGroup.extend({ model_ids: z.array(modelId).min(1).max(MODELS_MAX) });
+const modelRules = z.object({ allowed: z.array(z.string()), denied: z.array(z.string()) });
+const points = z.int().min(1).max(POINTS_MAX);
+const movement = {
+  points,
+  note: z.string().max(NOTE_CHARS_MAX).optional(),
+  idempotency_key: z.string().min(1).max(IDEMPOTENCY_KEY_CHARS_MAX).optional(),
+};
+
+export const groupMethods = {
+  'group.create': method({
+    auth: 'jwt-or-admin-token',
+    summary: 'Create a group that you own; with an id, doing it again changes nothing.',
+    params: z.object({ name: label, description: description.optional(), id: z.uuid().optional() }),
+    result: groupRecord,
+  }),
+  'group.list': method({
+    auth: 'jwt-or-admin-token',
+    summary: 'The groups that you are in.',
+    params: z.object({}),
+    result: z.array(groupRecord),
+  }),
+  'group.get': method({
+    auth: 'jwt',
+    summary: 'A group and its active members.',
+    params: inGroup,
+    result: groupRecord.extend({ members: z.array(memberRecord) }),
+  }),
+  'group.update': method({
+    auth: 'jwt',
+    summary: 'Change a group; for its admins.',
+    params: inGroup.extend({
+      name: label.optional(),
+      description: description.optional(),
+      enforce_model_allowlist: z.boolean().optional(),
+      rpm_ceiling: z.int().min(0).max(RPM_MAX).nullable().optional(),
+    }),
+    result: groupRecord,
+  }),
+  'group.delete': method({
+    auth: 'jwt',
+    summary: 'Delete a group; for its owner. Its keys become personal.',
+    params: inGroup,
+    result: done,
+  }),
+  'group.members.list': method({
+    auth: 'jwt',
+    summary: 'The active members of a group; for its admins.',
+    params: inGroup,
+    result: z.array(memberRecord),
+  }),
+  'group.members.add': method({
+    auth: 'jwt',
+    summary:
+      'Add somebody who has an account, or change them if they are a member; for its admins.',
+    params: inGroup.extend({
+      email,
+      role: memberRole.optional(),
+      cost_multiplier: costMultiplier.optional(),
+    }),
+    result: memberRecord,
+  }),
+  'group.members.update': method({
+    auth: 'jwt',
+    summary: 'Change, deactivate or reactivate a member; for its admins.',
+    params: member.extend({
+      role: memberRole.optional(),
+      cost_multiplier: costMultiplier.optional(),
+      is_active: z.boolean().optional(),
+    }),
+    result: memberRecord,
+  }),
+  'group.members.remove': method({
+    auth: 'jwt',
+    summary: 'Remove a member and revoke their keys of this group; for its admins.',
+    params: member,
+    result: done,
+  }),
+  'group.invite.create': method({
+    auth: 'jwt',
+    summary: 'Invite people by a token that is shown this once; for its admins.',
+    params: inGroup.extend({
+      role: memberRole.default('member'),
+      email: email.optional(),
+      max_uses: z.int().min(1).max(USES_MAX).default(1),
+      ttl_secs: z.int().min(1).max(TTL_SECS_MAX).default(TTL_SECS_DEFAULT),
+    }),
+    result: z.object({
+      id: z.uuid(),
+      token: z.string(),
+      group_id: z.uuid(),
+      role: memberRole,
+      email: z.string().nullable(),
+      max_uses: z.int(),
+      uses: z.int(),
+      expires_at: timestamp,
+    }),
+  }),
+  'group.invite.accept': method({
+    auth: 'jwt',
+    summary: 'Join a group by an invitation.',
+    params: z.object({ token: z.string().max(256) }),
+    result: groupRecord,
+  }),
+  'group.models.list': method({
+    auth: 'jwt',
+    summary: 'The model rules of a group; for its admins.',
+    params: inGroup,
+    result: modelRules,
+  }),
+  'group.models.allow': method({
+    auth: 'jwt',
+    summary: 'Allow models in a group, lifting a denial of the same ones; for its admins.',
+    params: modelIds,
+    result: modelRules,
+  }),
+  'group.models.deny': method({
+    auth: 'jwt',
+    summary: 'Deny models in a group, which overrides allowing them; for its admins.',
+    params: modelIds,
+    result: modelRules,
+  }),
+  'group.credits.topup': method({
+    auth: 'admin',
+    summary: 'Put points into the pool of a group.',
+    params: inGroup.extend(movement),
+    result: z.object({ balance: z.int() }),
+  }),
+  'group.credits.balance': method({
+    auth: 'jwt',
+    summary: 'The pool of a group and its newest movements; for its admins.',
+    params: inGroup,
+    result: ledgerRecord,
+  }),
+  'group.credits.allocate': method({
+    auth: 'jwt',
+    summary:
+      'Move points from the pool of a group to the wallet of a member, all or nothing; for its admins.',
+    params: member.extend(movement),
+    result: z.object({ balance: z.int(), wallet_balance: z.int() }),
+  }),
+};
+
+export const ledgerMethods = {
+  'ledger.self': method({
+    auth: 'jwt-or-admin-token',
+    summary: 'Your wallet and its newest movements.',
+    params: z.object({}),
+    result: ledgerRecord,
+  }),
+};

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { method } from './method.ts';
+import { timestamp } from './records.ts';
+
+export const memoryMethods = {
+  'memory.status': method({
+    auth: 'jwt',
+    summary: 'Whether long-term memory is on, and what it did last for you.',
+    params: z.object({}),
+    result: z.object({
+      enabled: z.boolean(),
+      writeback: z.boolean(),
+      events: z.array(
+        z.object({
+          at: timestamp,
+          kind: z.enum(['recall', 'write', 'delete', 'error']),
+          node_ids: z.array(z.string()),
+          detail: z.string().nullable(),
+        }),
+      ),
+    }),
+  }),
+  'memory.delete': method({
+    auth: 'jwt',
+    summary: 'Forget one memory of yours.',
+    params: z.object({ node_id: z.string().min(1).max(256) }),
+    result: z.object({ deleted: z.boolean() }),
+  }),
+};

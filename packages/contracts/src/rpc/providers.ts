@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { method } from './method.ts';
+import { description, done, label } from './records.ts';
+
+const id = z.string().trim().min(1).max(64);
+const domain = z.string().trim().max(253);
+
+export const providersMethods = {
+  'providers.list': method({
+    auth: 'public',
+    summary: 'The providers to show, built-in and custom.',
+    params: z.object({}),
+    result: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        description: z.string(),
+        website_domain: z.string(),
+        is_official: z.boolean(),
+        is_operator: z.boolean(),
+      }),
+    ),
+  }),
+  'providers.add': method({
+    auth: 'admin',
+    summary: 'Add a custom provider.',
+    params: z.object({
+      id,
+      name: label,
+      description: description.optional(),
+      website_domain: domain.optional(),
+    }),
+    result: done,
+  }),
+  'providers.update': method({
+    auth: 'admin',
+    summary: 'Change the given fields of a custom provider.',
+    params: z.object({
+      provider_id: id,
+      name: label.optional(),
+      description: description.optional(),
+      website_domain: domain.optional(),
+    }),
+    result: done,
+  }),
+  'providers.remove': method({
+    auth: 'admin',
+    summary: 'Remove a custom provider.',
+    params: z.object({ provider_id: id }),
+    result: done,
+  }),
+  'providers.test': method({
+    auth: 'admin',
+    summary: 'Says that testing a provider is not implemented.',
+    params: z.object({}),
+    result: done.extend({ message: z.string() }),
+  }),
+};

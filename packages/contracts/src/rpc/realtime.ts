@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { method } from './method.ts';
+import { modelId } from './records.ts';
+
+const REF_CHARS_MAX = 64;
+
+/** What a client may say in a realtime session. */
+const CLIENT_EVENTS = [
+  'session.update',
+  'input_audio_buffer.append',
+  'input_audio_buffer.commit',
+  'input_audio_buffer.clear',
+  'input_image_buffer.append',
+  'response.create',
+  'response.cancel',
+  'session.stop',
+] as const;
+
+const sessionId = z.string().min(1).max(128);
+
+export const realtimeMethods = {
+  'realtime.start': method({
+    auth: 'jwt',
+    summary: 'Open a realtime session; what the model says arrives on its notification stream.',
+    params: z.object({
+      model: modelId,
+      config: z.record(z.string(), z.unknown()).optional(),
+      conversation_id: z.uuid().optional(),
+      ref_id: z.string().max(REF_CHARS_MAX).optional(),
+    }),
+    result: z.object({ session_id: z.string(), stream_session: z.string() }),
+  }),
+  'realtime.event': method({
+    auth: 'jwt',
+    summary: 'Say something in a realtime session of yours.',
+    params: z.object({
+      session_id: sessionId,
+      event: z.looseObject({ type: z.enum(CLIENT_EVENTS) }),
+    }),
+    result: z.object({ ok: z.literal(true) }),
+  }),
+  'realtime.stop': method({
+    auth: 'jwt',
+    summary: 'Close a realtime session of yours.',
+    params: z.object({ session_id: sessionId }),
+    result: z.object({ removed: z.boolean() }),
+  }),
+};
