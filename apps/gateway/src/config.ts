@@ -1,14 +1,12 @@
 import { upstreamSettings } from '@model-gateway/backends';
 import { busSettings } from '@model-gateway/bus';
 import { databaseSettings } from '@model-gateway/db';
-import { tokenSettings } from '@model-gateway/host';
+import { adminSettings, tokenSettings } from '@model-gateway/host';
 import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway/http';
 import {
   integer,
   loadConfig,
-  optional,
   setting,
-  text,
   withDefault,
   type ConfigOf,
   type Environment,
@@ -19,11 +17,7 @@ const PORT_DEFAULT = 8080;
 /** What only the gateway can be told. */
 export const gatewaySettings = {
   ...upstreamSettings,
-  adminToken: setting('SERVICE_ADMIN_TOKEN', optional(text()), {
-    description: 'The bearer of `/api/admin/*` and of admin-token methods; unset denies them all.',
-    defaultText: 'unset; standalone generates one into the data directory',
-    secret: true,
-  }),
+  ...adminSettings,
   bodyBytesMax: setting('SERVICE_MAX_BODY_BYTES', withDefault(integer(1), 33_554_432), {
     description: 'The largest accepted body of a `/v1` request.',
     defaultText: '33554432',

@@ -11,6 +11,7 @@ import {
 } from '@model-gateway/http';
 import type { RpcConfig } from './config.ts';
 import { createMethods } from './methods/index.ts';
+import { createAuthorise } from './protocol/authorise.ts';
 import { createDispatcher } from './protocol/dispatcher.ts';
 import { createHttpTransport } from './transports/http.ts';
 
@@ -37,7 +38,11 @@ export function createRpc(config: RpcConfig, context: AppContext): ServerApp {
     keys: createKeys(database.keys),
     usage: database.usage,
   });
-  const dispatcher = createDispatcher({ methods, accounts, log });
+  const dispatcher = createDispatcher({
+    methods,
+    authorise: createAuthorise({ accounts, adminToken: config.adminToken }),
+    log,
+  });
   const answerHttp = createHttpTransport({ dispatcher });
   const cors = createCors(config.corsOrigins);
   const answerProbe = createProbes({

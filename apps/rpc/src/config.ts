@@ -1,6 +1,6 @@
 import { busSettings } from '@model-gateway/bus';
 import { databaseSettings } from '@model-gateway/db';
-import { tokenSettings } from '@model-gateway/host';
+import { adminSettings, tokenSettings } from '@model-gateway/host';
 import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway/http';
 import {
   flag,
@@ -16,6 +16,7 @@ const PORT_DEFAULT = 8081;
 
 /** What only the RPC plane can be told. */
 export const accountSettings = {
+  ...adminSettings,
   registrationOpen: setting('SERVICE_REGISTRATION_OPEN', withDefault(flag(), true), {
     description:
       'Whether people may register; `false` closes registration, also for the first user.',

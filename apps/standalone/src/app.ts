@@ -40,7 +40,7 @@ export async function openStandalone(
   const app = combineApps(
     {
       gateway: createGateway({ ...config, adminToken: admin.value }, context, { unlisted }),
-      rpc: createRpc(config, context),
+      rpc: createRpc({ ...config, adminToken: admin.value }, context),
       agentTunnel: createAgentTunnel(config, context),
       videoWorker: createVideoWorker({ ...config, queueRedisUrl: urls.queueRedisUrl }, context),
     },

@@ -2,6 +2,7 @@ import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentLog as log } from '@model-gateway/kernel';
 import { startPostgres } from '../src/index.ts';
+import { commandLineOf } from '../src/process-identity.ts';
 import { endedUnnoticed, exists, newDataDir, query, runs, until } from './stores.ts';
 
 let dataDir: Awaited<ReturnType<typeof newDataDir>>;
@@ -102,6 +103,9 @@ test('the password is in no command line and in a file that only its owner reads
   const store = await startPostgres({ dataDir: dataDir.path, log });
   const secretFile = join(dataDir.path, 'secrets', 'postgres-password');
   expect((await stat(secretFile)).mode & 0o777).toBe(0o600);
+  const secret = (await readFile(secretFile, 'utf8')).trim();
+  expect(await commandLineOf(store.pid)).toContain('postgres');
+  expect(await commandLineOf(store.pid)).not.toContain(secret);
   const wrong = store.url.replace(/:[^:@]+@/, ':wrong@');
   await expect(query(wrong, 'SELECT 1')).rejects.toThrow('password authentication failed');
   await store.stop();

@@ -65,12 +65,15 @@ export async function holdStores(dataDir: string): Promise<{
 }
 
 /** The id of a process that has ended while its parent does not look. */
-export async function endedUnnoticed(): Promise<{ readonly pid: number; end(): void }> {
+export async function endedUnnoticed(): Promise<{
+  readonly pid: number;
+  readonly end: () => void;
+}> {
   const parent = spawn('/bin/sh', ['-c', 'true & echo $!; exec sleep 60'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   for await (const line of createInterface({ input: parent.stdout })) {
-    return { pid: Number(line), end: () => parent.kill('SIGKILL') };
+    return { pid: Number(line), end: () => void parent.kill('SIGKILL') };
   }
   throw new Error('no process id was written');
 }

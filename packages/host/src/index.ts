@@ -1,4 +1,4 @@
 export type { AppContext } from './app-context.ts';
 export { openStores, type Stores } from './open-stores.ts';
-export { secretOrGenerated, tokenSettings } from './process-secrets.ts';
+export { adminSettings, secretOrGenerated, tokenSettings } from './process-secrets.ts';
 export { runServer } from './run-server.ts';

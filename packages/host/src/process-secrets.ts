@@ -1,4 +1,4 @@
-import { generatedSecret, optional, setting } from '@model-gateway/kernel';
+import { generatedSecret, optional, setting, text } from '@model-gateway/kernel';
 import { z } from 'zod';
 
 const JWT_SECRET_BYTES_MIN = 32;
@@ -22,6 +22,15 @@ export const tokenSettings = {
       requiredInProduction: true,
     },
   ),
+};
+
+/** The credential of operators, for the apps that have surfaces of theirs. */
+export const adminSettings = {
+  adminToken: setting('SERVICE_ADMIN_TOKEN', optional(text()), {
+    description: 'The bearer of `/api/admin/*` and of admin-token methods; unset denies them all.',
+    defaultText: 'unset; standalone generates one into the data directory',
+    secret: true,
+  }),
 };
 
 /** A secret from the configuration, or else the one that the processes of this data directory share. */

@@ -1,20 +1,10 @@
-import {
-  rpcMethods,
-  ServiceError,
-  type AuthLevel,
-  type RpcMethodName,
-} from '@model-gateway/contracts';
-import type { Accounts, User } from '@model-gateway/accounts';
+import { rpcMethods, ServiceError, type RpcMethodName } from '@model-gateway/contracts';
 import type { Log } from '@model-gateway/kernel';
 import { ErrorObject, JsonRpcError, SuccessObject } from 'jsonrpc-lite';
 import { z } from 'zod';
+import type { Authorise, Credentials } from './authorise.ts';
 import type { Handlers } from './handlers.ts';
 import { toRpcError } from './rpc-error.ts';
-
-/** Who is calling, as far as the transport can tell. */
-export interface Credentials {
-  readonly bearer: string | undefined;
-}
 
 /** Answers JSON-RPC messages; knows no transport. */
 export interface Dispatcher {
@@ -24,7 +14,7 @@ export interface Dispatcher {
 
 interface DispatcherDependencies {
   readonly methods: Handlers;
-  readonly accounts: Accounts;
+  readonly authorise: Authorise;
   readonly log: Log;
 }
 
@@ -35,7 +25,7 @@ const envelope = z.object({
   id: z.union([z.string(), z.int(), z.null()]).default(null),
 });
 
-export function createDispatcher({ methods, accounts, log }: DispatcherDependencies): Dispatcher {
+export function createDispatcher({ methods, authorise, log }: DispatcherDependencies): Dispatcher {
   async function call(
     message: z.output<typeof envelope>,
     credentials: Credentials,
@@ -43,12 +33,12 @@ export function createDispatcher({ methods, accounts, log }: DispatcherDependenc
     const name = message.method;
     if (!isMethod(name)) throw new UnknownMethodError(name);
     const contract = rpcMethods[name];
-    const user = await authorise(contract.auth, credentials, accounts);
+    const context = await authorise(name, contract, credentials);
     const params = contract.params.safeParse(message.params ?? {});
     if (!params.success) throw invalidParams(params.error);
     // The table ties each handler to its own params and context; the union of all of them cannot be called directly.
     const handler = methods[name] as (params: unknown, context: unknown) => Promise<object>;
-    return handler(params.data, { user });
+    return handler(params.data, context);
   }
 
   return {
@@ -81,18 +71,6 @@ class UnknownMethodError extends Error {
 
 function isMethod(name: string): name is RpcMethodName {
   return Object.hasOwn(rpcMethods, name);
-}
-
-async function authorise(
-  level: AuthLevel,
-  { bearer }: Credentials,
-  accounts: Accounts,
-): Promise<User | undefined> {
-  if (level === 'public') return undefined;
-  const user = bearer === undefined ? undefined : await accounts.authenticate(bearer);
-  if (user === undefined)
-    throw new ServiceError('authentication_required', 'authentication required');
-  return user;
 }
 
 function invalidParams(error: z.ZodError): ServiceError {

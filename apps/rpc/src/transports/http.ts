@@ -17,6 +17,10 @@ export function createHttpTransport({ dispatcher }: { readonly dispatcher: Dispa
     }
     const text = await readBody(request, BODY_BYTES_MAX);
     const bearer = bearerOf(request);
-    answerJson(response, 200, await dispatcher.answer(text, { bearer }));
+    answerJson(
+      response,
+      200,
+      await dispatcher.answer(text, { bearer, clientIp: request.socket.remoteAddress ?? '' }),
+    );
   };
 }
