@@ -1,8 +1,9 @@
-import { createAccessTokens, createAccounts, createKeys } from '@model-gateway/accounts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AppContext } from '@model-gateway/host';
 import {
   answerNotFound,
   answerRestError,
+  createClientIp,
   createCors,
   createProbes,
   pathOf,
@@ -11,39 +12,48 @@ import {
 } from '@model-gateway/http';
 import type { RpcConfig } from './config.ts';
 import { createMethods } from './methods/index.ts';
-import { createAuthorise } from './protocol/authorise.ts';
+import { createAdminTokenCheck, createAuthorise } from './protocol/authorise.ts';
 import { createDispatcher } from './protocol/dispatcher.ts';
+import { createServices } from './services.ts';
+import { createSessions } from './sessions/sessions.ts';
 import { createHttpTransport } from './transports/http.ts';
+import { createSseTransport } from './transports/sse.ts';
+import { createWebSocketTransport } from './transports/websocket.ts';
 
 export type { RpcConfig } from './config.ts';
 export { accountSettings } from './config.ts';
 
-/** The JSON-RPC management plane. */
+const MS_PER_SEC = 1000;
+
+/** The JSON-RPC management plane: one set of methods, two transports, and the event stream beside them. */
 export function createRpc(config: RpcConfig, context: AppContext): ServerApp {
-  const { database, bus, clock, log, metrics, stopping } = context;
-  const accounts = createAccounts({
-    users: database.users,
-    refreshTokens: database.refreshTokens,
-    accessTokens: createAccessTokens({
-      secret: context.jwtSecret,
-      expiresInSecs: config.accessTokenTtlSecs,
-      clock,
-    }),
-    clock,
-    registrationOpen: config.registrationOpen,
-    refreshTokenTtlSecs: config.refreshTokenTtlSecs,
-  });
-  const methods = createMethods({
-    accounts,
-    keys: createKeys(database.keys),
-    usage: database.usage,
-  });
-  const dispatcher = createDispatcher({
-    methods,
-    authorise: createAuthorise({ accounts, adminToken: config.adminToken }),
+  const { database, bus, log, metrics, stopping } = context;
+  const services = createServices(config, context);
+  const { accounts } = services;
+  const isAdminToken = createAdminTokenCheck(config.adminToken);
+  const clientIp = createClientIp(config.trustProxy);
+  const sessions = createSessions({
+    channels: bus.channels,
+    entries: { get: async () => undefined },
     log,
   });
-  const answerHttp = createHttpTransport({ dispatcher });
+  const dispatcher = createDispatcher({
+    methods: createMethods(services),
+    authorise: createAuthorise({ accounts, users: database.users, isAdminToken }),
+    discover: () => ({}),
+    log,
+  });
+  const http = createHttpTransport({ dispatcher, sessions, clientIp });
+  const sse = createSseTransport({ sessions, accounts, metrics });
+  const webSocket = createWebSocketTransport({
+    dispatcher,
+    accounts,
+    isAdminToken,
+    clientIp,
+    anonymousIdleMs: config.anonymousIdleSecs * MS_PER_SEC,
+    metrics,
+    log,
+  });
   const cors = createCors(config.corsOrigins);
   const answerProbe = createProbes({
     version: SERVICE_VERSION,
@@ -52,22 +62,36 @@ export function createRpc(config: RpcConfig, context: AppContext): ServerApp {
     stopping,
     checks: { postgres: () => database.ping(), redis: () => bus.ping() },
   });
+  const surfaces: Readonly<
+    Record<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>>
+  > = {
+    '/api/rpc': http,
+    '/api/rpc/events': (request, response) => sse.answer(request, response),
+  };
+  // Streams have no end of their own: draining would wait for them in vain.
+  stopping.addEventListener('abort', () => sse.close(), { once: true });
 
   return {
     name: 'rpc',
     start: async () => undefined,
-    stop: async () => undefined,
+    async stop() {
+      sse.close();
+      await webSocket.close();
+    },
     handle(request, response) {
       const path = pathOf(request);
       if (cors(request, response)) return;
       if (answerProbe(request.method, path, response)) return;
-      if (path === '/api/rpc') {
-        answerHttp(request, response).catch((error: unknown) =>
+      const surface = Object.hasOwn(surfaces, path) ? surfaces[path] : undefined;
+      if (surface === undefined) answerNotFound(request, response, log);
+      else
+        surface(request, response).catch((error: unknown) =>
           answerRestError(error, request, response, log),
         );
-      } else {
-        answerNotFound(request, response, log);
-      }
+    },
+    upgrade(request, socket, head) {
+      if (pathOf(request) === '/api/rpc') webSocket.upgrade(request, socket, head);
+      else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
     },
   };
 }

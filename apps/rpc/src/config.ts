@@ -17,6 +17,10 @@ const PORT_DEFAULT = 8081;
 /** What only the RPC plane can be told. */
 export const accountSettings = {
   ...adminSettings,
+  anonymousIdleSecs: setting('SERVICE_ANON_WS_IDLE_SECS', withDefault(integer(1, 3600), 10), {
+    description: 'How long a WebSocket without a token may be silent.',
+    defaultText: '10',
+  }),
   registrationOpen: setting('SERVICE_REGISTRATION_OPEN', withDefault(flag(), true), {
     description:
       'Whether people may register; `false` closes registration, also for the first user.',

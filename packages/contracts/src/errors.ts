@@ -7,6 +7,7 @@ export const ERROR_CODES = [
   'invalid_request',
   'missing_fields',
   'bad_ref',
+  'bad_session',
   'request_too_large',
   'not_found',
   'method_not_allowed',
@@ -15,9 +16,13 @@ export const ERROR_CODES = [
   'invalid_credentials',
   'admin_token_required',
   'admin_required',
+  'session_forbidden',
   // Accounts.
   'email_taken',
   'registration_closed',
+  'group_id_taken',
+  'member_protected',
+  'invitation_refused',
   // Routing and upstreams.
   'unknown_type',
   'bad_url',

@@ -15,8 +15,17 @@ export type { AuthLevel, MethodContract } from './rpc/method.ts';
 export {
   rpcMethods,
   type RpcAuth,
+  type RpcInput,
   type RpcMethodName,
   type RpcParams,
   type RpcResult,
 } from './rpc/methods.ts';
+export {
+  rpcNotifications,
+  type RpcNotification,
+  type RpcNotificationName,
+  type RpcNotificationParams,
+} from './rpc/notifications.ts';
+export { openRpcDocument, type OpenRpcDocument } from './rpc/openrpc.ts';
+export { isSessionId, sessionChannel, sessionOwnerKey } from './rpc/sessions.ts';
 export { usageEventSchema, type UsageEvent } from './usage-event.ts';

@@ -1,4 +1,5 @@
 export { bearerOf } from './bearer.ts';
+export { createClientIp, type ClientIp } from './client-ip.ts';
 export { clientGone } from './client-gone.ts';
 export { createCors, type Cors } from './cors.ts';
 export { createExpressApp } from './express-app.ts';
@@ -7,7 +8,13 @@ export { createLeanRoutes, type LeanRoute } from './lean-routes.ts';
 export { createProbes, type Probes, type StoreCheck } from './probes.ts';
 export { readBody, readJson } from './read-json.ts';
 export { requestIdOf } from './request-id.ts';
-export { answerJson, answerNotFound, answerRestError, answerText } from './rest-errors.ts';
+export {
+  answerJson,
+  answerJsonText,
+  answerNotFound,
+  answerRestError,
+  answerText,
+} from './rest-errors.ts';
 export { pathOf, type ServerApp } from './server-app.ts';
 export { absoluteDataDir, publicUrlOf, serverSettings, surfaceSettings } from './settings.ts';
 export { validated } from './validated.ts';

@@ -24,6 +24,7 @@ const REST_ERRORS = {
   invalid_request: invalid('invalid_request'),
   missing_fields: invalid('missing_fields'),
   bad_ref: invalid('bad_ref'),
+  bad_session: invalid('bad_session'),
   request_too_large: invalid('request_too_large', 413),
   not_found: invalid('not_found', 404),
   method_not_allowed: invalid('method_not_allowed', 405),
@@ -31,8 +32,12 @@ const REST_ERRORS = {
   invalid_credentials: auth('unauthorized', 401),
   admin_token_required: auth('unauthorized', 401),
   admin_required: auth('forbidden', 403),
+  session_forbidden: auth('session_forbidden', 403),
   email_taken: invalid('email_taken', 409),
   registration_closed: auth('registration_closed', 403),
+  group_id_taken: invalid('group_id_taken', 409),
+  member_protected: invalid('member_protected', 409),
+  invitation_refused: auth('invitation_refused', 403),
   unknown_type: invalid('unknown_type'),
   bad_url: invalid('bad_url'),
   model_not_found: { status: 404, type: 'invalid_request_error', code: 'model_not_found' },
@@ -78,7 +83,11 @@ export function answerJson(response: ServerResponse, status: number, body: unkno
     response.destroy();
     return;
   }
-  const text = JSON.stringify(body);
+  answerJsonText(response, status, JSON.stringify(body));
+}
+
+/** Answers with a JSON body that is text already. */
+export function answerJsonText(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),

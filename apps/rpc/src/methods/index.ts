@@ -6,7 +6,8 @@ import { createKeysMethods } from './keys.ts';
 import { createNotAvailableYetMethods } from './not-available-yet.ts';
 import { createUsageMethods } from './usage.ts';
 
-interface MethodDependencies {
+/** The rules behind the methods. */
+export interface MethodDependencies {
   readonly accounts: Accounts;
   readonly keys: Keys;
   readonly usage: UsageStore;

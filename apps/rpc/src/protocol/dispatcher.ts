@@ -1,76 +1,120 @@
 import { rpcMethods, ServiceError, type RpcMethodName } from '@model-gateway/contracts';
 import type { Log } from '@model-gateway/kernel';
-import { ErrorObject, JsonRpcError, SuccessObject } from 'jsonrpc-lite';
-import { z } from 'zod';
+import { JsonRpcError } from 'jsonrpc-lite';
+import type { z } from 'zod';
 import type { Authorise, Credentials } from './authorise.ts';
 import type { Handlers } from './handlers.ts';
+import { parseMessages, type Message } from './message.ts';
+import { errorText, successText } from './response.ts';
 import { toRpcError } from './rpc-error.ts';
+
+/** Who speaks, and over what. */
+export interface Caller {
+  readonly credentials: Credentials;
+  /** A WebSocket without a token: only public methods and the probe are for it. */
+  readonly isAnonymousSocket: boolean;
+}
+
+/** What a text was answered with. */
+export interface Answer {
+  readonly text: string;
+  /** The response objects in it, one for each request. */
+  readonly responses: readonly string[];
+  /** The connection has served its purpose. */
+  readonly isLast: boolean;
+}
 
 /** Answers JSON-RPC messages; knows no transport. */
 export interface Dispatcher {
-  /** The answer to the text of one message. */
-  answer(text: string, credentials: Credentials): Promise<SuccessObject | ErrorObject>;
+  answer(text: string, caller: Caller): Promise<Answer>;
 }
 
 interface DispatcherDependencies {
   readonly methods: Handlers;
   readonly authorise: Authorise;
+  /** The document behind `rpc.discover`. */
+  readonly discover: () => unknown;
   readonly log: Log;
 }
 
-const envelope = z.object({
-  jsonrpc: z.literal('2.0'),
-  method: z.string(),
-  params: z.record(z.string(), z.unknown()).nullish(),
-  id: z.union([z.string(), z.int(), z.null()]).default(null),
-});
+const BATCH_REQUESTS_MAX = 1000;
+const PARSE_ERROR = new JsonRpcError('Parse error', -32_700);
+const INVALID_REQUEST = new JsonRpcError('Invalid request', -32_600);
 
-export function createDispatcher({ methods, authorise, log }: DispatcherDependencies): Dispatcher {
-  async function call(
-    message: z.output<typeof envelope>,
-    credentials: Credentials,
-  ): Promise<object> {
-    const name = message.method;
-    if (!isMethod(name)) throw new UnknownMethodError(name);
-    const contract = rpcMethods[name];
-    const context = await authorise(name, contract, credentials);
-    const params = contract.params.safeParse(message.params ?? {});
-    if (!params.success) throw invalidParams(params.error);
+export function createDispatcher({
+  methods,
+  authorise,
+  discover,
+  log,
+}: DispatcherDependencies): Dispatcher {
+  async function call(method: string, params: unknown, caller: Caller): Promise<unknown> {
+    if (method === 'rpc.discover' && !caller.isAnonymousSocket) return discover();
+    if (!isMethod(method)) throw unknownMethod(method, caller);
+    const contract = rpcMethods[method];
+    const context = await authorise(method, contract, caller.credentials);
+    const parsed = contract.params.safeParse(params);
+    if (!parsed.success) throw invalidParams(parsed.error);
     // The table ties each handler to its own params and context; the union of all of them cannot be called directly.
-    const handler = methods[name] as (params: unknown, context: unknown) => Promise<object>;
-    return handler(params.data, context);
+    const handler = methods[method] as (params: unknown, context: unknown) => Promise<unknown>;
+    return handler(parsed.data, context);
+  }
+
+  async function respond({ id, call: request }: Message, caller: Caller): Promise<string> {
+    if (request === undefined) return errorText(id, INVALID_REQUEST);
+    try {
+      return successText(id, await call(request.method, request.params, caller));
+    } catch (error) {
+      return errorText(id, error instanceof JsonRpcError ? error : toRpcError(error, log));
+    }
+  }
+
+  async function respondToBatch(messages: readonly Message[], caller: Caller): Promise<Answer> {
+    const responses: string[] = [];
+    let isLast = false;
+    for (const message of messages) {
+      const isProbe = isAnonymousProbe(message, caller);
+      responses.push(isProbe ? acknowledge(message) : await respond(message, caller));
+      isLast ||= isProbe;
+    }
+    return { text: `[${responses.join(',')}]`, responses, isLast };
   }
 
   return {
-    async answer(text, credentials) {
-      const parsed = parse(text);
-      if (parsed === undefined)
-        return new ErrorObject(null, new JsonRpcError('Parse error', -32_700));
-      const message = envelope.safeParse(parsed.value);
-      if (!message.success)
-        return new ErrorObject(null, new JsonRpcError('Invalid request', -32_600));
-      const { id } = message.data;
-      try {
-        return new SuccessObject(id, await call(message.data, credentials));
-      } catch (error) {
-        if (error instanceof UnknownMethodError) return new ErrorObject(id, error.rpcError);
-        return new ErrorObject(id, toRpcError(error, log));
+    async answer(text, caller) {
+      const parsed = parseMessages(text);
+      if (parsed.kind === 'garbage') return single(errorText('null', PARSE_ERROR));
+      if (parsed.kind === 'single') {
+        const { message } = parsed;
+        if (isAnonymousProbe(message, caller))
+          return { ...single(acknowledge(message)), isLast: true };
+        return single(await respond(message, caller));
       }
+      const count = parsed.messages.length;
+      if (count === 0 || count > BATCH_REQUESTS_MAX)
+        return single(errorText('null', INVALID_REQUEST));
+      return respondToBatch(parsed.messages, caller);
     },
   };
 }
 
-class UnknownMethodError extends Error {
-  readonly rpcError: JsonRpcError;
+const single = (text: string): Answer => ({ text, responses: [text], isLast: false });
 
-  constructor(method: string) {
-    super(method);
-    this.rpcError = new JsonRpcError(`Method not found: ${method}`, -32_601);
-  }
+/** `system.probe` exists for anonymous sockets alone. */
+function isAnonymousProbe({ call }: Message, { isAnonymousSocket }: Caller): boolean {
+  return isAnonymousSocket && call?.method === 'system.probe';
 }
+
+const acknowledge = ({ id }: Message): string => successText(id, { ok: true, status: 'ok' });
 
 function isMethod(name: string): name is RpcMethodName {
   return Object.hasOwn(rpcMethods, name);
+}
+
+// A stranger on a socket is not told which methods there are.
+function unknownMethod(method: string, { isAnonymousSocket }: Caller): unknown {
+  if (isAnonymousSocket)
+    return new ServiceError('authentication_required', 'authentication required');
+  return new JsonRpcError(`Method not found: ${method}`, -32_601);
 }
 
 function invalidParams(error: z.ZodError): ServiceError {
@@ -78,20 +122,9 @@ function invalidParams(error: z.ZodError): ServiceError {
     path: issue.path.join('.'),
     message: issue.message,
   }));
-  const first = issues[0];
-  return new ServiceError(
-    'missing_fields',
-    `Invalid params: ${first?.path ?? ''}: ${first?.message ?? ''}`,
-    {
-      details: { issues },
-    },
-  );
-}
-
-function parse(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
+  const first = issues[0] ?? { path: '', message: '' };
+  const where = first.path === '' ? 'params' : `'${first.path}'`;
+  return new ServiceError('missing_fields', `Invalid params: ${where}: ${first.message}`, {
+    details: { issues },
+  });
 }

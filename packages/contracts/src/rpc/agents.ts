@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { label, modelId, timestamp } from './records.ts';
+import { label, modelId, record, timestamp } from './records.ts';
 
-const agent = z.object({
+const agent = record('Agent', {
   id: z.uuid(),
   name: z.string(),
   host: z.string().nullable(),

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { email, userRecord } from './records.ts';
+import { email, record, userRecord } from './records.ts';
 
 const PASSWORD_CHARS_MIN = 8;
 const PASSWORD_CHARS_MAX = 128;
 const NAME_CHARS_MAX = 128;
 const REFRESH_TOKEN_CHARS_MAX = 256;
 
-const signedIn = z.object({
+const signedIn = record('SignedIn', {
   access_token: z.string(),
   refresh_token: z.string(),
   token_type: z.literal('Bearer'),

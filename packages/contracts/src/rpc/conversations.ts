@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { done, timestamp } from './records.ts';
+import { done, record, timestamp } from './records.ts';
 
 const TITLE_CHARS_MAX = 200;
 
-const conversation = z.object({
+const conversation = record('Conversation', {
   id: z.uuid(),
   title: z.string(),
   message_count: z.int(),
@@ -15,7 +15,10 @@ const conversation = z.object({
 
 /** `id` is the older name of `conversation_id`, which wins when both are given. */
 const conversationId = z
-  .object({ conversation_id: z.uuid().optional(), id: z.uuid().optional() })
+  .object({
+    conversation_id: z.uuid().optional().describe('or `id`'),
+    id: z.uuid().optional().describe('the older name of `conversation_id`'),
+  })
   .transform(({ conversation_id, id }, context) => {
     const chosen = conversation_id ?? id;
     if (chosen !== undefined) return { conversation_id: chosen };

@@ -7,7 +7,13 @@ export const timestamp = z.iso.datetime();
 export const done = z.object({ ok: z.literal(true) });
 
 /** An email as people type it: trimmed, lower-cased, at most 254 characters. */
-export const email = z.string().trim().toLowerCase().max(254).pipe(z.email());
+export const email = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(254)
+  .pipe(z.email())
+  .meta({ format: 'email' });
 
 /** A short text that people give things. */
 export const label = z.string().trim().min(1).max(128);
@@ -20,10 +26,17 @@ export const modelId = z.string().trim().min(1).max(128);
 
 /** A whole number that is moved into bounds instead of being refused. */
 export const clamped = (min: number, max: number) =>
-  z.int().transform((value) => Math.min(Math.max(value, min), max));
+  z
+    .int()
+    .transform((value) => Math.min(Math.max(value, min), max))
+    .meta({ description: `moved into ${min}–${max}` });
+
+/** An object that methods answer, under the name that the reference gives it. */
+export const record = <Shape extends z.ZodRawShape>(name: string, shape: Shape) =>
+  z.object(shape).meta({ id: name });
 
 /** A person. */
-export const userRecord = z.object({
+export const userRecord = record('User', {
   id: z.uuid(),
   email: z.string(),
   name: z.string(),
@@ -31,7 +44,7 @@ export const userRecord = z.object({
 });
 
 /** An API key, without its secret. */
-export const keyRecord = z.object({
+export const keyRecord = record('Key', {
   id: z.uuid(),
   name: z.string(),
   key_prefix: z.string(),
@@ -45,7 +58,7 @@ export const keyRecord = z.object({
 });
 
 /** One metered request, as its owner sees it. */
-export const usageRecord = z.object({
+export const usageRecord = record('Usage', {
   id: z.uuid(),
   model: z.string(),
   backend: z.string(),
@@ -65,7 +78,7 @@ export const usageRecord = z.object({
 export const memberRole = z.enum(['admin', 'member']);
 
 /** A group, as one of its members sees it. */
-export const groupRecord = z.object({
+export const groupRecord = record('Group', {
   id: z.uuid(),
   name: z.string(),
   description: z.string(),
@@ -78,7 +91,7 @@ export const groupRecord = z.object({
 });
 
 /** A member of a group; they are named by their email. */
-export const memberRecord = z.object({
+export const memberRecord = record('Member', {
   user_id: z.string(),
   email: z.string(),
   name: z.string(),
@@ -90,7 +103,7 @@ export const memberRecord = z.object({
 });
 
 /** A wallet or pool with its newest movements. */
-export const ledgerRecord = z.object({
+export const ledgerRecord = record('Ledger', {
   balance: z.int(),
   entries: z.array(
     z.object({
@@ -103,4 +116,14 @@ export const ledgerRecord = z.object({
       created_at: timestamp,
     }),
   ),
+});
+
+/** Where the video of a finished job is. */
+export const videoResult = record('VideoResult', {
+  url: z.string(),
+  format: z.string().optional(),
+  width: z.int().optional(),
+  height: z.int().optional(),
+  duration_seconds: z.number().optional(),
+  expires_at: z.string().optional(),
 });

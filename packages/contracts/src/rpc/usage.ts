@@ -11,8 +11,8 @@ export const usageMethods = {
     auth: 'jwt',
     summary: 'Your metered requests, newest first.',
     params: z.object({
-      limit: clamped(1, LIMIT_MAX).default(LIMIT_DEFAULT),
-      offset: clamped(0, OFFSET_MAX).default(0),
+      limit: clamped(1, LIMIT_MAX).prefault(LIMIT_DEFAULT),
+      offset: clamped(0, OFFSET_MAX).prefault(0),
       project: z.string().optional(),
     }),
     result: z.object({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { clamped, modelId } from './records.ts';
+import { clamped, modelId, record, videoResult } from './records.ts';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
@@ -11,23 +11,14 @@ const SIDE_PIXELS_MAX = 4096;
 
 const side = z.int().min(SIDE_PIXELS_MIN).max(SIDE_PIXELS_MAX);
 
-const job = z.object({
+const job = record('VideoJob', {
   id: z.uuid(),
   job_id: z.uuid(),
   object: z.literal('video.generation'),
   model: z.string(),
   status: z.enum(['queued', 'running', 'done', 'failed', 'cancelled']),
   progress: z.number(),
-  result: z
-    .object({
-      url: z.string(),
-      format: z.string().optional(),
-      width: z.int().optional(),
-      height: z.int().optional(),
-      duration_seconds: z.number().optional(),
-      expires_at: z.string().optional(),
-    })
-    .nullable(),
+  result: videoResult.nullable(),
   error: z.string().nullable(),
   cost: z.number(),
   created_at: z.int(),
@@ -64,7 +55,7 @@ export const videoMethods = {
   'video.list': method({
     auth: 'jwt',
     summary: 'Your video jobs, newest first.',
-    params: z.object({ limit: clamped(1, LIMIT_MAX).default(LIMIT_DEFAULT) }),
+    params: z.object({ limit: clamped(1, LIMIT_MAX).prefault(LIMIT_DEFAULT) }),
     result: z.object({ jobs: z.array(job) }),
   }),
   'video.cancel': method({

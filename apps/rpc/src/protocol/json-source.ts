@@ -1,0 +1,84 @@
+/**
+ * Finds the source text of parts of a JSON document, for what `JSON.parse` loses: a number beyond 2^53 or the way it was
+ * written. Every function here is for text that is known to be valid JSON.
+ */
+
+const SPACE = /\s/;
+
+/** The source texts of the elements of an array. */
+export function elementSources(array: string): readonly string[] {
+  const elements: string[] = [];
+  let at = skipSpace(array, 0) + 1;
+  for (at = skipSpace(array, at); array[at] !== ']'; at = skipSpace(array, at)) {
+    const end = valueEnd(array, at);
+    elements.push(array.slice(at, end));
+    at = skipSpace(array, end);
+    if (array[at] === ',') at += 1;
+  }
+  return elements;
+}
+
+/** The source text of a member of an object; of several with one name the last, as `JSON.parse` has it. */
+export function memberSource(object: string, name: string): string | undefined {
+  let found: string | undefined;
+  let at = skipSpace(object, 0) + 1;
+  for (at = skipSpace(object, at); object[at] !== '}'; at = skipSpace(object, at)) {
+    const keyEnd = valueEnd(object, at);
+    const key: unknown = JSON.parse(object.slice(at, keyEnd));
+    const valueStart = skipSpace(object, skipSpace(object, keyEnd) + 1);
+    at = valueEnd(object, valueStart);
+    if (key === name) found = object.slice(valueStart, at);
+    at = skipSpace(object, at);
+    if (object[at] === ',') at += 1;
+  }
+  return found;
+}
+
+/** The text without the white space that means nothing. */
+export function compact(source: string): string {
+  let text = '';
+  for (let at = 0; at < source.length;) {
+    const character = source.charAt(at);
+    const end = character === '"' ? stringEnd(source, at) : at + 1;
+    if (!SPACE.test(character)) text += source.slice(at, end);
+    at = end;
+  }
+  return text;
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && SPACE.test(text.charAt(at))) at += 1;
+  return at;
+}
+
+function valueEnd(text: string, from: number): number {
+  const first = text[from];
+  if (first === '"') return stringEnd(text, from);
+  if (first !== '{' && first !== '[') return scalarEnd(text, from);
+  let depth = 0;
+  for (let at = from; at < text.length;) {
+    const character = text[at];
+    if (character === '"') {
+      at = stringEnd(text, at);
+      continue;
+    }
+    if (character === '{' || character === '[') depth += 1;
+    if (character === '}' || character === ']') depth -= 1;
+    at += 1;
+    if (depth === 0) return at;
+  }
+  return text.length;
+}
+
+function stringEnd(text: string, from: number): number {
+  let at = from + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
+
+function scalarEnd(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && !/[\s,\]}]/.test(text.charAt(at))) at += 1;
+  return at;
+}

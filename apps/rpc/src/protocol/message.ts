@@ -1,0 +1,67 @@
+import { compact, elementSources, memberSource } from './json-source.ts';
+
+/** A request object, as far as it could be read. */
+export interface Message {
+  /** The id to answer with, as JSON text: see `echoId`. */
+  readonly id: string;
+  /** Undefined for something that is not a request. */
+  readonly call: { readonly method: string; readonly params: unknown } | undefined;
+}
+
+/** What a text on the wire turned out to be. */
+export type Parsed =
+  | { readonly kind: 'garbage' }
+  | { readonly kind: 'single'; readonly message: Message }
+  | { readonly kind: 'batch'; readonly messages: readonly Message[] };
+
+const INVALID: Message = { id: 'null', call: undefined };
+const I64_MIN = -(2n ** 63n);
+const I64_MAX = 2n ** 63n - 1n;
+
+/** Reads one request or a batch of them. */
+export function parseMessages(text: string): Parsed {
+  const value = parseJson(text);
+  if (value === undefined) return { kind: 'garbage' };
+  if (!Array.isArray(value.parsed))
+    return { kind: 'single', message: readMessage(value.parsed, text) };
+  const elements: readonly unknown[] = value.parsed;
+  const sources = elementSources(text);
+  return {
+    kind: 'batch',
+    messages: elements.map((element, index) => readMessage(element, sources[index] ?? '')),
+  };
+}
+
+/**
+ * The id of an answer, with the type and the very digits of the request's: null, strings and whole numbers within 64 bits
+ * as they were written, anything else as a string of its JSON.
+ */
+export function echoId(source: string | undefined): string {
+  if (source === undefined || source === 'null' || source.startsWith('"')) return source ?? 'null';
+  if (/^-?\d+$/.test(source)) {
+    const value = BigInt(source);
+    if (value >= I64_MIN && value <= I64_MAX) return source;
+  }
+  return JSON.stringify(compact(source));
+}
+
+function readMessage(value: unknown, source: string): Message {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return INVALID;
+  const id = echoId(memberSource(source, 'id'));
+  const { jsonrpc, method, params } = value as Record<string, unknown>;
+  const isCall = jsonrpc === '2.0' && typeof method === 'string' && isParams(params);
+  return { id, call: isCall ? { method, params: params ?? {} } : undefined };
+}
+
+// An array is a form of params that JSON-RPC knows and we do not take: it is refused later, as invalid params.
+function isParams(params: unknown): boolean {
+  return params === undefined || typeof params === 'object';
+}
+
+function parseJson(text: string): { readonly parsed: unknown } | undefined {
+  try {
+    return { parsed: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}

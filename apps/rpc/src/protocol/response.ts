@@ -1,0 +1,14 @@
+import { JsonRpc, type JsonRpcError } from 'jsonrpc-lite';
+
+/** A response object as text. The id is JSON text already: it must not go through a number again. */
+export function successText(id: string, result: unknown): string {
+  return envelope(id, 'result', result ?? null);
+}
+
+export function errorText(id: string, error: JsonRpcError): string {
+  return envelope(id, 'error', error);
+}
+
+function envelope(id: string, name: 'result' | 'error', value: unknown): string {
+  return `{"jsonrpc":"${JsonRpc.VERSION}","id":${id},"${name}":${JSON.stringify(value)}}`;
+}
