@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 async function startBus(options: { readonly redisUrl?: string } = {}): Promise<Bus> {
-  const bus = createBus({ ...options, dataDir, prefix, log: silentLog, journalClaimIdleMs: 200 });
+  const bus = createBus({ ...options, dataDir, prefix, log: silentLog });
   buses.push(bus);
   await bus.start();
   return bus;

@@ -8,12 +8,8 @@ import {
   type Log,
 } from '@model-gateway/kernel';
 import { decodeJournalLine } from '../journal-line.ts';
-import {
-  formatSegmentName,
-  isOwnerGone,
-  parseSegmentName,
-  type SegmentOwner,
-} from './segment-name.ts';
+import { formatSegmentName, parseSegmentName, type SegmentOwner } from './segment-name.ts';
+import { isOwnerGone } from '../process-owner.ts';
 
 /** Makes the directory and proves that files can be written there. */
 export async function prepareJournalDirectory(

@@ -1,73 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import {
-  formatSegmentName,
-  isOwnerGone,
-  newSegmentOwner,
-  parseSegmentName,
-  type SegmentOwner,
-} from './segment-name.ts';
-
-const MINUTE_MS = 60_000;
-const STARTED_AT = 1_000_000;
-const me = newSegmentOwner('gateway', STARTED_AT + 1);
-const sibling = newSegmentOwner('gateway', STARTED_AT + 2);
-const deadPid = spawnSync(process.execPath, ['--version']).pid;
+import { formatSegmentName, newSegmentOwner, parseSegmentName } from './segment-name.ts';
 
 test('a name tells its owner and its place in the order', () => {
   const name = { owner: newSegmentOwner('rpc ~/..\\ 1', 5), sequence: 12 };
   expect(formatSegmentName(name)).not.toMatch(/[/\\ ]/);
   expect(parseSegmentName(formatSegmentName(name))).toEqual(name);
   expect(parseSegmentName('notes.txt')).toBeUndefined();
-});
-
-const cases: readonly {
-  readonly why: string;
-  readonly owner: SegmentOwner;
-  readonly untouchedMs: number;
-  readonly gone: boolean;
-}[] = [
-  { why: 'it let go', owner: { ...sibling, pid: 0 }, untouchedMs: 0, gone: true },
-  { why: 'its process is dead', owner: { ...me, pid: deadPid }, untouchedMs: 0, gone: true },
-  { why: 'its process lives', owner: { ...me, pid: process.ppid }, untouchedMs: 0, gone: false },
-  {
-    why: 'its process id lives on in another program',
-    owner: { ...me, pid: process.ppid },
-    untouchedMs: 11 * MINUTE_MS,
-    gone: true,
-  },
-  { why: 'it shares this process', owner: sibling, untouchedMs: 0, gone: false },
-  {
-    why: 'it had this process id before this process began',
-    owner: { ...me, bornAt: STARTED_AT - 1 },
-    untouchedMs: 0,
-    gone: true,
-  },
-  {
-    why: 'it is in another container and was seen just now',
-    owner: { ...me, space: 'pid4', pid: deadPid },
-    untouchedMs: MINUTE_MS / 2,
-    gone: false,
-  },
-  {
-    why: 'it is in another container and has been silent',
-    owner: { ...me, space: 'pid4', pid: process.ppid },
-    untouchedMs: 2 * MINUTE_MS,
-    gone: true,
-  },
-  {
-    why: 'it is on another host and was seen lately',
-    owner: { ...me, host: 'other', pid: deadPid },
-    untouchedMs: 9 * MINUTE_MS,
-    gone: false,
-  },
-  {
-    why: 'it is on another host and has been silent',
-    owner: { ...me, host: 'other', pid: process.ppid },
-    untouchedMs: 11 * MINUTE_MS,
-    gone: true,
-  },
-];
-
-test.each(cases)('an owner is gone: $gone, when $why', ({ owner, untouchedMs, gone }) => {
-  expect(isOwnerGone(owner, me, untouchedMs, STARTED_AT)).toBe(gone);
 });

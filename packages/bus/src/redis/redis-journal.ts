@@ -1,6 +1,6 @@
-import { hostname } from 'node:os';
-import { randomToken, type Journal, type JournalEntry, type Log } from '@model-gateway/kernel';
+import type { Journal, JournalEntry, Log } from '@model-gateway/kernel';
 import { requireEntrySize } from '../journal-line.ts';
+import { newProcessOwner } from '../process-owner.ts';
 import { closeRedisClient } from './redis-client.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { createStreamConsumer } from './stream-consumer.ts';
@@ -24,7 +24,7 @@ const CLAIM_IDLE_MS = 30_000;
 export function createRedisJournal(options: RedisJournalOptions): RedisJournal {
   const { connection, prefix, log, claimIdleMs = CLAIM_IDLE_MS } = options;
   const stream = `${prefix}journal`;
-  const processName = `${hostname()}-${process.pid}-${randomToken(6)}`;
+  const owner = newProcessOwner(Date.now());
   const busySlots = new Set<number>();
 
   function takeSlot(): number {
@@ -58,7 +58,8 @@ export function createRedisJournal(options: RedisJournalOptions): RedisJournal {
         blocking,
         log,
         stream,
-        name: `${processName}-${slot}`,
+        owner,
+        slot,
         claimIdleMs,
       });
       try {

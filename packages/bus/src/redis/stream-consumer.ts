@@ -1,12 +1,15 @@
 import { describeError, type Log } from '@model-gateway/kernel';
 import type { Redis } from 'ioredis';
 import { pause } from '../pause.ts';
+import { formatOwner, isOwnerGone, parseOwner, type ProcessOwner } from '../process-owner.ts';
 import { recordBatch, type RecordBatch } from '../record-batch.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { script } from './script.ts';
 import {
   parseClaimAnswer,
   parseConsumers,
+  parsePendingIds,
+  parseStreamEntries,
   parseReadAnswer,
   type StreamEntry,
 } from './stream-entries.ts';
@@ -22,7 +25,9 @@ interface ConsumerOptions {
   readonly blocking: Redis;
   readonly log: Log;
   readonly stream: string;
-  readonly name: string;
+  readonly owner: ProcessOwner;
+  /** Tells the consumers of one process apart. */
+  readonly slot: number;
   readonly claimIdleMs: number;
 }
 
@@ -46,7 +51,8 @@ return redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2])
 `);
 
 export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
-  const { connection, blocking, log, stream, name, claimIdleMs } = options;
+  const { connection, blocking, log, stream, owner, slot, claimIdleMs } = options;
+  const name = `${slot}@${formatOwner(owner)}`;
   let hasGroup = false;
   let ownUnfinished = true;
   let claimCursor = '0-0';
@@ -78,7 +84,32 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
     return parseReadAnswer(answer);
   }
 
+  /** What a consumer holds whose process is known to be dead need not wait for its time to run out. */
+  async function claimFromDead(count: number): Promise<readonly StreamEntry[]> {
+    const answer = await connection.run((client) => client.xinfo('CONSUMERS', stream, GROUP));
+    const dead = parseConsumers(answer).find(
+      (consumer) => consumer.pending > 0 && consumer.name !== name && isDead(consumer),
+    );
+    if (dead === undefined) return [];
+    const held = await connection.run((client) =>
+      client.xpending(stream, GROUP, '-', '+', count, dead.name),
+    );
+    const ids = parsePendingIds(held);
+    if (ids.length === 0) return [];
+    return parseStreamEntries(
+      await connection.run((client) => client.xclaim(stream, GROUP, name, 0, ...ids)),
+    );
+  }
+
+  function isDead(consumer: { readonly name: string; readonly idleMs: number }): boolean {
+    const itsOwner = parseOwner(consumer.name.slice(consumer.name.indexOf('@') + 1));
+    if (itsOwner === undefined || itsOwner.nonce === owner.nonce) return false;
+    return isOwnerGone(itsOwner, owner, consumer.idleMs);
+  }
+
   async function claim(count: number): Promise<readonly StreamEntry[]> {
+    const orphans = await claimFromDead(count);
+    if (orphans.length > 0) return orphans;
     const answer = await connection.run((client) =>
       client.xautoclaim(stream, GROUP, name, claimIdleMs, claimCursor, 'COUNT', count),
     );

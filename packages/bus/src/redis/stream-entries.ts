@@ -37,8 +37,16 @@ export function parseConsumers(
   });
 }
 
-// Reads the `[[id, [field, value, …]], …]` of Redis.
-function parseStreamEntries(items: unknown): readonly StreamEntry[] {
+/** The ids in an answer to the extended form of XPENDING. */
+export function parsePendingIds(answer: unknown): readonly string[] {
+  return listOf(answer).flatMap((item) => {
+    const [streamId] = listOf(item);
+    return typeof streamId === 'string' ? [streamId] : [];
+  });
+}
+
+/** Reads the `[[id, [field, value, …]], …]` of Redis; entries that are gone are left out. */
+export function parseStreamEntries(items: unknown): readonly StreamEntry[] {
   return listOf(items).flatMap((item) => {
     const [streamId, fields] = listOf(item);
     return typeof streamId === 'string' ? [{ streamId, entry: toEntry(fields) }] : [];
