@@ -34,7 +34,7 @@ export function createRpc(config: RpcConfig, context: AppContext): ServerApp {
   const clientIp = createClientIp(config.trustProxy);
   const sessions = createSessions({
     channels: bus.channels,
-    entries: { get: async () => undefined },
+    entries: bus.entries,
     log,
   });
   const dispatcher = createDispatcher({

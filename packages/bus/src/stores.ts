@@ -1,4 +1,4 @@
-import type { Channels, Counters, Journal, Locks } from '@model-gateway/kernel';
+import type { Channels, Counters, Entries, Journal, Locks } from '@model-gateway/kernel';
 
 /** Where the shared state is served from at the moment. */
 export type BusMode = 'redis' | 'local';
@@ -8,6 +8,7 @@ export interface Stores {
   readonly channels: Channels;
   readonly locks: Locks;
   readonly counters: Counters;
+  readonly entries: Entries;
   readonly journal: Journal;
   /** Rejects with a StartupError when the configured Redis or the journal's directory cannot be used. */
   start(): Promise<void>;

@@ -1,10 +1,12 @@
 import { createRedisChannels } from '../src/redis/redis-channels.ts';
 import { createRedisCounters } from '../src/redis/redis-counters.ts';
+import { createRedisEntries } from '../src/redis/redis-entries.ts';
 import { createRedisJournal } from '../src/redis/redis-journal.ts';
 import { createRedisLocks } from '../src/redis/redis-locks.ts';
 import { createRequests } from '../src/requests.ts';
 import { describeChannels } from './contract/channels-contract.ts';
 import { describeCounters } from './contract/counters-contract.ts';
+import { describeEntries } from './contract/entries-contract.ts';
 import { describeJournal } from './contract/journal-contract.ts';
 import { describeLocks } from './contract/locks-contract.ts';
 import { describeRequests } from './contract/requests-contract.ts';
@@ -21,6 +23,10 @@ describeLocks('Redis with fail-over', () => failoverSubject((bus) => bus.locks))
 describeCounters('in one process', () => localSubject((bus) => bus.counters));
 describeCounters('Redis', () => redisSubject(createRedisCounters));
 describeCounters('Redis with fail-over', () => failoverSubject((bus) => bus.counters));
+
+describeEntries('in one process', () => localSubject((bus) => bus.entries));
+describeEntries('Redis', () => redisSubject(createRedisEntries));
+describeEntries('Redis with fail-over', () => failoverSubject((bus) => bus.entries));
 
 describeJournal('files', () => localSubject((bus) => bus.journal));
 describeJournal('Redis', () => redisSubject(createRedisJournal));

@@ -110,6 +110,22 @@ test('counters are shared by all processes', async () => {
   expect(await here.counters.read(['requests'])).toEqual([5]);
 });
 
+test('an entry is put by one of many processes and read by all', async () => {
+  const [here, there] = [await startRedisBus(), await startRedisBus()];
+  const minute = { expiresAfterMs: 60_000 };
+  const claims = ['a', 'b', 'c', 'd'].flatMap((value) => [
+    here.entries.putIfAbsent('session', `here ${value}`, minute),
+    there.entries.putIfAbsent('session', `there ${value}`, minute),
+  ]);
+  const [owner = '', ...others] = new Set(await Promise.all(claims));
+  expect(others).toEqual([]);
+  expect(await there.entries.get('session')).toBe(owner);
+  await here.entries.put('session', 'moved', minute);
+  expect(await there.entries.removeIf('session', owner)).toBe(false);
+  expect(await there.entries.removeIf('session', 'moved')).toBe(true);
+  expect(await here.entries.get('session')).toBeUndefined();
+});
+
 test('entries that a recorder took before it was killed are recorded by another', async () => {
   const bus = await startRedisBus();
   const ids = Array.from({ length: 25 }, (_, index) => `entry-${index}`);

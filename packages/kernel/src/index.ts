@@ -23,6 +23,7 @@ export { createLog, LOG_LEVELS, silentLog, type Log, type LogLevel } from './log
 export { createMetrics, type Metrics } from './metrics.ts';
 export type { Channels, Subscription } from './ports/channels.ts';
 export type { Counters } from './ports/counters.ts';
+export type { Entries, EntryOptions } from './ports/entries.ts';
 export type { Journal, JournalEntry } from './ports/journal.ts';
 export type { Lock, Locks } from './ports/locks.ts';
 export { RequestError, type RequestFailure, type Requests } from './ports/requests.ts';

@@ -1,5 +1,5 @@
 import { sessionChannel, sessionOwnerKey } from '@model-gateway/contracts';
-import type { Channels, Log, Subscription } from '@model-gateway/kernel';
+import type { Channels, Entries, Log, Subscription } from '@model-gateway/kernel';
 
 /** Notification sessions: what is pushed on one replica reaches the listener on whichever replica it is. */
 export interface Sessions {
@@ -14,7 +14,7 @@ export interface Sessions {
 interface SessionsDependencies {
   readonly channels: Channels;
   /** Where owners of sessions are written down. */
-  readonly entries: { get(key: string): Promise<string | undefined> };
+  readonly entries: Pick<Entries, 'get'>;
   readonly log: Log;
 }
 

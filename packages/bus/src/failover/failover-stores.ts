@@ -6,14 +6,17 @@ import { createLocalLocks } from '../local/local-locks.ts';
 import { createRedisChannels } from '../redis/redis-channels.ts';
 import { createRedisConnection } from '../redis/redis-connection.ts';
 import { createRedisCounters } from '../redis/redis-counters.ts';
+import { createRedisEntries } from '../redis/redis-entries.ts';
 import { createRedisJournal } from '../redis/redis-journal.ts';
 import { createRedisLocks } from '../redis/redis-locks.ts';
 import type { BusMode, Stores } from '../stores.ts';
 import { createFailoverChannels } from './failover-channels.ts';
 import { createFailoverCounters } from './failover-counters.ts';
+import { createFailoverEntries } from './failover-entries.ts';
 import { createFailoverJournal } from './failover-journal.ts';
 import { createFailoverLocks } from './failover-locks.ts';
 import { createFallBack } from './fall-back.ts';
+import { createOwnEntries } from './own-entries.ts';
 import { createUnconfirmedPublishes } from './unconfirmed-publishes.ts';
 
 interface FailoverStoresOptions {
@@ -66,6 +69,13 @@ export function createFailoverStores(options: FailoverStoresOptions): Stores {
       log,
       local: createLocalCounters({ clock }),
       redis: createRedisCounters({ connection, prefix }),
+    }),
+    entries: createFailoverEntries({
+      connection,
+      fallBack,
+      log,
+      own: createOwnEntries({ clock }),
+      redis: createRedisEntries({ connection, prefix }),
     }),
     journal,
     async start() {

@@ -3,6 +3,7 @@ import type { Stores } from '../stores.ts';
 import { createFileJournal } from './file-journal.ts';
 import { createLocalChannels } from './local-channels.ts';
 import { createLocalCounters } from './local-counters.ts';
+import { createLocalEntries } from './local-entries.ts';
 import { createLocalLocks } from './local-locks.ts';
 
 interface LocalStoresOptions {
@@ -20,6 +21,7 @@ export function createLocalStores(options: LocalStoresOptions): Stores {
     channels: createLocalChannels({ log }),
     locks: createLocalLocks({ clock }),
     counters: createLocalCounters({ clock }),
+    entries: createLocalEntries({ clock }),
     journal,
     start: () => journal.start(),
     close: () => journal.close(),

@@ -34,6 +34,7 @@ const commands: Readonly<Record<string, (bus: Bus) => Promise<void>>> = {
     await bus.requests.call('b', {}, { timeoutMs: 1_000 });
     await bus.counters.add('c', 1, { expiresAfterMs: 1_000 });
     await bus.locks.acquire('d', 1_000);
+    await bus.entries.put('g', 'h', { expiresAfterMs: 1_000 });
     await bus.journal.append({ id: 'e', body: 'f' });
     await Promise.all([bus.close(), bus.close()]);
     await drained;

@@ -1,0 +1,120 @@
+import { connect } from 'node:net';
+import { sessionChannel, sessionOwnerKey } from '@model-gateway/contracts';
+import { randomToken } from '@model-gateway/kernel';
+import { waitUntil } from '@model-gateway/testkit';
+import { openStream, startRpc, type Account, type RpcServer } from './rpc-server.ts';
+
+let rpc: RpcServer;
+let owner: Account;
+let other: Account;
+beforeAll(async () => {
+  rpc = await startRpc();
+  owner = await rpc.register('owner@example.com');
+  other = await rpc.register('other@example.com');
+});
+afterAll(() => rpc.test.close());
+
+const events = (session: string) =>
+  `${rpc.url}/api/rpc/events?session=${encodeURIComponent(session)}`;
+const publish = (session: string, message: unknown) =>
+  rpc.test.context.bus.channels.publish(sessionChannel(session), JSON.stringify(message));
+
+test('a stream says that it is connected once it is live, then one data line per notification, in order', async () => {
+  const session = randomToken();
+  const stream = await openStream(events(session));
+  expect(stream.status).toBe(200);
+  expect(stream.headers.get('content-type')).toBe('text/event-stream');
+  expect(stream.headers.get('cache-control')).toBe('no-cache, no-transform');
+  expect(stream.headers.get('x-accel-buffering')).toBe('no');
+  expect(await stream.next()).toBe(': connected');
+  for (let count = 0; count < 100; count += 1) await publish(session, { count });
+  for (let count = 0; count < 100; count += 1)
+    expect(await stream.next()).toBe(`data: {"count":${count}}`);
+  stream.close();
+});
+
+test('the response of a call is copied onto the session of its header, one event per response of a batch', async () => {
+  const stream = await openStream(events('my.own:session-1'));
+  await stream.next();
+  const post = (body: string) =>
+    fetch(`${rpc.url}/api/rpc`, {
+      method: 'POST',
+      headers: { 'x-session-id': 'my.own:session-1' },
+      body,
+    });
+  const single = await (await post('{"jsonrpc":"2.0","id":1.0,"method":"no.such"}')).text();
+  await post(
+    '[{"jsonrpc":"2.0","id":"a","method":"no.such"},{"jsonrpc":"2.0","id":"b","method":"no.such"}]',
+  );
+  expect(await stream.next()).toBe(`data: ${single}`);
+  expect(await stream.next()).toContain('"id":"a"');
+  expect(await stream.next()).toContain('"id":"b"');
+  stream.close();
+});
+
+test.each(['', ' ', 'a b', 'x'.repeat(129), 'ü', 'a/b'])(
+  'the session %p is refused',
+  async (session) => {
+    const response = await fetch(events(session));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { type: 'invalid_request', code: 'bad_session' },
+    });
+  },
+);
+
+test('a header that names no session is refused', async () => {
+  const response = await fetch(`${rpc.url}/api/rpc`, {
+    method: 'POST',
+    headers: { 'x-session-id': 'a b' },
+    body: '{}',
+  });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ error: { code: 'bad_session' } });
+});
+
+test('knowing the id is the right to listen, but a token of somebody else than the owner is refused', async () => {
+  const session = randomToken();
+  await rpc.test.context.bus.entries.put(sessionOwnerKey(session), owner.id, {
+    expiresAfterMs: 60_000,
+  });
+  const open = async (headers: Readonly<Record<string, string>>, query = '') => {
+    const stream = await openStream(`${events(session)}${query}`, headers);
+    stream.close();
+    return stream.status;
+  };
+  expect(await open({})).toBe(200);
+  expect(await open({ authorization: `Bearer ${owner.token}` })).toBe(200);
+  expect(await open({}, `&token=${owner.token}`)).toBe(200);
+  expect(await open({ authorization: `Bearer ${other.token}` })).toBe(403);
+  expect(await open({}, `&token=${other.token}`)).toBe(403);
+});
+
+test('a reader that does not read loses its connection and slows down nobody', async () => {
+  const session = randomToken();
+  const { port } = new URL(rpc.url);
+  const stuck = connect(Number(port), '127.0.0.1');
+  stuck.on('error', () => undefined);
+  const closed = new Promise((resolve) => {
+    stuck.once('close', resolve);
+  });
+  stuck.write(`GET /api/rpc/events?session=${session} HTTP/1.1\r\nhost: x\r\n\r\n`);
+  await new Promise((resolve) => {
+    stuck.once('data', resolve);
+  });
+  stuck.pause();
+  const reader = await openStream(events(session));
+  await reader.next();
+  const streams = async () =>
+    (await rpc.test.context.metrics.expose()).match(/^service_rpc_event_streams (\d+)$/m)?.[1];
+  expect(await streams()).toBe('2');
+  const filler = 'x'.repeat(64 * 1024);
+  for (let count = 0; count < 200; count += 1) {
+    await publish(session, { count, filler });
+    expect(await reader.next()).toContain(`"count":${count},`);
+  }
+  await waitUntil(async () => (await streams()) === '1', { what: 'the end of the stuck stream' });
+  reader.close();
+  stuck.destroy();
+  await closed;
+});

@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import {
+  createTestContext,
+  rpcCall,
+  type RpcAnswer,
+  type TestContext,
+} from '@model-gateway/testkit';
+import { WebSocket } from 'ws';
+import { createRpc } from '../src/app.ts';
+import { readRpcConfig } from '../src/config.ts';
+
+export const ADMIN_TOKEN = 'the admin token of the tests';
+
+/** A management plane on real stores. */
+export interface RpcServer {
+  readonly url: string;
+  readonly test: TestContext;
+  call(method: string, params?: unknown, bearer?: string): Promise<RpcAnswer>;
+  /** A new account; the first one is the admin. */
+  register(email: string): Promise<Account>;
+}
+
+export interface Account {
+  readonly id: string;
+  readonly email: string;
+  readonly token: string;
+  readonly refreshToken: string;
+}
+
+export async function startRpc(env: Readonly<Record<string, string>> = {}): Promise<RpcServer> {
+  const test = await createTestContext();
+  const config = readRpcConfig({
+    DATABASE_URL: 'postgres://unused',
+    REDIS_URL: 'redis://unused',
+    SERVICE_ADMIN_TOKEN: ADMIN_TOKEN,
+    ...env,
+  });
+  const url = await test.serve(createRpc(config, test.context));
+  const call: RpcServer['call'] = (method, params, bearer) => rpcCall(url, method, params, bearer);
+  return {
+    url,
+    test,
+    call,
+    async register(email) {
+      const { result } = await call('auth.register', { email, password: 'long enough' });
+      const signedIn = result as {
+        access_token: string;
+        refresh_token: string;
+        user: { id: string };
+      };
+      return {
+        id: signedIn.user.id,
+        email,
+        token: signedIn.access_token,
+        refreshToken: signedIn.refresh_token,
+      };
+    },
+  };
+}
+
+/** A WebSocket to the plane that keeps what it was told. */
+export interface TestSocket {
+  readonly socket: WebSocket;
+  send(text: string): void;
+  /** The next frame that has not been asked for yet. */
+  next(): Promise<string>;
+  /** Sends a request and answers the next frame. */
+  call(method: string, params?: unknown, id?: unknown): Promise<RpcAnswer>;
+  readonly closed: Promise<number>;
+}
+
+export async function openSocket(baseUrl: string, token?: string): Promise<TestSocket> {
+  const query = token === undefined ? '' : `?token=${encodeURIComponent(token)}`;
+  const socket = new WebSocket(`${baseUrl.replace(/^http/, 'ws')}/api/rpc${query}`);
+  const frames: string[] = [];
+  const waiting: ((frame: string) => void)[] = [];
+  socket.on('message', (data: Buffer) => {
+    const frame = data.toString('utf8');
+    const taker = waiting.shift();
+    if (taker === undefined) frames.push(frame);
+    else taker(frame);
+  });
+  const closed = new Promise<number>((resolve) => {
+    socket.once('close', resolve);
+  });
+  await once(socket, 'open');
+  const next = (): Promise<string> => {
+    const frame = frames.shift();
+    if (frame !== undefined) return Promise.resolve(frame);
+    return new Promise((resolve) => {
+      waiting.push(resolve);
+    });
+  };
+  return {
+    socket,
+    send: (text) => socket.send(text),
+    next,
+    async call(method, params, id = 1) {
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+      return JSON.parse(await next()) as RpcAnswer;
+    },
+    closed,
+  };
+}
+
+/** An open event stream: `data` lines as they come. */
+export interface TestStream {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The next line that says something: a comment or data. */
+  next(): Promise<string>;
+  close(): void;
+}
+
+export async function openStream(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<TestStream> {
+  const abort = new AbortController();
+  const response = await fetch(url, { headers, signal: abort.signal });
+  const lines: string[] = [];
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  return {
+    status: response.status,
+    headers: response.headers,
+    async next() {
+      while (lines.length === 0) {
+        const chunk = await reader?.read();
+        if (chunk === undefined || chunk.done) throw new Error('the stream ended');
+        const parts = (rest + chunk.value).split('\n');
+        rest = parts.pop() ?? '';
+        lines.push(...parts.filter((line) => line !== ''));
+      }
+      return lines.shift() ?? '';
+    },
+    close: () => abort.abort(),
+  };
+}

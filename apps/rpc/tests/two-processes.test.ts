@@ -1,0 +1,104 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createTestDatabase,
+  rpcCall,
+  startProcess,
+  testRedisUrl,
+  uniquePrefix,
+  type TestDatabase,
+  type TestProcess,
+} from '@model-gateway/testkit';
+import { openSocket, openStream } from './rpc-server.ts';
+
+let database: TestDatabase;
+let dataDir = '';
+let left: TestProcess;
+let right: TestProcess;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-rpc-'));
+  const env = {
+    DATABASE_URL: database.url,
+    REDIS_URL: testRedisUrl(),
+    SERVICE_REDIS_PREFIX: uniquePrefix(),
+    SERVICE_DATA_DIR: dataDir,
+  };
+  [left, right] = await Promise.all([
+    startProcess({ app: 'rpc', env }),
+    startProcess({ app: 'rpc', env }),
+  ]);
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([left.stop(), right.stop()]);
+  await database.drop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function register(email: string): Promise<string> {
+  const { result } = await rpcCall(left.url, 'auth.register', { email, password: 'long enough' });
+  return (result as { access_token: string }).access_token;
+}
+
+test('what one process answers is delivered on the event stream of the other, whole and in order', async () => {
+  const stream = await openStream(`${left.url}/api/rpc/events?session=across`);
+  expect(await stream.next()).toBe(': connected');
+  const calls = 300;
+  for (let id = 0; id < calls; id += 1) {
+    await fetch(`${right.url}/api/rpc`, {
+      method: 'POST',
+      headers: { 'x-session-id': 'across' },
+      body: JSON.stringify({ jsonrpc: '2.0', id, method: 'no.such' }),
+    });
+  }
+  for (let id = 0; id < calls; id += 1) {
+    expect(JSON.parse((await stream.next()).replace('data: ', ''))).toMatchObject({ id });
+  }
+  stream.close();
+});
+
+test('a token of one process is good on the other', async () => {
+  const token = await register('both@example.com');
+  expect((await rpcCall(right.url, 'keys.list', {}, token)).result).toEqual([]);
+});
+
+test('a thousand event streams and a thousand sockets fit into 300 MB', async () => {
+  const token = await register('crowd@example.com');
+  const streams = [];
+  const sockets = [];
+  for (let batch = 0; batch < 20; batch += 1) {
+    streams.push(
+      ...(await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          openStream(`${left.url}/api/rpc/events?session=crowd-${batch}-${index}`),
+        ),
+      )),
+    );
+    sockets.push(
+      ...(await Promise.all(Array.from({ length: 50 }, () => openSocket(left.url, token)))),
+    );
+  }
+  for (const stream of streams) expect(await stream.next()).toBe(': connected');
+  const answers = await Promise.all(sockets.map((socket) => socket.call('keys.list')));
+  expect(answers.every((answer) => Array.isArray(answer.result))).toBe(true);
+  const metrics = await (await fetch(`${left.url}/metrics`)).text();
+  expect(metrics).toMatch(/^service_rpc_event_streams 1000$/m);
+  expect(metrics).toMatch(/^service_rpc_sockets 1000$/m);
+  const resident = Number(/^process_resident_memory_bytes (\d+)$/m.exec(metrics)?.[1]);
+  expect(resident).toBeLessThan(300_000_000);
+  for (const stream of streams) stream.close();
+  for (const { socket } of sockets) socket.terminate();
+}, 120_000);
+
+test('a process that stops ends its streams and sockets and exits at once', async () => {
+  const token = await register('stop@example.com');
+  const stream = await openStream(`${right.url}/api/rpc/events?session=stopping`);
+  await stream.next();
+  const socket = await openSocket(right.url, token);
+  right.signal('SIGTERM');
+  await expect(stream.next()).rejects.toThrow();
+  expect(await socket.closed).toBe(1001);
+  expect(await right.exited).toBe(0);
+}, 60_000);

@@ -1,0 +1,115 @@
+import type { Entries, Log } from '@model-gateway/kernel';
+import { requireExpiryTime } from '../expiry-time.ts';
+import type { RedisConnection } from '../redis/redis-connection.ts';
+import type { RedisEntries } from '../redis/redis-entries.ts';
+import type { FallBack } from './fall-back.ts';
+import type { OwnEntries } from './own-entries.ts';
+
+interface FailoverEntriesOptions {
+  readonly connection: RedisConnection;
+  readonly redis: RedisEntries;
+  readonly own: OwnEntries;
+  readonly fallBack: FallBack;
+  readonly log: Log;
+}
+
+// So many at once that a slow Redis still answers each within the command timeout.
+const REPEAT_AT_ONCE = 200;
+
+/**
+ * While Redis is away an entry is what this process read or wrote last. What it changes meanwhile is repeated on Redis
+ * afterwards, before the entry is used there again, unless somebody else has given the entry another value.
+ */
+export function createFailoverEntries(options: FailoverEntriesOptions): Entries {
+  const { connection, redis, own, fallBack, log } = options;
+  const repeating = new Map<string, Promise<void>>();
+
+  async function repeat(key: string): Promise<void> {
+    const missed = own.missed(key);
+    if (missed === undefined) return;
+    const outcome = await fallBack<boolean | 'refused'>(
+      () => redis.repeat(key, missed.toRepeat()),
+      () => Promise.resolve('refused'),
+    );
+    if (outcome === 'refused') return;
+    // What Redis kept instead is somebody else's, and this process has not read it yet.
+    if (!outcome && own.missed(key) === missed) own.remember(key, undefined);
+    own.made(key, missed);
+  }
+
+  async function repeatOnce(key: string): Promise<void> {
+    const work = repeating.get(key) ?? repeat(key).finally(() => repeating.delete(key));
+    repeating.set(key, work);
+    return work;
+  }
+
+  async function repeatAll(): Promise<void> {
+    const keys = own.missedKeys();
+    for (let at = 0; at < keys.length && connection.commandsReady(); at += REPEAT_AT_ONCE) {
+      await Promise.all(keys.slice(at, at + REPEAT_AT_ONCE).map(repeatOnce));
+    }
+  }
+
+  connection.onChange(() => {
+    if (!connection.commandsReady()) return;
+    repeatAll().catch((error: unknown) => log.error({ error }, 'entries were not handed back'));
+  });
+
+  async function serve<Answer>(
+    key: string,
+    viaRedis: () => Promise<Answer>,
+    locally: () => Promise<Answer>,
+  ): Promise<Answer> {
+    if (own.missed(key) !== undefined && connection.commandsReady()) await repeatOnce(key);
+    // Redis does not know the entry as it is.
+    if (own.missed(key) !== undefined) return locally();
+    return fallBack(viaRedis, locally);
+  }
+
+  return {
+    get: (key) =>
+      serve(
+        key,
+        async () => {
+          const knownBefore = own.known(key);
+          const held = await redis.read(key);
+          // Unless it was written here while the answer was on its way.
+          if (own.known(key) === knownBefore) own.remember(key, held);
+          return held?.value;
+        },
+        () => own.get(key),
+      ),
+    async put(key, value, times) {
+      requireExpiryTime(times.expiresAfterMs);
+      const putThere = async (): Promise<void> => {
+        await redis.put(key, value, times);
+        own.remember(key, { value, ...times });
+      };
+      return serve(key, putThere, () => own.put(key, value, times));
+    },
+    async putIfAbsent(key, value, times) {
+      requireExpiryTime(times.expiresAfterMs);
+      const claimThere = async (): Promise<string> => {
+        const held = await redis.claim(key, value, times);
+        own.remember(key, held);
+        return held.value;
+      };
+      return serve(key, claimThere, () => own.putIfAbsent(key, value, times));
+    },
+    remove(key) {
+      const removeThere = async (): Promise<void> => {
+        await redis.remove(key);
+        own.remember(key, undefined);
+      };
+      return serve(key, removeThere, () => own.remove(key));
+    },
+    removeIf(key, value) {
+      const removeThere = async (): Promise<boolean> => {
+        const removed = await redis.removeIf(key, value);
+        if (own.known(key)?.value === value) own.remember(key, undefined);
+        return removed;
+      };
+      return serve(key, removeThere, () => own.removeIf(key, value));
+    },
+  };
+}

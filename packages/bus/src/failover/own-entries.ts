@@ -1,0 +1,105 @@
+import type { Clock, Entries } from '@model-gateway/kernel';
+import type { ExpiringEntry } from '../local/expiring-map.ts';
+import { createLocalEntries } from '../local/local-entries.ts';
+import { createRecentMap } from '../local/recent-map.ts';
+import type { EntryChange, HeldEntry } from '../redis/redis-entries.ts';
+
+/** Serves the entries that this process used last while Redis is away, and notes what Redis has missed. */
+export interface OwnEntries extends Entries {
+  /** What this process believes the entry to be; the same object until that changes. */
+  known(key: string): ExpiringEntry<string> | undefined;
+  /** Takes over what Redis has answered. */
+  remember(key: string, held: HeldEntry | undefined): void;
+  /** What Redis has missed of an entry; the same object until that changes. */
+  missed(key: string): MissedChange | undefined;
+  missedKeys(): readonly string[];
+  /** Redis has it now, unless the entry was changed again in the meantime. */
+  made(key: string, change: MissedChange): void;
+}
+
+/** The last of the changes to an entry; what has expired by the time it is repeated counts as removed. */
+export interface MissedChange {
+  toRepeat(): EntryChange;
+}
+
+interface Change extends MissedChange {
+  readonly replaces: EntryChange['replaces'];
+}
+
+interface OwnEntriesOptions {
+  readonly clock: Clock;
+  readonly entriesMax?: number;
+}
+
+const ENTRIES_MAX = 100_000;
+const REPLACED_VALUES_MAX = 8;
+
+export function createOwnEntries(options: OwnEntriesOptions): OwnEntries {
+  const { clock, entriesMax = ENTRIES_MAX } = options;
+  const recent = createRecentMap<string>({ clock, entriesMax });
+  const local = createLocalEntries({ clock, map: recent });
+  const changes = new Map<string, Change>();
+
+  // Makes a change here and notes what it has made of the entry.
+  async function change<Answer>(
+    key: string,
+    replaced: EntryChange['replaces'],
+    make: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const replaces = union(changes.get(key)?.replaces ?? [], replaced);
+    const answer = make();
+    const entry = recent.get(key);
+    changes.delete(key);
+    changes.set(key, { replaces, toRepeat: () => ({ replaces, held: heldNow(entry, clock) }) });
+    for (const oldest of changes.keys()) {
+      if (changes.size <= entriesMax) break;
+      changes.delete(oldest);
+    }
+    return answer;
+  }
+
+  const knownValues = (key: string): readonly string[] => {
+    const value = recent.get(key)?.value;
+    return value === undefined ? [] : [value];
+  };
+
+  return {
+    get: (key) => local.get(key),
+    put: (key, value, times) => change(key, knownValues(key), () => local.put(key, value, times)),
+    putIfAbsent: (key, value, times) =>
+      recent.get(key) === undefined
+        ? change(key, [], () => local.putIfAbsent(key, value, times))
+        : local.putIfAbsent(key, value, times),
+    remove: (key) => change(key, 'any', () => local.remove(key)),
+    async removeIf(key, value) {
+      const known = recent.get(key);
+      // An entry that this process does not know may still have the value on Redis.
+      if (known !== undefined && known.value !== value) return false;
+      return change(key, [value], () => local.removeIf(key, value));
+    },
+    known: (key) => recent.get(key),
+    remember(key, held) {
+      if (held === undefined) recent.delete(key);
+      else recent.set(key, held.value, clock.now() + held.expiresAfterMs);
+    },
+    missed: (key) => changes.get(key),
+    missedKeys: () => [...changes.keys()],
+    made(key, made) {
+      if (changes.get(key) === made) changes.delete(key);
+    },
+  };
+}
+
+function union(
+  earlier: EntryChange['replaces'],
+  later: EntryChange['replaces'],
+): EntryChange['replaces'] {
+  if (earlier === 'any' || later === 'any') return 'any';
+  return [...new Set([...earlier, ...later])].slice(-REPLACED_VALUES_MAX);
+}
+
+function heldNow(entry: ExpiringEntry<string> | undefined, clock: Clock): HeldEntry | undefined {
+  const expiresAfterMs = entry === undefined ? 0 : entry.expiresAt - clock.now();
+  if (entry === undefined || expiresAfterMs < 1) return undefined;
+  return { value: entry.value, expiresAfterMs };
+}

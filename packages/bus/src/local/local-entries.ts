@@ -1,0 +1,39 @@
+import type { Clock, Entries } from '@model-gateway/kernel';
+import { requireExpiryTime } from '../expiry-time.ts';
+import { createBoundedExpiringMap, type BoundedExpiringMap } from './bounded-expiring-map.ts';
+
+interface LocalEntriesOptions {
+  readonly clock: Clock;
+  /** Where they are kept; it decides what makes way when there are too many. */
+  readonly map?: BoundedExpiringMap<string>;
+}
+
+const ENTRIES_MAX = 100_000;
+
+/** Entries inside one process. */
+export function createLocalEntries({ clock, map: given }: LocalEntriesOptions): Entries {
+  const map = given ?? createBoundedExpiringMap<string>({ clock, entriesMax: ENTRIES_MAX });
+  return {
+    get: (key) => Promise.resolve(map.get(key)?.value),
+    async put(key, value, { expiresAfterMs }) {
+      requireExpiryTime(expiresAfterMs);
+      map.set(key, value, clock.now() + expiresAfterMs);
+      return Promise.resolve();
+    },
+    async putIfAbsent(key, value, { expiresAfterMs }) {
+      requireExpiryTime(expiresAfterMs);
+      const held = map.get(key);
+      if (held === undefined) map.set(key, value, clock.now() + expiresAfterMs);
+      return Promise.resolve(held?.value ?? value);
+    },
+    remove(key) {
+      map.delete(key);
+      return Promise.resolve();
+    },
+    removeIf(key, value) {
+      const isHeld = map.get(key)?.value === value;
+      if (isHeld) map.delete(key);
+      return Promise.resolve(isHeld);
+    },
+  };
+}
