@@ -2,15 +2,21 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { renderConfiguration } from './reference/render-configuration.mjs';
+import { renderRpc } from './reference/render-rpc.mjs';
 
 const PROCESSES = ['standalone', 'gateway', 'rpc', 'agent-tunnel', 'video-worker'];
-const folder = fileURLToPath(new URL('../docs/reference/', import.meta.url));
+const docs = fileURLToPath(new URL('../docs/', import.meta.url));
+const built = (path) => import(new URL(`../${path}`, import.meta.url).href);
 
 const processes = await Promise.all(
   PROCESSES.map(async (name) => {
-    const config = await import(new URL(`../apps/${name}/dist/config.js`, import.meta.url).href);
+    const config = await built(`apps/${name}/dist/config.js`);
     return { name, settings: config.processSettings };
   }),
 );
-await mkdir(folder, { recursive: true });
-await writeFile(`${folder}configuration.md`, renderConfiguration(processes));
+const { openRpcDocument } = await built('packages/contracts/dist/index.js');
+
+await mkdir(`${docs}reference/`, { recursive: true });
+await writeFile(`${docs}reference/configuration.md`, renderConfiguration(processes));
+// The reference names no version: it describes the code that it lies beside.
+await writeFile(`${docs}rpc.md`, renderRpc(openRpcDocument({ version: '' })));

@@ -11,7 +11,7 @@ import {
   SERVICE_VERSION,
   type ServerApp,
 } from '@model-gateway/http';
-import { createMeter } from '@model-gateway/inference';
+import { createMeter, createRequestCounter } from '@model-gateway/inference';
 import { createRouter, type BackendConfig } from '@model-gateway/router';
 import { Router } from 'express';
 import { createAdminGate } from './admin/admin-gate.ts';
@@ -50,13 +50,17 @@ export function createGateway(
     log,
     unlisted,
   });
+  const requests = createRequestCounter({ counters: bus.counters, clock, log });
   const cors = createCors(config.corsOrigins);
   const leanRoutes = createLeanRoutes(
     [
       createChatRoute({
-        keyGate: createKeyGate(createKeys(database.keys)),
+        keyGate: createKeyGate(
+          createKeys({ keys: database.keys, memberships: database.memberships, clock }),
+        ),
         router,
         meter: createMeter({ journal: bus.journal, clock, log }),
+        requests,
         bodyBytesMax: config.bodyBytesMax,
       }),
     ],
@@ -87,7 +91,10 @@ export function createGateway(
   return {
     name: 'gateway',
     start: () => registry.start(),
-    stop: () => registry.stop(),
+    async stop() {
+      await registry.stop();
+      await requests.stop();
+    },
     handle(request, response) {
       const path = pathOf(request);
       requestIdOf(request, response);

@@ -17,14 +17,18 @@ export interface GatewayUnderTest {
 
 export async function startGateway(): Promise<GatewayUnderTest> {
   const test = await createTestContext();
-  const { database } = test.context;
+  const { database, clock } = test.context;
   const user = await database.users.create({
     id: newId(),
     email: 'owner@example.com',
     name: 'Owner',
     passwordHash: 'not used',
   });
-  const { key, secret } = await createKeys(database.keys).create({ userId: user.id, name: 'test' });
+  const { key, secret } = await createKeys({
+    keys: database.keys,
+    memberships: database.memberships,
+    clock,
+  }).create({ userId: user.id, name: 'test' });
   const config = readGatewayConfig({
     DATABASE_URL: 'postgres://unused',
     REDIS_URL: 'redis://unused',

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { openRpcDocument } from '@model-gateway/contracts';
 import type { AppContext } from '@model-gateway/host';
 import {
   answerNotFound,
@@ -37,10 +38,11 @@ export function createRpc(config: RpcConfig, context: AppContext): ServerApp {
     entries: bus.entries,
     log,
   });
+  const discovery = openRpcDocument({ version: SERVICE_VERSION });
   const dispatcher = createDispatcher({
     methods: createMethods(services),
     authorise: createAuthorise({ accounts, users: database.users, isAdminToken }),
-    discover: () => ({}),
+    discover: () => discovery,
     log,
   });
   const http = createHttpTransport({ dispatcher, sessions, clientIp });

@@ -1,11 +1,22 @@
-import { createAccessTokens, createAccounts, createKeys } from '@model-gateway/accounts';
+import {
+  argon2Passwords,
+  createAccessTokens,
+  createAccountEvents,
+  createAccounts,
+  createConversations,
+  createGroupRules,
+  createKeys,
+  createLoginLimits,
+  createProviders,
+} from '@model-gateway/accounts';
 import type { AppContext } from '@model-gateway/host';
+import { createRequestCounter, createSystemMonitor } from '@model-gateway/inference';
 import type { RpcConfig } from './config.ts';
 import type { MethodDependencies } from './methods/index.ts';
 
 /** Builds the rules that the methods speak to, on the stores of this process. */
 export function createServices(config: RpcConfig, context: AppContext): MethodDependencies {
-  const { database, clock } = context;
+  const { database, bus, clock, log } = context;
   const accounts = createAccounts({
     users: database.users,
     refreshTokens: database.refreshTokens,
@@ -14,9 +25,30 @@ export function createServices(config: RpcConfig, context: AppContext): MethodDe
       expiresInSecs: config.accessTokenTtlSecs,
       clock,
     }),
+    passwords: argon2Passwords,
+    loginLimits: createLoginLimits({ counters: bus.counters, clock, log }),
     clock,
+    log,
     registrationOpen: config.registrationOpen,
     refreshTokenTtlSecs: config.refreshTokenTtlSecs,
   });
-  return { accounts, keys: createKeys(database.keys), usage: database.usage };
+  const groupRules = createGroupRules({
+    stores: database,
+    events: createAccountEvents({ channels: bus.channels, log }),
+    clock,
+  });
+  return {
+    accounts,
+    groupRules,
+    keys: createKeys({ keys: database.keys, memberships: database.memberships, clock }),
+    providers: createProviders(database.providers),
+    conversations: createConversations(database.conversations),
+    usage: database.usage,
+    system: createSystemMonitor({
+      agents: database.agentCensus,
+      requests: createRequestCounter({ counters: bus.counters, clock, log }),
+      clock,
+    }),
+    clock,
+  };
 }

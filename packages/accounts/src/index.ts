@@ -1,6 +1,53 @@
 export { createAccessTokens, type AccessTokens } from './access-tokens.ts';
 export { createAccounts, type Accounts, type SignedIn } from './accounts.ts';
+export { createAccountEvents, type AccountChange, type AccountEvents } from './account-events.ts';
+export { createGroupRules, type GroupRules } from './groups/group-rules.ts';
+export type { GroupAccess } from './groups/group-access.ts';
+export type { GroupMembers } from './groups/group-members.ts';
+export type { GroupModels } from './groups/group-models.ts';
+export type {
+  Group,
+  GroupChanges,
+  GroupRole,
+  GroupStore,
+  MemberRole,
+  NewGroup,
+} from './groups/group-store.ts';
+export type { Groups } from './groups/groups.ts';
+export type {
+  Invitation,
+  InvitationStore,
+  JoinOutcome,
+  Membership,
+  NewInvitation,
+} from './groups/invitation-store.ts';
+export type { Invitations } from './groups/invitations.ts';
+export {
+  isModelAllowed,
+  type ModelPolicy,
+  type RequestedModel,
+} from './groups/is-model-allowed.ts';
+export type { Member, MemberChanges, MemberStore } from './groups/member-store.ts';
+export type { ModelRules, ModelRuleStore } from './groups/model-rule-store.ts';
+export { GROUP_REQUIREMENTS, type GroupAction } from './groups/permissions.ts';
+export type {
+  Conversation,
+  ConversationMessage,
+  ConversationStore,
+} from './conversations/conversation-store.ts';
+export { createConversations, type Conversations } from './conversations/conversations.ts';
+export { relativeAge } from './conversations/relative-age.ts';
 export { createKeys, type Keys } from './keys.ts';
 export type { ApiKey, KeyHolder, KeyStore, NewApiKey } from './key-store.ts';
-export type { RefreshTokenStore, StoredRefreshToken } from './refresh-token-store.ts';
+export { createLoginLimits, type LoginLimits } from './login/login-limits.ts';
+export type { Memberships } from './memberships.ts';
+export { argon2Passwords, type Passwords } from './passwords.ts';
+export type {
+  NewProvider,
+  Provider,
+  ProviderChanges,
+  ProviderStore,
+} from './providers/provider-store.ts';
+export { createProviders, type Providers } from './providers/providers.ts';
+export type { RefreshTokenStore, Rotation, StoredRefreshToken } from './refresh-token-store.ts';
 export type { NewUser, User, UserStore } from './user-store.ts';

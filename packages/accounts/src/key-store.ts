@@ -7,7 +7,10 @@ export interface ApiKey {
   readonly keyPrefix: string;
   readonly keyHint: string;
   readonly project: string;
+  /** Whether it is accepted now: not revoked, nor a key of a group that its owner is no active member of. */
+  readonly active: boolean;
   readonly createdAt: Date;
+  /** As exact as a minute. */
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
 }
@@ -35,6 +38,10 @@ export interface KeyHolder {
 /** Where API keys are kept, hashed. */
 export interface KeyStore {
   create(key: NewApiKey): Promise<ApiKey>;
+  /** The newest of somebody's keys, newest first. */
+  list(userId: string, countMax: number): Promise<readonly ApiKey[]>;
+  /** A key that was revoked before stays as it is. False when it is not theirs. */
+  revoke(userId: string, keyId: string, at: Date): Promise<boolean>;
   /** The holder of a key that is neither revoked nor a group key of a deactivated member. */
   findHolder(keyHash: string): Promise<KeyHolder | undefined>;
 }

@@ -1,29 +1,47 @@
-import { newId, sha256Hex } from '@model-gateway/kernel';
+import { ServiceError } from '@model-gateway/contracts';
+import { newId, sha256Hex, type Clock } from '@model-gateway/kernel';
 import type { ApiKey, KeyHolder, KeyStore } from './key-store.ts';
+import type { Memberships } from './memberships.ts';
 
 /** API keys: made once, shown once, known by their hash ever after. */
 export interface Keys {
+  /** With a group, which one has to be an active member of, the key draws on the group. */
   create(request: {
     readonly userId: string;
     readonly name: string;
     readonly project?: string | undefined;
+    readonly groupId?: string | undefined;
   }): Promise<{ readonly key: ApiKey; readonly secret: string }>;
+  /** Newest first; of very many keys the newest. */
+  list(userId: string): Promise<readonly ApiKey[]>;
+  /** Stops a key for good; doing so again changes nothing. */
+  revoke(userId: string, keyId: string): Promise<void>;
   /** Whom the secret speaks for, or undefined when it is nobody's. */
   authenticate(secret: string): Promise<KeyHolder | undefined>;
+}
+
+interface KeysDependencies {
+  readonly keys: KeyStore;
+  readonly memberships: Memberships;
+  readonly clock: Clock;
 }
 
 const KEY_FORM = /^service-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const KEY_PREFIX_CHARS = 8;
 const PROJECT_DEFAULT = 'default';
+const LISTED_MAX = 1_000;
 
-export function createKeys(store: KeyStore): Keys {
+export function createKeys({ keys, memberships, clock }: KeysDependencies): Keys {
   return {
-    async create({ userId, name, project = PROJECT_DEFAULT }) {
+    async create({ userId, name, project = PROJECT_DEFAULT, groupId }) {
+      if (groupId !== undefined && !(await memberships.isActiveMember(groupId, userId))) {
+        throw new ServiceError('not_found', 'group not found');
+      }
       const secret = `service-${newId()}`;
-      const key = await store.create({
+      const key = await keys.create({
         id: newId(),
         userId,
-        groupId: null,
+        groupId: groupId ?? null,
         name,
         keyHash: sha256Hex(secret),
         keyPrefix: secret.slice(0, KEY_PREFIX_CHARS),
@@ -32,8 +50,13 @@ export function createKeys(store: KeyStore): Keys {
       });
       return { key, secret };
     },
+    list: (userId) => keys.list(userId, LISTED_MAX),
+    async revoke(userId, keyId) {
+      if (await keys.revoke(userId, keyId, new Date(clock.now()))) return;
+      throw new ServiceError('not_found', 'key not found');
+    },
     async authenticate(secret) {
-      return KEY_FORM.test(secret) ? store.findHolder(sha256Hex(secret)) : undefined;
+      return KEY_FORM.test(secret) ? keys.findHolder(sha256Hex(secret)) : undefined;
     },
   };
 }

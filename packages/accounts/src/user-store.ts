@@ -21,6 +21,8 @@ export interface UserStore {
    */
   create(user: NewUser): Promise<User>;
   findById(id: string): Promise<User | undefined>;
+  /** The account that calls with the admin token act as. */
+  findOldestAdmin(): Promise<User | undefined>;
   findByEmail(
     email: string,
   ): Promise<{ readonly user: User; readonly passwordHash: string } | undefined>;

@@ -1,16 +1,20 @@
-import { ServiceError } from '@model-gateway/contracts';
 import { describeError } from '@model-gateway/kernel';
+import { UpstreamFailure } from '@model-gateway/router';
 
 const DETAIL_BYTES_MAX = 4096;
 
-/** An upstream that answered with a failure. */
-export function upstreamRefused(status: number, body: string): ServiceError {
-  return new ServiceError('bad_gateway', `upstream ${status}: ${boundedDetail(body)}`);
+const TOO_MANY_REQUESTS = 429;
+
+/** An upstream that answered with a failure: a status that is none of success, or an error where an answer should be. */
+export function upstreamRefused(status: number, body: string): UpstreamFailure {
+  const isBackendAtFault = status < 400 || status >= 500 || status === TOO_MANY_REQUESTS;
+  return new UpstreamFailure(`upstream ${status}: ${boundedDetail(body)}`, { isBackendAtFault });
 }
 
 /** An upstream that could not be talked to, or that answered something else than it should. */
-export function upstreamFailed(cause: unknown): ServiceError {
-  return new ServiceError('bad_gateway', describeError(cause), { cause });
+export function upstreamFailed(cause: unknown): UpstreamFailure {
+  if (cause instanceof UpstreamFailure) return cause;
+  return new UpstreamFailure(describeError(cause), { isBackendAtFault: true, cause });
 }
 
 /** The text of an upstream error body: its own message where it has one. */

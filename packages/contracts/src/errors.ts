@@ -20,6 +20,9 @@ export const ERROR_CODES = [
   // Accounts.
   'email_taken',
   'registration_closed',
+  'too_many_login_attempts',
+  'provider_exists',
+  'provider_built_in',
   'group_id_taken',
   'member_protected',
   'invitation_refused',

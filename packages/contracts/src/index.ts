@@ -11,6 +11,7 @@ export {
   type UpstreamCompletion,
 } from './rest/chat.ts';
 export { restErrorSchema, type RestErrorBody } from './rest/errors.ts';
+export { PASSWORD_CHARS_MAX } from './rpc/auth.ts';
 export type { AuthLevel, MethodContract } from './rpc/method.ts';
 export {
   rpcMethods,

@@ -1,14 +1,33 @@
-import type { KeyStore, RefreshTokenStore, UserStore } from '@model-gateway/accounts';
+import type {
+  ConversationStore,
+  GroupStore,
+  InvitationStore,
+  KeyStore,
+  MemberStore,
+  Memberships,
+  ModelRuleStore,
+  ProviderStore,
+  RefreshTokenStore,
+  UserStore,
+} from '@model-gateway/accounts';
 import type { UsageStore } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
 import type { Log } from '@model-gateway/kernel';
-import type { BackendConfigStore } from '@model-gateway/router';
+import type { AgentCensus, BackendConfigStore } from '@model-gateway/router';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool } from 'pg';
 import { createConnection, joinTransaction, type Connection } from './connection.ts';
 import { PrismaClient } from './generated/client.ts';
+import { createPostgresAgentCensus } from './postgres-agent-census.ts';
 import { createPostgresBackendConfigs } from './postgres-backend-configs.ts';
+import { createPostgresConversations } from './postgres-conversations.ts';
+import { createPostgresGroupMembers } from './postgres-group-members.ts';
+import { createPostgresGroups } from './postgres-groups.ts';
+import { createPostgresInvitations } from './postgres-invitations.ts';
 import { createPostgresKeys } from './postgres-keys.ts';
+import { createPostgresMemberships } from './postgres-memberships.ts';
+import { createPostgresModelRules } from './postgres-model-rules.ts';
+import { createPostgresProviders } from './postgres-providers.ts';
 import { createPostgresRefreshTokens } from './postgres-refresh-tokens.ts';
 import { createPostgresUsage } from './postgres-usage.ts';
 import { createPostgresUsers } from './postgres-users.ts';
@@ -34,8 +53,16 @@ export interface Stores {
   readonly users: UserStore;
   readonly refreshTokens: RefreshTokenStore;
   readonly keys: KeyStore;
+  readonly memberships: Memberships;
+  readonly groups: GroupStore;
+  readonly members: MemberStore;
+  readonly invitations: InvitationStore;
+  readonly modelRules: ModelRuleStore;
+  readonly providers: ProviderStore;
+  readonly conversations: ConversationStore;
   readonly usage: UsageStore;
   readonly backendConfigs: BackendConfigStore;
+  readonly agentCensus: AgentCensus;
 }
 
 /** Connections of the pool: how many there are, how many of them wait for work, how many callers wait for one. */
@@ -82,8 +109,16 @@ export function createDatabase({
     users: createPostgresUsers(within),
     refreshTokens: createPostgresRefreshTokens(within),
     keys: createPostgresKeys(within),
+    memberships: createPostgresMemberships(within),
+    groups: createPostgresGroups(within),
+    members: createPostgresGroupMembers(within),
+    invitations: createPostgresInvitations(within),
+    modelRules: createPostgresModelRules(within),
+    providers: createPostgresProviders(within),
+    conversations: createPostgresConversations(within),
     usage: createPostgresUsage(within, log),
     backendConfigs: createPostgresBackendConfigs({ connection: within, secretBox, log }),
+    agentCensus: createPostgresAgentCensus(within),
   });
 
   return {

@@ -49,6 +49,7 @@ describe('API keys in Postgres', () => {
     const created = await database.keys.create({ ...key, keyHash });
     expect(created).toEqual({
       ...key,
+      active: true,
       createdAt: expect.any(Date),
       lastUsedAt: null,
       revokedAt: null,
@@ -67,8 +68,62 @@ describe('API keys in Postgres', () => {
     });
     expect(await database.keys.findHolder(sha256Hex('another'))).toBeUndefined();
 
-    await database.raw.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [key.id]);
+    const at = new Date('2026-01-02T03:04:05.678Z');
+    expect(await database.keys.revoke(userId, key.id, at)).toBe(true);
     expect(await database.keys.findHolder(key.keyHash)).toBeUndefined();
+    expect(await database.keys.revoke(userId, key.id, new Date())).toBe(true);
+    expect(await database.keys.list(userId, 10)).toMatchObject([
+      { id: key.id, active: false, revokedAt: at },
+    ]);
+  });
+
+  it('are revoked by nobody but their owner', async () => {
+    const key = newKey();
+    await database.keys.create(key);
+    expect(await database.keys.revoke(newId(), key.id, new Date())).toBe(false);
+    expect(await database.keys.revoke(userId, newId(), new Date())).toBe(false);
+    expect(await database.keys.findHolder(key.keyHash)).toMatchObject({ keyId: key.id });
+  });
+
+  it('are listed newest first, only one’s own and only so many', async () => {
+    const ids: string[] = [];
+    for (const name of ['first', 'second', 'third']) {
+      ids.unshift((await database.keys.create(newKey({ name }))).id);
+    }
+    const listed = await database.keys.list(userId, 10);
+    expect(listed.map(({ id }) => id)).toEqual(ids);
+    expect(listed[0]).toEqual({
+      id: ids[0],
+      userId,
+      groupId: null,
+      name: 'third',
+      keyPrefix: 'service-',
+      keyHint: 'service-3f2a…c91d',
+      project: 'default',
+      active: true,
+      createdAt: expect.any(Date),
+      lastUsedAt: null,
+      revokedAt: null,
+    });
+    expect((await database.keys.list(userId, 2)).map(({ id }) => id)).toEqual(ids.slice(0, 2));
+    expect(await database.keys.list(newId(), 10)).toEqual([]);
+  });
+
+  it('are shown as active only while they are accepted', async () => {
+    await database.keys.create(newKey({ groupId }));
+    const isActive = async () => (await database.keys.list(userId, 1))[0]?.active;
+    expect(await isActive()).toBe(true);
+    expect(await database.memberships.isActiveMember(groupId, userId)).toBe(true);
+    await database.raw.query('UPDATE group_members SET is_active = false WHERE group_id = $1', [
+      groupId,
+    ]);
+    expect(await isActive()).toBe(false);
+    expect(await database.memberships.isActiveMember(groupId, userId)).toBe(false);
+    await database.raw.query('DELETE FROM group_members WHERE group_id = $1', [groupId]);
+    expect(await isActive()).toBe(false);
+    expect(await database.memberships.isActiveMember(groupId, userId)).toBe(false);
+    await database.raw.query('DELETE FROM groups WHERE id = $1', [groupId]);
+    expect(await isActive()).toBe(true);
   });
 
   it('of a group stop working with the membership', async () => {
@@ -97,37 +152,5 @@ describe('API keys in Postgres', () => {
       keyId: key.id,
       groupId: null,
     });
-  });
-});
-
-describe('refresh tokens in Postgres', () => {
-  it('are kept under their hash', async () => {
-    const database = await openTestDatabase();
-    const userId = newId();
-    await database.users.create({
-      id: userId,
-      email: 'a@example.com',
-      name: '',
-      passwordHash: 'hash',
-    });
-    const token = {
-      tokenHash: sha256Hex('t'),
-      familyId: newId(),
-      userId,
-      expiresAt: new Date('2030-01-01T00:00:00Z'),
-    };
-    await database.refreshTokens.save(token);
-    expect(await database.raw.query('SELECT * FROM refresh_tokens')).toEqual([
-      {
-        token_hash: token.tokenHash,
-        family_id: token.familyId,
-        user_id: userId,
-        expires_at: token.expiresAt,
-        used_at: null,
-        revoked_at: null,
-        created_at: expect.any(Date),
-      },
-    ]);
-    await database.close();
   });
 });

@@ -1,16 +1,47 @@
-import type { KeyHolder, KeyStore } from '@model-gateway/accounts';
+import type { ApiKey, KeyHolder, KeyStore } from '@model-gateway/accounts';
 import type { Connection } from './connection.ts';
 
 /** API keys in Postgres. */
 export function createPostgresKeys(connection: Connection): KeyStore {
   return {
     create: ({ id, userId, groupId, name, keyHash, keyPrefix, keyHint, project }) =>
-      connection.run((queries) =>
-        queries.apiKey.create({
+      connection.run(async (queries) => {
+        const key = await queries.apiKey.create({
           data: { id, userId, groupId, name, keyHash, keyPrefix, keyHint, project },
           omit: { keyHash: true },
-        }),
+        });
+        return { ...key, active: true };
+      }),
+
+    list: (userId, countMax) =>
+      connection.run(
+        (queries) => queries.$queryRaw<ApiKey[]>`
+          SELECT
+            k.id AS "id",
+            k.user_id AS "userId",
+            k.group_id AS "groupId",
+            k.name AS "name",
+            k.key_prefix AS "keyPrefix",
+            k.key_hint AS "keyHint",
+            k.project AS "project",
+            k.revoked_at IS NULL AND (k.group_id IS NULL OR COALESCE(m.is_active, false)) AS "active",
+            k.created_at AS "createdAt",
+            k.last_used_at AS "lastUsedAt",
+            k.revoked_at AS "revokedAt"
+          FROM api_keys k
+          LEFT JOIN group_members m ON m.group_id = k.group_id AND m.user_id = k.user_id
+          WHERE k.user_id = ${userId}::uuid
+          ORDER BY k.created_at DESC, k.id
+          LIMIT ${countMax}`,
       ),
+
+    revoke: (userId, keyId, at) =>
+      connection.run(async (queries) => {
+        const found = await queries.$executeRaw`
+          UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ${at})
+          WHERE id = ${keyId}::uuid AND user_id = ${userId}::uuid`;
+        return found > 0;
+      }),
 
     findHolder: (keyHash) =>
       connection.run(async (queries) => {

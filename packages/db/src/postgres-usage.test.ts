@@ -1,5 +1,5 @@
 import type { UsageEvent } from '@model-gateway/contracts';
-import { newId } from '@model-gateway/kernel';
+import { newId, sha256Hex } from '@model-gateway/kernel';
 import { openTestDatabase, type OpenedDatabase } from '../tests/test-database.ts';
 
 const event = (values: Partial<UsageEvent> = {}): UsageEvent => ({
@@ -169,5 +169,39 @@ describe('usage in Postgres', () => {
       total: 1,
     });
     expect((await database.usage.list({ userId, limit: 10, offset: 0 })).total).toBe(4);
+  });
+
+  it('says when a key was last used, as exactly as a minute', async () => {
+    const userId = newId();
+    await database.users.create({
+      id: userId,
+      email: `${userId}@example.com`,
+      name: '',
+      passwordHash: 'hash',
+    });
+    const keyId = newId();
+    await database.keys.create({
+      id: keyId,
+      userId,
+      groupId: null,
+      name: 'k',
+      keyHash: sha256Hex(keyId),
+      keyPrefix: 'service-',
+      keyHint: '',
+      project: 'default',
+    });
+    const use = (...times: string[]) =>
+      database.usage.record(
+        times.map((time) => event({ key_id: keyId, created_at: `2026-03-04T${time}Z` })),
+      );
+    const lastUsed = async () => (await database.keys.list(userId, 1))[0]?.lastUsedAt;
+    await use('05:00:10', '05:00:00');
+    expect(await lastUsed()).toEqual(new Date('2026-03-04T05:00:10Z'));
+    await use('05:01:00');
+    expect(await lastUsed()).toEqual(new Date('2026-03-04T05:00:10Z'));
+    await use('05:02:00');
+    expect(await lastUsed()).toEqual(new Date('2026-03-04T05:02:00Z'));
+    await use('04:00:00');
+    expect(await lastUsed()).toEqual(new Date('2026-03-04T05:02:00Z'));
   });
 });

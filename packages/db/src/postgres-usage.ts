@@ -30,7 +30,11 @@ export function createPostgresUsage(connection: Connection, log: Log): UsageStor
     async record(events) {
       if (events.length === 0) return 0;
       await ensurePartitions(events);
-      return connection.transaction((queries) => insert(queries, events));
+      return connection.transaction(async (queries) => {
+        const added = await insert(queries, events);
+        await touchKeys(queries, events);
+        return added;
+      });
     },
 
     list: ({ userId, project, limit, offset }) =>
@@ -78,6 +82,27 @@ function insert(queries: Queries, events: readonly UsageEvent[]): Promise<number
       ${column((event) => event.created_at)}::timestamptz[]
     )
     ON CONFLICT DO NOTHING`;
+}
+
+/** Says when the keys were last used, at most once a minute each. A key that somebody else is just writing is left to them. */
+async function touchKeys(queries: Queries, events: readonly UsageEvent[]): Promise<void> {
+  const used = events.filter(({ key_id }) => key_id !== null);
+  if (used.length === 0) return;
+  await queries.$executeRaw`
+    WITH used AS (
+      SELECT key_id, max(used_at) AS used_at
+      FROM unnest(
+        ${used.map((event) => event.key_id)}::uuid[],
+        ${used.map((event) => event.created_at)}::timestamptz[]
+      ) AS event (key_id, used_at)
+      GROUP BY key_id
+    ), stale AS (
+      SELECT k.id, used.used_at
+      FROM api_keys k JOIN used ON used.key_id = k.id
+      WHERE k.last_used_at IS NULL OR k.last_used_at < used.used_at - INTERVAL '1 minute'
+      FOR NO KEY UPDATE OF k SKIP LOCKED
+    )
+    UPDATE api_keys k SET last_used_at = stale.used_at FROM stale WHERE k.id = stale.id`;
 }
 
 const monthOf = (event: UsageEvent): string => `${event.created_at.slice(0, 7)}-01`;

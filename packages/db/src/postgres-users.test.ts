@@ -50,4 +50,12 @@ describe('users in Postgres', () => {
     expect(await database.users.findById(newId())).toBeUndefined();
     expect(await database.users.findByEmail('nobody@example.com')).toBeUndefined();
   });
+
+  it('know the oldest admin, once there is one', async () => {
+    expect(await database.users.findOldestAdmin()).toBeUndefined();
+    const first = await database.users.create(newUser());
+    const later = await database.users.create(newUser());
+    await database.raw.query('UPDATE users SET is_admin = true WHERE id = $1', [later.id]);
+    expect(await database.users.findOldestAdmin()).toEqual(first);
+  });
 });

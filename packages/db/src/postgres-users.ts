@@ -36,6 +36,16 @@ export function createPostgresUsers(connection: Connection): UserStore {
         return row ?? undefined;
       }),
 
+    findOldestAdmin: () =>
+      connection.run(async (queries) => {
+        const row = await queries.user.findFirst({
+          where: { isAdmin: true },
+          orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+          select: shown,
+        });
+        return row ?? undefined;
+      }),
+
     findByEmail: (email) =>
       connection.run(async (queries) => {
         const row = await queries.user.findUnique({

@@ -16,6 +16,8 @@ const UNAVAILABLE_KINDS = new Set([
 const UNAVAILABLE_CODES = /^(P1\d{3}|P2024|P2028|E[A-Z_]+)$/;
 // Postgres: connection exceptions, insufficient resources, operator intervention.
 const UNAVAILABLE_SQL_STATES = /^(08|53|57P)/;
+// Postgres: a text, or a text inside JSON, with a NUL character.
+const UNSTORABLE_SQL_STATES: ReadonlySet<string> = new Set(['22021', '22P05']);
 // The driver says these in words alone.
 const UNAVAILABLE_TEXTS =
   /timeout exceeded when trying to connect|connection terminated|query read timeout|connection error|after calling end on the pool|socket hang up/i;
@@ -41,6 +43,7 @@ const failureSchema = z.object({
 export type StoreFailure =
   | { readonly kind: 'unavailable' }
   | { readonly kind: 'conflict' }
+  | { readonly kind: 'unstorable' }
   | { readonly kind: 'taken'; readonly constraint: string | undefined }
   | { readonly kind: 'other' };
 
@@ -53,6 +56,7 @@ export function classifyFailure(error: unknown): StoreFailure {
   if (cause?.kind === 'TransactionWriteConflict' || code === 'P2034') return { kind: 'conflict' };
   if (cause?.kind === 'UniqueConstraintViolation')
     return { kind: 'taken', constraint: cause.constraint?.index };
+  if (UNSTORABLE_SQL_STATES.has(cause?.originalCode ?? '')) return { kind: 'unstorable' };
   const isUnavailable =
     UNAVAILABLE_KINDS.has(cause?.kind ?? '') ||
     UNAVAILABLE_SQL_STATES.test(cause?.originalCode ?? '') ||
@@ -61,8 +65,21 @@ export function classifyFailure(error: unknown): StoreFailure {
   return { kind: isUnavailable ? 'unavailable' : 'other' };
 }
 
-/** The error that leaves this package: `store_unavailable` when the database is away, the original otherwise. */
+/**
+ * The error that leaves this package: `store_unavailable` when the database is away, `missing_fields` for a text that
+ * it cannot keep, the original otherwise.
+ */
 export function translateFailure(error: unknown): unknown {
-  if (classifyFailure(error).kind !== 'unavailable') return error;
-  return new ServiceError('store_unavailable', 'the database is not available', { cause: error });
+  switch (classifyFailure(error).kind) {
+    case 'unavailable':
+      return new ServiceError('store_unavailable', 'the database is not available', {
+        cause: error,
+      });
+    case 'unstorable':
+      return new ServiceError('missing_fields', 'Invalid params: texts cannot contain NUL', {
+        cause: error,
+      });
+    default:
+      return error;
+  }
 }

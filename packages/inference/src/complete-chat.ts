@@ -3,6 +3,7 @@ import type { Router, UpstreamChat } from '@model-gateway/router';
 import type { Caller } from './caller.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import type { Meter } from './meter.ts';
+import type { RequestCounter } from './request-counter.ts';
 
 /** One chat turn that is answered whole. */
 export interface ChatTurn {
@@ -23,6 +24,7 @@ export interface ChatAnswer {
 interface ChatDependencies {
   readonly router: Router;
   readonly meter: Meter;
+  readonly requests: Pick<RequestCounter, 'accepted'>;
 }
 
 // Fields that are for the gateway; no upstream ever sees them.
@@ -31,7 +33,7 @@ const OWN_FIELDS: readonly string[] = ['conversation_id', 'memory', 'extra', 'pr
 /** Serves one turn: route, ask the upstream, meter, answer. */
 export async function completeChat(
   turn: ChatTurn,
-  { router, meter }: ChatDependencies,
+  { router, meter, requests }: ChatDependencies,
 ): Promise<ChatAnswer> {
   const { request, caller, surface, refId, signal } = turn;
   const { backend, model } = router.choose(request.model, {
@@ -43,6 +45,7 @@ export async function completeChat(
       `backend '${backend.name}' does not support chat`,
     );
   }
+  requests.accepted();
   const completion = await backend.chat(upstreamBody(request, model), signal);
   const usage = completion.usage ?? estimateUsage(request.messages, completion);
   await meter.record({ caller, model, surface, usage, refId });

@@ -3,6 +3,20 @@ import type { UpstreamCompletion } from '@model-gateway/contracts';
 /** How well a backend answers. Only Healthy ones are routed to. */
 export type HealthState = 'Healthy' | 'Degraded' | 'Unhealthy';
 
+/** What a backend can be asked for. */
+export const CAPABILITIES = ['chat', 'embeddings', 'video', 'realtime', 'invoke'] as const;
+export type Capability = (typeof CAPABILITIES)[number];
+
+/** The upstream kinds. */
+export const BACKEND_KINDS = [
+  'external',
+  'local-server',
+  'engine',
+  'cloud-video',
+  'agent',
+] as const;
+export type BackendKind = (typeof BACKEND_KINDS)[number];
+
 export interface Probe {
   readonly state: HealthState;
   /** The model ids that the backend serves, where it could be asked. */
@@ -14,11 +28,41 @@ export interface Probe {
 /** A chat body on its way to an upstream: ready to send, with the model id as the backend lists it. */
 export type UpstreamChat = Readonly<Record<string, unknown>> & { readonly model: string };
 
+/** One piece of a streamed answer, in the form of the chat-completions convention. */
+export type ChatChunk = Readonly<Record<string, unknown>>;
+
+/**
+ * A streamed answer. An upstream that speaks the chat-completions convention itself passes its bytes on untouched; the
+ * others make chunks. Iterating pulls: nothing is read from the upstream that nobody asked for.
+ */
+export type UpstreamStream =
+  | { readonly form: 'events'; readonly bytes: AsyncIterable<Uint8Array> }
+  | { readonly form: 'chunks'; readonly chunks: AsyncIterable<ChatChunk> };
+
+/** The vectors of the inputs, in order, and how many tokens they were where the upstream says it. */
+export interface UpstreamEmbeddings {
+  readonly model: string;
+  readonly vectors: readonly (readonly number[])[];
+  readonly promptTokens: number | undefined;
+}
+
 /** One upstream behind the gateway. A backend that lacks a method cannot do that. */
 export interface Backend {
   readonly name: string;
-  readonly kind: string;
+  readonly kind: BackendKind;
+  /** What it can be asked for now; an engine tells with its handshake. */
+  capabilities(): ReadonlySet<Capability>;
   probe(signal: AbortSignal): Promise<Probe>;
   chat?(body: UpstreamChat, signal: AbortSignal): Promise<UpstreamCompletion>;
+  /** Resolves when the upstream has begun a good answer; what fails later fails the iteration. */
+  chatStream?(body: UpstreamChat, signal: AbortSignal): Promise<UpstreamStream>;
+  embed?(
+    request: { readonly model: string; readonly input: readonly string[] } & Readonly<
+      Record<string, unknown>
+    >,
+    signal: AbortSignal,
+  ): Promise<UpstreamEmbeddings>;
+  /** Calls a method of the engine behind a model; answers what it answered. */
+  invoke?(model: string, method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
   close(): Promise<void>;
 }

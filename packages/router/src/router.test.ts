@@ -1,9 +1,13 @@
 import { silentLog } from '@model-gateway/kernel';
-import type { Backend, Probe } from './backend.ts';
+import type { Backend, BackendKind, Probe } from './backend.ts';
 import { createRouter } from './router.ts';
 
-function backend(name: string, probe: () => Promise<Probe>, kind = 'external'): Backend {
-  return { name, kind, probe, close: async () => undefined };
+function backend(
+  name: string,
+  probe: () => Promise<Probe>,
+  kind: BackendKind = 'external',
+): Backend {
+  return { name, kind, capabilities: () => new Set(), probe, close: async () => undefined };
 }
 
 const serving =

@@ -7,7 +7,7 @@ import {
   validated,
   type LeanRoute,
 } from '@model-gateway/http';
-import { completeChat, type Meter } from '@model-gateway/inference';
+import { completeChat, type Meter, type RequestCounter } from '@model-gateway/inference';
 import type { Router } from '@model-gateway/router';
 import type { KeyGate } from '../key-gate.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
@@ -16,6 +16,7 @@ interface ChatRouteDependencies {
   readonly keyGate: KeyGate;
   readonly router: Router;
   readonly meter: Meter;
+  readonly requests: RequestCounter;
   readonly bodyBytesMax: number;
 }
 
@@ -24,6 +25,7 @@ export function createChatRoute({
   keyGate,
   router,
   meter,
+  requests,
   bodyBytesMax,
 }: ChatRouteDependencies): LeanRoute {
   return {
@@ -43,7 +45,7 @@ export function createChatRoute({
       }
       const signal = clientGone(response);
       const turn = { caller, surface: 'gateway', request: chat, refId, signal };
-      const answer = await completeChat(turn, { router, meter });
+      const answer = await completeChat(turn, { router, meter, requests });
       response.setHeader('x-service-backend', answer.backend);
       answerJson(response, 200, answer.completion);
     },

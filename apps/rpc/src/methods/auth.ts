@@ -1,10 +1,17 @@
-import type { Accounts, SignedIn } from '@model-gateway/accounts';
+import type { Accounts, SignedIn, User } from '@model-gateway/accounts';
 import type { RpcResult } from '@model-gateway/contracts';
 import type { Handlers } from '../protocol/handlers.ts';
 
-export function createAuthMethods(accounts: Accounts): Pick<Handlers, 'auth.register'> {
+export function createAuthMethods(
+  accounts: Accounts,
+): Pick<Handlers, 'auth.register' | 'auth.login' | 'auth.refresh' | 'auth.me'> {
   return {
     'auth.register': async (applicant) => signedInRecord(await accounts.register(applicant)),
+    'auth.login': async ({ email, password }, { clientIp }) =>
+      signedInRecord(await accounts.login({ email, password, clientIp })),
+    'auth.refresh': async ({ refresh_token }) =>
+      signedInRecord(await accounts.refresh(refresh_token)),
+    'auth.me': async (_params, { user }) => userRecord(user),
   };
 }
 
@@ -13,12 +20,16 @@ function signedInRecord({
   accessToken,
   refreshToken,
   expiresInSecs,
-}: SignedIn): RpcResult<'auth.register'> {
+}: SignedIn): RpcResult<'auth.login'> {
   return {
     access_token: accessToken,
     refresh_token: refreshToken,
     token_type: 'Bearer',
     expires_in: expiresInSecs,
-    user: { id: user.id, email: user.email, name: user.name, is_admin: user.isAdmin },
+    user: userRecord(user),
   };
+}
+
+function userRecord({ id, email, name, isAdmin }: User): RpcResult<'auth.me'> {
+  return { id, email, name, is_admin: isAdmin };
 }

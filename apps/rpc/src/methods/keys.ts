@@ -1,23 +1,35 @@
-import type { Keys } from '@model-gateway/accounts';
+import type { ApiKey, Keys } from '@model-gateway/accounts';
+import type { RpcResult } from '@model-gateway/contracts';
 import type { Handlers } from '../protocol/handlers.ts';
 
-export function createKeysMethods(keys: Keys): Pick<Handlers, 'keys.create'> {
+export function createKeysMethods(
+  keys: Keys,
+): Pick<Handlers, 'keys.list' | 'keys.create' | 'keys.revoke'> {
   return {
-    'keys.create': async ({ name, project }, { user }) => {
-      const { key, secret } = await keys.create({ userId: user.id, name, project });
-      return {
-        id: key.id,
-        name: key.name,
-        key: secret,
-        key_prefix: key.keyPrefix,
-        key_hint: key.keyHint,
-        project: key.project,
-        group_id: key.groupId,
-        active: key.revokedAt === null,
-        created_at: key.createdAt.toISOString(),
-        last_used_at: key.lastUsedAt?.toISOString() ?? null,
-        revoked_at: key.revokedAt?.toISOString() ?? null,
-      };
+    'keys.list': async (_params, { user }) => (await keys.list(user.id)).map(keyRecord),
+    'keys.create': async ({ name, project, group_id }, { user }) => {
+      const request = { userId: user.id, name, project, groupId: group_id };
+      const { key, secret } = await keys.create(request);
+      return { ...keyRecord(key), key: secret };
     },
+    'keys.revoke': async ({ key_id }, { user }) => {
+      await keys.revoke(user.id, key_id);
+      return { ok: true };
+    },
+  };
+}
+
+function keyRecord(key: ApiKey): RpcResult<'keys.list'>[number] {
+  return {
+    id: key.id,
+    name: key.name,
+    key_prefix: key.keyPrefix,
+    key_hint: key.keyHint,
+    project: key.project,
+    group_id: key.groupId,
+    active: key.active,
+    created_at: key.createdAt.toISOString(),
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
   };
 }

@@ -8,34 +8,10 @@ export const NOT_AVAILABLE_YET = [
   'realtime.event',
   'realtime.stop',
   'engine.invoke',
-  'auth.login',
-  'auth.refresh',
-  'auth.me',
-  'keys.list',
-  'keys.revoke',
-  'group.create',
-  'group.list',
-  'group.get',
-  'group.update',
-  'group.delete',
-  'group.members.list',
-  'group.members.add',
-  'group.members.update',
-  'group.members.remove',
-  'group.invite.create',
-  'group.invite.accept',
-  'group.models.list',
-  'group.models.allow',
-  'group.models.deny',
   'group.credits.topup',
   'group.credits.balance',
   'group.credits.allocate',
   'ledger.self',
-  'providers.list',
-  'providers.add',
-  'providers.update',
-  'providers.remove',
-  'providers.test',
   'agents.list',
   'agents.register',
   'agents.deregister',
@@ -44,10 +20,6 @@ export const NOT_AVAILABLE_YET = [
   'agents.stop',
   'memory.status',
   'memory.delete',
-  'conversations.list',
-  'conversations.create',
-  'conversations.get',
-  'conversations.delete',
   'billing.plan',
   'billing.plan.set',
   'billing.video.pricing.get',
@@ -56,19 +28,20 @@ export const NOT_AVAILABLE_YET = [
   'video.get',
   'video.list',
   'video.cancel',
-  'system.status',
 ] as const satisfies readonly RpcMethodName[];
 
 type NotAvailableYet = (typeof NOT_AVAILABLE_YET)[number];
 
+/** The refusal itself, for a method that has more to check before it. */
+export async function notAvailableYet(): Promise<never> {
+  throw new ServiceError('not_available_yet', 'not available yet');
+}
+
 /** Answers those methods, after authentication and validation like any other, with a plain refusal. */
 export function createNotAvailableYetMethods(): Pick<Handlers, NotAvailableYet> {
-  const refuse = async (): Promise<never> => {
-    throw new ServiceError('not_available_yet', 'not available yet');
-  };
   // Every name of the list is there, which is all that the type asks for.
-  return Object.fromEntries(NOT_AVAILABLE_YET.map((name) => [name, refuse])) as Record<
+  return Object.fromEntries(NOT_AVAILABLE_YET.map((name) => [name, notAvailableYet])) as Record<
     NotAvailableYet,
-    typeof refuse
+    typeof notAvailableYet
   >;
 }

@@ -1,6 +1,6 @@
 import { upstreamCompletionSchema, type UpstreamCompletion } from '@model-gateway/contracts';
 import { newId, type Clock } from '@model-gateway/kernel';
-import type { Backend, Probe } from '@model-gateway/router';
+import type { Backend, Capability, Probe } from '@model-gateway/router';
 import { Pool } from 'undici';
 import { z } from 'zod';
 import { upstreamFailed, upstreamRefused } from '../upstream-error.ts';
@@ -27,6 +27,7 @@ export interface UpstreamTimeouts {
 
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+const CHAT_AND_EMBEDDINGS: ReadonlySet<Capability> = new Set(['chat', 'embeddings']);
 
 const modelListing = z.union([
   z.object({ data: z.array(z.object({ id: z.string() })) }).transform(({ data }) => data),
@@ -62,6 +63,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
   return {
     name,
     kind: 'external',
+    capabilities: () => CHAT_AND_EMBEDDINGS,
     async probe(signal) {
       const { status, text } = await call('GET', '/models', signal);
       return probeResult(status, text, options.models);

@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { method } from './method.ts';
 import { email, record, userRecord } from './records.ts';
 
+/** The longest password that an account can have. */
+export const PASSWORD_CHARS_MAX = 128;
+
 const PASSWORD_CHARS_MIN = 8;
-const PASSWORD_CHARS_MAX = 128;
 const NAME_CHARS_MAX = 128;
 const REFRESH_TOKEN_CHARS_MAX = 256;
 

@@ -63,7 +63,8 @@ export const billingMethods = {
       price_per_frame: price.default(0),
       resolution_coeff: z
         .record(z.string().regex(/^(\*|\d{1,5})$/, 'keys are short sides in pixels, or *'), price)
-        .default({}),
+        .default({})
+        .describe('multipliers by short side in pixels, `*` for any other'),
       currency: z.string().length(3).default('USD'),
       enabled: z.boolean().default(true),
     }),

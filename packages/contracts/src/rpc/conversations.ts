@@ -47,7 +47,7 @@ export const conversationsMethods = {
     params: conversationId,
     result: conversation.extend({
       messages: z.array(
-        z.object({
+        record('Message', {
           id: z.uuid(),
           role: z.string(),
           content: z.string(),

@@ -10,6 +10,8 @@ import {
   memberRecord,
   memberRole,
   modelId,
+  record,
+  text,
   timestamp,
 } from './records.ts';
 
@@ -31,8 +33,8 @@ const modelRules = z.object({ allowed: z.array(z.string()), denied: z.array(z.st
 const points = z.int().min(1).max(POINTS_MAX);
 const movement = {
   points,
-  note: z.string().max(NOTE_CHARS_MAX).optional(),
-  idempotency_key: z.string().min(1).max(IDEMPOTENCY_KEY_CHARS_MAX).optional(),
+  note: text(NOTE_CHARS_MAX).optional(),
+  idempotency_key: text(IDEMPOTENCY_KEY_CHARS_MAX).min(1).optional(),
 };
 
 export const groupMethods = {
@@ -113,7 +115,7 @@ export const groupMethods = {
       max_uses: z.int().min(1).max(USES_MAX).default(1),
       ttl_secs: z.int().min(1).max(TTL_SECS_MAX).default(TTL_SECS_DEFAULT),
     }),
-    result: z.object({
+    result: record('Invitation', {
       id: z.uuid(),
       token: z.string(),
       group_id: z.uuid(),

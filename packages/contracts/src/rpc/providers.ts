@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { description, done, label } from './records.ts';
+import { description, done, label, record } from './records.ts';
 
 const id = z.string().trim().min(1).max(64);
 const domain = z.string().trim().max(253);
+
+const provider = record('Provider', {
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  website_domain: z.string(),
+  is_official: z.boolean(),
+  is_operator: z.boolean(),
+});
 
 export const providersMethods = {
   'providers.list': method({
     auth: 'public',
     summary: 'The providers to show, built-in and custom.',
     params: z.object({}),
-    result: z.array(
-      z.object({
-        id: z.string(),
-        name: z.string(),
-        description: z.string(),
-        website_domain: z.string(),
-        is_official: z.boolean(),
-        is_operator: z.boolean(),
-      }),
-    ),
+    result: z.array(provider),
   }),
   'providers.add': method({
     auth: 'admin',

@@ -15,14 +15,22 @@ export const email = z
   .pipe(z.email())
   .meta({ format: 'email' });
 
+/** Text that can be kept: the database takes every character but NUL. */
+export const text = (charsMax: number) =>
+  z
+    .string()
+    .trim()
+    .max(charsMax)
+    .refine((value) => !value.includes('\u0000'), 'must not contain NUL characters');
+
 /** A short text that people give things. */
-export const label = z.string().trim().min(1).max(128);
+export const label = text(128).min(1);
 
 /** Text of a few sentences. */
-export const description = z.string().trim().max(2000);
+export const description = text(2000);
 
 /** A model id. */
-export const modelId = z.string().trim().min(1).max(128);
+export const modelId = text(128).min(1);
 
 /** A whole number that is moved into bounds instead of being refused. */
 export const clamped = (min: number, max: number) =>

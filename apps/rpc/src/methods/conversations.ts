@@ -1,0 +1,69 @@
+import {
+  relativeAge,
+  type Conversation,
+  type ConversationMessage,
+  type Conversations,
+} from '@model-gateway/accounts';
+import type { RpcResult } from '@model-gateway/contracts';
+import type { Clock } from '@model-gateway/kernel';
+import type { Handlers } from '../protocol/handlers.ts';
+
+type ConversationsMethods =
+  | 'conversations.list'
+  | 'conversations.create'
+  | 'conversations.get'
+  | 'conversations.delete';
+
+export function createConversationsMethods(
+  conversations: Conversations,
+  clock: Clock,
+): Pick<Handlers, ConversationsMethods> {
+  return {
+    'conversations.list': async (_params, { user }) =>
+      (await conversations.list(user.id)).map((one) => conversationRecord(one, clock.now())),
+    'conversations.create': async ({ title }, { user }) =>
+      conversationRecord(await conversations.create(user.id, title), clock.now()),
+    'conversations.get': async ({ conversation_id }, { user }) => {
+      const { conversation, messages } = await conversations.get(user.id, conversation_id);
+      const now = clock.now();
+      return {
+        ...conversationRecord(conversation, now),
+        messages: messages.map((message) => messageRecord(message, now)),
+      };
+    },
+    'conversations.delete': async ({ conversation_id }, { user }) => {
+      await conversations.remove(user.id, conversation_id);
+      return { ok: true };
+    },
+  };
+}
+
+function conversationRecord(
+  { id, title, messageCount, createdAt, updatedAt }: Conversation,
+  now: number,
+): RpcResult<'conversations.create'> {
+  return {
+    id,
+    title,
+    message_count: messageCount,
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt.toISOString(),
+    age: relativeAge(updatedAt, now),
+  };
+}
+
+function messageRecord(
+  { id, role, content, images, toolCalls, model, createdAt }: ConversationMessage,
+  now: number,
+): RpcResult<'conversations.get'>['messages'][number] {
+  return {
+    id,
+    role,
+    content,
+    ...(images === undefined ? {} : { images: [...images] }),
+    ...(toolCalls === undefined ? {} : { tool_calls: [...toolCalls] }),
+    ...(model === undefined ? {} : { model }),
+    created_at: createdAt.toISOString(),
+    age: relativeAge(createdAt, now),
+  };
+}

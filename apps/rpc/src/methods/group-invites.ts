@@ -1,0 +1,30 @@
+import type { Invitations } from '@model-gateway/accounts';
+import type { Handlers } from '../protocol/handlers.ts';
+import { groupRecord } from './group-records.ts';
+
+export function createGroupInviteMethods(
+  invitations: Invitations,
+): Pick<Handlers, 'group.invite.create' | 'group.invite.accept'> {
+  return {
+    'group.invite.create': async ({ group_id, role, email, max_uses, ttl_secs }, { user }) => {
+      const { invitation, token } = await invitations.create(user, group_id, {
+        role,
+        email,
+        maxUses: max_uses,
+        ttlSecs: ttl_secs,
+      });
+      return {
+        id: invitation.id,
+        token,
+        group_id: invitation.groupId,
+        role: invitation.role,
+        email: invitation.email,
+        max_uses: invitation.maxUses,
+        uses: invitation.uses,
+        expires_at: invitation.expiresAt.toISOString(),
+      };
+    },
+    'group.invite.accept': async ({ token }, { user }) =>
+      groupRecord(await invitations.accept(user, token)),
+  };
+}

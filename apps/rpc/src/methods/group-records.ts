@@ -1,0 +1,30 @@
+import type { Group, Member } from '@model-gateway/accounts';
+import type { RpcResult } from '@model-gateway/contracts';
+
+/** A group as callers are shown it. */
+export function groupRecord(group: Group): RpcResult<'group.create'> {
+  return {
+    id: group.id,
+    name: group.name,
+    description: group.description,
+    my_role: group.viewerRole,
+    member_count: group.memberCount,
+    enforce_model_allowlist: group.enforceModelAllowlist,
+    rpm_ceiling: group.rpmCeiling,
+    created_at: group.createdAt.toISOString(),
+  };
+}
+
+/** A member as callers are shown them: their email stands for them. */
+export function memberRecord(member: Member): RpcResult<'group.members.add'> {
+  return {
+    user_id: member.email,
+    email: member.email,
+    name: member.name,
+    role: member.role,
+    cost_multiplier: member.costMultiplier,
+    is_active: member.isActive,
+    is_owner: member.isOwner,
+    joined_at: member.joinedAt.toISOString(),
+  };
+}

@@ -1,0 +1,41 @@
+import type { GroupRules } from '@model-gateway/accounts';
+import type { Handlers } from '../protocol/handlers.ts';
+import { createGroupCreditsMethods } from './group-credits.ts';
+import { createGroupInviteMethods } from './group-invites.ts';
+import { createGroupMembersMethods } from './group-members.ts';
+import { createGroupModelsMethods } from './group-models.ts';
+import { groupRecord, memberRecord } from './group-records.ts';
+
+type GroupMethodName = Extract<keyof Handlers, `group.${string}`>;
+
+export function createGroupMethods(rules: GroupRules): Pick<Handlers, GroupMethodName> {
+  const { groups } = rules;
+  return {
+    'group.create': async (request, { user }) => groupRecord(await groups.create(user, request)),
+    'group.list': async (_params, { user }) => (await groups.list(user)).map(groupRecord),
+    'group.get': async ({ group_id }, { user }) => {
+      const { group, members } = await groups.get(user, group_id);
+      return { ...groupRecord(group), members: members.map(memberRecord) };
+    },
+    'group.update': async (
+      { group_id, name, description, enforce_model_allowlist, rpm_ceiling },
+      { user },
+    ) =>
+      groupRecord(
+        await groups.update(user, group_id, {
+          name,
+          description,
+          enforceModelAllowlist: enforce_model_allowlist,
+          rpmCeiling: rpm_ceiling,
+        }),
+      ),
+    'group.delete': async ({ group_id }, { user }) => {
+      await groups.delete(user, group_id);
+      return { ok: true };
+    },
+    ...createGroupMembersMethods(rules.members),
+    ...createGroupInviteMethods(rules.invitations),
+    ...createGroupModelsMethods(rules.models),
+    ...createGroupCreditsMethods(rules.access),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Provider, Providers } from '@model-gateway/accounts';
+import type { RpcResult } from '@model-gateway/contracts';
+import type { Handlers } from '../protocol/handlers.ts';
+
+type ProvidersMethods =
+  | 'providers.list'
+  | 'providers.add'
+  | 'providers.update'
+  | 'providers.remove'
+  | 'providers.test';
+
+export function createProvidersMethods(providers: Providers): Pick<Handlers, ProvidersMethods> {
+  return {
+    'providers.list': async () => (await providers.list()).map(providerRecord),
+    'providers.add': async ({ id, name, description, website_domain }) => {
+      await providers.add({ id, name, description, websiteDomain: website_domain });
+      return { ok: true };
+    },
+    'providers.update': async ({ provider_id, name, description, website_domain }) => {
+      await providers.update(provider_id, { name, description, websiteDomain: website_domain });
+      return { ok: true };
+    },
+    'providers.remove': async ({ provider_id }) => {
+      await providers.remove(provider_id);
+      return { ok: true };
+    },
+    'providers.test': async () => ({ ok: true, message: 'provider test is not implemented' }),
+  };
+}
+
+function providerRecord(provider: Provider): RpcResult<'providers.list'>[number] {
+  return {
+    id: provider.id,
+    name: provider.name,
+    description: provider.description,
+    website_domain: provider.websiteDomain,
+    is_official: provider.isOfficial,
+    is_operator: provider.isOperator,
+  };
+}

@@ -1,0 +1,121 @@
+import { manualClock } from '@model-gateway/kernel';
+import { rpcCall, type RpcAnswer } from '@model-gateway/testkit';
+import { createRpc } from '../src/app.ts';
+import { readRpcConfig } from '../src/config.ts';
+import { startRpc, type RpcServer } from './rpc-server.ts';
+
+interface SignedIn {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly user: { readonly id: string; readonly is_admin: boolean };
+}
+
+const REFUSED = { code: -32_005, message: 'invalid refresh token' };
+
+let rpc: RpcServer;
+beforeAll(async () => {
+  rpc = await startRpc();
+});
+afterAll(() => rpc.test.close());
+
+const signedIn = ({ result }: RpcAnswer): SignedIn => result as SignedIn;
+const refresh = (refresh_token: string): Promise<RpcAnswer> =>
+  rpc.call('auth.refresh', { refresh_token });
+
+test('of fifty who register at once exactly one becomes the admin', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) =>
+      rpc.call('auth.register', { email: `${index}@example.com`, password: 'long enough' }),
+    ),
+  );
+  expect(answers.filter(({ error }) => error !== undefined)).toEqual([]);
+  const admins = answers.map(signedIn).filter(({ user }) => user.is_admin);
+  expect(admins).toHaveLength(1);
+}, 60_000);
+
+test('who signs in is answered like who registers, and is known by the token', async () => {
+  await rpc.call('auth.register', {
+    email: 'person@example.com',
+    password: 'a good password',
+    name: 'Person',
+  });
+  const login = await rpc.call('auth.login', {
+    email: ' Person@Example.com ',
+    password: 'a good password',
+  });
+  const user = { id: expect.any(String), email: 'person@example.com', name: 'Person' };
+  expect(login.result).toEqual({
+    access_token: expect.any(String),
+    refresh_token: expect.stringMatching(/^[\w-]{43}$/),
+    token_type: 'Bearer',
+    expires_in: 900,
+    user: { ...user, is_admin: false },
+  });
+  const me = await rpc.call('auth.me', {}, signedIn(login).access_token);
+  expect(me.result).toEqual({ ...user, is_admin: false });
+});
+
+test.each([
+  { why: 'a wrong password', email: 'refused@example.com', password: 'another password' },
+  { why: 'an unknown email', email: 'unknown@example.com', password: 'long enough' },
+  { why: 'no email at all', email: '', password: 'long enough' },
+  { why: 'an email that the database cannot hold', email: 'a\u0000@b.co', password: 'x' },
+  { why: 'an endless email', email: 'a'.repeat(100_000), password: 'x' },
+  { why: 'an endless password', email: 'refused@example.com', password: 'x'.repeat(500_000) },
+  { why: 'an empty password', email: 'refused@example.com', password: '' },
+])('$why is refused in the same words as any other', async ({ email, password }) => {
+  await rpc.call('auth.register', { email: 'refused@example.com', password: 'long enough' });
+  const { error } = await rpc.call('auth.login', { email, password });
+  expect(error).toEqual({ code: -32_005, message: 'invalid email or password' });
+});
+
+test('a refresh token is traded for a new pair, once', async () => {
+  const first = await rpc.register('rotate@example.com');
+  const second = await refresh(first.refreshToken);
+  expect(second.result).toMatchObject({ token_type: 'Bearer', user: { id: first.id } });
+  const { access_token, refresh_token } = signedIn(second);
+  expect(refresh_token).not.toBe(first.refreshToken);
+  const me = await rpc.call('auth.me', {}, access_token);
+  expect(me.result).toMatchObject({ id: first.id });
+  expect((await refresh(refresh_token)).error).toBeUndefined();
+});
+
+test('a refresh token that comes back ends the whole family, and no other session', async () => {
+  const first = await rpc.register('reuse@example.com');
+  const other = signedIn(
+    await rpc.call('auth.login', { email: 'reuse@example.com', password: 'long enough' }),
+  );
+  const second = signedIn(await refresh(first.refreshToken));
+  expect((await refresh(first.refreshToken)).error).toEqual(REFUSED);
+  expect((await refresh(second.refresh_token)).error).toEqual(REFUSED);
+  expect((await refresh(other.refresh_token)).error).toBeUndefined();
+});
+
+test('of many uses of one token at once exactly one wins, and the others end the family', async () => {
+  const { refreshToken } = await rpc.register('double@example.com');
+  const answers = await Promise.all(Array.from({ length: 8 }, () => refresh(refreshToken)));
+  const winners = answers.filter(({ error }) => error === undefined);
+  expect(winners).toHaveLength(1);
+  for (const { error } of answers) if (error !== undefined) expect(error).toEqual(REFUSED);
+  const [winner] = winners.map(signedIn);
+  expect((await refresh(winner?.refresh_token ?? '')).error).toEqual(REFUSED);
+});
+
+test('an expired refresh token is refused, as is one that nobody was given', async () => {
+  const clock = manualClock(Date.now());
+  const config = readRpcConfig({
+    DATABASE_URL: 'postgres://unused',
+    REDIS_URL: 'redis://unused',
+    SERVICE_REFRESH_TOKEN_TTL_SECS: '60',
+  });
+  const url = await rpc.test.serve(createRpc(config, { ...rpc.test.context, clock }));
+  const params = { email: 'expires@example.com', password: 'long enough' };
+  const { refresh_token } = signedIn(await rpcCall(url, 'auth.register', params));
+  clock.advance(60_000);
+  expect((await rpcCall(url, 'auth.refresh', { refresh_token })).error).toEqual(REFUSED);
+  expect((await refresh('nobody’s')).error).toEqual(REFUSED);
+});
+
+test('auth.me needs a token', async () => {
+  expect((await rpc.call('auth.me')).error).toMatchObject({ code: -32_005 });
+});

@@ -1,0 +1,81 @@
+import { newId } from '@model-gateway/kernel';
+import { startRpc, type Account, type RpcServer } from './rpc-server.ts';
+
+let rpc: RpcServer;
+let owner: Account;
+let stranger: Account;
+
+beforeAll(async () => {
+  rpc = await startRpc();
+  stranger = await rpc.register('stranger@example.com');
+  owner = await rpc.register('owner@example.com');
+});
+afterAll(() => rpc.test.close());
+
+const call = (method: string, params: object = {}, account = owner) =>
+  rpc.call(method, params, account.token);
+const create = async (params: object = {}): Promise<{ readonly id: string }> =>
+  (await call('conversations.create', params)).result as { id: string };
+
+test('a conversation is created, listed, read and deleted', async () => {
+  const untitled = await create();
+  expect(untitled).toEqual({
+    id: expect.any(String),
+    title: 'New Conversation',
+    message_count: 0,
+    created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    updated_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    age: 'just now',
+  });
+  const titled = await create({ title: 'About cats' });
+  expect((await call('conversations.list')).result).toEqual([titled, untitled]);
+  expect((await call('conversations.list', {}, stranger)).result).toEqual([]);
+  const { id } = titled;
+  expect((await call('conversations.get', { conversation_id: id })).result).toEqual({
+    ...titled,
+    messages: [],
+  });
+  expect((await call('conversations.delete', { conversation_id: id })).result).toEqual({
+    ok: true,
+  });
+  expect((await call('conversations.list')).result).toEqual([untitled]);
+});
+
+test('the older name of the id is understood, and the newer one wins', async () => {
+  const [one, other] = [await create({ title: 'one' }), await create({ title: 'other' })];
+  expect((await call('conversations.get', { id: one.id })).result).toMatchObject({ title: 'one' });
+  const both = { id: one.id, conversation_id: other.id };
+  expect((await call('conversations.get', both)).result).toMatchObject({ title: 'other' });
+  expect((await call('conversations.delete', { id: one.id })).result).toEqual({ ok: true });
+});
+
+test.each(['conversations.get', 'conversations.delete'])(
+  '%s tells somebody else’s conversation from an unknown one to nobody',
+  async (method) => {
+    const { id } = await create();
+    const refused = { code: -32_000, message: 'conversation not found' };
+    const theirs = await call(method, { conversation_id: id }, stranger);
+    const unknown = await call(method, { conversation_id: newId() }, stranger);
+    expect([theirs.error, unknown.error]).toEqual([refused, refused]);
+    expect((await call('conversations.get', { id })).error).toBeUndefined();
+  },
+);
+
+test.each([
+  { why: 'without an id', method: 'conversations.get', params: {} },
+  { why: 'with something that is no id', method: 'conversations.get', params: { id: 'x' } },
+  { why: 'without an id', method: 'conversations.delete', params: {} },
+  { why: 'with an empty title', method: 'conversations.create', params: { title: ' ' } },
+  {
+    why: 'with an endless title',
+    method: 'conversations.create',
+    params: { title: 'x'.repeat(201) },
+  },
+])('$method $why is refused', async ({ method, params }) => {
+  expect((await call(method, params)).error).toMatchObject({ code: -32_602 });
+});
+
+test.each(['list', 'create', 'get', 'delete'])('conversations.%s needs a token', async (name) => {
+  const { error } = await rpc.call(`conversations.${name}`, {});
+  expect(error).toEqual({ code: -32_005, message: 'authentication required' });
+});

@@ -1,0 +1,163 @@
+import { rpcMethods, type RpcMethodName } from '@model-gateway/contracts';
+import { newId } from '@model-gateway/kernel';
+import type { RpcAnswer } from '@model-gateway/testkit';
+import { openGroupScene, type GroupScene, type PeopledGroup, type Person } from './group-scene.ts';
+
+type GroupMethodName = Extract<RpcMethodName, `group.${string}`>;
+
+const WHO = [
+  'owner',
+  'admin',
+  'member',
+  'outsider',
+  'deactivated',
+  'platform',
+  'anonymous',
+] as const;
+type Who = (typeof WHO)[number];
+
+/** What an answer comes to. */
+const OUTCOMES = {
+  ok: undefined,
+  later: { code: -32_000, message: 'not available yet' },
+  hidden: { code: -32_000, message: 'group not found' },
+  member: { code: -32_000, message: 'already a member of the group' },
+  barred: { code: -32_000, message: expect.stringContaining('deactivated') },
+  role: { code: -32_007, message: expect.stringContaining('needs the admin role in the group') },
+  owns: { code: -32_007, message: expect.stringContaining('for the owner of the group alone') },
+  staff: { code: -32_007, message: expect.stringContaining('admin access required') },
+  auth: { code: -32_005, message: 'authentication required' },
+} as const;
+type Outcome = keyof typeof OUTCOMES;
+
+type Row = readonly [Outcome, Outcome, Outcome, Outcome, Outcome, Outcome, Outcome];
+const groupAdmin: Row = ['ok', 'ok', 'role', 'hidden', 'hidden', 'ok', 'auth'];
+const pointsOfGroup: Row = ['later', 'later', 'role', 'hidden', 'hidden', 'later', 'auth'];
+
+// The columns are those of WHO.
+const MATRIX = {
+  'group.create': ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'auth'],
+  'group.list': ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'auth'],
+  'group.get': ['ok', 'ok', 'ok', 'hidden', 'hidden', 'ok', 'auth'],
+  'group.update': groupAdmin,
+  'group.delete': ['ok', 'owns', 'owns', 'hidden', 'hidden', 'owns', 'auth'],
+  'group.members.list': groupAdmin,
+  'group.members.add': groupAdmin,
+  'group.members.update': groupAdmin,
+  'group.members.remove': groupAdmin,
+  'group.invite.create': groupAdmin,
+  'group.invite.accept': ['member', 'member', 'member', 'ok', 'barred', 'ok', 'auth'],
+  'group.models.list': groupAdmin,
+  'group.models.allow': groupAdmin,
+  'group.models.deny': groupAdmin,
+  'group.credits.topup': ['staff', 'staff', 'staff', 'staff', 'staff', 'later', 'auth'],
+  'group.credits.balance': pointsOfGroup,
+  'group.credits.allocate': pointsOfGroup,
+} as const satisfies Record<GroupMethodName, Row>;
+
+const METHODS = Object.keys(MATRIX) as GroupMethodName[];
+
+let scene: GroupScene;
+
+beforeAll(async () => {
+  scene = await openGroupScene();
+});
+afterAll(() => scene.close());
+
+/** Params with which each method would succeed. */
+async function paramsOf(method: GroupMethodName, group: PeopledGroup): Promise<object> {
+  const group_id = group.id;
+  switch (method) {
+    case 'group.create':
+      return { name: 'another' };
+    case 'group.list':
+      return {};
+    case 'group.update':
+      return { group_id, name: 'renamed' };
+    case 'group.members.add':
+      return { group_id, email: group.deactivated.email };
+    case 'group.members.update':
+      return { group_id, user_id: group.member.email, cost_multiplier: 2 };
+    case 'group.members.remove':
+      return { group_id, user_id: group.member.email };
+    case 'group.invite.accept':
+      return { token: await inviteTo(group) };
+    case 'group.models.allow':
+    case 'group.models.deny':
+      return { group_id, model_ids: ['a'] };
+    case 'group.credits.topup':
+      return { group_id, points: 1 };
+    case 'group.credits.allocate':
+      return { group_id, user_id: group.member.email, points: 1 };
+    default:
+      return { group_id };
+  }
+}
+
+async function inviteTo(group: PeopledGroup): Promise<string> {
+  const { result } = await scene.call('group.invite.create', { group_id: group.id }, group.owner);
+  return rpcMethods['group.invite.create'].result.parse(result).token;
+}
+
+function personOf(who: Who, group: PeopledGroup): Person | undefined {
+  if (who === 'anonymous') return undefined;
+  return who === 'outsider' || who === 'platform' ? scene[who] : group[who];
+}
+
+function expectOutcome(answer: RpcAnswer, method: GroupMethodName, outcome: Outcome): void {
+  expect(answer.error).toEqual(OUTCOMES[outcome]);
+  const isAsDeclared = rpcMethods[method].result.safeParse(answer.result).success;
+  expect(isAsDeclared).toBe(outcome === 'ok');
+}
+
+const CELLS = METHODS.flatMap((method) =>
+  WHO.map((who, column) => ({ method, who, outcome: MATRIX[method][column] ?? 'ok' })),
+);
+
+test('the matrix has every group method', () => {
+  const declared = Object.keys(rpcMethods).filter((name) => name.startsWith('group.'));
+  expect(METHODS.toSorted()).toEqual(declared.toSorted());
+  expect(CELLS).toHaveLength(17 * 7);
+});
+
+test.each(CELLS)('$method by $who: $outcome', async ({ method, who, outcome }) => {
+  const group = await scene.peopledGroup();
+  const params = await paramsOf(method, group);
+  const answer = await scene.call(method, params, personOf(who, group));
+  expectOutcome(answer, method, outcome);
+});
+
+test.each(CELLS.filter(({ outcome }) => outcome !== 'ok' && outcome !== 'later'))(
+  '$method by $who changes nothing when it is refused',
+  async ({ method, who }) => {
+    const group = await scene.peopledGroup();
+    const params = await paramsOf(method, group);
+    const before = await stateOf(group);
+    await scene.call(method, params, personOf(who, group));
+    expect(await stateOf(group)).toEqual(before);
+  },
+);
+
+async function stateOf({ id }: PeopledGroup): Promise<unknown> {
+  const { groups, members, modelRules } = scene.context.database;
+  return Promise.all([groups.find(id, null), members.list(id), modelRules.list(id)]);
+}
+
+const ABOUT_ONE_GROUP = METHODS.filter(
+  (name) => !['group.create', 'group.list', 'group.invite.accept'].includes(name),
+);
+
+test.each(ABOUT_ONE_GROUP)('%s of a group that is not there finds none', async (method) => {
+  const group = await scene.peopledGroup();
+  const params = { ...(await paramsOf(method, group)), group_id: newId() };
+  const answer = await scene.call(method, params, scene.platform);
+  expect(answer.error).toEqual(OUTCOMES.hidden);
+});
+
+test('a platform admin who is an ordinary member passes as a platform admin', async () => {
+  const { id, owner } = await scene.peopledGroup();
+  const params = { group_id: id, email: scene.platform.email };
+  await scene.call('group.members.add', params, owner);
+  const answer = await scene.call('group.update', { group_id: id, name: 'x' }, scene.platform);
+  expect(answer.result).toMatchObject({ name: 'x', my_role: 'member' });
+});

@@ -1,0 +1,87 @@
+import { createAccessTokens, type User } from '@model-gateway/accounts';
+import type { RpcMethodName } from '@model-gateway/contracts';
+import { newId, sha256Hex } from '@model-gateway/kernel';
+import type { RpcAnswer, TestContext } from '@model-gateway/testkit';
+import { startRpc } from './rpc-server.ts';
+
+/** Somebody with an account and a token that speaks for them. */
+export interface Person extends User {
+  readonly token: string;
+}
+
+/** A group with one person of every kind. */
+export interface PeopledGroup {
+  readonly id: string;
+  readonly owner: Person;
+  readonly admin: Person;
+  readonly member: Person;
+  readonly deactivated: Person;
+}
+
+/** A management plane with people and groups. */
+export interface GroupScene {
+  readonly context: TestContext['context'];
+  /** The first account, which administers the platform and is in no group. */
+  readonly platform: Person;
+  readonly outsider: Person;
+  call(method: RpcMethodName, params: object, person?: Person | string): Promise<RpcAnswer>;
+  person(name: string): Promise<Person>;
+  peopledGroup(): Promise<PeopledGroup>;
+  /** The hash of a new key of that person in that group. */
+  groupKey(person: Person, groupId: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function openGroupScene(): Promise<GroupScene> {
+  const server = await startRpc();
+  const { context } = server.test;
+  const { database, clock } = context;
+  const tokens = createAccessTokens({ secret: context.jwtSecret, expiresInSecs: 900, clock });
+
+  async function person(name: string): Promise<Person> {
+    const id = newId();
+    const email = `${name}-${id.slice(0, 8)}@example.com`;
+    const user = await database.users.create({ id, email, name, passwordHash: 'none' });
+    return { ...user, token: tokens.sign(id) };
+  }
+
+  const platform = await person('platform');
+  const outsider = await person('outsider');
+  const owner = await person('owner');
+  const admin = await person('admin');
+  const member = await person('member');
+  const deactivated = await person('deactivated');
+
+  return {
+    context,
+    platform,
+    outsider,
+    call: (method, params, who) =>
+      server.call(method, params, typeof who === 'string' ? who : who?.token),
+    person,
+    async peopledGroup() {
+      const id = newId();
+      await database.groups.create({ id, ownerId: owner.id, name: 'peopled', description: '' });
+      await database.members.save(id, admin.id, { role: 'admin' });
+      await database.members.save(id, member.id, {});
+      await database.members.save(id, deactivated.id, { role: 'admin' });
+      await database.members.update(id, deactivated.id, { isActive: false });
+      return { id, owner, admin, member, deactivated };
+    },
+    async groupKey(holder, groupId) {
+      const keyHash = sha256Hex(newId());
+      await database.keys.create({
+        id: newId(),
+        userId: holder.id,
+        groupId,
+        name: 'key',
+        keyHash,
+        keyPrefix: 'service-',
+        keyHint: 'service-…',
+        project: 'default',
+      });
+      return keyHash;
+    },
+    close: () => server.test.close(),
+  };
+}

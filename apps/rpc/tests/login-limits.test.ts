@@ -1,0 +1,161 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createTestDatabase,
+  rpcCall,
+  startProcess,
+  testRedisUrl,
+  uniquePrefix,
+  type RpcAnswer,
+  type TestDatabase,
+  type TestProcess,
+} from '@model-gateway/testkit';
+
+const PASSWORD = 'the right password of the tests';
+const WRONG = { code: -32_005, message: 'invalid email or password' };
+
+let database: TestDatabase;
+let dataDir = '';
+let left: TestProcess;
+let right: TestProcess;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-rpc-'));
+  const env = {
+    DATABASE_URL: database.url,
+    REDIS_URL: testRedisUrl(),
+    SERVICE_REDIS_PREFIX: uniquePrefix(),
+    SERVICE_DATA_DIR: dataDir,
+    SERVICE_LOG_LEVEL: 'debug',
+  };
+  [left, right] = await Promise.all([
+    startProcess({ app: 'rpc', env }),
+    startProcess({ app: 'rpc', env }),
+  ]);
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([left.stop(), right.stop()]);
+  await database.drop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** The process at the odd and even attempts, so that both take part. */
+const either = (index: number): TestProcess => (index % 2 === 0 ? left : right);
+
+async function login(
+  server: TestProcess,
+  email: string,
+  password: string,
+  clientIp = '198.51.100.1',
+): Promise<RpcAnswer> {
+  const response = await fetch(`${server.url}/api/rpc`, {
+    method: 'POST',
+    headers: { 'x-forwarded-for': clientIp },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'auth.login',
+      params: { email, password },
+    }),
+  });
+  return (await response.json()) as RpcAnswer;
+}
+
+const register = (email: string) =>
+  rpcCall(left.url, 'auth.register', { email, password: PASSWORD });
+
+function expectLocked({ error }: RpcAnswer): void {
+  expect(error).toEqual({
+    code: -32_000,
+    message: 'too many login attempts',
+    data: { retry_after_secs: expect.any(Number) },
+  });
+  const { retry_after_secs } = error?.data as { retry_after_secs: number };
+  expect(Number.isInteger(retry_after_secs)).toBe(true);
+  expect(retry_after_secs).toBeGreaterThan(850);
+  expect(retry_after_secs).toBeLessThanOrEqual(900);
+}
+
+test('five failures at two processes lock the account at both, for the right password too', async () => {
+  await register('locked@example.com');
+  for (let index = 0; index < 5; index += 1) {
+    const ip = `198.51.100.${index + 1}`;
+    expect((await login(either(index), 'locked@example.com', 'wrong', ip)).error).toEqual(WRONG);
+  }
+  for (const server of [left, right]) {
+    expectLocked(await login(server, 'locked@example.com', PASSWORD, '198.51.100.77'));
+    expectLocked(await login(server, 'Locked@Example.com ', 'wrong', '198.51.100.77'));
+  }
+});
+
+test('an email that nobody has is locked like any other', async () => {
+  for (let index = 0; index < 5; index += 1) {
+    const ip = `198.51.100.${index + 11}`;
+    expect((await login(either(index), 'nobody@example.com', 'wrong', ip)).error).toEqual(WRONG);
+  }
+  expectLocked(await login(left, 'nobody@example.com', 'wrong', '198.51.100.77'));
+  expectLocked(await login(right, 'nobody@example.com', 'wrong', '198.51.100.77'));
+});
+
+test('a success clears the failures of the account', async () => {
+  await register('clears@example.com');
+  for (let round = 0; round < 2; round += 1) {
+    for (let index = 0; index < 4; index += 1) {
+      const ip = `198.51.100.${20 + 4 * round + index}`;
+      expect((await login(either(index), 'clears@example.com', 'wrong', ip)).error).toEqual(WRONG);
+    }
+    expect((await login(right, 'clears@example.com', PASSWORD)).error).toBeUndefined();
+  }
+}, 30_000);
+
+test('of fifty wrong attempts at once at two processes only five are checked', async () => {
+  await register('rush@example.com');
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) =>
+      login(either(index), 'rush@example.com', `wrong ${index}`, `203.0.113.${index}`),
+    ),
+  );
+  const checked = answers.filter(({ error }) => error?.code === -32_005);
+  const refused = answers.filter(({ error }) => error?.code === -32_000);
+  expect([checked.length, refused.length]).toEqual([5, 45]);
+  for (const answer of refused) expectLocked(answer);
+}, 30_000);
+
+test('fifty right attempts at once at two processes are all let in', async () => {
+  await register('welcome@example.com');
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) =>
+      login(either(index), 'welcome@example.com', PASSWORD, '198.51.100.40'),
+    ),
+  );
+  expect(answers.filter(({ error }) => error !== undefined)).toEqual([]);
+}, 60_000);
+
+test('twenty failures from one address lock it for every account, and for nobody elsewhere', async () => {
+  await register('bystander@example.com');
+  const attacker = '192.0.2.66';
+  for (let index = 0; index < 20; index += 1) {
+    const { error } = await login(either(index), `${index}@victims.example`, 'wrong', attacker);
+    expect(error).toEqual(WRONG);
+  }
+  expectLocked(await login(left, 'bystander@example.com', PASSWORD, attacker));
+  expectLocked(await login(right, 'bystander@example.com', PASSWORD, attacker));
+  expect((await login(right, 'bystander@example.com', PASSWORD)).error).toBeUndefined();
+}, 60_000);
+
+test('neither passwords nor tokens reach the log', async () => {
+  const email = 'secret@example.com';
+  const answer = await register(email);
+  const { access_token, refresh_token } = answer.result as Record<string, string>;
+  await rpcCall(left.url, 'auth.refresh', { refresh_token });
+  await rpcCall(left.url, 'auth.refresh', { refresh_token });
+  await rpcCall(left.url, 'auth.register', { email, password: PASSWORD });
+  await login(left, email, 'a wrong secret of the tests');
+  const output = `${left.output()}\n${right.output()}`;
+  expect(output).toContain('a refresh token came back');
+  for (const secret of [PASSWORD, 'a wrong secret', access_token, refresh_token]) {
+    expect(output).not.toContain(secret);
+  }
+});

@@ -1,0 +1,121 @@
+import { startRpc, type Account, type RpcServer } from './rpc-server.ts';
+
+let rpc: RpcServer;
+let admin: Account;
+let person: Account;
+
+beforeAll(async () => {
+  rpc = await startRpc();
+  admin = await rpc.register('admin@example.com');
+  person = await rpc.register('person@example.com');
+});
+afterAll(() => rpc.test.close());
+
+const list = async (): Promise<readonly Record<string, unknown>[]> =>
+  (await rpc.call('providers.list')).result as Record<string, unknown>[];
+const find = async (id: string) => (await list()).find((provider) => provider['id'] === id);
+
+test('anyone may see the built-in providers', async () => {
+  const providers = await list();
+  expect(providers.length).toBeGreaterThanOrEqual(10);
+  expect(new Set(providers.map(({ id }) => id)).size).toBe(providers.length);
+  expect(await find('openai')).toEqual({
+    id: 'openai',
+    name: 'OpenAI',
+    description: expect.any(String),
+    website_domain: 'openai.com',
+    is_official: true,
+    is_operator: false,
+  });
+});
+
+test('an admin adds, changes and removes a custom provider, and only what is given changes', async () => {
+  const custom = {
+    id: 'acme',
+    name: 'Acme',
+    description: '',
+    website_domain: '',
+    is_official: false,
+    is_operator: false,
+  };
+  const call = async (method: string, params: object) =>
+    (await rpc.call(method, params, admin.token)).result;
+  expect(await call('providers.add', { id: 'acme', name: 'Acme' })).toEqual({ ok: true });
+  expect((await list()).at(-1)).toEqual(custom);
+  const change = { provider_id: 'acme', website_domain: 'acme.example' };
+  expect(await call('providers.update', change)).toEqual({ ok: true });
+  expect(await find('acme')).toEqual({ ...custom, website_domain: 'acme.example' });
+  expect(await call('providers.update', { provider_id: 'acme', name: 'ACME' })).toEqual({
+    ok: true,
+  });
+  expect(await find('acme')).toEqual({
+    ...custom,
+    name: 'ACME',
+    website_domain: 'acme.example',
+  });
+  expect(await call('providers.remove', { provider_id: 'acme' })).toEqual({ ok: true });
+  expect(await find('acme')).toBeUndefined();
+});
+
+test('a test says that it is not implemented', async () => {
+  expect((await rpc.call('providers.test', {}, admin.token)).result).toEqual({
+    ok: true,
+    message: 'provider test is not implemented',
+  });
+});
+
+const EXISTS = { code: -32_000, message: 'provider already exists' };
+const NOT_FOUND = { code: -32_000, message: 'provider not found' };
+const BUILT_IN = { code: -32_000, message: 'built-in providers cannot be changed' };
+
+test.each([
+  {
+    why: 'an id that is taken',
+    method: 'providers.add',
+    params: { id: 'taken', name: 'x' },
+    error: EXISTS,
+  },
+  {
+    why: 'the id of a built-in one',
+    method: 'providers.add',
+    params: { id: 'openai', name: 'x' },
+    error: EXISTS,
+  },
+  {
+    why: 'an unknown id',
+    method: 'providers.update',
+    params: { provider_id: 'nobody', name: 'x' },
+    error: NOT_FOUND,
+  },
+  {
+    why: 'an unknown id',
+    method: 'providers.remove',
+    params: { provider_id: 'nobody' },
+    error: NOT_FOUND,
+  },
+  {
+    why: 'a built-in one',
+    method: 'providers.update',
+    params: { provider_id: 'openai', name: 'x' },
+    error: BUILT_IN,
+  },
+  {
+    why: 'a built-in one',
+    method: 'providers.remove',
+    params: { provider_id: 'openai' },
+    error: BUILT_IN,
+  },
+])('$method refuses $why', async ({ method, params, error }) => {
+  await rpc.call('providers.add', { id: 'taken', name: 'Taken' }, admin.token);
+  expect((await rpc.call(method, params, admin.token)).error).toEqual(error);
+});
+
+test.each(['providers.add', 'providers.update', 'providers.remove', 'providers.test'])(
+  '%s is for admins, who send what it needs',
+  async (method) => {
+    expect((await rpc.call(method, {})).error).toMatchObject({ code: -32_005 });
+    expect((await rpc.call(method, {}, person.token)).error).toMatchObject({ code: -32_007 });
+    const { error } = await rpc.call(method, {}, admin.token);
+    expect(error?.code).toBe(method === 'providers.test' ? undefined : -32_602);
+  },
+);

@@ -1,0 +1,84 @@
+import { ServiceError } from '@model-gateway/contracts';
+import type { AccountEvents } from '../account-events.ts';
+import type { User, UserStore } from '../user-store.ts';
+import { groupNotFound, type GroupAccess } from './group-access.ts';
+import type { Member, MemberChanges, MemberStore } from './member-store.ts';
+
+/** Who is in a group and as what. Members are named by their email. */
+export interface GroupMembers {
+  list(caller: User, groupId: string): Promise<readonly Member[]>;
+  /** Adds somebody who has an account; changes them, and takes them back, if they are a member. */
+  add(
+    caller: User,
+    groupId: string,
+    email: string,
+    changes: Omit<MemberChanges, 'isActive'>,
+  ): Promise<Member>;
+  update(caller: User, groupId: string, email: string, changes: MemberChanges): Promise<Member>;
+  remove(caller: User, groupId: string, email: string): Promise<void>;
+}
+
+interface GroupMembersDependencies {
+  readonly access: GroupAccess;
+  readonly members: MemberStore;
+  readonly users: Pick<UserStore, 'findByEmail'>;
+  readonly events: AccountEvents;
+}
+
+export function createGroupMembers(dependencies: GroupMembersDependencies): GroupMembers {
+  const { access, members, users, events } = dependencies;
+
+  async function memberCalled(groupId: string, email: string): Promise<Member> {
+    const member = await members.find(groupId, email);
+    if (member === undefined) throw memberNotFound();
+    return member;
+  }
+
+  return {
+    async list(caller, groupId) {
+      await access.enter(caller, groupId, 'group.members.list');
+      return members.list(groupId);
+    },
+
+    async add(caller, groupId, email, changes) {
+      const { id, ownerId } = await access.enter(caller, groupId, 'group.members.add');
+      const found = await users.findByEmail(email);
+      if (found === undefined) throw new ServiceError('not_found', 'user not found');
+      const userId = found.user.id;
+      if (userId === ownerId) protectOwner(changes);
+      const member = await members.save(id, userId, changes);
+      if (member === undefined) throw groupNotFound();
+      events.changed({ kind: 'member', groupId: id, userId });
+      return member;
+    },
+
+    async update(caller, groupId, email, changes) {
+      const { id } = await access.enter(caller, groupId, 'group.members.update');
+      const { userId, isOwner } = await memberCalled(id, email);
+      if (isOwner) protectOwner(changes);
+      const member = await members.update(id, userId, changes);
+      if (member === undefined) throw memberNotFound();
+      events.changed({ kind: 'member', groupId: id, userId });
+      return member;
+    },
+
+    async remove(caller, groupId, email) {
+      const { id } = await access.enter(caller, groupId, 'group.members.remove');
+      const { userId, isOwner } = await memberCalled(id, email);
+      if (isOwner) throw ownerProtected('removed');
+      if (!(await members.remove(id, userId))) throw memberNotFound();
+      events.changed({ kind: 'member', groupId: id, userId });
+    },
+  };
+}
+
+/** The owner stays an active admin, whoever asks. */
+function protectOwner(changes: MemberChanges): void {
+  if (changes.isActive === false) throw ownerProtected('deactivated');
+  if (changes.role === 'member') throw ownerProtected('made an ordinary member');
+}
+
+const ownerProtected = (change: string): ServiceError =>
+  new ServiceError('member_protected', `the owner of the group cannot be ${change}`);
+
+const memberNotFound = (): ServiceError => new ServiceError('not_found', 'member not found');

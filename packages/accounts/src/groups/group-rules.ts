@@ -1,0 +1,46 @@
+import type { Clock } from '@model-gateway/kernel';
+import type { AccountEvents } from '../account-events.ts';
+import type { UserStore } from '../user-store.ts';
+import { createGroupAccess, type GroupAccess } from './group-access.ts';
+import { createGroupMembers, type GroupMembers } from './group-members.ts';
+import { createGroupModels, type GroupModels } from './group-models.ts';
+import type { GroupStore } from './group-store.ts';
+import { createGroups, type Groups } from './groups.ts';
+import type { InvitationStore } from './invitation-store.ts';
+import { createInvitations, type Invitations } from './invitations.ts';
+import type { MemberStore } from './member-store.ts';
+import type { ModelRuleStore } from './model-rule-store.ts';
+
+/** Everything that is ruled about groups. */
+export interface GroupRules {
+  readonly access: GroupAccess;
+  readonly groups: Groups;
+  readonly members: GroupMembers;
+  readonly invitations: Invitations;
+  readonly models: GroupModels;
+}
+
+interface GroupRulesDependencies {
+  readonly stores: {
+    readonly users: UserStore;
+    readonly groups: GroupStore;
+    readonly members: MemberStore;
+    readonly invitations: InvitationStore;
+    readonly modelRules: ModelRuleStore;
+  };
+  readonly events: AccountEvents;
+  readonly clock: Clock;
+}
+
+/** Puts the rules about groups on their stores. */
+export function createGroupRules({ stores, events, clock }: GroupRulesDependencies): GroupRules {
+  const { users, groups, members, invitations, modelRules } = stores;
+  const access = createGroupAccess(groups);
+  return {
+    access,
+    groups: createGroups({ access, groups, members, users, events }),
+    members: createGroupMembers({ access, members, users, events }),
+    invitations: createInvitations({ access, invitations, groups, events, clock }),
+    models: createGroupModels({ access, modelRules, events }),
+  };
+}

@@ -1,0 +1,99 @@
+import { ServiceError } from '@model-gateway/contracts';
+import { newId, randomToken, sha256Hex, type Clock } from '@model-gateway/kernel';
+import type { AccountEvents } from '../account-events.ts';
+import type { User } from '../user-store.ts';
+import { groupNotFound, type GroupAccess } from './group-access.ts';
+import type { Group, GroupStore, MemberRole } from './group-store.ts';
+import type { Invitation, InvitationStore } from './invitation-store.ts';
+import { invitationRefusal, type InvitationRefusal } from './invitation-refusal.ts';
+
+/** Invitations: a token that lets people into a group, shown once. */
+export interface Invitations {
+  create(
+    caller: User,
+    groupId: string,
+    request: {
+      readonly role: MemberRole;
+      readonly email?: string | undefined;
+      readonly maxUses: number;
+      readonly ttlSecs: number;
+    },
+  ): Promise<{ readonly invitation: Invitation; readonly token: string }>;
+  /** The group that was joined. */
+  accept(caller: User, token: string): Promise<Group>;
+}
+
+interface InvitationsDependencies {
+  readonly access: GroupAccess;
+  readonly invitations: InvitationStore;
+  readonly groups: Pick<GroupStore, 'find'>;
+  readonly events: AccountEvents;
+  readonly clock: Clock;
+}
+
+const TOKEN_BYTES = 32;
+
+export function createInvitations(dependencies: InvitationsDependencies): Invitations {
+  const { access, invitations, groups, events, clock } = dependencies;
+
+  /** What was true a moment ago may have changed: the store has the last word. */
+  async function join(invitation: Invitation, user: User): Promise<void> {
+    switch (await invitations.join(invitation, user.id)) {
+      case 'joined':
+        return;
+      case 'member already':
+        throw refused('member already');
+      case 'used up':
+        throw refused('used up');
+      case 'gone':
+        throw invitationNotFound();
+    }
+  }
+
+  return {
+    async create(caller, groupId, { role, email = null, maxUses, ttlSecs }) {
+      const group = await access.enter(caller, groupId, 'group.invite.create');
+      const token = `inv-${randomToken(TOKEN_BYTES)}`;
+      const expiresAt = new Date(clock.now() + ttlSecs * 1000);
+      const invitation = { id: newId(), groupId: group.id, role, email, maxUses, expiresAt };
+      const isStored = await invitations.create({
+        ...invitation,
+        tokenHash: sha256Hex(token),
+        createdById: caller.id,
+      });
+      if (!isStored) throw groupNotFound();
+      return { invitation: { ...invitation, uses: 0 }, token };
+    },
+
+    async accept(caller, token) {
+      const found = await invitations.find(sha256Hex(token), caller.id);
+      if (found === undefined) throw invitationNotFound();
+      const { invitation, membership } = found;
+      const refusal = invitationRefusal(invitation, {
+        email: caller.email,
+        membership,
+        now: clock.now(),
+      });
+      if (refusal !== undefined) throw refused(refusal);
+      await join(invitation, caller);
+      events.changed({ kind: 'member', groupId: invitation.groupId, userId: caller.id });
+      const group = await groups.find(invitation.groupId, caller.id);
+      if (group === undefined) throw groupNotFound();
+      return group;
+    },
+  };
+}
+
+const REFUSALS = {
+  'another email': 'this invitation is for another email address',
+  'member already': 'already a member of the group',
+  deactivated: 'your membership was deactivated: ask an admin of the group to reactivate it',
+  expired: 'this invitation has expired: ask for a new one',
+  'used up': 'this invitation has been used up: ask for a new one',
+} as const satisfies Record<InvitationRefusal, string>;
+
+const refused = (why: InvitationRefusal): ServiceError =>
+  new ServiceError('invitation_refused', REFUSALS[why]);
+
+const invitationNotFound = (): ServiceError =>
+  new ServiceError('not_found', 'invitation not found');

@@ -1,0 +1,12 @@
+/** The model rules of a group, sorted. */
+export interface ModelRules {
+  readonly allowed: readonly string[];
+  readonly denied: readonly string[];
+}
+
+/** Where model rules are kept: a model is allowed, denied or not mentioned. */
+export interface ModelRuleStore {
+  list(groupId: string): Promise<ModelRules>;
+  /** Replaces the opposite rule of the same model. False when the group is gone. */
+  set(groupId: string, rule: 'allow' | 'deny', models: readonly string[]): Promise<boolean>;
+}

@@ -1,0 +1,52 @@
+import type { RpcMethodName } from '@model-gateway/contracts';
+import type { GroupRole } from './group-store.ts';
+
+type Requirement = 'member' | 'admin' | 'owner';
+
+/** What each call about one group asks of its caller. Platform admins pass everywhere but where only the owner does. */
+export const GROUP_REQUIREMENTS = {
+  'group.get': 'member',
+  'group.update': 'admin',
+  'group.delete': 'owner',
+  'group.members.list': 'admin',
+  'group.members.add': 'admin',
+  'group.members.update': 'admin',
+  'group.members.remove': 'admin',
+  'group.invite.create': 'admin',
+  'group.models.list': 'admin',
+  'group.models.allow': 'admin',
+  'group.models.deny': 'admin',
+  'group.credits.topup': 'admin',
+  'group.credits.balance': 'admin',
+  'group.credits.allocate': 'admin',
+} as const satisfies Partial<Record<RpcMethodName, Requirement>>;
+
+export type GroupAction = keyof typeof GROUP_REQUIREMENTS;
+
+/** What somebody is to a group. */
+export interface Standing {
+  /** Null for whoever is no active member. */
+  readonly role: GroupRole | null;
+  readonly isPlatformAdmin: boolean;
+}
+
+/** `hidden` is for those who may not even know that the group exists. */
+export type Permission = 'granted' | 'forbidden' | 'hidden';
+
+const RANK = { member: 1, admin: 2, owner: 3 } as const satisfies Record<Requirement, number>;
+
+/** The one place where it is decided who may do what in a group. */
+export function permissionFor(action: GroupAction, standing: Standing): Permission {
+  const { role, isPlatformAdmin } = standing;
+  const needed = GROUP_REQUIREMENTS[action];
+  if (role !== null && RANK[role] >= RANK[needed]) return 'granted';
+  if (isPlatformAdmin) return needed === 'owner' ? 'forbidden' : 'granted';
+  return role === null ? 'hidden' : 'forbidden';
+}
+
+/** Tells a member what an action would have needed. */
+export function permissionHint(action: GroupAction): string {
+  return GROUP_REQUIREMENTS[action] === 'owner'
+    ? `${action} is for the owner of the group alone`
+    : `${action} needs the admin role in the group: ask one of its admins`;
+}

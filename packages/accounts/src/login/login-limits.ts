@@ -1,0 +1,114 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ServiceError } from '@model-gateway/contracts';
+import { sha256Hex, type Clock, type Counters, type Log } from '@model-gateway/kernel';
+import { createFailurePlaces, type Place, type Subject } from './failure-places.ts';
+import { createTurnstile } from './turnstile.ts';
+
+/** Keeps passwords from being guessed: so many failures lock the account or the address that they came from. */
+export interface LoginLimits {
+  /**
+   * Makes one attempt; what `check` answers is the proof, and undefined means that it failed. Attempts are counted before
+   * they are checked. Rejects with `too_many_login_attempts`, without checking, while the account or the address is locked.
+   */
+  attempt<Proof>(
+    who: { readonly email: string; readonly clientIp: string },
+    check: () => Promise<Proof | undefined>,
+  ): Promise<Proof | undefined>;
+}
+
+interface LoginLimitsDependencies {
+  readonly counters: Counters;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const ACCOUNT_FAILURES_MAX = 5;
+const IP_FAILURES_MAX = 20;
+const WINDOW_MS = 5 * 60_000;
+const LOCK_MS = 15 * 60_000;
+// A password check takes a core for a tenth of a second and 64 MiB.
+const CHECKS_AT_ONCE_MAX = 4;
+const WAITING_MAX = 1_000;
+const BUSY_RETRY_SECS = 1;
+const UNDECIDED_PAUSE_MS = 100;
+const UNDECIDED_MS_MAX = 3_000;
+
+export function createLoginLimits({ counters, clock, log }: LoginLimitsDependencies): LoginLimits {
+  const places = createFailurePlaces({ counters, clock, windowMs: WINDOW_MS, lockMs: LOCK_MS });
+  // One at a time per account, so that right passwords that arrive together do not take each other's places.
+  const turnstile = createTurnstile({
+    atOnceMax: CHECKS_AT_ONCE_MAX,
+    waitingMax: WAITING_MAX,
+    refusal: () => tooManyAttempts(BUSY_RETRY_SECS),
+  });
+
+  async function admit(subject: Subject): Promise<Place> {
+    for (let waitedMs = 0; waitedMs <= UNDECIDED_MS_MAX; waitedMs += UNDECIDED_PAUSE_MS) {
+      const admission = await places.take(subject);
+      if (admission.kind === 'admitted') return admission.place;
+      if (admission.kind === 'locked') {
+        throw tooManyAttempts(Math.ceil((admission.untilMs - clock.now()) / 1000));
+      }
+      // Another process is checking: soon the place is free again, or the subject locked.
+      await delay(UNDECIDED_PAUSE_MS);
+    }
+    throw tooManyAttempts(BUSY_RETRY_SECS);
+  }
+
+  async function admitBoth(account: Subject, address: Subject): Promise<readonly Place[]> {
+    const addressPlace = await admit(address);
+    try {
+      return [addressPlace, await admit(account)];
+    } catch (error) {
+      await places.giveBack(addressPlace);
+      throw error;
+    }
+  }
+
+  /** The limits never keep anyone out because their store is away. */
+  async function unlessAway<Answer>(work: Promise<Answer>, otherwise: Answer): Promise<Answer> {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
+      log.warn({ error }, 'a login was not counted');
+      return otherwise;
+    }
+  }
+
+  const settle = (held: readonly Place[], how: (place: Place) => Promise<void>) =>
+    unlessAway(
+      Promise.all(held.map(how)).then(() => undefined),
+      undefined,
+    );
+
+  return {
+    attempt({ email, clientIp }, check) {
+      const account = { name: `account:${sha256Hex(email)}`, failuresMax: ACCOUNT_FAILURES_MAX };
+      const address = { name: `ip:${sha256Hex(clientIp)}`, failuresMax: IP_FAILURES_MAX };
+      return turnstile.pass(account.name, async () => {
+        const held = await unlessAway(admitBoth(account, address), []);
+        try {
+          const proof = await check();
+          if (proof === undefined) await settle(held, places.keep);
+          else {
+            await settle(held, (place) =>
+              place.subject === account ? places.clear(account) : places.giveBack(place),
+            );
+          }
+          return proof;
+        } catch (error) {
+          // What could not be checked was no failure.
+          await settle(held, places.giveBack);
+          throw error;
+        }
+      });
+    },
+  };
+}
+
+function tooManyAttempts(retryAfterSecs: number): ServiceError {
+  return new ServiceError('too_many_login_attempts', 'too many login attempts', {
+    details: { retry_after_secs: retryAfterSecs },
+  });
+}

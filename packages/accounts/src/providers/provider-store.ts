@@ -1,0 +1,30 @@
+/** What people are shown about somebody who offers models. No credentials. */
+export interface Provider {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly websiteDomain: string;
+  readonly isOfficial: boolean;
+  readonly isOperator: boolean;
+}
+
+export type NewProvider = Pick<Provider, 'id' | 'name' | 'description' | 'websiteDomain'>;
+
+/** What is undefined stays as it is. */
+export interface ProviderChanges {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly websiteDomain?: string | undefined;
+}
+
+/** Where the custom providers are kept. */
+export interface ProviderStore {
+  /** By name. */
+  list(countMax: number): Promise<readonly Provider[]>;
+  /** False when the id is taken. */
+  add(provider: NewProvider): Promise<boolean>;
+  /** False when there is no such provider. */
+  update(id: string, changes: ProviderChanges): Promise<boolean>;
+  /** False when there is no such provider. */
+  remove(id: string): Promise<boolean>;
+}

@@ -1,0 +1,110 @@
+import { createReadStream } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { chromium, type Browser } from 'playwright-core';
+import { startLittleRpcServer, type LittleRpcServer } from './little-rpc-server.ts';
+
+const FOLDERS = {
+  client: fileURLToPath(new URL('../dist/', import.meta.url)),
+  'eventsource-parser': fileURLToPath(
+    new URL('../node_modules/eventsource-parser/dist/', import.meta.url),
+  ),
+};
+const IMPORTS = {
+  '@model-gateway/client': '/modules/client/index.js',
+  'eventsource-parser': '/modules/eventsource-parser/index.js',
+};
+const PAGE = `<!doctype html><title>client</title><link rel="icon" href="data:,">
+<script type="importmap">${JSON.stringify({ imports: IMPORTS })}</script>`;
+
+let server: LittleRpcServer;
+let browser: Browser;
+
+/** Serves the page and the modules as they were built, without a bundler. */
+function answerFiles(request: IncomingMessage, response: ServerResponse): void {
+  const path = /^\/modules\/(client|eventsource-parser)\/([\w-]+\.js)$/.exec(request.url ?? '');
+  if (path === null) {
+    response.setHeader('content-type', 'text/html').end(PAGE);
+    return;
+  }
+  const folder = path[1] === 'client' ? FOLDERS.client : FOLDERS['eventsource-parser'];
+  response.setHeader('content-type', 'text/javascript');
+  createReadStream(`${folder}${path[2]}`)
+    .on('error', () => response.writeHead(404).end())
+    .pipe(response);
+}
+
+beforeAll(async () => {
+  server = await startLittleRpcServer({
+    answer: async ({ method, params }) => {
+      if (method === 'auth.me') return { error: { code: -32_005, message: 'who?' } };
+      server.streams
+        .get('mine')
+        ?.write(
+          `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'realtime.event', params: { of: method } })}\n\n`,
+        );
+      return { result: { method, params } };
+    },
+    fallback: answerFiles,
+  });
+  browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--disable-background-networking',
+      '--disable-component-update',
+    ],
+  });
+});
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+/** Runs in the page. */
+async function useClient(): Promise<unknown> {
+  const { createRpcClient } = await import('@model-gateway/client');
+  const over = async (transport: 'http' | 'websocket') => {
+    const client = createRpcClient({ baseUrl: location.origin, transport, token: 'a token' });
+    const subscription = client.subscribe('mine');
+    await subscription.ready;
+    const call = await client.call('usage.list', { limit: 5 });
+    const batch = await client.batch([{ method: 'system.status' }, { method: 'auth.me' }]);
+    const heard: unknown[] = [];
+    for await (const event of subscription) {
+      heard.push(event);
+      if (heard.length === 2) break;
+    }
+    client.close();
+    return { call, batch: batch.map(({ status }) => status), heard };
+  };
+  return [await over('http'), await over('websocket')];
+}
+declare const location: { readonly origin: string };
+
+test('the client runs in a browser as it is, with nothing but the event parser', async () => {
+  const page = await browser.newPage();
+  const modules: string[] = [];
+  const problems: string[] = [];
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.startsWith('/modules/')) modules.push(pathname);
+  });
+  page.on('pageerror', (error) => problems.push(error.message));
+  await page.goto(server.url);
+  // As text: the test runner would rewrite the import of a function that it hands over.
+  const answers: unknown = await page.evaluate(`(${useClient.toString()})()`);
+  const heard = (of: string) => ({ jsonrpc: '2.0', method: 'realtime.event', params: { of } });
+  const expected = {
+    call: { method: 'usage.list', params: { limit: 5 } },
+    batch: ['fulfilled', 'rejected'],
+    heard: [heard('usage.list'), heard('system.status')],
+  };
+  expect(answers).toEqual([expected, expected]);
+  expect(problems).toEqual([]);
+  expect(modules.filter((path) => !path.startsWith('/modules/client/'))).toEqual([
+    IMPORTS['eventsource-parser'],
+  ]);
+});

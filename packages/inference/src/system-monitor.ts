@@ -1,0 +1,59 @@
+import type { Clock } from '@model-gateway/kernel';
+import type { AgentCensus, AgentCounts } from '@model-gateway/router';
+import type { RequestCounter } from './request-counter.ts';
+
+/** How much is going on in the installation. */
+export interface SystemStatus extends AgentCounts {
+  readonly requestsTotal: number;
+  readonly requestsPerMinute: number;
+  /** Of the process that answers. */
+  readonly uptimeSecs: number;
+}
+
+/** Tells the status to anyone who asks, however often. */
+export interface SystemMonitor {
+  read(): Promise<SystemStatus>;
+}
+
+interface SystemMonitorDependencies {
+  readonly agents: AgentCensus;
+  readonly requests: Pick<RequestCounter, 'read'>;
+  readonly clock: Clock;
+}
+
+const AGENT_TIMEOUT_MS = 30_000;
+const REMEMBERED_MS = 1_000;
+
+/** Asks the stores at most once a second, whoever calls; it counts the uptime from its creation. */
+export function createSystemMonitor({
+  agents,
+  requests,
+  clock,
+}: SystemMonitorDependencies): SystemMonitor {
+  const startedAt = clock.now();
+  let remembered: { readonly askedAt: number; readonly counts: ReturnType<typeof ask> } | undefined;
+
+  async function ask(): Promise<Omit<SystemStatus, 'uptimeSecs'>> {
+    const [counts, { total, perMinute }] = await Promise.all([
+      agents.count({ heartbeatSince: new Date(clock.now() - AGENT_TIMEOUT_MS) }),
+      requests.read(),
+    ]);
+    return { ...counts, requestsTotal: total, requestsPerMinute: perMinute };
+  }
+
+  return {
+    async read() {
+      const now = clock.now();
+      if (remembered === undefined || now - remembered.askedAt >= REMEMBERED_MS) {
+        const asked = { askedAt: now, counts: ask() };
+        remembered = asked;
+        // A failure is not remembered: the next caller asks again.
+        asked.counts.catch(() => {
+          if (remembered === asked) remembered = undefined;
+        });
+      }
+      const counts = await remembered.counts;
+      return { ...counts, uptimeSecs: Math.floor((now - startedAt) / 1000) };
+    },
+  };
+}
