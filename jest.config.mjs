@@ -21,6 +21,8 @@ export default {
       },
     ],
   },
+  // Its sources are TypeScript too, under the same condition as ours.
+  transformIgnorePatterns: ['/node_modules/(?!.*eventsource-parser/)'],
   globalSetup: '<rootDir>/scripts/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/scripts/jest/global-teardown.mjs',
   // Most tests wait for stores and sockets rather than for a core.

@@ -1,5 +1,4 @@
 import {
-  argon2Passwords,
   createAccessTokens,
   createAccountEvents,
   createAccounts,
@@ -7,6 +6,7 @@ import {
   createGroupRules,
   createKeys,
   createLoginLimits,
+  createPasswords,
   createProviders,
 } from '@model-gateway/accounts';
 import type { AppContext } from '@model-gateway/host';
@@ -25,7 +25,7 @@ export function createServices(config: RpcConfig, context: AppContext): MethodDe
       expiresInSecs: config.accessTokenTtlSecs,
       clock,
     }),
-    passwords: argon2Passwords,
+    passwords: createPasswords(),
     loginLimits: createLoginLimits({ counters: bus.counters, clock, log }),
     clock,
     log,

@@ -41,7 +41,7 @@ export { createKeys, type Keys } from './keys.ts';
 export type { ApiKey, KeyHolder, KeyStore, NewApiKey } from './key-store.ts';
 export { createLoginLimits, type LoginLimits } from './login/login-limits.ts';
 export type { Memberships } from './memberships.ts';
-export { argon2Passwords, type Passwords } from './passwords.ts';
+export { createPasswords, type Passwords } from './passwords.ts';
 export type {
   NewProvider,
   Provider,

@@ -1,5 +1,7 @@
-import { PASSWORD_CHARS_MAX } from '@model-gateway/contracts';
+import { PASSWORD_CHARS_MAX, ServiceError } from '@model-gateway/contracts';
+import { newId } from '@model-gateway/kernel';
 import { argon2id, hash, verify } from 'argon2';
+import { createTurnstile } from './turnstile.ts';
 
 /** Keeps passwords as hashes, and checks them. */
 export interface Passwords {
@@ -15,12 +17,30 @@ export interface Passwords {
 export const NOBODYS_PASSWORD_HASH =
   '$argon2id$v=19$m=65536,t=3,p=4$74FTON0UillMeeMAeSH3pQ$M7YZou3T2RXrzeWvjtLT9OKZJkT+7l+uXuKnuObfkYo';
 
+// Each takes 64 MiB and one of the four threads that Node also opens connections with: a rush must leave some free.
+const AT_ONCE_MAX = 2;
+const WAITING_MAX = 1_000;
+const BUSY_RETRY_SECS = 1;
+
 /** Passwords as argon2id with the library's current defaults. */
-export const argon2Passwords: Passwords = {
-  hash: (password) => hash(password, { type: argon2id }),
-  async verify(passwordHash, password) {
-    // Nobody has a longer one; hashing it would only cost time that the sender chooses.
-    const isPossible = password.length <= PASSWORD_CHARS_MAX;
-    return (await verify(passwordHash, isPossible ? password : '')) && isPossible;
-  },
-};
+export function createPasswords(): Passwords {
+  const turnstile = createTurnstile({
+    atOnceMax: AT_ONCE_MAX,
+    waitingMax: WAITING_MAX,
+    refusal: () =>
+      new ServiceError('too_many_login_attempts', 'too many login attempts', {
+        details: { retry_after_secs: BUSY_RETRY_SECS },
+      }),
+  });
+  return {
+    hash: (password) => turnstile.pass(newId(), () => hash(password, { type: argon2id })),
+    async verify(passwordHash, password) {
+      // Nobody has a longer one; hashing it would only cost time that the sender chooses.
+      const isPossible = password.length <= PASSWORD_CHARS_MAX;
+      const isRight = await turnstile.pass(newId(), () =>
+        verify(passwordHash, isPossible ? password : ''),
+      );
+      return isRight && isPossible;
+    },
+  };
+}

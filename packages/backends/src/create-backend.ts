@@ -1,7 +1,8 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { Clock } from '@model-gateway/kernel';
-import type { Backend, BackendConfig } from '@model-gateway/router';
-import { createExternalBackend, type UpstreamTimeouts } from './external/external-backend.ts';
+import type { Backend, BackendConfig, Capability } from '@model-gateway/router';
+import { createExternalBackend } from './external/external-backend.ts';
+import type { UpstreamTimeouts } from './upstream-http.ts';
 import { upstreamPrefix } from './upstream-url.ts';
 
 interface CreateBackendOptions {
@@ -54,5 +55,6 @@ export function createBackend(
     throw new ServiceError('bad_url', `the URL of the backend must start with http:// or https://`);
   }
   const { name, apiKey, models } = config;
-  return createExternalBackend({ name, prefix, apiKey, models, timeouts, clock });
+  const capabilities = new Set<Capability>(['chat', 'embeddings']);
+  return createExternalBackend({ name, prefix, apiKey, models, capabilities, timeouts, clock });
 }

@@ -1,3 +1,3 @@
 export { createBackend, resolveKind } from './create-backend.ts';
-export type { UpstreamTimeouts } from './external/external-backend.ts';
+export type { UpstreamTimeouts } from './upstream-http.ts';
 export { upstreamSettings } from './settings.ts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '@model-gateway/contracts';
 import { sha256Hex, type Clock, type Counters, type Log } from '@model-gateway/kernel';
 import { createFailurePlaces, type Place, type Subject } from './failure-places.ts';
-import { createTurnstile } from './turnstile.ts';
+import { createTurnstile } from '../turnstile.ts';
 
 /** Keeps passwords from being guessed: so many failures lock the account or the address that they came from. */
 export interface LoginLimits {
@@ -26,7 +26,7 @@ const ACCOUNT_FAILURES_MAX = 5;
 const IP_FAILURES_MAX = 20;
 const WINDOW_MS = 5 * 60_000;
 const LOCK_MS = 15 * 60_000;
-// A password check takes a core for a tenth of a second and 64 MiB.
+// Few of the places that an address has, so that many right passwords from one do not look like failures meanwhile.
 const CHECKS_AT_ONCE_MAX = 4;
 const WAITING_MAX = 1_000;
 const BUSY_RETRY_SECS = 1;

@@ -1,9 +1,16 @@
-import { upstreamCompletionSchema, type UpstreamCompletion } from '@model-gateway/contracts';
-import { newId, type Clock } from '@model-gateway/kernel';
-import type { Backend, Capability, Probe } from '@model-gateway/router';
-import { Pool } from 'undici';
+import type { Clock } from '@model-gateway/kernel';
+import type { Backend, Capability, Probe, UpstreamChat } from '@model-gateway/router';
 import { z } from 'zod';
-import { upstreamFailed, upstreamRefused } from '../upstream-error.ts';
+import { parseJson, readJsonAnswer, readText } from '../read-text.ts';
+import { upstreamRefused } from '../upstream-error.ts';
+import {
+  createUpstreamHttp,
+  type UpstreamResponse,
+  type UpstreamTimeouts,
+} from '../upstream-http.ts';
+import { chunksOf, readCompletion } from './completion.ts';
+import { readEmbeddings } from './embeddings.ts';
+import { withImageParts } from './images.ts';
 
 interface ExternalOptions {
   readonly name: string;
@@ -12,22 +19,13 @@ interface ExternalOptions {
   readonly apiKey: string | null;
   /** Ids that are served whether or not the upstream lists them. */
   readonly models: readonly string[];
+  readonly capabilities: ReadonlySet<Capability>;
   readonly timeouts: UpstreamTimeouts;
   readonly clock: Clock;
 }
 
-/** How long an upstream may take. */
-export interface UpstreamTimeouts {
-  readonly connectMs: number;
-  /** No byte for this long is a failure. */
-  readonly idleMs: number;
-  /** A whole answer that is not streamed. */
-  readonly totalMs: number;
-}
-
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
-const CHAT_AND_EMBEDDINGS: ReadonlySet<Capability> = new Set(['chat', 'embeddings']);
 
 const modelListing = z.union([
   z.object({ data: z.array(z.object({ id: z.string() })) }).transform(({ data }) => data),
@@ -36,72 +34,106 @@ const modelListing = z.union([
 
 /** Any HTTP API that follows the chat-completions convention. */
 export function createExternalBackend(options: ExternalOptions): Backend {
-  const { name, prefix, apiKey, clock } = options;
-  const pool = new Pool(prefix.origin, {
-    connect: { timeout: options.timeouts.connectMs },
-    headersTimeout: options.timeouts.idleMs,
-    bodyTimeout: options.timeouts.idleMs,
-    maxResponseSize: ANSWER_BYTES_MAX,
-  });
+  const { name, prefix, apiKey, timeouts, clock } = options;
+  const http = createUpstreamHttp(prefix.origin, timeouts);
   const headers = {
     'content-type': 'application/json',
     ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
   };
 
-  async function call(method: 'GET' | 'POST', path: string, signal: AbortSignal, body?: string) {
-    const response = await pool
-      .request({ method, path: `${prefix.pathname}${path}`, headers, signal, body: body ?? null })
-      .catch((error: unknown) => {
-        throw upstreamFailed(error);
-      });
-    return {
-      status: response.statusCode,
-      text: await readText(response.body, response.statusCode),
-    };
+  async function post(path: string, body: unknown, signal: AbortSignal): Promise<UpstreamResponse> {
+    const response = await http.request({
+      method: 'POST',
+      path: `${prefix.pathname}${path}`,
+      headers,
+      body: JSON.stringify(body),
+      signal,
+    });
+    if (isSuccess(response.status)) return response;
+    throw upstreamRefused(response.status, await readText(response.body, ERROR_BODY_BYTES_MAX));
   }
 
   return {
     name,
     kind: 'external',
-    capabilities: () => CHAT_AND_EMBEDDINGS,
+    capabilities: () => options.capabilities,
     async probe(signal) {
-      const { status, text } = await call('GET', '/models', signal);
-      return probeResult(status, text, options.models);
+      const path = `${prefix.pathname}/models`;
+      const { status, body } = await http.request({ method: 'GET', path, headers, signal });
+      return probeResult(status, await readText(body, ANSWER_BYTES_MAX), options.models);
     },
-    async chat(body, signal) {
-      const bounded = AbortSignal.any([signal, AbortSignal.timeout(options.timeouts.totalMs)]);
-      const { status, text } = await call(
-        'POST',
-        '/chat/completions',
-        bounded,
-        JSON.stringify(body),
-      );
-      if (status < 200 || status > 299) throw upstreamRefused(status, text);
-      return readCompletion(status, text, body.model, clock);
+    chat: (body, signal) =>
+      within(timeouts.totalMs, signal, async (bounded) => {
+        const { status, body: answer } = await post('/chat/completions', chatBody(body), bounded);
+        return readCompletion(
+          status,
+          await readJsonAnswer(answer, ANSWER_BYTES_MAX),
+          body.model,
+          clock,
+        );
+      }),
+    async chatStream(body, signal) {
+      const response = await post('/chat/completions', streamBody(body), signal);
+      if (response.contentType.startsWith('text/event-stream'))
+        return { form: 'events', bytes: response.body };
+      const whole = await readJsonAnswer(response.body, ANSWER_BYTES_MAX);
+      return {
+        form: 'chunks',
+        chunks: chunksOf(readCompletion(response.status, whole, body.model, clock)),
+      };
     },
-    close: () => pool.destroy(),
+    embed: (request, signal) =>
+      within(timeouts.totalMs, signal, async (bounded) => {
+        const { status, body } = await post('/embeddings', request, bounded);
+        return readEmbeddings(status, await readJsonAnswer(body, ANSWER_BYTES_MAX), request.model);
+      }),
+    close: () => http.close(),
   };
 }
 
-async function readText(body: AsyncIterable<Uint8Array>, status: number): Promise<string> {
-  const limit = status >= 400 ? ERROR_BODY_BYTES_MAX : ANSWER_BYTES_MAX;
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+function chatBody(body: UpstreamChat): UpstreamChat {
+  const { messages } = body;
+  if (!Array.isArray(messages) || !messages.some(hasImages)) return body;
+  return { ...body, messages: messages.map(withImageParts) };
+}
+
+/** Usage is always asked for, whether or not the client did: it is what the request is billed by. */
+function streamBody(body: UpstreamChat): UpstreamChat {
+  const options: unknown = body['stream_options'];
+  const asked = typeof options === 'object' && options !== null ? options : {};
+  return { ...chatBody(body), stream: true, stream_options: { ...asked, include_usage: true } };
+}
+
+function hasImages(message: unknown): boolean {
+  return typeof message === 'object' && message !== null && 'images' in message;
+}
+
+/** Runs a call that may take only so long in all. */
+async function within<Result>(
+  milliseconds: number,
+  signal: AbortSignal,
+  call: (bounded: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController();
+  const onAbort = () => controller.abort(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  const timer = setTimeout(() => {
+    controller.abort(new Error(`the upstream took longer than ${milliseconds} ms`));
+  }, milliseconds);
   try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size >= limit) break;
-    }
-  } catch (error) {
-    throw upstreamFailed(error);
+    return await call(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
   }
-  return Buffer.concat(chunks).subarray(0, limit).toString('utf8');
 }
 
 function probeResult(status: number, text: string, statics: readonly string[]): Probe {
   if (status === 404 && statics.length > 0) return { state: 'Healthy', models: statics };
-  if (status < 200 || status > 299) {
+  if (!isSuccess(status)) {
     return { state: 'Degraded', models: statics, reason: `the models listing answered ${status}` };
   }
   const listing = modelListing.safeParse(parseJson(text));
@@ -109,34 +141,4 @@ function probeResult(status: number, text: string, statics: readonly string[]): 
   const models = [...new Set([...statics, ...discovered])];
   if (models.length > 0) return { state: 'Healthy', models };
   return { state: 'Degraded', models, reason: 'it has no models to serve' };
-}
-
-function readCompletion(
-  status: number,
-  text: string,
-  model: string,
-  clock: Clock,
-): UpstreamCompletion {
-  const body = parseJson(text);
-  if (typeof body !== 'object' || body === null || 'error' in body)
-    throw upstreamRefused(status, text);
-  const completion = upstreamCompletionSchema.safeParse({
-    id: `chatcmpl-${newId()}`,
-    object: 'chat.completion',
-    created: Math.floor(clock.now() / 1000),
-    model,
-    ...body,
-  });
-  if (!completion.success) {
-    throw upstreamFailed('the upstream answered something that is not a chat completion');
-  }
-  return completion.data;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

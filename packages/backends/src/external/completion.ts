@@ -1,0 +1,51 @@
+import { upstreamCompletionSchema, type UpstreamCompletion } from '@model-gateway/contracts';
+import { newId, type Clock } from '@model-gateway/kernel';
+import type { ChatChunk } from '@model-gateway/router';
+import { upstreamFailed, upstreamRefused } from '../upstream-error.ts';
+
+/** A whole answer of the convention, with what some upstreams leave out. An error in place of an answer is a failure. */
+export function readCompletion(
+  status: number,
+  body: unknown,
+  model: string,
+  clock: Clock,
+): UpstreamCompletion {
+  if (isErrorBody(body)) throw upstreamRefused(status, JSON.stringify(body));
+  if (typeof body !== 'object' || body === null) throw notACompletion();
+  const completion = upstreamCompletionSchema.safeParse({
+    id: `chatcmpl-${newId()}`,
+    object: 'chat.completion',
+    created: Math.floor(clock.now() / 1000),
+    model,
+    ...body,
+  });
+  if (!completion.success) throw notACompletion();
+  return completion.data;
+}
+
+/** A whole answer of an upstream that was asked to stream and did not. */
+export async function* chunksOf({
+  usage,
+  choices,
+  ...head
+}: UpstreamCompletion): AsyncGenerator<ChatChunk> {
+  const chunk = { ...head, object: 'chat.completion.chunk' };
+  yield {
+    ...chunk,
+    choices: choices.map(({ index, message, finish_reason }) => ({
+      index,
+      delta: message,
+      finish_reason,
+    })),
+  };
+  if (usage !== undefined && usage !== null) yield { ...chunk, choices: [], usage };
+}
+
+function isErrorBody(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  return 'error' in body && body.error !== null && body.error !== undefined;
+}
+
+function notACompletion() {
+  return upstreamFailed('the upstream answered something that is not a chat completion');
+}
