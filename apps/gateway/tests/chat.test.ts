@@ -1,3 +1,4 @@
+import { createKeys } from '@model-gateway/accounts';
 import { usageEventSchema, type UsageEvent } from '@model-gateway/contracts';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import OpenAI from 'openai';
@@ -181,4 +182,15 @@ test('another verb is refused, and the right one named', async () => {
   const response = await fetch(`${gateway.url}/v1/chat/completions`);
   expect(response.status).toBe(405);
   expect(response.headers.get('allow')).toBe('POST');
+});
+
+test('a revoked key is refused on the very next request', async () => {
+  const { database, clock } = gateway.test.context;
+  const keys = createKeys({ keys: database.keys, memberships: database.memberships, clock });
+  const { key, secret } = await keys.create({ userId: gateway.userId, name: 'short-lived' });
+  const headers = { authorization: `Bearer ${secret}` };
+  expect((await chat(hello, headers)).status).toBe(200);
+  await keys.revoke(gateway.userId, key.id);
+  const refused = await chat(hello, headers);
+  expect([refused.status, await refused.text()]).toEqual([401, 'Invalid API key']);
 });

@@ -1,4 +1,37 @@
-const SCHEMES = new Set(['http:', 'https:']);
+import { ServiceError } from '@model-gateway/contracts';
+import type { BackendKind } from '@model-gateway/router';
+
+const HTTP_SCHEMES: readonly string[] = ['http:', 'https:'];
+const SOCKET_SCHEMES: readonly string[] = ['ws:', 'wss:'];
+const BRIDGE_SCHEME = 'bridge:';
+
+/** The URL of a registration, if a backend of this kind may have it. */
+export function backendUrl(kind: BackendKind, text: string): URL {
+  const schemes = kind === 'engine' ? SOCKET_SCHEMES : HTTP_SCHEMES;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || ![...schemes, BRIDGE_SCHEME].includes(url.protocol)) {
+    const names = [...schemes, BRIDGE_SCHEME].map((scheme) => `${scheme}//`).join(', ');
+    throw new ServiceError('bad_url', `the URL of a backend of the kind '${kind}' must start with one of ${names}`);
+  }
+  if (url.hostname === '') {
+    throw new ServiceError('bad_url', 'the URL of the backend names no host');
+  }
+  // URLs appear in listings and logs, so nothing secret may be in them.
+  if (url.username !== '' || url.password !== '') {
+    throw new ServiceError('bad_url', 'the URL of the backend must not carry credentials; use api_key');
+  }
+  return url;
+}
+
+/** Whether a registration goes through the bridge agent. */
+export function isBridgeUrl(url: URL): boolean {
+  return url.protocol === BRIDGE_SCHEME;
+}
+
+/** Origin and path of a URL, without a slash at the end: what the paths of an upstream's own API are appended to. */
+export function plainBase(url: URL): string {
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
 
 /**
  * The prefix that an upstream's paths are appended to: a base without a path keeps the `/v1` convention, a base with one
@@ -7,7 +40,7 @@ const SCHEMES = new Set(['http:', 'https:']);
 export function upstreamPrefix(base: string): URL | undefined {
   if (!URL.canParse(base)) return undefined;
   const url = new URL(base);
-  if (!SCHEMES.has(url.protocol)) return undefined;
+  if (!HTTP_SCHEMES.includes(url.protocol)) return undefined;
   const path = url.pathname.replace(/\/+$/, '');
   url.pathname = path === '' ? '/v1' : path;
   url.search = '';

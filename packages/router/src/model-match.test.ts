@@ -9,5 +9,5 @@ test.each([
   { requested: 'llama3:latest', listed: ['llama3'], served: undefined },
   { requested: 'llama', listed: ['llama3'], served: undefined },
 ])('$requested among $listed is served as $served', ({ requested, listed, served }) => {
-  expect(matchModel(requested, listed)).toBe(served);
+  expect(matchModel(requested, new Set(listed))).toBe(served);
 });

@@ -101,7 +101,7 @@ test('twenty failures from one address lock it for every account, and successes 
 
 test('of fifty wrong attempts at once in two processes exactly five are checked', async () => {
   const { process } = setup();
-  const processes = [process(), process()];
+  const [one, other] = [process(), process()];
   let checks = 0;
   const check = async () => {
     checks += 1;
@@ -109,7 +109,7 @@ test('of fifty wrong attempts at once in two processes exactly five are checked'
     return undefined;
   };
   const attempts = Array.from({ length: 50 }, (_, index) =>
-    processes[index % 2]?.attempt(who, check),
+    (index % 2 === 0 ? one : other).attempt(who, check),
   );
   const outcomes = await Promise.allSettled(attempts);
   expect(checks).toBe(5);
@@ -120,9 +120,9 @@ test('of fifty wrong attempts at once in two processes exactly five are checked'
 
 test('fifty right attempts at once all succeed', async () => {
   const { process } = setup();
-  const processes = [process(), process()];
+  const [one, other] = [process(), process()];
   const attempts = Array.from({ length: 50 }, (_, index) =>
-    processes[index % 2]?.attempt(who, async () => {
+    (index % 2 === 0 ? one : other).attempt(who, async () => {
       await new Promise((resolve) => setImmediate(resolve));
       return 'proof';
     }),

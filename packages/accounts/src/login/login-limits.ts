@@ -90,7 +90,7 @@ export function createLoginLimits({ counters, clock, log }: LoginLimitsDependenc
         const held = await unlessAway(admitBoth(account, address), []);
         try {
           const proof = await check();
-          if (proof === undefined) await settle(held, places.keep);
+          if (proof === undefined) await settle(held, (place) => places.keep(place));
           else {
             await settle(held, (place) =>
               place.subject === account ? places.clear(account) : places.giveBack(place),
@@ -99,7 +99,7 @@ export function createLoginLimits({ counters, clock, log }: LoginLimitsDependenc
           return proof;
         } catch (error) {
           // What could not be checked was no failure.
-          await settle(held, places.giveBack);
+          await settle(held, (place) => places.giveBack(place));
           throw error;
         }
       });

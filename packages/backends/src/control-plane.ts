@@ -1,0 +1,76 @@
+import { got, type CancelableRequest, type Response } from 'got';
+import { upstreamFailed } from './upstream-error.ts';
+import type { UpstreamTimeouts } from './upstream-http.ts';
+
+/** An answer of the control plane, whatever its status. */
+export interface ControlAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+interface PostOptions {
+  readonly signal: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Small calls to one upstream beside the hot path: probes, listings, tasks. No redirects, no retries. */
+export interface ControlPlane {
+  get(path: string, signal: AbortSignal): Promise<ControlAnswer>;
+  post(path: string, body: unknown, options: PostOptions): Promise<ControlAnswer>;
+}
+
+interface ControlPlaneOptions {
+  /** What the paths are appended to, without a slash at its end. */
+  readonly prefix: string;
+  readonly apiKey: string | null;
+  readonly timeouts: UpstreamTimeouts;
+}
+
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+
+export function createControlPlane({
+  prefix,
+  apiKey,
+  timeouts,
+}: ControlPlaneOptions): ControlPlane {
+  const client = got.extend({
+    followRedirect: false,
+    throwHttpErrors: false,
+    retry: { limit: 0 },
+    // The limit on an answer's size counts the bytes on the wire, so they must be the bytes that are kept.
+    decompress: false,
+    headers: {
+      'user-agent': 'model-gateway',
+      ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+    },
+    timeout: {
+      lookup: timeouts.connectMs,
+      connect: timeouts.connectMs,
+      secureConnect: timeouts.connectMs,
+      socket: timeouts.idleMs,
+      request: timeouts.totalMs,
+    },
+  });
+
+  async function answerOf(call: CancelableRequest<Response<string>>): Promise<ControlAnswer> {
+    let isTooLarge = false;
+    void call.on('downloadProgress', ({ transferred }) => {
+      if (transferred <= ANSWER_BYTES_MAX) return;
+      isTooLarge = true;
+      call.cancel();
+    });
+    try {
+      const { statusCode, body } = await call;
+      return { status: statusCode, text: body };
+    } catch (error) {
+      if (isTooLarge) throw upstreamFailed(`the upstream sent more than ${ANSWER_BYTES_MAX} bytes`);
+      throw upstreamFailed(error);
+    }
+  }
+
+  return {
+    get: (path, signal) => answerOf(client(`${prefix}${path}`, { signal })),
+    post: (path, body, { signal, headers = {} }) =>
+      answerOf(client(`${prefix}${path}`, { method: 'POST', json: body, signal, headers })),
+  };
+}

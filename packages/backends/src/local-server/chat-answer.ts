@@ -1,0 +1,109 @@
+import { type TokenUsage, type UpstreamCompletion } from '@model-gateway/contracts';
+import { randomToken, type Clock } from '@model-gateway/kernel';
+import { z } from 'zod';
+import { answerHead, usageOf } from '../chunk-shape.ts';
+import { upstreamFailed, upstreamRefused } from '../upstream-error.ts';
+
+const toolCallSchema = z.looseObject({
+  id: z.string().optional(),
+  function: z.looseObject({ name: z.string(), arguments: z.unknown() }),
+});
+
+const answerSchema = z.looseObject({
+  model: z.string().optional(),
+  message: z
+    .looseObject({
+      content: z.string().nullish(),
+      thinking: z.string().nullish(),
+      tool_calls: z.array(toolCallSchema).nullish(),
+    })
+    .optional(),
+  done: z.boolean().optional(),
+  done_reason: z.string().nullish(),
+  prompt_eval_count: z.int().nonnegative().optional(),
+  eval_count: z.int().nonnegative().optional(),
+  logprobs: z.array(z.unknown()).nullish(),
+});
+
+/** One line of a streamed answer, or a whole one. */
+export type LocalAnswer = z.output<typeof answerSchema>;
+
+const CALL_ID_BYTES = 18;
+
+/** Reads an answer or a line of one; an error in its place is a failure, also after a good status. */
+export function readLocalAnswer(status: number, value: unknown): LocalAnswer {
+  if (typeof value === 'object' && value !== null && 'error' in value && value.error != null) {
+    throw upstreamRefused(status, JSON.stringify(value));
+  }
+  const answer = answerSchema.safeParse(value);
+  if (!answer.success) throw upstreamFailed('the upstream answered something that is not a chat answer');
+  return answer.data;
+}
+
+/** A whole answer in the form of the chat-completions convention. */
+export function localCompletion(answer: LocalAnswer, model: string, clock: Clock): UpstreamCompletion {
+  const calls = toolCalls(answer, 0);
+  const { content, ...rest } = messageFields(answer);
+  return {
+    ...answerHead(clock),
+    object: 'chat.completion',
+    model: answer.model ?? model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: content ?? (calls.length > 0 ? null : ''),
+          ...rest,
+          ...(calls.length > 0 ? { tool_calls: calls.map(({ index: _, ...call }) => call) } : {}),
+        },
+        ...logprobsOf(answer),
+        finish_reason: finishReason(answer, calls.length > 0),
+      },
+    ],
+    usage: localUsage(answer),
+  };
+}
+
+/** Text and thoughts of an answer; empty ones are left out. */
+export function messageFields({ message }: LocalAnswer): {
+  readonly content?: string;
+  readonly reasoning_content?: string;
+} {
+  const { content, thinking } = message ?? {};
+  return {
+    ...(content == null || content === '' ? {} : { content }),
+    ...(thinking == null || thinking === '' ? {} : { reasoning_content: thinking }),
+  };
+}
+
+/** The tool calls of an answer, with their arguments as text, counted on from the ones before. */
+export function toolCalls({ message }: LocalAnswer, firstIndex: number) {
+  return (message?.tool_calls ?? []).map(({ id, function: called }, position) => ({
+    index: firstIndex + position,
+    id: id === undefined || id === '' ? `call_${randomToken(CALL_ID_BYTES)}` : id,
+    type: 'function',
+    function: { name: called.name, arguments: argumentText(called.arguments) },
+  }));
+}
+
+/** The token probabilities of an answer, where they were asked for. */
+export function logprobsOf({ logprobs }: LocalAnswer): { readonly logprobs?: unknown } {
+  return logprobs == null ? {} : { logprobs: { content: logprobs } };
+}
+
+/** Why an answer ended, in the words of the convention. */
+export function finishReason({ done_reason }: LocalAnswer, hasToolCalls: boolean): string {
+  if (done_reason === 'length') return 'length';
+  return hasToolCalls ? 'tool_calls' : 'stop';
+}
+
+/** The counts of an answer. One that is zero is left out by the server; when both are missing nothing is known. */
+export function localUsage({ prompt_eval_count, eval_count }: LocalAnswer): TokenUsage | undefined {
+  if (prompt_eval_count === undefined && eval_count === undefined) return undefined;
+  return usageOf(prompt_eval_count ?? 0, eval_count ?? 0);
+}
+
+function argumentText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? {});
+}

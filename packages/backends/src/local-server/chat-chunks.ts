@@ -1,0 +1,70 @@
+import type { Clock } from '@model-gateway/kernel';
+import type { ChatChunk } from '@model-gateway/router';
+import { createChunkShape, type ChunkShape } from '../chunk-shape.ts';
+import { parseJson } from '../read-text.ts';
+import { upstreamFailed } from '../upstream-error.ts';
+import {
+  finishReason,
+  localUsage,
+  logprobsOf,
+  messageFields,
+  readLocalAnswer,
+  toolCalls,
+  type LocalAnswer,
+} from './chat-answer.ts';
+import { ndjsonLines } from './ndjson-lines.ts';
+
+const LINE_BYTES_MAX = 16 * 1024 * 1024;
+const LINES_AFTER_END_MAX = 16;
+
+interface StreamedAnswer {
+  readonly status: number;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** The lines of a streamed answer as chunks of the convention; the last one tells the usage, where it is known. */
+export async function* localChunks(
+  { status, body }: StreamedAnswer,
+  model: string,
+  clock: Clock,
+): AsyncGenerator<ChatChunk, void, undefined> {
+  const lines = ndjsonLines(body, LINE_BYTES_MAX);
+  let shape: ChunkShape | undefined;
+  let callCount = 0;
+  let isDone = false;
+  try {
+    while (!isDone) {
+      const line = await lines.next();
+      if (line.done === true) throw upstreamFailed('the upstream ended its answer before it was done');
+      const answer = readLocalAnswer(status, parseJson(line.value));
+      isDone = answer.done === true;
+      shape ??= createChunkShape(answer.model ?? model, clock);
+      const calls = toolCalls(answer, callCount);
+      callCount += calls.length;
+      const piece = { ...messageFields(answer), ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+      if (Object.keys(piece).length > 0) yield shape.delta(piece, logprobsOf(answer));
+      if (isDone) yield* ending(answer, shape, callCount > 0);
+    }
+  } finally {
+    // A connection whose answer is read to its end can be used again; any other is given up.
+    if (isDone) void readToEnd(lines);
+    else await lines.return();
+  }
+}
+
+function* ending(answer: LocalAnswer, shape: ChunkShape, hasToolCalls: boolean) {
+  yield shape.delta({}, { finish_reason: finishReason(answer, hasToolCalls) });
+  const usage = localUsage(answer);
+  if (usage !== undefined) yield shape.usage(usage);
+}
+
+async function readToEnd(lines: AsyncGenerator<string, void, undefined>): Promise<void> {
+  try {
+    for (let count = 0; count < LINES_AFTER_END_MAX; count += 1) {
+      if ((await lines.next()).done === true) return;
+    }
+    await lines.return();
+  } catch {
+    // The answer was complete; what becomes of its connection is no news to anybody.
+  }
+}

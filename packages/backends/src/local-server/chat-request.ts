@@ -1,0 +1,70 @@
+import type { UpstreamChat } from '@model-gateway/router';
+import { localMessages } from './message.ts';
+
+// What the convention says at the top level and these servers as an option, under the option's name.
+const OPTION_NAMES: Readonly<Record<string, string>> = {
+  temperature: 'temperature',
+  top_p: 'top_p',
+  top_k: 'top_k',
+  min_p: 'min_p',
+  seed: 'seed',
+  stop: 'stop',
+  frequency_penalty: 'frequency_penalty',
+  presence_penalty: 'presence_penalty',
+  max_tokens: 'num_predict',
+  max_completion_tokens: 'num_predict',
+};
+
+const SAID_OTHERWISE: ReadonlySet<string> = new Set([
+  ...Object.keys(OPTION_NAMES),
+  'messages',
+  'stream',
+  'stream_options',
+  'response_format',
+  'reasoning_effort',
+  'options',
+]);
+
+/** The body of `/api/chat` for a chat of the convention; fields that mean nothing here are passed on as they are. */
+export function localChat(body: UpstreamChat, { stream }: { readonly stream: boolean }): unknown {
+  const rest = Object.fromEntries(
+    Object.entries(body).filter(([name]) => !SAID_OTHERWISE.has(name)),
+  );
+  // There is no tool choice here; a model that is told of no tools calls none.
+  if (body['tool_choice'] === 'none') delete rest['tools'];
+  const options = optionsOf(body);
+  return {
+    ...formatOf(body['response_format']),
+    ...thinkOf(body['reasoning_effort']),
+    ...rest,
+    messages: localMessages(body['messages']),
+    ...(Object.keys(options).length === 0 ? {} : { options }),
+    stream,
+  };
+}
+
+function optionsOf(body: UpstreamChat): Readonly<Record<string, unknown>> {
+  const given = isObject(body['options']) ? body['options'] : {};
+  const named = Object.entries(OPTION_NAMES).flatMap(([name, option]) => {
+    const value = body[name];
+    if (value === undefined || value === null) return [];
+    return [[option, name === 'stop' && !Array.isArray(value) ? [value] : value] as const];
+  });
+  return { ...given, ...Object.fromEntries(named) };
+}
+
+function formatOf(responseFormat: unknown): { readonly format?: unknown } {
+  if (!isObject(responseFormat)) return {};
+  if (responseFormat['type'] === 'json_object') return { format: 'json' };
+  const schema = responseFormat['type'] === 'json_schema' ? responseFormat['json_schema'] : undefined;
+  return isObject(schema) && schema['schema'] !== undefined ? { format: schema['schema'] } : {};
+}
+
+function thinkOf(effort: unknown): { readonly think?: unknown } {
+  if (typeof effort !== 'string') return {};
+  return { think: effort === 'none' ? false : effort };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,107 @@
+import type { Clock } from '@model-gateway/kernel';
+import type { Backend, Capability, Probe, UpstreamEmbeddings } from '@model-gateway/router';
+import { z } from 'zod';
+import { begunStream } from '../begun-stream.ts';
+import { boundedCall } from '../bounded-call.ts';
+import { createControlPlane, type ControlAnswer } from '../control-plane.ts';
+import { parseJson, readJsonAnswer, readText } from '../read-text.ts';
+import { upstreamFailed, upstreamRefused } from '../upstream-error.ts';
+import {
+  createUpstreamHttp,
+  type UpstreamResponse,
+  type UpstreamTimeouts,
+} from '../upstream-http.ts';
+import { plainBase } from '../upstream-url.ts';
+import { localCompletion, readLocalAnswer } from './chat-answer.ts';
+import { localChunks } from './chat-chunks.ts';
+import { localChat } from './chat-request.ts';
+
+interface LocalServerOptions {
+  readonly name: string;
+  readonly url: URL;
+  readonly apiKey: string | null;
+  readonly timeouts: UpstreamTimeouts;
+  readonly clock: Clock;
+}
+
+const CAPABILITIES: ReadonlySet<Capability> = new Set(['chat', 'embeddings']);
+const ERROR_BODY_BYTES_MAX = 64 * 1024;
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+
+const tagListing = z.looseObject({ models: z.array(z.looseObject({ name: z.string() })) });
+
+const embedAnswer = z.looseObject({
+  model: z.string().optional(),
+  embeddings: z.array(z.array(z.number())),
+  prompt_eval_count: z.int().nonnegative().optional(),
+});
+
+/** A model server that speaks the Ollama-style API. Its models are those it lists, and no others. */
+export function createLocalServerBackend(options: LocalServerOptions): Backend {
+  const { name, url, apiKey, timeouts, clock } = options;
+  const base = new URL(plainBase(url));
+  const path = base.pathname.replace(/\/$/, '');
+  const http = createUpstreamHttp(base.origin, timeouts);
+  const control = createControlPlane({ prefix: plainBase(url), apiKey, timeouts });
+  const headers = {
+    'content-type': 'application/json',
+    ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
+
+  async function post(to: string, body: unknown, signal: AbortSignal): Promise<UpstreamResponse> {
+    const response = await http.request({
+      method: 'POST',
+      path: `${path}${to}`,
+      headers,
+      body: JSON.stringify(body),
+      signal,
+    });
+    if (response.status >= 200 && response.status <= 299) return response;
+    throw upstreamRefused(response.status, await readText(response.body, ERROR_BODY_BYTES_MAX));
+  }
+
+  return {
+    name,
+    kind: 'local-server',
+    capabilities: () => CAPABILITIES,
+    probe: async (signal) => probeResult(await control.get('/api/tags', signal)),
+    chat: (body, signal) =>
+      boundedCall(timeouts.totalMs, signal, async (bounded) => {
+        const answer = await post('/api/chat', localChat(body, { stream: false }), bounded);
+        const value = await readJsonAnswer(answer.body, ANSWER_BYTES_MAX);
+        return localCompletion(readLocalAnswer(answer.status, value), body.model, clock);
+      }),
+    async chatStream(body, signal) {
+      const answer = await post('/api/chat', localChat(body, { stream: true }), signal);
+      return { form: 'chunks', chunks: await begunStream(localChunks(answer, body.model, clock)) };
+    },
+    embed: ({ encoding_format: _, ...request }, signal) =>
+      boundedCall(timeouts.totalMs, signal, async (bounded) => {
+        const { body } = await post('/api/embed', request, bounded);
+        return readEmbeddings(await readJsonAnswer(body, ANSWER_BYTES_MAX), request);
+      }),
+    close: () => http.close(),
+  };
+}
+
+function probeResult({ status, text }: ControlAnswer): Probe {
+  if (status < 200 || status > 299) {
+    return { state: 'Degraded', models: [], reason: `the tag listing answered ${status}` };
+  }
+  const listing = tagListing.safeParse(parseJson(text));
+  const models = listing.success ? [...new Set(listing.data.models.map((tag) => tag.name))] : [];
+  if (models.length > 0) return { state: 'Healthy', models };
+  return { state: 'Degraded', models, reason: 'it has no models to serve' };
+}
+
+function readEmbeddings(
+  value: unknown,
+  request: { readonly model: string; readonly input: readonly string[] },
+): UpstreamEmbeddings {
+  const answer = embedAnswer.safeParse(value);
+  if (!answer.success || answer.data.embeddings.length !== request.input.length) {
+    throw upstreamFailed('the upstream answered something that is not a list of embeddings');
+  }
+  const { model = request.model, embeddings, prompt_eval_count } = answer.data;
+  return { model, vectors: embeddings, promptTokens: prompt_eval_count };
+}

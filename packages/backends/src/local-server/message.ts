@@ -1,0 +1,96 @@
+import { ServiceError } from '@model-gateway/contracts';
+import { z } from 'zod';
+import { imageData } from './image-data.ts';
+
+const contentPart = z.union([
+  z.looseObject({ type: z.literal('text'), text: z.string() }),
+  z.looseObject({
+    type: z.literal('image_url'),
+    image_url: z.union([z.string(), z.looseObject({ url: z.string() })]),
+  }),
+]);
+
+const toolCallSchema = z.looseObject({
+  id: z.string().optional(),
+  function: z.looseObject({ name: z.string(), arguments: z.unknown() }),
+});
+
+const messageSchema = z.looseObject({
+  role: z.string(),
+  content: z.union([z.string(), z.array(contentPart)]).nullish(),
+  images: z.array(z.unknown()).nullish(),
+  tool_calls: z.array(toolCallSchema).nullish(),
+  tool_call_id: z.string().nullish(),
+  reasoning_content: z.string().nullish(),
+});
+
+type Message = z.output<typeof messageSchema>;
+
+/** The messages of a chat as a local server takes them: texts, images and tool arguments in its own form. */
+export function localMessages(messages: unknown): readonly unknown[] {
+  const parsed = z.array(messageSchema).safeParse(messages);
+  if (!parsed.success) {
+    const where = parsed.error.issues[0]?.path.join('.') ?? '';
+    throw refused(`messages.${where} is nothing that a local server can be sent`);
+  }
+  const toolNames = new Map<string, string>();
+  return parsed.data.map((message) => {
+    for (const { id, function: called } of message.tool_calls ?? []) {
+      if (id !== undefined) toolNames.set(id, called.name);
+    }
+    return localMessage(message, toolNames);
+  });
+}
+
+function localMessage(message: Message, toolNames: ReadonlyMap<string, string>): unknown {
+  const { role, content, images, tool_calls, tool_call_id, reasoning_content, ...rest } = message;
+  const pictures = [...partImages(content), ...(images ?? []).map(imageData)];
+  const toolName = tool_call_id == null ? undefined : toolNames.get(tool_call_id);
+  return {
+    ...rest,
+    // The newer name of the same role.
+    role: role === 'developer' ? 'system' : role,
+    content: textOf(content),
+    ...(pictures.length === 0 ? {} : { images: pictures }),
+    ...(tool_calls == null ? {} : { tool_calls: tool_calls.map(localToolCall) }),
+    ...(tool_call_id == null ? {} : { tool_call_id }),
+    ...(toolName === undefined ? {} : { tool_name: toolName }),
+    ...(reasoning_content == null ? {} : { thinking: reasoning_content }),
+  };
+}
+
+function textOf(content: Message['content']): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+}
+
+function partImages(content: Message['content']): readonly string[] {
+  if (typeof content === 'string') return [];
+  return (content ?? []).flatMap((part) => {
+    if (part.type === 'text') return [];
+    const { image_url } = part;
+    return [imageData(typeof image_url === 'string' ? image_url : image_url.url)];
+  });
+}
+
+/** Arguments are an object here, where the chat-completions convention has a text. */
+function localToolCall({ id, function: called }: z.output<typeof toolCallSchema>): unknown {
+  return {
+    ...(id === undefined ? {} : { id }),
+    function: { name: called.name, arguments: argumentsOf(called.arguments) },
+  };
+}
+
+function argumentsOf(value: unknown): unknown {
+  if (typeof value !== 'string') return value ?? {};
+  if (value.trim() === '') return {};
+  try {
+    return JSON.parse(value);
+  } catch {
+    throw refused('the arguments of a tool call are not JSON');
+  }
+}
+
+function refused(message: string): ServiceError {
+  return new ServiceError('invalid_request', message);
+}

@@ -1,0 +1,38 @@
+import type { ChatRequest } from '@model-gateway/contracts';
+import { upstreamBody } from './upstream-body.ts';
+
+const messages: ChatRequest['messages'] = [{ role: 'user', content: 'Hi' }];
+
+test('what the client sent is forwarded, under the id that the backend lists', () => {
+  expect(upstreamBody({ model: 'm', messages, top_p: 0.5, stop: ['x'], tools: [] }, 'm:latest')).toEqual({
+    model: 'm:latest',
+    messages,
+    top_p: 0.5,
+    stop: ['x'],
+    tools: [],
+  });
+});
+
+test('what is ours, and what is null, stays here', () => {
+  const request = { model: 'm', messages, conversation_id: 'c', memory: true, provider: 'p', temperature: null };
+  expect(upstreamBody(request, 'm')).toEqual({ model: 'm', messages });
+});
+
+test('extra adds fields and overrides none', () => {
+  const extra = {
+    top_k: 7,
+    top_p: 1,
+    model: 'other',
+    messages: [],
+    stream: true,
+    temperature: 2,
+    max_tokens: 1,
+    options: {},
+    provider: 'x',
+  };
+  expect(upstreamBody({ model: 'm', messages, top_p: 0.5, extra }, 'm')).toEqual({ model: 'm', messages, top_p: 0.5, top_k: 7 });
+});
+
+test.each(['text', 7, null, ['a']])('extra that is %p is ignored', (extra) => {
+  expect(upstreamBody({ model: 'm', messages, extra }, 'm')).toEqual({ model: 'm', messages });
+});

@@ -1,0 +1,63 @@
+import { ServiceError } from '@model-gateway/contracts';
+import type { Slot } from './backend-list.ts';
+import type { Backend, Capability } from './backend.ts';
+import { matchModel } from './model-match.ts';
+
+/** What is asked of a backend. */
+export interface Wanted {
+  /** The model id as the caller said it. */
+  readonly requested: string;
+  /** What its alias means, else the same. */
+  readonly model: string;
+  readonly capability: Capability | undefined;
+  /** A backend's name or kind, in any case. */
+  readonly provider: string | undefined;
+}
+
+/** A backend that could serve a request, and what it calls the model. */
+export interface Candidate {
+  readonly slot: Slot;
+  readonly model: string;
+}
+
+/** The backends that can do what is wanted, healthy or not. */
+export function findServing(slots: readonly Slot[], wanted: Wanted): readonly Candidate[] {
+  const { requested, provider, capability } = wanted;
+  const serving: Candidate[] = [];
+  for (const slot of slots) {
+    if (provider !== undefined && !isProvider(slot.backend, provider)) continue;
+    const model = matchModel(wanted.model, slot.models);
+    if (model !== undefined) serving.push({ slot, model });
+  }
+  if (serving.length === 0) {
+    throw new ServiceError('model_not_found', `No backend available for model: ${requested}`);
+  }
+  if (capability === undefined) return serving;
+  const able = serving.filter(({ slot }) => slot.can(capability));
+  if (able.length > 0) return able;
+  throw new ServiceError(
+    'unsupported_operation',
+    `no backend of the model '${requested}' supports ${capability}`,
+  );
+}
+
+/** The one with the fewest requests; among equals the one that was registered first. */
+export function leastUsed(
+  candidates: readonly Candidate[],
+  requestsOf: (name: string) => number,
+): Candidate | undefined {
+  let best: Candidate | undefined;
+  let fewest = Infinity;
+  for (const candidate of candidates) {
+    const requests = requestsOf(candidate.slot.backend.name);
+    if (requests >= fewest) continue;
+    best = candidate;
+    fewest = requests;
+  }
+  return best;
+}
+
+function isProvider(backend: Backend, provider: string): boolean {
+  const wanted = provider.toLowerCase();
+  return backend.name.toLowerCase() === wanted || backend.kind.toLowerCase() === wanted;
+}
