@@ -17,6 +17,7 @@ import { Router } from 'express';
 import { createAdminGate } from './admin/admin-gate.ts';
 import { createBackendsAdmin } from './admin/backends.ts';
 import { createBackendRegistry } from './backend-registry.ts';
+import { createConversationGate } from './conversation-gate.ts';
 import type { GatewayConfig } from './config.ts';
 import { createDocsRoutes } from './docs/routes.ts';
 import { createKeyGate } from './key-gate.ts';
@@ -61,7 +62,9 @@ export function createGateway(
         router,
         meter: createMeter({ journal: bus.journal, clock, log }),
         requests,
+        conversationGate: createConversationGate(database.conversations),
         bodyBytesMax: config.bodyBytesMax,
+        log,
       }),
     ],
     (error, request, response) => answerRestError(error, request, response, log),

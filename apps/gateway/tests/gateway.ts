@@ -15,7 +15,9 @@ export interface GatewayUnderTest {
   readonly test: TestContext;
 }
 
-export async function startGateway(): Promise<GatewayUnderTest> {
+export async function startGateway(
+  env: Readonly<Record<string, string>> = {},
+): Promise<GatewayUnderTest> {
   const test = await createTestContext();
   const { database, clock } = test.context;
   const user = await database.users.create({
@@ -35,6 +37,7 @@ export async function startGateway(): Promise<GatewayUnderTest> {
     SERVICE_ADMIN_TOKEN: ADMIN_TOKEN,
     SERVICE_CORS_ORIGINS: 'https://app.example.com',
     SERVICE_MAX_BODY_BYTES: '10000',
+    ...env,
   });
   const url = await test.serve(createGateway(config, test.context));
   return { url, key: secret, keyId: key.id, userId: user.id, test };

@@ -32,15 +32,17 @@ export function createServices(config: RpcConfig, context: AppContext): MethodDe
     registrationOpen: config.registrationOpen,
     refreshTokenTtlSecs: config.refreshTokenTtlSecs,
   });
-  const groupRules = createGroupRules({
-    stores: database,
-    events: createAccountEvents({ channels: bus.channels, log }),
-    clock,
-  });
+  const events = createAccountEvents({ channels: bus.channels, counters: bus.counters, log });
+  const groupRules = createGroupRules({ stores: database, events, clock });
   return {
     accounts,
     groupRules,
-    keys: createKeys({ keys: database.keys, memberships: database.memberships, clock }),
+    keys: createKeys({
+      keys: database.keys,
+      memberships: database.memberships,
+      events,
+      clock,
+    }),
     providers: createProviders(database.providers),
     conversations: createConversations(database.conversations),
     usage: database.usage,

@@ -1,38 +1,33 @@
-import { describeError, type Channels, type Log } from '@model-gateway/kernel';
-
-/** What changed about whom a key speaks for, or about what it may do. */
-export type AccountChange =
-  | { readonly kind: 'group'; readonly groupId: string }
-  | { readonly kind: 'member'; readonly groupId: string; readonly userId: string };
+import { describeError, type Channels, type Counters, type Log } from '@model-gateway/kernel';
+import { ACCOUNT_EPOCH_KEY, ACCOUNTS_CHANNEL, encodeChange } from './account-change.ts';
+import type { AccountChange } from './account-change.ts';
 
 /** Tells every process what it may have remembered and should forget. */
 export interface AccountEvents {
-  /** Called after the change is stored. Nobody waits for it, and it never fails a call. */
-  changed(change: AccountChange): void;
+  /**
+   * Called after the change is stored and awaited before the caller is answered: whoever reads the epoch from then on
+   * knows that something changed, even while the announcement of what it was is still on its way. Never rejects.
+   */
+  changed(change: AccountChange): Promise<void>;
 }
 
 interface AccountEventsDependencies {
   readonly channels: Pick<Channels, 'publish'>;
+  readonly counters: Pick<Counters, 'add'>;
   readonly log: Log;
 }
 
-const CHANNEL = 'accounts';
-
-/** Announces changes on the `accounts` channel. */
-export function createAccountEvents({ channels, log }: AccountEventsDependencies): AccountEvents {
+/** Counts every change in the shared epoch and announces it on the `accounts` channel. */
+export function createAccountEvents(dependencies: AccountEventsDependencies): AccountEvents {
+  const { channels, counters, log } = dependencies;
   return {
-    changed(change) {
-      channels.publish(CHANNEL, messageOf(change)).catch((error: unknown) => {
+    async changed(change) {
+      try {
+        const epoch = await counters.add(ACCOUNT_EPOCH_KEY, 1);
+        await channels.publish(ACCOUNTS_CHANNEL, encodeChange({ epoch, change }));
+      } catch (error) {
         log.warn({ ...change, reason: describeError(error) }, 'a change was not announced');
-      });
+      }
     },
   };
-}
-
-function messageOf(change: AccountChange): string {
-  return JSON.stringify({
-    kind: change.kind,
-    group_id: change.groupId,
-    ...(change.kind === 'member' ? { user_id: change.userId } : {}),
-  });
 }

@@ -1,6 +1,8 @@
 export { createAccessTokens, type AccessTokens } from './access-tokens.ts';
 export { createAccounts, type Accounts, type SignedIn } from './accounts.ts';
-export { createAccountEvents, type AccountChange, type AccountEvents } from './account-events.ts';
+export type { AccountChange, NumberedChange } from './account-change.ts';
+export { createAccountChanges, type AccountChanges } from './account-changes.ts';
+export { createAccountEvents, type AccountEvents } from './account-events.ts';
 export { createGroupRules, type GroupRules } from './groups/group-rules.ts';
 export type { GroupAccess } from './groups/group-access.ts';
 export type { GroupMembers } from './groups/group-members.ts';
@@ -37,6 +39,8 @@ export type {
 } from './conversations/conversation-store.ts';
 export { createConversations, type Conversations } from './conversations/conversations.ts';
 export { relativeAge } from './conversations/relative-age.ts';
+export { createKeyCache, type KeyCache, type KeyGrant } from './key-cache.ts';
+export { createKeyGrants, type KeyGrants } from './key-grants.ts';
 export { createKeys, type Keys } from './keys.ts';
 export type { ApiKey, KeyHolder, KeyStore, NewApiKey } from './key-store.ts';
 export { createLoginLimits, type LoginLimits } from './login/login-limits.ts';

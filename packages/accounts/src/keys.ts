@@ -1,5 +1,6 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { newId, sha256Hex, type Clock } from '@model-gateway/kernel';
+import type { AccountEvents } from './account-events.ts';
 import type { ApiKey, KeyHolder, KeyStore } from './key-store.ts';
 import type { Memberships } from './memberships.ts';
 
@@ -23,6 +24,7 @@ export interface Keys {
 interface KeysDependencies {
   readonly keys: KeyStore;
   readonly memberships: Memberships;
+  readonly events: AccountEvents;
   readonly clock: Clock;
 }
 
@@ -31,7 +33,7 @@ const KEY_PREFIX_CHARS = 8;
 const PROJECT_DEFAULT = 'default';
 const LISTED_MAX = 1_000;
 
-export function createKeys({ keys, memberships, clock }: KeysDependencies): Keys {
+export function createKeys({ keys, memberships, events, clock }: KeysDependencies): Keys {
   return {
     async create({ userId, name, project = PROJECT_DEFAULT, groupId }) {
       if (groupId !== undefined && !(await memberships.isActiveMember(groupId, userId))) {
@@ -48,12 +50,15 @@ export function createKeys({ keys, memberships, clock }: KeysDependencies): Keys
         keyHint: maskKey(secret),
         project,
       });
+      await events.changed({ kind: 'key', keyId: key.id });
       return { key, secret };
     },
     list: (userId) => keys.list(userId, LISTED_MAX),
     async revoke(userId, keyId) {
-      if (await keys.revoke(userId, keyId, new Date(clock.now()))) return;
-      throw new ServiceError('not_found', 'key not found');
+      if (!(await keys.revoke(userId, keyId, new Date(clock.now())))) {
+        throw new ServiceError('not_found', 'key not found');
+      }
+      await events.changed({ kind: 'key', keyId });
     },
     async authenticate(secret) {
       return KEY_FORM.test(secret) ? keys.findHolder(sha256Hex(secret)) : undefined;

@@ -1,4 +1,6 @@
+import { describeError } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
+import { boundedDetail } from './upstream-error.ts';
 
 /** A call that the peer answered with an error. */
 export class RpcRefusal extends UpstreamFailure {}
@@ -80,7 +82,12 @@ export function createRpcCalls(): RpcCalls {
           reject(error);
         },
       });
-      send(id);
+      try {
+        send(id);
+      } catch (error) {
+        waiting.get(id)?.reject(error);
+        waiting.delete(id);
+      }
     });
   }
 
@@ -115,7 +122,7 @@ export function timedOut(milliseconds: number): RpcTimeout {
 
 /** The failure of a call whose caller left. */
 export function aborted({ reason }: AbortSignal): UpstreamFailure {
-  return new UpstreamFailure('the call was aborted', { isBackendAtFault: false, cause: reason });
+  return new UpstreamFailure(describeError(reason), { isBackendAtFault: false, cause: reason });
 }
 
 function refusal({ code, message }: NonNullable<RpcAnswer['error']>): RpcRefusal {

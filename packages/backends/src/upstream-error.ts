@@ -17,8 +17,8 @@ export function upstreamFailed(cause: unknown): UpstreamFailure {
   return new UpstreamFailure(describeError(cause), { isBackendAtFault: true, cause });
 }
 
-/** The text of an upstream error body: its own message where it has one. */
-function boundedDetail(body: string): string {
+/** The text of an upstream error body, bounded: its own message where it has one. */
+export function boundedDetail(body: string): string {
   const detail = errorMessage(body) ?? body.trim();
   const bytes = Buffer.from(detail);
   if (bytes.length <= DETAIL_BYTES_MAX) return detail;

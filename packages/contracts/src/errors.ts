@@ -17,6 +17,8 @@ export const ERROR_CODES = [
   'admin_token_required',
   'admin_required',
   'session_forbidden',
+  'conversation_forbidden',
+  'conversation_not_found',
   // Accounts.
   'email_taken',
   'registration_closed',

@@ -53,6 +53,15 @@ export function createPostgresConversations(connection: Connection): Conversatio
         };
       }),
 
+    ownerOf: (id) =>
+      connection.run(async (queries) => {
+        const found = await queries.conversation.findUnique({
+          where: { id },
+          select: { userId: true },
+        });
+        return found?.userId;
+      }),
+
     remove: (userId, id) =>
       connection.run(async (queries) => {
         const { count } = await queries.conversation.deleteMany({ where: { id, userId } });

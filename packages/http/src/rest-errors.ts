@@ -33,6 +33,8 @@ const REST_ERRORS = {
   admin_token_required: auth('unauthorized', 401),
   admin_required: auth('forbidden', 403),
   session_forbidden: auth('session_forbidden', 403),
+  conversation_forbidden: auth('conversation_forbidden', 403),
+  conversation_not_found: invalid('conversation_not_found', 404),
   email_taken: invalid('email_taken', 409),
   registration_closed: auth('registration_closed', 403),
   too_many_login_attempts: auth('too_many_login_attempts', 429),

@@ -1,19 +1,8 @@
-import { ServiceError, type ChatCompletion, type ChatRequest } from '@model-gateway/contracts';
-import type { Router, UpstreamChat } from '@model-gateway/router';
-import type { Caller } from './caller.ts';
-import { estimateUsage } from './estimate-usage.ts';
-import type { Meter } from './meter.ts';
-import type { RequestCounter } from './request-counter.ts';
-
-/** One chat turn that is answered whole. */
-export interface ChatTurn {
-  readonly caller: Caller;
-  readonly surface: string;
-  readonly request: ChatRequest;
-  readonly refId: string | null;
-  /** Aborted when the client went away. */
-  readonly signal: AbortSignal;
-}
+import { ServiceError, type ChatCompletion } from '@model-gateway/contracts';
+import { attempt } from './attempts.ts';
+import { wantedBy, type ChatDependencies, type ChatTurn } from './chat-turn.ts';
+import { estimateUsage, textOfCompletion } from './estimate-usage.ts';
+import { upstreamBody } from './upstream-body.ts';
 
 export interface ChatAnswer {
   readonly completion: ChatCompletion;
@@ -21,38 +10,24 @@ export interface ChatAnswer {
   readonly backend: string;
 }
 
-interface ChatDependencies {
-  readonly router: Router;
-  readonly meter: Meter;
-  readonly requests: Pick<RequestCounter, 'accepted'>;
-}
-
-// Fields that are for the gateway; no upstream ever sees them.
-const OWN_FIELDS: readonly string[] = ['conversation_id', 'memory', 'extra', 'provider'];
-
-/** Serves one turn: route, ask the upstream, meter, answer. */
+/** Serves one turn whole: route, ask the upstream, meter, answer. */
 export async function completeChat(
   turn: ChatTurn,
   { router, meter, requests }: ChatDependencies,
 ): Promise<ChatAnswer> {
   const { request, caller, surface, refId, signal } = turn;
-  const { backend, model } = router.choose(request.model, {
-    provider: request.provider ?? undefined,
+  const wanted = wantedBy(turn);
+  const { answer: completion, route } = await attempt(router, wanted, ({ backend, model }) => {
+    if (backend.chat === undefined) throw cannotChat(backend.name);
+    requests.accepted();
+    return backend.chat(upstreamBody(request, model), signal);
   });
-  if (backend.chat === undefined) {
-    throw new ServiceError(
-      'unsupported_operation',
-      `backend '${backend.name}' does not support chat`,
-    );
-  }
-  requests.accepted();
-  const completion = await backend.chat(upstreamBody(request, model), signal);
-  const usage = completion.usage ?? estimateUsage(request.messages, completion);
-  await meter.record({ caller, model, surface, usage, refId });
-  return { completion: { ...completion, usage }, backend: backend.name };
+  void route.settle('success');
+  const usage = completion.usage ?? estimateUsage(request.messages, textOfCompletion(completion));
+  await meter.record({ caller, model: route.model, surface, usage, refId });
+  return { completion: { ...completion, usage }, backend: route.backend.name };
 }
 
-function upstreamBody(request: ChatRequest, model: string): UpstreamChat {
-  const forwarded = Object.entries(request).filter(([name]) => !OWN_FIELDS.includes(name));
-  return { ...Object.fromEntries(forwarded), model };
-}
+/** A backend that declared something which it cannot do. */
+export const cannotChat = (backend: string): ServiceError =>
+  new ServiceError('unsupported_operation', `backend '${backend}' does not support chat`);

@@ -2,15 +2,18 @@ import { estimateTokens } from '@model-gateway/billing';
 import type { ChatRequest, TokenUsage, UpstreamCompletion } from '@model-gateway/contracts';
 
 /** The usage of a turn whose upstream reported none, from the texts that went in and out. */
-export function estimateUsage(
-  messages: ChatRequest['messages'],
-  completion: UpstreamCompletion,
-): TokenUsage {
-  const prompt_tokens = sum(messages.map((message) => estimateTokens(textOf(message.content))));
-  const completion_tokens = sum(
-    completion.choices.map((choice) => estimateTokens(textOf(choice.message['content']))),
+export function estimateUsage(messages: ChatRequest['messages'], answer: string): TokenUsage {
+  const prompt_tokens = messages.reduce(
+    (sum, message) => sum + estimateTokens(textOf(message.content)),
+    0,
   );
+  const completion_tokens = estimateTokens(answer);
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+}
+
+/** Everything that an answer says. */
+export function textOfCompletion({ choices }: UpstreamCompletion): string {
+  return choices.map(({ message }) => textOf(message['content'])).join('');
 }
 
 function textOf(content: unknown): string {
@@ -23,8 +26,4 @@ function textOfPart(part: unknown): string {
   if (typeof part !== 'object' || part === null) return '';
   const text: unknown = Reflect.get(part, 'text');
   return typeof text === 'string' ? text : '';
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

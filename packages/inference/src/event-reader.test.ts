@@ -1,15 +1,24 @@
 import { createEventReader } from './event-reader.ts';
 import { createStreamObserver } from './stream-observer.ts';
 
-const chunk = (fields: object) => `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', ...fields })}\n\n`;
-const text = (content: string) => chunk({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
+const chunk = (fields: object) =>
+  `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', ...fields })}\n\n`;
+const text = (content: string) =>
+  chunk({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
 const finish = chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
-const usage = chunk({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } });
+const usage = chunk({
+  choices: [],
+  usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+});
 
 function reader(passesUsage = false) {
   const observer = createStreamObserver();
   const garbage: string[] = [];
-  const read = createEventReader({ observer, passesUsage, onGarbage: (event) => garbage.push(event) });
+  const read = createEventReader({
+    observer,
+    passesUsage,
+    onGarbage: (event) => garbage.push(event),
+  });
   return { observer, garbage, read: (...events: string[]) => read(Buffer.from(events.join(''))) };
 }
 
@@ -24,7 +33,11 @@ test('plain events pass byte for byte, and their text is picked out', () => {
 test('the chunk with the usage reaches the client only if it asked for it', () => {
   const spared = reader();
   expect(spared.read(text('a'), finish, usage).passed.toString()).toBe(text('a') + finish);
-  expect(spared.observer.usage).toEqual({ prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 });
+  expect(spared.observer.usage).toEqual({
+    prompt_tokens: 3,
+    completion_tokens: 2,
+    total_tokens: 5,
+  });
   expect(spared.observer.isFinished).toBe(true);
   const asked = reader(true);
   expect(asked.read(usage).passed.toString()).toBe(usage);
@@ -36,7 +49,10 @@ test('usage beside a choice passes, and usage that is null is nothing', () => {
     choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
   });
-  const without = chunk({ choices: [{ index: 0, delta: { content: 'x' }, finish_reason: null }], usage: null });
+  const without = chunk({
+    choices: [{ index: 0, delta: { content: 'x' }, finish_reason: null }],
+    usage: null,
+  });
   expect(read(without, last).passed.toString()).toBe(without + last);
   expect(observer.usage?.total_tokens).toBe(2);
   expect(observer.text).toBe('x');
@@ -57,20 +73,25 @@ test.each([
   ['{"error":{"status":500}}', '{"status":500}'],
 ])('the error %s ends the reading', (data, message) => {
   const { read } = reader();
-  expect(read(text('a'), `data: ${data}\n\n`)).toEqual({ passed: Buffer.from(text('a')), isDone: false, error: message });
+  expect(read(text('a'), `data: ${data}\n\n`)).toEqual({
+    passed: Buffer.from(text('a')),
+    isDone: false,
+    error: message,
+  });
 });
 
 test('what is no JSON is told and not passed on; comments are passed on', () => {
   const { garbage, read } = reader();
-  expect(read(text('a'), 'data: {oops\n\n', ': ping\n\n', 'nonsense\n\n', text('b')).passed.toString()).toBe(
-    `${text('a')}: ping\n\n${text('b')}`,
-  );
+  expect(
+    read(text('a'), 'data: {oops\n\n', ': ping\n\n', 'nonsense\n\n', text('b')).passed.toString(),
+  ).toBe(`${text('a')}: ping\n\n${text('b')}`);
   expect(garbage).toEqual(['{oops']);
 });
 
 test('other ways to write the same are understood', () => {
   const { observer, read } = reader();
-  const spaced = 'data: {"choices": [{"index": 0, "delta": {"content": "hi"}, "finish_reason": null}]}\n\n';
+  const spaced =
+    'data: {"choices": [{"index": 0, "delta": {"content": "hi"}, "finish_reason": null}]}\n\n';
   const unspaced = 'data:{"choices":[{"delta":{"content":" there"},"finish_reason":null}]}\n\n';
   expect(read(spaced, unspaced).passed.toString()).toBe(spaced + unspaced);
   expect(observer.text).toBe('hi there');
@@ -79,7 +100,13 @@ test('other ways to write the same are understood', () => {
 test('arguments of tool calls are text too', () => {
   const { observer, read } = reader();
   const call = chunk({
-    choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { name: 'f', arguments: '{"a"' } }] }, finish_reason: null }],
+    choices: [
+      {
+        index: 0,
+        delta: { tool_calls: [{ index: 0, function: { name: 'f', arguments: '{"a"' } }] },
+        finish_reason: null,
+      },
+    ],
   });
   read(call);
   expect(observer.text).toBe('f{"a"');

@@ -55,7 +55,7 @@ export function createEventReader({ observer, passesUsage, onGarbage }: EventRea
   return (events: Buffer): ReadEvents => {
     const passed: Buffer[] = [];
     let from = 0;
-    for (let at = 0; at < events.length; ) {
+    for (let at = 0; at < events.length;) {
       const end = events.indexOf(END, at);
       const next = end === -1 ? events.length : end + END.length;
       const event = events.subarray(at, end === -1 ? events.length : end);
@@ -97,7 +97,8 @@ function readOdd(
     .map((line) => line.slice('data:'.length).trimStart())
     .join('\n');
   // A comment keeps the connection alive; it passes. So does an event that says nothing.
-  if (data === '') return { passes: lines.every((line) => line.startsWith(':')), isDone: false, error: undefined };
+  if (data === '')
+    return { passes: lines.every((line) => line.startsWith(':')), isDone: false, error: undefined };
   if (data.trim() === '[DONE]') return { passes: false, isDone: true, error: undefined };
   const { passes, error } = readParsed(data);
   return { passes, isDone: false, error };
@@ -106,7 +107,11 @@ function readOdd(
 /** An ordinary piece of an answer: nothing in it but text that need not be understood. */
 function isPlain(event: Buffer): boolean {
   const start = DATA.length;
-  if (event[start] !== BRACE_OPEN || event.at(-1) !== BRACE_CLOSE || !event.subarray(0, start).equals(DATA)) {
+  if (
+    event[start] !== BRACE_OPEN ||
+    event.at(-1) !== BRACE_CLOSE ||
+    !event.subarray(0, start).equals(DATA)
+  ) {
     return false;
   }
   if (event.includes(ERROR) || event.includes(TOOL_CALLS) || hasUsage(event)) return false;

@@ -3,7 +3,9 @@ import { createEventSplitter } from './event-splitter.ts';
 
 function split(chunks: readonly Buffer[]): Buffer[] {
   const splitter = createEventSplitter();
-  return [...chunks.map((chunk) => splitter.push(chunk)), splitter.rest()].filter(({ length }) => length > 0);
+  return [...chunks.map((chunk) => splitter.push(chunk)), splitter.rest()].filter(
+    ({ length }) => length > 0,
+  );
 }
 
 test('whole events pass as they are', () => {
@@ -20,9 +22,11 @@ test('an event waits for its end, also when the end comes in two halves', () => 
 
 test('returns before newlines are dropped', () => {
   expect(createEventSplitter().push(Buffer.from('data: é\r\n\r\n')).toString()).toBe('data: é\n\n');
-  expect(Buffer.concat(split([...Buffer.from('data: é\r\n\r\n')].map((byte) => Buffer.from([byte])))).toString()).toBe(
-    'data: é\n\n',
-  );
+  expect(
+    Buffer.concat(
+      split([...Buffer.from('data: é\r\n\r\n')].map((byte) => Buffer.from([byte]))),
+    ).toString(),
+  ).toBe('data: é\n\n');
 });
 
 test('an event that never ends is refused before it takes the memory', () => {
@@ -34,7 +38,9 @@ test('an event that never ends is refused before it takes the memory', () => {
 });
 
 test('whatever the pieces, nothing is lost and no event is cut', () => {
-  const text = fc.array(fc.string({ unit: 'grapheme' }).map((line) => line.replaceAll(/[\r\n]/g, '')));
+  const text = fc.array(
+    fc.string({ unit: 'grapheme' }).map((line) => line.replaceAll(/[\r\n]/g, '')),
+  );
   fc.assert(
     fc.property(text, fc.array(fc.nat(30)), (lines, sizes) => {
       const whole = Buffer.from(lines.map((line) => `data: ${line}\n\n`).join(''));

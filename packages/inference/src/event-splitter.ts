@@ -43,7 +43,8 @@ export function createEventSplitter(): EventSplitter {
       if (end === -1 && !startsWithEnd) {
         waiting.push(chunk);
         waitingBytes += chunk.length;
-        if (waitingBytes > EVENT_BYTES_MAX) throw new Error('the upstream sent an event that is too large');
+        if (waitingBytes > EVENT_BYTES_MAX)
+          throw new Error('the upstream sent an event that is too large');
         return NOTHING;
       }
       const cut = end === -1 ? 1 : end + 2;

@@ -1,5 +1,8 @@
+export { attempt, type Attempted, type Wanted } from './attempts.ts';
 export type { Caller } from './caller.ts';
-export { completeChat, type ChatAnswer, type ChatTurn } from './complete-chat.ts';
+export type { ChatDependencies, ChatTurn } from './chat-turn.ts';
+export { completeChat, type ChatAnswer } from './complete-chat.ts';
 export { createMeter, type Meter, type ServedRequest } from './meter.ts';
 export { createRequestCounter, type RequestCounter } from './request-counter.ts';
+export { streamChat, type StreamedChat } from './stream-chat.ts';
 export { createSystemMonitor, type SystemMonitor, type SystemStatus } from './system-monitor.ts';

@@ -4,7 +4,9 @@ import { upstreamBody } from './upstream-body.ts';
 const messages: ChatRequest['messages'] = [{ role: 'user', content: 'Hi' }];
 
 test('what the client sent is forwarded, under the id that the backend lists', () => {
-  expect(upstreamBody({ model: 'm', messages, top_p: 0.5, stop: ['x'], tools: [] }, 'm:latest')).toEqual({
+  expect(
+    upstreamBody({ model: 'm', messages, top_p: 0.5, stop: ['x'], tools: [] }, 'm:latest'),
+  ).toEqual({
     model: 'm:latest',
     messages,
     top_p: 0.5,
@@ -14,7 +16,14 @@ test('what the client sent is forwarded, under the id that the backend lists', (
 });
 
 test('what is ours, and what is null, stays here', () => {
-  const request = { model: 'm', messages, conversation_id: 'c', memory: true, provider: 'p', temperature: null };
+  const request = {
+    model: 'm',
+    messages,
+    conversation_id: 'c',
+    memory: true,
+    provider: 'p',
+    temperature: null,
+  };
   expect(upstreamBody(request, 'm')).toEqual({ model: 'm', messages });
 });
 
@@ -30,7 +39,12 @@ test('extra adds fields and overrides none', () => {
     options: {},
     provider: 'x',
   };
-  expect(upstreamBody({ model: 'm', messages, top_p: 0.5, extra }, 'm')).toEqual({ model: 'm', messages, top_p: 0.5, top_k: 7 });
+  expect(upstreamBody({ model: 'm', messages, top_p: 0.5, extra }, 'm')).toEqual({
+    model: 'm',
+    messages,
+    top_p: 0.5,
+    top_k: 7,
+  });
 });
 
 test.each(['text', 7, null, ['a']])('extra that is %p is ignored', (extra) => {

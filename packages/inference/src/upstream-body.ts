@@ -5,7 +5,15 @@ import type { UpstreamChat } from '@model-gateway/router';
 const OWN_FIELDS = new Set(['conversation_id', 'memory', 'extra', 'provider']);
 
 // What `extra` may not touch, not even where it is absent.
-const PROTECTED_FIELDS = new Set([...OWN_FIELDS, 'model', 'messages', 'stream', 'temperature', 'max_tokens', 'options']);
+const PROTECTED_FIELDS = new Set([
+  ...OWN_FIELDS,
+  'model',
+  'messages',
+  'stream',
+  'temperature',
+  'max_tokens',
+  'options',
+]);
 
 /**
  * The body that an upstream is sent: what the client sent, without what is ours, and `extra` laid under it. Fields that the

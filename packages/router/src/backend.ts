@@ -46,6 +46,21 @@ export interface UpstreamEmbeddings {
   readonly promptTokens: number | undefined;
 }
 
+/** A video task on its way to an upstream: ready to send, with the model id as the backend lists it. */
+export type UpstreamVideo = Readonly<Record<string, unknown>> & { readonly model: string };
+
+/** How a submitted video task stands. */
+export type VideoTask =
+  /** The progress in percent, where the upstream tells it. */
+  | { readonly state: 'pending'; readonly progress: number | undefined }
+  | {
+      readonly state: 'done';
+      readonly fileId: string;
+      readonly width: number | undefined;
+      readonly height: number | undefined;
+    }
+  | { readonly state: 'failed'; readonly error: string };
+
 /** One upstream behind the gateway. A backend that lacks a method cannot do that. */
 export interface Backend {
   readonly name: string;
@@ -64,5 +79,13 @@ export interface Backend {
   ): Promise<UpstreamEmbeddings>;
   /** Calls a method of the engine behind a model; answers what it answered. */
   invoke?(model: string, method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
+  /** Submits a video task. The same key never makes a second task where the upstream heeds it. */
+  submitVideo?(
+    body: UpstreamVideo,
+    options: { readonly idempotencyKey: string; readonly signal: AbortSignal },
+  ): Promise<{ readonly taskId: string }>;
+  queryVideo?(taskId: string, signal: AbortSignal): Promise<VideoTask>;
+  /** Where the file of a finished task can be fetched. */
+  resolveVideo?(fileId: string, signal: AbortSignal): Promise<{ readonly url: string }>;
   close(): Promise<void>;
 }

@@ -36,7 +36,7 @@ export const healthMessageSchema = z.discriminatedUnion('kind', [
   /** The circuit of a backend is another than before; how it stands is read from the store. */
   z.object({ kind: z.literal('circuit'), name: z.string(), from: z.string() }),
   /** A process has begun to probe all backends. */
-  z.object({ kind: z.literal('round') }),
+  z.object({ kind: z.literal('round'), from: z.string() }),
 ]);
 export type HealthMessage = z.infer<typeof healthMessageSchema>;
 

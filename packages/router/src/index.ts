@@ -12,6 +12,8 @@ export {
   type UpstreamChat,
   type UpstreamEmbeddings,
   type UpstreamStream,
+  type UpstreamVideo,
+  type VideoTask,
 } from './backend.ts';
 export { createRouter, type Route, type RoutedBackend, type Router } from './router.ts';
 export { UpstreamFailure } from './upstream-failure.ts';

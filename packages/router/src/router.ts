@@ -1,17 +1,38 @@
 import { ServiceError } from '@model-gateway/contracts';
-import { describeError, type Log } from '@model-gateway/kernel';
-import type { Backend, HealthState, Probe } from './backend.ts';
-import { matchModel } from './model-match.ts';
+import type { Channels, Clock, Entries, Locks, Log, Requests } from '@model-gateway/kernel';
+import { createAffinity } from './affinity.ts';
+import { createAliases, type Aliases } from './aliases.ts';
+import type { BackendConfig, BackendConfigStore } from './backend-config-store.ts';
+import { createBackendList } from './backend-list.ts';
+import type { Backend, Capability, HealthState } from './backend.ts';
+import { createBreakers, type Outcome } from './breakers.ts';
+import { findServing, leastUsed, type Candidate, type Wanted } from './choice.ts';
+import type { CircuitState, CircuitStore } from './circuit-store.ts';
+import { createHealthChecker } from './health-checker.ts';
+import { createHealth } from './health.ts';
+import { createRegistry, type Registry } from './registry.ts';
+import { createRequestCounts } from './request-counts.ts';
 
-/** A backend as the router knows it now. */
+/** A listed backend as the router knows it now. Its index is its position in the list. */
 export interface RoutedBackend {
   readonly backend: Backend;
-  /** An unlisted backend is routed to like any other, but has no index and appears in no listing or count. */
-  readonly listed: boolean;
   readonly state: HealthState;
   readonly reason: string | undefined;
+  readonly circuit: CircuitState;
   /** The last known models; they stay known while the backend is away. */
   readonly models: readonly string[];
+  /** How many requests it was given, by all replicas as far as this one has heard. */
+  readonly requests: number;
+}
+
+export interface ChoiceOptions {
+  readonly capability?: Capability | undefined;
+  /** A backend's name or kind, in any case. */
+  readonly provider?: string | undefined;
+  /** Stays with the backend that it was first sent to, as long as that one can serve. */
+  readonly conversationId?: string | undefined;
+  /** Names of backends that have been tried already. */
+  readonly exclude?: readonly string[] | undefined;
 }
 
 /** Where a request goes. */
@@ -19,114 +40,86 @@ export interface Route {
   readonly backend: Backend;
   /** The model id as the chosen backend lists it. */
   readonly model: string;
+  /**
+   * Says what became of the request, for the circuit breaker: `failure` when the backend is at fault, `neutral` when the
+   * request was refused or left by the client. What is said first counts. Never rejects; waiting for it makes sure that the
+   * next choice in this process knows.
+   */
+  settle(outcome: Outcome): Promise<void>;
 }
 
-/** Knows every backend and chooses one per request, in memory. */
+/** Knows every backend and chooses one per request; in memory unless a circuit is half-open or there is a conversation. */
 export interface Router {
-  /** Adds a backend, not routable until its first probe succeeds; the same name replaces the earlier one in place. */
-  register(backend: Backend, options: { readonly listed: boolean }): Promise<void>;
-  /** Probes one backend now. */
-  probe(name: string): Promise<void>;
-  choose(model: string, options?: { readonly provider?: string | undefined }): Route;
+  choose(model: string, options?: ChoiceOptions): Promise<Route>;
   /** The listed backends in registration order. */
   list(): readonly RoutedBackend[];
-  close(): Promise<void>;
+  readonly registry: Registry;
+  readonly aliases: Aliases;
+  /** Catches up with the other replicas, after they could not be heard. */
+  refresh(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
 }
 
-interface RouterOptions {
+export interface RouterDependencies {
+  readonly channels: Channels;
+  readonly entries: Entries;
+  readonly locks: Locks;
+  readonly requests: Requests;
+  readonly circuits: CircuitStore;
+  readonly store: BackendConfigStore;
+  readonly createBackend: (config: BackendConfig) => Backend | Promise<Backend>;
+  /** Backends that are routed to but neither kept nor listed. */
+  readonly unlisted?: readonly BackendConfig[];
+  readonly clock: Clock;
   readonly log: Log;
+  readonly rules: RouterRules;
+}
+
+export interface RouterRules {
+  readonly healthIntervalMs: number;
   readonly probeTimeoutMs: number;
+  readonly breakerFailures: number;
+  readonly breakerOpenMs: number;
 }
 
-interface Entry {
-  backend: Backend;
-  listed: boolean;
-  state: HealthState;
-  reason: string | undefined;
-  models: readonly string[];
-  requests: number;
-}
+const TRIAL_MS = 60_000;
+const REPORT_KEPT_ROUNDS = 3;
 
-export function createRouter({ log, probeTimeoutMs }: RouterOptions): Router {
-  const entries: Entry[] = [];
-
-  async function probe(name: string): Promise<void> {
-    const entry = entries.find(({ backend }) => backend.name === name);
-    if (entry === undefined) return;
-    const { backend } = entry;
-    const result = await probeWithin(backend, probeTimeoutMs);
-    // The registration may have been replaced while the probe was under way.
-    if (entry.backend !== backend) return;
-    if (result.state !== entry.state) {
-      log.info(
-        { backend: name, state: result.state, reason: result.reason },
-        'backend health changed',
-      );
-    }
-    entry.state = result.state;
-    entry.reason = result.reason;
-    if (result.models.length > 0) entry.models = result.models;
-  }
-
-  return {
-    async register(backend, { listed }) {
-      const fresh: Entry = {
-        backend,
-        listed,
-        state: 'Unhealthy',
-        reason: 'not probed yet',
-        models: [],
-        requests: 0,
-      };
-      const position = entries.findIndex((entry) => entry.backend.name === backend.name);
-      const replaced = entries[position];
-      if (replaced === undefined) entries.push(fresh);
-      else entries[position] = fresh;
-      await replaced?.backend.close();
+export function createRouter(dependencies: RouterDependencies): Router {
+  const { channels, entries, locks, requests, circuits, store, clock, log, rules } = dependencies;
+  const list = createBackendList();
+  const counts = createRequestCounts({ channels, log });
+  const affinity = createAffinity(entries);
+  const aliases = createAliases({ channels, requests, clock, log });
+  const breakers = createBreakers({
+    store: circuits,
+    channels,
+    clock,
+    log,
+    rules: {
+      failuresMax: rules.breakerFailures,
+      openMs: rules.breakerOpenMs,
+      trialMs: TRIAL_MS,
     },
-    probe,
-    choose: (model, options) => chooseRoute(entries, model, options?.provider),
-    list: () => entries.filter(({ listed }) => listed),
-    async close() {
-      await Promise.all(entries.splice(0).map(({ backend }) => backend.close()));
-    },
-  };
-}
-
-async function probeWithin(backend: Backend, timeoutMs: number): Promise<Probe> {
-  try {
-    return await backend.probe(AbortSignal.timeout(timeoutMs));
-  } catch (error) {
-    return { state: 'Unhealthy', models: [], reason: describeError(error) };
-  }
-}
-
-function chooseRoute(
-  entries: readonly Entry[],
-  requested: string,
-  provider: string | undefined,
-): Route {
-  const serving = entries
-    .filter(({ backend }) => provider === undefined || isProvider(backend, provider))
-    .flatMap((entry) => {
-      const model = matchModel(requested, entry.models);
-      return model === undefined ? [] : [{ entry, model }];
-    });
-  if (serving.length === 0) {
-    throw new ServiceError('model_not_found', `No backend available for model: ${requested}`);
-  }
-  const [first, ...others] = serving.filter(({ entry }) => entry.state === 'Healthy');
-  if (first === undefined)
-    throw new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
-  const chosen = others.reduce(
-    (best, candidate) => (candidate.entry.requests < best.entry.requests ? candidate : best),
-    first,
-  );
-  chosen.entry.requests += 1;
-  return { backend: chosen.entry.backend, model: chosen.model };
-}
-
-function isProvider(backend: Backend, provider: string): boolean {
-  const wanted = provider.toLowerCase();
-  return backend.name.toLowerCase() === wanted || backend.kind.toLowerCase() === wanted;
+  });
+  const health = createHealth({
+    list,
+    channels,
+    entries,
+    log,
+    probeTimeoutMs: rules.probeTimeoutMs,
+    reportKeptMs: rules.healthIntervalMs * REPORT_KEPT_ROUNDS,
+  });
+  const registry = createRegistry({
+    list,
+    store,
+    channels,
+    log,
+    createBackend: dependencies.createBackend,
+    unlisted: dependencies.unlisted ?? [],
+    probe: (name) => health.probe(name),
+    learn: (name) => health.learn(name),
+    forget: (name) => breakers.forget(name),
+  });
 }

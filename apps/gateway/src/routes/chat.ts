@@ -1,4 +1,4 @@
-import { chatRequestSchema, ServiceError } from '@model-gateway/contracts';
+import { chatRequestSchema } from '@model-gateway/contracts';
 import {
   answerJson,
   clientGone,
@@ -7,27 +7,23 @@ import {
   validated,
   type LeanRoute,
 } from '@model-gateway/http';
-import { completeChat, type Meter, type RequestCounter } from '@model-gateway/inference';
-import type { Router } from '@model-gateway/router';
+import { completeChat, streamChat, type ChatDependencies } from '@model-gateway/inference';
+import type { Log } from '@model-gateway/kernel';
+import type { ConversationGate } from '../conversation-gate.ts';
 import type { KeyGate } from '../key-gate.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
+import { writeEvents } from '../openai/write-events.ts';
 
-interface ChatRouteDependencies {
+interface ChatRouteDependencies extends ChatDependencies {
   readonly keyGate: KeyGate;
-  readonly router: Router;
-  readonly meter: Meter;
-  readonly requests: RequestCounter;
+  readonly conversationGate: ConversationGate;
   readonly bodyBytesMax: number;
+  readonly log: Log;
 }
 
-/** `POST /v1/chat/completions`. */
-export function createChatRoute({
-  keyGate,
-  router,
-  meter,
-  requests,
-  bodyBytesMax,
-}: ChatRouteDependencies): LeanRoute {
+/** `POST /v1/chat/completions`, streamed and not. */
+export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute {
+  const { keyGate, conversationGate, bodyBytesMax } = dependencies;
   return {
     method: 'POST',
     path: '/v1/chat/completions',
@@ -37,17 +33,19 @@ export function createChatRoute({
       if (caller === undefined) return;
       const refId = serviceRefOf(request);
       const chat = validated(chatRequestSchema, await readJson(request, bodyBytesMax));
-      if (chat.stream === true) {
-        throw new ServiceError(
-          'not_available_yet',
-          'streaming is not available yet; send stream: false',
-        );
-      }
+      const conversationId = await conversationGate(caller, chat.conversation_id);
       const signal = clientGone(response);
-      const turn = { caller, surface: 'gateway', request: chat, refId, signal };
-      const answer = await completeChat(turn, { router, meter, requests });
-      response.setHeader('x-service-backend', answer.backend);
-      answerJson(response, 200, answer.completion);
+      const turn = { caller, surface: 'gateway', request: chat, conversationId, refId, signal };
+      response.setHeader('x-service-memory', 'disabled');
+      if (chat.stream === true) {
+        const { backend, events } = await streamChat(turn, dependencies);
+        response.setHeader('x-service-backend', backend);
+        await writeEvents(response, events, signal);
+      } else {
+        const { backend, completion } = await completeChat(turn, dependencies);
+        response.setHeader('x-service-backend', backend);
+        answerJson(response, 200, completion);
+      }
     },
   };
 }

@@ -22,6 +22,8 @@ const RPC_CODES = {
   admin_token_required: AUTH_ERROR,
   admin_required: ADMIN_REQUIRED,
   session_forbidden: APP_ERROR,
+  conversation_forbidden: APP_ERROR,
+  conversation_not_found: APP_ERROR,
   email_taken: APP_ERROR,
   registration_closed: APP_ERROR,
   too_many_login_attempts: APP_ERROR,

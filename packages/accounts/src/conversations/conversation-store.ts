@@ -37,6 +37,8 @@ export interface ConversationStore {
     | { readonly conversation: Conversation; readonly messages: readonly ConversationMessage[] }
     | undefined
   >;
+  /** Whose it is; undefined when there is none. */
+  ownerOf(id: string): Promise<string | undefined>;
   /** False when it is not there. */
   remove(userId: string, id: string): Promise<boolean>;
 }

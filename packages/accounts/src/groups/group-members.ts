@@ -48,7 +48,7 @@ export function createGroupMembers(dependencies: GroupMembersDependencies): Grou
       if (userId === ownerId) protectOwner(changes);
       const member = await members.save(id, userId, changes);
       if (member === undefined) throw groupNotFound();
-      events.changed({ kind: 'member', groupId: id, userId });
+      await events.changed({ kind: 'member', groupId: id, userId });
       return member;
     },
 
@@ -58,7 +58,7 @@ export function createGroupMembers(dependencies: GroupMembersDependencies): Grou
       if (isOwner) protectOwner(changes);
       const member = await members.update(id, userId, changes);
       if (member === undefined) throw memberNotFound();
-      events.changed({ kind: 'member', groupId: id, userId });
+      await events.changed({ kind: 'member', groupId: id, userId });
       return member;
     },
 
@@ -67,7 +67,7 @@ export function createGroupMembers(dependencies: GroupMembersDependencies): Grou
       const { userId, isOwner } = await memberCalled(id, email);
       if (isOwner) throw ownerProtected('removed');
       if (!(await members.remove(id, userId))) throw memberNotFound();
-      events.changed({ kind: 'member', groupId: id, userId });
+      await events.changed({ kind: 'member', groupId: id, userId });
     },
   };
 }

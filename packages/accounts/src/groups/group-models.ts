@@ -26,7 +26,7 @@ export function createGroupModels(dependencies: GroupModelsDependencies): GroupM
     async (caller: User, groupId: string, models: readonly string[]): Promise<ModelRules> => {
       const { id } = await access.enter(caller, groupId, `group.models.${rule}`);
       if (!(await modelRules.set(id, rule, models))) throw groupNotFound();
-      events.changed({ kind: 'group', groupId: id });
+      await events.changed({ kind: 'group', groupId: id });
       return modelRules.list(id);
     };
 

@@ -65,7 +65,7 @@ export function createGroups(dependencies: GroupsDependencies): Groups {
     async update(caller, groupId, changes) {
       const { id } = await access.enter(caller, groupId, 'group.update');
       await groups.update(id, changes);
-      events.changed({ kind: 'group', groupId: id });
+      await events.changed({ kind: 'group', groupId: id });
       const group = await groups.find(id, caller.id);
       if (group === undefined) throw groupNotFound();
       return group;
@@ -74,7 +74,7 @@ export function createGroups(dependencies: GroupsDependencies): Groups {
     async delete(caller, groupId) {
       const { id } = await access.enter(caller, groupId, 'group.delete');
       await groups.delete(id);
-      events.changed({ kind: 'group', groupId: id });
+      await events.changed({ kind: 'group', groupId: id });
     },
   };
 }

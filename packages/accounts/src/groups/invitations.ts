@@ -76,7 +76,7 @@ export function createInvitations(dependencies: InvitationsDependencies): Invita
       });
       if (refusal !== undefined) throw refused(refusal);
       await join(invitation, caller);
-      events.changed({ kind: 'member', groupId: invitation.groupId, userId: caller.id });
+      await events.changed({ kind: 'member', groupId: invitation.groupId, userId: caller.id });
       const group = await groups.find(invitation.groupId, caller.id);
       if (group === undefined) throw groupNotFound();
       return group;

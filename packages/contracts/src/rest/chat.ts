@@ -13,6 +13,8 @@ export const chatRequestSchema = z.looseObject({
   stream: z.boolean().nullish(),
   temperature: z.number().nullish(),
   max_tokens: z.int().positive().nullish(),
+  conversation_id: z.string().nullish(),
+  memory: z.boolean().nullish(),
   provider: z.string().nullish(),
 });
 

@@ -1,0 +1,181 @@
+import {
+  startChatUpstream,
+  type ChatFault,
+  type RunningChatUpstream,
+} from '@model-gateway/testkit/upstreams';
+import OpenAI from 'openai';
+import { registerBackend, startGateway, type GatewayUnderTest } from './gateway.ts';
+import { takeUsage } from './usage-journal.ts';
+
+let gateway: GatewayUnderTest;
+let upstream: RunningChatUpstream;
+
+beforeEach(async () => {
+  gateway = await startGateway({
+    SERVICE_UPSTREAM_IDLE_TIMEOUT_MS: '400',
+    SERVICE_UPSTREAM_TOTAL_TIMEOUT_MS: '1500',
+    SERVICE_API_RATE_LIMIT_RPM: '100000',
+  });
+  upstream = await startChatUpstream({ models: ['demo-chat'] });
+  await registerBackend(gateway, { type: 'external', name: 'up', url: upstream.url });
+});
+afterEach(async () => {
+  await gateway.test.close();
+  await upstream.close();
+});
+
+function chat(stream: boolean, model = 'demo-chat'): Promise<Response> {
+  return fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}` },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }], stream }),
+  });
+}
+
+/** The error of a refused request, or of the chunk in which a stream broke off. */
+async function errorOf(response: Response): Promise<{ code: string; message: string }> {
+  const text = await response.text();
+  if (response.status !== 200)
+    return (JSON.parse(text) as { error: { code: string; message: string } }).error;
+  const [error, done] = text.split('\n\n').slice(-3, -1);
+  expect(done).toBe('data: [DONE]');
+  return (
+    JSON.parse(error?.replace('data: ', '') ?? '') as { error: { code: string; message: string } }
+  ).error;
+}
+
+describe.each([{ stream: false }, { stream: true }])(
+  'before the first byte, with stream: $stream',
+  ({ stream }) => {
+    test.each<{ why: string; fault: ChatFault; message: RegExp }>([
+      {
+        why: 'a 500',
+        fault: { kind: 'status', status: 500, body: { error: { message: 'broken' } } },
+        message: /^upstream 500: broken$/,
+      },
+      {
+        why: 'a 429',
+        fault: { kind: 'status', status: 429, body: { error: 'slow down' } },
+        message: /^upstream 429: slow down$/,
+      },
+      {
+        why: 'a 400',
+        fault: { kind: 'status', status: 400, body: 'no such parameter' },
+        message: /^upstream 400: /,
+      },
+      {
+        why: 'a redirect',
+        fault: { kind: 'status', status: 302, body: '' },
+        message: /^upstream 302: /,
+      },
+      {
+        why: 'an error in place of an answer',
+        fault: { kind: 'error-body', body: { error: { message: 'oops' } } },
+        message: /^upstream 200: oops$/,
+      },
+      { why: 'no JSON', fault: { kind: 'garbage-json' }, message: /not JSON/ },
+      { why: 'a reset', fault: { kind: 'reset' }, message: /./ },
+      { why: 'silence', fault: { kind: 'hang' }, message: /timeout/i },
+    ])('$why is 502', async ({ fault, message }) => {
+      upstream.faults.next(fault);
+      const response = await chat(stream);
+      expect(response.status).toBe(502);
+      const error = await errorOf(response);
+      expect(error).toMatchObject({ code: 'bad_gateway', message: expect.stringMatching(message) });
+    });
+
+    test('the detail of an error of 5 MB is cut at 4 KB', async () => {
+      upstream.faults.next({ kind: 'huge-error', bytes: 5 * 1024 * 1024 });
+      const response = await chat(stream);
+      expect(response.status).toBe(502);
+      const { message } = await errorOf(response);
+      expect(Buffer.byteLength(message)).toBeGreaterThan(4000);
+      expect(Buffer.byteLength(message)).toBeLessThanOrEqual(4096 + 'upstream 500: '.length);
+    });
+
+    test('a refused connection is 502, and an answer that begins late is waited for', async () => {
+      await upstream.refuse();
+      expect((await chat(stream)).status).toBe(502);
+      await upstream.resume();
+      upstream.faults.next({ kind: 'slow-start', delayMs: 200 });
+      expect((await chat(stream)).status).toBe(200);
+    });
+
+    test('a backend that fails is tried once on another, which answers', async () => {
+      const other = await startChatUpstream({ models: ['demo-chat'] });
+      await registerBackend(gateway, { type: 'external', name: 'other', url: other.url });
+      upstream.faults.always({ kind: 'status', status: 503 });
+      for (let count = 0; count < 4; count += 1) {
+        const response = await chat(stream);
+        expect(response.status).toBe(200);
+        expect(response.headers.get('x-service-backend')).toBe('other');
+        await response.text();
+      }
+      expect(await takeUsage(gateway.test.context.bus.journal, 4)).toHaveLength(4);
+      await other.close();
+    });
+
+    test('a request that the upstream refuses is not tried elsewhere', async () => {
+      const other = await startChatUpstream({ models: ['demo-chat'] });
+      await registerBackend(gateway, { type: 'external', name: 'other', url: other.url });
+      for (const server of [upstream, other]) server.faults.always({ kind: 'status', status: 422 });
+      const before = upstream.requestCount + other.requestCount;
+      expect((await chat(stream)).status).toBe(502);
+      expect(upstream.requestCount + other.requestCount).toBe(before + 1);
+      await other.close();
+    });
+  },
+);
+
+describe('in mid-stream', () => {
+  test.each<{ why: string; fault: ChatFault; message: RegExp }>([
+    { why: 'a reset', fault: { kind: 'cut', afterChunks: 3 }, message: /./ },
+    { why: 'silence', fault: { kind: 'stall', afterChunks: 3 }, message: /timeout/i },
+    {
+      why: 'an error of the upstream',
+      fault: { kind: 'error-chunk', afterChunks: 3, message: 'out of memory' },
+      message: /out of memory/,
+    },
+  ])(
+    '$why becomes one error chunk and the end mark, and what came before is metered',
+    async ({ fault, message }) => {
+      upstream.faults.next(fault);
+      const response = await chat(true);
+      expect(response.status).toBe(200);
+      const error = await errorOf(response);
+      expect(error).toMatchObject({ code: 'bad_gateway', message: expect.stringMatching(message) });
+      const [event] = await takeUsage(gateway.test.context.bus.journal, 1);
+      expect(event?.completion_tokens).toBeGreaterThan(0);
+    },
+  );
+
+  test('a missing end mark after a finished answer is made good', async () => {
+    upstream.faults.next({ kind: 'no-done' });
+    const text = await (await chat(true)).text();
+    expect(text).not.toContain('"error"');
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+  });
+
+  test('an event that is no JSON is left out and the official client reads on', async () => {
+    upstream.faults.next({ kind: 'garbage-line', afterChunks: 1 });
+    const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
+    const stream = await client.chat.completions.create({
+      model: 'demo-chat',
+      messages: [{ role: 'user', content: 'Hello!' }],
+      stream: true,
+    });
+    let said = '';
+    for await (const chunk of stream) said += chunk.choices[0]?.delta.content ?? '';
+    expect(said).toContain('Hello!');
+  });
+
+  test('characters that arrive in two halves and chunks of a megabyte pass whole', async () => {
+    upstream.faults.next({ kind: 'split-utf8' });
+    const split = await (await chat(true)).text();
+    expect(split).not.toContain('\uFFFD');
+    upstream.faults.next({ kind: 'huge-chunk', bytes: 1024 * 1024 });
+    const huge = await (await chat(true)).text();
+    expect(huge.length).toBeGreaterThan(1024 * 1024);
+    expect(huge.endsWith('data: [DONE]\n\n')).toBe(true);
+  });
+});

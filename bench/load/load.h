@@ -1,0 +1,44 @@
+// What both kinds of load have in common: connections to loopback ports, a clock, and counting what was measured.
+#ifndef BENCH_LOAD_H
+#define BENCH_LOAD_H
+
+#include <stddef.h>
+
+enum { CONNECTIONS_MAX = 8192, PORTS_MAX = 8, EVENTS_MAX = 256, STATUSES_MAX = 600 };
+
+typedef struct {
+  int ports[PORTS_MAX];
+  int port_count;
+  int connections;
+  int warmup_ms;
+  int duration_ms;
+  int ramp_ms;
+  int timeout_ms;
+  int tokens;
+  int interval_ms;
+  char *request;
+  size_t request_length;
+} Options;
+
+/** Durations in microseconds, kept one by one. */
+typedef struct {
+  unsigned *values;
+  size_t count;
+  size_t capacity;
+} Samples;
+
+int run_requests(const Options *options);
+int run_streams(const Options *options);
+
+long long now_us(void);
+void fail(const char *what);
+/** A connection that is being made; it can be written to when epoll says so. */
+int connect_to(int port);
+void watch(int epoll_fd, int operation, int fd, unsigned events, int index);
+/** Sends a whole request; the socket's buffer always has room for it. */
+int send_request(int fd, const Options *options);
+void add_sample(Samples *samples, long long duration_us);
+void print_percentiles(const char *name, Samples *samples);
+void print_statuses(const int *statuses);
+
+#endif

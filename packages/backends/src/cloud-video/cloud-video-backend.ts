@@ -1,0 +1,70 @@
+import type { Backend, Capability, VideoTask } from '@model-gateway/router';
+import { z } from 'zod';
+import { createControlPlane } from '../control-plane.ts';
+import { upstreamFailed } from '../upstream-error.ts';
+import type { UpstreamTimeouts } from '../upstream-http.ts';
+import { readVideoAnswer } from './video-answer.ts';
+
+interface CloudVideoOptions {
+  readonly name: string;
+  /** What `upstreamPrefix` made of the registered URL. */
+  readonly prefix: URL;
+  readonly apiKey: string | null;
+  /** The models that it serves: such an API lists none. */
+  readonly models: readonly string[];
+  readonly timeouts: UpstreamTimeouts;
+}
+
+const CAPABILITIES: ReadonlySet<Capability> = new Set(['video']);
+
+const submittedSchema = z.looseObject({ task_id: z.string().min(1) });
+
+const querySchema = z.looseObject({
+  status: z.enum(['Preparing', 'Queueing', 'Processing', 'Success', 'Fail']),
+  file_id: z.string().optional(),
+  progress: z.number().optional(),
+  video_width: z.int().optional(),
+  video_height: z.int().optional(),
+  error: z.string().optional(),
+});
+
+const retrievedSchema = z.looseObject({ file: z.looseObject({ download_url: z.url() }) });
+
+/** A cloud video API: a task is submitted, asked for until it ends, and its file retrieved. */
+export function createCloudVideoBackend(options: CloudVideoOptions): Backend {
+  const { name, prefix, apiKey, models, timeouts } = options;
+  const control = createControlPlane({ prefix: prefix.href, apiKey, timeouts });
+  return {
+    name,
+    kind: 'cloud-video',
+    capabilities: () => CAPABILITIES,
+    async probe(signal) {
+      await control.get('/query/video_generation', signal);
+      if (models.length > 0) return { state: 'Healthy', models };
+      return { state: 'Degraded', models, reason: 'it has no models to serve' };
+    },
+    async submitVideo(body, { idempotencyKey, signal }) {
+      const headers = { 'idempotency-key': idempotencyKey };
+      const answer = await control.post('/video_generation', body, { signal, headers });
+      return { taskId: readVideoAnswer(answer, submittedSchema).task_id };
+    },
+    async queryVideo(taskId, signal) {
+      const path = `/query/video_generation?task_id=${encodeURIComponent(taskId)}`;
+      return taskOf(readVideoAnswer(await control.get(path, signal), querySchema));
+    },
+    async resolveVideo(fileId, signal) {
+      const path = `/files/retrieve?file_id=${encodeURIComponent(fileId)}`;
+      const { file } = readVideoAnswer(await control.get(path, signal), retrievedSchema);
+      return { url: file.download_url };
+    },
+    close: async () => undefined,
+  };
+}
+
+function taskOf(task: z.output<typeof querySchema>): VideoTask {
+  const { status, file_id, progress, video_width, video_height, error } = task;
+  if (status === 'Fail') return { state: 'failed', error: error ?? 'the generation failed' };
+  if (status !== 'Success') return { state: 'pending', progress: progress ?? undefined };
+  if (file_id === undefined) throw upstreamFailed('the upstream named no file for a finished task');
+  return { state: 'done', fileId: file_id, width: video_width, height: video_height };
+}

@@ -1,0 +1,83 @@
+import type { UpstreamFailure } from '@model-gateway/router';
+import { aborted, timedOut } from '../rpc-calls.ts';
+import { upstreamFailed } from '../upstream-error.ts';
+
+/** What waits between a shared connection and the reader of one stream. */
+export interface ChunkQueue<Chunk> {
+  push(chunk: Chunk, bytes: number): void;
+  fail(error: UpstreamFailure): void;
+  /** The chunks in order, for one reader; it ends when the reader stops. */
+  read(): AsyncGenerator<Chunk, void, undefined>;
+}
+
+interface ChunkQueueOptions {
+  /** No chunk for this long, while the reader waits for one, is a failure. */
+  readonly idleMs: number;
+  readonly signal: AbortSignal;
+  /** Told once, when nobody takes chunks any more: read to the end, failed, or given up. */
+  onOver(why: UpstreamFailure | undefined): void;
+}
+
+/**
+ * The most that may wait for one slow reader. The streams of an engine share one connection, so a reader that is behind
+ * cannot hold up the engine without holding up every other; it is given this much, then it is cut off.
+ */
+const QUEUED_BYTES_MAX = 8 * 1024 * 1024;
+
+export function createChunkQueue<Chunk>(options: ChunkQueueOptions): ChunkQueue<Chunk> {
+  const { idleMs, signal, onOver } = options;
+  const queue: { readonly chunk: Chunk; readonly bytes: number }[] = [];
+  let queued = 0;
+  let failure: UpstreamFailure | undefined;
+  let isOver = false;
+  let wake: (() => void) | undefined;
+
+  const onAbort = (): void => fail(aborted(signal));
+  signal.addEventListener('abort', onAbort, { once: true });
+
+  function over(why: UpstreamFailure | undefined): void {
+    if (isOver) return;
+    isOver = true;
+    signal.removeEventListener('abort', onAbort);
+    onOver(why);
+  }
+  function fail(error: UpstreamFailure): void {
+    failure ??= error;
+    over(failure);
+    wake?.();
+  }
+
+  async function untilWoken(): Promise<void> {
+    const timer = setTimeout(() => fail(timedOut(idleMs)), idleMs);
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    wake = undefined;
+    clearTimeout(timer);
+  }
+
+  return {
+    push(chunk, bytes) {
+      if (isOver) return;
+      queue.push({ chunk, bytes });
+      queued += bytes;
+      if (queued > QUEUED_BYTES_MAX) fail(upstreamFailed('the answer was read too slowly'));
+      else wake?.();
+    },
+    fail,
+    async *read() {
+      try {
+        for (;;) {
+          const next = queue.shift();
+          if (next !== undefined) {
+            queued -= next.bytes;
+            yield next.chunk;
+          } else if (failure === undefined) await untilWoken();
+          else throw failure;
+        }
+      } finally {
+        over(failure);
+      }
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import type { Clock } from '@model-gateway/kernel';
+import type { Backend, Capability, Probe } from '@model-gateway/router';
+import { z } from 'zod';
+import { begunStream } from '../begun-stream.ts';
+import { RpcRefusal } from '../rpc-calls.ts';
+import { upstreamFailed } from '../upstream-error.ts';
+import type { UpstreamTimeouts } from '../upstream-http.ts';
+import { engineChat, engineChunks, engineCompletion } from './engine-chat.ts';
+import { openEngineConnection, type EngineConnection } from './engine-connection.ts';
+import {
+  chatResultSchema,
+  embeddingsSchema,
+  modelsSchema,
+  readResult,
+  type EngineHandshake,
+} from './engine-frames.ts';
+import { createEngineLink } from './engine-link.ts';
+
+interface EngineBackendOptions {
+  readonly name: string;
+  readonly url: URL;
+  readonly apiKey: string | null;
+  /** Ids that are served beside those that the engine lists. */
+  readonly models: readonly string[];
+  readonly timeouts: UpstreamTimeouts;
+  readonly clock: Clock;
+  readonly heartbeatMs?: number;
+}
+
+// The names under which engines declare what they can do.
+const DECLARED: Readonly<Record<string, Capability>> = {
+  chat: 'chat',
+  embeddings: 'embeddings',
+  embedding: 'embeddings',
+  embed: 'embeddings',
+  video: 'video',
+  realtime: 'realtime',
+  invoke: 'invoke',
+};
+
+/** An engine that speaks the engine protocol over a WebSocket. */
+export function createEngineBackend(options: EngineBackendOptions): Backend {
+  const { name, url, apiKey, models, timeouts, clock } = options;
+  let capabilities: ReadonlySet<Capability> = new Set();
+  const link = createEngineLink(async (onUnusable) => {
+    const { heartbeatMs } = options;
+    const connection = await openEngineConnection({
+      url: url.href,
+      apiKey,
+      timeouts,
+      onUnusable,
+      ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+    });
+    capabilities = declaredBy(connection.handshake);
+    return connection;
+  });
+
+  async function call<Schema extends z.ZodType>(
+    method: string,
+    params: unknown,
+    schema: Schema,
+    signal: AbortSignal,
+  ): Promise<z.output<Schema>> {
+    const connection = await link.connected(signal);
+    return connection.call(method, params, { signal, read: readResult(method, schema) });
+  }
+
+  return {
+    name,
+    kind: 'engine',
+    capabilities: () => capabilities,
+    async probe(signal) {
+      try {
+        const { models: listed } = await call('Engine.Models', {}, modelsSchema, signal);
+        return probeResult([...new Set([...listed, ...models])]);
+      } catch (error) {
+        return answeredBadly(error, models);
+      }
+    },
+    async chat(body, signal) {
+      const result = await call('Engine.Chat', engineChat(body), chatResultSchema, signal);
+      return engineCompletion(result, body.model, clock);
+    },
+    async chatStream(body, signal) {
+      const connection: EngineConnection = await link.connected(signal);
+      const frames = await connection.stream(engineChat(body), signal);
+      return { form: 'chunks', chunks: await begunStream(engineChunks(frames, body.model, clock)) };
+    },
+    async embed({ encoding_format: _, ...request }, signal) {
+      const { data, usage } = await call('Engine.Embeddings', request, embeddingsSchema, signal);
+      if (data.length !== request.input.length) {
+        throw upstreamFailed('the engine answered another number of embeddings than inputs');
+      }
+      return { model: request.model, vectors: data, promptTokens: usage?.prompt_tokens };
+    },
+    invoke: (model, method, params, signal) =>
+      call('Engine.Invoke', { model, method, params }, z.unknown(), signal),
+    close: () => link.close(),
+  };
+}
+
+function declaredBy(handshake: EngineHandshake): ReadonlySet<Capability> {
+  return new Set(
+    handshake.capabilities.flatMap((declared) => {
+      const known = Object.hasOwn(DECLARED, declared) ? DECLARED[declared] : undefined;
+      return known === undefined ? [] : [known];
+    }),
+  );
+}
+
+function probeResult(models: readonly string[]): Probe {
+  if (models.length > 0) return { state: 'Healthy', models };
+  return { state: 'Degraded', models, reason: 'it has no models to serve' };
+}
+
+/** An engine that answers with a refusal is there, but not well; one that does not answer is not there. */
+function answeredBadly(error: unknown, models: readonly string[]): Probe {
+  if (!(error instanceof RpcRefusal)) throw error;
+  return { state: 'Degraded', models, reason: error.message };
+}

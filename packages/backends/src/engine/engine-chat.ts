@@ -1,0 +1,50 @@
+import type { UpstreamCompletion } from '@model-gateway/contracts';
+import type { Clock } from '@model-gateway/kernel';
+import type { ChatChunk, UpstreamChat } from '@model-gateway/router';
+import { answerHead, createChunkShape } from '../chunk-shape.ts';
+import { upstreamFailed } from '../upstream-error.ts';
+import type { EngineChatChunk, EngineChatResult } from './engine-frames.ts';
+
+/** A chat body as an engine takes it: whether it is streamed is said by the method. */
+export function engineChat({ stream: _, stream_options: __, ...body }: UpstreamChat): unknown {
+  return body;
+}
+
+/** A whole answer in the form of the chat-completions convention. */
+export function engineCompletion(
+  { message, finish_reason, usage }: EngineChatResult,
+  model: string,
+  clock: Clock,
+): UpstreamCompletion {
+  return {
+    ...answerHead(clock),
+    object: 'chat.completion',
+    model,
+    choices: [{ index: 0, message, finish_reason: finish_reason ?? 'stop' }],
+    usage: usage ?? undefined,
+  };
+}
+
+/** A streamed answer in that form; the last chunk tells the usage, where it is known. */
+export async function* engineChunks(
+  frames: AsyncIterable<EngineChatChunk>,
+  model: string,
+  clock: Clock,
+): AsyncGenerator<ChatChunk, void, undefined> {
+  const shape = createChunkShape(model, clock);
+  let hasToolCalls = false;
+  for await (const { delta, tool_calls, done, finish_reason, usage, error } of frames) {
+    if (error != null) throw upstreamFailed(typeof error === 'string' ? error : error.message);
+    hasToolCalls ||= tool_calls != null && tool_calls.length > 0;
+    const piece = {
+      ...(delta == null || delta === '' ? {} : { content: delta }),
+      ...(tool_calls == null || tool_calls.length === 0 ? {} : { tool_calls }),
+    };
+    if (Object.keys(piece).length > 0) yield shape.delta(piece);
+    if (!done) continue;
+    const reason = finish_reason ?? (hasToolCalls ? 'tool_calls' : 'stop');
+    yield shape.delta({}, { finish_reason: reason });
+    if (usage != null) yield shape.usage(usage);
+    return;
+  }
+}

@@ -1,0 +1,151 @@
+import type { UpstreamFailure } from '@model-gateway/router';
+import { RpcTimeout, type CallOptions } from '../rpc-calls.ts';
+import { openRpcSocket, type RpcSocket } from '../rpc-socket.ts';
+import type { UpstreamTimeouts } from '../upstream-http.ts';
+import { createChunkQueue, type ChunkQueue } from './chunk-queue.ts';
+import {
+  chatChunkSchema,
+  chatStartedSchema,
+  ENGINE_PROTOCOL,
+  handshakeSchema,
+  readResult,
+  type EngineChatChunk,
+  type EngineHandshake,
+} from './engine-frames.ts';
+
+/** One connection to an engine, past its handshake. */
+export interface EngineConnection {
+  readonly handshake: EngineHandshake;
+  call<Result>(
+    method: string,
+    params: unknown,
+    options: Pick<CallOptions<Result>, 'read' | 'signal'>,
+  ): Promise<Result>;
+  /** Starts a streamed chat; a reader that stops, or a signal that aborts, cancels it. */
+  stream(params: unknown, signal: AbortSignal): Promise<AsyncGenerator<EngineChatChunk>>;
+  close(): void;
+}
+
+interface EngineConnectionOptions {
+  readonly url: string;
+  readonly apiKey: string | null;
+  readonly timeouts: UpstreamTimeouts;
+  readonly heartbeatMs?: number;
+  /** Told when no further call should use this connection. */
+  onUnusable(error: UpstreamFailure): void;
+}
+
+type Streams = Map<string, ChunkQueue<EngineChatChunk>>;
+
+const CLIENT = { name: 'model-gateway', version: '1' };
+
+/** Connects and shakes hands. */
+export async function openEngineConnection(
+  options: EngineConnectionOptions,
+): Promise<EngineConnection> {
+  const { timeouts, apiKey, onUnusable } = options;
+  const streams: Streams = new Map();
+  const socket = await openRpcSocket({
+    url: options.url,
+    headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+    connectTimeoutMs: timeouts.connectMs,
+    ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
+    onNotification: (method, params, frameBytes) => {
+      if (method === 'Engine.ChatChunk') deliver(streams, params, frameBytes);
+    },
+    onGone(error) {
+      for (const queue of streams.values()) queue.fail(error);
+      onUnusable(error);
+    },
+  });
+  const handshake = await shakeHands(socket, timeouts.connectMs);
+  return { ...createConnection(socket, streams, options), handshake };
+}
+
+async function shakeHands(socket: RpcSocket, timeoutMs: number): Promise<EngineHandshake> {
+  try {
+    const params = { protocol: ENGINE_PROTOCOL, client: CLIENT };
+    return await socket.call('Engine.Handshake', params, {
+      signal: new AbortController().signal,
+      timeoutMs,
+      read: readResult('Engine.Handshake', handshakeSchema),
+    });
+  } catch (error) {
+    socket.close();
+    throw error;
+  }
+}
+
+function createConnection(
+  socket: RpcSocket,
+  streams: Streams,
+  { timeouts, onUnusable }: EngineConnectionOptions,
+): Omit<EngineConnection, 'handshake'> {
+  let underWay = 0;
+  let isRetired = false;
+
+  function release(): void {
+    underWay -= 1;
+    if (isRetired && underWay === 0) socket.close();
+  }
+  /** A connection on which something was never answered takes no more calls, and closes after the ones under way. */
+  function noteFailure(error: unknown): void {
+    if (!(error instanceof RpcTimeout) || isRetired) return;
+    isRetired = true;
+    onUnusable(error);
+  }
+  async function call<Result>(
+    method: string,
+    params: unknown,
+    how: Omit<CallOptions<Result>, 'timeoutMs'>,
+  ): Promise<Result> {
+    underWay += 1;
+    try {
+      return await socket.call(method, params, { ...how, timeoutMs: timeouts.idleMs });
+    } catch (error) {
+      noteFailure(error);
+      throw error;
+    } finally {
+      release();
+    }
+  }
+  function openStream(chatId: string, signal: AbortSignal): ChunkQueue<EngineChatChunk> {
+    underWay += 1;
+    const queue = createChunkQueue<EngineChatChunk>({
+      idleMs: timeouts.idleMs,
+      signal,
+      onOver(why) {
+        // A stream that the engine has ended is not there any more; all others are told to stop.
+        if (streams.delete(chatId)) socket.send('Engine.ChatCancel', { chat_id: chatId });
+        noteFailure(why);
+        release();
+      },
+    });
+    streams.set(chatId, queue);
+    return queue;
+  }
+
+  return {
+    call,
+    async stream(params, signal) {
+      const started = readResult('Engine.ChatStart', chatStartedSchema);
+      const queue = await call('Engine.ChatStart', params, {
+        signal,
+        // The first chunk may be in the very next frame, so the stream is opened while this one is read.
+        read: (result) => openStream(started(result).chat_id, signal),
+        onUnwanted: (result) => socket.send('Engine.ChatCancel', { chat_id: started(result).chat_id }),
+      });
+      return queue.read();
+    },
+    close: () => socket.close(),
+  };
+}
+
+const readChunk = readResult('Engine.ChatStart', chatChunkSchema);
+
+function deliver(streams: Streams, params: unknown, frameBytes: number): void {
+  const chunk = readChunk(params);
+  const queue = streams.get(chunk.chat_id);
+  if (chunk.done) streams.delete(chunk.chat_id);
+  queue?.push(chunk, frameBytes);
+}

@@ -1,0 +1,64 @@
+import { tokenUsageSchema } from '@model-gateway/contracts';
+import type { UpstreamFailure } from '@model-gateway/router';
+import { z } from 'zod';
+import { upstreamFailed } from '../upstream-error.ts';
+
+/** The version of the engine protocol that is spoken here. */
+export const ENGINE_PROTOCOL = 1;
+
+/** What an engine says of itself. */
+export const handshakeSchema = z.looseObject({
+  engine: z.looseObject({ name: z.string(), version: z.string().optional() }),
+  capabilities: z.array(z.string()).default([]),
+  modalities: z.array(z.string()).default([]),
+  models: z.array(z.string()).default([]),
+});
+
+export type EngineHandshake = z.output<typeof handshakeSchema>;
+
+export const modelsSchema = z.looseObject({ models: z.array(z.string()) });
+
+const usageSchema = tokenUsageSchema.loose();
+
+export const chatResultSchema = z.looseObject({
+  message: z.looseObject({ role: z.string().default('assistant') }),
+  finish_reason: z.string().nullish(),
+  usage: usageSchema.nullish(),
+});
+
+export type EngineChatResult = z.output<typeof chatResultSchema>;
+
+export const chatStartedSchema = z.looseObject({ chat_id: z.string() });
+
+export const chatChunkSchema = z.looseObject({
+  chat_id: z.string(),
+  delta: z.string().nullish(),
+  tool_calls: z.array(z.looseObject({})).nullish(),
+  done: z.boolean().default(false),
+  finish_reason: z.string().nullish(),
+  usage: usageSchema.nullish(),
+  error: z.union([z.string(), z.looseObject({ message: z.string() })]).nullish(),
+});
+
+export type EngineChatChunk = z.output<typeof chatChunkSchema>;
+
+export const embeddingsSchema = z.looseObject({
+  data: z.array(z.array(z.number())),
+  usage: z.looseObject({ prompt_tokens: z.int().nonnegative() }).nullish(),
+});
+
+/** Reads a result by its shape; anything else is a failure of the engine. */
+export function readResult<Schema extends z.ZodType>(
+  method: string,
+  schema: Schema,
+): (result: unknown) => z.output<Schema> {
+  return (result) => {
+    const parsed = schema.safeParse(result);
+    if (parsed.success) return parsed.data;
+    throw unreadable(method);
+  };
+}
+
+function unreadable(method: string): UpstreamFailure {
+  return upstreamFailed(`the engine answered ${method} with something else than the protocol says`);
+}

@@ -1,0 +1,58 @@
+import { UpstreamFailure } from '@model-gateway/router';
+import { aborted } from '../rpc-calls.ts';
+import type { EngineConnection } from './engine-connection.ts';
+
+/** The one connection to an engine: opened by the first call that needs it, and again after it was lost. */
+export interface EngineLink {
+  connected(signal: AbortSignal): Promise<EngineConnection>;
+  close(): Promise<void>;
+}
+
+/** Opens a connection and tells when it must not be used any more. */
+type Open = (onUnusable: () => void) => Promise<EngineConnection>;
+
+export function createEngineLink(open: Open): EngineLink {
+  let current: Promise<EngineConnection> | undefined;
+  let isClosed = false;
+
+  function connect(): Promise<EngineConnection> {
+    const forget = (): void => {
+      if (current === opening) current = undefined;
+    };
+    const opening = open(forget);
+    // Whoever waits for it reports the failure; here it only makes room for the next attempt.
+    opening.catch(forget);
+    return opening;
+  }
+
+  return {
+    async connected(signal) {
+      if (isClosed) throw new UpstreamFailure('the backend was closed', { isBackendAtFault: true });
+      current ??= connect();
+      return untilAborted(current, signal);
+    },
+    async close() {
+      isClosed = true;
+      // One that is still being opened is closed when it is there; nobody waits for that.
+      void current?.then(
+        (connection) => connection.close(),
+        () => undefined,
+      );
+    },
+  };
+}
+
+/** Waits for something that others wait for too, as long as the caller stays. */
+async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  let onAbort: (() => void) | undefined;
+  const left = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(aborted(signal));
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, left]);
+  } finally {
+    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,69 @@
+import { describeError, type Log } from '@model-gateway/kernel';
+import { UpstreamFailure, type ChatChunk, type UpstreamStream } from '@model-gateway/router';
+import { createEventReader } from './event-reader.ts';
+import { createEventSplitter } from './event-splitter.ts';
+import { errorOf, isUsageOnly, type StreamObserver } from './stream-observer.ts';
+
+interface RelayOptions {
+  readonly observer: StreamObserver;
+  /** Whether the client asked to see the chunk with the usage. */
+  readonly passesUsage: boolean;
+  readonly log: Log;
+}
+
+/**
+ * What the client is to see of an upstream's stream, as server-sent events without the end mark, while the observer learns
+ * what it needs. Ends when the answer is complete and throws an UpstreamFailure when it is not.
+ */
+export function relay(stream: UpstreamStream, options: RelayOptions): AsyncGenerator<Buffer> {
+  return stream.form === 'events'
+    ? relayEvents(stream.bytes, options)
+    : relayChunks(stream.chunks, options);
+}
+
+async function* relayEvents(
+  bytes: AsyncIterable<Uint8Array>,
+  { observer, passesUsage, log }: RelayOptions,
+): AsyncGenerator<Buffer> {
+  const splitter = createEventSplitter();
+  const read = createEventReader({
+    observer,
+    passesUsage,
+    onGarbage: () => log.warn({}, 'an upstream sent an event that is no JSON; it was left out'),
+  });
+  for await (const chunk of bytes) {
+    const { passed, isDone, error } = read(pushed(splitter, chunk));
+    if (passed.length > 0) yield passed;
+    if (error !== undefined) throw brokenOff(error);
+    if (isDone) return;
+  }
+  const { passed, error } = read(splitter.rest());
+  if (passed.length > 0) yield passed;
+  if (error !== undefined) throw brokenOff(error);
+  // Some upstreams leave out the end mark; without a finish either, the answer was cut off and must not look whole.
+  if (!observer.isFinished)
+    throw brokenOff('the upstream ended the stream before the answer was complete');
+}
+
+function pushed(splitter: ReturnType<typeof createEventSplitter>, chunk: Uint8Array): Buffer {
+  try {
+    return splitter.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk));
+  } catch (error) {
+    throw brokenOff(describeError(error));
+  }
+}
+
+async function* relayChunks(
+  chunks: AsyncIterable<ChatChunk>,
+  { observer, passesUsage }: RelayOptions,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    const error = errorOf(chunk);
+    if (error !== undefined) throw brokenOff(error);
+    observer.observe(chunk);
+    if (passesUsage || !isUsageOnly(chunk)) yield Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
+  }
+}
+
+const brokenOff = (message: string): UpstreamFailure =>
+  new UpstreamFailure(message, { isBackendAtFault: true });

@@ -1,0 +1,105 @@
+import type { RestErrorBody } from '@model-gateway/contracts';
+import { describeError, type Log } from '@model-gateway/kernel';
+import type { Route } from '@model-gateway/router';
+import { attempt, settleFailure } from './attempts.ts';
+import { wantedBy, type ChatDependencies, type ChatTurn } from './chat-turn.ts';
+import { cannotChat } from './complete-chat.ts';
+import { estimateUsage } from './estimate-usage.ts';
+import { relay } from './relay.ts';
+import { createStreamObserver, type StreamObserver } from './stream-observer.ts';
+import { upstreamBody } from './upstream-body.ts';
+
+/** A turn that is answered as it is generated. */
+export interface StreamedChat {
+  /** The name of the backend that serves the turn. */
+  readonly backend: string;
+  /** Server-sent events up to and with the end mark. The turn is metered before the last of them is yielded. */
+  readonly events: AsyncIterable<Buffer>;
+}
+
+interface StreamDependencies extends ChatDependencies {
+  readonly log: Log;
+}
+
+interface Begun {
+  readonly observer: StreamObserver;
+  readonly first: IteratorResult<Buffer>;
+  readonly rest: AsyncGenerator<Buffer>;
+}
+
+const DONE = Buffer.from('data: [DONE]\n\n');
+
+/** Begins a turn: resolves when there is something to show, so that what fails before that can go to another backend. */
+export async function streamChat(
+  turn: ChatTurn,
+  dependencies: StreamDependencies,
+): Promise<StreamedChat> {
+  const { request, signal } = turn;
+  const { router, requests, log } = dependencies;
+  const passesUsage = asksForUsage(request['stream_options']);
+  const wanted = wantedBy(turn);
+  const { answer, route } = await attempt(
+    router,
+    wanted,
+    async ({ backend, model }): Promise<Begun> => {
+      if (backend.chatStream === undefined) throw cannotChat(backend.name);
+      requests.accepted();
+      const stream = await backend.chatStream(upstreamBody(request, model), signal);
+      const observer = createStreamObserver();
+      const rest = relay(stream, { observer, passesUsage, log });
+      return { observer, rest, first: await rest.next() };
+    },
+  );
+  return { backend: route.backend.name, events: deliver(answer, turn, route, dependencies) };
+}
+
+async function* deliver(
+  { observer, first, rest }: Begun,
+  turn: ChatTurn,
+  route: Route,
+  { meter, log }: StreamDependencies,
+): AsyncGenerator<Buffer> {
+  let isSettled = false;
+  const settle = async () => {
+    if (isSettled) return;
+    isSettled = true;
+    const { caller, surface, refId, request } = turn;
+    const { usage, text } = observer;
+    // Neither text nor usage: nothing was served that could be billed.
+    if (usage === undefined && text === '') return;
+    const billed = usage ?? estimateUsage(request.messages, text);
+    await meter.record({ caller, model: route.model, surface, usage: billed, refId });
+  };
+  try {
+    if (first.done !== true) yield first.value;
+    for await (const part of rest) yield part;
+    void route.settle('success');
+  } catch (failure) {
+    await settleFailure(route, failure, turn.signal);
+    if (turn.signal.aborted) return;
+    log.warn({ backend: route.backend.name, error: failure }, 'an answer broke off in mid-stream');
+    yield errorEvent(failure);
+  } finally {
+    // Also reached when the client is gone and nobody asks for more: what was streamed is metered all the same.
+    await settle();
+  }
+  yield DONE;
+}
+
+function errorEvent(failure: unknown): Buffer {
+  const error = {
+    message: describeError(failure),
+    type: 'server_error',
+    code: 'bad_gateway',
+    param: null,
+  };
+  return Buffer.from(`data: ${JSON.stringify({ error } satisfies RestErrorBody)}\n\n`);
+}
+
+function asksForUsage(options: unknown): boolean {
+  return (
+    typeof options === 'object' &&
+    options !== null &&
+    Reflect.get(options, 'include_usage') === true
+  );
+}

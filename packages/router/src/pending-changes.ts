@@ -1,0 +1,61 @@
+/** Changes of the backends that were made here, until the store has them. */
+export interface PendingChanges {
+  /** A change of the same name that has not been written takes the place of the earlier one. */
+  begin(name: string, write: () => Promise<void>): PendingChange;
+  /** Those that the store did not take, to be written again. */
+  failed(): readonly PendingChange[];
+  /** The moment before something is read from the store. */
+  mark(): number;
+  /** Whether what was read after the mark shows the last change of this name. */
+  isSettledSince(name: string, mark: number): boolean;
+}
+
+export interface PendingChange {
+  readonly name: string;
+  /** Rejects when the store does not take it. */
+  write(): Promise<void>;
+}
+
+interface Entry extends PendingChange {
+  state: 'writing' | 'failed' | 'written';
+  /** When it was written. */
+  sequence: number;
+}
+
+export function createPendingChanges(): PendingChanges {
+  const entries = new Map<string, Entry>();
+  let sequence = 0;
+
+  function begin(name: string, write: () => Promise<void>): PendingChange {
+    const entry: Entry = {
+      name,
+      state: 'writing',
+      sequence: 0,
+      async write() {
+        entry.state = 'writing';
+        try {
+          await write();
+          sequence += 1;
+          entry.sequence = sequence;
+          entry.state = 'written';
+        } catch (error) {
+          entry.state = 'failed';
+          throw error;
+        }
+      },
+    };
+    entries.set(name, entry);
+    return entry;
+  }
+
+  return {
+    begin,
+    failed: () => [...entries.values()].filter(({ state }) => state === 'failed'),
+    mark: () => sequence,
+    isSettledSince(name, mark) {
+      const entry = entries.get(name);
+      if (entry === undefined) return true;
+      return entry.state === 'written' && entry.sequence <= mark;
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import {
+  describeError,
+  sha256Hex,
+  type Channels,
+  type Log,
+  type Subscription,
+} from '@model-gateway/kernel';
+import type { BackendConfig, BackendConfigStore } from './backend-config-store.ts';
+import { createSlot, type BackendList, type Slot } from './backend-list.ts';
+import type { Backend } from './backend.ts';
+import { createPendingChanges } from './pending-changes.ts';
+
+/** The backends that operators registered, here and on the other replicas. */
+export interface Registry {
+  /**
+   * Registers and probes a backend now; the same name replaces the earlier registration in place. Keeping it is best effort
+   * and never fails the registration.
+   */
+  register(config: BackendConfig): Promise<{ readonly index: number }>;
+  /** Answers the name of the removed one, or undefined when there is none at this index. */
+  removeAt(index: number): Promise<string | undefined>;
+  /** Answers whether there was one. */
+  remove(name: string): Promise<boolean>;
+}
+
+/** The registry that is kept in step with the store. */
+export interface SyncedRegistry extends Registry {
+  /** Adds, replaces and removes so that the backends are those of the store. What cannot be read now stays as it was. */
+  reread(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface RegistryDependencies {
+  readonly list: BackendList;
+  readonly store: BackendConfigStore;
+  readonly channels: Channels;
+  readonly log: Log;
+  /** Builds the backend that a registration describes; nothing is connected yet. */
+  readonly createBackend: (config: BackendConfig) => Backend | Promise<Backend>;
+  /** Backends that are served but neither kept nor listed. */
+  readonly unlisted: readonly BackendConfig[];
+  readonly probe: (name: string) => Promise<void>;
+  /** Learns about a backend that came from the store. */
+  readonly learn: (name: string) => Promise<void>;
+  /** Forgets what was known of a backend that is no more, or no more the same. */
+  readonly forget: (name: string) => Promise<void>;
+}
+
+const CHANNEL = 'registry';
+
+export function createRegistry(dependencies: RegistryDependencies): SyncedRegistry {
+  const { list, store, channels, log, createBackend, unlisted, probe, learn, forget } = dependencies;
+  const pending = createPendingChanges();
+  /** Registrations of the store that no backend could be built of, so that the log says it once. */
+  const unusable = new Map<string, string>();
+  let subscription: Subscription | undefined;
+  let rereading: Promise<void> | undefined;
+  let rereadAgain = false;
+  let stopped = false;
+
+  async function adopt(config: BackendConfig, listed: boolean): Promise<void> {
+    const slot = createSlot(await createBackend(config), {
+      listed,
+      fingerprint: fingerprintOf(config),
+    });
+    if (stopped) return retire(slot);
+    retire(list.put(slot));
+  }
+
+  // Whoever is being served by it still is; closing waits for them or cuts them off, as the backend sees fit.
+  function retire(slot: Slot | undefined): void {
+    slot?.backend.close().catch((error: unknown) => {
+      log.warn({ backend: slot.backend.name, reason: describeError(error) }, 'a backend stays open');
+    });
+  }
+
+  /** Writes to the store, now or when it is back, and tells the other replicas. */
+  async function keep(name: string, write: () => Promise<void>): Promise<void> {
+    const change = pending.begin(name, write);
+    try {
+      await change.write();
+      await channels.publish(CHANNEL, name);
+    } catch (error) {
+      log.error({ error, backend: name }, 'a change of the backends could not be kept');
+    }
+  }
+
+  async function retryPending(): Promise<void> {
+    for (const { name, write } of pending.failed()) {
+      await write();
+      await channels.publish(CHANNEL, name);
+    }
+  }
+
+  async function takeOver(config: BackendConfig): Promise<void> {
+    const { name } = config;
+    const fingerprint = fingerprintOf(config);
+    if (list.get(name)?.fingerprint === fingerprint || unusable.get(name) === fingerprint) return;
+    try {
+      await adopt(config, true);
+      unusable.delete(name);
+      learn(name).catch((error: unknown) => log.error({ error, backend: name }, 'not probed'));
+    } catch (error) {
+      // One that cannot be used must not take the others away.
+      unusable.set(name, fingerprint);
+      log.error({ error, backend: name }, 'a registered backend cannot be used');
+    }
+  }
+
+  async function rereadOnce(): Promise<void> {
+    await retryPending();
+    const mark = pending.mark();
+    const configs = await store.list();
+    // What was changed here in the meantime is newer than what was read.
+    const settled = (name: string): boolean => pending.isSettledSince(name, mark);
+    for (const config of configs) if (settled(config.name)) await takeOver(config);
+    const names = configs.map(({ name }) => name);
+    for (const { backend } of list.listed()) {
+      if (names.includes(backend.name) || !settled(backend.name)) continue;
+      retire(list.remove(backend.name));
+    }
+    list.arrange(names);
+  }
+
+  async function rereadAll(): Promise<void> {
+    do {
+      rereadAgain = false;
+      try {
+        await rereadOnce();
+      } catch (error) {
+        log.error({ error }, 'the registered backends could not be read');
+      }
+    } while (rereadAgain && !stopped);
+    rereading = undefined;
+  }
+
+  /** One at a time; news that come while it reads are read afterwards. */
+  function reread(): Promise<void> {
+    rereadAgain = true;
+    rereading ??= rereadAll();
+    return rereading;
+  }
+
+  async function remove(name: string): Promise<boolean> {
+    if (list.indexOf(name) === -1) return false;
+    retire(list.remove(name));
+    await Promise.all([keep(name, () => store.remove(name)), forget(name)]);
+    return true;
+  }
+
+  return {
+    reread,
+    async register(config) {
+      const { name } = config;
+      await adopt(config, true);
+      await Promise.all([
+        forget(name).then(() => probe(name)),
+        keep(name, () => store.save(config)),
+      ]);
+      return { index: list.indexOf(name) };
+    },
+    async removeAt(index) {
+      const name = list.listed()[index]?.backend.name;
+      return name !== undefined && (await remove(name)) ? name : undefined;
+    },
+    remove,
+    async start() {
+      subscription = await channels.subscribe(CHANNEL, () => void reread());
+      await reread();
+      for (const config of unlisted) {
+        await adopt(config, false);
+        await probe(config.name);
+      }
+    },
+    async stop() {
+      stopped = true;
+      await subscription?.close();
+      await rereading;
+      await Promise.all(list.clear().map(({ backend }) => backend.close()));
+    },
+  };
+}
+
+/** Tells one registration from another under the same name without telling what is in it. */
+const fingerprintOf = (config: BackendConfig): string =>
+  sha256Hex(
+    JSON.stringify([
+      config.name,
+      config.type,
+      config.url,
+      config.apiKey,
+      config.models,
+      config.capabilities,
+    ]),
+  ).slice(0, 32);
