@@ -48,6 +48,7 @@ static const char COMPLETION_BODY[] =
 static const char MODELS_BODY[] =
     "{\"object\":\"list\",\"data\":[{\"id\":\"bench\",\"object\":\"model\",\"created\":1700000000,\"owned_by\":\"bench\"},"
     "{\"id\":\"bench-50-20\",\"object\":\"model\",\"created\":1700000000,\"owned_by\":\"bench\"},"
+    "{\"id\":\"bench-30-100\",\"object\":\"model\",\"created\":1700000000,\"owned_by\":\"bench\"},"
     "{\"id\":\"bench-100-100\",\"object\":\"model\",\"created\":1700000000,\"owned_by\":\"bench\"}]}";
 static const char STREAM_HEAD[] =
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n\r\n";

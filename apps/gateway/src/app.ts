@@ -1,4 +1,4 @@
-import { createKeys } from '@model-gateway/accounts';
+import { createAccessTokens } from '@model-gateway/accounts';
 import type { AppContext } from '@model-gateway/host';
 import {
   answerRestError,
@@ -12,16 +12,22 @@ import {
   type ServerApp,
 } from '@model-gateway/http';
 import { createMeter, createRequestCounter } from '@model-gateway/inference';
-import { createRouter, type BackendConfig } from '@model-gateway/router';
+import type { BackendConfig } from '@model-gateway/router';
 import { Router } from 'express';
 import { createAdminGate } from './admin/admin-gate.ts';
+import { createAliasesAdmin } from './admin/aliases.ts';
 import { createBackendsAdmin } from './admin/backends.ts';
-import { createBackendRegistry } from './backend-registry.ts';
 import { createConversationGate } from './conversation-gate.ts';
 import type { GatewayConfig } from './config.ts';
 import { createDocsRoutes } from './docs/routes.ts';
-import { createKeyGate } from './key-gate.ts';
+import { createGatewayKeys } from './gateway-keys.ts';
+import { createGatewayRouter } from './gateway-router.ts';
+import { createKeyGate, createReaderGate } from './key-gate.ts';
+import { createModelListing } from './openai/model-listing.ts';
+import { createRequestLimiter } from './request-limiter.ts';
 import { createChatRoute } from './routes/chat.ts';
+import { createEmbeddingsRoute } from './routes/embeddings.ts';
+import { createModelsRoute } from './routes/models.ts';
 
 export { gatewaySettings, type GatewayConfig } from './config.ts';
 
@@ -37,41 +43,29 @@ export function createGateway(
   { unlisted = [] }: GatewayOptions = {},
 ): ServerApp {
   const { database, bus, clock, log, metrics, stopping } = context;
-  const router = createRouter({ log, probeTimeoutMs: config.probeTimeoutMs });
-  const registry = createBackendRegistry({
-    router,
-    store: database.backendConfigs,
-    channels: bus.channels,
-    timeouts: {
-      connectMs: config.upstreamConnectTimeoutMs,
-      idleMs: config.upstreamIdleTimeoutMs,
-      totalMs: config.upstreamTotalTimeoutMs,
-    },
-    clock,
-    log,
-    unlisted,
-  });
+  const router = createGatewayRouter(config, context, unlisted);
   const requests = createRequestCounter({ counters: bus.counters, clock, log });
   const cors = createCors(config.corsOrigins);
+  const keys = createGatewayKeys(context);
+  const limiter = createRequestLimiter({ requestsPerMinute: config.requestsPerMinute, clock });
+  const keyGate = createKeyGate({ keys, limiter });
+  const tokens = createAccessTokens({ secret: context.jwtSecret, expiresInSecs: 0, clock });
+  const readerGate = createReaderGate({ keys, limiter, tokens });
+  const { bodyBytesMax } = config;
+  const meter = createMeter({ journal: bus.journal, clock, log });
+  const conversationGate = createConversationGate(database.conversations);
   const leanRoutes = createLeanRoutes(
     [
-      createChatRoute({
-        keyGate: createKeyGate(
-          createKeys({ keys: database.keys, memberships: database.memberships, clock }),
-        ),
-        router,
-        meter: createMeter({ journal: bus.journal, clock, log }),
-        requests,
-        conversationGate: createConversationGate(database.conversations),
-        bodyBytesMax: config.bodyBytesMax,
-        log,
-      }),
+      createChatRoute({ keyGate, conversationGate, router, meter, requests, bodyBytesMax, log }),
+      createEmbeddingsRoute({ keyGate, router, meter, requests, bodyBytesMax }),
+      createModelsRoute({ readerGate, listing: createModelListing(router) }),
     ],
     (error, request, response) => answerRestError(error, request, response, log),
   );
   const admin = Router();
   admin.use(createAdminGate(config.adminToken));
-  admin.use('/backends', createBackendsAdmin(registry));
+  admin.use('/backends', createBackendsAdmin(router));
+  admin.use('/aliases', createAliasesAdmin(router.aliases));
   const routes = Router();
   routes.use('/api/admin', admin);
   routes.use(createDocsRoutes(config.publicUrl));
@@ -93,9 +87,13 @@ export function createGateway(
 
   return {
     name: 'gateway',
-    start: () => registry.start(),
+    async start() {
+      await keys.start();
+      await router.start();
+    },
     async stop() {
-      await registry.stop();
+      await router.stop();
+      await keys.stop();
       await requests.stop();
     },
     handle(request, response) {

@@ -11,13 +11,20 @@ import {
   type ConfigOf,
   type Environment,
 } from '@model-gateway/kernel';
+import { routerSettings } from '@model-gateway/router';
 
 const PORT_DEFAULT = 8080;
 
 /** What only the gateway can be told. */
 export const gatewaySettings = {
   ...upstreamSettings,
+  ...routerSettings,
   ...adminSettings,
+  requestsPerMinute: setting('SERVICE_API_RATE_LIMIT_RPM', withDefault(integer(0), 60), {
+    description:
+      'How many `/v1` requests of one key each process lets through within 60 seconds; 0 blocks everything.',
+    defaultText: '60',
+  }),
   bodyBytesMax: setting('SERVICE_MAX_BODY_BYTES', withDefault(integer(1), 33_554_432), {
     description: 'The largest accepted body of a `/v1` request.',
     defaultText: '33554432',

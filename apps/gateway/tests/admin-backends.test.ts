@@ -1,7 +1,7 @@
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { createGateway } from '../src/app.ts';
 import { readGatewayConfig } from '../src/config.ts';
-import { registerBackend, startGateway, type GatewayUnderTest } from './gateway.ts';
+import { admin, registerBackend, startGateway, type GatewayUnderTest } from './gateway.ts';
 
 let gateway: GatewayUnderTest;
 let upstream: RunningChatUpstream;
@@ -101,4 +101,113 @@ test('without a configured admin token nobody is admitted', async () => {
   const url = await gateway.test.serve(createGateway(config, gateway.test.context));
   const response = await registerBackend({ ...gateway, url }, { type: 'external' }, 'undefined');
   expect(response.status).toBe(401);
+});
+
+test('the backends are listed with how they are and what they serve, and close up after a removal', async () => {
+  const removed = await admin(gateway, 'DELETE', 'backends', { index: 0 });
+  expect([removed.status, await removed.json()]).toEqual([
+    200,
+    { status: 'ok', message: 'backend removed' },
+  ]);
+  const names = ['one', 'two', 'three'];
+  for (const name of names) {
+    const url = name === 'two' ? 'http://127.0.0.1:9' : upstream.url;
+    await registerBackend(gateway, { type: 'external', name, url, api_key: 'upstream secret' });
+  }
+  const list = async () => (await admin(gateway, 'GET', 'backends')).json();
+  const entry = { state: 'Healthy', type: 'external', circuit: 'closed', models: ['m'] };
+  expect(await list()).toEqual({
+    backends: {
+      count: 2,
+      health: [
+        { ...entry, label: 'backend_0:external', name: 'one' },
+        { ...entry, label: 'backend_1:external', name: 'two', state: 'Unhealthy', models: [] },
+        { ...entry, label: 'backend_2:external', name: 'three' },
+      ],
+    },
+    models: ['m'],
+  });
+  await admin(gateway, 'DELETE', 'backends', { index: 1 });
+  expect(await list()).toMatchObject({
+    backends: {
+      health: [
+        { label: 'backend_0:external', name: 'one' },
+        { label: 'backend_1:external', name: 'three' },
+      ],
+    },
+  });
+  const kept = await gateway.test.context.database.backendConfigs.list();
+  expect(kept.map(({ name }) => name)).toEqual(['one', 'three']);
+});
+
+test('without a body the local model server is registered under the name of its type', async () => {
+  const response = await admin(gateway, 'POST', 'backends');
+  expect(await response.json()).toMatchObject({
+    name: 'local-server',
+    type: 'local-server',
+    url: 'http://localhost:11434',
+  });
+});
+
+test('the name is the type as it was given, and the capabilities are kept', async () => {
+  const backend = { type: 'llama_cpp', url: upstream.url, capabilities: ['embeddings'] };
+  const response = await registerBackend(gateway, backend);
+  expect(await response.json()).toMatchObject({ name: 'llama_cpp', type: 'external' });
+  const kept = await gateway.test.context.database.backendConfigs.list();
+  expect(kept.at(-1)).toMatchObject({ name: 'llama_cpp', capabilities: ['embeddings'] });
+});
+
+test('a bridge that cannot be reached is told, and nothing is registered', async () => {
+  const backend = { type: 'external', name: 'bridged', url: 'bridge://node/service' };
+  const response = await registerBackend(gateway, backend);
+  expect(response.status).toBe(502);
+  expect(await response.json()).toMatchObject({ error: { code: 'bridge_unreachable' } });
+  const list = await (await admin(gateway, 'GET', 'backends')).text();
+  expect(list).not.toContain('bridged');
+});
+
+test.each([
+  { why: 'no body', body: undefined, status: 400, code: 'missing_index', message: "Missing 'index' field" },
+  { why: 'no index', body: {}, status: 400, code: 'missing_index', message: "Missing 'index' field" },
+  { why: 'an index that is a text', body: { index: '0' }, status: 400, code: 'missing_index', message: "Missing 'index' field" },
+  { why: 'an index too high', body: { index: 99 }, status: 404, code: 'not_found', message: 'Backend not found at given index' },
+  { why: 'an index too low', body: { index: -1 }, status: 404, code: 'not_found', message: 'Backend not found at given index' },
+  { why: 'bad JSON', body: '{', status: 400, code: 'invalid_json', message: expect.any(String) },
+])('a removal with $why is refused with $status', async ({ body, status, code, message }) => {
+  const response = await admin(gateway, 'DELETE', 'backends', body);
+  expect(response.status).toBe(status);
+  expect(await response.json()).toMatchObject({ error: { type: 'invalid_request', code, message } });
+});
+
+test.each([
+  { field: 'url', value: 5 },
+  { field: 'api_key', value: {} },
+  { field: 'name', value: '' },
+  { field: 'models', value: [5] },
+  { field: 'capabilities', value: ['magic'] },
+  { field: 'type', value: [] },
+])('$field with $value is refused, and the field is named', async ({ field, value }) => {
+  const response = await registerBackend(gateway, { type: 'external', [field]: value });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    error: { code: 'missing_fields', message: expect.stringContaining(`'${field}`) },
+  });
+});
+
+test('an unknown admin path is told only to the admin', async () => {
+  for (const path of ['nothing', 'backends/0', '%ff', '']) {
+    expect((await admin(gateway, 'GET', path, undefined, 'wrong')).status).toBe(401);
+  }
+  const response = await admin(gateway, 'GET', 'nothing');
+  expect(response.status).toBe(404);
+  expect(await response.json()).toMatchObject({
+    error: { type: 'invalid_request', code: 'not_found' },
+  });
+});
+
+test('the bearer prefix may be in any case', async () => {
+  const response = await fetch(`${gateway.url}/api/admin/aliases`, {
+    headers: { authorization: 'bEARER the admin token of the tests' },
+  });
+  expect(response.status).toBe(200);
 });

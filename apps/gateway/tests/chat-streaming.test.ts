@@ -70,12 +70,18 @@ test('the official client streams text, tool calls over several deltas, and usag
   const tools = [
     {
       type: 'function' as const,
-      function: { name: 'get_weather', parameters: { type: 'object' } },
+      function: {
+        name: 'get_weather',
+        parameters: {
+          type: 'object',
+          properties: { city: { type: 'string' }, unit: { type: 'string' } },
+        },
+      },
     },
   ];
   const calls = await client.chat.completions.create({
     model: 'demo-chat',
-    messages: [{ role: 'user', content: 'call get_weather' }],
+    messages: [{ role: 'user', content: 'call get_weather {"city":"Paris","unit":"celsius"}' }],
     tools,
     stream: true,
     stream_options: { include_usage: true },
@@ -118,9 +124,10 @@ test('a client that hangs up aborts the upstream within a second, and what was s
 test('a client that hangs up on a call that is not streamed aborts the upstream too', async () => {
   upstream.faults.next({ kind: 'slow-start', delayMs: 5_000 });
   const before = upstream.aborted;
+  const asked = upstream.requestCount;
   const hangUp = new AbortController();
   const call = stream({ stream: false }, hangUp.signal).catch(() => 'gone');
-  await upstream.until(() => upstream.lastRequest !== undefined && upstream.requestCount > 0);
+  await upstream.until(() => upstream.requestCount > asked);
   hangUp.abort();
   expect(await call).toBe('gone');
   await upstream.until(() => upstream.aborted > before);
@@ -158,9 +165,10 @@ test('without usage from the upstream the turn is estimated over the whole text'
 });
 
 test('a stream with neither text nor usage is not recorded', async () => {
-  upstream.faults.next({ kind: 'no-tokens' });
-  upstream.faults.next({ kind: 'no-usage' });
+  upstream.faults.always({ kind: 'no-tokens' });
+  upstream.faults.always({ kind: 'no-usage' });
   await (await stream()).text();
+  upstream.faults.clear();
   await (await stream({ stream: false })).text();
   expect(await usage()).toHaveLength(1);
 });

@@ -1,8 +1,7 @@
-import { createKeys } from '@model-gateway/accounts';
 import { usageEventSchema, type UsageEvent } from '@model-gateway/contracts';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import OpenAI from 'openai';
-import { registerBackend, startGateway, type GatewayUnderTest } from './gateway.ts';
+import { keysOf, registerBackend, startGateway, type GatewayUnderTest } from './gateway.ts';
 
 let gateway: GatewayUnderTest;
 let upstream: RunningChatUpstream;
@@ -185,8 +184,7 @@ test('another verb is refused, and the right one named', async () => {
 });
 
 test('a revoked key is refused on the very next request', async () => {
-  const { database, clock } = gateway.test.context;
-  const keys = createKeys({ keys: database.keys, memberships: database.memberships, clock });
+  const keys = keysOf(gateway.test);
   const { key, secret } = await keys.create({ userId: gateway.userId, name: 'short-lived' });
   const headers = { authorization: `Bearer ${secret}` };
   expect((await chat(hello, headers)).status).toBe(200);

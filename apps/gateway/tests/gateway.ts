@@ -1,4 +1,10 @@
-import { createKeys } from '@model-gateway/accounts';
+import {
+  createAccountEvents,
+  createGroupRules,
+  createKeys,
+  type GroupRules,
+  type Keys,
+} from '@model-gateway/accounts';
 import { newId } from '@model-gateway/kernel';
 import { createTestContext, type TestContext } from '@model-gateway/testkit';
 import { createGateway } from '../src/app.ts';
@@ -19,18 +25,14 @@ export async function startGateway(
   env: Readonly<Record<string, string>> = {},
 ): Promise<GatewayUnderTest> {
   const test = await createTestContext();
-  const { database, clock } = test.context;
+  const { database } = test.context;
   const user = await database.users.create({
     id: newId(),
     email: 'owner@example.com',
     name: 'Owner',
     passwordHash: 'not used',
   });
-  const { key, secret } = await createKeys({
-    keys: database.keys,
-    memberships: database.memberships,
-    clock,
-  }).create({ userId: user.id, name: 'test' });
+  const { key, secret } = await keysOf(test).create({ userId: user.id, name: 'test' });
   const config = readGatewayConfig({
     DATABASE_URL: 'postgres://unused',
     REDIS_URL: 'redis://unused',
@@ -44,14 +46,41 @@ export async function startGateway(
 }
 
 /** Registers a backend over the admin surface. */
-export async function registerBackend(
-  { url }: GatewayUnderTest,
+export function registerBackend(
+  gateway: Pick<GatewayUnderTest, 'url'>,
   backend: Readonly<Record<string, unknown>>,
   token = ADMIN_TOKEN,
 ): Promise<Response> {
-  return fetch(`${url}/api/admin/backends`, {
-    method: 'POST',
+  return admin(gateway, 'POST', 'backends', backend, token);
+}
+
+/** Calls the admin surface. */
+export function admin(
+  { url }: Pick<GatewayUnderTest, 'url'>,
+  method: string,
+  resource: string,
+  body?: unknown,
+  token = ADMIN_TOKEN,
+): Promise<Response> {
+  return fetch(`${url}/api/admin/${resource}`, {
+    method,
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: JSON.stringify(backend),
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
 }
+
+/** The keys as the management plane would make and revoke them. */
+export function keysOf({ context }: TestContext): Keys {
+  const { database, clock } = context;
+  const { keys, memberships } = database;
+  return createKeys({ keys, memberships, events: eventsOf(context), clock });
+}
+
+/** The groups as the management plane would change them. */
+export function groupsOf({ context }: TestContext): GroupRules {
+  const { database, clock } = context;
+  return createGroupRules({ stores: database, events: eventsOf(context), clock });
+}
+
+const eventsOf = ({ bus, log }: TestContext['context']) =>
+  createAccountEvents({ channels: bus.channels, counters: bus.counters, log });

@@ -43,11 +43,23 @@ test('a malformed path is the mistake of the caller', async () => {
 });
 
 test('the API description lists what the gateway serves', async () => {
-  const document = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as { paths: object };
-  expect(Object.keys(document.paths)).toEqual([
-    '/v1/chat/completions',
-    '/v1/health',
-    '/api/admin/backends',
+  const document = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as {
+    paths: Readonly<Record<string, object>>;
+  };
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(operations).toEqual([
+    'POST /v1/chat/completions',
+    'POST /v1/embeddings',
+    'GET /v1/models',
+    'GET /v1/health',
+    'GET /api/admin/backends',
+    'POST /api/admin/backends',
+    'DELETE /api/admin/backends',
+    'GET /api/admin/aliases',
+    'POST /api/admin/aliases',
+    'DELETE /api/admin/aliases',
   ]);
 });
 

@@ -1,33 +1,47 @@
 import { silentLog } from '@model-gateway/kernel';
-import { createAccountEvents, type AccountChange } from './account-events.ts';
+import { decodeChange, type AccountChange } from './account-change.ts';
+import { createAccountEvents } from './account-events.ts';
 
-test.each<{ readonly change: AccountChange; readonly message: unknown }>([
-  { change: { kind: 'group', groupId: 'g' }, message: { kind: 'group', group_id: 'g' } },
-  {
-    change: { kind: 'member', groupId: 'g', userId: 'u' },
-    message: { kind: 'member', group_id: 'g', user_id: 'u' },
-  },
-])('a change of a $change.kind is announced on the accounts channel', ({ change, message }) => {
-  const published: unknown[] = [];
-  const publish = async (channel: string, text: string): Promise<number> =>
-    published.push([channel, JSON.parse(text)]);
-  createAccountEvents({ channels: { publish }, log: silentLog }).changed(change);
-  expect(published).toEqual([['accounts', message]]);
+const CHANGES: readonly AccountChange[] = [
+  { kind: 'key', keyId: 'k' },
+  { kind: 'group', groupId: 'g' },
+  { kind: 'member', groupId: 'g', userId: 'u' },
+];
+
+test.each(CHANGES)('a change of a $kind is counted, then announced with its number', async (change) => {
+  const told: unknown[] = [];
+  const events = createAccountEvents({
+    counters: {
+      add: async (key, by) => {
+        told.push([key, by]);
+        return 7;
+      },
+    },
+    channels: { publish: async (channel, text) => told.push([channel, decodeChange(text)]) },
+    log: silentLog,
+  });
+  await events.changed(change);
+  expect(told).toEqual([
+    ['accounts-epoch', 1],
+    ['accounts', { epoch: 7, change }],
+  ]);
 });
+
+test.each(['', '{', '{"kind":"other","epoch":1}', '{"kind":"key","epoch":"1","key_id":"k"}'])(
+  '%p announces nothing',
+  (message) => {
+    expect(decodeChange(message)).toBeUndefined();
+  },
+);
 
 test('a change that cannot be announced is logged and fails nobody', async () => {
   const warnings: string[] = [];
-  const warned = new Promise<void>((resolve) => {
-    const log = {
-      ...silentLog,
-      warn: (_fields: unknown, message: string) => {
-        warnings.push(message);
-        resolve();
-      },
-    };
-    const publish = () => Promise.reject(new Error('the bus is away'));
-    createAccountEvents({ channels: { publish }, log }).changed({ kind: 'group', groupId: 'g' });
+  const log = { ...silentLog, warn: (_fields: unknown, text: string) => void warnings.push(text) };
+  const events = createAccountEvents({
+    counters: { add: () => Promise.reject(new Error('the bus is away')) },
+    channels: { publish: async () => 0 },
+    log,
   });
-  await warned;
+  await events.changed({ kind: 'group', groupId: 'g' });
   expect(warnings).toEqual(['a change was not announced']);
 });

@@ -41,7 +41,7 @@ export { createConversations, type Conversations } from './conversations/convers
 export { relativeAge } from './conversations/relative-age.ts';
 export { createKeyCache, type KeyCache, type KeyGrant } from './key-cache.ts';
 export { createKeyGrants, type KeyGrants } from './key-grants.ts';
-export { createKeys, type Keys } from './keys.ts';
+export { createKeys, isKeyForm, type Keys } from './keys.ts';
 export type { ApiKey, KeyHolder, KeyStore, NewApiKey } from './key-store.ts';
 export { createLoginLimits, type LoginLimits } from './login/login-limits.ts';
 export type { Memberships } from './memberships.ts';

@@ -3,6 +3,7 @@ import { sha256Hex, type Clock } from '@model-gateway/kernel';
 import type { AccountChange, NumberedChange } from './account-change.ts';
 import type { ModelPolicy } from './groups/is-model-allowed.ts';
 import type { KeyHolder } from './key-store.ts';
+import { isKeyForm } from './keys.ts';
 import { createRecentlyUsed } from './recently-used.ts';
 import { settledWithin } from './settled-within.ts';
 
@@ -131,6 +132,7 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
 
   return {
     async find(secret) {
+      if (!isKeyForm(secret)) return undefined;
       const hash = sha256Hex(secret);
       const appliedBefore = applied;
       const epoch = await readEpoch();

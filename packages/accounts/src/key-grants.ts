@@ -1,16 +1,18 @@
+import { sha256Hex } from '@model-gateway/kernel';
 import type { GroupStore } from './groups/group-store.ts';
 import type { ModelPolicy } from './groups/is-model-allowed.ts';
 import type { ModelRuleStore } from './groups/model-rule-store.ts';
 import type { KeyGrant } from './key-cache.ts';
-import type { Keys } from './keys.ts';
+import type { KeyStore } from './key-store.ts';
+import { isKeyForm } from './keys.ts';
 
-/** Looks up what a secret is good for. */
+/** Looks up what a secret is good for: undefined when it is nobody's. */
 export interface KeyGrants {
   lookUp(secret: string): Promise<KeyGrant | undefined>;
 }
 
 interface KeyGrantsDependencies {
-  readonly keys: Pick<Keys, 'authenticate'>;
+  readonly keys: Pick<KeyStore, 'findHolder'>;
   readonly groups: Pick<GroupStore, 'find'>;
   readonly modelRules: Pick<ModelRuleStore, 'list'>;
 }
@@ -28,7 +30,8 @@ export function createKeyGrants({ keys, groups, modelRules }: KeyGrantsDependenc
 
   return {
     async lookUp(secret) {
-      const holder = await keys.authenticate(secret);
+      if (!isKeyForm(secret)) return undefined;
+      const holder = await keys.findHolder(sha256Hex(secret));
       if (holder === undefined) return undefined;
       const { groupId } = holder;
       return { holder, modelPolicy: groupId === null ? null : await policyOf(groupId) };

@@ -1,7 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { newId, sha256Hex, type Clock } from '@model-gateway/kernel';
 import type { AccountEvents } from './account-events.ts';
-import type { ApiKey, KeyHolder, KeyStore } from './key-store.ts';
+import type { ApiKey, KeyStore } from './key-store.ts';
 import type { Memberships } from './memberships.ts';
 
 /** API keys: made once, shown once, known by their hash ever after. */
@@ -17,8 +17,6 @@ export interface Keys {
   list(userId: string): Promise<readonly ApiKey[]>;
   /** Stops a key for good; doing so again changes nothing. */
   revoke(userId: string, keyId: string): Promise<void>;
-  /** Whom the secret speaks for, or undefined when it is nobody's. */
-  authenticate(secret: string): Promise<KeyHolder | undefined>;
 }
 
 interface KeysDependencies {
@@ -60,11 +58,11 @@ export function createKeys({ keys, memberships, events, clock }: KeysDependencie
       }
       await events.changed({ kind: 'key', keyId });
     },
-    async authenticate(secret) {
-      return KEY_FORM.test(secret) ? keys.findHolder(sha256Hex(secret)) : undefined;
-    },
   };
 }
+
+/** Whether a bearer can be an API key at all; what cannot need not be looked up. */
+export const isKeyForm = (bearer: string): boolean => KEY_FORM.test(bearer);
 
 /** The form of a key that its owner can recognise and nobody can use: `service-3f2a…c91d`. */
 function maskKey(secret: string): string {

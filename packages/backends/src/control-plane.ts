@@ -1,3 +1,5 @@
+import { Agent } from 'node:http';
+import { Agent as SecureAgent } from 'node:https';
 import { got, type CancelableRequest, type Response } from 'got';
 import { upstreamFailed } from './upstream-error.ts';
 import type { UpstreamTimeouts } from './upstream-http.ts';
@@ -37,6 +39,8 @@ export function createControlPlane({
     followRedirect: false,
     throwHttpErrors: false,
     retry: { limit: 0 },
+    // Calls are minutes apart: a kept connection would mostly be found dead, and look like a failure of the upstream.
+    agent: { http: new Agent({ keepAlive: false }), https: new SecureAgent({ keepAlive: false }) },
     // The limit on an answer's size counts the bytes on the wire, so they must be the bytes that are kept.
     decompress: false,
     headers: {

@@ -1,60 +1,55 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { Clock } from '@model-gateway/kernel';
-import type { Backend, BackendConfig, Capability } from '@model-gateway/router';
+import type { Backend, BackendConfig, BackendKind, Capability } from '@model-gateway/router';
+import { resolveKind } from './backend-kind.ts';
+import { createCloudVideoBackend } from './cloud-video/cloud-video-backend.ts';
+import { withDeclaredCapabilities } from './declared-capabilities.ts';
+import { createEngineBackend } from './engine/engine-backend.ts';
 import { createExternalBackend } from './external/external-backend.ts';
+import { createLocalServerBackend } from './local-server/local-server-backend.ts';
 import type { UpstreamTimeouts } from './upstream-http.ts';
-import { upstreamPrefix } from './upstream-url.ts';
+import { backendUrl, isBridgeUrl, upstreamPrefix } from './upstream-url.ts';
 
-interface CreateBackendOptions {
+/** What every backend is built with. */
+export interface CreateBackendOptions {
   readonly timeouts: UpstreamTimeouts;
   readonly clock: Clock;
 }
 
-// The engine names that a planner may say instead of a kind.
-const KINDS: Readonly<Record<string, string>> = {
-  external: 'external',
-  llama_cpp: 'external',
-  vllm: 'external',
-  cloud: 'external',
-  external_api: 'external',
-  'local-server': 'local-server',
-  ollama: 'local-server',
-  'ollama-like': 'local-server',
-  engine: 'engine',
-  candle: 'engine',
-  native: 'engine',
-  'cloud-video': 'cloud-video',
-};
-
-const REMOVED_TYPES: readonly string[] = ['comfyui'];
-
-/** The kind of backend that a registered type means. */
-export function resolveKind(type: string): string {
-  if (REMOVED_TYPES.includes(type)) {
-    throw new ServiceError('unknown_type', `backend type '${type}' was removed`);
-  }
-  const kind = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
-  if (kind === undefined) throw new ServiceError('unknown_type', `unknown backend type '${type}'`);
-  return kind;
-}
+const CHAT_AND_EMBEDDINGS: ReadonlySet<Capability> = new Set(['chat', 'embeddings']);
 
 /** Builds the backend that a registration describes; nothing is connected yet. */
-export function createBackend(
-  config: BackendConfig,
+export function createBackend(config: BackendConfig, options: CreateBackendOptions): Backend {
+  const kind = resolveKind(config.type);
+  const url = backendUrl(kind, config.url);
+  if (isBridgeUrl(url)) throw new ServiceError('bad_url', 'a bridge URL must be resolved first');
+  return withDeclaredCapabilities(createKind(kind, config, url, options), config.capabilities);
+}
+
+function createKind(
+  kind: BackendKind,
+  { name, apiKey, models }: BackendConfig,
+  url: URL,
   { timeouts, clock }: CreateBackendOptions,
 ): Backend {
-  const kind = resolveKind(config.type);
-  if (kind !== 'external') {
-    throw new ServiceError(
-      'not_available_yet',
-      `backends of the kind '${kind}' are not available yet`,
-    );
+  switch (kind) {
+    case 'local-server':
+      return createLocalServerBackend({ name, url, apiKey, timeouts, clock });
+    case 'engine':
+      return createEngineBackend({ name, url, apiKey, models, timeouts, clock });
+    case 'cloud-video':
+      return createCloudVideoBackend({
+        name,
+        prefix: upstreamPrefix(url),
+        apiKey,
+        models,
+        timeouts,
+      });
+    case 'external':
+    case 'agent': {
+      const capabilities = CHAT_AND_EMBEDDINGS;
+      const prefix = upstreamPrefix(url);
+      return createExternalBackend({ name, prefix, apiKey, models, capabilities, timeouts, clock });
+    }
   }
-  const prefix = upstreamPrefix(config.url);
-  if (prefix === undefined) {
-    throw new ServiceError('bad_url', `the URL of the backend must start with http:// or https://`);
-  }
-  const { name, apiKey, models } = config;
-  const capabilities = new Set<Capability>(['chat', 'embeddings']);
-  return createExternalBackend({ name, prefix, apiKey, models, capabilities, timeouts, clock });
 }

@@ -1,3 +1,5 @@
-export { createBackend, resolveKind } from './create-backend.ts';
-export type { UpstreamTimeouts } from './upstream-http.ts';
+export { createBackendFactory, type BackendFactory } from './backend-factory.ts';
+export { resolveKind } from './backend-kind.ts';
+export { createBackend } from './create-backend.ts';
 export { upstreamSettings } from './settings.ts';
+export type { UpstreamTimeouts } from './upstream-http.ts';

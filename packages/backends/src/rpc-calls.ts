@@ -1,6 +1,6 @@
 import { describeError } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
-import { boundedDetail } from './upstream-error.ts';
+import { boundedDetail, upstreamFailed } from './upstream-error.ts';
 
 /** A call that the peer answered with an error. */
 export class RpcRefusal extends UpstreamFailure {}
@@ -13,9 +13,9 @@ export interface CallOptions<Result> {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   /** Reads the result as soon as its frame is there, before any later frame is looked at. */
-  read(result: unknown): Result;
+  readonly read: (result: unknown) => Result;
   /** Sees a result that came after the caller had left. */
-  onUnwanted?(result: unknown): void;
+  readonly onUnwanted?: (result: unknown) => void;
 }
 
 /** The answer to a call. */
@@ -35,7 +35,7 @@ export interface RpcCalls {
 
 interface Waiting {
   accept(result: unknown): void;
-  reject(error: unknown): void;
+  reject(error: Error): void;
 }
 
 const INVALID_REQUEST = -32_600;
@@ -47,10 +47,7 @@ export function createRpcCalls(): RpcCalls {
   const waiting = new Map<number, Waiting>();
   let lastId = 0;
 
-  function add<Result>(
-    options: CallOptions<Result>,
-    send: (id: number) => void,
-  ): Promise<Result> {
+  function add<Result>(options: CallOptions<Result>, send: (id: number) => void): Promise<Result> {
     const { signal, timeoutMs, read, onUnwanted } = options;
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
@@ -85,7 +82,7 @@ export function createRpcCalls(): RpcCalls {
       try {
         send(id);
       } catch (error) {
-        waiting.get(id)?.reject(error);
+        waiting.get(id)?.reject(upstreamFailed(error));
         waiting.delete(id);
       }
     });
@@ -101,7 +98,7 @@ export function createRpcCalls(): RpcCalls {
         try {
           call?.accept(result);
         } catch (unreadable) {
-          call?.reject(unreadable);
+          call?.reject(upstreamFailed(unreadable));
         }
       }
     },

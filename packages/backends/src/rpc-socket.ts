@@ -21,20 +21,20 @@ interface RpcSocketOptions {
   /** How often the peer must show that it is still there. */
   readonly heartbeatMs?: number;
   /** What it throws ends the connection. */
-  onNotification?(method: string, params: unknown, frameBytes: number): void;
+  readonly onNotification?: (method: string, params: unknown, frameBytes: number) => void;
   /** Told once, when the connection is over; every call under way has failed by then. */
-  onGone?(error: UpstreamFailure): void;
+  readonly onGone?: (error: UpstreamFailure) => void;
 }
 
 const FRAME_BYTES_MAX = 64 * 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
 
 const frameSchema = z.union([
-  z.object({ method: z.string(), params: z.unknown() }),
+  z.object({ method: z.string(), params: z.unknown().optional() }),
   z.object({
     method: z.undefined().optional(),
     id: z.int(),
-    result: z.unknown(),
+    result: z.unknown().optional(),
     error: z.looseObject({ code: z.int(), message: z.string() }).optional(),
   }),
 ]);
@@ -49,7 +49,9 @@ export function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocket> {
     followRedirects: false,
   });
   const calls = createRpcCalls();
-  const stopHeartbeat = keepAlive(socket, options.heartbeatMs ?? HEARTBEAT_MS, (error) => end(error));
+  const stopHeartbeat = keepAlive(socket, options.heartbeatMs ?? HEARTBEAT_MS, (error) =>
+    end(error),
+  );
   let isOver = false;
   let rejectOpening: ((failure: UpstreamFailure) => void) | undefined;
 

@@ -1,6 +1,6 @@
-import { integer, setting, withDefault } from '@model-gateway/kernel';
+import { integer, setting, urlWith, withDefault } from '@model-gateway/kernel';
 
-/** How long upstreams may take. */
+/** How upstreams are reached, and how long they may take. */
 export const upstreamSettings = {
   upstreamConnectTimeoutMs: setting(
     'SERVICE_UPSTREAM_CONNECT_TIMEOUT_MS',
@@ -20,8 +20,12 @@ export const upstreamSettings = {
     withDefault(integer(1), 600_000),
     { description: 'How long an answer that is not streamed may take.', defaultText: '600000' },
   ),
-  probeTimeoutMs: setting('SERVICE_PROBE_TIMEOUT_MS', withDefault(integer(1), 2000), {
-    description: 'How long a health probe of a backend may take.',
-    defaultText: '2000',
-  }),
+  bridgeUrl: setting(
+    'SERVICE_BRIDGE_URL',
+    withDefault(urlWith('ws', 'wss'), 'ws://127.0.0.1:7337'),
+    {
+      description: 'The local bridge agent, which resolves `bridge://` URLs of backends.',
+      defaultText: 'ws://127.0.0.1:7337',
+    },
+  ),
 };

@@ -11,14 +11,20 @@ export function backendUrl(kind: BackendKind, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || ![...schemes, BRIDGE_SCHEME].includes(url.protocol)) {
     const names = [...schemes, BRIDGE_SCHEME].map((scheme) => `${scheme}//`).join(', ');
-    throw new ServiceError('bad_url', `the URL of a backend of the kind '${kind}' must start with one of ${names}`);
+    throw new ServiceError(
+      'bad_url',
+      `the URL of a backend of the kind '${kind}' must start with one of ${names}`,
+    );
   }
   if (url.hostname === '') {
     throw new ServiceError('bad_url', 'the URL of the backend names no host');
   }
   // URLs appear in listings and logs, so nothing secret may be in them.
   if (url.username !== '' || url.password !== '') {
-    throw new ServiceError('bad_url', 'the URL of the backend must not carry credentials; use api_key');
+    throw new ServiceError(
+      'bad_url',
+      'the URL of the backend must not carry credentials; use api_key',
+    );
   }
   return url;
 }
@@ -35,15 +41,9 @@ export function plainBase(url: URL): string {
 
 /**
  * The prefix that an upstream's paths are appended to: a base without a path keeps the `/v1` convention, a base with one
- * is the full prefix. Undefined when the text is not an http or https URL.
+ * is the full prefix.
  */
-export function upstreamPrefix(base: string): URL | undefined {
-  if (!URL.canParse(base)) return undefined;
-  const url = new URL(base);
-  if (!HTTP_SCHEMES.includes(url.protocol)) return undefined;
-  const path = url.pathname.replace(/\/+$/, '');
-  url.pathname = path === '' ? '/v1' : path;
-  url.search = '';
-  url.hash = '';
-  return url;
+export function upstreamPrefix(base: URL): URL {
+  const path = base.pathname.replace(/\/+$/, '');
+  return new URL(`${base.origin}${path === '' ? '/v1' : path}`);
 }

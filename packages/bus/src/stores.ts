@@ -1,4 +1,5 @@
 import type { Channels, Counters, Entries, Journal, Locks } from '@model-gateway/kernel';
+import type { CircuitStore } from '@model-gateway/router';
 
 /** Where the shared state is served from at the moment. */
 export type BusMode = 'redis' | 'local';
@@ -9,6 +10,7 @@ export interface Stores {
   readonly locks: Locks;
   readonly counters: Counters;
   readonly entries: Entries;
+  readonly circuits: CircuitStore;
   readonly journal: Journal;
   /** Rejects with a StartupError when the configured Redis or the journal's directory cannot be used. */
   start(): Promise<void>;

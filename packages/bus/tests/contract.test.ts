@@ -1,10 +1,12 @@
 import { createRedisChannels } from '../src/redis/redis-channels.ts';
+import { createRedisCircuits } from '../src/redis/redis-circuits.ts';
 import { createRedisCounters } from '../src/redis/redis-counters.ts';
 import { createRedisEntries } from '../src/redis/redis-entries.ts';
 import { createRedisJournal } from '../src/redis/redis-journal.ts';
 import { createRedisLocks } from '../src/redis/redis-locks.ts';
 import { createRequests } from '../src/requests.ts';
 import { describeChannels } from './contract/channels-contract.ts';
+import { describeCircuits } from './contract/circuits-contract.ts';
 import { describeCounters } from './contract/counters-contract.ts';
 import { describeEntries } from './contract/entries-contract.ts';
 import { describeJournal } from './contract/journal-contract.ts';
@@ -27,6 +29,10 @@ describeCounters('Redis with fail-over', () => failoverSubject((bus) => bus.coun
 describeEntries('in one process', () => localSubject((bus) => bus.entries));
 describeEntries('Redis', () => redisSubject(createRedisEntries));
 describeEntries('Redis with fail-over', () => failoverSubject((bus) => bus.entries));
+
+describeCircuits('in one process', () => localSubject((bus) => bus.circuits));
+describeCircuits('Redis', () => redisSubject(createRedisCircuits));
+describeCircuits('Redis with fail-over', () => failoverSubject((bus) => bus.circuits));
 
 describeJournal('files', () => localSubject((bus) => bus.journal));
 describeJournal('Redis', () => redisSubject(createRedisJournal));

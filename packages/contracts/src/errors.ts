@@ -6,6 +6,9 @@ export const ERROR_CODES = [
   'invalid_json',
   'invalid_request',
   'missing_fields',
+  'missing_index',
+  'missing_alias',
+  'missing_target',
   'bad_ref',
   'bad_session',
   'request_too_large',
@@ -17,6 +20,7 @@ export const ERROR_CODES = [
   'admin_token_required',
   'admin_required',
   'session_forbidden',
+  'model_not_allowed',
   'conversation_forbidden',
   'conversation_not_found',
   // Accounts.
@@ -35,6 +39,7 @@ export const ERROR_CODES = [
   'all_backends_unhealthy',
   'unsupported_operation',
   'bad_gateway',
+  'bridge_unreachable',
   // Ourselves.
   'not_available_yet',
   'store_unavailable',

@@ -1,5 +1,17 @@
 export { ERROR_CODES, ServiceError, type ErrorCode } from './errors.ts';
-export { backendRegisteredSchema, backendRequestSchema } from './rest/backends.ts';
+export {
+  aliasChangedSchema,
+  aliasListSchema,
+  aliasRemovalSchema,
+  aliasRequestSchema,
+} from './rest/aliases.ts';
+export {
+  backendListSchema,
+  backendRegisteredSchema,
+  backendRemovalSchema,
+  backendRemovedSchema,
+  backendRequestSchema,
+} from './rest/backends.ts';
 export {
   chatCompletionSchema,
   chatRequestSchema,
@@ -10,7 +22,14 @@ export {
   type TokenUsage,
   type UpstreamCompletion,
 } from './rest/chat.ts';
+export {
+  embeddingListSchema,
+  embeddingsRequestSchema,
+  type EmbeddingList,
+  type EmbeddingsRequest,
+} from './rest/embeddings.ts';
 export { restErrorSchema, type RestErrorBody } from './rest/errors.ts';
+export { modelListSchema, type ModelList } from './rest/models.ts';
 export { PASSWORD_CHARS_MAX } from './rpc/auth.ts';
 export type { AuthLevel, MethodContract } from './rpc/method.ts';
 export {

@@ -6,7 +6,7 @@ export { createExpressApp } from './express-app.ts';
 export { listen, type HttpServer } from './http-server.ts';
 export { createLeanRoutes, type LeanRoute } from './lean-routes.ts';
 export { createProbes, type Probes, type StoreCheck } from './probes.ts';
-export { readBody, readJson } from './read-json.ts';
+export { parseJson, readBody, readJson } from './read-json.ts';
 export { requestIdOf } from './request-id.ts';
 export {
   answerJson,

@@ -3,7 +3,11 @@ import { ServiceError } from '@model-gateway/contracts';
 
 /** Reads a JSON body of at most so many bytes. */
 export async function readJson(request: IncomingMessage, bytesMax: number): Promise<unknown> {
-  const text = await readBody(request, bytesMax);
+  return parseJson(await readBody(request, bytesMax));
+}
+
+/** What the text of a body says; a text that says nothing is refused. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,3 +1,5 @@
+import type { ModelPolicy } from '@model-gateway/accounts';
+
 /** Whom a request is served and metered for. */
 export interface Caller {
   readonly userId: string;
@@ -7,4 +9,6 @@ export interface Caller {
   readonly apiKeyId: string;
   readonly project: string | null;
   readonly groupId: string | null;
+  /** What the caller's group says about models; null where no group has a say. */
+  readonly modelPolicy: ModelPolicy | null;
 }

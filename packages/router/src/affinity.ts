@@ -2,8 +2,6 @@ import type { Entries } from '@model-gateway/kernel';
 
 /** Which backend a conversation stays with. */
 export interface Affinity {
-  /** The backend that the conversation is bound to. */
-  of(conversationId: string): Promise<string | undefined>;
   /** Binds a conversation that is not bound yet; answers the backend that it is bound to now. */
   claim(conversationId: string, name: string): Promise<string>;
   /** Binds the conversation, whatever it was bound to, for another day. */
@@ -17,7 +15,6 @@ const TIMES = { expiresAfterMs: BOUND_FOR_MS };
 export function createAffinity(entries: Entries): Affinity {
   const keyOf = (conversationId: string): string => `affinity:${conversationId}`;
   return {
-    of: (conversationId) => entries.get(keyOf(conversationId)),
     claim: (conversationId, name) => entries.putIfAbsent(keyOf(conversationId), name, TIMES),
     bind: (conversationId, name) => entries.put(keyOf(conversationId), name, TIMES),
   };

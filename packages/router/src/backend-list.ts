@@ -70,13 +70,20 @@ export function createBackendList(): BackendList {
   };
 }
 
+interface SlotOptions {
+  readonly listed: boolean;
+  readonly fingerprint: string;
+  /** What is known to be served before the first probe. */
+  readonly models: readonly string[];
+}
+
 /** A backend that has just been registered: not routable before its first probe. */
 export function createSlot(
   backend: Backend,
-  { listed, fingerprint }: { readonly listed: boolean; readonly fingerprint: string },
+  { listed, fingerprint, models: knownModels }: SlotOptions,
 ): Slot {
-  let report = NOT_PROBED;
-  let models: ReadonlySet<string> = new Set();
+  let report: HealthReport = { ...NOT_PROBED, models: knownModels };
+  let models: ReadonlySet<string> = new Set(knownModels);
   let capabilities: ReadonlySet<Capability> = new Set();
   return {
     backend,

@@ -39,6 +39,15 @@ export type UpstreamStream =
   | { readonly form: 'events'; readonly bytes: AsyncIterable<Uint8Array> }
   | { readonly form: 'chunks'; readonly chunks: AsyncIterable<ChatChunk> };
 
+/** What is to be embedded: texts, or token ids that only the upstream itself understands. */
+export type EmbeddingInput = readonly string[] | readonly number[] | readonly (readonly number[])[];
+
+/** An embeddings body on its way to an upstream, with the model id as the backend lists it. */
+export type UpstreamEmbedding = Readonly<Record<string, unknown>> & {
+  readonly model: string;
+  readonly input: EmbeddingInput;
+};
+
 /** The vectors of the inputs, in order, and how many tokens they were where the upstream says it. */
 export interface UpstreamEmbeddings {
   readonly model: string;
@@ -71,12 +80,8 @@ export interface Backend {
   chat?(body: UpstreamChat, signal: AbortSignal): Promise<UpstreamCompletion>;
   /** Resolves when the upstream has begun a good answer; what fails later fails the iteration. */
   chatStream?(body: UpstreamChat, signal: AbortSignal): Promise<UpstreamStream>;
-  embed?(
-    request: { readonly model: string; readonly input: readonly string[] } & Readonly<
-      Record<string, unknown>
-    >,
-    signal: AbortSignal,
-  ): Promise<UpstreamEmbeddings>;
+  /** Token ids are given only to kinds that pass a request on as it is. */
+  embed?(request: UpstreamEmbedding, signal: AbortSignal): Promise<UpstreamEmbeddings>;
   /** Calls a method of the engine behind a model; answers what it answered. */
   invoke?(model: string, method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
   /** Submits a video task. The same key never makes a second task where the upstream heeds it. */

@@ -13,6 +13,15 @@ import {
   type CircuitStore,
 } from './circuit-store.ts';
 import { HEALTH_CHANNEL, healthMessageSchema, type HealthMessage } from './health-report.ts';
+import {
+  afterFailure,
+  afterSuccess,
+  fromCircuit,
+  isSameCircuit,
+  mayEnter,
+  stateOf,
+  type HeldCircuit,
+} from './held-circuit.ts';
 import { parseMessage } from './parse-message.ts';
 
 /** What became of a request. Neutral is one that says nothing about the backend: refused, or left by the client. */
@@ -20,7 +29,7 @@ export type Outcome = 'success' | 'failure' | 'neutral';
 
 /** The leave to send one request to a backend. */
 export interface Pass {
-  /** Says what became of the request; what is said first counts. Never rejects. */
+  /** Says what became of the request; what is said first counts. Resolves when it is in the store; never rejects. */
   settle(outcome: Outcome): Promise<void>;
 }
 
@@ -36,6 +45,7 @@ export interface Breakers {
   /** Reads how the circuits stand, for when news may have been missed. */
   refresh(names: readonly string[]): Promise<void>;
   start(): Promise<void>;
+  /** Resolves when what was settled is in the store. */
   stop(): Promise<void>;
 }
 
@@ -47,78 +57,79 @@ interface BreakersDependencies {
   readonly rules: CircuitRules;
 }
 
-/** A circuit as this process knows it, on its own clock. */
-interface KnownCircuit {
-  readonly failures: number;
-  readonly openUntil: number | undefined;
-  readonly trialUntil: number | undefined;
-}
-
 const DONE = Promise.resolve();
 
 export function createBreakers(dependencies: BreakersDependencies): Breakers {
   const { store, channels, clock, log, rules } = dependencies;
   const from = randomToken();
-  /** Only circuits with failures. */
-  const known = new Map<string, KnownCircuit>();
+  /** Only circuits with failures: those of the other backends are closed. */
+  const known = new Map<string, HeldCircuit>();
+  /** How many answers of the store are awaited; the last one counts. */
+  const awaited = new Map<string, number>();
+  const running = new Set<Promise<unknown>>();
   let subscription: Subscription | undefined;
 
-  /** Takes over what the store answered; true when that is news. */
-  function adopt(name: string, circuit: Circuit): boolean {
-    const before = known.get(name);
-    const now = clock.now();
-    const { failures, openForMs, trial } = circuit;
-    if (failures === 0 && openForMs === undefined) known.delete(name);
-    else {
-      known.set(name, {
-        failures,
-        openUntil: openForMs === undefined ? undefined : now + openForMs,
-        trialUntil: trial === undefined ? undefined : now + trial.forMs,
-      });
-    }
-    const after = known.get(name);
-    return (
-      before?.failures !== after?.failures ||
-      (before?.trialUntil === undefined) !== (after?.trialUntil === undefined) ||
-      circuitState(before, now) !== circuitState(after, now)
-    );
+  function remember(name: string, circuit: HeldCircuit | undefined): void {
+    const before = stateOf(known.get(name), clock.now());
+    if (circuit === undefined) known.delete(name);
+    else known.set(name, circuit);
+    const after = stateOf(circuit, clock.now());
+    if (before !== after) log.info({ backend: name, circuit: after }, 'a circuit changed');
   }
 
-  /** Makes one step in the store and tells the other replicas when it changed something. */
+  /** Makes a step in the store and takes over its answer, unless one is awaited that knows more. */
   async function step(name: string, work: () => Promise<Circuit>): Promise<Circuit | undefined> {
+    awaited.set(name, (awaited.get(name) ?? 0) + 1);
+    let circuit: Circuit | undefined;
     try {
-      const before = circuitState(known.get(name), clock.now());
-      const circuit = await work();
-      if (!adopt(name, circuit)) return circuit;
-      const after = circuitState(known.get(name), clock.now());
-      if (before !== after) {
-        log.info({ backend: name, circuit: after, failures: circuit.failures }, 'circuit changed');
-      }
-      const message: HealthMessage = { kind: 'circuit', name, from };
-      await channels.publish(HEALTH_CHANNEL, JSON.stringify(message));
-      return circuit;
+      circuit = await work();
     } catch (error) {
       log.error({ error, backend: name }, 'a circuit could not be kept');
-      return undefined;
     }
+    const left = (awaited.get(name) ?? 1) - 1;
+    if (left > 0) awaited.set(name, left);
+    else awaited.delete(name);
+    if (left === 0 && circuit !== undefined) remember(name, fromCircuit(circuit, clock.now()));
+    return circuit;
   }
 
-  async function read(name: string): Promise<void> {
-    try {
-      adopt(name, await store.read(name));
-    } catch (error) {
-      log.error({ error, backend: name }, 'a circuit could not be read');
-    }
+  /** Makes a step and tells the other replicas when it changed something. */
+  async function change(name: string, work: () => Promise<Circuit>): Promise<void> {
+    const before = known.get(name);
+    const circuit = await step(name, work);
+    if (circuit === undefined) return;
+    const now = clock.now();
+    if (!isSameCircuit(before, fromCircuit(circuit, now), now)) await tellOthers(name);
   }
 
+  async function tellOthers(name: string): Promise<void> {
+    const message: HealthMessage = { kind: 'circuit', name, from };
+    await channels.publish(HEALTH_CHANNEL, JSON.stringify(message)).catch((error: unknown) => {
+      log.error({ error, backend: name }, 'the change of a circuit was not told');
+    });
+  }
+
+  async function track(work: Promise<unknown>): Promise<void> {
+    running.add(work);
+    await work;
+    running.delete(work);
+  }
+
+  // What a request met is known here at once, and to the others a moment later.
   function settle(name: string, outcome: Outcome, token?: string): Promise<void> {
-    if (outcome === 'failure') return ignore(step(name, () => store.failed(name, rules, token)));
-    if (outcome === 'success') {
-      if (token === undefined && !known.has(name)) return DONE;
-      return ignore(step(name, () => store.succeeded(name, token)));
+    const circuit = known.get(name);
+    if (outcome === 'failure') {
+      const told = track(change(name, () => store.failed(name, rules, token)));
+      remember(name, afterFailure(circuit, { now: clock.now(), rules, token }));
+      return told;
+    }
+    if (outcome === 'success' && (circuit !== undefined || token !== undefined)) {
+      const told = track(change(name, () => store.succeeded(name, token)));
+      remember(name, afterSuccess(circuit, token));
+      return told;
     }
     if (token === undefined) return DONE;
-    return ignore(step(name, () => store.releaseTrial(name, token)));
+    return track(change(name, () => store.releaseTrial(name, token)));
   }
 
   function pass(name: string, token?: string): Pass {
@@ -134,23 +145,30 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
   async function enterHalfOpen(name: string): Promise<Pass | undefined> {
     const token = randomToken();
     const circuit = await step(name, () => store.takeTrial(name, token, rules));
-    if (circuit?.trial?.token === token) return pass(name, token);
+    if (circuit?.trial?.token === token) {
+      void track(tellOthers(name));
+      return pass(name, token);
+    }
     // Another process has closed it in the meantime.
     return circuit !== undefined && circuit.openForMs === undefined ? pass(name) : undefined;
   }
 
+  async function read(name: string): Promise<void> {
+    try {
+      const circuit = await store.read(name);
+      // A step that is under way will answer what holds after it.
+      if (!awaited.has(name)) remember(name, fromCircuit(circuit, clock.now()));
+    } catch (error) {
+      log.error({ error, backend: name }, 'a circuit could not be read');
+    }
+  }
+
   return {
-    stateOf: (name) => circuitState(known.get(name), clock.now()),
-    permits(name) {
-      const circuit = known.get(name);
-      if (circuit?.openUntil === undefined) return true;
-      return Math.max(circuit.openUntil, circuit.trialUntil ?? 0) <= clock.now();
-    },
-    enter(name) {
-      return known.get(name)?.openUntil === undefined ? pass(name) : enterHalfOpen(name);
-    },
+    stateOf: (name) => stateOf(known.get(name), clock.now()),
+    permits: (name) => mayEnter(known.get(name), clock.now()),
+    enter: (name) => (known.get(name)?.openUntil === undefined ? pass(name) : enterHalfOpen(name)),
     async forget(name) {
-      await step(name, async () => {
+      await change(name, async () => {
         await store.remove(name);
         return CLOSED_CIRCUIT;
       });
@@ -161,20 +179,13 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
     async start() {
       subscription = await channels.subscribe(HEALTH_CHANNEL, (text) => {
         const message = parseMessage(healthMessageSchema, text);
-        if (message?.kind === 'circuit' && message.from !== from) void read(message.name);
+        if (message?.kind !== 'circuit' || message.from === from) return;
+        void track(read(message.name));
       });
     },
     async stop() {
       await subscription?.close();
+      await Promise.all(running);
     },
   };
-}
-
-function circuitState(circuit: KnownCircuit | undefined, now: number): CircuitState {
-  if (circuit?.openUntil === undefined) return 'closed';
-  return circuit.openUntil > now ? 'open' : 'half-open';
-}
-
-async function ignore(work: Promise<unknown>): Promise<void> {
-  await work;
 }

@@ -9,9 +9,9 @@ export interface Wanted {
   readonly requested: string;
   /** What its alias means, else the same. */
   readonly model: string;
-  readonly capability: Capability | undefined;
+  readonly capability?: Capability | undefined;
   /** A backend's name or kind, in any case. */
-  readonly provider: string | undefined;
+  readonly provider?: string | undefined;
 }
 
 /** A backend that could serve a request, and what it calls the model. */

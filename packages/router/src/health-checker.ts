@@ -1,4 +1,11 @@
-import { describeError, randomToken, type Channels, type Locks, type Log, type Subscription } from '@model-gateway/kernel';
+import {
+  describeError,
+  randomToken,
+  type Channels,
+  type Locks,
+  type Log,
+  type Subscription,
+} from '@model-gateway/kernel';
 import { HEALTH_CHANNEL, healthMessageSchema, type HealthMessage } from './health-report.ts';
 import { parseMessage } from './parse-message.ts';
 

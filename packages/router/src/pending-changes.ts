@@ -4,7 +4,7 @@ export interface PendingChanges {
   begin(name: string, write: () => Promise<void>): PendingChange;
   /** Those that the store did not take, to be written again. */
   failed(): readonly PendingChange[];
-  /** The moment before something is read from the store. */
+  /** The moment before something is read from the store; one reading at a time. */
   mark(): number;
   /** Whether what was read after the mark shows the last change of this name. */
   isSettledSince(name: string, mark: number): boolean;
@@ -51,7 +51,13 @@ export function createPendingChanges(): PendingChanges {
   return {
     begin,
     failed: () => [...entries.values()].filter(({ state }) => state === 'failed'),
-    mark: () => sequence,
+    mark() {
+      // What is written by now is seen by whatever is read from now on.
+      for (const { name, state } of entries.values()) {
+        if (state === 'written') entries.delete(name);
+      }
+      return sequence;
+    },
     isSettledSince(name, mark) {
       const entry = entries.get(name);
       if (entry === undefined) return true;

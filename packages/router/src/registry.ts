@@ -31,26 +31,36 @@ export interface SyncedRegistry extends Registry {
   stop(): Promise<void>;
 }
 
+/** Makes the backends that registrations describe. */
+export interface BackendBuilder {
+  /** For a new registration: rejects when it cannot be used. */
+  open(config: BackendConfig): Promise<Backend>;
+  /** For one that was registered before, also when it cannot be reached now. */
+  restore(config: BackendConfig): Backend;
+}
+
 export interface RegistryDependencies {
   readonly list: BackendList;
   readonly store: BackendConfigStore;
   readonly channels: Channels;
   readonly log: Log;
-  /** Builds the backend that a registration describes; nothing is connected yet. */
-  readonly createBackend: (config: BackendConfig) => Backend | Promise<Backend>;
+  readonly builder: BackendBuilder;
   /** Backends that are served but neither kept nor listed. */
   readonly unlisted: readonly BackendConfig[];
   readonly probe: (name: string) => Promise<void>;
   /** Learns about a backend that came from the store. */
   readonly learn: (name: string) => Promise<void>;
-  /** Forgets what was known of a backend that is no more, or no more the same. */
-  readonly forget: (name: string) => Promise<void>;
+  /** Closes the circuit of a backend that an operator registered anew or removed. */
+  readonly resetCircuit: (name: string) => Promise<void>;
+  /** A backend is no more on this replica. */
+  readonly onRemoved: (name: string) => void;
 }
 
 const CHANNEL = 'registry';
 
 export function createRegistry(dependencies: RegistryDependencies): SyncedRegistry {
-  const { list, store, channels, log, createBackend, unlisted, probe, learn, forget } = dependencies;
+  const { list, store, channels, log, builder, unlisted } = dependencies;
+  const { probe, learn, resetCircuit, onRemoved } = dependencies;
   const pending = createPendingChanges();
   /** Registrations of the store that no backend could be built of, so that the log says it once. */
   const unusable = new Map<string, string>();
@@ -59,19 +69,33 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
   let rereadAgain = false;
   let stopped = false;
 
-  async function adopt(config: BackendConfig, listed: boolean): Promise<void> {
-    const slot = createSlot(await createBackend(config), {
+  function adopt(backend: Backend, config: BackendConfig, listed: boolean): void {
+    const fingerprint = fingerprintOf(config);
+    const earlier = list.get(config.name);
+    const slot = createSlot(backend, {
       listed,
-      fingerprint: fingerprintOf(config),
+      fingerprint,
+      models:
+        earlier?.fingerprint === fingerprint
+          ? earlier.report.models
+          : staticModels(backend, config),
     });
     if (stopped) return retire(slot);
     retire(list.put(slot));
   }
 
+  function drop(name: string): void {
+    retire(list.remove(name));
+    onRemoved(name);
+  }
+
   // Whoever is being served by it still is; closing waits for them or cuts them off, as the backend sees fit.
   function retire(slot: Slot | undefined): void {
     slot?.backend.close().catch((error: unknown) => {
-      log.warn({ backend: slot.backend.name, reason: describeError(error) }, 'a backend stays open');
+      log.warn(
+        { backend: slot.backend.name, reason: describeError(error) },
+        'a backend stays open',
+      );
     });
   }
 
@@ -93,16 +117,17 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     }
   }
 
-  async function takeOver(config: BackendConfig): Promise<void> {
+  function takeOver(config: BackendConfig): void {
     const { name } = config;
     const fingerprint = fingerprintOf(config);
-    if (list.get(name)?.fingerprint === fingerprint || unusable.get(name) === fingerprint) return;
+    if (list.get(name)?.fingerprint === fingerprint) return;
     try {
-      await adopt(config, true);
+      adopt(builder.restore(config), config, true);
       unusable.delete(name);
       learn(name).catch((error: unknown) => log.error({ error, backend: name }, 'not probed'));
     } catch (error) {
       // One that cannot be used must not take the others away.
+      if (unusable.get(name) === fingerprint) return;
       unusable.set(name, fingerprint);
       log.error({ error, backend: name }, 'a registered backend cannot be used');
     }
@@ -114,11 +139,11 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     const configs = await store.list();
     // What was changed here in the meantime is newer than what was read.
     const settled = (name: string): boolean => pending.isSettledSince(name, mark);
-    for (const config of configs) if (settled(config.name)) await takeOver(config);
+    for (const config of configs) if (settled(config.name)) takeOver(config);
     const names = configs.map(({ name }) => name);
     for (const { backend } of list.listed()) {
       if (names.includes(backend.name) || !settled(backend.name)) continue;
-      retire(list.remove(backend.name));
+      drop(backend.name);
     }
     list.arrange(names);
   }
@@ -144,8 +169,8 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
 
   async function remove(name: string): Promise<boolean> {
     if (list.indexOf(name) === -1) return false;
-    retire(list.remove(name));
-    await Promise.all([keep(name, () => store.remove(name)), forget(name)]);
+    drop(name);
+    await Promise.all([keep(name, () => store.remove(name)), resetCircuit(name)]);
     return true;
   }
 
@@ -153,9 +178,9 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     reread,
     async register(config) {
       const { name } = config;
-      await adopt(config, true);
+      adopt(await builder.open(config), config, true);
       await Promise.all([
-        forget(name).then(() => probe(name)),
+        resetCircuit(name).then(() => probe(name)),
         keep(name, () => store.save(config)),
       ]);
       return { index: list.indexOf(name) };
@@ -169,7 +194,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
       subscription = await channels.subscribe(CHANNEL, () => void reread());
       await reread();
       for (const config of unlisted) {
-        await adopt(config, false);
+        adopt(builder.restore(config), config, false);
         await probe(config.name);
       }
     },
@@ -194,3 +219,7 @@ const fingerprintOf = (config: BackendConfig): string =>
       config.capabilities,
     ]),
   ).slice(0, 32);
+
+/** What is known to be served before anybody could ask; local servers serve only what they list. */
+const staticModels = ({ kind }: Backend, { models }: BackendConfig): readonly string[] =>
+  kind === 'local-server' ? [] : models;

@@ -1,16 +1,15 @@
-import { ServiceError } from '@model-gateway/contracts';
 import type { Channels, Clock, Entries, Locks, Log, Requests } from '@model-gateway/kernel';
 import { createAffinity } from './affinity.ts';
 import { createAliases, type Aliases } from './aliases.ts';
 import type { BackendConfig, BackendConfigStore } from './backend-config-store.ts';
 import { createBackendList } from './backend-list.ts';
-import type { Backend, Capability, HealthState } from './backend.ts';
-import { createBreakers, type Outcome } from './breakers.ts';
-import { findServing, leastUsed, type Candidate, type Wanted } from './choice.ts';
+import type { Backend, HealthState } from './backend.ts';
+import { createBreakers } from './breakers.ts';
+import { createChooser, type ChoiceOptions, type Route } from './chooser.ts';
 import type { CircuitState, CircuitStore } from './circuit-store.ts';
 import { createHealthChecker } from './health-checker.ts';
 import { createHealth } from './health.ts';
-import { createRegistry, type Registry } from './registry.ts';
+import { createRegistry, type BackendBuilder, type Registry } from './registry.ts';
 import { createRequestCounts } from './request-counts.ts';
 
 /** A listed backend as the router knows it now. Its index is its position in the list. */
@@ -25,34 +24,13 @@ export interface RoutedBackend {
   readonly requests: number;
 }
 
-export interface ChoiceOptions {
-  readonly capability?: Capability | undefined;
-  /** A backend's name or kind, in any case. */
-  readonly provider?: string | undefined;
-  /** Stays with the backend that it was first sent to, as long as that one can serve. */
-  readonly conversationId?: string | undefined;
-  /** Names of backends that have been tried already. */
-  readonly exclude?: readonly string[] | undefined;
-}
-
-/** Where a request goes. */
-export interface Route {
-  readonly backend: Backend;
-  /** The model id as the chosen backend lists it. */
-  readonly model: string;
-  /**
-   * Says what became of the request, for the circuit breaker: `failure` when the backend is at fault, `neutral` when the
-   * request was refused or left by the client. What is said first counts. Never rejects; waiting for it makes sure that the
-   * next choice in this process knows.
-   */
-  settle(outcome: Outcome): Promise<void>;
-}
-
 /** Knows every backend and chooses one per request; in memory unless a circuit is half-open or there is a conversation. */
 export interface Router {
   choose(model: string, options?: ChoiceOptions): Promise<Route>;
   /** The listed backends in registration order. */
   list(): readonly RoutedBackend[];
+  /** Probes one backend now, where something is known to have changed. */
+  probe(name: string): Promise<void>;
   readonly registry: Registry;
   readonly aliases: Aliases;
   /** Catches up with the other replicas, after they could not be heard. */
@@ -68,7 +46,7 @@ export interface RouterDependencies {
   readonly requests: Requests;
   readonly circuits: CircuitStore;
   readonly store: BackendConfigStore;
-  readonly createBackend: (config: BackendConfig) => Backend | Promise<Backend>;
+  readonly builder: BackendBuilder;
   /** Backends that are routed to but neither kept nor listed. */
   readonly unlisted?: readonly BackendConfig[];
   readonly clock: Clock;
@@ -116,10 +94,56 @@ export function createRouter(dependencies: RouterDependencies): Router {
     store,
     channels,
     log,
-    createBackend: dependencies.createBackend,
+    builder: dependencies.builder,
     unlisted: dependencies.unlisted ?? [],
     probe: (name) => health.probe(name),
     learn: (name) => health.learn(name),
-    forget: (name) => breakers.forget(name),
+    resetCircuit: (name) => breakers.forget(name),
+    onRemoved: (name) => counts.forget(name),
   });
+  const names = (): readonly string[] => list.all().map(({ backend }) => backend.name);
+  const checker = createHealthChecker({
+    locks,
+    channels,
+    log,
+    intervalMs: rules.healthIntervalMs,
+    async checkAll() {
+      await registry.reread();
+      await Promise.all([health.probeAll(names()), breakers.refresh(names())]);
+    },
+    async onRoundElsewhere() {
+      await registry.reread();
+      const unlisted = list.all().filter(({ listed }) => !listed);
+      await health.probeAll(unlisted.map(({ backend }) => backend.name));
+      await breakers.refresh(names());
+    },
+  });
+  const chooser = createChooser({ list, breakers, counts, affinity, log });
+  const parts = [counts, breakers, health, aliases, registry, checker];
+
+  return {
+    choose: (model, options = {}) =>
+      chooser.choose({ requested: model, model: aliases.resolve(model), ...options }),
+    list: () =>
+      list.listed().map(({ backend, report: { state, reason, models } }) => ({
+        backend,
+        state,
+        reason,
+        circuit: breakers.stateOf(backend.name),
+        models,
+        requests: counts.of(backend.name),
+      })),
+    probe: (name) => health.probe(name),
+    registry,
+    aliases,
+    async refresh() {
+      await Promise.all([registry.reread(), breakers.refresh(names()), aliases.announceAll()]);
+    },
+    async start() {
+      for (const part of parts) await part.start();
+    },
+    async stop() {
+      for (const part of parts.toReversed()) await part.stop();
+    },
+  };
 }

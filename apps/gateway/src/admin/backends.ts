@@ -1,35 +1,79 @@
 import { resolveKind } from '@model-gateway/backends';
-import { backendRequestSchema, type backendRegisteredSchema } from '@model-gateway/contracts';
-import { readJson, validated } from '@model-gateway/http';
+import {
+  backendRemovalSchema,
+  backendRequestSchema,
+  ServiceError,
+  type backendListSchema,
+  type backendRegisteredSchema,
+  type backendRemovedSchema,
+} from '@model-gateway/contracts';
+import { validated } from '@model-gateway/http';
+import type { Router as ModelRouter } from '@model-gateway/router';
 import { Router } from 'express';
 import type { z } from 'zod';
-import type { BackendRegistry } from '../backend-registry.ts';
-
-const BODY_BYTES_MAX = 1024 * 1024;
+import { routableModels } from '../routable-models.ts';
+import { onlyTheseMethods, readAdminBody } from './admin-request.ts';
 
 /** `/api/admin/backends`. */
-export function createBackendsAdmin(registry: BackendRegistry): Router {
+export function createBackendsAdmin(router: Pick<ModelRouter, 'list' | 'registry'>): Router {
+  const { registry } = router;
   const routes = Router();
-  routes.post('/', async (request, response) => {
-    const body = validated(backendRequestSchema, await readJson(request, BODY_BYTES_MAX));
-    const name = body.name ?? body.type;
-    const type = resolveKind(body.type);
-    const { index } = await registry.register({
-      name,
-      type,
-      url: body.url,
-      apiKey: body.api_key ?? null,
-      models: body.models,
-      capabilities: null,
-    });
-    response.json({
-      status: 'ok',
-      message: 'backend registered',
-      name,
-      type,
-      url: body.url,
-      index,
-    } satisfies z.input<typeof backendRegisteredSchema>);
-  });
+  routes
+    .route('/')
+    .get((_request, response) => {
+      response.json(backendList(router) satisfies z.input<typeof backendListSchema>);
+    })
+    .post(async (request, response) => {
+      const body = validated(backendRequestSchema, await readAdminBody(request));
+      const { url } = body;
+      const name = body.name ?? body.type;
+      const type = resolveKind(body.type);
+      const { index } = await registry.register({
+        name,
+        type,
+        url,
+        apiKey: body.api_key ?? null,
+        models: body.models ?? [],
+        capabilities: body.capabilities ?? null,
+      });
+      response.json({
+        status: 'ok',
+        message: 'backend registered',
+        name,
+        type,
+        url,
+        index,
+      } satisfies z.input<typeof backendRegisteredSchema>);
+    })
+    .delete(async (request, response) => {
+      const body = backendRemovalSchema.safeParse(await readAdminBody(request));
+      if (!body.success) throw new ServiceError('missing_index', "Missing 'index' field");
+      const removed = await registry.removeAt(body.data.index);
+      if (removed === undefined) {
+        throw new ServiceError('not_found', 'Backend not found at given index');
+      }
+      response.json({ status: 'ok', message: 'backend removed' } satisfies z.input<
+        typeof backendRemovedSchema
+      >);
+    })
+    .all(onlyTheseMethods('GET', 'POST', 'DELETE'));
   return routes;
+}
+
+function backendList(router: Pick<ModelRouter, 'list'>): z.input<typeof backendListSchema> {
+  const backends = router.list();
+  return {
+    backends: {
+      count: backends.filter(({ state }) => state === 'Healthy').length,
+      health: backends.map(({ backend, state, circuit, models }, index) => ({
+        label: `backend_${index}:${backend.kind}`,
+        state,
+        name: backend.name,
+        type: backend.kind,
+        circuit,
+        models: [...models],
+      })),
+    },
+    models: [...routableModels(backends).keys()],
+  };
 }

@@ -44,7 +44,7 @@ fetch('/openapi.json').then((answer) => answer.json()).then((api) => {
     for (const [method, operation] of Object.entries(methods)) {
       const entry = element('details');
       const head = element('summary');
-      const auth = operation.security.map((one) => Object.keys(one).join()).join() || 'public';
+      const auth = operation.security.map((one) => Object.keys(one).join()).join(' or ') || 'public';
       head.append(element('span', method, 'method'), element('code', path), ' ', operation.summary, ' ',
         element('span', '(' + auth + ')', 'auth'));
       entry.append(head, show('Request body', schemaOf(operation.requestBody)),

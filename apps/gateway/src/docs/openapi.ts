@@ -1,56 +1,13 @@
-import {
-  backendRegisteredSchema,
-  backendRequestSchema,
-  chatCompletionSchema,
-  chatRequestSchema,
-  restErrorSchema,
-} from '@model-gateway/contracts';
+import { restErrorSchema } from '@model-gateway/contracts';
 import { SERVICE_VERSION } from '@model-gateway/http';
 import { z } from 'zod';
+import { OPERATIONS, type Operation } from './operations.ts';
 
-interface Operation {
-  readonly method: 'get' | 'post';
-  readonly path: string;
-  readonly summary: string;
-  readonly security: 'apiKey' | 'adminToken' | 'none';
-  readonly request?: z.ZodType;
-  readonly response: z.ZodType;
-}
-
-const health = z.object({
-  status: z.literal('ok'),
-  version: z.string(),
-  build_hash: z.string(),
-  models: z.int(),
-  providers: z.array(z.string()),
-  checks: z.record(z.string(), z.enum(['ok', 'away'])),
-});
-
-const OPERATIONS: readonly Operation[] = [
-  {
-    method: 'post',
-    path: '/v1/chat/completions',
-    summary: 'A chat turn.',
-    security: 'apiKey',
-    request: chatRequestSchema,
-    response: chatCompletionSchema,
-  },
-  {
-    method: 'get',
-    path: '/v1/health',
-    summary: 'Whether the service is up.',
-    security: 'none',
-    response: health,
-  },
-  {
-    method: 'post',
-    path: '/api/admin/backends',
-    summary: 'Register a backend.',
-    security: 'adminToken',
-    request: backendRequestSchema,
-    response: backendRegisteredSchema,
-  },
-];
+const SECURITY_SCHEMES = {
+  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `service-<uuid>`.' },
+  accessToken: { type: 'http', scheme: 'bearer', description: 'The access token of a user.' },
+  adminToken: { type: 'http', scheme: 'bearer', description: 'The admin token.' },
+};
 
 /** The OpenAPI description of the HTTP surface, from the same schemas that validate it. */
 export function openApiDocument(publicUrl: string | undefined): Record<string, unknown> {
@@ -67,30 +24,48 @@ export function openApiDocument(publicUrl: string | undefined): Record<string, u
     },
     ...(publicUrl === undefined ? {} : { servers: [{ url: publicUrl }] }),
     paths,
-    components: {
-      securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `service-<uuid>`.' },
-        adminToken: { type: 'http', scheme: 'bearer', description: 'The admin token.' },
-      },
-    },
+    components: { securitySchemes: SECURITY_SCHEMES },
   };
 }
 
-function describe({ summary, security, request, response }: Operation): Record<string, unknown> {
+function describe(operation: Operation): Record<string, unknown> {
+  const { summary, security, request, response, headers = {}, plainRefusals } = operation;
+  const parameters = Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  }));
   return {
     summary,
-    security: security === 'none' ? [] : [{ [security]: [] }],
+    security: security.map((scheme) => ({ [scheme]: [] })),
+    ...(parameters.length === 0 ? {} : { parameters }),
     ...(request === undefined
       ? {}
       : { requestBody: { required: true, content: jsonContent(request, 'input') } }),
     responses: {
-      200: { description: 'Done.', content: jsonContent(response, 'output') },
-      default: {
-        description: 'Refused or failed.',
-        content: jsonContent(restErrorSchema, 'output'),
-      },
+      200: { description: 'Done.', content: contentOf(operation, response) },
+      ...(plainRefusals === true
+        ? {
+            401: { description: 'No valid credential.', content: textContent },
+            429: { description: 'Too many requests.', content: { ...textContent, ...errorContent() } },
+          }
+        : {}),
+      default: { description: 'Refused or failed.', content: errorContent() },
     },
   };
+}
+
+const textContent = { 'text/plain': { schema: { type: 'string' } } };
+
+const errorContent = () => jsonContent(restErrorSchema, 'output');
+
+function contentOf({ streams }: Operation, response: z.ZodType): Record<string, unknown> {
+  const json = jsonContent(response, 'output');
+  if (streams !== true) return json;
+  const events = { type: 'string', description: 'One `data:` line per chunk, then `[DONE]`.' };
+  return { ...json, 'text/event-stream': { schema: events } };
 }
 
 function jsonContent(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {

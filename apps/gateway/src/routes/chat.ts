@@ -7,14 +7,21 @@ import {
   validated,
   type LeanRoute,
 } from '@model-gateway/http';
-import { completeChat, streamChat, type ChatDependencies } from '@model-gateway/inference';
+import {
+  assertModelAllowed,
+  completeChat,
+  streamChat,
+  type ChatDependencies,
+} from '@model-gateway/inference';
 import type { Log } from '@model-gateway/kernel';
+import type { Router } from '@model-gateway/router';
 import type { ConversationGate } from '../conversation-gate.ts';
 import type { KeyGate } from '../key-gate.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import { writeEvents } from '../openai/write-events.ts';
 
 interface ChatRouteDependencies extends ChatDependencies {
+  readonly router: Pick<Router, 'choose' | 'aliases'>;
   readonly keyGate: KeyGate;
   readonly conversationGate: ConversationGate;
   readonly bodyBytesMax: number;
@@ -23,7 +30,7 @@ interface ChatRouteDependencies extends ChatDependencies {
 
 /** `POST /v1/chat/completions`, streamed and not. */
 export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute {
-  const { keyGate, conversationGate, bodyBytesMax } = dependencies;
+  const { keyGate, conversationGate, router, bodyBytesMax } = dependencies;
   return {
     method: 'POST',
     path: '/v1/chat/completions',
@@ -34,6 +41,7 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
       const refId = serviceRefOf(request);
       const chat = validated(chatRequestSchema, await readJson(request, bodyBytesMax));
       const conversationId = await conversationGate(caller, chat.conversation_id);
+      assertModelAllowed(caller, chat.model, router.aliases.resolve(chat.model));
       const signal = clientGone(response);
       const turn = { caller, surface: 'gateway', request: chat, conversationId, refId, signal };
       response.setHeader('x-service-memory', 'disabled');

@@ -21,7 +21,7 @@ const submittedSchema = z.looseObject({ task_id: z.string().min(1) });
 
 const querySchema = z.looseObject({
   status: z.enum(['Preparing', 'Queueing', 'Processing', 'Success', 'Fail']),
-  file_id: z.string().optional(),
+  file_id: z.coerce.string().optional(),
   progress: z.number().optional(),
   video_width: z.int().optional(),
   video_height: z.int().optional(),
@@ -65,6 +65,8 @@ function taskOf(task: z.output<typeof querySchema>): VideoTask {
   const { status, file_id, progress, video_width, video_height, error } = task;
   if (status === 'Fail') return { state: 'failed', error: error ?? 'the generation failed' };
   if (status !== 'Success') return { state: 'pending', progress: progress ?? undefined };
-  if (file_id === undefined) throw upstreamFailed('the upstream named no file for a finished task');
+  if (file_id === undefined || file_id === '') {
+    throw upstreamFailed('the upstream named no file for a finished task');
+  }
   return { state: 'done', fileId: file_id, width: video_width, height: video_height };
 }

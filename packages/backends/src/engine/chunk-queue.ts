@@ -15,7 +15,7 @@ interface ChunkQueueOptions {
   readonly idleMs: number;
   readonly signal: AbortSignal;
   /** Told once, when nobody takes chunks any more: read to the end, failed, or given up. */
-  onOver(why: UpstreamFailure | undefined): void;
+  readonly onOver: (why: UpstreamFailure | undefined) => void;
 }
 
 /**

@@ -3,7 +3,6 @@ import type { Backend, Capability, Probe } from '@model-gateway/router';
 import { z } from 'zod';
 import { begunStream } from '../begun-stream.ts';
 import { RpcRefusal } from '../rpc-calls.ts';
-import { upstreamFailed } from '../upstream-error.ts';
 import type { UpstreamTimeouts } from '../upstream-http.ts';
 import { engineChat, engineChunks, engineCompletion } from './engine-chat.ts';
 import { openEngineConnection, type EngineConnection } from './engine-connection.ts';
@@ -24,7 +23,6 @@ interface EngineBackendOptions {
   readonly models: readonly string[];
   readonly timeouts: UpstreamTimeouts;
   readonly clock: Clock;
-  readonly heartbeatMs?: number;
 }
 
 // The names under which engines declare what they can do.
@@ -43,14 +41,7 @@ export function createEngineBackend(options: EngineBackendOptions): Backend {
   const { name, url, apiKey, models, timeouts, clock } = options;
   let capabilities: ReadonlySet<Capability> = new Set();
   const link = createEngineLink(async (onUnusable) => {
-    const { heartbeatMs } = options;
-    const connection = await openEngineConnection({
-      url: url.href,
-      apiKey,
-      timeouts,
-      onUnusable,
-      ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
-    });
+    const connection = await openEngineConnection({ url: url.href, apiKey, timeouts, onUnusable });
     capabilities = declaredBy(connection.handshake);
     return connection;
   });
@@ -86,11 +77,9 @@ export function createEngineBackend(options: EngineBackendOptions): Backend {
       const frames = await connection.stream(engineChat(body), signal);
       return { form: 'chunks', chunks: await begunStream(engineChunks(frames, body.model, clock)) };
     },
-    async embed({ encoding_format: _, ...request }, signal) {
-      const { data, usage } = await call('Engine.Embeddings', request, embeddingsSchema, signal);
-      if (data.length !== request.input.length) {
-        throw upstreamFailed('the engine answered another number of embeddings than inputs');
-      }
+    async embed(request, signal) {
+      const params = { ...request, encoding_format: undefined };
+      const { data, usage } = await call('Engine.Embeddings', params, embeddingsSchema, signal);
       return { model: request.model, vectors: data, promptTokens: usage?.prompt_tokens };
     },
     invoke: (model, method, params, signal) =>

@@ -6,8 +6,8 @@ import { upstreamFailed } from '../upstream-error.ts';
 import type { EngineChatChunk, EngineChatResult } from './engine-frames.ts';
 
 /** A chat body as an engine takes it: whether it is streamed is said by the method. */
-export function engineChat({ stream: _, stream_options: __, ...body }: UpstreamChat): unknown {
-  return body;
+export function engineChat(body: UpstreamChat): unknown {
+  return { ...body, stream: undefined, stream_options: undefined };
 }
 
 /** A whole answer in the form of the chat-completions convention. */
@@ -21,7 +21,7 @@ export function engineCompletion(
     object: 'chat.completion',
     model,
     choices: [{ index: 0, message, finish_reason: finish_reason ?? 'stop' }],
-    usage: usage ?? undefined,
+    usage,
   };
 }
 
@@ -34,17 +34,18 @@ export async function* engineChunks(
   const shape = createChunkShape(model, clock);
   let hasToolCalls = false;
   for await (const { delta, tool_calls, done, finish_reason, usage, error } of frames) {
-    if (error != null) throw upstreamFailed(typeof error === 'string' ? error : error.message);
-    hasToolCalls ||= tool_calls != null && tool_calls.length > 0;
+    if (error !== undefined)
+      throw upstreamFailed(typeof error === 'string' ? error : error.message);
+    hasToolCalls ||= tool_calls !== undefined && tool_calls.length > 0;
     const piece = {
-      ...(delta == null || delta === '' ? {} : { content: delta }),
-      ...(tool_calls == null || tool_calls.length === 0 ? {} : { tool_calls }),
+      ...(delta === undefined || delta === '' ? {} : { content: delta }),
+      ...(tool_calls === undefined || tool_calls.length === 0 ? {} : { tool_calls }),
     };
     if (Object.keys(piece).length > 0) yield shape.delta(piece);
     if (!done) continue;
     const reason = finish_reason ?? (hasToolCalls ? 'tool_calls' : 'stop');
     yield shape.delta({}, { finish_reason: reason });
-    if (usage != null) yield shape.usage(usage);
+    if (usage !== undefined) yield shape.usage(usage);
     return;
   }
 }

@@ -30,9 +30,8 @@ interface EngineConnectionOptions {
   readonly url: string;
   readonly apiKey: string | null;
   readonly timeouts: UpstreamTimeouts;
-  readonly heartbeatMs?: number;
   /** Told when no further call should use this connection. */
-  onUnusable(error: UpstreamFailure): void;
+  readonly onUnusable: (error: UpstreamFailure) => void;
 }
 
 type Streams = Map<string, ChunkQueue<EngineChatChunk>>;
@@ -49,7 +48,6 @@ export async function openEngineConnection(
     url: options.url,
     headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
     connectTimeoutMs: timeouts.connectMs,
-    ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
     onNotification: (method, params, frameBytes) => {
       if (method === 'Engine.ChatChunk') deliver(streams, params, frameBytes);
     },
@@ -133,7 +131,8 @@ function createConnection(
         signal,
         // The first chunk may be in the very next frame, so the stream is opened while this one is read.
         read: (result) => openStream(started(result).chat_id, signal),
-        onUnwanted: (result) => socket.send('Engine.ChatCancel', { chat_id: started(result).chat_id }),
+        onUnwanted: (result) =>
+          socket.send('Engine.ChatCancel', { chat_id: started(result).chat_id }),
       });
       return queue.read();
     },

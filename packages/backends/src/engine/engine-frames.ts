@@ -1,6 +1,7 @@
 import { tokenUsageSchema } from '@model-gateway/contracts';
 import type { UpstreamFailure } from '@model-gateway/router';
 import { z } from 'zod';
+import { ifPresent } from '../if-present.ts';
 import { upstreamFailed } from '../upstream-error.ts';
 
 /** The version of the engine protocol that is spoken here. */
@@ -22,8 +23,8 @@ const usageSchema = tokenUsageSchema.loose();
 
 export const chatResultSchema = z.looseObject({
   message: z.looseObject({ role: z.string().default('assistant') }),
-  finish_reason: z.string().nullish(),
-  usage: usageSchema.nullish(),
+  finish_reason: ifPresent(z.string()),
+  usage: ifPresent(usageSchema),
 });
 
 export type EngineChatResult = z.output<typeof chatResultSchema>;
@@ -32,19 +33,19 @@ export const chatStartedSchema = z.looseObject({ chat_id: z.string() });
 
 export const chatChunkSchema = z.looseObject({
   chat_id: z.string(),
-  delta: z.string().nullish(),
-  tool_calls: z.array(z.looseObject({})).nullish(),
+  delta: ifPresent(z.string()),
+  tool_calls: ifPresent(z.array(z.looseObject({}))),
   done: z.boolean().default(false),
-  finish_reason: z.string().nullish(),
-  usage: usageSchema.nullish(),
-  error: z.union([z.string(), z.looseObject({ message: z.string() })]).nullish(),
+  finish_reason: ifPresent(z.string()),
+  usage: ifPresent(usageSchema),
+  error: ifPresent(z.union([z.string(), z.looseObject({ message: z.string() })])),
 });
 
 export type EngineChatChunk = z.output<typeof chatChunkSchema>;
 
 export const embeddingsSchema = z.looseObject({
   data: z.array(z.array(z.number())),
-  usage: z.looseObject({ prompt_tokens: z.int().nonnegative() }).nullish(),
+  usage: ifPresent(z.looseObject({ prompt_tokens: z.int().nonnegative() })),
 });
 
 /** Reads a result by its shape; anything else is a failure of the engine. */

@@ -2,27 +2,29 @@ import { type TokenUsage, type UpstreamCompletion } from '@model-gateway/contrac
 import { randomToken, type Clock } from '@model-gateway/kernel';
 import { z } from 'zod';
 import { answerHead, usageOf } from '../chunk-shape.ts';
+import { ifPresent } from '../if-present.ts';
 import { upstreamFailed, upstreamRefused } from '../upstream-error.ts';
 
 const toolCallSchema = z.looseObject({
   id: z.string().optional(),
-  function: z.looseObject({ name: z.string(), arguments: z.unknown() }),
+  function: z.looseObject({ name: z.string(), arguments: z.unknown().optional() }),
 });
 
 const answerSchema = z.looseObject({
+  error: ifPresent(z.unknown()),
   model: z.string().optional(),
   message: z
     .looseObject({
-      content: z.string().nullish(),
-      thinking: z.string().nullish(),
-      tool_calls: z.array(toolCallSchema).nullish(),
+      content: ifPresent(z.string()),
+      thinking: ifPresent(z.string()),
+      tool_calls: ifPresent(z.array(toolCallSchema)),
     })
     .optional(),
   done: z.boolean().optional(),
-  done_reason: z.string().nullish(),
+  done_reason: ifPresent(z.string()),
   prompt_eval_count: z.int().nonnegative().optional(),
   eval_count: z.int().nonnegative().optional(),
-  logprobs: z.array(z.unknown()).nullish(),
+  logprobs: ifPresent(z.array(z.unknown())),
 });
 
 /** One line of a streamed answer, or a whole one. */
@@ -32,16 +34,19 @@ const CALL_ID_BYTES = 18;
 
 /** Reads an answer or a line of one; an error in its place is a failure, also after a good status. */
 export function readLocalAnswer(status: number, value: unknown): LocalAnswer {
-  if (typeof value === 'object' && value !== null && 'error' in value && value.error != null) {
-    throw upstreamRefused(status, JSON.stringify(value));
-  }
   const answer = answerSchema.safeParse(value);
-  if (!answer.success) throw upstreamFailed('the upstream answered something that is not a chat answer');
+  if (answer.data?.error !== undefined) throw upstreamRefused(status, JSON.stringify(value));
+  if (!answer.success)
+    throw upstreamFailed('the upstream answered something that is not a chat answer');
   return answer.data;
 }
 
 /** A whole answer in the form of the chat-completions convention. */
-export function localCompletion(answer: LocalAnswer, model: string, clock: Clock): UpstreamCompletion {
+export function localCompletion(
+  answer: LocalAnswer,
+  model: string,
+  clock: Clock,
+): UpstreamCompletion {
   const calls = toolCalls(answer, 0);
   const { content, ...rest } = messageFields(answer);
   return {
@@ -55,7 +60,7 @@ export function localCompletion(answer: LocalAnswer, model: string, clock: Clock
           role: 'assistant',
           content: content ?? (calls.length > 0 ? null : ''),
           ...rest,
-          ...(calls.length > 0 ? { tool_calls: calls.map(({ index: _, ...call }) => call) } : {}),
+          ...(calls.length > 0 ? { tool_calls: calls.map(withoutIndex) } : {}),
         },
         ...logprobsOf(answer),
         finish_reason: finishReason(answer, calls.length > 0),
@@ -72,8 +77,8 @@ export function messageFields({ message }: LocalAnswer): {
 } {
   const { content, thinking } = message ?? {};
   return {
-    ...(content == null || content === '' ? {} : { content }),
-    ...(thinking == null || thinking === '' ? {} : { reasoning_content: thinking }),
+    ...(content === undefined || content === '' ? {} : { content }),
+    ...(thinking === undefined || thinking === '' ? {} : { reasoning_content: thinking }),
   };
 }
 
@@ -89,7 +94,7 @@ export function toolCalls({ message }: LocalAnswer, firstIndex: number) {
 
 /** The token probabilities of an answer, where they were asked for. */
 export function logprobsOf({ logprobs }: LocalAnswer): { readonly logprobs?: unknown } {
-  return logprobs == null ? {} : { logprobs: { content: logprobs } };
+  return logprobs === undefined ? {} : { logprobs: { content: logprobs } };
 }
 
 /** Why an answer ended, in the words of the convention. */
@@ -102,6 +107,11 @@ export function finishReason({ done_reason }: LocalAnswer, hasToolCalls: boolean
 export function localUsage({ prompt_eval_count, eval_count }: LocalAnswer): TokenUsage | undefined {
   if (prompt_eval_count === undefined && eval_count === undefined) return undefined;
   return usageOf(prompt_eval_count ?? 0, eval_count ?? 0);
+}
+
+/** Only the pieces of a stream are numbered. */
+function withoutIndex({ id, type, function: called }: ReturnType<typeof toolCalls>[number]) {
+  return { id, type, function: called };
 }
 
 function argumentText(value: unknown): string {

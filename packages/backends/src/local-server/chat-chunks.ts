@@ -35,13 +35,17 @@ export async function* localChunks(
   try {
     while (!isDone) {
       const line = await lines.next();
-      if (line.done === true) throw upstreamFailed('the upstream ended its answer before it was done');
+      if (line.done === true)
+        throw upstreamFailed('the upstream ended its answer before it was done');
       const answer = readLocalAnswer(status, parseJson(line.value));
       isDone = answer.done === true;
       shape ??= createChunkShape(answer.model ?? model, clock);
       const calls = toolCalls(answer, callCount);
       callCount += calls.length;
-      const piece = { ...messageFields(answer), ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+      const piece = {
+        ...messageFields(answer),
+        ...(calls.length > 0 ? { tool_calls: calls } : {}),
+      };
       if (Object.keys(piece).length > 0) yield shape.delta(piece, logprobsOf(answer));
       if (isDone) yield* ending(answer, shape, callCount > 0);
     }

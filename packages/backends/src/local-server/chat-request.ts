@@ -56,7 +56,8 @@ function optionsOf(body: UpstreamChat): Readonly<Record<string, unknown>> {
 function formatOf(responseFormat: unknown): { readonly format?: unknown } {
   if (!isObject(responseFormat)) return {};
   if (responseFormat['type'] === 'json_object') return { format: 'json' };
-  const schema = responseFormat['type'] === 'json_schema' ? responseFormat['json_schema'] : undefined;
+  const schema =
+    responseFormat['type'] === 'json_schema' ? responseFormat['json_schema'] : undefined;
   return isObject(schema) && schema['schema'] !== undefined ? { format: schema['schema'] } : {};
 }
 

@@ -14,12 +14,18 @@ const REMOTE_URL = /^[a-z][a-z0-9+.-]*:/i;
 export function imageData(image: unknown): string {
   const { data } = imageSchema.safeParse(image);
   if (data === undefined) {
-    throw new ServiceError('invalid_request', 'an image must be base64, a data URL, or an object with data_base64');
+    throw new ServiceError(
+      'invalid_request',
+      'an image must be base64, a data URL, or an object with data_base64',
+    );
   }
   const base64 = data.replace(DATA_URL, '');
   // The gateway fetches nothing on behalf of a client, and neither do these servers.
   if (REMOTE_URL.test(base64)) {
-    throw new ServiceError('invalid_request', 'a local server takes images as base64 data URLs only');
+    throw new ServiceError(
+      'invalid_request',
+      'a local server takes images as base64 data URLs only',
+    );
   }
   return base64;
 }

@@ -1,3 +1,4 @@
+import { ServiceError } from '@model-gateway/contracts';
 import type { Clock } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
@@ -75,11 +76,16 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
       const answer = await post('/api/chat', localChat(body, { stream: true }), signal);
       return { form: 'chunks', chunks: await begunStream(localChunks(answer, body.model, clock)) };
     },
-    embed: ({ encoding_format: _, ...request }, signal) =>
-      boundedCall(timeouts.totalMs, signal, async (bounded) => {
-        const { body } = await post('/api/embed', request, bounded);
-        return readEmbeddings(await readJsonAnswer(body, ANSWER_BYTES_MAX), request);
-      }),
+    async embed(request, signal) {
+      if (request.input.some((text) => typeof text !== 'string')) {
+        throw new ServiceError('invalid_request', 'a local server embeds texts, not token ids');
+      }
+      return boundedCall(timeouts.totalMs, signal, async (bounded) => {
+        const embed = { ...request, encoding_format: undefined };
+        const { body } = await post('/api/embed', embed, bounded);
+        return readEmbeddings(await readJsonAnswer(body, ANSWER_BYTES_MAX), request.model);
+      });
+    },
     close: () => http.close(),
   };
 }
@@ -94,14 +100,11 @@ function probeResult({ status, text }: ControlAnswer): Probe {
   return { state: 'Degraded', models, reason: 'it has no models to serve' };
 }
 
-function readEmbeddings(
-  value: unknown,
-  request: { readonly model: string; readonly input: readonly string[] },
-): UpstreamEmbeddings {
+function readEmbeddings(value: unknown, asked: string): UpstreamEmbeddings {
   const answer = embedAnswer.safeParse(value);
-  if (!answer.success || answer.data.embeddings.length !== request.input.length) {
+  if (!answer.success) {
     throw upstreamFailed('the upstream answered something that is not a list of embeddings');
   }
-  const { model = request.model, embeddings, prompt_eval_count } = answer.data;
+  const { model = asked, embeddings, prompt_eval_count } = answer.data;
   return { model, vectors: embeddings, promptTokens: prompt_eval_count };
 }

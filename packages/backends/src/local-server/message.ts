@@ -1,5 +1,6 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { z } from 'zod';
+import { ifPresent } from '../if-present.ts';
 import { imageData } from './image-data.ts';
 
 const contentPart = z.union([
@@ -12,16 +13,16 @@ const contentPart = z.union([
 
 const toolCallSchema = z.looseObject({
   id: z.string().optional(),
-  function: z.looseObject({ name: z.string(), arguments: z.unknown() }),
+  function: z.looseObject({ name: z.string(), arguments: z.unknown().optional() }),
 });
 
 const messageSchema = z.looseObject({
   role: z.string(),
-  content: z.union([z.string(), z.array(contentPart)]).nullish(),
-  images: z.array(z.unknown()).nullish(),
-  tool_calls: z.array(toolCallSchema).nullish(),
-  tool_call_id: z.string().nullish(),
-  reasoning_content: z.string().nullish(),
+  content: ifPresent(z.union([z.string(), z.array(contentPart)])),
+  images: ifPresent(z.array(z.unknown())),
+  tool_calls: ifPresent(z.array(toolCallSchema)),
+  tool_call_id: ifPresent(z.string()),
+  reasoning_content: ifPresent(z.string()),
 });
 
 type Message = z.output<typeof messageSchema>;
@@ -45,17 +46,17 @@ export function localMessages(messages: unknown): readonly unknown[] {
 function localMessage(message: Message, toolNames: ReadonlyMap<string, string>): unknown {
   const { role, content, images, tool_calls, tool_call_id, reasoning_content, ...rest } = message;
   const pictures = [...partImages(content), ...(images ?? []).map(imageData)];
-  const toolName = tool_call_id == null ? undefined : toolNames.get(tool_call_id);
+  const toolName = tool_call_id === undefined ? undefined : toolNames.get(tool_call_id);
   return {
     ...rest,
     // The newer name of the same role.
     role: role === 'developer' ? 'system' : role,
     content: textOf(content),
     ...(pictures.length === 0 ? {} : { images: pictures }),
-    ...(tool_calls == null ? {} : { tool_calls: tool_calls.map(localToolCall) }),
-    ...(tool_call_id == null ? {} : { tool_call_id }),
+    ...(tool_calls === undefined ? {} : { tool_calls: tool_calls.map(localToolCall) }),
+    ...(tool_call_id === undefined ? {} : { tool_call_id }),
     ...(toolName === undefined ? {} : { tool_name: toolName }),
-    ...(reasoning_content == null ? {} : { thinking: reasoning_content }),
+    ...(reasoning_content === undefined ? {} : { thinking: reasoning_content }),
   };
 }
 

@@ -12,7 +12,8 @@ export async function* ndjsonLines(
   const keep = (part: Uint8Array): void => {
     if (part.length === 0) return;
     size += part.length;
-    if (size > lineBytesMax) throw upstreamFailed(`the upstream sent a line of more than ${lineBytesMax} bytes`);
+    if (size > lineBytesMax)
+      throw upstreamFailed(`the upstream sent a line of more than ${lineBytesMax} bytes`);
     parts.push(part);
   };
   const take = (): string => {

@@ -1,9 +1,11 @@
 import type { Clock, Log } from '@model-gateway/kernel';
+import { createLocalCircuits } from '@model-gateway/router';
 import { createFileJournal } from '../local/file-journal.ts';
 import { createLocalChannels } from '../local/local-channels.ts';
 import { createLocalCounters } from '../local/local-counters.ts';
 import { createLocalLocks } from '../local/local-locks.ts';
 import { createRedisChannels } from '../redis/redis-channels.ts';
+import { createRedisCircuits } from '../redis/redis-circuits.ts';
 import { createRedisConnection } from '../redis/redis-connection.ts';
 import { createRedisCounters } from '../redis/redis-counters.ts';
 import { createRedisEntries } from '../redis/redis-entries.ts';
@@ -11,6 +13,7 @@ import { createRedisJournal } from '../redis/redis-journal.ts';
 import { createRedisLocks } from '../redis/redis-locks.ts';
 import type { BusMode, Stores } from '../stores.ts';
 import { createFailoverChannels } from './failover-channels.ts';
+import { createFailoverCircuits } from './failover-circuits.ts';
 import { createFailoverCounters } from './failover-counters.ts';
 import { createFailoverEntries } from './failover-entries.ts';
 import { createFailoverJournal } from './failover-journal.ts';
@@ -76,6 +79,13 @@ export function createFailoverStores(options: FailoverStoresOptions): Stores {
       log,
       own: createOwnEntries({ clock }),
       redis: createRedisEntries({ connection, prefix }),
+    }),
+    circuits: createFailoverCircuits({
+      connection,
+      fallBack,
+      log,
+      local: createLocalCircuits({ clock }),
+      redis: createRedisCircuits({ connection, prefix }),
     }),
     journal,
     async start() {

@@ -1,4 +1,5 @@
 import type { Clock, Log } from '@model-gateway/kernel';
+import { createLocalCircuits } from '@model-gateway/router';
 import type { Stores } from '../stores.ts';
 import { createFileJournal } from './file-journal.ts';
 import { createLocalChannels } from './local-channels.ts';
@@ -22,6 +23,7 @@ export function createLocalStores(options: LocalStoresOptions): Stores {
     locks: createLocalLocks({ clock }),
     counters: createLocalCounters({ clock }),
     entries: createLocalEntries({ clock }),
+    circuits: createLocalCircuits({ clock }),
     journal,
     start: () => journal.start(),
     close: () => journal.close(),

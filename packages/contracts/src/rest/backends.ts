@@ -1,12 +1,31 @@
 import { z } from 'zod';
 
-/** The body of `POST /api/admin/backends`. */
+/** What a backend can be registered as able to do. */
+const capability = z.enum(['chat', 'embeddings', 'video', 'realtime', 'invoke']);
+
+const TYPE_DEFAULT = 'local-server';
+const URL_DEFAULT = 'http://localhost:11434';
+
+/** The body of `POST /api/admin/backends`; everything in it is optional. */
 export const backendRequestSchema = z.object({
-  type: z.string().min(1).max(64).default('local-server'),
-  url: z.string().min(1).max(2048).default('http://localhost:11434'),
-  api_key: z.string().max(4096).optional(),
-  name: z.string().trim().min(1).max(64).optional(),
-  models: z.array(z.string().min(1).max(128)).max(1000).default([]),
+  type: z
+    .string()
+    .min(1)
+    .max(64)
+    .nullish()
+    .meta({ default: TYPE_DEFAULT })
+    .transform((type) => type ?? TYPE_DEFAULT),
+  url: z
+    .string()
+    .min(1)
+    .max(2048)
+    .nullish()
+    .meta({ default: URL_DEFAULT })
+    .transform((url) => url ?? URL_DEFAULT),
+  api_key: z.string().max(4096).nullish(),
+  name: z.string().trim().min(1).max(64).nullish(),
+  models: z.array(z.string().min(1).max(128)).max(1000).nullish(),
+  capabilities: z.array(capability).min(1).nullish(),
 });
 
 /** What registering a backend answers. */
@@ -17,4 +36,33 @@ export const backendRegisteredSchema = z.object({
   type: z.string(),
   url: z.string(),
   index: z.int(),
+});
+
+/** The answer of `GET /api/admin/backends`. */
+export const backendListSchema = z.object({
+  backends: z.object({
+    /** Of healthy backends. */
+    count: z.int(),
+    health: z.array(
+      z.object({
+        label: z.string(),
+        state: z.enum(['Healthy', 'Degraded', 'Unhealthy']),
+        name: z.string(),
+        type: z.string(),
+        circuit: z.enum(['closed', 'open', 'half-open']),
+        models: z.array(z.string()),
+      }),
+    ),
+  }),
+  /** Every model id that is routed to. */
+  models: z.array(z.string()),
+});
+
+/** The body of `DELETE /api/admin/backends`: the position in registration order. */
+export const backendRemovalSchema = z.object({ index: z.int() });
+
+/** What removing a backend answers. */
+export const backendRemovedSchema = z.object({
+  status: z.literal('ok'),
+  message: z.literal('backend removed'),
 });

@@ -1,0 +1,137 @@
+import {
+  aliasChangedSchema,
+  aliasListSchema,
+  aliasRemovalSchema,
+  aliasRequestSchema,
+  backendListSchema,
+  backendRegisteredSchema,
+  backendRemovalSchema,
+  backendRemovedSchema,
+  backendRequestSchema,
+  chatCompletionSchema,
+  chatRequestSchema,
+  embeddingListSchema,
+  embeddingsRequestSchema,
+  modelListSchema,
+} from '@model-gateway/contracts';
+import { z } from 'zod';
+
+/** One thing that can be asked of the HTTP surface. */
+export interface Operation {
+  readonly method: 'get' | 'post' | 'delete';
+  readonly path: string;
+  readonly summary: string;
+  /** Any one of these will do; none means that it is public. */
+  readonly security: readonly ('apiKey' | 'accessToken' | 'adminToken')[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly request?: z.ZodType;
+  readonly response: z.ZodType;
+  /** Answers with events when it is asked to. */
+  readonly streams?: boolean;
+  /** Refuses credentials and too many requests in plain text. */
+  readonly plainRefusals?: boolean;
+}
+
+const health = z.object({
+  status: z.literal('ok'),
+  version: z.string(),
+  build_hash: z.string(),
+  models: z.int(),
+  providers: z.array(z.string()),
+  checks: z.record(z.string(), z.enum(['ok', 'away'])),
+});
+
+const referenceHeader = {
+  'x-service-ref': 'A reference of at most 64 characters that the usage is attributed to.',
+};
+
+const inference: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/v1/chat/completions',
+    summary: 'A chat turn, streamed or not.',
+    security: ['apiKey'],
+    headers: referenceHeader,
+    request: chatRequestSchema,
+    response: chatCompletionSchema,
+    streams: true,
+    plainRefusals: true,
+  },
+  {
+    method: 'post',
+    path: '/v1/embeddings',
+    summary: 'Vectors of texts.',
+    security: ['apiKey'],
+    headers: referenceHeader,
+    request: embeddingsRequestSchema,
+    response: embeddingListSchema,
+    plainRefusals: true,
+  },
+  {
+    method: 'get',
+    path: '/v1/models',
+    summary: 'The models that can be asked for.',
+    security: ['apiKey', 'accessToken'],
+    response: modelListSchema,
+    plainRefusals: true,
+  },
+  {
+    method: 'get',
+    path: '/v1/health',
+    summary: 'Whether the service is up.',
+    security: [],
+    response: health,
+  },
+];
+
+const administration: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/api/admin/backends',
+    summary: 'The backends, how they are, and what they serve.',
+    security: ['adminToken'],
+    response: backendListSchema,
+  },
+  {
+    method: 'post',
+    path: '/api/admin/backends',
+    summary: 'Register a backend.',
+    security: ['adminToken'],
+    request: backendRequestSchema,
+    response: backendRegisteredSchema,
+  },
+  {
+    method: 'delete',
+    path: '/api/admin/backends',
+    summary: 'Remove a backend.',
+    security: ['adminToken'],
+    request: backendRemovalSchema,
+    response: backendRemovedSchema,
+  },
+  {
+    method: 'get',
+    path: '/api/admin/aliases',
+    summary: 'Other names for models.',
+    security: ['adminToken'],
+    response: aliasListSchema,
+  },
+  {
+    method: 'post',
+    path: '/api/admin/aliases',
+    summary: 'Give a model another name.',
+    security: ['adminToken'],
+    request: aliasRequestSchema,
+    response: aliasChangedSchema,
+  },
+  {
+    method: 'delete',
+    path: '/api/admin/aliases',
+    summary: 'Take a name back.',
+    security: ['adminToken'],
+    request: aliasRemovalSchema,
+    response: aliasChangedSchema,
+  },
+];
+
+/** Everything that the gateway serves. */
+export const OPERATIONS: readonly Operation[] = [...inference, ...administration];

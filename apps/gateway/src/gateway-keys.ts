@@ -1,0 +1,35 @@
+import {
+  createAccountChanges,
+  createKeyCache,
+  createKeyGrants,
+  type KeyCache,
+} from '@model-gateway/accounts';
+import type { AppContext } from '@model-gateway/host';
+import type { Subscription } from '@model-gateway/kernel';
+
+/** The keys that callers come with, remembered for as long as nothing changes about them. */
+export interface GatewayKeys extends Pick<KeyCache, 'find'> {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function createGatewayKeys(context: AppContext): GatewayKeys {
+  const { database, bus, clock, log } = context;
+  const changes = createAccountChanges({ channels: bus.channels, counters: bus.counters, log });
+  const grants = createKeyGrants(database);
+  const cache = createKeyCache({
+    lookUp: (secret) => grants.lookUp(secret),
+    readEpoch: () => changes.readEpoch(),
+    clock,
+  });
+  let subscription: Subscription | undefined;
+  return {
+    find: (secret) => cache.find(secret),
+    async start() {
+      subscription = await changes.subscribe((change) => cache.heard(change));
+    },
+    async stop() {
+      await subscription?.close();
+    },
+  };
+}

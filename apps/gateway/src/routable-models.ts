@@ -1,0 +1,13 @@
+import type { RoutedBackend } from '@model-gateway/router';
+
+/** Every model that requests are routed to, with the name of the first backend that serves it. */
+export function routableModels(
+  backends: readonly Pick<RoutedBackend, 'backend' | 'state' | 'models'>[],
+): Map<string, string> {
+  const owners = new Map<string, string>();
+  for (const { backend, state, models } of backends) {
+    if (state !== 'Healthy') continue;
+    for (const id of models) if (!owners.has(id)) owners.set(id, backend.name);
+  }
+  return owners;
+}

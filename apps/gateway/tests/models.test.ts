@@ -1,0 +1,158 @@
+import { createAccessTokens } from '@model-gateway/accounts';
+import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
+import OpenAI from 'openai';
+import { admin, groupsOf, keysOf, registerBackend, startGateway } from './gateway.ts';
+import type { GatewayUnderTest } from './gateway.ts';
+
+const QUICK_START = [
+  'Qwen/Qwen3-0.6B',
+  'Qwen/Qwen3-1.7B',
+  'HuggingFaceTB/SmolLM2-1.7B-Instruct',
+  'google/gemma-3-1b-it',
+  'microsoft/Phi-4-mini-instruct',
+  'deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B',
+];
+
+let gateway: GatewayUnderTest;
+let first: RunningChatUpstream;
+let second: RunningChatUpstream;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  first = await startChatUpstream({ models: ['a', 'both', 'Qwen/Qwen3-0.6B'] });
+  second = await startChatUpstream({ models: ['both', 'b:latest'] });
+});
+afterAll(async () => {
+  await gateway.test.close();
+  await Promise.all([first.close(), second.close()]);
+});
+
+interface Listing {
+  readonly object: string;
+  readonly data: readonly { id: string; object: string; owned_by: string }[];
+}
+
+async function list(bearer = gateway.key): Promise<Listing> {
+  const response = await fetch(`${gateway.url}/v1/models`, {
+    headers: { authorization: `Bearer ${bearer}` },
+  });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Listing;
+}
+
+const owners = async (bearer?: string): Promise<Record<string, string>> =>
+  Object.fromEntries((await list(bearer)).data.map(({ id, owned_by }) => [id, owned_by]));
+
+test('without a backend the six quick-start models are listed', async () => {
+  expect(await list()).toEqual({
+    object: 'list',
+    data: QUICK_START.map((id) => ({ id, object: 'model', owned_by: 'huggingface' })),
+  });
+});
+
+test('the models of every healthy backend are listed once, owned by the first that serves them', async () => {
+  await registerBackend(gateway, { type: 'external', name: 'first', url: first.url });
+  await registerBackend(gateway, { type: 'external', name: 'second', url: second.url });
+  await registerBackend(gateway, {
+    type: 'external',
+    name: 'away',
+    url: 'http://127.0.0.1:9',
+    models: ['never'],
+  });
+  expect(await owners()).toEqual({
+    ...Object.fromEntries(QUICK_START.map((id) => [id, 'huggingface'])),
+    a: 'first',
+    both: 'first',
+    'Qwen/Qwen3-0.6B': 'first',
+    'b:latest': 'second',
+  });
+});
+
+test('the official client lists the models', async () => {
+  const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
+  const ids = [];
+  for await (const model of client.models.list()) ids.push(model.id);
+  expect(ids).toContain('b:latest');
+  expect(ids).toContain('google/gemma-3-1b-it');
+});
+
+test('a signed-in user may list them too, and an alias is no model', async () => {
+  const { jwtSecret, clock } = gateway.test.context;
+  const tokens = createAccessTokens({ secret: jwtSecret, expiresInSecs: 60, clock });
+  await admin(gateway, 'POST', 'aliases', { alias: 'short', target: 'a' });
+  const listed = await owners(tokens.sign(gateway.userId));
+  expect(listed).toEqual(await owners());
+  expect(listed).not.toHaveProperty('short');
+});
+
+test.each([
+  { why: 'no credential', bearer: undefined, text: 'Missing Authorization header. Use: Bearer <api_key_or_jwt>' },
+  { why: 'an unknown key', bearer: `service-${crypto.randomUUID()}`, text: 'Invalid API key or JWT' },
+  { why: 'a token of somebody else', bearer: 'eyJhbGciOiJub25lIn0.e30.', text: 'Invalid API key or JWT' },
+])('$why is refused in plain text', async ({ bearer, text }) => {
+  const response = await fetch(`${gateway.url}/v1/models`, {
+    headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` },
+  });
+  expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect([response.status, await response.text()]).toEqual([401, text]);
+});
+
+describe('a group key', () => {
+  let key: string;
+  let groupId: string;
+  const rules = () => groupsOf(gateway.test);
+  const owner = async () => {
+    const user = await gateway.test.context.database.users.findById(gateway.userId);
+    if (user === undefined) throw new Error('the user is gone');
+    return user;
+  };
+  beforeAll(async () => {
+    ({ id: groupId } = await rules().groups.create(await owner(), { name: 'Team' }));
+    const made = await keysOf(gateway.test).create({
+      userId: gateway.userId,
+      name: 'team',
+      groupId,
+    });
+    key = made.secret;
+  });
+
+  const embed = (model: string): Promise<Response> =>
+    fetch(`${gateway.url}/v1/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model, input: 'x' }),
+    });
+  const chat = (model: string): Promise<Response> =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+    });
+
+  test('sees and gets what its group may use, from the very next request on', async () => {
+    expect(await owners(key)).toEqual(await owners());
+    expect((await embed('b')).status).toBe(200);
+    await rules().models.deny(await owner(), groupId, ['b']);
+    expect(Object.keys(await owners(key))).not.toContain('b:latest');
+    expect(Object.keys(await owners())).toContain('b:latest');
+    for (const refused of [await embed('b'), await chat('b:latest')]) {
+      expect(refused.status).toBe(403);
+      expect(await refused.json()).toMatchObject({
+        error: { type: 'auth_error', code: 'model_not_allowed' },
+      });
+    }
+    await rules().groups.update(await owner(), groupId, { enforceModelAllowlist: true });
+    await rules().models.allow(await owner(), groupId, ['a']);
+    expect(Object.keys(await owners(key))).toEqual(['a']);
+    expect((await chat('both')).status).toBe(403);
+    // By its alias as well.
+    expect((await chat('short')).status).toBe(200);
+    await rules().models.deny(await owner(), groupId, ['a']);
+    expect((await chat('short')).status).toBe(403);
+  });
+
+  test('becomes a personal key when the group is deleted', async () => {
+    await rules().groups.delete(await owner(), groupId);
+    expect(await owners(key)).toEqual(await owners());
+  });
+});

@@ -1,0 +1,52 @@
+import { createAccessTokens } from '@model-gateway/accounts';
+import { keysOf, startGateway, type GatewayUnderTest } from './gateway.ts';
+
+let gateway: GatewayUnderTest;
+afterEach(() => gateway.test.close());
+
+const models = (bearer = gateway.key): Promise<Response> =>
+  fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${bearer}` } });
+
+const chat = (): Promise<Response> =>
+  fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}` },
+    body: '{}',
+  });
+
+async function expectLimited(response: Response): Promise<void> {
+  expect(response.status).toBe(429);
+  expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(response.headers.get('retry-after')).toBeNull();
+  expect(await response.text()).toBe('Rate limit exceeded. Try again later.');
+}
+
+test('60 requests of a key pass within a minute, on all paths together, and others are not affected', async () => {
+  gateway = await startGateway();
+  const other = await keysOf(gateway.test).create({ userId: gateway.userId, name: 'other' });
+  for (let count = 0; count < 30; count += 1) {
+    expect((await models()).status).toBe(200);
+    // A request that is refused later has passed the limit all the same.
+    expect((await chat()).status).toBe(400);
+  }
+  await expectLimited(await models());
+  await expectLimited(await chat());
+  expect((await models(other.secret)).status).toBe(200);
+  expect((await models(`service-${crypto.randomUUID()}`)).status).toBe(401);
+});
+
+test('a limit of 0 blocks everything', async () => {
+  gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '0' });
+  await expectLimited(await models());
+  await expectLimited(await chat());
+});
+
+test('a signed-in user is limited as a user, whatever the token', async () => {
+  gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '2' });
+  const { jwtSecret, clock } = gateway.test.context;
+  const tokens = createAccessTokens({ secret: jwtSecret, expiresInSecs: 60, clock });
+  expect((await models(tokens.sign(gateway.userId))).status).toBe(200);
+  expect((await models(tokens.sign(gateway.userId))).status).toBe(200);
+  await expectLimited(await models(tokens.sign(gateway.userId)));
+  expect((await models()).status).toBe(200);
+});

@@ -1,0 +1,127 @@
+// Everybody who is measured. They are started for each work anew and take turns within its rounds.
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ensureNginx, nginxCommand } from './peers/nginx.mjs';
+import { ensurePortkey, portkeyCommand, PORTKEY_VERSION } from './peers/portkey.mjs';
+
+const FIRST_ANSWER_TIMEOUT_MS = 10_000;
+const FIRST_ANSWER_INTERVAL_MS = 100;
+
+/** What each is called in the tables. */
+export const LABELS = {
+  direct: 'upstream directly',
+  nginx: 'nginx proxy_pass',
+  bare: 'node:http + undici, bare',
+  metered: 'node:http + undici, metered',
+  portkey: `Portkey ${PORTKEY_VERSION}, bare`,
+  gateway: 'our gateway',
+  'bare-two': 'node:http + undici, bare, two processes',
+  'gateway-two': 'our gateway, two processes',
+};
+
+const peer = (name) => fileURLToPath(new URL(`peers/${name}.mjs`, import.meta.url));
+
+/** Makes the function that starts contestants by name. A peer that this machine cannot have is left out with a note. */
+export async function createContestants(run) {
+  const { processes, service, options, cores, folder, upstream } = run;
+  const origin = `http://127.0.0.1:${upstream.port}`;
+  const nginx = await ensureNginx();
+  const portkey = await ensurePortkey();
+  const notes = [];
+  if (nginx === undefined) notes.push('nginx is not installed and was left out.');
+  if (portkey === undefined) notes.push('Portkey could not be fetched and was left out.');
+
+  const spawnPeer = (name, command, environment = () => ({ NODE_ENV: 'production' })) =>
+    processes.start({ name, command, environment, cores: cores?.measured });
+  const bare = () =>
+    spawnPeer('bare', (port) => [options.node, peer('bare'), port, origin].map(String));
+  const gateway = (work) =>
+    service.startApp('gateway', { on: cores?.measured, nodeFlags: profileFlags(options, work) });
+  const authorization = { authorization: `Bearer ${service.key}` };
+
+  const catalogue = {
+    direct: { start: async () => [{ ...upstream, stop: async () => undefined }] },
+    nginx: nginx && {
+      start: async () => [
+        await spawnPeer('nginx', (port) =>
+          nginxCommand({ program: nginx, folder, port, upstreamPort: upstream.port }),
+        ),
+      ],
+    },
+    bare: { start: async () => [await bare()] },
+    'bare-two': { start: () => Promise.all([bare(), bare()]) },
+    metered: {
+      headers: authorization,
+      start: async () => [
+        await spawnPeer('metered', (port) =>
+          [options.node, peer('metered'), port, origin, service.redisUrl, service.key].map(String),
+        ),
+      ],
+    },
+    portkey: portkey && {
+      headers: {
+        authorization: 'Bearer bench',
+        'x-portkey-provider': 'openai',
+        'x-portkey-custom-host': `${origin}/v1`,
+      },
+      start: async () => [
+        await spawnPeer('portkey', (port) =>
+          portkeyCommand({ node: options.node, program: portkey, port }),
+        ),
+      ],
+    },
+    gateway: { headers: authorization, start: async (work) => [await gateway(work)] },
+    'gateway-two': {
+      headers: authorization,
+      start: (work) => Promise.all([gateway(work), gateway(work)]),
+    },
+  };
+
+  return {
+    notes,
+    /** Starts those that this machine can have; each answers `request` at least once, or says why it does not. */
+    async start(names, { work, body }) {
+      const started = [];
+      for (const name of names.filter((each) => catalogue[each] !== undefined)) {
+        const { headers = {}, start } = catalogue[name];
+        const children = await start(work);
+        const request = { path: '/v1/chat/completions', headers, body };
+        const refusals = await Promise.all(children.map(({ port }) => firstAnswer(port, request)));
+        started.push({
+          name,
+          label: LABELS[name],
+          request,
+          refusal: refusals.find((refusal) => refusal !== undefined),
+          ports: children.map(({ port }) => port),
+          pids: children.map(({ pid }) => pid),
+          stop: () => Promise.all(children.map((child) => child.stop())),
+        });
+      }
+      return started;
+    },
+  };
+}
+
+const profileFlags = (options, work) =>
+  options.profile
+    ? [
+        '--cpu-prof',
+        `--cpu-prof-dir=${fileURLToPath(new URL(`profiles/${work}`, import.meta.url))}`,
+      ]
+    : [];
+
+/** Waits for a first answer of 200: a gateway that has just started may still be probing its backend. */
+async function firstAnswer(port, { path, headers, body }) {
+  const deadline = performance.now() + FIRST_ANSWER_TIMEOUT_MS;
+  for (;;) {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (response.ok) return undefined;
+    if (performance.now() > deadline) return `HTTP ${response.status}: ${text.slice(0, 200)}`;
+    await sleep(FIRST_ANSWER_INTERVAL_MS);
+  }
+}

@@ -1,0 +1,101 @@
+// The processes of a run. Each has a guard that ends it with us, however we end; nothing outlives the benchmark.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pinned } from './cores.mjs';
+
+const READY_TIMEOUT_MS = 60_000;
+const READY_INTERVAL_MS = 50;
+const GRACE_SECONDS = 10;
+const NS_PER_MS = 1e6;
+
+/** Loads the build of one of our packages. */
+export async function importBuild(name) {
+  const file = new URL(`../packages/${name}/dist/index.js`, import.meta.url);
+  if (!existsSync(file)) throw new Error(`${name} is not built: run \`pnpm build\` first`);
+  return import(file.href);
+}
+
+/** Makes the function that starts processes, and the one that stops all of them. */
+export async function createProcesses() {
+  const { freePort, startGuarded } = await importBuild('embedded');
+  const running = new Set();
+
+  /** Starts `command(port)` and waits until somebody listens on its port. */
+  async function start({ name, command, cores, environment = () => ({}) }) {
+    const port = await freePort();
+    const child = startGuarded({
+      command: pinned(cores, await command(port)),
+      stopSignal: 'TERM',
+      forceSignal: 'KILL',
+      graceSeconds: GRACE_SECONDS,
+      environment: environment(port),
+      onLine: () => undefined,
+    });
+    const started = {
+      name,
+      port,
+      pid: await child.pid,
+      async stop() {
+        running.delete(started);
+        await child.stop();
+      },
+    };
+    running.add(started);
+    const outcome = await Promise.race([
+      untilListening(port),
+      child.exited.then((status) => `ended with status ${status}`),
+    ]);
+    if (outcome === 'listening') return started;
+    await started.stop();
+    throw new Error(`${name} ${outcome}: ${child.lastLines().join('\n')}`);
+  }
+
+  return {
+    start,
+    stopAll: () => Promise.all([...running].map((child) => child.stop())).then(() => undefined),
+  };
+}
+
+async function untilListening(port) {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  while (performance.now() < deadline) {
+    if (await isListening(port)) return 'listening';
+    await sleep(READY_INTERVAL_MS);
+  }
+  return 'did not listen in time';
+}
+
+function isListening(port) {
+  return new Promise((resolve) => {
+    const socket = createConnection({ port, host: '127.0.0.1' });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+/** How long the threads of a process have run so far, in milliseconds; undefined where the system does not say. */
+export function cpuMs(pid) {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const ns = threads.map((thread) =>
+      Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
+    );
+    return ns.reduce((sum, value) => sum + value, 0) / NS_PER_MS;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The memory that a process holds now, in megabytes. */
+export function rssMb(pid) {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,101 @@
+// Measurements as tables: for the terminal, and as Markdown between marks.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { runCommand } from '../scripts/run-command.mjs';
+
+const NOTHING = '–';
+
+/** One line about the machine and the Node that ran everybody. */
+export async function describeMachine({ node, quick }, cores) {
+  const { output } = await runCommand(node, ['--version']);
+  const all = cpus();
+  return [
+    `${all.length} × ${all[0]?.model.trim() || 'unknown processor'} (${process.arch})`,
+    `${Math.round(totalmem() / 2 ** 30)} GB`,
+    `Node ${output.trim().replace('v', '')}`,
+    cores === undefined
+      ? 'processes not pinned'
+      : 'one core for what is measured, one for the load',
+    ...(quick ? ['quick run: not to be quoted'] : []),
+  ].join(', ');
+}
+
+/** A number as it is shown; thousands apart, nothing for what was not measured. */
+function shown(value, digits) {
+  return value === undefined
+    ? NOTHING
+    : value.toLocaleString('en-US', {
+        minimumFractionDigits: digits,
+        maximumFractionDigits: digits,
+      });
+}
+
+const cellsOf = ({ columns }, row) => columns.map(({ key, digits }) => shown(row[key], digits));
+
+/** The table of one work for the terminal, and below it what each goal came to. */
+export function textReport(work, { rows, goals }) {
+  const able = rows.filter(({ refusal }) => refusal === undefined);
+  const head = ['', ...work.columns.map(({ label }) => label)];
+  const lines = [head, ...able.map((row) => [row.label, ...cellsOf(work, row)])];
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column].length)));
+  const table = lines.map((line) =>
+    line
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+  return [`\n${work.title}`, ...table, ...refusals(rows), ...goals.map(verdict), ''].join('\n');
+}
+
+const refusals = (rows) =>
+  rows
+    .filter(({ refusal }) => refusal !== undefined)
+    .map(({ label, refusal }) => `${label} was not measured: ${refusal}`);
+
+/** What a goal asked for, what was measured, and whether that is enough. */
+export function verdict({ what, atLeast, atMost, unit, measured }) {
+  const goal = atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`;
+  if (measured === undefined) return `goal: ${what} ${goal} ${unit}`.trimEnd() + ': not measured';
+  const reached = atLeast === undefined ? measured <= atMost : measured >= atLeast;
+  const digits = measured >= 100 ? 0 : measured >= 1 ? 1 : 3;
+  return (
+    `goal: ${what} ${goal} ${unit}, measured ${shown(measured, digits)} ${unit}`
+      .replaceAll(' ,', ',')
+      .trimEnd() + `: ${reached ? 'reached' : 'missed'}`
+  );
+}
+
+/** Writes the tables into a Markdown file, each between its own marks; a work without marks is put at the end. */
+export async function writeMarkdown(file, machine, results) {
+  let text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  for (const { work, result } of results) {
+    const [start, end] = [`<!-- bench:${work.name} -->`, `<!-- /bench:${work.name} -->`];
+    const section = `${start}\n\n${markdownReport(work, result, machine)}\n\n${end}`;
+    const from = text.indexOf(start);
+    const to = text.indexOf(end);
+    text =
+      from < 0 || to < from
+        ? `${text.trimEnd()}\n\n${section}\n`
+        : `${text.slice(0, from)}${section}${text.slice(to + end.length)}`;
+  }
+  writeFileSync(file, text);
+  await runCommand('node', ['node_modules/oxfmt/bin/oxfmt', '--write', file]);
+}
+
+function markdownReport(work, { rows, goals }, machine) {
+  const able = rows.filter(({ refusal }) => refusal === undefined);
+  const row = (cells) => `| ${cells.join(' | ')} |`;
+  return [
+    row([sentence(work.title), ...work.columns.map(({ label }) => label)]),
+    row(['---', ...work.columns.map(() => '---:')]),
+    ...able.map((each) => row([each.label, ...cellsOf(work, each)])),
+    '',
+    ...[...refusals(rows), ...goals.map(verdict)].map((line) => `- ${sentence(line)}`),
+    '',
+    `Measured on ${machine}.`,
+  ].join('\n');
+}
+
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);

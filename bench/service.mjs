@@ -1,0 +1,114 @@
+// Our own service as it is deployed: real stores, one process per app, keys and metering on, the rate limit lifted.
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { importBuild } from './processes.mjs';
+
+const RATE_LIMIT_LIFTED = '100000000';
+const TOKEN_TTL_SECS = '7200';
+const ADMIN_TOKEN = randomBytes(24).toString('base64url');
+
+/** The models that the upstream serves, as it is registered. */
+export const MODELS = ['bench', 'bench-50-20', 'bench-30-100', 'bench-100-100'];
+
+/**
+ * Starts the stores and the recorder, registers a user, a key and the upstream. Gateways and other apps are then started
+ * for each work anew, so that none measures what another left behind.
+ */
+export async function startService({ processes, folder, options, cores, upstreamPort }) {
+  const stores = await startStores({ folder, options });
+  const environment = {
+    NODE_ENV: 'production',
+    DATABASE_URL: stores.databaseUrl,
+    REDIS_URL: stores.redisUrl,
+    SERVICE_REDIS_PREFIX: `bench-${process.pid}:`,
+    SERVICE_DATA_DIR: folder,
+    SERVICE_JWT_SECRET: randomBytes(48).toString('base64url'),
+    SERVICE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    SERVICE_ADMIN_TOKEN: ADMIN_TOKEN,
+    SERVICE_API_RATE_LIMIT_RPM: RATE_LIMIT_LIFTED,
+    SERVICE_ACCESS_TOKEN_TTL_SECS: TOKEN_TTL_SECS,
+    SERVICE_DEMO: 'false',
+  };
+
+  const startApp = (app, { on, nodeFlags = [] } = {}) =>
+    processes.start({
+      name: app,
+      cores: on,
+      command: () => [
+        options.node,
+        ...nodeFlags,
+        fileURLToPath(new URL(`../apps/${app}/dist/main.js`, import.meta.url)),
+      ],
+      environment: (port) => ({ ...environment, SERVICE_PORT: String(port) }),
+    });
+
+  try {
+    const account = await setUp({ startApp, cores, upstreamPort });
+    const recorder = await startApp('video-worker', { on: cores?.load });
+    return { ...stores, ...account, recorder, startApp };
+  } catch (error) {
+    await stores.stop();
+    throw error;
+  }
+}
+
+async function startStores({ folder, options }) {
+  const { findRedisServer, startPostgres, startRedis } = await importBuild('embedded');
+  const { silentLog: log } = await importBuild('kernel');
+  const binary = options.redis === undefined ? await findRedisServer(process.env.PATH) : undefined;
+  if (options.redis === undefined && binary === undefined) {
+    throw new Error('the benchmark needs a redis-server of version 7 or newer, or --redis URL');
+  }
+  const started = [];
+  const embedded = async (start) => {
+    const store = await start();
+    started.push(store);
+    return store.url;
+  };
+  return {
+    databaseUrl:
+      options.database ?? (await embedded(() => startPostgres({ dataDir: folder, log }))),
+    redisUrl: options.redis ?? (await embedded(() => startRedis({ dataDir: folder, log, binary }))),
+    storePids: () => started.map(({ pid }) => pid),
+    stop: () => Promise.all(started.map((store) => store.stop())),
+  };
+}
+
+async function setUp({ startApp, cores, upstreamPort }) {
+  const rpc = await startApp('rpc', { on: cores?.load });
+  const { access_token: accessToken } = await rpcCall(rpc.port, 'auth.register', {
+    email: `bench-${randomBytes(6).toString('hex')}@example.com`,
+    password: randomBytes(12).toString('hex'),
+  });
+  const { key } = await rpcCall(rpc.port, 'keys.create', { name: 'bench' }, accessToken);
+  await rpc.stop();
+  const gateway = await startApp('gateway', { on: cores?.load });
+  await post(
+    `http://127.0.0.1:${gateway.port}/api/admin/backends`,
+    { type: 'external', name: 'bench', url: `http://127.0.0.1:${upstreamPort}/v1`, models: MODELS },
+    ADMIN_TOKEN,
+  );
+  await gateway.stop();
+  return { accessToken, key };
+}
+
+async function rpcCall(port, method, params, token) {
+  const message = { jsonrpc: '2.0', id: 1, method, params };
+  const { result, error } = await post(`http://127.0.0.1:${port}/api/rpc`, message, token);
+  if (error !== undefined) throw new Error(`${method} failed: ${error.message}`);
+  return result;
+}
+
+async function post(url, body, token) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`);
+  return JSON.parse(text);
+}

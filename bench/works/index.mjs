@@ -1,0 +1,18 @@
+// Every work, in the order in which they are measured.
+import { idleMemory } from './idle-memory.mjs';
+import { latency } from './latency.mjs';
+import { manyStreams } from './many-streams.mjs';
+import { streams } from './streams.mjs';
+import { surfaces } from './surfaces.mjs';
+import { throughput } from './throughput.mjs';
+import { twoProcesses } from './two-processes.mjs';
+
+export const WORKS = [
+  throughput,
+  latency,
+  streams,
+  manyStreams,
+  twoProcesses,
+  surfaces,
+  idleMemory,
+];

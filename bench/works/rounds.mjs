@@ -1,0 +1,64 @@
+// How every work is measured: contestants take turns in rounds, and the median of the rounds counts.
+import { cpuMs } from '../processes.mjs';
+
+/** The middle of some numbers; undefined when there are none. */
+export function median(values) {
+  const sorted = values.filter((value) => value !== undefined).toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)];
+}
+
+/** The median of something that every round of a contestant measured. */
+export const medianOf = (samples, pick) => median(samples.map(pick));
+
+/**
+ * Starts contestants, warms each up, measures them in turns and stops them. Gives
+ * `[{ contestant, samples, refusal }]`, in the order of the names.
+ */
+export async function inRounds({ run, names, work, body, rounds, warmUp, measure }) {
+  const contestants = await run.contestants.start(names, { work, body });
+  try {
+    const able = contestants.filter(({ refusal }) => refusal === undefined);
+    const samples = new Map(contestants.map(({ name }) => [name, []]));
+    for (const contestant of able) await warmUp(contestant);
+    for (let round = 1; round <= rounds; round += 1) {
+      run.progress(`${work}: round ${round} of ${rounds}`);
+      for (const contestant of able) {
+        const cpuBefore = cpuOf(contestant);
+        const sample = await measure(contestant);
+        const cpuAfter = cpuOf(contestant);
+        samples.get(contestant.name).push({
+          ...sample,
+          cpuMs: cpuBefore === undefined ? undefined : cpuAfter - cpuBefore,
+        });
+      }
+    }
+    return contestants.map(({ name, label, refusal }) => ({
+      name,
+      label,
+      refusal,
+      samples: samples.get(name),
+    }));
+  } finally {
+    await Promise.all(contestants.map((contestant) => contestant.stop()));
+  }
+}
+
+function cpuOf({ pids }) {
+  const each = pids.map(cpuMs);
+  return each.includes(undefined) ? undefined : each.reduce((sum, value) => sum + value, 0);
+}
+
+/** How one contestant compares with another by one number; undefined when either is missing. */
+export function ratio(rows, of, to, key) {
+  const upper = rows.find(({ name }) => name === of)?.[key];
+  const lower = rows.find(({ name }) => name === to)?.[key];
+  return upper === undefined || lower === undefined || lower === 0 ? undefined : upper / lower;
+}
+
+/** Adds to every row how it compares with Portkey. */
+export const againstPortkey = (rows, key) =>
+  rows.map((row) => ({ ...row, versusPortkey: ratio(rows, row.name, 'portkey', key) }));
+
+/** A row for the table, or a row that says why there is none. */
+export const rowOf = ({ name, label, refusal, samples }, values) =>
+  refusal === undefined ? { name, label, ...values(samples) } : { name, label, refusal };

@@ -1,0 +1,74 @@
+import { streamedAnswer } from './chat-body.mjs';
+import { withAdded } from './latency.mjs';
+import { againstPortkey, inRounds, medianOf, ratio, rowOf } from './rounds.mjs';
+
+const STREAMS = 200;
+const TOKENS = 50;
+const INTERVAL_MS = 20;
+const TIMEOUT_MS = 20_000;
+const NAMES = ['direct', 'nginx', 'bare', 'metered', 'portkey', 'gateway'];
+
+/** How much later the first token of a paced stream comes, and what a token costs. */
+export const streams = {
+  name: 'streams',
+  title: `${STREAMS} streams started at once, ${TOKENS} tokens ${INTERVAL_MS} ms apart`,
+  columns: [
+    { key: 'firstMs', label: 'first token p50 ms', digits: 2 },
+    { key: 'addedMs', label: 'added ms', digits: 2 },
+    { key: 'versusPortkey', label: '× Portkey', digits: 3 },
+    { key: 'firstP99Ms', label: 'first token p99 ms', digits: 1 },
+    { key: 'cpuUsPerToken', label: 'CPU µs per token', digits: 1 },
+    { key: 'failed', label: 'failed', digits: 0 },
+  ],
+  async run(run) {
+    const load = ({ ports, request }) =>
+      run.load.streams({
+        ports,
+        request,
+        cores: run.cores?.load,
+        connections: STREAMS,
+        tokens: TOKENS,
+        intervalMs: INTERVAL_MS,
+        timeoutMs: TIMEOUT_MS,
+      });
+    const measured = await inRounds({
+      run,
+      names: NAMES,
+      work: 'streams',
+      body: streamedAnswer(TOKENS, INTERVAL_MS),
+      rounds: run.options.size.rounds,
+      warmUp: load,
+      measure: load,
+    });
+    const plain = measured.map((contestant) => rowOf(contestant, valuesOf));
+    const rows = againstPortkey(withAdded(plain, 'firstMs', 'addedMs'), 'addedMs');
+    return {
+      rows,
+      goals: [
+        {
+          what: 'added first-token delay against Portkey',
+          atMost: 0.03,
+          unit: '×',
+          measured: ratio(rows, 'gateway', 'portkey', 'addedMs'),
+        },
+        {
+          what: 'CPU per token against Portkey',
+          atMost: 0.6,
+          unit: '×',
+          measured: ratio(rows, 'gateway', 'portkey', 'cpuUsPerToken'),
+        },
+      ],
+    };
+  },
+};
+
+function valuesOf(samples) {
+  return {
+    firstMs: medianOf(samples, ({ first_token_us }) => first_token_us.p50 / 1000),
+    firstP99Ms: medianOf(samples, ({ first_token_us }) => first_token_us.p99 / 1000),
+    cpuUsPerToken: medianOf(samples, ({ cpuMs, tokens }) =>
+      cpuMs === undefined ? undefined : (cpuMs * 1000) / tokens,
+    ),
+    failed: samples.reduce((sum, { failed }) => sum + failed, 0),
+  };
+}

@@ -1,0 +1,75 @@
+import { moveTo } from '../cores.mjs';
+import { WHOLE_ANSWER } from './chat-body.mjs';
+import { inRounds, medianOf, ratio, rowOf } from './rounds.mjs';
+import { errorsOf } from './throughput.mjs';
+
+const CONNECTIONS = 64;
+const NAMES = ['bare', 'bare-two', 'gateway', 'gateway-two'];
+
+/** What a second process brings when everything, the load generator too, shares the same two cores. */
+export const twoProcesses = {
+  name: 'two-processes',
+  title: `one process and two, ${CONNECTIONS} connections, everything on the same two cores`,
+  columns: [
+    { key: 'perSecond', label: 'requests/s', digits: 0 },
+    { key: 'versusOne', label: '× one process', digits: 2 },
+    { key: 'p99Ms', label: 'p99 ms', digits: 2 },
+    { key: 'errors', label: 'errors', digits: 0 },
+  ],
+  async run(run) {
+    const { requestMs, warmupMs, rounds } = run.options.size;
+    const load = ({ ports, request }, durationMs) =>
+      run.load.requests({
+        ports,
+        request,
+        cores: run.cores?.both,
+        connections: CONNECTIONS,
+        durationMs,
+      });
+    const others = [run.upstream.pid, run.service.recorder.pid, ...run.service.storePids()];
+    await move(run, 'both', others);
+    const measured = await inRounds({
+      run,
+      names: NAMES,
+      work: 'two-processes',
+      body: WHOLE_ANSWER,
+      rounds,
+      warmUp: async (contestant) => {
+        await move(run, 'both', contestant.pids);
+        await load(contestant, warmupMs);
+      },
+      measure: (contestant) => load(contestant, requestMs),
+    });
+    await move(run, 'load', others);
+    const rows = withVersusOne(measured.map((contestant) => rowOf(contestant, valuesOf)));
+    return {
+      rows,
+      goals: [
+        {
+          what: 'two processes against one',
+          atLeast: 1.4,
+          unit: '×',
+          measured: ratio(rows, 'gateway-two', 'gateway', 'perSecond'),
+        },
+      ],
+    };
+  },
+};
+
+async function move({ cores }, where, pids) {
+  if (cores === undefined) return;
+  for (const pid of pids) await moveTo(cores[where], pid);
+}
+
+const withVersusOne = (rows) =>
+  rows.map((row) =>
+    row.name.endsWith('-two')
+      ? { ...row, versusOne: ratio(rows, row.name, row.name.replace('-two', ''), 'perSecond') }
+      : row,
+  );
+
+const valuesOf = (samples) => ({
+  perSecond: medianOf(samples, ({ per_second }) => per_second),
+  p99Ms: medianOf(samples, ({ latency_us }) => latency_us.p99 / 1000),
+  errors: samples.reduce((sum, sample) => sum + errorsOf(sample), 0),
+});

@@ -1,0 +1,30 @@
+import { ServiceError } from '@model-gateway/contracts';
+import type { BackendKind } from '@model-gateway/router';
+
+// Besides the kinds themselves, the engine names that a planner may say instead.
+const KINDS: Readonly<Record<string, BackendKind>> = {
+  external: 'external',
+  llama_cpp: 'external',
+  vllm: 'external',
+  cloud: 'external',
+  external_api: 'external',
+  'local-server': 'local-server',
+  ollama: 'local-server',
+  'ollama-like': 'local-server',
+  engine: 'engine',
+  candle: 'engine',
+  native: 'engine',
+  'cloud-video': 'cloud-video',
+};
+
+const REMOVED_TYPES: readonly string[] = ['comfyui'];
+
+/** The kind of backend that a registered type means. */
+export function resolveKind(type: string): BackendKind {
+  if (REMOVED_TYPES.includes(type)) {
+    throw new ServiceError('unknown_type', `backend type '${type}' was removed`);
+  }
+  const kind = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
+  if (kind === undefined) throw new ServiceError('unknown_type', `unknown backend type '${type}'`);
+  return kind;
+}

@@ -1,0 +1,99 @@
+import { describeError, type Log } from '@model-gateway/kernel';
+import type { Backend, BackendKind } from '@model-gateway/router';
+import { upstreamFailed } from '../upstream-error.ts';
+import { portAnswers } from './port-answers.ts';
+
+interface BridgedBackendOptions {
+  readonly name: string;
+  readonly kind: BackendKind;
+  /** Asks the bridge agent for the local port of the tunnel. */
+  readonly resolve: () => Promise<number>;
+  /** Builds the backend at the end of the tunnel. */
+  readonly build: (port: number) => Backend;
+  readonly keepaliveMs: number;
+  readonly log: Log;
+  /** Told when the backend has moved to a new local port, and should be probed. */
+  readonly onMoved: (name: string) => void;
+}
+
+/** A backend behind the bridge. */
+export interface BridgedBackend {
+  /** One and the same for as long as it is registered, wherever the tunnel is. */
+  readonly backend: Backend;
+  /** Resolves the tunnel now; rejects when the bridge cannot be reached. */
+  connect(): Promise<void>;
+  /** Resolves the tunnel as soon as the bridge can be reached, and says so when it is. */
+  connectLater(): void;
+}
+
+const PORT_TIMEOUT_MS = 2000;
+
+/** Follows a tunnel: looks after it at every interval, and when it came back on another port, goes there. */
+export function createBridgedBackend(options: BridgedBackendOptions): BridgedBackend {
+  const { name, kind, log } = options;
+  let current = unreachable(name, kind, 'the bridge was not reached yet');
+  let port: number | undefined;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function connect(): Promise<void> {
+    const resolved = await options.resolve();
+    if (isClosed || resolved === port) return;
+    const replaced = current;
+    current = options.build(resolved);
+    port = resolved;
+    await replaced.close();
+  }
+  async function lookAfter(): Promise<void> {
+    if (port !== undefined && (await portAnswers(port, PORT_TIMEOUT_MS))) return;
+    const before = port;
+    try {
+      await connect();
+    } catch (error) {
+      const reason = describeError(error);
+      if (port === undefined) current = unreachable(name, kind, reason);
+      log.warn({ backend: name, reason }, 'the tunnel of a backend is down');
+    }
+    if (isClosed || port === before) return;
+    log.info({ backend: name, port }, 'the tunnel of a backend is back');
+    options.onMoved(name);
+  }
+  function schedule(): void {
+    if (isClosed) return;
+    timer = setTimeout(() => void lookAfter().finally(schedule), options.keepaliveMs);
+    timer.unref();
+  }
+  async function close(): Promise<void> {
+    isClosed = true;
+    clearTimeout(timer);
+    await current.close();
+  }
+
+  return {
+    backend: standIn(() => current, close),
+    async connect() {
+      await connect();
+      schedule();
+    },
+    connectLater: () => void lookAfter().finally(schedule),
+  };
+}
+
+/** Whatever the current one can do, this can; what it is changes under those who hold it. */
+function standIn(current: () => Backend, close: () => Promise<void>): Backend {
+  return new Proxy(current(), {
+    get: (_target, property) =>
+      property === 'close' ? close : (Reflect.get(current(), property) as unknown),
+    has: (_target, property) => Reflect.has(current(), property),
+  });
+}
+
+function unreachable(name: string, kind: BackendKind, reason: string): Backend {
+  return {
+    name,
+    kind,
+    capabilities: () => new Set(),
+    probe: () => Promise.reject(upstreamFailed(reason)),
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,57 @@
+import { ServiceError } from '@model-gateway/contracts';
+import { describeError } from '@model-gateway/kernel';
+import { z } from 'zod';
+import { openRpcSocket } from '../rpc-socket.ts';
+import { upstreamFailed } from '../upstream-error.ts';
+
+/** Where a bridge URL leads. */
+export interface BridgeTarget {
+  readonly node: string;
+  readonly service: string;
+}
+
+interface ResolveOptions {
+  /** The local bridge agent. */
+  readonly bridgeUrl: string;
+  readonly timeoutMs: number;
+}
+
+const connectedSchema = z.looseObject({ local_port: z.int().min(1).max(65_535) });
+
+/** What a `bridge://<node>/<service>` URL names. */
+export function bridgeTarget(url: URL): BridgeTarget {
+  const service = /^\/([^/]+)\/?$/.exec(url.pathname)?.[1];
+  if (service === undefined) {
+    throw new ServiceError('bad_url', 'a bridge URL has the form bridge://<node>/<service>');
+  }
+  return { node: url.host, service: decodeURIComponent(service) };
+}
+
+/** Asks the bridge agent for a tunnel and answers its local port. */
+export async function resolveBridge(
+  target: BridgeTarget,
+  { bridgeUrl, timeoutMs }: ResolveOptions,
+): Promise<number> {
+  try {
+    const socket = await openRpcSocket({ url: bridgeUrl, connectTimeoutMs: timeoutMs });
+    try {
+      return await socket.call('Bridge.Connect', target, {
+        signal: new AbortController().signal,
+        timeoutMs,
+        read: localPort,
+      });
+    } finally {
+      socket.close();
+    }
+  } catch (error) {
+    const { node, service } = target;
+    const reason = `the bridge to ${node}/${service} cannot be reached: ${describeError(error)}`;
+    throw new ServiceError('bridge_unreachable', reason, { cause: error });
+  }
+}
+
+function localPort(result: unknown): number {
+  const connected = connectedSchema.safeParse(result);
+  if (!connected.success) throw upstreamFailed('the bridge agent named no local port');
+  return connected.data.local_port;
+}

@@ -1,0 +1,137 @@
+import { systemClock } from '@model-gateway/kernel';
+import type { Backend, VideoTask } from '@model-gateway/router';
+import { startCloudVideo, type RunningCloudVideo } from '@model-gateway/testkit/upstreams';
+import { createBackend } from '../create-backend.ts';
+import { neverArrived } from './never-arrived.ts';
+
+const timeouts = { connectMs: 1_000, idleMs: 300, totalMs: 2_000 };
+const signal = new AbortController().signal;
+
+let video: RunningCloudVideo;
+let backend: Backend;
+beforeEach(async () => {
+  video = await startCloudVideo({ apiKey: 'secret' });
+  backend = backendWith();
+});
+afterEach(async () => {
+  await backend.close();
+  await video.close();
+});
+
+function backendWith({ apiKey = 'secret', models = ['demo-video'], path = '' } = {}): Backend {
+  const url = `${video.url}${path}`;
+  const config = { name: 'vid', type: 'cloud-video', url, apiKey, models, capabilities: null };
+  return createBackend(config, { timeouts, clock: systemClock });
+}
+async function submit(idempotencyKey = 'job-1'): Promise<string> {
+  const body = { model: 'demo-video', prompt: 'a cat' };
+  const submitted = await backend.submitVideo?.(body, { idempotencyKey, signal });
+  return submitted?.taskId ?? '';
+}
+const query = (taskId: string): Promise<VideoTask> | undefined =>
+  backend.queryVideo?.(taskId, signal);
+const rejection = (work: Promise<unknown> | undefined): Promise<unknown> =>
+  work?.then(
+    () => undefined,
+    (error: unknown) => error,
+  ) ?? Promise.resolve();
+
+describe('a cloud video API', () => {
+  it('takes a task to a file that can be fetched', async () => {
+    const taskId = await submit();
+    expect(await query(taskId)).toEqual({ state: 'pending', progress: 0 });
+    expect(await query(taskId)).toEqual({ state: 'pending', progress: 5 });
+    expect(await query(taskId)).toEqual({ state: 'pending', progress: 50 });
+    const done = await query(taskId);
+    expect(done).toMatchObject({ state: 'done', width: 1280, height: 720 });
+    const fileId = done?.state === 'done' ? done.fileId : '';
+    expect(await backend.resolveVideo?.(fileId, signal)).toEqual({
+      url: `${video.url}/files/${fileId}.mp4`,
+    });
+  });
+
+  it('makes one task for one key', async () => {
+    expect(await submit('job-1')).toBe(await submit('job-1'));
+    expect(video.taskCount).toBe(1);
+  });
+
+  it('tells why a task failed', async () => {
+    const taskId = await submit();
+    video.faults.next({ kind: 'fail', reason: 'no GPU' });
+    expect(await query(taskId)).toEqual({ state: 'failed', error: 'no GPU' });
+  });
+
+  it('may be registered with its prefix', async () => {
+    backend = backendWith({ path: '/v1/' });
+    expect(await submit()).not.toBe('');
+  });
+});
+
+describe('the health of a cloud video API', () => {
+  it('is good with any answer, and its models are those of the registration', async () => {
+    expect(await backend.probe(signal)).toEqual({ state: 'Healthy', models: ['demo-video'] });
+    expect(await backendWith({ apiKey: 'wrong' }).probe(signal)).toMatchObject({
+      state: 'Healthy',
+    });
+    expect([...backend.capabilities()]).toEqual(['video']);
+  });
+
+  it('is Degraded without models, and no answer is none', async () => {
+    expect(await backendWith({ models: [] }).probe(signal)).toMatchObject({ state: 'Degraded' });
+    await video.refuse();
+    await expect(backend.probe(signal)).rejects.toThrow('ECONNREFUSED');
+  });
+});
+
+describe('a failing cloud video API', () => {
+  it.each([
+    {
+      why: 'refuses with a good status',
+      fault: { kind: 'refused', code: 2013, message: 'bad prompt' },
+      failure: { message: 'upstream 2013: bad prompt', isBackendAtFault: false },
+    },
+    {
+      why: 'is busy, with a good status',
+      fault: { kind: 'refused', code: 1002, message: 'rate limit' },
+      failure: { message: 'upstream 1002: rate limit', isBackendAtFault: true },
+    },
+    {
+      why: 'answers 500',
+      fault: { kind: 'status', status: 500 },
+      failure: { message: 'upstream 500: planned failure 500', isBackendAtFault: true },
+    },
+    {
+      why: 'answers garbage',
+      fault: { kind: 'garbage-json' },
+      failure: { isBackendAtFault: true },
+    },
+    { why: 'hangs', fault: { kind: 'hang' }, failure: { isBackendAtFault: true } },
+    {
+      why: 'loses its answer',
+      fault: { kind: 'lost-answer' },
+      failure: { isBackendAtFault: true },
+    },
+  ] as const)('$why: the submit may have arrived', async ({ fault, failure }) => {
+    video.faults.next(fault, 1, 'submit');
+    const error = await rejection(submit());
+    expect(error).toMatchObject({ code: 'bad_gateway', ...failure });
+    expect(neverArrived(error)).toBe(false);
+  });
+
+  it('refuses connections: the submit certainly did not arrive', async () => {
+    await video.refuse();
+    expect(neverArrived(await rejection(submit()))).toBe(true);
+  });
+
+  it('has forgotten the task, or tells no address', async () => {
+    await expect(query('unknown')).rejects.toThrow('upstream 2013: task not found');
+    const taskId = await submit();
+    video.setTask(taskId, 'Success');
+    const done = await query(taskId);
+    video.faults.next({ kind: 'no-download-url' }, 1, 'retrieve');
+    const fileId = done?.state === 'done' ? done.fileId : '';
+    await expect(backend.resolveVideo?.(fileId, signal)).rejects.toMatchObject({
+      code: 'bad_gateway',
+    });
+  });
+});

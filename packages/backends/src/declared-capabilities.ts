@@ -1,0 +1,34 @@
+import { CAPABILITIES, type Backend, type Capability } from '@model-gateway/router';
+
+const REALTIME_ID = /realtime/i;
+
+/**
+ * The backend with the capabilities that its operator declared, or else with those of its kind: an `external` one can also
+ * do realtime once it lists a model whose id says so.
+ */
+export function withDeclaredCapabilities(
+  backend: Backend,
+  declared: readonly string[] | null,
+): Backend {
+  if (declared !== null) {
+    const capabilities = new Set(CAPABILITIES.filter((known) => declared.includes(known)));
+    return { ...backend, capabilities: () => capabilities };
+  }
+  return backend.kind === 'external' ? withRealtime(backend) : backend;
+}
+
+function withRealtime(backend: Backend): Backend {
+  let isRealtime = false;
+  return {
+    ...backend,
+    capabilities() {
+      const usual = backend.capabilities();
+      return isRealtime ? new Set<Capability>([...usual, 'realtime']) : usual;
+    },
+    async probe(signal) {
+      const probe = await backend.probe(signal);
+      if (probe.models.length > 0) isRealtime = probe.models.some((id) => REALTIME_ID.test(id));
+      return probe;
+    },
+  };
+}

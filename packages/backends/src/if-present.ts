@@ -1,0 +1,6 @@
+import type { z } from 'zod';
+
+/** A field that may be missing or null, which is read as the same: undefined. */
+export function ifPresent<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value) => value ?? undefined);
+}

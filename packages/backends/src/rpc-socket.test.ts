@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { WebSocket, WebSocketServer } from 'ws';
+import { openRpcSocket } from './rpc-socket.ts';
+
+const signal = new AbortController().signal;
+const how = { signal, timeoutMs: 10_000, read: (result: unknown) => result };
+
+let server: WebSocketServer;
+let url: string;
+beforeEach(async () => {
+  server = new WebSocketServer({ host: '127.0.0.1', port: 0, autoPong: false });
+  await once(server, 'listening');
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('not listening');
+  url = `ws://127.0.0.1:${address.port}`;
+});
+afterEach(async () => {
+  for (const client of server.clients) client.terminate();
+  server.close();
+  await once(server, 'close');
+});
+
+/** The server's end of the next connection. */
+async function accepted(): Promise<WebSocket> {
+  const socket: unknown = (await once(server, 'connection'))[0];
+  if (!(socket instanceof WebSocket)) throw new Error('not a socket');
+  return socket;
+}
+const connect = (options: Partial<Parameters<typeof openRpcSocket>[0]> = {}) =>
+  openRpcSocket({ url, connectTimeoutMs: 1_000, ...options });
+
+test('a peer that answers no ping any more is gone, and so are the calls to it', async () => {
+  const socket = await connect({ heartbeatMs: 20 });
+  await expect(socket.call('Any', {}, how)).rejects.toThrow('no sign of life for 20 ms');
+});
+
+test('a peer that answers pings may take its time', async () => {
+  const peer = accepted();
+  const socket = await connect({ heartbeatMs: 20 });
+  const call = socket.call('Slow', {}, how);
+  const remote = await peer;
+  let pings = 0;
+  remote.on('ping', (data) => {
+    remote.pong(data);
+    pings += 1;
+    if (pings === 4) remote.send('{"jsonrpc":"2.0","id":1,"result":"done"}');
+  });
+  expect(await call).toBe('done');
+  socket.close();
+});
+
+test.each([
+  ['text that is no JSON', '{"jsonrpc": "2.'],
+  ['JSON that is no frame', '[1]'],
+  ['an answer to nobody in particular', '{"jsonrpc":"2.0","result":1}'],
+  ['bytes', Buffer.from('{"jsonrpc":"2.0","id":1,"result":1}')],
+])('%s ends the connection', async (_what, frame) => {
+  const peer = accepted();
+  const socket = await connect();
+  const call = socket.call('Any', {}, how);
+  (await peer).send(frame);
+  await expect(call).rejects.toThrow('a frame that is not JSON-RPC');
+  await expect(socket.call('Any', {}, how)).rejects.toThrow('the connection is closed');
+});
+
+test('an answer that cannot be read fails its call alone', async () => {
+  const peer = accepted();
+  const socket = await connect();
+  const read = (): never => {
+    throw new Error('unreadable');
+  };
+  const calls = [socket.call('A', {}, { ...how, read }), socket.call('B', {}, how)];
+  const remote = await peer;
+  remote.send('{"jsonrpc":"2.0","id":1,"result":{}}');
+  remote.send('{"jsonrpc":"2.0","id":2,"result":"fine"}');
+  await expect(calls[0]).rejects.toThrow('unreadable');
+  expect(await calls[1]).toBe('fine');
+  socket.close();
+});
+
+test('the end of a connection is told once', async () => {
+  const ends: string[] = [];
+  const peer = accepted();
+  const socket = await connect({ onGone: ({ message }) => void ends.push(message) });
+  const call = socket.call('Any', {}, how);
+  (await peer).close(1011);
+  await expect(call).rejects.toThrow('the upstream closed the connection (1011)');
+  socket.close();
+  expect(ends).toEqual(['the upstream closed the connection (1011)']);
+});
+
+test('a call whose caller has left already is not sent', async () => {
+  const socket = await connect();
+  const gone = { ...how, signal: AbortSignal.abort(new Error('client left')) };
+  await expect(socket.call('Any', {}, gone)).rejects.toThrow('client left');
+  socket.close();
+});

@@ -1,0 +1,27 @@
+import type { Backend, ChatChunk, UpstreamChat } from '@model-gateway/router';
+
+/** Everything that an iterable yields. */
+export async function readAll<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
+  const read: Item[] = [];
+  for await (const item of items) read.push(item);
+  return read;
+}
+
+/** Begins a streamed chat with a backend that makes chunks. */
+export async function startChunks(
+  backend: Backend,
+  body: UpstreamChat,
+  signal: AbortSignal,
+): Promise<AsyncIterable<ChatChunk>> {
+  const stream = await backend.chatStream?.(body, signal);
+  if (stream?.form !== 'chunks') throw new Error('the backend makes no chunks');
+  return stream.chunks;
+}
+
+/** The text of a stream. */
+export function textOf(chunks: readonly ChatChunk[]): string {
+  return chunks
+    .flatMap((chunk) => chunk['choices'] as { delta: { content?: string } }[])
+    .map(({ delta }) => delta.content ?? '')
+    .join('');
+}

@@ -1,0 +1,123 @@
+import type { Circuit, CircuitStore } from '@model-gateway/router';
+import { z } from 'zod';
+import type { RedisConnection } from './redis-connection.ts';
+import { script, type Script } from './script.ts';
+
+/** Circuits that all processes on one Redis share, on the clock of Redis. */
+export interface RedisCircuits extends CircuitStore {
+  /** Puts how a circuit stood without Redis in the place of what is there. */
+  replace(name: string, circuit: Circuit): Promise<void>;
+}
+
+interface RedisCircuitsOptions {
+  readonly connection: RedisConnection;
+  readonly prefix: string;
+}
+
+// A circuit of a backend that nobody asks any more goes by itself.
+const KEPT_MS = 24 * 60 * 60 * 1000;
+
+// Every script reads the circuit, changes it or not, and answers what it is then.
+const circuitScript = (change: string): Script =>
+  script(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local held = redis.call('HMGET', KEYS[1], 'failures', 'openUntil', 'trial', 'trialUntil')
+local failures, openUntil = tonumber(held[1] or 0), tonumber(held[2] or nil)
+local trial, trialUntil = held[3] or '', tonumber(held[4] or 0)
+
+local function close() failures, openUntil, trial, trialUntil = 0, nil, '', 0 end
+local function open(milliseconds) openUntil, trial, trialUntil = now + milliseconds, '', 0 end
+local function save()
+  redis.call('DEL', KEYS[1])
+  if failures == 0 then return end
+  redis.call('HSET', KEYS[1], 'failures', failures)
+  if openUntil then redis.call('HSET', KEYS[1], 'openUntil', string.format('%.0f', openUntil)) end
+  if trial ~= '' then
+    redis.call('HSET', KEYS[1], 'trial', trial, 'trialUntil', string.format('%.0f', trialUntil))
+  end
+  redis.call('PEXPIRE', KEYS[1], ${KEPT_MS} + math.max(0, (openUntil or now) - now))
+end
+
+${change}
+
+local openFor = openUntil and math.max(0, openUntil - now) or -1
+return { failures, openFor, trial, math.max(0, trialUntil - now) }
+`);
+
+const READ = circuitScript('');
+
+const FAILED = circuitScript(`
+if not openUntil then
+  failures = failures + 1
+  if failures >= tonumber(ARGV[2]) then open(ARGV[3]) end
+  save()
+elseif ARGV[1] ~= '' and trial == ARGV[1] then
+  open(ARGV[3])
+  save()
+end
+`);
+
+const SUCCEEDED = circuitScript(`
+if failures > 0 and (not openUntil or (ARGV[1] ~= '' and trial == ARGV[1])) then
+  close()
+  save()
+end
+`);
+
+const TAKE_TRIAL = circuitScript(`
+if openUntil and openUntil <= now and (trial == '' or trialUntil <= now) then
+  trial, trialUntil = ARGV[1], now + ARGV[2]
+  save()
+end
+`);
+
+const RELEASE_TRIAL = circuitScript(`
+if trial == ARGV[1] then
+  trial, trialUntil = '', 0
+  save()
+end
+`);
+
+const REPLACE = circuitScript(`
+close()
+failures = tonumber(ARGV[1])
+if ARGV[2] ~= '' then open(ARGV[2]) end
+if ARGV[3] ~= '' then trial, trialUntil = ARGV[3], now + ARGV[4] end
+save()
+`);
+
+const circuitAnswer = z
+  .tuple([z.number(), z.number(), z.string(), z.number()])
+  .transform(([failures, openFor, token, forMs]): Circuit => ({
+    failures,
+    openForMs: openFor === -1 ? undefined : openFor,
+    trial: token === '' ? undefined : { token, forMs },
+  }));
+
+export function createRedisCircuits({ connection, prefix }: RedisCircuitsOptions): RedisCircuits {
+  const keyOf = (name: string): string => `${prefix}circuit:${name}`;
+
+  async function run(change: Script, name: string, ...values: readonly string[]): Promise<Circuit> {
+    return circuitAnswer.parse(
+      await connection.run((client) => change.run(client, [keyOf(name)], values)),
+    );
+  }
+
+  return {
+    read: (name) => run(READ, name),
+    failed: (name, { failuresMax, openMs }, token = '') =>
+      run(FAILED, name, token, String(failuresMax), String(openMs)),
+    succeeded: (name, token = '') => run(SUCCEEDED, name, token),
+    takeTrial: (name, token, { trialMs }) => run(TAKE_TRIAL, name, token, String(trialMs)),
+    releaseTrial: (name, token) => run(RELEASE_TRIAL, name, token),
+    async remove(name) {
+      await connection.run((client) => client.del(keyOf(name)));
+    },
+    async replace(name, { failures, openForMs, trial }) {
+      const open = openForMs === undefined ? '' : String(openForMs);
+      const values = [String(failures), open, trial?.token ?? '', String(trial?.forMs ?? 0)];
+      await run(REPLACE, name, ...values);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { silentLog } from '@model-gateway/kernel';
+import { createBus, type Bus } from '../src/index.ts';
+import { eventually } from './eventually.ts';
+import { createRedisServer, type RedisServer } from './redis-server.ts';
+import { makeTemporaryDirectory, removeDirectory } from './temporary-directory.ts';
+
+const RULES = { failuresMax: 3, openMs: 60_000, trialMs: 60_000 };
+
+let server: RedisServer;
+let dataDir = '';
+let bus: Bus;
+let peer: Bus;
+
+async function startBus(): Promise<Bus> {
+  const options = { redisUrl: server.url, prefix: 'circuits-outage:', dataDir, log: silentLog };
+  const started = createBus(options);
+  await started.start();
+  return started;
+}
+
+beforeEach(async () => {
+  server = await createRedisServer();
+  dataDir = await makeTemporaryDirectory();
+  await server.start();
+  [bus, peer] = [await startBus(), await startBus()];
+});
+afterEach(async () => {
+  await Promise.all([bus.close(), peer.close()]);
+  await removeDirectory(dataDir);
+  await server.remove();
+});
+
+const modeIs = (of: Bus, mode: 'redis' | 'local'): Promise<void> =>
+  eventually(`the bus is in mode ${mode}`, () => of.mode() === mode);
+
+test('a circuit goes on in the process while Redis is away and is shared again when it is back', async () => {
+  for (let failure = 0; failure < 3; failure += 1) {
+    await bus.circuits.failed('opened before', RULES);
+  }
+  await bus.circuits.failed('opened meanwhile', RULES);
+  await bus.circuits.failed('recovered meanwhile', RULES);
+
+  await server.kill();
+  await Promise.all([modeIs(bus, 'local'), modeIs(peer, 'local')]);
+  expect((await bus.circuits.read('opened before')).openForMs).toBeGreaterThan(0);
+  await bus.circuits.failed('opened meanwhile', RULES);
+  expect((await bus.circuits.failed('opened meanwhile', RULES)).openForMs).toBeGreaterThan(0);
+  expect(await bus.circuits.succeeded('recovered meanwhile')).toMatchObject({ failures: 0 });
+  // Whoever had not heard of it lets requests through.
+  expect(await peer.circuits.read('opened before')).toMatchObject({ failures: 0 });
+
+  await server.start();
+  await Promise.all([modeIs(bus, 'redis'), modeIs(peer, 'redis')]);
+  await eventually('the peer knows what was opened', async () => {
+    return (await peer.circuits.read('opened meanwhile')).openForMs !== undefined;
+  });
+  await eventually('the peer knows what recovered', async () => {
+    return (await peer.circuits.read('recovered meanwhile')).failures === 0;
+  });
+  expect((await peer.circuits.read('opened before')).openForMs).toBeGreaterThan(0);
+});

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+const MODEL_CHARS_MAX = 128;
+
+const modelName = z.string().trim().min(1).max(MODEL_CHARS_MAX);
+
+/** The body of `POST /api/admin/aliases`. */
+export const aliasRequestSchema = z.object({ alias: modelName, target: modelName });
+
+/** The body of `DELETE /api/admin/aliases`. */
+export const aliasRemovalSchema = aliasRequestSchema.pick({ alias: true });
+
+/** What adding and removing an alias answers. */
+export const aliasChangedSchema = z.object({
+  status: z.literal('ok'),
+  message: z.enum(['alias added', 'alias removed']),
+});
+
+/** The answer of `GET /api/admin/aliases`, sorted by alias. */
+export const aliasListSchema = z.object({
+  aliases: z.array(z.object({ alias: z.string(), target: z.string() })),
+});

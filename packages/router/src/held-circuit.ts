@@ -1,0 +1,88 @@
+import {
+  CLOSED_CIRCUIT,
+  type Circuit,
+  type CircuitRules,
+  type CircuitState,
+} from './circuit-store.ts';
+
+/** A circuit with failures, on the clock of whoever holds it. One without failures is undefined. */
+export interface HeldCircuit {
+  readonly failures: number;
+  /** Undefined while it is closed. */
+  readonly openUntil: number | undefined;
+  readonly trial: { readonly token: string; readonly until: number } | undefined;
+}
+
+type Held = HeldCircuit | undefined;
+
+export function fromCircuit({ failures, openForMs, trial }: Circuit, now: number): Held {
+  if (failures === 0) return undefined;
+  return {
+    failures,
+    openUntil: openForMs === undefined ? undefined : now + openForMs,
+    trial: trial && { token: trial.token, until: now + trial.forMs },
+  };
+}
+
+export function toCircuit(circuit: Held, now: number): Circuit {
+  if (circuit === undefined) return CLOSED_CIRCUIT;
+  const { failures, openUntil, trial } = circuit;
+  return {
+    failures,
+    openForMs: openUntil === undefined ? undefined : Math.max(0, openUntil - now),
+    trial: trial && { token: trial.token, forMs: Math.max(0, trial.until - now) },
+  };
+}
+
+export function stateOf(circuit: Held, now: number): CircuitState {
+  if (circuit?.openUntil === undefined) return 'closed';
+  return circuit.openUntil > now ? 'open' : 'half-open';
+}
+
+/** Whether a request may be tried: of a half-open circuit, only while nobody else tries. */
+export function mayEnter(circuit: Held, now: number): boolean {
+  if (circuit?.openUntil === undefined) return true;
+  return circuit.openUntil <= now && (circuit.trial === undefined || circuit.trial.until <= now);
+}
+
+/** Whether another process would act the same on both. */
+export function isSameCircuit(left: Held, right: Held, now: number): boolean {
+  return (
+    left?.failures === right?.failures &&
+    left?.trial?.token === right?.trial?.token &&
+    stateOf(left, now) === stateOf(right, now)
+  );
+}
+
+interface FailureOptions {
+  readonly now: number;
+  readonly rules: CircuitRules;
+  readonly token: string | undefined;
+}
+
+/** What a failed request makes of a circuit. One that began before the circuit opened says nothing new. */
+export function afterFailure(circuit: Held, { now, rules, token }: FailureOptions): HeldCircuit {
+  const opened = { openUntil: now + rules.openMs, trial: undefined };
+  if (circuit?.openUntil !== undefined) {
+    return isTrial(circuit, token) ? { ...circuit, ...opened } : circuit;
+  }
+  const failures = (circuit?.failures ?? 0) + 1;
+  if (failures >= rules.failuresMax) return { failures, ...opened };
+  return { failures, openUntil: undefined, trial: undefined };
+}
+
+/** What a request that went well makes of a circuit. */
+export function afterSuccess(circuit: Held, token: string | undefined): Held {
+  return circuit?.openUntil === undefined || isTrial(circuit, token) ? undefined : circuit;
+}
+
+export function withTrial(circuit: Held, token: string, until: number): Held {
+  return circuit && { ...circuit, trial: { token, until } };
+}
+
+export function withoutTrial(circuit: Held, token: string): Held {
+  return circuit && isTrial(circuit, token) ? { ...circuit, trial: undefined } : circuit;
+}
+
+const isTrial = (circuit: HeldCircuit, token: string | undefined): boolean =>
+  token !== undefined && circuit.trial?.token === token;

@@ -1,0 +1,52 @@
+import type { Clock } from '@model-gateway/kernel';
+import type { Circuit, CircuitStore } from './circuit-store.ts';
+import {
+  afterFailure,
+  afterSuccess,
+  fromCircuit,
+  mayEnter,
+  toCircuit,
+  withoutTrial,
+  withTrial,
+  type HeldCircuit,
+} from './held-circuit.ts';
+
+/** Circuits inside one process: all there is without a shared store, and what serves while that is away. */
+export interface LocalCircuits extends CircuitStore {
+  /** Takes over how a circuit stands elsewhere. */
+  adopt(name: string, circuit: Circuit): void;
+}
+
+export function createLocalCircuits({ clock }: { readonly clock: Clock }): LocalCircuits {
+  /** Only those with failures. */
+  const circuits = new Map<string, HeldCircuit>();
+
+  function change(
+    name: string,
+    make: (circuit: HeldCircuit | undefined, now: number) => HeldCircuit | undefined,
+  ): Promise<Circuit> {
+    const now = clock.now();
+    const circuit = make(circuits.get(name), now);
+    if (circuit === undefined) circuits.delete(name);
+    else circuits.set(name, circuit);
+    return Promise.resolve(toCircuit(circuit, now));
+  }
+
+  return {
+    read: (name) => change(name, (circuit) => circuit),
+    failed: (name, rules, token) =>
+      change(name, (circuit, now) => afterFailure(circuit, { now, rules, token })),
+    succeeded: (name, token) => change(name, (circuit) => afterSuccess(circuit, token)),
+    takeTrial: (name, token, { trialMs }) =>
+      change(name, (circuit, now) => {
+        const isFree = circuit?.openUntil !== undefined && mayEnter(circuit, now);
+        return isFree ? withTrial(circuit, token, now + trialMs) : circuit;
+      }),
+    releaseTrial: (name, token) => change(name, (circuit) => withoutTrial(circuit, token)),
+    remove(name) {
+      circuits.delete(name);
+      return Promise.resolve();
+    },
+    adopt: (name, circuit) => void change(name, (_held, now) => fromCircuit(circuit, now)),
+  };
+}

@@ -1,0 +1,225 @@
+import { manualClock, type ManualClock } from '@model-gateway/kernel';
+import type { Router } from '../src/index.ts';
+import { createReplicas, serving, type FakeUpstream, type Replicas } from './replicas.ts';
+
+let clock: ManualClock;
+let replicas: Replicas;
+let router: Router;
+
+beforeEach(async () => {
+  clock = manualClock(1_000_000);
+  replicas = createReplicas(clock);
+  router = await replicas.start();
+});
+afterEach(() => replicas.stop());
+
+async function register(name: string, upstream: Partial<FakeUpstream> = {}): Promise<number> {
+  return (await router.registry.register(replicas.upstream(name, upstream))).index;
+}
+
+async function chosen(...options: Parameters<Router['choose']>): Promise<string> {
+  const route = await router.choose(...options);
+  await route.settle('success');
+  return route.backend.name;
+}
+
+async function fail(name: string, times = 3): Promise<void> {
+  for (let failure = 0; failure < times; failure += 1) {
+    const route = await router.choose('m', { provider: name });
+    await route.settle('failure');
+  }
+}
+
+test('the backend with the fewest requests is chosen, among equals the one registered first', async () => {
+  await register('a');
+  await register('b');
+  expect([await chosen('m'), await chosen('m'), await chosen('m')]).toEqual(['a', 'b', 'a']);
+  await register('c');
+  expect([await chosen('m'), await chosen('m')]).toEqual(['c', 'b']);
+});
+
+test('a request is given the id as the backend lists it', async () => {
+  await register('a', { probe: serving('llama3:latest') });
+  expect(await router.choose('llama3')).toMatchObject({ model: 'llama3:latest' });
+});
+
+test('a provider hint matches the name or the kind, in any case', async () => {
+  await register('a');
+  await register('b', { kind: 'engine' });
+  expect(await chosen('m', { provider: 'B' })).toBe('b');
+  expect(await chosen('m', { provider: 'Engine' })).toBe('b');
+});
+
+test.each([
+  { why: 'nobody serves it', model: 'unknown', options: {}, code: 'model_not_found' },
+  {
+    why: 'the hinted provider does not serve it',
+    model: 'm',
+    options: { provider: 'nobody' },
+    code: 'model_not_found',
+  },
+  {
+    why: 'its backends do not do that',
+    model: 'm',
+    options: { capability: 'video' },
+    code: 'unsupported_operation',
+  },
+  {
+    why: 'all of them have been tried',
+    model: 'm',
+    options: { exclude: ['a'] },
+    code: 'all_backends_unhealthy',
+  },
+] as const)('a model has no backend: $why', async ({ model, options, code }) => {
+  await register('a');
+  await expect(router.choose(model, options)).rejects.toMatchObject({ code });
+});
+
+test('what is not found is named as it was requested', async () => {
+  await router.aliases.set('nick', 'nowhere');
+  await expect(router.choose('nick')).rejects.toThrow('No backend available for model: nick');
+});
+
+test('a backend that lacks a capability is passed over', async () => {
+  await register('a', { capabilities: ['embeddings'] });
+  await register('b', { capabilities: ['chat', 'embeddings'] });
+  expect(await chosen('m', { capability: 'chat' })).toBe('b');
+  expect(await chosen('m', { capability: 'chat' })).toBe('b');
+});
+
+test('a model whose backends are all away is known but unavailable', async () => {
+  await register('a');
+  const upstream = replicas.upstreams.get('a');
+  if (upstream !== undefined) upstream.probe = () => Promise.reject(new Error('refused'));
+  await router.registry.register(replicas.kept[0] ?? replicas.upstream('a'));
+  await expect(router.choose('m')).rejects.toThrow('all backends unhealthy');
+  expect(router.list()).toMatchObject([{ state: 'Unhealthy', reason: 'refused', models: ['m'] }]);
+});
+
+test('a registered list of models is known before the backend could be asked', async () => {
+  const config = replicas.upstream('a', { probe: () => Promise.reject(new Error('refused')) });
+  await router.registry.register({ ...config, models: ['static'] });
+  await expect(router.choose('static')).rejects.toThrow('all backends unhealthy');
+});
+
+test('failures in a row open the circuit until one request has tried it', async () => {
+  await register('a');
+  await fail('a', 2);
+  expect(router.list()).toMatchObject([{ circuit: 'closed' }]);
+  await fail('a', 1);
+  expect(router.list()).toMatchObject([{ circuit: 'open', state: 'Healthy' }]);
+  await expect(router.choose('m')).rejects.toThrow('all backends unhealthy');
+  clock.advance(29_999);
+  await expect(router.choose('m')).rejects.toThrow('all backends unhealthy');
+  clock.advance(1);
+  expect(router.list()).toMatchObject([{ circuit: 'half-open' }]);
+  const trial = await router.choose('m');
+  await expect(router.choose('m')).rejects.toThrow('all backends unhealthy');
+  await trial.settle('success');
+  expect(router.list()).toMatchObject([{ circuit: 'closed' }]);
+  await router.choose('m');
+});
+
+test('a trial that fails opens the circuit for another period', async () => {
+  await register('a');
+  await fail('a');
+  clock.advance(30_000);
+  await fail('a', 1);
+  expect(router.list()).toMatchObject([{ circuit: 'open' }]);
+  clock.advance(30_000);
+  expect(await chosen('m')).toBe('a');
+});
+
+test('a trial that says nothing is given to the next request', async () => {
+  await register('a');
+  await fail('a');
+  clock.advance(30_000);
+  await (await router.choose('m')).settle('neutral');
+  await (await router.choose('m')).settle('success');
+  expect(router.list()).toMatchObject([{ circuit: 'closed' }]);
+});
+
+test('a success in between starts the count anew, a refusal does not', async () => {
+  await register('a');
+  await fail('a', 2);
+  await chosen('m');
+  await fail('a', 2);
+  await (await router.choose('m')).settle('neutral');
+  expect(router.list()).toMatchObject([{ circuit: 'closed' }]);
+  await fail('a', 1);
+  expect(router.list()).toMatchObject([{ circuit: 'open' }]);
+});
+
+test('only what is said first about a request counts', async () => {
+  await register('a');
+  const route = await router.choose('m');
+  for (let time = 0; time < 3; time += 1) await route.settle('failure');
+  expect(router.list()).toMatchObject([{ circuit: 'closed' }]);
+});
+
+test('requests go to the others while a circuit is open or being tried', async () => {
+  await register('a');
+  await register('b');
+  await fail('a');
+  expect([await chosen('m'), await chosen('m')]).toEqual(['b', 'b']);
+  clock.advance(30_000);
+  await chosen('m', { provider: 'b' });
+  await chosen('m', { provider: 'b' });
+  const trial = await router.choose('m');
+  expect(trial.backend.name).toBe('a');
+  expect(await chosen('m')).toBe('b');
+});
+
+test('nothing is asked of the store while a circuit is closed and nothing fails', async () => {
+  await register('a');
+  const used: string[] = [];
+  const { circuits } = replicas.stores;
+  const watched = await replicas.start({
+    circuits: {
+      ...circuits,
+      succeeded(name, token) {
+        used.push(name);
+        return circuits.succeeded(name, token);
+      },
+    },
+  });
+  await (await watched.choose('m')).settle('success');
+  expect(used).toEqual([]);
+});
+
+test('a conversation stays with its backend while that can serve, and is bound to another when not', async () => {
+  await register('a');
+  await register('b');
+  const conversation = { conversationId: 'c1' };
+  expect(await chosen('m', conversation)).toBe('a');
+  expect(await chosen('m', conversation)).toBe('a');
+  expect(await chosen('m')).toBe('b');
+  await fail('a');
+  expect(await chosen('m', conversation)).toBe('b');
+  clock.advance(30_000);
+  await chosen('m', { provider: 'a' });
+  expect(await chosen('m', conversation)).toBe('b');
+  await router.registry.remove('b');
+  expect(await chosen('m', conversation)).toBe('a');
+});
+
+test('a conversation is bound for a day from its last turn', async () => {
+  await register('a');
+  await register('b');
+  const turn = (): Promise<string> => chosen('m', { conversationId: 'c1' });
+  const HOUR_MS = 3_600_000;
+  expect(await turn()).toBe('a');
+  clock.advance(23 * HOUR_MS);
+  expect(await turn()).toBe('a');
+  clock.advance(23 * HOUR_MS);
+  expect(await turn()).toBe('a');
+  clock.advance(24 * HOUR_MS);
+  expect(await turn()).toBe('b');
+});
+
+test('the turns of a conversation that begin at once go to one backend', async () => {
+  await register('a');
+  await register('b');
+  const turns = Array.from({ length: 10 }, () => chosen('m', { conversationId: 'c1' }));
+  expect(new Set(await Promise.all(turns)).size).toBe(1);
+});

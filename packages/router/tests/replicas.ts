@@ -1,0 +1,151 @@
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { manualClock, silentLog, systemClock, type Clock } from '@model-gateway/kernel';
+import {
+  createRouter,
+  type Backend,
+  type BackendConfig,
+  type BackendConfigStore,
+  type BackendKind,
+  type Capability,
+  type Probe,
+  type Router,
+  type RouterDependencies,
+} from '../src/index.ts';
+import { createReplicaStores, type ReplicaStores } from './replica-stores.ts';
+
+/** An upstream of a test: what it answers to probes, and how often it was asked. */
+export interface FakeUpstream {
+  kind: BackendKind;
+  capabilities: readonly Capability[];
+  probe: () => Promise<Probe>;
+  probes: number;
+  closed: number;
+}
+
+/** Routers that share their stores, as the replicas of one installation do. */
+export interface Replicas {
+  readonly stores: ReplicaStores;
+  readonly upstreams: ReadonlyMap<string, FakeUpstream>;
+  readonly kept: BackendConfig[];
+  /** While true the database does not answer. */
+  storeIsAway: boolean;
+  upstream(name: string, options?: Partial<FakeUpstream>): BackendConfig;
+  start(options?: Partial<RouterDependencies>): Promise<Router>;
+  stop(): Promise<void>;
+}
+
+export const serving =
+  (...models: string[]) =>
+  (): Promise<Probe> =>
+    Promise.resolve({ state: 'Healthy', models });
+
+const RULES = {
+  healthIntervalMs: 60_000,
+  probeTimeoutMs: 100,
+  breakerFailures: 3,
+  breakerOpenMs: 30_000,
+};
+
+export function createReplicas(clock: Clock = manualClock(1_000_000)): Replicas {
+  const stores = createReplicaStores(clock);
+  const upstreams = new Map<string, FakeUpstream>();
+  const routers: Router[] = [];
+
+  function createBackend({ name }: BackendConfig): Backend {
+    const upstream = upstreams.get(name);
+    if (upstream === undefined) throw new Error(`there is no upstream ${name}`);
+    return {
+      name,
+      kind: upstream.kind,
+      capabilities: () => new Set(upstream.capabilities),
+      probe() {
+        upstream.probes += 1;
+        return upstream.probe();
+      },
+      close: () => Promise.resolve(void (upstream.closed += 1)),
+    };
+  }
+
+  const replicas: Replicas = {
+    stores,
+    upstreams,
+    kept: [],
+    storeIsAway: false,
+    upstream(name, options = {}) {
+      upstreams.set(name, {
+        kind: 'external',
+        capabilities: ['chat'],
+        probe: serving('m'),
+        probes: 0,
+        closed: 0,
+        ...options,
+      });
+      return configOf(name);
+    },
+    async start(options = {}) {
+      const router = createRouter({
+        ...stores,
+        store: storeOf(replicas),
+        builder: { open: async (config) => createBackend(config), restore: createBackend },
+        clock,
+        log: silentLog,
+        rules: RULES,
+        ...options,
+      });
+      routers.push(router);
+      await router.start();
+      return router;
+    },
+    async stop() {
+      for (const router of routers.splice(0)) await router.stop();
+    },
+  };
+  return replicas;
+}
+
+export const configOf = (name: string, changes: Partial<BackendConfig> = {}): BackendConfig => ({
+  name,
+  type: 'external',
+  url: `http://${name}.example.com`,
+  apiKey: null,
+  models: [],
+  capabilities: null,
+  ...changes,
+});
+
+function storeOf(replicas: Replicas): BackendConfigStore {
+  const { kept } = replicas;
+  const positionOf = (name: string): number => kept.findIndex((config) => config.name === name);
+  async function use<Answer>(work: () => Answer): Promise<Answer> {
+    if (replicas.storeIsAway) throw new Error('the database is away');
+    return Promise.resolve(work());
+  }
+  return {
+    list: () => use(() => [...kept]),
+    save: (config) =>
+      use(() => {
+        const position = positionOf(config.name);
+        if (position === -1) kept.push(config);
+        else kept[position] = config;
+      }),
+    remove: (name) =>
+      use(() => {
+        const position = positionOf(name);
+        if (position !== -1) kept.splice(position, 1);
+      }),
+  };
+}
+
+/** Lets everything happen that is only waiting for its turn. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+}
+
+/** Waits for what a timer brings about. */
+export async function until(condition: () => boolean, timeoutMs = 5_000): Promise<void> {
+  const deadline = systemClock.now() + timeoutMs;
+  while (!condition()) {
+    if (systemClock.now() > deadline) throw new Error('it did not come true');
+    await delay(2);
+  }
+}

@@ -1,0 +1,266 @@
+import { manualClock, systemClock, type ManualClock } from '@model-gateway/kernel';
+import type { Router } from '../src/index.ts';
+import { configOf, createReplicas, serving, settled, until, type Replicas } from './replicas.ts';
+
+let clock: ManualClock;
+let replicas: Replicas;
+let left: Router;
+let right: Router;
+
+beforeEach(async () => {
+  clock = manualClock(1_000_000);
+  replicas = createReplicas(clock);
+  [left, right] = [await replicas.start(), await replicas.start()];
+});
+afterEach(() => replicas.stop());
+
+const names = (router: Router): readonly string[] =>
+  router.list().map(({ backend }) => backend.name);
+
+async function registerAll(...all: readonly string[]): Promise<void> {
+  for (const name of all) await left.registry.register(replicas.upstream(name));
+  await settled();
+}
+
+test('a backend that is registered, replaced or removed on one replica is so on the other', async () => {
+  await registerAll('a', 'b', 'c');
+  expect(names(right)).toEqual(['a', 'b', 'c']);
+  expect(right.list()).toMatchObject([{ state: 'Healthy' }, {}, {}]);
+
+  replicas.upstream('b', { probe: serving('new') });
+  const replaced = configOf('b', { url: 'http://elsewhere.example.com' });
+  expect(await left.registry.register(replaced)).toEqual({ index: 1 });
+  await settled();
+  expect(names(right)).toEqual(['a', 'b', 'c']);
+  expect(right.list()[1]).toMatchObject({ state: 'Healthy', models: ['new'] });
+
+  expect(await right.registry.removeAt(0)).toBe('a');
+  expect(await right.registry.removeAt(7)).toBeUndefined();
+  expect(await right.registry.remove('a')).toBe(false);
+  await settled();
+  expect([names(left), names(right)]).toEqual([
+    ['b', 'c'],
+    ['b', 'c'],
+  ]);
+  expect(await left.registry.register(replicas.upstream('d'))).toEqual({ index: 2 });
+});
+
+test('a backend is fail-closed until its first probe', async () => {
+  const answers: (() => void)[] = [];
+  const config = replicas.upstream('a', {
+    probe: () =>
+      new Promise((resolve) => {
+        answers.push(() => resolve({ state: 'Healthy', models: ['m'] }));
+      }),
+  });
+  const registering = left.registry.register(config);
+  await settled();
+  expect(left.list()).toMatchObject([{ state: 'Unhealthy', reason: 'not probed yet' }]);
+  await expect(left.choose('m')).rejects.toThrow('No backend available for model: m');
+  for (const answer of answers) answer();
+  await registering;
+  expect(left.list()).toMatchObject([{ state: 'Healthy', reason: undefined }]);
+});
+
+test('a probe that does not end is given up', async () => {
+  await left.registry.register(replicas.upstream('a', { probe: () => new Promise(() => {}) }));
+  expect(left.list()).toMatchObject([{ state: 'Unhealthy', reason: 'no answer within 100 ms' }]);
+});
+
+test('a replica that starts takes over what the others know, and asks where they know nothing', async () => {
+  await registerAll('a');
+  const probes = replicas.upstreams.get('a')?.probes;
+  const started = await replicas.start();
+  await settled();
+  expect(started.list()).toMatchObject([{ state: 'Healthy', models: ['m'] }]);
+  expect(replicas.upstreams.get('a')?.probes).toBe(probes);
+  clock.advance(10 * 60_000);
+  const late = await replicas.start();
+  await until(() => late.list()[0]?.state === 'Healthy');
+  expect(replicas.upstreams.get('a')?.probes).toBe((probes ?? 0) + 1);
+});
+
+test('what a backend can do is known where it was not probed', async () => {
+  let isProbed = false;
+  const config = replicas.upstream('a', {
+    probe: () => {
+      isProbed = true;
+      return serving('m')();
+    },
+  });
+  await left.registry.register(config);
+  await settled();
+  const upstream = replicas.upstreams.get('a');
+  if (upstream !== undefined) upstream.capabilities = [];
+  expect(isProbed).toBe(true);
+  expect(await right.choose('m', { capability: 'chat' })).toMatchObject({ model: 'm' });
+});
+
+test('backends go on without the database, and are kept when it is back', async () => {
+  await registerAll('a', 'b');
+  replicas.storeIsAway = true;
+  await left.registry.register(replicas.upstream('c'));
+  await left.registry.remove('a');
+  await left.refresh();
+  expect(names(left)).toEqual(['b', 'c']);
+  await left.choose('m', { provider: 'c' });
+  replicas.storeIsAway = false;
+  await left.refresh();
+  await settled();
+  expect([names(left), names(right)]).toEqual([
+    ['b', 'c'],
+    ['b', 'c'],
+  ]);
+});
+
+test('a registration that cannot be used does not take the others away', async () => {
+  replicas.kept.push(configOf('broken'), replicas.upstream('a'));
+  await left.refresh();
+  expect(names(left)).toEqual(['a']);
+});
+
+test('an unlisted backend serves but appears in no listing and has no index', async () => {
+  const router = await replicas.start({ unlisted: [replicas.upstream('demo')] });
+  expect((await router.choose('m')).backend.name).toBe('demo');
+  expect(router.list()).toEqual([]);
+  expect(await router.registry.register(replicas.upstream('a'))).toEqual({ index: 0 });
+  expect(await router.registry.remove('demo')).toBe(false);
+});
+
+test('a backend that is replaced or removed is closed on every replica', async () => {
+  await registerAll('a');
+  await left.registry.register(configOf('a', { url: 'http://elsewhere.example.com' }));
+  await settled();
+  expect(replicas.upstreams.get('a')?.closed).toBe(2);
+  await left.registry.remove('a');
+  await settled();
+  expect(replicas.upstreams.get('a')?.closed).toBe(4);
+});
+
+test('failures on all replicas count together, and all know the circuit', async () => {
+  await registerAll('a');
+  for (const router of [left, right, left]) {
+    await (await router.choose('m')).settle('failure');
+    await settled();
+  }
+  expect([left.list(), right.list()]).toMatchObject([[{ circuit: 'open' }], [{ circuit: 'open' }]]);
+  await right.registry.register(configOf('a', { url: 'http://elsewhere.example.com' }));
+  await settled();
+  expect([left.list(), right.list()]).toMatchObject([
+    [{ circuit: 'closed' }],
+    [{ circuit: 'closed' }],
+  ]);
+});
+
+test('a success on one replica ends the row of failures on the other', async () => {
+  await registerAll('a');
+  await (await left.choose('m')).settle('failure');
+  await (await left.choose('m')).settle('failure');
+  await settled();
+  await (await right.choose('m')).settle('success');
+  await settled();
+  await (await left.choose('m')).settle('failure');
+  expect(left.list()).toMatchObject([{ circuit: 'closed' }]);
+});
+
+test('one of many requests on all replicas tries a half-open circuit', async () => {
+  await registerAll('a');
+  for (let failure = 0; failure < 3; failure += 1) {
+    await (await left.choose('m')).settle('failure');
+  }
+  await settled();
+  clock.advance(30_000);
+  const choices = Array.from({ length: 20 }, (_, index) => (index % 2 ? left : right).choose('m'));
+  const outcomes = await Promise.allSettled(choices);
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+});
+
+test('requests that the other replicas gave to a backend count', async () => {
+  await registerAll('a', 'b');
+  await right.choose('m', { provider: 'a' });
+  expect((await left.choose('m')).backend.name).toBe('a');
+  await right.choose('m', { provider: 'a' });
+  await until(() => left.list()[0]?.requests === 3);
+  expect((await left.choose('m')).backend.name).toBe('b');
+  await until(() => right.list()[1]?.requests === 1);
+});
+
+test('counts travel together and not at all when there is nothing to tell', async () => {
+  await registerAll('a');
+  for (let request = 0; request < 50; request += 1) await left.choose('m');
+  await until(() => right.list()[0]?.requests === 50);
+  expect(replicas.stores.published('request-counts')).toBe(1);
+});
+
+test('aliases are the same on every replica, sorted, and one hop', async () => {
+  await registerAll('a');
+  await left.aliases.set('z', 'm');
+  await right.aliases.set('b', 'z');
+  await settled();
+  const both = [
+    { alias: 'b', target: 'z' },
+    { alias: 'z', target: 'm' },
+  ];
+  expect([left.aliases.list(), right.aliases.list()]).toEqual([both, both]);
+  expect(await right.choose('z')).toMatchObject({ model: 'm' });
+  await expect(right.choose('b')).rejects.toThrow('No backend available for model: b');
+  await right.aliases.remove('b');
+  await right.aliases.remove('never set');
+  await settled();
+  expect(left.aliases.list()).toEqual([{ alias: 'z', target: 'm' }]);
+});
+
+test('replicas that set one alias at the same time agree', async () => {
+  await Promise.all([left.aliases.set('x', 'left'), right.aliases.set('x', 'right')]);
+  await settled();
+  expect(left.aliases.list()).toEqual(right.aliases.list());
+  expect(left.aliases.list()).toHaveLength(1);
+});
+
+test('a replica that starts asks the others for their aliases, and the last one takes them along', async () => {
+  await left.aliases.set('x', 'm');
+  const started = await replicas.start();
+  expect(started.aliases.list()).toEqual([{ alias: 'x', target: 'm' }]);
+  await replicas.stop();
+  expect((await replicas.start()).aliases.list()).toEqual([]);
+});
+
+describe('health rounds', () => {
+  const INTERVAL_MS = 100;
+  const rules = {
+    healthIntervalMs: INTERVAL_MS,
+    probeTimeoutMs: 50,
+    breakerFailures: 3,
+    breakerOpenMs: 30_000,
+  };
+
+  test('one replica per round probes for all, and another one when it is gone', async () => {
+    const timed = createReplicas(systemClock);
+    const routers = [await timed.start({ rules }), await timed.start({ rules })];
+    const [first, second] = routers;
+    await first?.registry.register(timed.upstream('a'));
+    await until(() => second?.list()[0]?.state === 'Healthy');
+    const upstream = timed.upstreams.get('a');
+    if (upstream === undefined) throw new Error('no upstream');
+    const [before, startedAt] = [upstream.probes, performance.now()];
+    await until(() => upstream.probes === before + 4);
+    expect(performance.now() - startedAt).toBeGreaterThan(INTERVAL_MS * 2);
+
+    upstream.probe = () => Promise.resolve({ state: 'Degraded', models: [], reason: 'busy' });
+    await until(() => routers.every((router) => router.list()[0]?.state === 'Degraded'));
+    expect(second?.list()).toMatchObject([{ reason: 'busy', models: ['m'] }]);
+
+    await first?.stop();
+    const left = upstream.probes;
+    await until(() => upstream.probes > left, INTERVAL_MS * 3);
+    await timed.stop();
+  });
+
+  test('the list is read anew in every round', async () => {
+    const timed = createReplicas(systemClock);
+    const router = await timed.start({ rules });
+    timed.kept.push(timed.upstream('quietly added'));
+    await until(() => router.list()[0]?.state === 'Healthy');
+    await timed.stop();
+  });
+});
