@@ -35,8 +35,7 @@ export async function createContestants(run) {
     processes.start({ name, command, environment, cores: cores?.measured });
   const bare = () =>
     spawnPeer('bare', (port) => [options.node, peer('bare'), port, origin].map(String));
-  const gateway = (work) =>
-    service.startApp('gateway', { on: cores?.measured, nodeFlags: profileFlags(options, work) });
+  const gateway = (work) => service.startApp('gateway', { on: cores?.measured, work });
   const authorization = { authorization: `Bearer ${service.key}` };
 
   const catalogue = {
@@ -101,14 +100,6 @@ export async function createContestants(run) {
     },
   };
 }
-
-const profileFlags = (options, work) =>
-  options.profile
-    ? [
-        '--cpu-prof',
-        `--cpu-prof-dir=${fileURLToPath(new URL(`profiles/${work}`, import.meta.url))}`,
-      ]
-    : [];
 
 /** Waits for a first answer of 200: a gateway that has just started may still be probing its backend. */
 async function firstAnswer(port, { path, headers, body }) {

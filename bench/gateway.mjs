@@ -35,6 +35,7 @@ async function main() {
   if (options.build) await ensureBuilt();
   const native = await ensureNative();
   const cores = await chooseCores();
+  const machine = await describeMachine(options, cores);
   // The stores and everything else that we start stay on our core, unless they are told otherwise.
   if (cores !== undefined) await moveTo(cores.load, process.pid);
   const folder = await mkdtemp(join(tmpdir(), 'model-gateway-bench-'));
@@ -44,7 +45,8 @@ async function main() {
   const opened = [() => rm(folder, { recursive: true, force: true, maxRetries: 5 })];
   opened.push(() => processes.stopAll());
   try {
-    const context = { options, cores, folder, processes, progress, signal: stopping.signal };
+    const { signal } = stopping;
+    const context = { options, cores, folder, machine, processes, progress, signal };
     await measure({ ...context, native, opened });
   } catch (error) {
     // What the end of the run broke is not the news; why it ended is.
@@ -56,7 +58,7 @@ async function main() {
 }
 
 async function measure({ native, opened, ...context }) {
-  const { options, cores, folder, processes, signal } = context;
+  const { options, cores, folder, machine, processes, signal } = context;
   const upstream = await processes.start({
     name: 'upstream',
     command: (port) => [native.upstream, String(port)],
@@ -68,7 +70,6 @@ async function measure({ native, opened, ...context }) {
   const load = createLoad({ program: native.load, folder, signal });
   const run = { ...context, upstream, service, load };
   const contestants = await createContestants(run);
-  const machine = await describeMachine(options, cores);
   print(`\n${machine}`);
   for (const note of contestants.notes) print(note);
   const results = [];

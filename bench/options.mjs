@@ -10,15 +10,15 @@ export const USAGE = `pnpm bench:gateway [options]
   --json FILE      also write the measurements as JSON
   --markdown FILE  also write the tables into FILE, between the marks of each work
   --node PATH      the Node that runs the gateway and its peers; else the one that runs this
-  --profile        write a CPU profile of our gateway for each work, below bench/profiles
+  --profile        write a CPU profile of our measured processes for each work, below bench/profiles
   --database URL   a scratch database to use instead of the embedded Postgres; it is written to
   --redis URL      a scratch Redis to use instead of an embedded one
   --no-build       measure the build that is there, even if sources are newer
   --help           this
 `;
 
-const FULL = { rounds: 5, requestMs: 3000, warmupMs: 3000, manyTokens: 100, idleMs: 10_000 };
-const QUICK = { rounds: 1, requestMs: 1000, warmupMs: 1000, manyTokens: 30, idleMs: 3000 };
+const FULL = { rounds: 3, requestMs: 3000, warmupMs: 10_000, manyTokens: 100, idleMs: 10_000 };
+const QUICK = { rounds: 1, requestMs: 1000, warmupMs: 2000, manyTokens: 30, idleMs: 3000 };
 
 /** Reads the command line; throws a sentence when it makes no sense. */
 export function readOptions(args, workNames) {

@@ -1,9 +1,11 @@
 // Measurements as tables: for the terminal, and as Markdown between marks.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
+import { cpus, loadavg, totalmem } from 'node:os';
 import { runCommand } from '../scripts/run-command.mjs';
 
 const NOTHING = '–';
+// A machine of which others use this many cores before we begin gives ratios at best.
+const BUSY_CORES_MIN = 0.5;
 
 /** One line about the machine and the Node that ran everybody. */
 export async function describeMachine({ node, quick }, cores) {
@@ -16,6 +18,9 @@ export async function describeMachine({ node, quick }, cores) {
     cores === undefined
       ? 'processes not pinned'
       : 'one core for what is measured, one for the load',
+    ...(loadavg()[0] > BUSY_CORES_MIN
+      ? [`busy with other work (load average ${loadavg()[0].toFixed(1)} before the run)`]
+      : []),
     ...(quick ? ['quick run: not to be quoted'] : []),
   ].join(', ');
 }
@@ -59,7 +64,7 @@ export function verdict({ what, atLeast, atMost, unit, measured }) {
   const goal = atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`;
   if (measured === undefined) return `goal: ${what} ${goal} ${unit}`.trimEnd() + ': not measured';
   const reached = atLeast === undefined ? measured <= atMost : measured >= atLeast;
-  const digits = measured >= 100 ? 0 : measured >= 1 ? 1 : 3;
+  const digits = Number.isInteger(measured) || measured >= 100 ? 0 : measured >= 1 ? 1 : 3;
   return (
     `goal: ${what} ${goal} ${unit}, measured ${shown(measured, digits)} ${unit}`
       .replaceAll(' ,', ',')

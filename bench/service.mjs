@@ -30,13 +30,13 @@ export async function startService({ processes, folder, options, cores, upstream
     SERVICE_DEMO: 'false',
   };
 
-  const startApp = (app, { on, nodeFlags = [] } = {}) =>
+  const startApp = (app, { on, work } = {}) =>
     processes.start({
       name: app,
       cores: on,
       command: () => [
         options.node,
-        ...nodeFlags,
+        ...profileFlags(options, work),
         fileURLToPath(new URL(`../apps/${app}/dist/main.js`, import.meta.url)),
       ],
       environment: (port) => ({ ...environment, SERVICE_PORT: String(port) }),
@@ -51,6 +51,15 @@ export async function startService({ processes, folder, options, cores, upstream
     throw error;
   }
 }
+
+/** With `--profile`, what is measured writes down where its time went when it ends. */
+const profileFlags = ({ profile }, work) =>
+  profile && work !== undefined
+    ? [
+        '--cpu-prof',
+        `--cpu-prof-dir=${fileURLToPath(new URL(`profiles/${work}`, import.meta.url))}`,
+      ]
+    : [];
 
 async function startStores({ folder, options }) {
   const { findRedisServer, startPostgres, startRedis } = await importBuild('embedded');

@@ -1,5 +1,5 @@
 import { WHOLE_ANSWER } from './chat-body.mjs';
-import { againstPortkey, inRounds, medianOf, ratio, rowOf } from './rounds.mjs';
+import { againstPortkey, inRounds, medianOf, ratio, rowOf, sendUntilWarm } from './rounds.mjs';
 
 const NAMES = ['direct', 'nginx', 'bare', 'metered', 'portkey', 'gateway'];
 
@@ -23,7 +23,7 @@ export const latency = {
       work: 'latency',
       body: WHOLE_ANSWER,
       rounds,
-      warmUp: (contestant) => load(contestant, warmupMs),
+      warmUp: (contestant) => sendUntilWarm((durationMs) => load(contestant, durationMs), warmupMs),
       measure: (contestant) => load(contestant, requestMs),
     });
     const plain = measured.map((contestant) =>

@@ -1,6 +1,17 @@
 // How every work is measured: contestants take turns in rounds, and the median of the rounds counts.
 import { cpuMs } from '../processes.mjs';
 
+const WARM_REQUESTS = 15_000;
+const WARMUP_STEP_MS = 1000;
+
+/** Sends requests until the code behind them is compiled: enough of them, or for as long as it may take. */
+export async function sendUntilWarm(load, warmupMs) {
+  let sent = 0;
+  for (let spent = 0; spent < warmupMs && sent < WARM_REQUESTS; spent += WARMUP_STEP_MS) {
+    sent += (await load(WARMUP_STEP_MS)).requests;
+  }
+}
+
 /** The middle of some numbers; undefined when there are none. */
 export function median(values) {
   const sorted = values.filter((value) => value !== undefined).toSorted((a, b) => a - b);

@@ -1,4 +1,5 @@
-import { medianOf } from './rounds.mjs';
+import { cpuMs } from '../processes.mjs';
+import { medianOf, sendUntilWarm } from './rounds.mjs';
 import { errorsOf } from './throughput.mjs';
 
 const CONNECTIONS = 64;
@@ -10,6 +11,7 @@ export const surfaces = {
   title: `other surfaces, ${CONNECTIONS} connections, one process on one core`,
   columns: [
     { key: 'perSecond', label: 'requests/s', digits: 0 },
+    { key: 'cpuMsPer1k', label: 'CPU ms per 1k', digits: 0 },
     { key: 'p50Ms', label: 'p50 ms', digits: 2 },
     { key: 'p99Ms', label: 'p99 ms', digits: 2 },
     { key: 'errors', label: 'errors', digits: 0 },
@@ -42,7 +44,10 @@ export const surfaces = {
 
 async function measure(run, app, label, request) {
   const { requestMs, warmupMs, rounds } = run.options.size;
-  const child = await run.service.startApp(app, { on: run.cores?.measured, work: 'surfaces' });
+  const child = await run.service.startApp(app, {
+    on: run.cores?.measured,
+    work: `surfaces-${app}`,
+  });
   try {
     const refusal = await refusalOf(child.port, request);
     if (refusal !== undefined) return { name: label, label, refusal };
@@ -54,16 +59,19 @@ async function measure(run, app, label, request) {
         connections: CONNECTIONS,
         durationMs,
       });
-    await load(warmupMs);
+    await sendUntilWarm(load, warmupMs);
     const samples = [];
     for (let round = 1; round <= rounds; round += 1) {
       run.progress(`surfaces: ${label}, round ${round} of ${rounds}`);
-      samples.push(await load(requestMs));
+      const cpuBefore = cpuMs(child.pid);
+      const sample = await load(requestMs);
+      samples.push({ ...sample, cpuMs: cpuMs(child.pid) - cpuBefore });
     }
     return {
       name: label,
       label,
       perSecond: medianOf(samples, ({ per_second }) => per_second),
+      cpuMsPer1k: medianOf(samples, (sample) => (sample.cpuMs / sample.requests) * 1000),
       p50Ms: medianOf(samples, ({ latency_us }) => latency_us.p50 / 1000),
       p99Ms: medianOf(samples, ({ latency_us }) => latency_us.p99 / 1000),
       errors: samples.reduce((sum, sample) => sum + errorsOf(sample), 0),

@@ -1,6 +1,6 @@
 import { moveTo } from '../cores.mjs';
 import { WHOLE_ANSWER } from './chat-body.mjs';
-import { inRounds, medianOf, ratio, rowOf } from './rounds.mjs';
+import { inRounds, medianOf, ratio, rowOf, sendUntilWarm } from './rounds.mjs';
 import { errorsOf } from './throughput.mjs';
 
 const CONNECTIONS = 64;
@@ -36,7 +36,7 @@ export const twoProcesses = {
       rounds,
       warmUp: async (contestant) => {
         await move(run, 'both', contestant.pids);
-        await load(contestant, warmupMs);
+        await sendUntilWarm((durationMs) => load(contestant, durationMs), warmupMs);
       },
       measure: (contestant) => load(contestant, requestMs),
     });

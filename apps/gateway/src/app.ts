@@ -17,6 +17,7 @@ import { Router } from 'express';
 import { createAdminGate } from './admin/admin-gate.ts';
 import { createAliasesAdmin } from './admin/aliases.ts';
 import { createBackendsAdmin } from './admin/backends.ts';
+import { exposeBackends } from './backend-metrics.ts';
 import { createConversationGate } from './conversation-gate.ts';
 import type { GatewayConfig } from './config.ts';
 import { createDocsRoutes } from './docs/routes.ts';
@@ -44,6 +45,7 @@ export function createGateway(
 ): ServerApp {
   const { database, bus, clock, log, metrics, stopping } = context;
   const router = createGatewayRouter(config, context, unlisted);
+  exposeBackends(router, metrics);
   const requests = createRequestCounter({ counters: bus.counters, clock, log });
   const cors = createCors(config.corsOrigins);
   const keys = createGatewayKeys(context);

@@ -167,16 +167,48 @@ test('a bridge that cannot be reached is told, and nothing is registered', async
 });
 
 test.each([
-  { why: 'no body', body: undefined, status: 400, code: 'missing_index', message: "Missing 'index' field" },
-  { why: 'no index', body: {}, status: 400, code: 'missing_index', message: "Missing 'index' field" },
-  { why: 'an index that is a text', body: { index: '0' }, status: 400, code: 'missing_index', message: "Missing 'index' field" },
-  { why: 'an index too high', body: { index: 99 }, status: 404, code: 'not_found', message: 'Backend not found at given index' },
-  { why: 'an index too low', body: { index: -1 }, status: 404, code: 'not_found', message: 'Backend not found at given index' },
+  {
+    why: 'no body',
+    body: undefined,
+    status: 400,
+    code: 'missing_index',
+    message: "Missing 'index' field",
+  },
+  {
+    why: 'no index',
+    body: {},
+    status: 400,
+    code: 'missing_index',
+    message: "Missing 'index' field",
+  },
+  {
+    why: 'an index that is a text',
+    body: { index: '0' },
+    status: 400,
+    code: 'missing_index',
+    message: "Missing 'index' field",
+  },
+  {
+    why: 'an index too high',
+    body: { index: 99 },
+    status: 404,
+    code: 'not_found',
+    message: 'Backend not found at given index',
+  },
+  {
+    why: 'an index too low',
+    body: { index: -1 },
+    status: 404,
+    code: 'not_found',
+    message: 'Backend not found at given index',
+  },
   { why: 'bad JSON', body: '{', status: 400, code: 'invalid_json', message: expect.any(String) },
 ])('a removal with $why is refused with $status', async ({ body, status, code, message }) => {
   const response = await admin(gateway, 'DELETE', 'backends', body);
   expect(response.status).toBe(status);
-  expect(await response.json()).toMatchObject({ error: { type: 'invalid_request', code, message } });
+  expect(await response.json()).toMatchObject({
+    error: { type: 'invalid_request', code, message },
+  });
 });
 
 test.each([

@@ -35,8 +35,12 @@ test('the docs page shows every operation to a person, without anything from out
   expect(await page.title()).toBe('Model Gateway API');
   const operations = await page.locator('details summary').allInnerTexts();
   expect(operations).toContainEqual(expect.stringMatching(/post.*\/v1\/chat\/completions/i));
+  expect(operations).toHaveLength(10);
   expect(operations).toContainEqual(
-    expect.stringMatching(/post.*\/api\/admin\/backends.*adminToken/i),
+    expect.stringMatching(/get.*\/v1\/models.*apiKey or accessToken/i),
+  );
+  expect(operations).toContainEqual(
+    expect.stringMatching(/delete.*\/api\/admin\/backends.*adminToken/i),
   );
   await page.locator('summary', { hasText: '/v1/chat/completions' }).click();
   expect(await page.locator('details[open] pre').first().innerText()).toContain('"messages"');

@@ -144,16 +144,36 @@ test.each([
   { why: 'bad JSON', body: '{', status: 400, code: 'invalid_json' },
   { why: 'no model', body: { input: 'x' }, status: 400, code: 'missing_fields' },
   { why: 'no input', body: { model: 'embedder' }, status: 400, code: 'missing_fields' },
-  { why: 'nothing to embed', body: { model: 'embedder', input: [] }, status: 400, code: 'missing_fields' },
-  { why: 'mixed input', body: { model: 'embedder', input: ['x', 1] }, status: 400, code: 'missing_fields' },
+  {
+    why: 'nothing to embed',
+    body: { model: 'embedder', input: [] },
+    status: 400,
+    code: 'missing_fields',
+  },
+  {
+    why: 'mixed input',
+    body: { model: 'embedder', input: ['x', 1] },
+    status: 400,
+    code: 'missing_fields',
+  },
   {
     why: 'an unknown encoding',
     body: { model: 'embedder', input: 'x', encoding_format: 'int8' },
     status: 400,
     code: 'missing_fields',
   },
-  { why: 'a body too large', body: { model: 'embedder', input: 'x'.repeat(10_001) }, status: 413, code: 'request_too_large' },
-  { why: 'an unknown model', body: { model: 'nobody', input: 'x' }, status: 404, code: 'model_not_found' },
+  {
+    why: 'a body too large',
+    body: { model: 'embedder', input: 'x'.repeat(10_001) },
+    status: 413,
+    code: 'request_too_large',
+  },
+  {
+    why: 'an unknown model',
+    body: { model: 'nobody', input: 'x' },
+    status: 404,
+    code: 'model_not_found',
+  },
   {
     why: 'a provider that does not serve the model',
     body: { model: 'embedder', input: 'x', provider: 'local' },
@@ -169,7 +189,10 @@ test.each([
 });
 
 test.each([
-  { fault: { kind: 'status', status: 400, body: { error: { message: 'no' } } }, message: 'upstream 400: no' },
+  {
+    fault: { kind: 'status', status: 400, body: { error: { message: 'no' } } },
+    message: 'upstream 400: no',
+  },
   { fault: { kind: 'reset' }, message: expect.any(String) },
   { fault: { kind: 'garbage-json' }, message: expect.any(String) },
   { fault: { kind: 'error-body' }, message: expect.stringMatching(/^upstream 200: /) },

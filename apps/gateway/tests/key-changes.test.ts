@@ -12,6 +12,7 @@ import {
 } from '@model-gateway/testkit';
 
 const ROUNDS = 50;
+const TIMEOUT_MS = 60_000;
 
 let database: TestDatabase;
 let dataDir = '';
@@ -37,7 +38,7 @@ beforeAll(async () => {
   rpc = management;
   gateways = others;
   token = await register('owner@example.com');
-}, 60_000);
+}, TIMEOUT_MS);
 afterAll(async () => {
   await Promise.all([rpc, ...gateways].map((running) => running.stop()));
   await database.drop();
@@ -45,7 +46,11 @@ afterAll(async () => {
 });
 
 async function register(email: string): Promise<string> {
-  const { access_token } = (await call('auth.register', { email, password: 'long enough' }, '')) as {
+  const { access_token } = (await call(
+    'auth.register',
+    { email, password: 'long enough' },
+    '',
+  )) as {
     access_token: string;
   };
   return access_token;
@@ -72,50 +77,62 @@ const statuses = (key: string): Promise<readonly number[]> =>
     }),
   );
 
-test('a key works at once on every replica, and its revocation holds on the very next request', async () => {
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const { id, key } = await createKey({});
-    expect(await statuses(key)).toEqual([200, 200]);
-    expect(await statuses(key)).toEqual([200, 200]);
-    await call('keys.revoke', { key_id: id });
-    expect(await statuses(key)).toEqual([401, 401]);
-    expect(await statuses(key)).toEqual([401, 401]);
-  }
-});
+test(
+  'a key works at once on every replica, and its revocation holds on the very next request',
+  async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { id, key } = await createKey({});
+      expect(await statuses(key)).toEqual([200, 200]);
+      expect(await statuses(key)).toEqual([200, 200]);
+      await call('keys.revoke', { key_id: id });
+      expect(await statuses(key)).toEqual([401, 401]);
+      expect(await statuses(key)).toEqual([401, 401]);
+    }
+  },
+  TIMEOUT_MS,
+);
 
-test('the group keys of a member stop and start with the membership', async () => {
-  const { id: group_id } = (await call('group.create', { name: 'Team' })) as { id: string };
-  const member = await register('member@example.com');
-  const named = { group_id, user_id: 'member@example.com' };
-  await call('group.members.add', named);
-  const { key } = await createKey({ group_id }, member);
-  const personal = await createKey({}, member);
-  for (let round = 0; round < ROUNDS; round += 1) {
+test(
+  'the group keys of a member stop and start with the membership',
+  async () => {
+    const { id: group_id } = (await call('group.create', { name: 'Team' })) as { id: string };
+    const member = await register('member@example.com');
+    const named = { group_id, user_id: 'member@example.com' };
+    await call('group.members.add', { group_id, email: 'member@example.com' });
+    const { key } = await createKey({ group_id }, member);
+    const personal = await createKey({}, member);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      expect(await statuses(key)).toEqual([200, 200]);
+      await call('group.members.update', { ...named, is_active: false });
+      expect(await statuses(key)).toEqual([401, 401]);
+      await call('group.members.update', { ...named, is_active: true });
+    }
     expect(await statuses(key)).toEqual([200, 200]);
-    await call('group.members.update', { ...named, is_active: false });
+    await call('group.members.remove', named);
     expect(await statuses(key)).toEqual([401, 401]);
-    await call('group.members.update', { ...named, is_active: true });
-  }
-  expect(await statuses(key)).toEqual([200, 200]);
-  await call('group.members.remove', named);
-  expect(await statuses(key)).toEqual([401, 401]);
-  expect(await statuses(personal.key)).toEqual([200, 200]);
-});
+    expect(await statuses(personal.key)).toEqual([200, 200]);
+  },
+  TIMEOUT_MS,
+);
 
-test('revocations under load let nothing through that came after them', async () => {
-  const busy = await createKey({});
-  let isOver = false;
-  const load = Array.from({ length: 8 }, async () => {
-    while (!isOver) expect(await statuses(busy.key)).toEqual([200, 200]);
-  });
-  for (let round = 0; round < ROUNDS / 2; round += 1) {
-    const { id, key } = await createKey({});
-    const [before] = await Promise.all([statuses(key), statuses(key)]);
-    expect(before).toEqual([200, 200]);
-    await call('keys.revoke', { key_id: id });
-    const after = await Promise.all([statuses(key), statuses(key), statuses(key)]);
-    expect(after.flat()).toEqual(after.flat().map(() => 401));
-  }
-  isOver = true;
-  await Promise.all(load);
-});
+test(
+  'revocations under load let nothing through that came after them',
+  async () => {
+    const busy = await createKey({});
+    let isOver = false;
+    const load = Array.from({ length: 8 }, async () => {
+      while (!isOver) expect(await statuses(busy.key)).toEqual([200, 200]);
+    });
+    for (let round = 0; round < ROUNDS / 2; round += 1) {
+      const { id, key } = await createKey({});
+      const [before] = await Promise.all([statuses(key), statuses(key)]);
+      expect(before).toEqual([200, 200]);
+      await call('keys.revoke', { key_id: id });
+      const after = await Promise.all([statuses(key), statuses(key), statuses(key)]);
+      expect(after.flat()).toEqual(after.flat().map(() => 401));
+    }
+    isOver = true;
+    await Promise.all(load);
+  },
+  TIMEOUT_MS,
+);

@@ -86,9 +86,21 @@ test('a signed-in user may list them too, and an alias is no model', async () =>
 });
 
 test.each([
-  { why: 'no credential', bearer: undefined, text: 'Missing Authorization header. Use: Bearer <api_key_or_jwt>' },
-  { why: 'an unknown key', bearer: `service-${crypto.randomUUID()}`, text: 'Invalid API key or JWT' },
-  { why: 'a token of somebody else', bearer: 'eyJhbGciOiJub25lIn0.e30.', text: 'Invalid API key or JWT' },
+  {
+    why: 'no credential',
+    bearer: undefined,
+    text: 'Missing Authorization header. Use: Bearer <api_key_or_jwt>',
+  },
+  {
+    why: 'an unknown key',
+    bearer: `service-${crypto.randomUUID()}`,
+    text: 'Invalid API key or JWT',
+  },
+  {
+    why: 'a token of somebody else',
+    bearer: 'eyJhbGciOiJub25lIn0.e30.',
+    text: 'Invalid API key or JWT',
+  },
 ])('$why is refused in plain text', async ({ bearer, text }) => {
   const response = await fetch(`${gateway.url}/v1/models`, {
     headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` },

@@ -41,9 +41,9 @@ test('the official client recognises every refusal and failure', async () => {
     param: null,
     message: '404 No backend available for model: nobody',
   });
-  await expect(
-    client().embeddings.create({ model: 'm', input: [] }),
-  ).rejects.toBeInstanceOf(BadRequestError);
+  await expect(client().embeddings.create({ model: 'm', input: [] })).rejects.toBeInstanceOf(
+    BadRequestError,
+  );
   upstream.faults.next({ kind: 'status', status: 500 }, 2);
   await expect(embed('m')).rejects.toBeInstanceOf(InternalServerError);
   await expect(chat('m')).rejects.toMatchObject({ status: 502, code: 'bad_gateway' });

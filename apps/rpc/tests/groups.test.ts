@@ -255,7 +255,7 @@ test('changes are announced on the accounts channel', async () => {
   for (const [index, [method, params, message]] of steps.entries()) {
     await resultOf(scene.call(method, { group_id, ...params }, owner));
     await heardNext(index + 1);
-    expect(heard[index]).toEqual(message);
+    expect(heard[index]).toMatchObject(message);
   }
   await subscription.close();
 });

@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { newId, type Clock } from '@model-gateway/kernel';
 import jwt from 'jsonwebtoken';
 
@@ -22,17 +23,19 @@ export function createAccessTokens({
   expiresInSecs,
   clock,
 }: AccessTokenOptions): AccessTokens {
+  // Made once: given the text, the library would try to read it as a public key with every token.
+  const key = createSecretKey(secret, 'utf8');
   const nowSecs = () => Math.floor(clock.now() / 1000);
   return {
     expiresInSecs,
     sign(userId) {
       const iat = nowSecs();
       const claims = { sub: userId, iat, exp: iat + expiresInSecs, jti: newId(), typ: 'access' };
-      return jwt.sign(claims, secret, { algorithm: ALGORITHM });
+      return jwt.sign(claims, key, { algorithm: ALGORITHM });
     },
     verify(token) {
       try {
-        const claims = jwt.verify(token, secret, {
+        const claims = jwt.verify(token, key, {
           algorithms: [ALGORITHM],
           clockTimestamp: nowSecs(),
         });

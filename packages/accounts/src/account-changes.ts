@@ -29,10 +29,10 @@ export function createAccountChanges(dependencies: AccountChangesDependencies): 
     next = undefined;
     const question = counters.read([ACCOUNT_EPOCH_KEY]).then(([epoch = 0]) => epoch);
     underWay = question;
-    const done = () => {
+    const answered = () => {
       if (underWay === question) underWay = undefined;
     };
-    question.then(done, done);
+    question.then(answered, answered);
     return question;
   }
 

@@ -8,24 +8,27 @@ const CHANGES: readonly AccountChange[] = [
   { kind: 'member', groupId: 'g', userId: 'u' },
 ];
 
-test.each(CHANGES)('a change of a $kind is counted, then announced with its number', async (change) => {
-  const told: unknown[] = [];
-  const events = createAccountEvents({
-    counters: {
-      add: async (key, by) => {
-        told.push([key, by]);
-        return 7;
+test.each(CHANGES)(
+  'a change of a $kind is counted, then announced with its number',
+  async (change) => {
+    const told: unknown[] = [];
+    const events = createAccountEvents({
+      counters: {
+        add: async (key, by) => {
+          told.push([key, by]);
+          return 7;
+        },
       },
-    },
-    channels: { publish: async (channel, text) => told.push([channel, decodeChange(text)]) },
-    log: silentLog,
-  });
-  await events.changed(change);
-  expect(told).toEqual([
-    ['accounts-epoch', 1],
-    ['accounts', { epoch: 7, change }],
-  ]);
-});
+      channels: { publish: async (channel, text) => told.push([channel, decodeChange(text)]) },
+      log: silentLog,
+    });
+    await events.changed(change);
+    expect(told).toEqual([
+      ['accounts-epoch', 1],
+      ['accounts', { epoch: 7, change }],
+    ]);
+  },
+);
 
 test.each(['', '{', '{"kind":"other","epoch":1}', '{"kind":"key","epoch":"1","key_id":"k"}'])(
   '%p announces nothing',

@@ -19,7 +19,10 @@ interface KeyGrantsDependencies {
 
 export function createKeyGrants({ keys, groups, modelRules }: KeyGrantsDependencies): KeyGrants {
   async function policyOf(groupId: string): Promise<ModelPolicy | null> {
-    const [group, rules] = await Promise.all([groups.find(groupId, null), modelRules.list(groupId)]);
+    const [group, rules] = await Promise.all([
+      groups.find(groupId, null),
+      modelRules.list(groupId),
+    ]);
     if (group === undefined) return null;
     return {
       enforceAllowlist: group.enforceModelAllowlist,

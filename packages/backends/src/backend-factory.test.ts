@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { silentLog, systemClock } from '@model-gateway/kernel';
 import type { Backend, BackendConfig } from '@model-gateway/router';
 import {
@@ -100,9 +102,19 @@ describe('a backend behind the bridge', () => {
   });
 
   it('stays where it is while its tunnel is up', async () => {
-    await open();
-    await waitUntil(() => upstream.requestCount === 0 && agent.callsOf('Bridge.Connect') === 1);
+    let looks = 0;
+    const service = createServer((socket) => {
+      looks += 1;
+      socket.on('error', () => undefined);
+    });
+    await once(service.listen(0, '127.0.0.1'), 'listening');
+    const { port } = service.address() as AddressInfo;
+    agent.setTarget('gpu-1', 'any', { host: '127.0.0.1', port });
+    await open({ url: 'bridge://gpu-1/any' });
+    await waitUntil(() => looks >= 3);
+    expect(agent.callsOf('Bridge.Connect')).toBe(1);
     expect(moves).toEqual([]);
+    service.close();
   });
 
   it('is not looked after any more once it is closed', async () => {

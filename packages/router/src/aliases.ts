@@ -66,9 +66,9 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
 
   /** The last write wins, in whatever order the news come. */
   function merge(news: readonly Change[]): void {
-    for (const change of news) {
-      const known = changes.get(change.alias);
-      if (known === undefined || isNewer(change, known)) changes.set(change.alias, change);
+    for (const told of news) {
+      const known = changes.get(told.alias);
+      if (known === undefined || isNewer(told, known)) changes.set(told.alias, told);
     }
     const forgottenBefore = clock.now() - REMOVAL_KEPT_MS;
     for (const { alias, target, at } of changes.values()) {
@@ -125,5 +125,5 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
   };
 }
 
-const isNewer = (change: Change, known: Change): boolean =>
-  change.at === known.at ? change.id > known.id : change.at > known.at;
+const isNewer = (told: Change, known: Change): boolean =>
+  told.at === known.at ? told.id > known.id : told.at > known.at;

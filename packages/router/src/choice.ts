@@ -2,6 +2,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import type { Slot } from './backend-list.ts';
 import type { Backend, Capability } from './backend.ts';
 import { matchModel } from './model-match.ts';
+import type { RequestCounts } from './request-counts.ts';
 
 /** What is asked of a backend. */
 export interface Wanted {
@@ -44,12 +45,12 @@ export function findServing(slots: readonly Slot[], wanted: Wanted): readonly Ca
 /** The one with the fewest requests; among equals the one that was registered first. */
 export function leastUsed(
   candidates: readonly Candidate[],
-  requestsOf: (name: string) => number,
+  counts: Pick<RequestCounts, 'of'>,
 ): Candidate | undefined {
   let best: Candidate | undefined;
   let fewest = Infinity;
   for (const candidate of candidates) {
-    const requests = requestsOf(candidate.slot.backend.name);
+    const requests = counts.of(candidate.slot.backend.name);
     if (requests >= fewest) continue;
     best = candidate;
     fewest = requests;

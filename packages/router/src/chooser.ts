@@ -64,7 +64,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   }
 
   async function chooseLeastUsed(wanted: Wanted, exclude: readonly string[]): Promise<Route> {
-    const best = leastUsed(eligible(wanted, exclude), counts.of);
+    const best = leastUsed(eligible(wanted, exclude), counts);
     if (best === undefined) {
       throw new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
     }
@@ -88,7 +88,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     wanted: Wanted,
     exclude: readonly string[],
   ): Promise<Route> {
-    const best = leastUsed(eligible(wanted, exclude), counts.of)?.slot.backend.name;
+    const best = leastUsed(eligible(wanted, exclude), counts)?.slot.backend.name;
     const bound = best === undefined ? undefined : await boundTo(conversationId, best);
     const kept = eligible(wanted, exclude).find(({ slot }) => slot.backend.name === bound);
     const route =

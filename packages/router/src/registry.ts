@@ -8,7 +8,7 @@ import {
 import type { BackendConfig, BackendConfigStore } from './backend-config-store.ts';
 import { createSlot, type BackendList, type Slot } from './backend-list.ts';
 import type { Backend } from './backend.ts';
-import { createPendingChanges } from './pending-changes.ts';
+import { createPendingChanges, type PendingChange } from './pending-changes.ts';
 
 /** The backends that operators registered, here and on the other replicas. */
 export interface Registry {
@@ -99,21 +99,13 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     });
   }
 
-  /** Writes to the store, now or when it is back, and tells the other replicas. */
-  async function keep(name: string, write: () => Promise<void>): Promise<void> {
-    const change = pending.begin(name, write);
+  /** Writes to the store, now or when the list is read again, and tells the other replicas. */
+  async function keep(change: PendingChange): Promise<void> {
     try {
       await change.write();
-      await channels.publish(CHANNEL, name);
+      await channels.publish(CHANNEL, change.name);
     } catch (error) {
-      log.error({ error, backend: name }, 'a change of the backends could not be kept');
-    }
-  }
-
-  async function retryPending(): Promise<void> {
-    for (const { name, write } of pending.failed()) {
-      await write();
-      await channels.publish(CHANNEL, name);
+      log.error({ error, backend: change.name }, 'a change of the backends could not be kept');
     }
   }
 
@@ -134,7 +126,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
   }
 
   async function rereadOnce(): Promise<void> {
-    await retryPending();
+    for (const change of pending.failed()) await keep(change);
     const mark = pending.mark();
     const configs = await store.list();
     // What was changed here in the meantime is newer than what was read.
@@ -170,7 +162,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
   async function remove(name: string): Promise<boolean> {
     if (list.indexOf(name) === -1) return false;
     drop(name);
-    await Promise.all([keep(name, () => store.remove(name)), resetCircuit(name)]);
+    await Promise.all([keep(pending.begin(name, () => store.remove(name))), resetCircuit(name)]);
     return true;
   }
 
@@ -181,7 +173,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
       adopt(await builder.open(config), config, true);
       await Promise.all([
         resetCircuit(name).then(() => probe(name)),
-        keep(name, () => store.save(config)),
+        keep(pending.begin(name, () => store.save(config))),
       ]);
       return { index: list.indexOf(name) };
     },

@@ -109,6 +109,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     intervalMs: rules.healthIntervalMs,
     async checkAll() {
       await registry.reread();
+      log.debug({ backends: names().length }, 'probing every backend');
       await Promise.all([health.probeAll(names()), breakers.refresh(names())]);
     },
     async onRoundElsewhere() {

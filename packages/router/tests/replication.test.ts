@@ -251,8 +251,8 @@ describe('health rounds', () => {
     expect(second?.list()).toMatchObject([{ reason: 'busy', models: ['m'] }]);
 
     await first?.stop();
-    const left = upstream.probes;
-    await until(() => upstream.probes > left, INTERVAL_MS * 3);
+    const probesBefore = upstream.probes;
+    await until(() => upstream.probes > probesBefore, INTERVAL_MS * 3);
     await timed.stop();
   });
 

@@ -49,7 +49,10 @@ function describe(operation: Operation): Record<string, unknown> {
       ...(plainRefusals === true
         ? {
             401: { description: 'No valid credential.', content: textContent },
-            429: { description: 'Too many requests.', content: { ...textContent, ...errorContent() } },
+            429: {
+              description: 'Too many requests.',
+              content: { ...textContent, ...errorContent() },
+            },
           }
         : {}),
       default: { description: 'Refused or failed.', content: errorContent() },

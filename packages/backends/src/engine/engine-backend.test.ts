@@ -249,6 +249,7 @@ describe('an engine that fails', () => {
     });
     engine.faults.next({ kind: 'silent' }, 1, 'Engine.Handshake');
     await expect(backend.probe(AbortSignal.timeout(50))).rejects.toThrow('timeout');
+    await engine.until(() => engine.callsOf('Engine.Handshake') === 2);
     await engine.refuse();
     await expect(backend.probe(signal)).rejects.toMatchObject(failure);
     await engine.resume();

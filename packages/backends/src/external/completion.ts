@@ -41,7 +41,8 @@ export async function* chunksOf({
   if (usage !== undefined && usage !== null) yield { ...chunk, choices: [], usage };
 }
 
-function isErrorBody(body: unknown): boolean {
+/** Whether an answer says that something went wrong, whatever its status. */
+export function isErrorBody(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;
   return 'error' in body && body.error !== null && body.error !== undefined;
 }

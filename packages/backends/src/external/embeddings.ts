@@ -1,6 +1,7 @@
 import type { UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
 import { upstreamFailed, upstreamRefused } from '../upstream-error.ts';
+import { isErrorBody } from './completion.ts';
 
 const FLOAT_BYTES = 4;
 
@@ -17,7 +18,7 @@ const embeddingsAnswer = z.looseObject({
 
 /** The vectors of an answer, in the order of the inputs; base64 is unpacked. */
 export function readEmbeddings(status: number, body: unknown, model: string): UpstreamEmbeddings {
-  if (typeof body === 'object' && body !== null && 'error' in body && body.error != null) {
+  if (isErrorBody(body)) {
     throw upstreamRefused(status, JSON.stringify(body));
   }
   const answer = embeddingsAnswer.safeParse(body);

@@ -1,6 +1,7 @@
 import type { Clock } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamChat } from '@model-gateway/router';
 import { z } from 'zod';
+import { boundedCall } from '../bounded-call.ts';
 import { parseJson, readJsonAnswer, readText } from '../read-text.ts';
 import { upstreamRefused } from '../upstream-error.ts';
 import {
@@ -63,7 +64,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       return probeResult(status, await readText(body, ANSWER_BYTES_MAX), options.models);
     },
     chat: (body, signal) =>
-      within(timeouts.totalMs, signal, async (bounded) => {
+      boundedCall(timeouts.totalMs, signal, async (bounded) => {
         const { status, body: answer } = await post('/chat/completions', chatBody(body), bounded);
         return readCompletion(
           status,
@@ -83,7 +84,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       };
     },
     embed: (request, signal) =>
-      within(timeouts.totalMs, signal, async (bounded) => {
+      boundedCall(timeouts.totalMs, signal, async (bounded) => {
         const { status, body } = await post('/embeddings', request, bounded);
         return readEmbeddings(status, await readJsonAnswer(body, ANSWER_BYTES_MAX), request.model);
       }),
@@ -108,27 +109,6 @@ function streamBody(body: UpstreamChat): UpstreamChat {
 
 function hasImages(message: unknown): boolean {
   return typeof message === 'object' && message !== null && 'images' in message;
-}
-
-/** Runs a call that may take only so long in all. */
-async function within<Result>(
-  milliseconds: number,
-  signal: AbortSignal,
-  call: (bounded: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const controller = new AbortController();
-  const onAbort = () => controller.abort(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  const timer = setTimeout(() => {
-    controller.abort(new Error(`the upstream took longer than ${milliseconds} ms`));
-  }, milliseconds);
-  try {
-    return await call(controller.signal);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-  }
 }
 
 function probeResult(status: number, text: string, statics: readonly string[]): Probe {

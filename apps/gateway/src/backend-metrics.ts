@@ -1,0 +1,34 @@
+import type { Metrics } from '@model-gateway/kernel';
+import type { CircuitState, Router } from '@model-gateway/router';
+
+const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = {
+  closed: 0,
+  'half-open': 1,
+  open: 2,
+};
+
+/** How the backends are, for whoever scrapes. Their names are an operator's choice, so that they are few. */
+export function exposeBackends(router: Pick<Router, 'list'>, metrics: Metrics): void {
+  metrics.gauge({
+    name: 'service_backend_healthy',
+    help: 'Whether requests are routed to a backend as far as its health goes: 1 or 0.',
+    labels: ['backend'],
+    collect(gauge) {
+      gauge.reset();
+      for (const { backend, state } of router.list()) {
+        gauge.set({ backend: backend.name }, state === 'Healthy' ? 1 : 0);
+      }
+    },
+  });
+  metrics.gauge({
+    name: 'service_backend_circuit',
+    help: 'The circuit of a backend: 0 closed, 1 half-open, 2 open.',
+    labels: ['backend'],
+    collect(gauge) {
+      gauge.reset();
+      for (const { backend, circuit } of router.list()) {
+        gauge.set({ backend: backend.name }, CIRCUIT_VALUES[circuit]);
+      }
+    },
+  });
+}

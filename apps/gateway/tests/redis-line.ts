@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { testRedisUrl } from '@model-gateway/testkit';
+
+/** A way to the shared Redis that can be cut off, as if that Redis were gone. */
+export interface RedisLine {
+  readonly url: string;
+  cut(): void;
+  mend(): void;
+  close(): Promise<void>;
+}
+
+export async function openRedisLine(): Promise<RedisLine> {
+  const redis = new URL(testRedisUrl());
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const server = createServer((socket) => {
+    if (isCut) return void socket.destroy();
+    const upstream = connect(Number(redis.port), redis.hostname);
+    for (const [one, other] of [
+      [socket, upstream],
+      [upstream, socket],
+    ] as const) {
+      sockets.add(one);
+      one.pipe(other);
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const cut = (): void => {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  };
+  const url = new URL(redis);
+  url.port = String(port);
+  url.hostname = '127.0.0.1';
+  return {
+    url: url.href,
+    cut,
+    mend: () => {
+      isCut = false;
+    },
+    async close() {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

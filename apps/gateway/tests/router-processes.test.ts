@@ -1,0 +1,129 @@
+import { waitUntil, type TestProcess } from '@model-gateway/testkit';
+import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
+import {
+  backendsOf,
+  createGatewayProcesses,
+  stateOf,
+  type GatewayProcesses,
+} from './gateway-processes.ts';
+import { admin, registerBackend } from './gateway.ts';
+
+// It takes a few milliseconds; the rest is for a busy machine.
+const SEEN_WITHIN_MS = 1_000;
+const BUSY_MACHINE_MS = 1_500;
+const HEALTH_INTERVAL_MS = 1_000;
+const KEPT_REQUESTS = 5_000;
+const ROUND_BEGINS = 'probing every backend';
+
+let gateways: GatewayProcesses;
+let upstream: RunningChatUpstream;
+let left: TestProcess;
+let right: TestProcess;
+
+beforeAll(async () => {
+  upstream = await startChatUpstream({ models: ['m'], keepRequests: KEPT_REQUESTS });
+  gateways = await createGatewayProcesses({
+    SERVICE_BREAKER_OPEN_SECS: '3',
+    SERVICE_HEALTH_INTERVAL_SECS: String(HEALTH_INTERVAL_MS / 1_000),
+    SERVICE_LOG_LEVEL: 'debug',
+  });
+  [left, right] = await Promise.all([gateways.start(), gateways.start()]);
+}, 60_000);
+afterAll(async () => {
+  await gateways.close();
+  await upstream.close();
+});
+
+/** Waits for what another process is to see. */
+const seen = (what: string, condition: () => Promise<boolean>): Promise<void> =>
+  waitUntil(condition, { what, timeoutMs: SEEN_WITHIN_MS });
+
+const register = (on: TestProcess, name: string, models?: readonly string[]): Promise<Response> =>
+  registerBackend(on, { type: 'external', name, url: upstream.url, models });
+const chat = (...parameters: Parameters<GatewayProcesses['chat']>): Promise<Response> =>
+  gateways.chat(...parameters);
+const namesOn = async (gateway: TestProcess): Promise<string> =>
+  (await backendsOf(gateway)).map(({ name }) => name).join();
+const asked = (path: string): number =>
+  upstream.requests.filter((request) => request.path === path).length;
+const roundsOf = (gateway: TestProcess): number => gateway.output().split(ROUND_BEGINS).length - 1;
+
+test('a backend that is registered, replaced or removed on one process is so on the other', async () => {
+  await register(left, 'one');
+  await seen('the registration', async () => (await stateOf(right, 'one')) === 'Healthy, closed');
+  expect((await chat(right)).status).toBe(200);
+  await register(right, 'two');
+  await seen('the second one', async () => (await namesOn(left)) === 'one,two');
+  const replaced = await register(right, 'one', ['m', 'static']);
+  expect(await replaced.json()).toMatchObject({ index: 0 });
+  await seen('the replacement', async () => {
+    return (await backendsOf(left))[0]?.models.includes('static') === true;
+  });
+  await admin(right, 'DELETE', 'backends', { index: 0 });
+  await seen('the removal', async () => (await namesOn(left)) === 'two');
+});
+
+test('an alias that is set or removed on one process is so on the other, and on one that starts', async () => {
+  await admin(left, 'POST', 'aliases', { alias: 'nick', target: 'm' });
+  await seen('the alias', async () => (await chat(right, 'nick')).status === 200);
+  const third = await gateways.start();
+  expect((await chat(third, 'nick')).status).toBe(200);
+  await third.stop();
+  await admin(right, 'DELETE', 'aliases', { alias: 'nick' });
+  await seen('its removal', async () => (await chat(left, 'nick')).status === 404);
+});
+
+test('the processes agree on an open circuit, and one request on both of them tries a half-open one', async () => {
+  upstream.faults.always({ kind: 'status', status: 503 }, 'chat');
+  for (const gateway of [left, right, left]) expect((await chat(gateway)).status).toBe(502);
+  await seen('the open circuit', async () => (await stateOf(right, 'two')) === 'Healthy, open');
+  expect(await stateOf(left, 'two')).toBe('Healthy, open');
+  expect((await chat(right)).status).toBe(500);
+  const metrics = await (await fetch(`${right.url}/metrics`)).text();
+  expect(metrics).toContain('service_backend_healthy{backend="two"} 1');
+  expect(metrics).toContain('service_backend_circuit{backend="two"} 2');
+
+  upstream.faults.clear();
+  upstream.faults.always({ kind: 'slow-start', delayMs: 500 }, 'chat');
+  await waitUntil(async () => (await stateOf(left, 'two')) === 'Healthy, half-open');
+  await waitUntil(async () => (await stateOf(right, 'two')) === 'Healthy, half-open');
+  const before = asked('/v1/chat/completions');
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => chat(index % 2 === 0 ? left : right)),
+  );
+  const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+  expect(statuses).toEqual([200, ...Array.from({ length: 19 }, () => 500)]);
+  expect(asked('/v1/chat/completions') - before).toBe(1);
+  upstream.faults.clear();
+  for (const gateway of [left, right]) {
+    await seen('the closed circuit', async () => {
+      return (await stateOf(gateway, 'two')) === 'Healthy, closed';
+    });
+  }
+  expect((await chat(left)).status).toBe(200);
+});
+
+test('the processes agree on health, which one of them finds out in each round', async () => {
+  upstream.faults.always({ kind: 'status', status: 500 }, 'models');
+  await waitUntil(async () => (await stateOf(left, 'two')).startsWith('Degraded'));
+  await seen('it', async () => (await stateOf(right, 'two')).startsWith('Degraded'));
+  expect((await chat(right)).status).toBe(500);
+  upstream.faults.clear();
+  await waitUntil(async () => (await stateOf(left, 'two')).startsWith('Healthy'));
+  await seen('it', async () => (await stateOf(right, 'two')).startsWith('Healthy'));
+
+  const [before, startedAt] = [asked('/v1/models'), performance.now()];
+  await waitUntil(() => asked('/v1/models') >= before + 4);
+  const intervals = (performance.now() - startedAt) / HEALTH_INTERVAL_MS;
+  expect(asked('/v1/models') - before).toBeLessThanOrEqual(intervals + 1.5);
+});
+
+test('killing the elected prober moves its job to the other process within an interval', async () => {
+  const [ofLeft, ofRight] = [roundsOf(left), roundsOf(right)];
+  await waitUntil(() => roundsOf(left) > ofLeft || roundsOf(right) > ofRight);
+  const [elected, other] = roundsOf(left) > ofLeft ? [left, right] : [right, left];
+  const before = roundsOf(other);
+  await elected.kill();
+  const timeoutMs = HEALTH_INTERVAL_MS + BUSY_MACHINE_MS;
+  await waitUntil(() => roundsOf(other) > before, { what: 'the next round', timeoutMs });
+});
