@@ -147,7 +147,11 @@ test('many entries put alone are all handed over', async () => {
   await eventually('all are there', async () => {
     return (await directly((client) => client.dbsize())) === keys.length;
   });
-  expect(await Promise.all(keys.map((key) => peer.entries.get(key)))).toEqual(keys);
+  // A few at a time: all at once could take a busy machine longer than a command may take.
+  for (let from = 0; from < keys.length; from += 200) {
+    const some = keys.slice(from, from + 200);
+    expect(await Promise.all(some.map((key) => peer.entries.get(key)))).toEqual(some);
+  }
 });
 
 test('an entry that a full Redis refuses is served by the process and handed over with its next use', async () => {
