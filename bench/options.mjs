@@ -17,8 +17,8 @@ export const USAGE = `pnpm bench:gateway [options]
   --help           this
 `;
 
-const FULL = { rounds: 3, requestMs: 3000, warmupMs: 10_000, manyTokens: 100, idleMs: 10_000 };
-const QUICK = { rounds: 1, requestMs: 1000, warmupMs: 2000, manyTokens: 30, idleMs: 3000 };
+const FULL = { rounds: 3, requestMs: 3000, warmupMs: 30_000, manyTokens: 100, idleMs: 10_000 };
+const QUICK = { rounds: 1, requestMs: 1000, warmupMs: 5000, manyTokens: 30, idleMs: 3000 };
 
 /** Reads the command line; throws a sentence when it makes no sense. */
 export function readOptions(args, workNames) {
@@ -41,6 +41,11 @@ export function readOptions(args, workNames) {
   const works = values.only?.split(',') ?? workNames;
   const unknown = works.filter((name) => !workNames.includes(name));
   if (unknown.length > 0) throw new Error(`no such work: ${unknown.join(', ')}`);
+  if (values.markdown !== undefined && (values.quick || values.profile)) {
+    throw new Error(
+      'a quick or profiled run is not to be quoted, so --markdown does not go with it',
+    );
+  }
   return {
     ...values,
     works,

@@ -8,7 +8,7 @@ const NOTHING = '–';
 const BUSY_CORES_MIN = 0.5;
 
 /** One line about the machine and the Node that ran everybody. */
-export async function describeMachine({ node, quick }, cores) {
+export async function describeMachine({ node, quick, profile }, cores) {
   const { output } = await runCommand(node, ['--version']);
   const all = cpus();
   return [
@@ -21,6 +21,7 @@ export async function describeMachine({ node, quick }, cores) {
     ...(loadavg()[0] > BUSY_CORES_MIN
       ? [`busy with other work (load average ${loadavg()[0].toFixed(1)} before the run)`]
       : []),
+    ...(profile ? ['our processes slowed down by the profiler: not to be quoted'] : []),
     ...(quick ? ['quick run: not to be quoted'] : []),
   ].join(', ');
 }
@@ -51,13 +52,25 @@ export function textReport(work, { rows, goals }) {
       .join('  ')
       .trimEnd(),
   );
-  return [`\n${work.title}`, ...table, ...refusals(rows), ...goals.map(verdict), ''].join('\n');
+  return [
+    `\n${work.title}`,
+    ...table,
+    ...refusals(rows),
+    ...unsteady(rows),
+    ...goals.map(verdict),
+    '',
+  ].join('\n');
 }
 
 const refusals = (rows) =>
   rows
     .filter(({ refusal }) => refusal !== undefined)
     .map(({ label, refusal }) => `${label} was not measured: ${refusal}`);
+
+const unsteady = (rows) =>
+  rows
+    .filter(({ isStillWarming }) => isStillWarming)
+    .map(({ label }) => `${label} was still getting faster in the last round: too slow here`);
 
 /** What a goal asked for, what was measured, and whether that is enough. */
 export function verdict({ what, atLeast, atMost, unit, measured }) {
@@ -97,7 +110,9 @@ function markdownReport(work, { rows, goals }, machine) {
     row(['---', ...work.columns.map(() => '---:')]),
     ...able.map((each) => row([each.label, ...cellsOf(work, each)])),
     '',
-    ...[...refusals(rows), ...goals.map(verdict)].map((line) => `- ${sentence(line)}`),
+    ...[...refusals(rows), ...unsteady(rows), ...goals.map(verdict)].map(
+      (line) => `- ${sentence(line)}`,
+    ),
     '',
     `Measured on ${machine}.`,
   ].join('\n');

@@ -8,7 +8,7 @@ const TOKEN_TTL_SECS = '7200';
 const ADMIN_TOKEN = randomBytes(24).toString('base64url');
 
 /** The models that the upstream serves, as it is registered. */
-export const MODELS = ['bench', 'bench-50-20', 'bench-30-100', 'bench-100-100'];
+export const MODELS = ['bench', 'bench-10-0', 'bench-50-20', 'bench-30-100', 'bench-100-100'];
 
 /**
  * Starts the stores and the recorder, registers a user, a key and the upstream. Gateways and other apps are then started

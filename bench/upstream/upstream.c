@@ -47,6 +47,7 @@ static const char COMPLETION_BODY[] =
     "\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":12,\"completion_tokens\":10,\"total_tokens\":22}}";
 static const char MODELS_BODY[] =
     "{\"object\":\"list\",\"data\":[{\"id\":\"bench\",\"object\":\"model\",\"created\":1700000000,\"owned_by\":\"bench\"},"
+    "{\"id\":\"bench-10-0\",\"object\":\"model\",\"created\":1700000000,\"owned_by\":\"bench\"},"
     "{\"id\":\"bench-50-20\",\"object\":\"model\",\"created\":1700000000,\"owned_by\":\"bench\"},"
     "{\"id\":\"bench-30-100\",\"object\":\"model\",\"created\":1700000000,\"owned_by\":\"bench\"},"
     "{\"id\":\"bench-100-100\",\"object\":\"model\",\"created\":1700000000,\"owned_by\":\"bench\"}]}";

@@ -13,3 +13,6 @@ export const streamedAnswer = (tokens, intervalMs) => ({
   stream: true,
   messages: MESSAGES,
 });
+
+/** A request for a short stream without a pace, to warm up with. */
+export const HASTY_STREAM = streamedAnswer(10, 0);

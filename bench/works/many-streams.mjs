@@ -2,6 +2,7 @@ import { rssMb } from '../processes.mjs';
 import { streamedAnswer } from './chat-body.mjs';
 import { withAdded } from './latency.mjs';
 import { againstPortkey, inRounds, medianOf, ratio, rowOf } from './rounds.mjs';
+import { warmStreams } from './streams.mjs';
 
 const STREAMS = 1000;
 const INTERVAL_MS = 100;
@@ -44,7 +45,7 @@ export const manyStreams = {
       work: 'many-streams',
       body: streamedAnswer(tokens, INTERVAL_MS),
       rounds: 1,
-      warmUp: (contestant) => load(contestant, STREAMS / 10),
+      warmUp: (contestant) => warmStreams(run, contestant),
       measure: (contestant) => withPeakRss(contestant, () => load(contestant, STREAMS)),
     });
     const plain = measured.map((contestant) => rowOf(contestant, valuesOf));

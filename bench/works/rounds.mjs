@@ -4,6 +4,9 @@ import { cpuMs } from '../processes.mjs';
 const WARM_REQUESTS = 15_000;
 const WARMUP_STEP_MS = 1000;
 
+// Less CPU per answer than this share of the first round's says that the code was still being compiled.
+const STEADY_SHARE_MIN = 0.85;
+
 /** Sends requests until the code behind them is compiled: enough of them, or for as long as it may take. */
 export async function sendUntilWarm(load, warmupMs) {
   let sent = 0;
@@ -72,4 +75,13 @@ export const againstPortkey = (rows, key) =>
 
 /** A row for the table, or a row that says why there is none. */
 export const rowOf = ({ name, label, refusal, samples }, values) =>
-  refusal === undefined ? { name, label, ...values(samples) } : { name, label, refusal };
+  refusal === undefined
+    ? { name, label, ...values(samples), isStillWarming: isStillWarming(samples) }
+    : { name, label, refusal };
+
+function isStillWarming(samples) {
+  const [first, last] = [samples[0], samples.at(-1)].map(
+    ({ cpuMs: spent, requests, tokens }) => spent / (requests ?? tokens),
+  );
+  return last < first * STEADY_SHARE_MIN;
+}

@@ -1,11 +1,12 @@
-import { streamedAnswer } from './chat-body.mjs';
+import { HASTY_STREAM, streamedAnswer } from './chat-body.mjs';
 import { withAdded } from './latency.mjs';
-import { againstPortkey, inRounds, medianOf, ratio, rowOf } from './rounds.mjs';
+import { againstPortkey, inRounds, medianOf, ratio, rowOf, sendUntilWarm } from './rounds.mjs';
 
 const STREAMS = 200;
 const TOKENS = 50;
 const INTERVAL_MS = 20;
 const TIMEOUT_MS = 20_000;
+const WARM_CONNECTIONS = 64;
 const NAMES = ['direct', 'nginx', 'bare', 'metered', 'portkey', 'gateway'];
 
 /** How much later the first token of a paced stream comes, and what a token costs. */
@@ -37,7 +38,10 @@ export const streams = {
       work: 'streams',
       body: streamedAnswer(TOKENS, INTERVAL_MS),
       rounds: run.options.size.rounds,
-      warmUp: load,
+      warmUp: async (contestant) => {
+        await warmStreams(run, contestant);
+        await load(contestant);
+      },
       measure: load,
     });
     const plain = measured.map((contestant) => rowOf(contestant, valuesOf));
@@ -61,6 +65,22 @@ export const streams = {
     };
   },
 };
+
+/** Sends hasty streams until the code that passes tokens on is compiled. */
+export function warmStreams(run, { ports, request }) {
+  const hasty = { ...request, body: HASTY_STREAM };
+  return sendUntilWarm(
+    (durationMs) =>
+      run.load.requests({
+        ports,
+        request: hasty,
+        cores: run.cores?.load,
+        connections: WARM_CONNECTIONS,
+        durationMs,
+      }),
+    run.options.size.warmupMs,
+  );
+}
 
 function valuesOf(samples) {
   return {

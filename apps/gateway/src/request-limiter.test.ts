@@ -59,7 +59,9 @@ test('no minute has more than the limit, whenever the requests come', () => {
     clock.advance((step * 7919) % 3_000);
     if (ask(1) === 1) admitted.push(clock.now());
   }
-  const most = admitted.map((end) => admitted.filter((at) => at <= end && at > end - 60_000).length);
+  const most = admitted.map(
+    (end) => admitted.filter((at) => at <= end && at > end - 60_000).length,
+  );
   expect(Math.max(...most)).toBe(17);
 });
 

@@ -160,7 +160,7 @@ test('without usage from the upstream the turn is estimated over the whole text'
     .map(([, json]) => JSON.parse(json ?? '""') as string)
     .join('');
   const [event] = await usage();
-  expect(event?.completion_tokens).toBe(Math.ceil([...said].length / 4));
+  expect(event?.completion_tokens).toBe(Math.ceil(Array.from(said).length / 4));
   expect(event?.prompt_tokens).toBe(2);
 });
 

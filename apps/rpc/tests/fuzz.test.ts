@@ -1,6 +1,6 @@
 import { rpcMethods } from '@model-gateway/contracts';
 import type { RpcAnswer } from '@model-gateway/testkit';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { openSocket, startRpc, type RpcServer } from './rpc-server.ts';
 
 const FRAMES = 20_000;

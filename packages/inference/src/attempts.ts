@@ -11,6 +11,8 @@ export interface Wanted extends Omit<ChoiceOptions, 'exclude'> {
   readonly model: string;
   /** Aborted when the client went away. */
   readonly signal: AbortSignal;
+  /** Called once, when there is somebody to ask. */
+  readonly onAccepted: () => void;
 }
 
 /** An answer and where it came from. */
@@ -28,8 +30,9 @@ export async function attempt<Answer>(
   wanted: Wanted,
   ask: (route: Route) => Promise<Answer>,
 ): Promise<Attempted<Answer>> {
-  const { model, signal, ...options } = wanted;
+  const { model, signal, onAccepted, ...options } = wanted;
   const first = await router.choose(model, options);
+  onAccepted();
   try {
     return { answer: await ask(first), route: first };
   } catch (failure) {
@@ -60,7 +63,7 @@ export async function settleFailure(
 
 async function chooseAnother(
   router: Pick<Router, 'choose'>,
-  { model, signal: _signal, ...options }: Wanted,
+  { model, signal: _signal, onAccepted: _onAccepted, ...options }: Wanted,
   tried: string,
 ): Promise<Route | undefined> {
   try {

@@ -25,12 +25,16 @@ export interface ChatDependencies {
 }
 
 /** What a turn asks the router for. */
-export function wantedBy({ request, conversationId, signal }: ChatTurn): Wanted {
+export function wantedBy(
+  { request, conversationId, signal }: ChatTurn,
+  requests: Pick<RequestCounter, 'accepted'>,
+): Wanted {
   return {
     model: request.model,
     capability: 'chat',
     provider: request.provider ?? undefined,
     conversationId,
     signal,
+    onAccepted: () => requests.accepted(),
   };
 }

@@ -16,10 +16,9 @@ export async function completeChat(
   { router, meter, requests }: ChatDependencies,
 ): Promise<ChatAnswer> {
   const { request, caller, surface, refId, signal } = turn;
-  const wanted = wantedBy(turn);
+  const wanted = wantedBy(turn, requests);
   const { answer: completion, route } = await attempt(router, wanted, ({ backend, model }) => {
     if (backend.chat === undefined) throw cannotChat(backend.name);
-    requests.accepted();
     return backend.chat(upstreamBody(request, model), signal);
   });
   void route.settle('success');

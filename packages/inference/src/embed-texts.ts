@@ -50,14 +50,16 @@ export async function embedTexts(
 ): Promise<EmbeddingsAnswer> {
   const input = typeof request.input === 'string' ? [request.input] : request.input;
   const provider = request.provider ?? undefined;
-  const wanted = { model: request.model, capability: 'embeddings', provider, signal } as const;
-  let isCounted = false;
+  const wanted = {
+    model: request.model,
+    capability: 'embeddings',
+    provider,
+    signal,
+    onAccepted: () => requests.accepted(),
+  } as const;
   const ask = async ({ backend, model }: Route): Promise<UpstreamEmbeddings> => {
     if (backend.embed === undefined) throw cannotEmbed(backend.name);
     if (!isTexts(input) && !KINDS_WITH_TOKENS.has(backend.kind)) throw takesTextsOnly();
-    // Once, however many backends it takes.
-    if (!isCounted) requests.accepted();
-    isCounted = true;
     const embeddings = await backend.embed(upstreamBody(request, input, model), signal);
     requireAll(embeddings, input);
     return embeddings;

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { createEventSplitter } from './event-splitter.ts';
 
 function split(chunks: readonly Buffer[]): Buffer[] {

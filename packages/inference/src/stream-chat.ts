@@ -37,13 +37,12 @@ export async function streamChat(
   const { request, signal } = turn;
   const { router, requests, log } = dependencies;
   const passesUsage = asksForUsage(request['stream_options']);
-  const wanted = wantedBy(turn);
+  const wanted = wantedBy(turn, requests);
   const { answer, route } = await attempt(
     router,
     wanted,
     async ({ backend, model }): Promise<Begun> => {
       if (backend.chatStream === undefined) throw cannotChat(backend.name);
-      requests.accepted();
       const stream = await backend.chatStream(upstreamBody(request, model), signal);
       const observer = createStreamObserver();
       const rest = relay(stream, { observer, passesUsage, log });

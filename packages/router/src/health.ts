@@ -23,8 +23,8 @@ export interface Health {
   probe(name: string): Promise<void>;
   /** Probes many, a few at a time. */
   probeAll(names: readonly string[]): Promise<void>;
-  /** Learns about a backend that was registered elsewhere: what the others know, else by a probe. */
-  learn(name: string): Promise<void>;
+  /** Learns about backends that were registered elsewhere: what the others know, else by a probe. */
+  learnAll(names: readonly string[]): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -103,19 +103,15 @@ export function createHealth(dependencies: HealthDependencies): Health {
     return text === undefined ? undefined : parseMessage(sharedReportSchema, text);
   }
 
+  async function learn(name: string): Promise<void> {
+    const report = await known(name);
+    if (report === undefined || !applyShared(name, report)) await probe(name);
+  }
+
   return {
     probe,
-    async probeAll(names) {
-      const left = [...names];
-      async function work(): Promise<void> {
-        for (let name = left.shift(); name !== undefined; name = left.shift()) await probe(name);
-      }
-      await Promise.all(Array.from({ length: Math.min(PROBES_AT_ONCE_MAX, left.length) }, work));
-    },
-    async learn(name) {
-      const report = await known(name);
-      if (report === undefined || !applyShared(name, report)) await probe(name);
-    },
+    probeAll: (names) => forEach(names, probe),
+    learnAll: (names) => forEach(names, learn),
     async start() {
       subscription = await channels.subscribe(HEALTH_CHANNEL, (text) => {
         const message = parseMessage(healthMessageSchema, text);
@@ -126,6 +122,18 @@ export function createHealth(dependencies: HealthDependencies): Health {
       await subscription?.close();
     },
   };
+}
+
+/** Goes through the names, a few at a time. */
+async function forEach(
+  names: readonly string[],
+  work: (name: string) => Promise<void>,
+): Promise<void> {
+  const left = [...names];
+  async function next(): Promise<void> {
+    for (let name = left.shift(); name !== undefined; name = left.shift()) await work(name);
+  }
+  await Promise.all(Array.from({ length: Math.min(PROBES_AT_ONCE_MAX, left.length) }, next));
 }
 
 const keyOf = (name: string): string => `health:${name}`;

@@ -48,8 +48,8 @@ export interface RegistryDependencies {
   /** Backends that are served but neither kept nor listed. */
   readonly unlisted: readonly BackendConfig[];
   readonly probe: (name: string) => Promise<void>;
-  /** Learns about a backend that came from the store. */
-  readonly learn: (name: string) => Promise<void>;
+  /** Learns about backends that came from the store. */
+  readonly learnAll: (names: readonly string[]) => Promise<void>;
   /** Closes the circuit of a backend that an operator registered anew or removed. */
   readonly resetCircuit: (name: string) => Promise<void>;
   /** A backend is no more on this replica. */
@@ -57,16 +57,18 @@ export interface RegistryDependencies {
 }
 
 const CHANNEL = 'registry';
+const LEARN_AT_START_MS = 3_000;
 
 export function createRegistry(dependencies: RegistryDependencies): SyncedRegistry {
   const { list, store, channels, log, builder, unlisted } = dependencies;
-  const { probe, learn, resetCircuit, onRemoved } = dependencies;
+  const { probe, learnAll, resetCircuit, onRemoved } = dependencies;
   const pending = createPendingChanges();
   /** Registrations of the store that no backend could be built of, so that the log says it once. */
   const unusable = new Map<string, string>();
   let subscription: Subscription | undefined;
   let rereading: Promise<void> | undefined;
   let rereadAgain = false;
+  let learning: Promise<void> = Promise.resolve();
   let stopped = false;
 
   function adopt(backend: Backend, config: BackendConfig, listed: boolean): void {
@@ -109,19 +111,22 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     }
   }
 
-  function takeOver(config: BackendConfig): void {
+  /** True when the backend is a new one here. */
+  function takeOver(config: BackendConfig): boolean {
     const { name } = config;
     const fingerprint = fingerprintOf(config);
-    if (list.get(name)?.fingerprint === fingerprint) return;
+    if (list.get(name)?.fingerprint === fingerprint) return false;
     try {
       adopt(builder.restore(config), config, true);
       unusable.delete(name);
-      learn(name).catch((error: unknown) => log.error({ error, backend: name }, 'not probed'));
+      return true;
     } catch (error) {
       // One that cannot be used must not take the others away.
-      if (unusable.get(name) === fingerprint) return;
+      if (unusable.get(name) !== fingerprint) {
+        log.error({ error, backend: name }, 'a registered backend cannot be used');
+      }
       unusable.set(name, fingerprint);
-      log.error({ error, backend: name }, 'a registered backend cannot be used');
+      return false;
     }
   }
 
@@ -131,13 +136,16 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     const configs = await store.list();
     // What was changed here in the meantime is newer than what was read.
     const settled = (name: string): boolean => pending.isSettledSince(name, mark);
-    for (const config of configs) if (settled(config.name)) takeOver(config);
+    const fresh = configs.filter((config) => settled(config.name) && takeOver(config));
     const names = configs.map(({ name }) => name);
     for (const { backend } of list.listed()) {
       if (names.includes(backend.name) || !settled(backend.name)) continue;
       drop(backend.name);
     }
     list.arrange(names);
+    learning = learnAll(fresh.map(({ name }) => name)).catch((error: unknown) => {
+      log.error({ error }, 'the health of new backends is not known');
+    });
   }
 
   async function rereadAll(): Promise<void> {
@@ -154,6 +162,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
 
   /** One at a time; news that come while it reads are read afterwards. */
   function reread(): Promise<void> {
+    if (stopped) return Promise.resolve();
     rereadAgain = true;
     rereading ??= rereadAll();
     return rereading;
@@ -185,6 +194,8 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     async start() {
       subscription = await channels.subscribe(CHANNEL, () => void reread());
       await reread();
+      // Whoever asks this process first should find what the others know. Backends that hang are not waited for.
+      await within(LEARN_AT_START_MS, learning);
       for (const config of unlisted) {
         adopt(builder.restore(config), config, false);
         await probe(config.name);
@@ -215,3 +226,11 @@ const fingerprintOf = (config: BackendConfig): string =>
 /** What is known to be served before anybody could ask; local servers serve only what they list. */
 const staticModels = ({ kind }: Backend, { models }: BackendConfig): readonly string[] =>
   kind === 'local-server' ? [] : models;
+
+async function within(milliseconds: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

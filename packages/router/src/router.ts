@@ -97,7 +97,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     builder: dependencies.builder,
     unlisted: dependencies.unlisted ?? [],
     probe: (name) => health.probe(name),
-    learn: (name) => health.learn(name),
+    learnAll: (fresh) => health.learnAll(fresh),
     resetCircuit: (name) => breakers.forget(name),
     onRemoved: (name) => counts.forget(name),
   });
@@ -120,7 +120,8 @@ export function createRouter(dependencies: RouterDependencies): Router {
     },
   });
   const chooser = createChooser({ list, breakers, counts, affinity, log });
-  const parts = [counts, breakers, health, aliases, registry, checker];
+  // The registry stops first: what is being probed then ends soon.
+  const parts = [counts, breakers, health, aliases, checker, registry];
 
   return {
     choose: (model, options = {}) =>

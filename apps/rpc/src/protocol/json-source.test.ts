@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { compact, elementSources, memberSource } from './json-source.ts';
 
 test('the source of a member is found whatever surrounds it', () => {
