@@ -49,6 +49,6 @@ function firstChat(baseUrl: string): readonly string[] {
     `  EMAIL=you-$(date +%s)@example.com; PASSWORD=$(head -c 12 /dev/urandom | base64); echo "$EMAIL signs in with $PASSWORD"`,
     `  TOKEN=$(curl -s $BASE/api/rpc -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"auth.register","params":{"email":"'"$EMAIL"'","password":"'"$PASSWORD"'"}}' | sed -n 's/.*"access_token":"\\([^"]*\\)".*/\\1/p')`,
     `  KEY=$(curl -s $BASE/api/rpc -H 'content-type: application/json' -H "authorization: Bearer $TOKEN" -d '{"jsonrpc":"2.0","id":2,"method":"keys.create","params":{"name":"first key"}}' | sed -n 's/.*"key":"\\([^"]*\\)".*/\\1/p')`,
-    `  curl -s $BASE/v1/chat/completions -H 'content-type: application/json' -H "authorization: Bearer $KEY" -d '{"model":"demo-chat","messages":[{"role":"user","content":"Hello!"}]}'`,
+    `  curl -sN $BASE/v1/chat/completions -H 'content-type: application/json' -H "authorization: Bearer $KEY" -d '{"model":"demo-chat","stream":true,"messages":[{"role":"user","content":"Hello!"}]}'`,
   ];
 }

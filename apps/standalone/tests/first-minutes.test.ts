@@ -32,8 +32,8 @@ test('the snippet of the banner registers, makes a key and gets an answer of the
   const last = lines.findIndex((line) => line.includes('/v1/chat/completions'));
   const snippet = lines.slice(first, last + 1).join('\n');
   const { stdout } = await run('bash', ['-c', `${snippet}\necho; echo "TOKEN=$TOKEN"`]);
-  expect(stdout).toContain('"object":"chat.completion"');
-  expect(stdout).toContain('You wrote: \\"Hello!\\"');
+  expect(stdout).toContain('"object":"chat.completion.chunk"');
+  expect(stdout).toContain('data: [DONE]');
   const token = /TOKEN=(\S+)/.exec(stdout)?.[1];
   await waitUntil(async () => {
     const response = await fetch(`${standalone.url}/api/rpc`, {

@@ -12,6 +12,10 @@ export interface Slot {
   readonly models: ReadonlySet<string>;
   update(report: HealthReport): void;
   can(capability: Capability): boolean;
+  /** Notes that a request is being served; the answer says that it no longer is. */
+  use(): () => void;
+  /** Resolves when no request is being served. */
+  unused(): Promise<void>;
 }
 
 /** The backends of this process, the listed ones in registration order and the unlisted ones after them. */
@@ -85,6 +89,8 @@ export function createSlot(
   let report: HealthReport = { ...NOT_PROBED, models: knownModels };
   let models: ReadonlySet<string> = new Set(knownModels);
   let capabilities: ReadonlySet<Capability> = new Set();
+  let users = 0;
+  const waiting: (() => void)[] = [];
   return {
     backend,
     listed,
@@ -102,5 +108,17 @@ export function createSlot(
     },
     // A backend may learn what it can do only where it was probed; the others go by the report.
     can: (capability) => capabilities.has(capability) || backend.capabilities().has(capability),
+    use() {
+      let isUser = true;
+      users += 1;
+      return () => {
+        if (!isUser) return;
+        isUser = false;
+        users -= 1;
+        if (users === 0) for (const resolve of waiting.splice(0)) resolve();
+      };
+    },
+    unused: () =>
+      users === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
   };
 }

@@ -31,8 +31,9 @@ export interface Route {
   readonly model: string;
   /**
    * Says what became of the request, for the circuit breaker: `failure` when the backend is at fault, `neutral` when the
-   * request was refused or left by the client. What is said first counts. Every route has to be settled. This
-   * process knows it at once; it resolves when the others can know, and never rejects.
+   * request was refused or left by the client. What is said first counts. Every route has to be settled, when
+   * the backend is done with the request: before that it is not closed. This process knows it at once; it resolves when the
+   * others can know, and never rejects.
    */
   settle(outcome: Outcome): Promise<void>;
 }
@@ -55,12 +56,21 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     });
   }
 
-  async function enter({ slot: { backend }, model }: Candidate): Promise<Route | undefined> {
+  async function enter({ slot, model }: Candidate): Promise<Route | undefined> {
+    const { backend } = slot;
     const entered = breakers.enter(backend.name);
     const pass = entered instanceof Promise ? await entered : entered;
     if (pass === undefined) return undefined;
     counts.add(backend.name);
-    return { backend, model, settle: (outcome) => pass.settle(outcome) };
+    const leave = slot.use();
+    return {
+      backend,
+      model,
+      settle(outcome) {
+        leave();
+        return pass.settle(outcome);
+      },
+    };
   }
 
   async function chooseLeastUsed(wanted: Wanted, exclude: readonly string[]): Promise<Route> {

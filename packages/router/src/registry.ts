@@ -1,14 +1,10 @@
-import {
-  describeError,
-  sha256Hex,
-  type Channels,
-  type Log,
-  type Subscription,
-} from '@model-gateway/kernel';
+import { sha256Hex, type Channels, type Log, type Subscription } from '@model-gateway/kernel';
 import type { BackendConfig, BackendConfigStore } from './backend-config-store.ts';
-import { createSlot, type BackendList, type Slot } from './backend-list.ts';
+import { createSlot, type BackendList } from './backend-list.ts';
 import type { Backend } from './backend.ts';
 import { createPendingChanges, type PendingChange } from './pending-changes.ts';
+import { createRetirement } from './retirement.ts';
+import { within } from './within.ts';
 
 /** The backends that operators registered, here and on the other replicas. */
 export interface Registry {
@@ -63,6 +59,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
   const { list, store, channels, log, builder, unlisted } = dependencies;
   const { probe, learnAll, resetCircuit, onRemoved } = dependencies;
   const pending = createPendingChanges();
+  const retirement = createRetirement(log);
   /** Registrations of the store that no backend could be built of, so that the log says it once. */
   const unusable = new Map<string, string>();
   let subscription: Subscription | undefined;
@@ -82,23 +79,13 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
           ? earlier.report.models
           : staticModels(backend, config),
     });
-    if (stopped) return retire(slot);
-    retire(list.put(slot));
+    if (stopped) return retirement.retire(slot);
+    retirement.retire(list.put(slot));
   }
 
   function drop(name: string): void {
-    retire(list.remove(name));
+    retirement.retire(list.remove(name));
     onRemoved(name);
-  }
-
-  // Whoever is being served by it still is; closing waits for them or cuts them off, as the backend sees fit.
-  function retire(slot: Slot | undefined): void {
-    slot?.backend.close().catch((error: unknown) => {
-      log.warn(
-        { backend: slot.backend.name, reason: describeError(error) },
-        'a backend stays open',
-      );
-    });
   }
 
   /** Writes to the store, now or when the list is read again, and tells the other replicas. */
@@ -205,7 +192,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
       stopped = true;
       await subscription?.close();
       await rereading;
-      await Promise.all(list.clear().map(({ backend }) => backend.close()));
+      await retirement.closeAll(list.clear());
     },
   };
 }
@@ -226,11 +213,3 @@ const fingerprintOf = (config: BackendConfig): string =>
 /** What is known to be served before anybody could ask; local servers serve only what they list. */
 const staticModels = ({ kind }: Backend, { models }: BackendConfig): readonly string[] =>
   kind === 'local-server' ? [] : models;
-
-async function within(milliseconds: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
-}

@@ -136,6 +136,21 @@ test('a backend that is replaced or removed is closed on every replica', async (
   expect(replicas.upstreams.get('a')?.closed).toBe(4);
 });
 
+test('a backend that is removed serves the requests that it has, and is closed then', async () => {
+  await registerAll('a');
+  const routes = [await left.choose('m'), await left.choose('m')];
+  await left.registry.remove('a');
+  await settled();
+  const upstream = replicas.upstreams.get('a');
+  expect(upstream?.closed).toBe(1);
+  await routes[0]?.settle('success');
+  await settled();
+  expect(upstream?.closed).toBe(1);
+  await routes[1]?.settle('neutral');
+  await settled();
+  expect(upstream?.closed).toBe(2);
+});
+
 test('failures on all replicas count together, and all know the circuit', async () => {
   await registerAll('a');
   for (const router of [left, right, left]) {
