@@ -79,7 +79,9 @@ async function* deliver(
     log.warn({ backend: route.backend.name, error: failure }, 'an answer broke off in mid-stream');
     yield errorEvent(failure);
   } finally {
-    // Also reached when the client is gone and nobody asks for more: what was streamed is metered all the same.
+    // Also reached when the client is gone and nobody asks for more: what was streamed is metered all the same, and the
+    // backend is not kept waiting for an outcome. What was said of it before stands.
+    void route.settle('neutral');
     await settle();
   }
   yield DONE;
