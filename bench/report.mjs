@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { runCommand } from '../scripts/run-command.mjs';
+import { isUnsteady } from './works/rounds.mjs';
 
 const NOTHING = '–';
 // A machine of which others use this many cores before we begin gives ratios at best.
@@ -69,11 +70,14 @@ const refusals = (rows) =>
 
 const unsteady = (rows) =>
   rows
-    .filter(({ isStillWarming }) => isStillWarming)
-    .map(({ label }) => `${label} was still getting faster in the last round: too slow here`);
+    .filter(isUnsteady)
+    .map(
+      ({ label, spreadPercent }) =>
+        `${label} was not steady: CPU per answer differs by ${shown(spreadPercent, 0)} % between rounds`,
+    );
 
 /** What a goal asked for, what was measured, and whether that is enough. */
-export function verdict({ what, atLeast, atMost, unit, measured }) {
+export function verdict({ what, atLeast, atMost, unit, measured, isUndecided = false }) {
   const goal = atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`;
   if (measured === undefined) return `goal: ${what} ${goal} ${unit}`.trimEnd() + ': not measured';
   const reached = atLeast === undefined ? measured <= atMost : measured >= atLeast;
@@ -81,7 +85,7 @@ export function verdict({ what, atLeast, atMost, unit, measured }) {
   return (
     `goal: ${what} ${goal} ${unit}, measured ${shown(measured, digits)} ${unit}`
       .replaceAll(' ,', ',')
-      .trimEnd() + `: ${reached ? 'reached' : 'missed'}`
+      .trimEnd() + `: ${isUndecided ? 'undecided, as not steady' : reached ? 'reached' : 'missed'}`
   );
 }
 

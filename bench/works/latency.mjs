@@ -1,5 +1,5 @@
 import { WHOLE_ANSWER } from './chat-body.mjs';
-import { againstPortkey, inRounds, medianOf, ratio, rowOf, sendUntilWarm } from './rounds.mjs';
+import { againstPortkey, comparison, inRounds, medianOf, rowOf, sendUntilWarm } from './rounds.mjs';
 
 const NAMES = ['direct', 'nginx', 'bare', 'metered', 'portkey', 'gateway'];
 
@@ -36,12 +36,14 @@ export const latency = {
     return {
       rows,
       goals: [
-        {
+        comparison({
+          rows,
           what: 'added p50 at one connection against Portkey',
           atMost: 0.2,
-          unit: '×',
-          measured: ratio(rows, 'gateway', 'portkey', 'addedUs'),
-        },
+          of: 'gateway',
+          to: 'portkey',
+          key: 'addedUs',
+        }),
       ],
     };
   },

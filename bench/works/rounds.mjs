@@ -4,8 +4,8 @@ import { cpuMs } from '../processes.mjs';
 const WARM_REQUESTS = 15_000;
 const WARMUP_STEP_MS = 1000;
 
-// Less CPU per answer than this share of the first round's says that the code was still being compiled.
-const STEADY_SHARE_MIN = 0.85;
+// Rounds whose CPU per answer differs by more than this were disturbed, or the code was still being compiled.
+const SPREAD_PERCENT_MAX = 15;
 
 /** Sends requests until the code behind them is compiled: enough of them, or for as long as it may take. */
 export async function sendUntilWarm(load, warmupMs) {
@@ -16,7 +16,7 @@ export async function sendUntilWarm(load, warmupMs) {
 }
 
 /** The middle of some numbers; undefined when there are none. */
-export function median(values) {
+function median(values) {
   const sorted = values.filter((value) => value !== undefined).toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)];
 }
@@ -76,12 +76,24 @@ export const againstPortkey = (rows, key) =>
 /** A row for the table, or a row that says why there is none. */
 export const rowOf = ({ name, label, refusal, samples }, values) =>
   refusal === undefined
-    ? { name, label, ...values(samples), isStillWarming: isStillWarming(samples) }
+    ? { name, label, ...values(samples), spreadPercent: spreadPercent(samples) }
     : { name, label, refusal };
 
-function isStillWarming(samples) {
-  const [first, last] = [samples[0], samples.at(-1)].map(
-    ({ cpuMs: spent, requests, tokens }) => spent / (requests ?? tokens),
-  );
-  return last < first * STEADY_SHARE_MIN;
+/** By how much the costliest round is above the cheapest; one round alone says nothing. */
+function spreadPercent(samples) {
+  const costs = samples.map(({ cpuMs: spent, requests, tokens }) => spent / (requests ?? tokens));
+  return samples.length < 2 ? undefined : (Math.max(...costs) / Math.min(...costs) - 1) * 100;
+}
+
+/** Whether the rounds of a row disagree too much for a verdict. */
+export const isUnsteady = ({ spreadPercent: spread }) => spread > SPREAD_PERCENT_MAX;
+
+/** A goal about how two contestants compare; undecided where one of them was not steady. */
+export function comparison({ rows, of, to, key, ...goal }) {
+  return {
+    ...goal,
+    unit: '×',
+    measured: ratio(rows, of, to, key),
+    isUndecided: rows.some((row) => [of, to].includes(row.name) && isUnsteady(row)),
+  };
 }

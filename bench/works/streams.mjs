@@ -1,6 +1,6 @@
 import { HASTY_STREAM, streamedAnswer } from './chat-body.mjs';
 import { withAdded } from './latency.mjs';
-import { againstPortkey, inRounds, medianOf, ratio, rowOf, sendUntilWarm } from './rounds.mjs';
+import { againstPortkey, comparison, inRounds, medianOf, rowOf, sendUntilWarm } from './rounds.mjs';
 
 const STREAMS = 200;
 const TOKENS = 50;
@@ -49,18 +49,22 @@ export const streams = {
     return {
       rows,
       goals: [
-        {
+        comparison({
+          rows,
           what: 'added first-token delay against Portkey',
           atMost: 0.03,
-          unit: '×',
-          measured: ratio(rows, 'gateway', 'portkey', 'addedMs'),
-        },
-        {
+          of: 'gateway',
+          to: 'portkey',
+          key: 'addedMs',
+        }),
+        comparison({
+          rows,
           what: 'CPU per token against Portkey',
           atMost: 0.6,
-          unit: '×',
-          measured: ratio(rows, 'gateway', 'portkey', 'cpuUsPerToken'),
-        },
+          of: 'gateway',
+          to: 'portkey',
+          key: 'cpuUsPerToken',
+        }),
       ],
     };
   },

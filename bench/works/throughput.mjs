@@ -1,5 +1,13 @@
 import { WHOLE_ANSWER } from './chat-body.mjs';
-import { againstPortkey, inRounds, medianOf, ratio, rowOf, sendUntilWarm } from './rounds.mjs';
+import {
+  againstPortkey,
+  comparison,
+  inRounds,
+  medianOf,
+  ratio,
+  rowOf,
+  sendUntilWarm,
+} from './rounds.mjs';
 
 const CONNECTIONS = 64;
 const NAMES = ['direct', 'nginx', 'bare', 'metered', 'portkey', 'gateway'];
@@ -45,18 +53,22 @@ export const throughput = {
     return {
       rows,
       goals: [
-        {
+        comparison({
+          rows,
           what: 'throughput against Portkey bare',
           atLeast: 10,
-          unit: '×',
-          measured: ratio(rows, 'gateway', 'portkey', 'perSecond'),
-        },
-        {
+          of: 'gateway',
+          to: 'portkey',
+          key: 'perSecond',
+        }),
+        comparison({
+          rows,
           what: 'throughput against node:http + undici metered',
           atLeast: 0.8,
-          unit: '×',
-          measured: ratio(rows, 'gateway', 'metered', 'perSecond'),
-        },
+          of: 'gateway',
+          to: 'metered',
+          key: 'perSecond',
+        }),
       ],
     };
   },

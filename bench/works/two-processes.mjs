@@ -1,6 +1,6 @@
 import { moveTo } from '../cores.mjs';
 import { WHOLE_ANSWER } from './chat-body.mjs';
-import { inRounds, medianOf, ratio, rowOf, sendUntilWarm } from './rounds.mjs';
+import { comparison, inRounds, medianOf, ratio, rowOf, sendUntilWarm } from './rounds.mjs';
 import { errorsOf } from './throughput.mjs';
 
 const CONNECTIONS = 64;
@@ -45,12 +45,14 @@ export const twoProcesses = {
     return {
       rows,
       goals: [
-        {
+        comparison({
+          rows,
           what: 'two processes against one',
           atLeast: 1.4,
-          unit: '×',
-          measured: ratio(rows, 'gateway-two', 'gateway', 'perSecond'),
-        },
+          of: 'gateway-two',
+          to: 'gateway',
+          key: 'perSecond',
+        }),
       ],
     };
   },

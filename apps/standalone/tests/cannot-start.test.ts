@@ -105,6 +105,15 @@ test('missing stores are named together', async () => {
   expect(status).toBe(1);
 });
 
+test('a data directory where nothing can be made is told in one sentence', async () => {
+  const { status, output } = await failedStart('standalone', {
+    SERVICE_DATA_DIR: '/proc/nowhere/data',
+  });
+  expect(output).toHaveLength(1);
+  expect(output[0]).toMatch(/^standalone: .*data directory.*SERVICE_DATA_DIR/);
+  expect(status).toBe(1);
+}, 60_000);
+
 test('a data directory that cannot be written is told in one sentence', async () => {
   const blocked = join(folder, 'blocked');
   await mkdir(blocked, { recursive: true });

@@ -1,6 +1,6 @@
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeError, randomToken, StartupError } from '@model-gateway/kernel';
+import { describeError, makeDirectory, randomToken, StartupError } from '@model-gateway/kernel';
 import { startTimeOf } from './process-identity.ts';
 
 const LOCK_FILE = 'lock';
@@ -16,7 +16,7 @@ export async function lockDataDir(dataDir: string): Promise<() => Promise<void>>
   const mine = [process.pid, startedAt, randomToken(6), ''].join('\n');
   const draft = `${lock}.${randomToken(6)}`;
   await writing(dataDir, async () => {
-    await mkdir(dataDir, { recursive: true, mode: 0o711 });
+    await makeDirectory(dataDir, 0o711);
     await writeFile(draft, mine, { flag: 'wx', mode: 0o644 });
   });
   try {

@@ -1,7 +1,13 @@
-import { chown, mkdir } from 'node:fs/promises';
+import { chown } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeError, generatedSecret, StartupError, type Log } from '@model-gateway/kernel';
+import {
+  describeError,
+  generatedSecret,
+  makeDirectory,
+  StartupError,
+  type Log,
+} from '@model-gateway/kernel';
 import { lockDataDir, writing } from './data-dir-lock.ts';
 import { LOOPBACK, rememberedPort } from './loopback-port.ts';
 import { findPostgresBinaries } from './postgres-binaries.ts';
@@ -44,11 +50,11 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
   const folder = join(dataDir, 'postgres');
   const binaries = findPostgresBinaries();
   // Before the folder of secrets, which would make its parent private too: another user may have to pass through.
-  await writing(dataDir, () => mkdir(dataDir, { recursive: true, mode: 0o711 }));
+  await writing(dataDir, () => makeDirectory(dataDir, 0o711));
   const password = (await generatedSecret(dataDir, 'postgres-password')).value;
   const owner = await postgresIdentity();
   await writing(dataDir, async () => {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeDirectory(folder, 0o700);
     if (owner !== undefined) await chown(folder, owner.uid, owner.gid);
   });
   const unlock = await lockDataDir(folder);

@@ -1,6 +1,12 @@
-import { access, constants, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { access, constants, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
-import { describeError, generatedSecret, StartupError, type Log } from '@model-gateway/kernel';
+import {
+  describeError,
+  generatedSecret,
+  makeDirectory,
+  StartupError,
+  type Log,
+} from '@model-gateway/kernel';
 import { lockDataDir, writing } from './data-dir-lock.ts';
 import { LOOPBACK, rememberedPort } from './loopback-port.ts';
 import { commandLineOf, endProcess } from './process-identity.ts';
@@ -36,7 +42,7 @@ export async function startRedis(options: RedisOptions): Promise<EmbeddedStore> 
   const dataDir = resolve(options.dataDir);
   const folder = join(dataDir, 'redis');
   const password = (await generatedSecret(dataDir, 'redis-password')).value;
-  await writing(dataDir, () => mkdir(folder, { recursive: true, mode: 0o700 }));
+  await writing(dataDir, () => makeDirectory(folder, 0o700));
   const unlock = await lockDataDir(folder);
   try {
     const { store, port } = await startOnFreePort(options, folder, password);

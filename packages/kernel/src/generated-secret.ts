@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeError, StartupError } from './errors.ts';
 import { randomToken } from './ids.ts';
+import { makeDirectory } from './make-directory.ts';
 
 interface GeneratedSecret {
   readonly value: string;
@@ -19,7 +20,7 @@ export async function generatedSecret(dataDir: string, name: string): Promise<Ge
   const folder = join(dataDir, 'secrets');
   const file = join(folder, name);
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeDirectory(folder, 0o700);
     const existing = await readSecret(file);
     if (existing !== undefined) return { value: existing, file, created: false };
     const value = randomBytes(32).toString('base64');

@@ -20,6 +20,7 @@ export { constantTimeEqual, newId, randomToken, sha256Hex } from './ids.ts';
 export { generatedSecret } from './generated-secret.ts';
 export { createLifecycle, StoppedError, type Lifecycle, type Part } from './lifecycle.ts';
 export { createLog, LOG_LEVELS, silentLog, type Log, type LogLevel } from './log.ts';
+export { makeDirectory } from './make-directory.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
 export type { Channels, Subscription } from './ports/channels.ts';
 export type { Counters } from './ports/counters.ts';

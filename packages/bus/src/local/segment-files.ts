@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import {
   describeError,
@@ -6,6 +6,7 @@ import {
   StartupError,
   type JournalEntry,
   type Log,
+  makeDirectory,
 } from '@model-gateway/kernel';
 import { decodeJournalLine } from '../journal-line.ts';
 import { formatSegmentName, parseSegmentName, type SegmentOwner } from './segment-name.ts';
@@ -18,7 +19,7 @@ export async function prepareJournalDirectory(
 ): Promise<void> {
   const probe = join(directory, `.writable-${owner.nonce}`);
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(directory, 0o700);
     await writeFile(probe, '');
     await rm(probe);
   } catch (error) {
