@@ -58,7 +58,16 @@ export function createGateway(
   const conversationGate = createConversationGate(database.conversations);
   const leanRoutes = createLeanRoutes(
     [
-      createChatRoute({ keyGate, conversationGate, router, meter, requests, bodyBytesMax, log }),
+      createChatRoute({
+        keyGate,
+        conversationGate,
+        router,
+        meter,
+        requests,
+        bodyBytesMax,
+        clock,
+        log,
+      }),
       createEmbeddingsRoute({ keyGate, router, meter, requests, bodyBytesMax }),
       createModelsRoute({ readerGate, listing: createModelListing(router) }),
     ],

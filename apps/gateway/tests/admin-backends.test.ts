@@ -243,3 +243,47 @@ test('the bearer prefix may be in any case', async () => {
   });
   expect(response.status).toBe(200);
 });
+
+test('a name that does not fit into a header is percent-encoded there, and one with control characters is refused', async () => {
+  const registered = await registerBackend(gateway, {
+    type: 'external',
+    name: '日本',
+    url: upstream.url,
+    api_key: 'upstream secret',
+  });
+  expect(registered.status).toBe(200);
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}` },
+    body: JSON.stringify({
+      model: 'm',
+      provider: '日本',
+      messages: [{ role: 'user', content: 'Hi' }],
+    }),
+  });
+  expect(response.status).toBe(200);
+  expect(response.headers.get('x-service-backend')).toBe('%E6%97%A5%E6%9C%AC');
+  const refused = await registerBackend(gateway, { type: 'external', name: 'a\r\nb' });
+  expect(refused.status).toBe(400);
+});
+
+test('many registrations at once are each told the index that they really have', async () => {
+  const names = Array.from({ length: 8 }, (_, index) => `many-${index}`);
+  const told = await Promise.all(
+    names.map(async (name) => {
+      const response = await registerBackend(gateway, {
+        type: 'external',
+        name,
+        url: upstream.url,
+      });
+      return ((await response.json()) as { index: number }).index;
+    }),
+  );
+  const listing = (await (await admin(gateway, 'GET', 'backends')).json()) as {
+    backends: { health: { name: string }[] };
+  };
+  const real = names.map((name) =>
+    listing.backends.health.findIndex((entry) => entry.name === name),
+  );
+  expect(told).toEqual(real);
+});

@@ -179,3 +179,34 @@ describe('in mid-stream', () => {
     expect(huge.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 });
+
+test('an upstream that quotes the key it was sent does not give it away', async () => {
+  const keyed = await startChatUpstream({
+    models: ['keyed'],
+    apiKey: 'sk-very-secret-upstream-key',
+  });
+  await registerBackend(gateway, {
+    type: 'external',
+    name: 'keyed',
+    url: keyed.url,
+    api_key: 'sk-very-secret-upstream-key',
+  });
+  keyed.faults.next({
+    kind: 'status',
+    status: 400,
+    body: { error: { message: 'bad key sk-very-secret-upstream-key' } },
+  });
+  const { message } = await errorOf(await chat(false, 'keyed'));
+  expect(message).toBe('upstream 400: bad key [redacted]');
+  await keyed.close();
+});
+
+test('a body that is nested too deeply is the mistake of the caller', async () => {
+  const deep = `${'['.repeat(4_000)}${']'.repeat(4_000)}`;
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}` },
+    body: `{"model":"demo-chat","messages":[{"role":"user","content":"Hi"}],"deep":${deep}}`,
+  });
+  expect([200, 400]).toContain(response.status);
+});

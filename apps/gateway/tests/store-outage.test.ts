@@ -33,7 +33,7 @@ test('while Postgres is away a key that was used goes on, and an unknown one is 
   await keysOf(testContext).create({ userId, name: 'unrelated' });
   expect((await ask(key)).status).toBe(200);
   const refused = await ask(other.secret);
-  expect(refused.status).toBe(503);
+  expect(refused.status).toBe(500);
   expect(await refused.json()).toMatchObject({
     error: { type: 'server_error', message: 'the database is away' },
   });

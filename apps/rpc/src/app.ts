@@ -12,6 +12,7 @@ import {
   type ServerApp,
 } from '@model-gateway/http';
 import type { RpcConfig } from './config.ts';
+import { createGroupGuard } from './methods/group-guard.ts';
 import { createMethods } from './methods/index.ts';
 import { createAdminTokenCheck, createAuthorise } from './protocol/authorise.ts';
 import { createDispatcher } from './protocol/dispatcher.ts';
@@ -42,6 +43,7 @@ export function createRpc(config: RpcConfig, context: AppContext): ServerApp {
   const dispatcher = createDispatcher({
     methods: createMethods(services),
     authorise: createAuthorise({ accounts, users: database.users, isAdminToken }),
+    guard: createGroupGuard(services.groupRules),
     discover: () => discovery,
     log,
   });

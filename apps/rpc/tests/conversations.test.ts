@@ -44,6 +44,8 @@ test('a conversation is created, listed, read and deleted', async () => {
 test('the older name of the id is understood, and the newer one wins', async () => {
   const [one, other] = [await create({ title: 'one' }), await create({ title: 'other' })];
   expect((await call('conversations.get', { id: one.id })).result).toMatchObject({ title: 'one' });
+  const junk = { id: 'junk', conversation_id: other.id };
+  expect((await call('conversations.get', junk)).result).toMatchObject({ title: 'other' });
   const both = { id: one.id, conversation_id: other.id };
   expect((await call('conversations.get', both)).result).toMatchObject({ title: 'other' });
   expect((await call('conversations.delete', { id: one.id })).result).toEqual({ ok: true });

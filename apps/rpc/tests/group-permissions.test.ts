@@ -161,3 +161,13 @@ test('a platform admin who is an ordinary member passes as a platform admin', as
   const answer = await scene.call('group.update', { group_id: id, name: 'x' }, scene.platform);
   expect(answer.result).toMatchObject({ name: 'x', my_role: 'member' });
 });
+
+test('a role comes before params: who may not is not told what is wrong with them', async () => {
+  const group = await scene.peopledGroup();
+  const wrong = { group_id: group.id, rpm_ceiling: 'many' };
+  const codeFor = async (who: Parameters<GroupScene['call']>[2]) =>
+    (await scene.call('group.update', wrong, who)).error?.code;
+  expect(await codeFor(group.member)).toBe(-32_007);
+  expect(await codeFor(scene.outsider)).toBe(-32_000);
+  expect(await codeFor(group.admin)).toBe(-32_602);
+});

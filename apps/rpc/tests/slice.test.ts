@@ -158,3 +158,11 @@ test('registration can be closed', async () => {
   });
   expect(answer.error).toEqual({ code: -32_000, message: 'registration is closed' });
 });
+
+test('a limit beyond all numbers is moved into bounds, and a text that cannot be kept names its field', async () => {
+  const { access_token } = await register('bounds@example.com');
+  const { result } = await rpcCall(url, 'usage.list', { limit: 1e18, offset: -5 }, access_token);
+  expect(result).toMatchObject({ limit: 200, offset: 0 });
+  const { error } = await rpcCall(url, 'conversations.create', { title: 'a\u0000b' }, access_token);
+  expect(error).toMatchObject({ code: -32_602, data: { issues: [{ path: 'title' }] } });
+});

@@ -1,5 +1,5 @@
 import { openStores, secretOrGenerated } from '@model-gateway/host';
-import { listen, publicUrlOf } from '@model-gateway/http';
+import { checkAddress, listen, publicUrlOf } from '@model-gateway/http';
 import {
   createMetrics,
   generatedSecret,
@@ -24,6 +24,7 @@ export async function openStandalone(
   log: Log,
 ): Promise<void> {
   const { dataDir } = config;
+  await checkAddress(config.host, config.port);
   const urls = await openEmbeddedStores(config, lifecycle, log);
   const admin = await adminTokenOf(config);
   const encryptionKey = await secretOrGenerated(config.encryptionKey, dataDir, 'encryption-key');

@@ -1,4 +1,4 @@
-import { listen, type ServerApp } from '@model-gateway/http';
+import { checkAddress, listen, type ServerApp } from '@model-gateway/http';
 import {
   createMetrics,
   runProcess,
@@ -40,6 +40,7 @@ export function runServer<Config extends ServerConfig>(
     readConfig,
     open: async (config: Config, lifecycle: Lifecycle, log: Log) => {
       const { dataDir } = config;
+      await checkAddress(config.host, config.port);
       const jwtSecret = await secretOrGenerated(config.jwtSecret, dataDir, 'jwt-secret');
       const encryptionKey = await secretOrGenerated(
         config.encryptionKey,

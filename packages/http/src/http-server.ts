@@ -23,6 +23,13 @@ const DRAIN_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const HEADERS_TIMEOUT_MS = 80_000;
 
+/** Rejects when the address cannot be listened on, before anything else has been opened for it. */
+export async function checkAddress(host: string, port: number): Promise<void> {
+  const server = createServer();
+  await open(server, host, port);
+  await close(server);
+}
+
 export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   const { app, host, port, log, drainTimeoutMs = DRAIN_TIMEOUT_MS } = options;
   const server = createServer({

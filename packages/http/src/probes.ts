@@ -63,7 +63,14 @@ export function createProbes(options: ProbesOptions): Probes {
       answer(path, response).catch(() => answerText(response, 500, 'internal error'));
     } else {
       response.setHeader('allow', 'GET, HEAD');
-      answerText(response, 405, 'method not allowed');
+      answerJson(response, 405, {
+        error: {
+          message: 'use GET',
+          type: 'invalid_request',
+          code: 'method_not_allowed',
+          param: null,
+        },
+      });
     }
     return true;
   };

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError, type ErrorCode, type RestErrorBody } from '@model-gateway/contracts';
-import type { Log } from '@model-gateway/kernel';
+import { isError, type Log } from '@model-gateway/kernel';
 import { requestIdOf } from './request-id.ts';
 import { pathOf } from './server-app.ts';
 
@@ -55,7 +55,7 @@ const REST_ERRORS = {
   bad_gateway: server('bad_gateway', 502),
   bridge_unreachable: server('bridge_unreachable', 502),
   not_available_yet: server('not_available_yet', 501),
-  store_unavailable: server('internal_error', 503),
+  store_unavailable: server('internal_error'),
   internal_error: server('internal_error'),
 } satisfies Record<ErrorCode, RestError>;
 
@@ -66,7 +66,7 @@ export function answerRestError(
   response: ServerResponse,
   log: Log,
 ): void {
-  const known = error instanceof ServiceError ? error : undefined;
+  const known = error instanceof ServiceError ? error : tooDeep(error);
   const { status, type, code } = REST_ERRORS[known?.code ?? 'internal_error'];
   if (known === undefined || status >= 500) {
     const request_id = requestIdOf(request, response);
@@ -76,6 +76,15 @@ export function answerRestError(
   answerJson(response, status, {
     error: { message, type, code, param: null },
   } satisfies RestErrorBody);
+}
+
+/** A body that is nested so deeply that the stack ran out is the caller's mistake. */
+function tooDeep(error: unknown): ServiceError | undefined {
+  const isOverflow =
+    isError(error) && error.name === 'RangeError' && error.message.includes('call stack');
+  return isOverflow
+    ? new ServiceError('invalid_request', 'the request is nested too deeply')
+    : undefined;
 }
 
 /** Answers a path that an app does not have. */

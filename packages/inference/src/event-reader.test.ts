@@ -1,8 +1,8 @@
 import { createEventReader } from './event-reader.ts';
 import { createStreamObserver } from './stream-observer.ts';
 
-const chunk = (fields: object) =>
-  `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', ...fields })}\n\n`;
+const head = { id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm' } as const;
+const chunk = (fields: object) => `data: ${JSON.stringify({ ...head, ...fields })}\n\n`;
 const text = (content: string) =>
   chunk({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
 const finish = chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
@@ -17,6 +17,7 @@ function reader(passesUsage = false) {
   const read = createEventReader({
     observer,
     passesUsage,
+    head,
     onGarbage: (event) => garbage.push(event),
   });
   return { observer, garbage, read: (...events: string[]) => read(Buffer.from(events.join(''))) };
@@ -90,11 +91,25 @@ test('what is no JSON is told and not passed on; comments are passed on', () => 
 
 test('other ways to write the same are understood', () => {
   const { observer, read } = reader();
-  const spaced =
-    'data: {"choices": [{"index": 0, "delta": {"content": "hi"}, "finish_reason": null}]}\n\n';
-  const unspaced = 'data:{"choices":[{"delta":{"content":" there"},"finish_reason":null}]}\n\n';
+  const rest = '"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"';
+  const spaced = `data: {"choices": [{"index": 0, "delta": {"content": "hi"}, "finish_reason": null}], ${rest}}\n\n`;
+  const unspaced = `data:{"choices":[{"delta":{"content":" there"},"finish_reason":null}],${rest}}\n\n`;
   expect(read(spaced, unspaced).passed.toString()).toBe(spaced + unspaced);
   expect(observer.text).toBe('hi there');
+});
+
+test('what an upstream leaves out of a chunk is added, and a chunk of several lines becomes one', () => {
+  const { observer, read } = reader();
+  const bare = 'data: {"id":"mine","choices":[{"delta":{"content":"a"},"finish_reason":null}]}\n\n';
+  const lines = `data: {"choices":[],\ndata: ${JSON.stringify(head).slice(1)}\n\n`;
+  const { passed } = read(text('x'), bare, lines, text('y'));
+  expect(passed.toString()).toBe(
+    text('x') +
+      `data: ${JSON.stringify({ ...head, id: 'mine', choices: [{ delta: { content: 'a' }, finish_reason: null }] })}\n\n` +
+      `data: ${JSON.stringify({ choices: [], ...head })}\n\n` +
+      text('y'),
+  );
+  expect(observer.text).toBe('xay');
 });
 
 test('arguments of tool calls are text too', () => {

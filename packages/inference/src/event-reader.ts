@@ -1,6 +1,10 @@
 import { errorOf, isUsageOnly, type StreamObserver } from './stream-observer.ts';
 
 const DATA = Buffer.from('data: ');
+const OBJECT = Buffer.from('"object":"chat.completion.chunk"');
+const ID = Buffer.from('"id":"');
+const MODEL = Buffer.from('"model":"');
+const CREATED = Buffer.from('"created":');
 const CONTENT = Buffer.from('"content":"');
 const USAGE = Buffer.from('"usage":');
 const USAGE_NULL = Buffer.from('"usage":null');
@@ -13,11 +17,22 @@ const BRACE_CLOSE = 0x7d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const END = Buffer.from('\n\n');
+const HEAD = [OBJECT, ID, MODEL, CREATED];
+
+/** What every chunk of an answer says. */
+export interface ChunkHead {
+  readonly id: string;
+  readonly object: 'chat.completion.chunk';
+  readonly created: number;
+  readonly model: string;
+}
 
 interface EventReaderOptions {
   readonly observer: StreamObserver;
   /** Whether the client asked to see the chunk with the usage. */
   readonly passesUsage: boolean;
+  /** What a chunk is given that an upstream left out. */
+  readonly head: ChunkHead;
   /** Told of events that are no JSON; they are not passed on. */
   readonly onGarbage: (event: string) => void;
 }
@@ -36,9 +51,8 @@ export interface ReadEvents {
  * Reads server-sent events on their way through: passes their bytes on untouched and parses only those that can carry
  * usage, an error or the end. Of the others only the text is picked out, in case the stream has to be estimated.
  */
-export function createEventReader({ observer, passesUsage, onGarbage }: EventReaderOptions) {
-  /** True when the event is to be passed on. */
-  function readParsed(data: string): { readonly passes: boolean; readonly error?: string } {
+export function createEventReader({ observer, passesUsage, head, onGarbage }: EventReaderOptions) {
+  function readParsed(data: string): ParsedEvent {
     let chunk: unknown;
     try {
       chunk = JSON.parse(data);
@@ -49,7 +63,9 @@ export function createEventReader({ observer, passesUsage, onGarbage }: EventRea
     const error = errorOf(chunk);
     if (error !== undefined) return { passes: false, error };
     observer.observe(chunk);
-    return { passes: passesUsage || !isUsageOnly(chunk) };
+    const passes = passesUsage || !isUsageOnly(chunk);
+    const replacement = completed(chunk, head);
+    return replacement === undefined ? { passes } : { passes, replacement };
   }
 
   return (events: Buffer): ReadEvents => {
@@ -69,8 +85,9 @@ export function createEventReader({ observer, passesUsage, onGarbage }: EventRea
         passed.push(events.subarray(from, at));
         return { passed: join(passed), isDone: verdict.isDone, error: verdict.error };
       }
-      if (!verdict.passes) {
+      if (!verdict.passes || verdict.replacement !== undefined) {
         passed.push(events.subarray(from, at));
+        if (verdict.passes && verdict.replacement !== undefined) passed.push(verdict.replacement);
         from = next;
       }
       at = next;
@@ -80,17 +97,23 @@ export function createEventReader({ observer, passesUsage, onGarbage }: EventRea
   };
 }
 
+/** What became of the JSON of one event. */
+interface ParsedEvent {
+  readonly passes: boolean;
+  readonly error?: string;
+  /** What is to be passed on instead. */
+  readonly replacement?: object;
+}
+
 interface Verdict {
+  readonly replacement?: Buffer;
   readonly passes: boolean;
   readonly isDone: boolean;
   readonly error: string | undefined;
 }
 
 /** An event that has to be looked at: the end mark, a comment, an error, usage, or anything unusual. */
-function readOdd(
-  event: Buffer,
-  readParsed: (data: string) => { readonly passes: boolean; readonly error?: string },
-): Verdict {
+function readOdd(event: Buffer, readParsed: (data: string) => ParsedEvent): Verdict {
   const lines = event.toString('utf8').split('\n');
   const data = lines
     .filter((line) => line.startsWith('data:'))
@@ -100,8 +123,23 @@ function readOdd(
   if (data === '')
     return { passes: lines.every((line) => line.startsWith(':')), isDone: false, error: undefined };
   if (data.trim() === '[DONE]') return { passes: false, isDone: true, error: undefined };
-  const { passes, error } = readParsed(data);
-  return { passes, isDone: false, error };
+  const { passes, error, replacement } = readParsed(data);
+  const verdict = { passes, isDone: false, error };
+  if (replacement !== undefined)
+    return { ...verdict, replacement: encode(JSON.stringify(replacement)) };
+  // One line of data per chunk, however many the upstream made of it.
+  return data.includes('\n')
+    ? { ...verdict, replacement: encode(JSON.stringify(JSON.parse(data))) }
+    : verdict;
+}
+
+const encode = (json: string): Buffer => Buffer.from(`data: ${json}\n\n`);
+
+/** The chunk with what its upstream left out; undefined where there is nothing to add. */
+function completed(chunk: unknown, head: ChunkHead): object | undefined {
+  if (typeof chunk !== 'object' || chunk === null) return undefined;
+  const isWhole = Object.keys(head).every((name) => name in chunk);
+  return isWhole ? undefined : { ...head, ...chunk };
 }
 
 /** An ordinary piece of an answer: nothing in it but text that need not be understood. */
@@ -114,6 +152,7 @@ function isPlain(event: Buffer): boolean {
   ) {
     return false;
   }
+  if (!HEAD.every((field) => event.includes(field))) return false;
   if (event.includes(ERROR) || event.includes(TOOL_CALLS) || hasUsage(event)) return false;
   // One with a finish, or with the field written in some other way, is worth a parse: there is one in a stream.
   return event.includes(NOT_FINISHED) && !event.includes(FINISHED);

@@ -1,6 +1,6 @@
 import { describeError, type Log } from '@model-gateway/kernel';
 import { UpstreamFailure, type ChatChunk, type UpstreamStream } from '@model-gateway/router';
-import { createEventReader } from './event-reader.ts';
+import { createEventReader, type ChunkHead } from './event-reader.ts';
 import { createEventSplitter } from './event-splitter.ts';
 import { errorOf, isUsageOnly, type StreamObserver } from './stream-observer.ts';
 
@@ -8,6 +8,8 @@ interface RelayOptions {
   readonly observer: StreamObserver;
   /** Whether the client asked to see the chunk with the usage. */
   readonly passesUsage: boolean;
+  /** What a chunk is given that an upstream left out. */
+  readonly head: ChunkHead;
   readonly log: Log;
 }
 
@@ -23,12 +25,13 @@ export function relay(stream: UpstreamStream, options: RelayOptions): AsyncGener
 
 async function* relayEvents(
   bytes: AsyncIterable<Uint8Array>,
-  { observer, passesUsage, log }: RelayOptions,
+  { observer, passesUsage, head, log }: RelayOptions,
 ): AsyncGenerator<Buffer> {
   const splitter = createEventSplitter();
   const read = createEventReader({
     observer,
     passesUsage,
+    head,
     onGarbage: () => log.warn({}, 'an upstream sent an event that is no JSON; it was left out'),
   });
   for await (const chunk of bytes) {

@@ -1,10 +1,11 @@
 import type { RestErrorBody } from '@model-gateway/contracts';
-import { describeError, type Log } from '@model-gateway/kernel';
+import { describeError, newId, type Clock, type Log } from '@model-gateway/kernel';
 import type { Route } from '@model-gateway/router';
 import { attempt, settleFailure } from './attempts.ts';
 import { wantedBy, type ChatDependencies, type ChatTurn } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import { estimateUsage } from './estimate-usage.ts';
+import type { ChunkHead } from './event-reader.ts';
 import { relay } from './relay.ts';
 import { createStreamObserver, type StreamObserver } from './stream-observer.ts';
 import { upstreamBody } from './upstream-body.ts';
@@ -18,6 +19,7 @@ export interface StreamedChat {
 }
 
 interface StreamDependencies extends ChatDependencies {
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -35,7 +37,7 @@ export async function streamChat(
   dependencies: StreamDependencies,
 ): Promise<StreamedChat> {
   const { request, signal } = turn;
-  const { router, requests, log } = dependencies;
+  const { router, requests, clock, log } = dependencies;
   const passesUsage = asksForUsage(request['stream_options']);
   const wanted = wantedBy(turn, requests);
   const { answer, route } = await attempt(
@@ -45,7 +47,7 @@ export async function streamChat(
       if (backend.chatStream === undefined) throw cannotChat(backend.name);
       const stream = await backend.chatStream(upstreamBody(request, model), signal);
       const observer = createStreamObserver();
-      const rest = relay(stream, { observer, passesUsage, log });
+      const rest = relay(stream, { observer, passesUsage, head: headOf(model, clock), log });
       return { observer, rest, first: await rest.next() };
     },
   );
@@ -86,6 +88,13 @@ async function* deliver(
   }
   yield DONE;
 }
+
+const headOf = (model: string, clock: Clock): ChunkHead => ({
+  id: `chatcmpl-${newId()}`,
+  object: 'chat.completion.chunk',
+  created: Math.floor(clock.now() / 1000),
+  model,
+});
 
 function errorEvent(failure: unknown): Buffer {
   const error = {

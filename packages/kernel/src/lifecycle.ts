@@ -34,6 +34,9 @@ interface LifecycleOptions {
 }
 
 const STOP_TIMEOUT_MS = 45_000;
+// What cannot be opened within this time is left behind.
+const OPENING_TIMEOUT_MS = 10_000;
+const ignore = (): void => undefined;
 
 interface OpenPart {
   readonly name: string;
@@ -52,7 +55,7 @@ export function createLifecycle({
   async function stopAll(): Promise<void> {
     controller.abort();
     // A part that is just being opened is closed too; its own failure is reported by whoever opens it.
-    await opening.catch(() => undefined);
+    await within(OPENING_TIMEOUT_MS, opening.then(ignore, ignore)).catch(ignore);
     for (let part = open.pop(); part !== undefined; part = open.pop()) {
       try {
         await within(stopTimeoutMs, part.stop());

@@ -171,6 +171,8 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
         resetCircuit(name).then(() => probe(name)),
         keep(pending.begin(name, () => store.save(config))),
       ]);
+      // The order of registration is the store's: another replica may have come in between.
+      await reread();
       return { index: list.indexOf(name) };
     },
     async removeAt(index) {

@@ -13,10 +13,11 @@ import {
   streamChat,
   type ChatDependencies,
 } from '@model-gateway/inference';
-import type { Log } from '@model-gateway/kernel';
+import type { Clock, Log } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { ConversationGate } from '../conversation-gate.ts';
 import type { KeyGate } from '../key-gate.ts';
+import { nameBackend } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import { writeEvents } from '../openai/write-events.ts';
 
@@ -25,6 +26,7 @@ interface ChatRouteDependencies extends ChatDependencies {
   readonly keyGate: KeyGate;
   readonly conversationGate: ConversationGate;
   readonly bodyBytesMax: number;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -38,20 +40,20 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
       requestIdOf(request, response);
       const caller = await keyGate(request, response);
       if (caller === undefined) return;
+      response.setHeader('x-service-memory', 'disabled');
       const refId = serviceRefOf(request);
       const chat = validated(chatRequestSchema, await readJson(request, bodyBytesMax));
       const conversationId = await conversationGate(caller, chat.conversation_id);
       assertModelAllowed(caller, chat.model, router.aliases.resolve(chat.model));
       const signal = clientGone(response);
       const turn = { caller, surface: 'gateway', request: chat, conversationId, refId, signal };
-      response.setHeader('x-service-memory', 'disabled');
       if (chat.stream === true) {
         const { backend, events } = await streamChat(turn, dependencies);
-        response.setHeader('x-service-backend', backend);
+        nameBackend(response, backend);
         await writeEvents(response, events, signal);
       } else {
         const { backend, completion } = await completeChat(turn, dependencies);
-        response.setHeader('x-service-backend', backend);
+        nameBackend(response, backend);
         answerJson(response, 200, completion);
       }
     },

@@ -9,6 +9,7 @@ import {
 import type { Router } from '@model-gateway/router';
 import type { KeyGate } from '../key-gate.ts';
 import { embeddingList } from '../openai/embedding-list.ts';
+import { nameBackend } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 
 interface EmbeddingsRouteDependencies {
@@ -34,7 +35,7 @@ export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies)
       const signal = clientGone(response);
       const turn = { caller, surface: 'gateway', request: body, refId, signal };
       const { embeddings, usage, backend } = await embedTexts(turn, dependencies);
-      response.setHeader('x-service-backend', backend);
+      nameBackend(response, backend);
       answerJson(response, 200, embeddingList(embeddings, usage, body.encoding_format ?? 'float'));
     },
   };

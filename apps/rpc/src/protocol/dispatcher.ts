@@ -3,6 +3,7 @@ import type { Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 import type { z } from 'zod';
 import type { Authorise, Credentials } from './authorise.ts';
+import type { CallContext } from './call-context.ts';
 import type { Handlers } from './handlers.ts';
 import { parseMessages, type Message } from './message.ts';
 import { errorText, successText } from './response.ts';
@@ -29,9 +30,17 @@ export interface Dispatcher {
   answer(text: string, caller: Caller): Promise<Answer>;
 }
 
+/** Refuses a caller by what the params name, before the params are validated. */
+export type Guard = (
+  method: RpcMethodName,
+  params: unknown,
+  context: CallContext<'jwt-or-admin-token'>,
+) => Promise<void>;
+
 interface DispatcherDependencies {
   readonly methods: Handlers;
   readonly authorise: Authorise;
+  readonly guard: Guard;
   /** The document behind `rpc.discover`. */
   readonly discover: () => unknown;
   readonly log: Log;
@@ -44,6 +53,7 @@ const INVALID_REQUEST = new JsonRpcError('Invalid request', -32_600);
 export function createDispatcher({
   methods,
   authorise,
+  guard,
   discover,
   log,
 }: DispatcherDependencies): Dispatcher {
@@ -52,6 +62,7 @@ export function createDispatcher({
     if (!isMethod(method)) throw unknownMethod(method, caller);
     const contract = rpcMethods[method];
     const context = await authorise(method, contract, caller.credentials);
+    await guard(method, params, context);
     const parsed = contract.params.safeParse(params);
     if (!parsed.success) throw invalidParams(parsed.error);
     // The table ties each handler to its own params and context; the union of all of them cannot be called directly.

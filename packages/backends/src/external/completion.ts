@@ -18,9 +18,22 @@ export function readCompletion(
     created: Math.floor(clock.now() / 1000),
     model,
     ...body,
+    ...withCompleteChoices(body),
   });
   if (!completion.success) throw notACompletion();
   return completion.data;
+}
+
+/** Some upstreams leave out what goes without saying. */
+function withCompleteChoices(body: object): { readonly choices?: unknown } {
+  if (!('choices' in body) || !Array.isArray(body.choices)) return {};
+  const choices = body.choices.map((choice: unknown, index) => {
+    if (typeof choice !== 'object' || choice === null) return choice;
+    const message: unknown = 'message' in choice ? choice.message : undefined;
+    if (typeof message !== 'object' || message === null) return choice;
+    return { index, finish_reason: null, ...choice, message: { role: 'assistant', ...message } };
+  });
+  return { choices };
 }
 
 /** A whole answer of an upstream that was asked to stream and did not. */

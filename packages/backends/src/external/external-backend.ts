@@ -28,9 +28,14 @@ interface ExternalOptions {
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
-const modelListing = z.union([
-  z.object({ data: z.array(z.object({ id: z.string() })) }).transform(({ data }) => data),
-  z.object({ models: z.array(z.object({ id: z.string() })) }).transform(({ models }) => models),
+const listing = z.object({
+  data: z.array(z.unknown()).optional(),
+  models: z.array(z.unknown()).optional(),
+});
+const listed = z.union([
+  z.string(),
+  z.object({ id: z.string() }).transform(({ id }) => id),
+  z.object({ name: z.string() }).transform(({ name }) => name),
 ]);
 
 /** Any HTTP API that follows the chat-completions convention. */
@@ -51,7 +56,9 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       signal,
     });
     if (isSuccess(response.status)) return response;
-    throw upstreamRefused(response.status, await readText(response.body, ERROR_BODY_BYTES_MAX));
+    const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
+    // Some upstreams quote the key that they were sent.
+    throw upstreamRefused(response.status, withoutSecret(detail, apiKey));
   }
 
   return {
@@ -92,6 +99,10 @@ export function createExternalBackend(options: ExternalOptions): Backend {
   };
 }
 
+/** The text with the secret taken out of it. */
+const withoutSecret = (text: string, secret: string | null): string =>
+  secret === null ? text : text.replaceAll(secret, '[redacted]');
+
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 function chatBody(body: UpstreamChat): UpstreamChat {
@@ -116,8 +127,13 @@ function probeResult(status: number, text: string, statics: readonly string[]): 
   if (!isSuccess(status)) {
     return { state: 'Degraded', models: statics, reason: `the models listing answered ${status}` };
   }
-  const listing = modelListing.safeParse(parseJson(text));
-  const discovered = listing.success ? listing.data.map(({ id }) => id) : [];
+  const answer = listing.safeParse(parseJson(text));
+  const entries = answer.success ? (answer.data.data ?? answer.data.models ?? []) : [];
+  // An entry that cannot be read does not take the others away.
+  const discovered = entries.flatMap((entry) => {
+    const id = listed.safeParse(entry);
+    return id.success ? [id.data] : [];
+  });
   const models = [...new Set([...statics, ...discovered])];
   if (models.length > 0) return { state: 'Healthy', models };
   return { state: 'Degraded', models, reason: 'it has no models to serve' };

@@ -3,6 +3,14 @@ import { z } from 'zod';
 /** What a backend can be registered as able to do. */
 const capability = z.enum(['chat', 'embeddings', 'video', 'realtime', 'invoke']);
 
+/** A text that fits into a header and a log line. */
+const oneLine = (charsMax: number) =>
+  z
+    .string()
+    .trim()
+    .max(charsMax)
+    .regex(/^\P{Cc}*$/u, 'must not contain control characters');
+
 const TYPE_DEFAULT = 'local-server';
 const URL_DEFAULT = 'http://localhost:11434';
 
@@ -22,8 +30,8 @@ export const backendRequestSchema = z.object({
     .nullish()
     .meta({ default: URL_DEFAULT })
     .transform((url) => url ?? URL_DEFAULT),
-  api_key: z.string().max(4096).nullish(),
-  name: z.string().trim().min(1).max(64).nullish(),
+  api_key: oneLine(4096).nullish(),
+  name: oneLine(64).min(1).nullish(),
   models: z.array(z.string().min(1).max(128)).max(1000).nullish(),
   capabilities: z.array(capability).min(1).nullish(),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { label, modelId, record, timestamp } from './records.ts';
+import { label, modelId, record, text, timestamp } from './records.ts';
 
 const agent = record('Agent', {
   id: z.uuid(),
@@ -35,7 +35,7 @@ export const agentsMethods = {
   'agents.register': method({
     auth: 'admin',
     summary: 'Register a GPU node; its token is shown this once.',
-    params: z.object({ machine_name: label, version: z.string().trim().min(1).max(64) }),
+    params: z.object({ machine_name: label, version: text(64).min(1) }),
     result: z.object({ agent_id: z.uuid(), token: z.string() }),
   }),
   'agents.deregister': method({

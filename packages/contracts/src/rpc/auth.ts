@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { email, record, userRecord } from './records.ts';
+import { email, record, text, userRecord } from './records.ts';
 
 /** The longest password that an account can have. */
 export const PASSWORD_CHARS_MAX = 128;
@@ -24,7 +24,7 @@ export const authMethods = {
     params: z.object({
       email,
       password: z.string().min(PASSWORD_CHARS_MIN).max(PASSWORD_CHARS_MAX),
-      name: z.string().trim().max(NAME_CHARS_MAX).optional(),
+      name: text(NAME_CHARS_MAX).optional(),
     }),
     result: signedIn,
   }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { done, record, timestamp } from './records.ts';
+import { done, record, text, timestamp } from './records.ts';
 
 const TITLE_CHARS_MAX = 200;
 
@@ -17,12 +17,16 @@ const conversation = record('Conversation', {
 const conversationId = z
   .object({
     conversation_id: z.uuid().optional().describe('or `id`'),
-    id: z.uuid().optional().describe('the older name of `conversation_id`'),
+    // Looked at only when it counts.
+    id: z.unknown().optional().describe('the older name of `conversation_id`'),
   })
   .transform(({ conversation_id, id }, context) => {
-    const chosen = conversation_id ?? id;
-    if (chosen !== undefined) return { conversation_id: chosen };
-    context.addIssue({ code: 'custom', path: ['conversation_id'], message: 'required' });
+    if (conversation_id !== undefined) return { conversation_id };
+    const older = z.uuid().safeParse(id);
+    if (older.success) return { conversation_id: older.data };
+    const [path, message] =
+      id === undefined ? ['conversation_id', 'required'] : ['id', 'Invalid UUID'];
+    context.addIssue({ code: 'custom', path: [path], message });
     return z.NEVER;
   });
 
@@ -37,7 +41,7 @@ export const conversationsMethods = {
     auth: 'jwt',
     summary: 'Start a conversation.',
     params: z.object({
-      title: z.string().trim().min(1).max(TITLE_CHARS_MAX).default('New Conversation'),
+      title: text(TITLE_CHARS_MAX).min(1).default('New Conversation'),
     }),
     result: conversation,
   }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { timestamp } from './records.ts';
+import { text, timestamp } from './records.ts';
 
 export const memoryMethods = {
   'memory.status': method({
@@ -23,7 +23,7 @@ export const memoryMethods = {
   'memory.delete': method({
     auth: 'jwt',
     summary: 'Forget one memory of yours.',
-    params: z.object({ node_id: z.string().min(1).max(256) }),
+    params: z.object({ node_id: text(256).min(1) }),
     result: z.object({ deleted: z.boolean() }),
   }),
 };

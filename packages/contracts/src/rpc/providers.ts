@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { description, done, label, record } from './records.ts';
+import { description, done, label, record, text } from './records.ts';
 
-const id = z.string().trim().min(1).max(64);
-const domain = z.string().trim().max(253);
+const id = text(64).min(1);
+const domain = text(253);
 
 const provider = record('Provider', {
   id: z.string(),

@@ -35,7 +35,9 @@ export const modelId = text(128).min(1);
 /** A whole number that is moved into bounds instead of being refused. */
 export const clamped = (min: number, max: number) =>
   z
-    .int()
+    .number()
+    .refine(Number.isInteger, 'must be a whole number')
+    .meta({ type: 'integer' })
     .transform((value) => Math.min(Math.max(value, min), max))
     .meta({ description: `moved into ${min}–${max}` });
 

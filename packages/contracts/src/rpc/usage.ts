@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { clamped, usageRecord } from './records.ts';
+import { clamped, text, usageRecord } from './records.ts';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 200;
@@ -13,7 +13,7 @@ export const usageMethods = {
     params: z.object({
       limit: clamped(1, LIMIT_MAX).prefault(LIMIT_DEFAULT),
       offset: clamped(0, OFFSET_MAX).prefault(0),
-      project: z.string().optional(),
+      project: text(128).optional(),
     }),
     result: z.object({
       records: z.array(usageRecord),
