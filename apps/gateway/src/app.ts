@@ -28,6 +28,7 @@ import { createModelListing } from './openai/model-listing.ts';
 import { createRequestLimiter } from './request-limiter.ts';
 import { createChatRoute } from './routes/chat.ts';
 import { createEmbeddingsRoute } from './routes/embeddings.ts';
+import { createModelRoute } from './routes/model.ts';
 import { createModelsRoute } from './routes/models.ts';
 
 export { gatewaySettings, type GatewayConfig } from './config.ts';
@@ -56,6 +57,7 @@ export function createGateway(
   const { bodyBytesMax } = config;
   const meter = createMeter({ journal: bus.journal, clock, log });
   const conversationGate = createConversationGate(database.conversations);
+  const listing = createModelListing(router);
   const leanRoutes = createLeanRoutes(
     [
       createChatRoute({
@@ -69,7 +71,7 @@ export function createGateway(
         log,
       }),
       createEmbeddingsRoute({ keyGate, router, meter, requests, bodyBytesMax }),
-      createModelsRoute({ readerGate, listing: createModelListing(router) }),
+      createModelsRoute({ readerGate, listing }),
     ],
     (error, request, response) => answerRestError(error, request, response, log),
   );
@@ -79,6 +81,7 @@ export function createGateway(
   admin.use('/aliases', createAliasesAdmin(router.aliases));
   const routes = Router();
   routes.use('/api/admin', admin);
+  routes.use(createModelRoute({ readerGate, listing }));
   routes.use(createDocsRoutes(config.publicUrl));
   const answerExpress = createExpressApp({ routes, trustProxy: config.trustProxy, log });
   const answerProbe = createProbes({

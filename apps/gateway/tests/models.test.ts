@@ -43,6 +43,20 @@ async function list(bearer = gateway.key): Promise<Listing> {
 const owners = async (bearer?: string): Promise<Record<string, string>> =>
   Object.fromEntries((await list(bearer)).data.map(({ id, owned_by }) => [id, owned_by]));
 
+test('one model can be asked for by its id, also one with a slash in it', async () => {
+  const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
+  expect(await client.models.retrieve('Qwen/Qwen3-0.6B')).toEqual({
+    id: 'Qwen/Qwen3-0.6B',
+    object: 'model',
+    owned_by: 'huggingface',
+  });
+  await expect(client.models.retrieve('nobody')).rejects.toMatchObject({
+    status: 404,
+    code: 'model_not_found',
+  });
+  expect((await fetch(`${gateway.url}/v1/models/nobody`)).status).toBe(401);
+});
+
 test('without a backend the six quick-start models are listed', async () => {
   expect(await list()).toEqual({
     object: 'list',

@@ -53,6 +53,7 @@ test('the API description lists what the gateway serves', async () => {
     'POST /v1/chat/completions',
     'POST /v1/embeddings',
     'GET /v1/models',
+    'GET /v1/models/{id}',
     'GET /v1/health',
     'GET /api/admin/backends',
     'POST /api/admin/backends',

@@ -37,10 +37,13 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<st
       if (size > bytesMax) tooLarge();
       else chunks.push(chunk);
     });
-    request.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    const onClose = () => reject(new ServiceError('invalid_request', 'the client went away'));
+    request.once('end', () => {
+      // Every request closes in the end; there is no need to make an error of it.
+      request.off('close', onClose);
+      resolve(Buffer.concat(chunks).toString('utf8'));
+    });
     request.once('error', reject);
-    request.once('close', () =>
-      reject(new ServiceError('invalid_request', 'the client went away')),
-    );
+    request.once('close', onClose);
   });
 }

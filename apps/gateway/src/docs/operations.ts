@@ -77,6 +77,14 @@ const inference: readonly Operation[] = [
   },
   {
     method: 'get',
+    path: '/v1/models/{id}',
+    summary: 'One of the models that can be asked for.',
+    security: ['apiKey', 'accessToken'],
+    response: modelListSchema.shape.data.element,
+    plainRefusals: true,
+  },
+  {
+    method: 'get',
     path: '/v1/health',
     summary: 'Whether the service is up.',
     security: [],

@@ -1,11 +1,11 @@
 import { rpcMethods, ServiceError, type RpcMethodName } from '@model-gateway/contracts';
 import type { Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
-import type { z } from 'zod';
 import type { Authorise, Credentials } from './authorise.ts';
 import type { CallContext } from './call-context.ts';
 import type { Handlers } from './handlers.ts';
 import { parseMessages, type Message } from './message.ts';
+import { parseParams } from './parse-params.ts';
 import { errorText, successText } from './response.ts';
 import { toRpcError } from './rpc-error.ts';
 
@@ -63,11 +63,10 @@ export function createDispatcher({
     const contract = rpcMethods[method];
     const context = await authorise(method, contract, caller.credentials);
     await guard(method, params, context);
-    const parsed = contract.params.safeParse(params);
-    if (!parsed.success) throw invalidParams(parsed.error);
+    const parsed: unknown = parseParams(contract.params, params);
     // The table ties each handler to its own params and context; the union of all of them cannot be called directly.
     const handler = methods[method] as (params: unknown, context: unknown) => Promise<unknown>;
-    return handler(parsed.data, context);
+    return handler(parsed, context);
   }
 
   async function respond({ id, call: request }: Message, caller: Caller): Promise<string> {
@@ -126,16 +125,4 @@ function unknownMethod(method: string, { isAnonymousSocket }: Caller): unknown {
   if (isAnonymousSocket)
     return new ServiceError('authentication_required', 'authentication required');
   return new JsonRpcError(`Method not found: ${method}`, -32_601);
-}
-
-function invalidParams(error: z.ZodError): ServiceError {
-  const issues = error.issues.map((issue) => ({
-    path: issue.path.join('.'),
-    message: issue.message,
-  }));
-  const first = issues[0] ?? { path: '', message: '' };
-  const where = first.path === '' ? 'params' : `'${first.path}'`;
-  return new ServiceError('missing_fields', `Invalid params: ${where}: ${first.message}`, {
-    details: { issues },
-  });
 }

@@ -1,0 +1,26 @@
+import { ServiceError, modelListSchema } from '@model-gateway/contracts';
+import { Router } from 'express';
+import type { ReaderGate } from '../key-gate.ts';
+import type { ModelListing } from '../openai/model-listing.ts';
+
+interface ModelRouteDependencies {
+  readonly readerGate: ReaderGate;
+  readonly listing: ModelListing;
+}
+
+/** `GET /v1/models/{id}`: one entry of the listing, as official clients ask for it. */
+export function createModelRoute({ readerGate, listing }: ModelRouteDependencies): Router {
+  const routes = Router();
+  routes.get('/v1/models/*id', async (request, response) => {
+    const reader = await readerGate(request, response);
+    if (reader === undefined) return;
+    const wanted = request.params.id.join('/');
+    const { data } = modelListSchema.parse(JSON.parse(listing(reader.modelPolicy)));
+    const model = data.find(({ id }) => id === wanted);
+    if (model === undefined) {
+      throw new ServiceError('model_not_found', `No backend available for model: ${wanted}`);
+    }
+    response.json(model);
+  });
+  return routes;
+}
