@@ -31,7 +31,7 @@ export interface SharedAliases extends Aliases {
   /** Listens to the other replicas and takes over what they know. */
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Tells the others everything, for when the replicas could not hear each other for a while. */
+  /** Tells the others everything and asks what was missed, for when the replicas could not hear each other for a while. */
   announceAll(): Promise<void>;
 }
 
@@ -80,6 +80,23 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
     await channels.publish(CHANNEL, JSON.stringify(news));
   }
 
+  async function announceKnown(): Promise<void> {
+    if (changes.size > 0) await announce([...changes.values()]);
+  }
+
+  function hear(text: string): void {
+    const news = parseMessage(changesSchema, text);
+    if (news === undefined) return;
+    if (news.length > 0) {
+      merge(news);
+      return;
+    }
+    // No news is the question of somebody who may have missed some.
+    announceKnown().catch((error: unknown) => {
+      log.warn({ error }, 'the aliases were not told to whoever asked');
+    });
+  }
+
   async function change(alias: string, target: string | null): Promise<void> {
     // A change that is made after another was seen comes after it, whatever the clocks say.
     const at = Math.max(clock.now(), (changes.get(alias)?.at ?? 0) + 1);
@@ -106,11 +123,12 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
         .flatMap(({ alias, target }) => (target === null ? [] : [{ alias, target }]))
         .toSorted((left, right) => (left.alias < right.alias ? -1 : 1)),
     resolve: (model) => changes.get(model)?.target ?? model,
-    announceAll: () => announce([...changes.values()]),
+    async announceAll() {
+      await announceKnown();
+      await announce([]);
+    },
     async start() {
-      const listening = await channels.subscribe(CHANNEL, (text) => {
-        merge(parseMessage(changesSchema, text) ?? []);
-      });
+      const listening = await channels.subscribe(CHANNEL, hear);
       subscriptions.push(listening);
       await askPeers();
       // Not before it knows them itself.
