@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createMetrics, silentLog } from '@model-gateway/kernel';
+import { WebSocket } from 'ws';
+import { createSseTransport } from '../src/transports/sse.ts';
+import { createWebSocketTransport } from '../src/transports/websocket.ts';
+import { openStream } from './rpc-server.ts';
+
+const accounts = { authenticate: async () => undefined };
+
+test('a socket that misses two pongs is dropped, one that answers them stays', async () => {
+  const transport = createWebSocketTransport({
+    dispatcher: { answer: async (text) => ({ text, responses: [text], isLast: false }) },
+    accounts,
+    isAdminToken: () => true,
+    clientIp: () => '127.0.0.1',
+    anonymousIdleMs: 60_000,
+    metrics: createMetrics(),
+    log: silentLog,
+    pingMs: 50,
+  });
+  const server = createServer();
+  server.on('upgrade', (request, socket, head) => transport.upgrade(request, socket, head));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = `ws://127.0.0.1:${port}/api/rpc?token=x`;
+  const answering = new WebSocket(url);
+  await once(answering, 'open');
+  const mute = new WebSocket(url, { autoPong: false });
+  await once(mute, 'close');
+  expect(answering.readyState).toBe(WebSocket.OPEN);
+  const closed = once(answering, 'close');
+  await transport.close();
+  await closed;
+  server.close();
+});
+
+test('an event stream is kept alive by a comment', async () => {
+  const sse = createSseTransport({
+    sessions: {
+      push: async () => undefined,
+      listen: async () => ({ close: async () => undefined }),
+      ownerOf: async () => undefined,
+    },
+    accounts,
+    metrics: createMetrics(),
+    keepaliveMs: 20,
+  });
+  const server = createServer((request, response) => void sse.answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const stream = await openStream(`http://127.0.0.1:${port}/api/rpc/events?session=alive`);
+  expect(await stream.next()).toBe(': connected');
+  expect(await stream.next()).toBe(': keepalive');
+  expect(await stream.next()).toBe(': keepalive');
+  stream.close();
+  sse.close();
+  server.close();
+});
