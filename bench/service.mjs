@@ -89,6 +89,9 @@ async function setUp({ startApp, cores, upstreamPort }) {
     email: `bench-${randomBytes(6).toString('hex')}@example.com`,
     password: randomBytes(12).toString('hex'),
   });
+  // Quotas that nobody reaches: they are asked for every request, as they would be.
+  const quotas = { monthly_usd_quota: 1e9, monthly_token_quota: 1e15, rpm: null };
+  await rpcCall(rpc.port, 'billing.tiers.set', { name: 'free', ...quotas }, ADMIN_TOKEN);
   const { key } = await rpcCall(rpc.port, 'keys.create', { name: 'bench' }, accessToken);
   await rpc.stop();
   const gateway = await startApp('gateway', { on: cores?.load });

@@ -21,7 +21,8 @@ Generated from the code by \`pnpm reference\`; do not edit. The same document fo
 - \`GET /api/rpc/events?session=…\`: the event stream, on which [notifications](#notifications) arrive. With the header \`x-session-id\` on a
   POST, a copy of the answer arrives there too.
 
-Params are given by name; a \`?\` marks what may be left out, and unknown params are ignored.
+Params are given by name; a \`?\` marks what may be left out, and unknown params are ignored. Extensions are methods of our own, which
+\`rpc.discover\` lists apart, under \`x-extensions\`.
 `;
 
 /**
@@ -31,19 +32,21 @@ Params are given by name; a \`?\` marks what may be left out, and unknown params
 export function renderRpc(document) {
   const records = document.components.schemas;
   const type = (schema) => typeText(schema, records);
+  const extensions = new Set(document['x-extensions'].map(({ name }) => name));
   return [
     INTRODUCTION,
-    ...namespacesOf(document.methods).map(([namespace, methods]) =>
-      section(
-        `## ${namespace}`,
-        ['Method', 'For', 'Params', 'Result'],
-        methods.map((method) => [
-          `\`${method.name}\`<br>${method.summary}`,
-          AUTH[method['x-auth']],
-          method.params.map((param) => field(param, type)).join('<br>') || 'none',
-          type(method.result.schema),
-        ]),
-      ),
+    ...namespacesOf([...document.methods, ...document['x-extensions']]).map(
+      ([namespace, methods]) =>
+        section(
+          `## ${namespace}`,
+          ['Method', 'For', 'Params', 'Result'],
+          methods.map((method) => [
+            `\`${method.name}\`${extensions.has(method.name) ? ' (extension)' : ''}<br>${method.summary}`,
+            AUTH[method['x-auth']],
+            method.params.map((param) => field(param, type)).join('<br>') || 'none',
+            type(method.result.schema),
+          ]),
+        ),
     ),
     section(
       '## Notifications',

@@ -1,4 +1,5 @@
 import { createAccessTokens } from '@model-gateway/accounts';
+import { createPriceBook } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/host';
 import {
   answerRestError,
@@ -11,20 +12,23 @@ import {
   SERVICE_VERSION,
   type ServerApp,
 } from '@model-gateway/http';
-import { createMeter, createRequestCounter } from '@model-gateway/inference';
+import { createMeter, createQuotas, createRequestCounter } from '@model-gateway/inference';
 import type { BackendConfig } from '@model-gateway/router';
 import { Router } from 'express';
 import { createAdminGate } from './admin/admin-gate.ts';
 import { createAliasesAdmin } from './admin/aliases.ts';
 import { createBackendsAdmin } from './admin/backends.ts';
+import { createUsageQueryAdmin } from './admin/usage-query.ts';
 import { exposeBackends } from './backend-metrics.ts';
 import { createConversationGate } from './conversation-gate.ts';
 import type { GatewayConfig } from './config.ts';
 import { createDocsRoutes } from './docs/routes.ts';
 import { createGatewayKeys } from './gateway-keys.ts';
 import { createGatewayRouter } from './gateway-router.ts';
-import { createKeyGate, createReaderGate } from './key-gate.ts';
+import { createInferenceDoor } from './inference-door.ts';
+import { createKeyGate } from './key-gate.ts';
 import { createModelListing } from './openai/model-listing.ts';
+import { createReaderGate } from './reader-gate.ts';
 import { createRequestLimiter } from './request-limiter.ts';
 import { createChatRoute } from './routes/chat.ts';
 import { createEmbeddingsRoute } from './routes/embeddings.ts';
@@ -51,26 +55,34 @@ export function createGateway(
   const cors = createCors(config.corsOrigins);
   const keys = createGatewayKeys(context);
   const limiter = createRequestLimiter({ requestsPerMinute: config.requestsPerMinute, clock });
-  const keyGate = createKeyGate({ keys, limiter });
+  const keyGate = createKeyGate({ keys, limiter, admission: bus.admission, clock });
   const tokens = createAccessTokens({ secret: context.jwtSecret, expiresInSecs: 0, clock });
   const readerGate = createReaderGate({ keys, limiter, tokens });
+  const prices = createPriceBook({ store: database.prices, channels: bus.channels, log });
+  const meter = createMeter({ journal: bus.journal, prices, clock, log });
+  const quotas = createQuotas({
+    store: bus.admission,
+    facts: database.billingFacts,
+    isPriced: (model) => prices.priceOf(model) !== undefined,
+    clock,
+    log,
+  });
   const { bodyBytesMax } = config;
-  const meter = createMeter({ journal: bus.journal, clock, log });
+  const door = createInferenceDoor({ keyGate, quotas, router, bodyBytesMax });
   const conversationGate = createConversationGate(database.conversations);
   const listing = createModelListing(router);
   const leanRoutes = createLeanRoutes(
     [
       createChatRoute({
-        keyGate,
+        door,
         conversationGate,
         router,
         meter,
         requests,
-        bodyBytesMax,
         clock,
         log,
       }),
-      createEmbeddingsRoute({ keyGate, router, meter, requests, bodyBytesMax }),
+      createEmbeddingsRoute({ door, router, meter, requests }),
       createModelsRoute({ readerGate, listing }),
     ],
     (error, request, response) => answerRestError(error, request, response, log),
@@ -79,6 +91,7 @@ export function createGateway(
   admin.use(createAdminGate(config.adminToken));
   admin.use('/backends', createBackendsAdmin(router));
   admin.use('/aliases', createAliasesAdmin(router.aliases));
+  admin.use('/usage/query', createUsageQueryAdmin(database.usageQueries));
   const routes = Router();
   routes.use('/api/admin', admin);
   routes.use(createModelRoute({ readerGate, listing }));
@@ -103,10 +116,12 @@ export function createGateway(
     name: 'gateway',
     async start() {
       await keys.start();
+      await prices.start();
       await router.start();
     },
     async stop() {
       await router.stop();
+      await prices.stop();
       await keys.stop();
       await requests.stop();
     },

@@ -8,7 +8,7 @@ import type { AppContext } from '@model-gateway/host';
 import type { Subscription } from '@model-gateway/kernel';
 
 /** The keys that callers come with, remembered for as long as nothing changes about them. */
-export interface GatewayKeys extends Pick<KeyCache, 'find'> {
+export interface GatewayKeys extends Pick<KeyCache, 'find' | 'recall'> {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -25,6 +25,7 @@ export function createGatewayKeys(context: AppContext): GatewayKeys {
   let subscription: Subscription | undefined;
   return {
     find: (secret) => cache.find(secret),
+    recall: (secret) => cache.recall(secret),
     async start() {
       subscription = await changes.subscribe((change) => cache.heard(change));
     },

@@ -1,79 +1,150 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { KeyCache, KeyGrant, KnownGrant } from '@model-gateway/accounts';
 import {
-  isKeyForm,
-  type AccessTokens,
-  type KeyCache,
-  type KeyGrant,
-  type ModelPolicy,
-} from '@model-gateway/accounts';
+  windowOf,
+  type AdmissionAnswer,
+  type AdmissionStore,
+  type RequestLimit,
+} from '@model-gateway/billing';
+import { ServiceError } from '@model-gateway/contracts';
 import { answerText, bearerOf } from '@model-gateway/http';
-import type { Caller } from '@model-gateway/inference';
+import {
+  drawingAccountOf,
+  hasQuota,
+  type Caller,
+  type Payer,
+  type QuotaHints,
+} from '@model-gateway/inference';
+import type { Clock } from '@model-gateway/kernel';
 import type { RequestLimiter } from './request-limiter.ts';
 
-/** Lets a request through, or answers it itself, in plain text, and yields nothing. */
-type Gate<Admitted> = (
-  request: IncomingMessage,
-  response: ServerResponse,
-) => Promise<Admitted | undefined>;
+/** Somebody with a key, before the shared limits have been asked. */
+export interface Entrant {
+  readonly secret: string;
+  readonly known: KnownGrant;
+}
 
-/** Lets requests with a valid API key through. */
-export type KeyGate = Gate<Caller>;
+/** Somebody who may be served, as far as keys and limits go. */
+export interface Admitted {
+  readonly caller: Caller;
+  readonly payer: Payer;
+  /** What the store knew of the quota, which depends on the model as well. */
+  readonly hints: QuotaHints;
+}
 
-/** Lets readers through: whoever has an API key or an access token. */
-export type ReaderGate = Gate<{ readonly modelPolicy: ModelPolicy | null }>;
+/** Lets requests with a valid API key through: two steps, so that a body can be read while the store is asked. */
+export interface KeyGate {
+  /** Knows a key and keeps to the limit of this process; or answers itself, in plain text, and yields nothing. */
+  recognise(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<Entrant | undefined> | Entrant | undefined;
+  /** Counts the request in the limits of its tier and group; yields nothing when the key turned out to be no longer good. */
+  admit(entrant: Entrant, response: ServerResponse): Promise<Admitted | undefined>;
+}
 
 interface KeyGateDependencies {
-  readonly keys: Pick<KeyCache, 'find'>;
+  readonly keys: Pick<KeyCache, 'find' | 'recall'>;
   readonly limiter: RequestLimiter;
+  readonly admission: Pick<AdmissionStore, 'admit'>;
+  readonly clock: Clock;
 }
 
-const LIMITED_TEXT = 'Rate limit exceeded. Try again later.';
+export const LIMITED_TEXT = 'Rate limit exceeded. Try again later.';
 
-export function createKeyGate({ keys, limiter }: KeyGateDependencies): KeyGate {
-  return async (request, response) => {
-    const bearer = bearerOf(request);
-    if (bearer === undefined) {
-      return refuse(response, 401, 'Missing Authorization header. Use: Bearer <api_key>');
-    }
-    const grant = await keys.find(bearer);
-    if (grant === undefined) return refuse(response, 401, 'Invalid API key');
-    if (!limiter.admits(grant.holder.keyId)) return refuse(response, 429, LIMITED_TEXT);
-    return callerOf(grant);
-  };
-}
+const INVALID_TEXT = 'Invalid API key';
+const RETRY_AFTER_SECS = 60;
+/** How often a key is looked up anew for one request, when something changes each time. */
+const LOOKUPS_MAX = 3;
 
-/** A key is limited as everywhere, an access token per user. */
-export function createReaderGate({
-  keys,
-  limiter,
-  tokens,
-}: KeyGateDependencies & { readonly tokens: Pick<AccessTokens, 'verify'> }): ReaderGate {
-  async function reader(bearer: string) {
-    if (isKeyForm(bearer)) {
-      const grant = await keys.find(bearer);
-      return grant && { limitedAs: grant.holder.keyId, modelPolicy: grant.modelPolicy };
-    }
-    const userId = tokens.verify(bearer);
-    return userId === undefined ? undefined : { limitedAs: `user:${userId}`, modelPolicy: null };
+export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
+  const { keys, limiter, admission, clock } = dependencies;
+
+  function limited(known: KnownGrant, secret: string): Entrant | undefined {
+    return limiter.admits(known.grant.holder.keyId) ? { secret, known } : undefined;
   }
 
-  return async (request, response) => {
-    const bearer = bearerOf(request);
-    if (bearer === undefined) {
-      return refuse(response, 401, 'Missing Authorization header. Use: Bearer <api_key_or_jwt>');
-    }
-    const found = await reader(bearer);
-    if (found === undefined) return refuse(response, 401, 'Invalid API key or JWT');
-    if (!limiter.admits(found.limitedAs)) return refuse(response, 429, LIMITED_TEXT);
-    return found;
+  async function lookUp(secret: string, response: ServerResponse): Promise<Entrant | undefined> {
+    const known = await keys.find(secret);
+    if (known === undefined) return refuse(response, 401, INVALID_TEXT);
+    return limited(known, secret) ?? refuse(response, 429, LIMITED_TEXT);
+  }
+
+  /** A key that was only remembered has to be good before it can be told that it asks too often. */
+  async function refuseLimited(secret: string, response: ServerResponse): Promise<undefined> {
+    const known = await keys.find(secret);
+    if (known === undefined) return refuse(response, 401, INVALID_TEXT);
+    return refuse(response, 429, LIMITED_TEXT);
+  }
+
+  async function ask({ grant, epoch }: KnownGrant): Promise<AdmissionAnswer> {
+    const { holder, limits } = grant;
+    const quota = hasQuota(limits.tier)
+      ? { window: windowOf(holder, new Date(clock.now())), account: drawingAccountOf(holder) }
+      : undefined;
+    return admission.admit({ knownEpoch: epoch, limits: limitsOf(grant), ...quota });
+  }
+
+  return {
+    recognise(request, response) {
+      const secret = bearerOf(request);
+      if (secret === undefined) {
+        return refuse(response, 401, 'Missing Authorization header. Use: Bearer <api_key>');
+      }
+      const known = keys.recall(secret);
+      if (known === undefined) return lookUp(secret, response);
+      return limited(known, secret) ?? refuseLimited(secret, response);
+    },
+
+    async admit({ secret, known: remembered }, response) {
+      let known = remembered;
+      let answer = await ask(known);
+      for (let lookups = 1; answer.outcome === 'stale'; lookups += 1) {
+        const found = await keys.find(secret);
+        if (found === undefined) return refuse(response, 401, INVALID_TEXT);
+        // One that was looked up so often is new enough, whatever else goes on.
+        known = lookups < LOOKUPS_MAX ? found : { ...found, epoch: Number.MAX_SAFE_INTEGER };
+        answer = await ask(known);
+      }
+      // Fewer changes than were known of: whoever counts them began anew.
+      if (answer.epoch < remembered.epoch && (await keys.find(secret)) === undefined) {
+        return refuse(response, 401, INVALID_TEXT);
+      }
+      if (answer.outcome === 'limited') throw tooMany(answer.limit);
+      return { ...admittedBy(known.grant), hints: answer };
+    },
   };
 }
 
-function refuse(response: ServerResponse, status: number, text: string): undefined {
+/** Answers in plain text, as the convention of keys has it. */
+export function refuse(response: ServerResponse, status: number, text: string): undefined {
   answerText(response, status, text);
 }
 
-function callerOf({ holder, modelPolicy }: KeyGrant): Caller {
+function limitsOf({ holder, limits }: KeyGrant): readonly RequestLimit[] {
+  const all: RequestLimit[] = [];
+  const { groupRpm, tier } = limits;
+  if (tier.rpm !== null) all.push({ name: `key:${holder.keyId}`, requestsPerMinute: tier.rpm });
+  if (holder.groupId !== null && groupRpm !== null) {
+    all.push({ name: `group:${holder.groupId}`, requestsPerMinute: groupRpm });
+  }
+  return all;
+}
+
+function tooMany({ name, requestsPerMinute }: RequestLimit): ServiceError {
+  const whose = name.startsWith('group:') ? 'your group' : 'your tier';
+  return new ServiceError(
+    'rate_limit_exceeded',
+    `rate limit exceeded: ${whose} allows ${requestsPerMinute} requests per minute`,
+    { details: { retry_after_secs: RETRY_AFTER_SECS } },
+  );
+}
+
+function admittedBy({ holder, limits, modelPolicy }: KeyGrant): Omit<Admitted, 'hints'> {
   const { userId, keyId, keyPrefix, project, groupId } = holder;
-  return { userId, keyId, apiKeyId: keyPrefix, project, groupId, modelPolicy };
+  const multiplier = groupId === null ? 1 : limits.costMultiplier;
+  return {
+    caller: { userId, keyId, apiKeyId: keyPrefix, project, groupId, multiplier, modelPolicy },
+    payer: { userId, keyId, project, groupId, tier: limits.tier },
+  };
 }

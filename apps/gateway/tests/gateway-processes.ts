@@ -13,7 +13,7 @@ import {
   uniquePrefix,
   type TestProcess,
 } from '@model-gateway/testkit';
-import { admin } from './gateway.ts';
+import { admin, liftTier } from './gateway.ts';
 
 /** Real gateway processes on one Redis and one Postgres. */
 export interface GatewayProcesses {
@@ -76,6 +76,7 @@ export async function stateOf(gateway: TestProcess, name: string): Promise<strin
 async function makeKey(databaseUrl: string, dataDir: string): Promise<string> {
   const database = createDatabase({ databaseUrl, log: silentLog });
   const { users, keys, memberships } = database;
+  await liftTier(database);
   const { channels, counters } = createBus({ dataDir, log: silentLog });
   const events = createAccountEvents({ channels, counters, log: silentLog });
   const owner = { email: 'owner@example.com', name: 'Owner', passwordHash: 'not used' };

@@ -5,6 +5,7 @@ import {
   type GroupRules,
   type Keys,
 } from '@model-gateway/accounts';
+import type { Database } from '@model-gateway/db';
 import { newId } from '@model-gateway/kernel';
 import { createTestContext, type TestContext } from '@model-gateway/testkit';
 import { createGateway } from '../src/app.ts';
@@ -32,6 +33,7 @@ export async function startGateway(
     name: 'Owner',
     passwordHash: 'not used',
   });
+  await liftTier(database);
   const { key, secret } = await keysOf(test).create({ userId: user.id, name: 'test' });
   const config = readGatewayConfig({
     DATABASE_URL: 'postgres://unused',
@@ -43,6 +45,11 @@ export async function startGateway(
   });
   const url = await test.serve(createGateway(config, test.context));
   return { url, key: secret, keyId: key.id, userId: user.id, test };
+}
+
+/** Lets the free tier do everything: its limits have tests of their own. */
+export async function liftTier({ plans }: Pick<Database, 'plans'>): Promise<void> {
+  await plans.saveTier('free', { monthlyUsdQuota: null, monthlyTokenQuota: null, rpm: null });
 }
 
 /** Registers a backend over the admin surface. */

@@ -1,3 +1,4 @@
+import { billingSettings } from '@model-gateway/billing';
 import { busSettings } from '@model-gateway/bus';
 import { databaseSettings } from '@model-gateway/db';
 import { adminSettings, tokenSettings } from '@model-gateway/host';
@@ -17,6 +18,7 @@ const PORT_DEFAULT = 8081;
 /** What only the RPC plane can be told. */
 export const accountSettings = {
   ...adminSettings,
+  ...billingSettings,
   anonymousIdleSecs: setting('SERVICE_ANON_WS_IDLE_SECS', withDefault(integer(1, 3600), 10), {
     description: 'How long a WebSocket without a token may be silent.',
     defaultText: '10',

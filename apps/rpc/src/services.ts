@@ -9,6 +9,7 @@ import {
   createPasswords,
   createProviders,
 } from '@model-gateway/accounts';
+import { createAccountHints } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/host';
 import { createRequestCounter, createSystemMonitor } from '@model-gateway/inference';
 import type { RpcConfig } from './config.ts';
@@ -46,6 +47,19 @@ export function createServices(config: RpcConfig, context: AppContext): MethodDe
     providers: createProviders(database.providers),
     conversations: createConversations(database.conversations),
     usage: database.usage,
+    ledger: database.ledger,
+    hints: createAccountHints({ facts: database.billingFacts, admission: bus.admission, log }),
+    billing: {
+      plans: database.plans,
+      videoPricing: database.videoPricing,
+      prices: database.prices,
+      channels: bus.channels,
+      events,
+      pointsPerUsd: config.pointsPerUsd,
+      clock,
+      log,
+    },
+    users: database.users,
     system: createSystemMonitor({
       agents: database.agentCensus,
       requests: createRequestCounter({ counters: bus.counters, clock, log }),

@@ -8,7 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-const holderOf = (keyHash: string) => scene.context.database.keys.findHolder(keyHash);
+const holderOf = async (keyHash: string) =>
+  (await scene.context.database.keys.findHolder(keyHash))?.holder;
 
 const changeMember = (group: PeopledGroup, change: object): Promise<RpcAnswer> =>
   scene.call(

@@ -208,8 +208,7 @@ describe('group.delete', () => {
     const keyHash = await scene.groupKey(member, group_id);
     expect(await resultOf(scene.call('group.delete', { group_id }, owner))).toEqual({ ok: true });
     expect(await scene.context.database.keys.findHolder(keyHash)).toMatchObject({
-      userId: member.id,
-      groupId: null,
+      holder: { userId: member.id, groupId: null },
     });
     const notFound = { code: -32_000, message: 'group not found' };
     expect((await scene.call('group.get', { group_id }, owner)).error).toEqual(notFound);

@@ -73,15 +73,19 @@ test('usage is listed newest first, one page at a time, and only one’s own', a
     completion_tokens: 2,
     total_tokens: 3,
     cost: 0.25,
+    multiplier: 1,
     ref_id: null,
     created_at: new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString(),
   });
-  await test_.context.database.usage.record([
-    event('a', 1),
-    event('b', 2, owner.user.id, 'shop'),
-    event('c', 3),
-    event('not mine', 4, newId()),
-  ]);
+  await test_.context.database.usage.record(
+    [
+      event('a', 1),
+      event('b', 2, owner.user.id, 'shop'),
+      event('c', 3),
+      event('not mine', 4, newId()),
+    ],
+    { pointsPerUsd: 100 },
+  );
   const all = await rpcCall(url, 'usage.list', undefined, owner.access_token);
   expect(all.result).toMatchObject({
     records: [{ model: 'c' }, { model: 'b', project: 'shop', cost: 0.25 }, { model: 'a' }],

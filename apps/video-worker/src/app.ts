@@ -7,6 +7,7 @@ import {
   type ServerApp,
 } from '@model-gateway/http';
 import type { VideoWorkerConfig } from './config.ts';
+import { createFactRefresh } from './fact-refresh.ts';
 import { createRecorder } from './recorder.ts';
 import { createVideoQueue } from './video-queue.ts';
 
@@ -14,8 +15,23 @@ export { videoWorkerSettings, type VideoWorkerConfig } from './config.ts';
 
 /** The process behind the surfaces: records usage and moves video jobs. Its port answers probes only. */
 export function createVideoWorker(config: VideoWorkerConfig, context: AppContext): ServerApp {
-  const { database, bus, log, metrics, stopping } = context;
-  const recorder = createRecorder({ journal: bus.journal, usage: database.usage, metrics, log });
+  const { database, bus, clock, log, metrics, stopping } = context;
+  const recorder = createRecorder({
+    journal: bus.journal,
+    usage: database.usage,
+    admission: bus.admission,
+    pointsPerUsd: config.pointsPerUsd,
+    metrics,
+    log,
+  });
+  const factRefresh = createFactRefresh({
+    facts: database.billingFacts,
+    admission: bus.admission,
+    locks: bus.locks,
+    onStoreChange: (listener) => bus.onModeChange(listener),
+    clock,
+    log,
+  });
   const videoQueue = createVideoQueue({
     redisUrl: config.queueRedisUrl,
     prefix: `${config.redisPrefix}queue`,
@@ -35,10 +51,12 @@ export function createVideoWorker(config: VideoWorkerConfig, context: AppContext
     name: 'video-worker',
     async start() {
       await recorder.start();
+      await factRefresh.start();
       await videoQueue.start();
     },
     async stop() {
       await videoQueue.stop();
+      await factRefresh.stop();
       await recorder.stop();
     },
     handle(request, response) {

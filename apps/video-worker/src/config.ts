@@ -1,3 +1,4 @@
+import { billingSettings } from '@model-gateway/billing';
 import { busSettings } from '@model-gateway/bus';
 import { databaseSettings } from '@model-gateway/db';
 import { absoluteDataDir, serverSettings } from '@model-gateway/http';
@@ -12,8 +13,9 @@ import {
 
 const PORT_DEFAULT = 8083;
 
-/** What only the video worker can be told. */
+/** What the video worker can be told. */
 export const videoWorkerSettings = {
+  ...billingSettings,
   videoConcurrency: setting('SERVICE_VIDEO_CONCURRENCY', withDefault(integer(1, 1000), 4), {
     description: 'How many video jobs one worker moves at a time.',
     defaultText: '4',

@@ -1,18 +1,28 @@
-import type { UsageStore } from '@model-gateway/billing';
+import type { AdmissionFacts, AdmissionStore, UsageStore } from '@model-gateway/billing';
 import { usageEventSchema, type UsageEvent } from '@model-gateway/contracts';
-import type { Journal, JournalEntry, Log, Metrics, Part } from '@model-gateway/kernel';
+import {
+  describeError,
+  type Journal,
+  type JournalEntry,
+  type Log,
+  type Metrics,
+  type Part,
+} from '@model-gateway/kernel';
 
 interface RecorderDependencies {
   readonly journal: Journal;
-  readonly usage: UsageStore;
+  readonly usage: Pick<UsageStore, 'record'>;
+  readonly admission: Pick<AdmissionStore, 'learn'>;
+  readonly pointsPerUsd: number;
   readonly metrics: Metrics;
   readonly log: Log;
 }
 
 const BATCH_SIZE = 500;
 
-/** Drains the usage journal into the database, each event once. */
-export function createRecorder({ journal, usage, metrics, log }: RecorderDependencies): Part {
+/** Drains the usage journal into the database, each event settled and written once. */
+export function createRecorder(dependencies: RecorderDependencies): Part {
+  const { journal, usage, admission, pointsPerUsd, metrics, log } = dependencies;
   const stopping = new AbortController();
   let drained: Promise<void> = Promise.resolve();
   const recorded = metrics.counter({
@@ -26,7 +36,19 @@ export function createRecorder({ journal, usage, metrics, log }: RecorderDepende
   });
 
   async function record(batch: readonly JournalEntry[]): Promise<void> {
-    recorded.inc(await usage.record(batch.flatMap((entry) => readEvent(entry, log))));
+    const events = batch.flatMap((entry) => readEvent(entry, log));
+    const { added, facts } = await usage.record(events, { pointsPerUsd });
+    recorded.inc(added);
+    await tell(facts);
+  }
+
+  /** The batch is recorded whether or not the admission store hears of it. */
+  async function tell(facts: AdmissionFacts): Promise<void> {
+    try {
+      await admission.learn(facts);
+    } catch (error) {
+      log.warn({ reason: describeError(error) }, 'new quotas and balances were not told');
+    }
   }
 
   return {

@@ -4,7 +4,11 @@ import { z } from 'zod';
 export type AccountChange =
   | { readonly kind: 'key'; readonly keyId: string }
   | { readonly kind: 'group'; readonly groupId: string }
-  | { readonly kind: 'member'; readonly groupId: string; readonly userId: string };
+  | { readonly kind: 'member'; readonly groupId: string; readonly userId: string }
+  /** The tier of one user. */
+  | { readonly kind: 'user'; readonly userId: string }
+  /** What a tier allows: it may concern everybody. */
+  | { readonly kind: 'tiers' };
 
 /** A change and the number that it has among all changes. */
 export interface NumberedChange {
@@ -28,12 +32,23 @@ const messageSchema = z
       group_id: z.string(),
       user_id: z.string(),
     }),
+    z.object({ kind: z.literal('user'), epoch: z.int(), user_id: z.string() }),
+    z.object({ kind: z.literal('tiers'), epoch: z.int() }),
   ])
   .transform((message): NumberedChange => {
     const { epoch, kind } = message;
-    if (kind === 'key') return { epoch, change: { kind, keyId: message.key_id } };
-    if (kind === 'group') return { epoch, change: { kind, groupId: message.group_id } };
-    return { epoch, change: { kind, groupId: message.group_id, userId: message.user_id } };
+    switch (kind) {
+      case 'key':
+        return { epoch, change: { kind, keyId: message.key_id } };
+      case 'group':
+        return { epoch, change: { kind, groupId: message.group_id } };
+      case 'member':
+        return { epoch, change: { kind, groupId: message.group_id, userId: message.user_id } };
+      case 'user':
+        return { epoch, change: { kind, userId: message.user_id } };
+      case 'tiers':
+        return { epoch, change: { kind } };
+    }
   });
 
 /** A change as it is announced. */
@@ -50,6 +65,10 @@ export function encodeChange({ epoch, change }: NumberedChange): string {
         group_id: change.groupId,
         user_id: change.userId,
       });
+    case 'user':
+      return JSON.stringify({ kind: 'user', epoch, user_id: change.userId });
+    case 'tiers':
+      return JSON.stringify({ kind: 'tiers', epoch });
   }
 }
 

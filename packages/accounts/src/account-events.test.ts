@@ -6,6 +6,8 @@ const CHANGES: readonly AccountChange[] = [
   { kind: 'key', keyId: 'k' },
   { kind: 'group', groupId: 'g' },
   { kind: 'member', groupId: 'g', userId: 'u' },
+  { kind: 'user', userId: 'u' },
+  { kind: 'tiers' },
 ];
 
 test.each(CHANGES)(

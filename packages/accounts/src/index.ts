@@ -1,6 +1,6 @@
 export { createAccessTokens, type AccessTokens } from './access-tokens.ts';
 export { createAccounts, type Accounts, type SignedIn } from './accounts.ts';
-export type { AccountChange, NumberedChange } from './account-change.ts';
+export { ACCOUNT_EPOCH_KEY, type AccountChange, type NumberedChange } from './account-change.ts';
 export { createAccountChanges, type AccountChanges } from './account-changes.ts';
 export { createAccountEvents, type AccountEvents } from './account-events.ts';
 export { createGroupRules, type GroupRules } from './groups/group-rules.ts';
@@ -39,10 +39,10 @@ export type {
 } from './conversations/conversation-store.ts';
 export { createConversations, type Conversations } from './conversations/conversations.ts';
 export { relativeAge } from './conversations/relative-age.ts';
-export { createKeyCache, type KeyCache, type KeyGrant } from './key-cache.ts';
+export { createKeyCache, type KeyCache, type KeyGrant, type KnownGrant } from './key-cache.ts';
 export { createKeyGrants, type KeyGrants } from './key-grants.ts';
 export { createKeys, isKeyForm, type Keys } from './keys.ts';
-export type { ApiKey, KeyHolder, KeyStore, NewApiKey } from './key-store.ts';
+export type { ApiKey, FoundKey, HolderLimits, KeyHolder, KeyStore, NewApiKey } from './key-store.ts';
 export { createLoginLimits, type LoginLimits } from './login/login-limits.ts';
 export type { Memberships } from './memberships.ts';
 export { createPasswords, type Passwords } from './passwords.ts';

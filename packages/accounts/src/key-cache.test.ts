@@ -5,8 +5,15 @@ import { createKeyCache, type KeyGrant } from './key-cache.ts';
 const SECRET = 'service-00000000-0000-4000-8000-000000000001';
 const OTHER = 'service-00000000-0000-4000-8000-000000000002';
 
+const UNLIMITED = {
+  tier: { name: 'free', monthlyUsdQuota: null, monthlyTokenQuota: null, rpm: null },
+  groupRpm: null,
+  costMultiplier: 1,
+};
+
 const grantOf = (keyId: string, groupId: string | null = null): KeyGrant => ({
   holder: { keyId, userId: 'u', groupId, keyPrefix: 'service-', project: 'default' },
+  limits: UNLIMITED,
   modelPolicy: null,
 });
 
@@ -27,7 +34,7 @@ function setup() {
       return store.get(secret);
     },
   });
-  const found = async (secret = SECRET) => (await cache.find(secret))?.holder.keyId;
+  const found = async (secret = SECRET) => (await cache.find(secret))?.grant.holder.keyId;
   return { clock, store, state, cache, found };
 }
 
@@ -167,5 +174,21 @@ test('a store that does not answer keeps nobody waiting whose key is remembered'
   await cache.find(SECRET);
   isHanging = true;
   clock.advance(5_000);
-  expect((await cache.find(SECRET))?.holder.keyId).toBe('k');
+  expect((await cache.find(SECRET))?.grant.holder.keyId).toBe('k');
+});
+
+test('what is remembered is recalled with the changes that it is good for, and nothing else is', async () => {
+  const { clock, cache, found } = setup();
+  expect(cache.recall(SECRET)).toBeUndefined();
+  await found();
+  expect(cache.recall(SECRET)).toMatchObject({ grant: { holder: { keyId: 'k' } }, epoch: 3 });
+  cache.heard({ epoch: 3, change: { kind: 'key', keyId: 'before' } });
+  await found();
+  cache.heard({ epoch: 4, change: { kind: 'key', keyId: 'another' } });
+  expect(cache.recall(SECRET)).toMatchObject({ epoch: 4 });
+  cache.heard({ epoch: 5, change: { kind: 'key', keyId: 'k' } });
+  expect(cache.recall(SECRET)).toBeUndefined();
+  await found();
+  clock.advance(5_000);
+  expect(cache.recall(SECRET)).toBeUndefined();
 });

@@ -2,16 +2,23 @@ import { ServiceError } from '@model-gateway/contracts';
 import { sha256Hex, type Clock } from '@model-gateway/kernel';
 import type { AccountChange, NumberedChange } from './account-change.ts';
 import type { ModelPolicy } from './groups/is-model-allowed.ts';
-import type { KeyHolder } from './key-store.ts';
+import type { HolderLimits, KeyHolder } from './key-store.ts';
 import { isKeyForm } from './keys.ts';
 import { createRecentlyUsed } from './recently-used.ts';
 import { settledWithin } from './settled-within.ts';
 
-/** Whom a key speaks for, and the rules of its group. */
+/** Whom a key speaks for, how much it may, and the rules of its group. */
 export interface KeyGrant {
   readonly holder: KeyHolder;
+  readonly limits: HolderLimits;
   /** Null where no group has a say. */
   readonly modelPolicy: ModelPolicy | null;
+}
+
+/** A grant, and the number of changes that it is known to hold after. */
+export interface KnownGrant {
+  readonly grant: KeyGrant;
+  readonly epoch: number;
 }
 
 /**
@@ -20,8 +27,10 @@ export interface KeyGrant {
  * those that were heard of in order leave everything standing that they do not name.
  */
 export interface KeyCache {
-  /** Whom a secret speaks for, or undefined when it is nobody's. */
-  find(secret: string): Promise<KeyGrant | undefined>;
+  /** Whom a secret speaks for, or undefined when it is nobody's. Asks for the epoch. */
+  find(secret: string): Promise<KnownGrant | undefined>;
+  /** What is remembered, without asking anybody. It counts for whoever learns by himself that there were no more changes. */
+  recall(secret: string): KnownGrant | undefined;
   /** Takes in an announced change. */
   heard(change: NumberedChange): void;
 }
@@ -130,6 +139,23 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
     return grant;
   }
 
+  /** Whether an entry need not be looked up anew, as far as its age goes. */
+  function isFresh(entry: Entry): boolean {
+    if (isYounger(entry, FRESH_MS)) return true;
+    const isAway = clock.now() < awayUntil && isYounger(entry, STALE_MAX_MS);
+    return isAway && entry.grant !== undefined;
+  }
+
+  async function grantAt(
+    secret: string,
+    hash: string,
+    epoch: number,
+  ): Promise<KeyGrant | undefined> {
+    const entry = known.get(hash) ?? unknown.get(hash);
+    const stands = entry !== undefined && isUnchanged(entry, epoch) && isFresh(entry);
+    return stands ? entry.grant : askOrGoOn(secret, hash, epoch);
+  }
+
   return {
     async find(secret) {
       if (!isKeyForm(secret)) return undefined;
@@ -138,13 +164,14 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
       const epoch = await readEpoch();
       // Fewer changes than were heard of before it was asked: the count began anew, or somebody else counts.
       if (epoch < appliedBefore) distrustAll(epoch);
-      const entry = known.get(hash) ?? unknown.get(hash);
-      if (entry !== undefined && isUnchanged(entry, epoch)) {
-        if (isYounger(entry, FRESH_MS)) return entry.grant;
-        const isAway = clock.now() < awayUntil && isYounger(entry, STALE_MAX_MS);
-        if (isAway && entry.grant !== undefined) return entry.grant;
-      }
-      return askOrGoOn(secret, hash, epoch);
+      const grant = await grantAt(secret, hash, epoch);
+      return grant && { grant, epoch };
+    },
+    recall(secret) {
+      const entry = known.get(sha256Hex(secret));
+      if (entry?.grant === undefined || entry.generation !== generation) return undefined;
+      if (!isFresh(entry)) return undefined;
+      return { grant: entry.grant, epoch: Math.max(entry.epoch, applied) };
     },
     heard({ epoch, change }) {
       if (epoch > applied + 1) distrustAll(epoch);
@@ -164,5 +191,9 @@ function concerns(change: AccountChange, holder: KeyHolder): boolean {
       return holder.groupId === change.groupId;
     case 'member':
       return holder.groupId === change.groupId && holder.userId === change.userId;
+    case 'user':
+      return holder.userId === change.userId;
+    case 'tiers':
+      return true;
   }
 }

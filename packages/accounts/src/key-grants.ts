@@ -34,10 +34,10 @@ export function createKeyGrants({ keys, groups, modelRules }: KeyGrantsDependenc
   return {
     async lookUp(secret) {
       if (!isKeyForm(secret)) return undefined;
-      const holder = await keys.findHolder(sha256Hex(secret));
-      if (holder === undefined) return undefined;
-      const { groupId } = holder;
-      return { holder, modelPolicy: groupId === null ? null : await policyOf(groupId) };
+      const found = await keys.findHolder(sha256Hex(secret));
+      if (found === undefined) return undefined;
+      const { groupId } = found.holder;
+      return { ...found, modelPolicy: groupId === null ? null : await policyOf(groupId) };
     },
   };
 }

@@ -35,6 +35,26 @@ export interface KeyHolder {
   readonly project: string;
 }
 
+/** How much the holder of a key may; null means that there is no limit. */
+export interface HolderLimits {
+  readonly tier: {
+    readonly name: string;
+    readonly monthlyUsdQuota: number | null;
+    readonly monthlyTokenQuota: number | null;
+    readonly rpm: number | null;
+  };
+  /** What all keys of the group may do together in a minute. */
+  readonly groupRpm: number | null;
+  /** What the holder's requests cost the group, as a multiple. */
+  readonly costMultiplier: number;
+}
+
+/** A valid key, looked up. */
+export interface FoundKey {
+  readonly holder: KeyHolder;
+  readonly limits: HolderLimits;
+}
+
 /** Where API keys are kept, hashed. */
 export interface KeyStore {
   create(key: NewApiKey): Promise<ApiKey>;
@@ -43,5 +63,5 @@ export interface KeyStore {
   /** A key that was revoked before stays as it is. False when it is not theirs. */
   revoke(userId: string, keyId: string, at: Date): Promise<boolean>;
   /** The holder of a key that is neither revoked nor a group key of a deactivated member. */
-  findHolder(keyHash: string): Promise<KeyHolder | undefined>;
+  findHolder(keyHash: string): Promise<FoundKey | undefined>;
 }

@@ -68,7 +68,7 @@ describe('a backend behind the bridge', () => {
       { model, messages: [{ role: 'user', content: 'x' }] },
       signal,
     );
-    expect(answer?.choices).toHaveLength(1);
+    expect(answer?.completion.choices).toHaveLength(1);
     expect('chat' in backend && !('invoke' in backend)).toBe(true);
     expect(agent.frames.at(-1)?.params).toEqual({ node: 'gpu-1', service: 'ollama' });
   });

@@ -1,20 +1,27 @@
+import { createCanceller, isError, type Cancel } from '@model-gateway/kernel';
+
 /** Runs a call that may take only so long in all, and ends with its caller. */
 export async function boundedCall<Result>(
   milliseconds: number,
-  signal: AbortSignal,
-  call: (bounded: AbortSignal) => Promise<Result>,
+  cancel: Cancel,
+  call: (bounded: Cancel) => Promise<Result>,
 ): Promise<Result> {
-  const controller = new AbortController();
-  const onAbort = (): void => controller.abort(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
+  const canceller = createCanceller();
+  const onAbort = (): void => canceller.abort(abortReason(cancel));
+  cancel.addEventListener('abort', onAbort, { once: true });
+  if (cancel.aborted) onAbort();
   const timer = setTimeout(() => {
-    controller.abort(new Error(`the upstream took longer than ${milliseconds} ms`));
+    canceller.abort(new Error(`the upstream took longer than ${milliseconds} ms`));
   }, milliseconds);
   try {
-    return await call(controller.signal);
+    return await call(canceller.cancel);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
+    cancel.removeEventListener('abort', onAbort);
   }
+}
+
+/** Why work was to stop, as an error. */
+export function abortReason({ reason }: Cancel): Error {
+  return isError(reason) ? reason : new Error('the call was aborted');
 }

@@ -31,6 +31,11 @@ export async function readJsonAnswer(
   const text = await readText(body, bytesMax + 1);
   if (text.length > bytesMax)
     throw upstreamFailed(`the upstream answered more than ${bytesMax} bytes`);
+  return readJson(text);
+}
+
+/** The value of a text that has to be JSON. */
+export function readJson(text: string): unknown {
   const value = parseJson(text);
   if (value === undefined) throw upstreamFailed('the upstream answered something that is not JSON');
   return value;

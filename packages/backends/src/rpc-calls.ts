@@ -1,4 +1,4 @@
-import { describeError } from '@model-gateway/kernel';
+import { type Cancel, describeError } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import { boundedDetail, upstreamFailed } from './upstream-error.ts';
 
@@ -10,7 +10,7 @@ export class RpcTimeout extends UpstreamFailure {}
 
 /** How one call is waited for. */
 export interface CallOptions<Result> {
-  readonly signal: AbortSignal;
+  readonly signal: Cancel;
   readonly timeoutMs: number;
   /** Reads the result as soon as its frame is there, before any later frame is looked at. */
   readonly read: (result: unknown) => Result;
@@ -118,7 +118,7 @@ export function timedOut(milliseconds: number): RpcTimeout {
 }
 
 /** The failure of a call whose caller left. */
-export function aborted({ reason }: AbortSignal): UpstreamFailure {
+export function aborted({ reason }: Cancel): UpstreamFailure {
   return new UpstreamFailure(describeError(reason), { isBackendAtFault: false, cause: reason });
 }
 

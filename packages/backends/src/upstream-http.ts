@@ -1,5 +1,9 @@
+import type { Cancel } from '@model-gateway/kernel';
 import { Pool, type Dispatcher } from 'undici';
+import { abortReason } from './bounded-call.ts';
+import { createBody } from './upstream-body-queue.ts';
 import { upstreamFailed } from './upstream-error.ts';
+import { createWholeExchange } from './whole-exchange.ts';
 
 /** How long an upstream may take. */
 export interface UpstreamTimeouts {
@@ -15,7 +19,7 @@ interface UpstreamRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  readonly signal: AbortSignal;
+  readonly signal: Cancel;
 }
 
 /** An answer whose body is read as it is iterated: what nobody asks for stays in the upstream's socket. */
@@ -25,13 +29,19 @@ export interface UpstreamResponse {
   readonly body: AsyncIterable<Buffer>;
 }
 
+/** An answer that was waited for to its end. */
+export interface WholeResponse {
+  readonly status: number;
+  readonly text: string;
+}
+
 /** HTTP to one upstream, kept alive, at the lowest cost per call that Node offers. Redirects are not followed. */
 export interface UpstreamHttp {
   request(request: UpstreamRequest): Promise<UpstreamResponse>;
+  /** Rejects when the answer is larger than that, or not there in the total time. */
+  requestWhole(request: UpstreamRequest, bytesMax: number): Promise<WholeResponse>;
   close(): Promise<void>;
 }
-
-const QUEUED_BYTES_MAX = 64 * 1024;
 
 export function createUpstreamHttp(origin: string, timeouts: UpstreamTimeouts): UpstreamHttp {
   const pool = new Pool(origin, {
@@ -40,11 +50,31 @@ export function createUpstreamHttp(origin: string, timeouts: UpstreamTimeouts): 
     bodyTimeout: timeouts.idleMs,
     pipelining: 1,
   });
+
+  function dispatch(
+    { method, path, headers, body }: UpstreamRequest,
+    handler: Dispatcher.DispatchHandler,
+  ): void {
+    pool.dispatch({ origin, method, path, headers, body: body ?? null }, handler);
+  }
+
   return {
-    request: ({ method, path, headers, body, signal }) =>
+    request: (request) =>
       new Promise((resolve, reject) => {
-        const exchange = createExchange(signal, resolve, (error) => reject(upstreamFailed(error)));
-        pool.dispatch({ origin, method, path, headers, body: body ?? null }, exchange);
+        const onFailure = (error: unknown) => reject(upstreamFailed(error));
+        dispatch(request, createExchange(request.signal, resolve, onFailure));
+      }),
+    requestWhole: (request, bytesMax) =>
+      new Promise((resolve, reject) => {
+        const { totalMs } = timeouts;
+        const onEnd = (failure: unknown, response: WholeResponse | undefined) => {
+          if (response === undefined) reject(upstreamFailed(failure));
+          else resolve(response);
+        };
+        dispatch(
+          request,
+          createWholeExchange({ cancel: request.signal, totalMs, bytesMax, onEnd }),
+        );
       }),
     close: () => pool.destroy(),
   };
@@ -52,7 +82,7 @@ export function createUpstreamHttp(origin: string, timeouts: UpstreamTimeouts): 
 
 /** Follows one call: settles when the headers are there, then hands over the body chunk by chunk. */
 function createExchange(
-  signal: AbortSignal,
+  signal: Cancel,
   onResponse: (response: UpstreamResponse) => void,
   onFailure: (error: unknown) => void,
 ): Dispatcher.DispatchHandler {
@@ -92,88 +122,5 @@ function createExchange(
     onResponseError(_controller, error) {
       fail(error);
     },
-  };
-}
-
-function abortReason(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error('the call was aborted');
-}
-
-interface Flow {
-  pause(): void;
-  resume(): void;
-  abort(): void;
-}
-
-interface Body extends AsyncIterable<Buffer> {
-  connect(flow: Flow): void;
-  push(chunk: Buffer): void;
-  end(): void;
-  fail(error: unknown): void;
-}
-
-/** A queue between the socket and one reader; the socket is paused while the reader is behind. */
-function createBody(): Body {
-  const queue: Buffer[] = [];
-  let queued = 0;
-  let flow: Flow | undefined;
-  let isPaused = false;
-  let ending: { readonly error?: unknown } | undefined;
-  let wake: (() => void) | undefined;
-
-  const settle = (how: { readonly error?: unknown }) => {
-    ending ??= how;
-    wake?.();
-  };
-
-  function take(): Buffer | undefined {
-    const chunk = queue.shift();
-    if (chunk === undefined) return undefined;
-    queued -= chunk.length;
-    if (isPaused && queued < QUEUED_BYTES_MAX) {
-      isPaused = false;
-      flow?.resume();
-    }
-    return chunk;
-  }
-
-  async function next(): Promise<IteratorResult<Buffer>> {
-    for (;;) {
-      const chunk = take();
-      if (chunk !== undefined) return { done: false, value: chunk };
-      if (ending !== undefined) {
-        if ('error' in ending) throw ending.error;
-        return { done: true, value: undefined };
-      }
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      wake = undefined;
-    }
-  }
-
-  return {
-    connect: (connected) => {
-      flow = connected;
-    },
-    push(chunk) {
-      queue.push(chunk);
-      queued += chunk.length;
-      if (!isPaused && queued >= QUEUED_BYTES_MAX) {
-        isPaused = true;
-        flow?.pause();
-      }
-      wake?.();
-    },
-    end: () => settle({}),
-    fail: (error) => settle({ error }),
-    [Symbol.asyncIterator]: () => ({
-      next,
-      async return() {
-        queue.length = 0;
-        if (ending === undefined) flow?.abort();
-        return { done: true, value: undefined };
-      },
-    }),
   };
 }

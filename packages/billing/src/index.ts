@@ -1,3 +1,55 @@
-export { costOf } from './prices.ts';
+export { createPriceBook, type PriceBook } from './price-book.ts';
+export { PRICES_CHANNEL, type PriceStore } from './price-store.ts';
+export { costOf, pricesWith, type ListedPrice, type TokenPrice } from './prices.ts';
 export { estimateTokens } from './token-estimate.ts';
-export type { UsagePage, UsageRecord, UsageStore } from './usage-store.ts';
+export type { RecordedBatch, UsagePage, UsageRecord, UsageStore } from './usage-store.ts';
+export type {
+  AccountState,
+  AdmissionAnswer,
+  AdmissionFacts,
+  AdmissionRequest,
+  AdmissionStore,
+  DrawingAccount,
+  QuotaWindow,
+  RequestLimit,
+  WindowUsage,
+} from './admission-store.ts';
+export type { BillingFacts, TierLimits } from './billing-facts.ts';
+export { decideAdmission, type AdmissionDecision } from './admission-decision.ts';
+export { FREE_TIER, isDrained } from './drained-tier.ts';
+export {
+  monthOf,
+  monthStart,
+  nextMonthStart,
+  secondsToNextMonth,
+  windowOf,
+  type UsageOwner,
+} from './quota-window.ts';
+export { billingSettings } from './settings.ts';
+export {
+  accountOf,
+  settle,
+  windowsOfEvent,
+  type PointsMovement,
+  type SettledAccount,
+  type SettledRow,
+} from './settlement.ts';
+export {
+  FALLBACK_VIDEO_PRICE,
+  videoCostOf,
+  type VideoPrice,
+  type VideoPriceMode,
+  type VideoShape,
+} from './video-price.ts';
+export { splitByDay, type DaySplit, type TimeRange, type TimeSpan } from './day-split.ts';
+export type { Allocation, LedgerEntry, LedgerReading, LedgerStore } from './ledger-store.ts';
+export { planOf, type Plan, type PlanStanding, type PlanStore, type TierChanges } from './plan.ts';
+export type {
+  UsageFilter,
+  UsageGroup,
+  UsageGrouping,
+  UsageQueries,
+  UsageSums,
+} from './usage-queries.ts';
+export type { VideoPricing, VideoPricingStore } from './video-pricing-store.ts';
+export { createAccountHints, type AccountHints } from './account-hints.ts';

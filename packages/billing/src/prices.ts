@@ -1,22 +1,37 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import { BUILT_IN_PRICES } from './built-in-prices.ts';
 
-/** USD per million tokens. */
+/** USD per million tokens, for the models whose lower-cased ids contain the pattern. */
 export interface TokenPrice {
   readonly pattern: string;
   readonly inputPerMillion: number;
   readonly outputPerMillion: number;
 }
 
+/** A price and where it comes from. */
+export interface ListedPrice extends TokenPrice {
+  readonly source: 'built-in' | 'override';
+}
+
 const TOKENS_PER_PRICE = 1_000_000;
 
-const builtIn: readonly TokenPrice[] = BUILT_IN_PRICES.map(
-  ([pattern, inputPerMillion, outputPerMillion]) => ({
+const builtIn = BUILT_IN_PRICES.map(
+  ([pattern, inputPerMillion, outputPerMillion]): ListedPrice => ({
     pattern,
     inputPerMillion,
     outputPerMillion,
+    source: 'built-in',
   }),
 );
+
+/** The built-in prices with others laid over them: one with the same pattern takes the place of the built-in one. */
+export function pricesWith(overrides: readonly TokenPrice[]): readonly ListedPrice[] {
+  const prices = new Map(builtIn.map((price) => [price.pattern, price]));
+  for (const override of overrides) {
+    prices.set(override.pattern, { ...override, source: 'override' });
+  }
+  return [...prices.values()];
+}
 
 /** The price of a model: the longest pattern contained in its lower-cased id. Undefined means unpriced, never free. */
 export function priceOf(
@@ -26,8 +41,9 @@ export function priceOf(
   const id = model.toLowerCase();
   let best: TokenPrice | undefined;
   for (const price of prices) {
-    if (id.includes(price.pattern) && price.pattern.length > (best?.pattern.length ?? 0))
+    if (price.pattern.length > (best?.pattern.length ?? 0) && id.includes(price.pattern)) {
       best = price;
+    }
   }
   return best;
 }
@@ -36,8 +52,9 @@ export function priceOf(
 export function costOf(
   model: string,
   usage: Pick<TokenUsage, 'prompt_tokens' | 'completion_tokens'>,
+  prices: readonly TokenPrice[] = builtIn,
 ): number | null {
-  const price = priceOf(model);
+  const price = priceOf(model, prices);
   if (price === undefined) return null;
   return (
     (usage.prompt_tokens / TOKENS_PER_PRICE) * price.inputPerMillion +

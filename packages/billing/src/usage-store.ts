@@ -1,4 +1,5 @@
 import type { UsageEvent } from '@model-gateway/contracts';
+import type { AdmissionFacts } from './admission-store.ts';
 
 /** One metered request as it is kept and shown. */
 export interface UsageRecord {
@@ -24,10 +25,21 @@ export interface UsagePage {
   readonly total: number;
 }
 
+/** What came of a batch. */
+export interface RecordedBatch {
+  /** How many events were new. */
+  readonly added: number;
+  /** The windows and accounts of all its events, as they are now. */
+  readonly facts: AdmissionFacts;
+}
+
 /** Where metered requests are kept. */
 export interface UsageStore {
-  /** Writes a batch in one transaction; an event that was written before changes nothing. Answers how many were new. */
-  record(events: readonly UsageEvent[]): Promise<number>;
+  /** Settles and writes a batch in one transaction; an event that was written before changes nothing. */
+  record(
+    events: readonly UsageEvent[],
+    rate: { readonly pointsPerUsd: number },
+  ): Promise<RecordedBatch>;
   /** A user's rows, newest first; with a project, only the rows of keys with that label. */
   list(query: {
     readonly userId: string;

@@ -1,3 +1,4 @@
+import type { AdmissionStore } from '@model-gateway/billing';
 import type { Channels, Counters, Entries, Journal, Locks } from '@model-gateway/kernel';
 import type { CircuitStore } from '@model-gateway/router';
 
@@ -11,6 +12,7 @@ export interface Stores {
   readonly counters: Counters;
   readonly entries: Entries;
   readonly circuits: CircuitStore;
+  readonly admission: AdmissionStore;
   readonly journal: Journal;
   /** Rejects with a StartupError when the configured Redis or the journal's directory cannot be used. */
   start(): Promise<void>;

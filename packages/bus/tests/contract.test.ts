@@ -1,3 +1,5 @@
+import { ACCOUNT_EPOCH_KEY } from '@model-gateway/accounts';
+import { createRedisAdmission } from '../src/redis/redis-admission.ts';
 import { createRedisChannels } from '../src/redis/redis-channels.ts';
 import { createRedisCircuits } from '../src/redis/redis-circuits.ts';
 import { createRedisCounters } from '../src/redis/redis-counters.ts';
@@ -5,6 +7,8 @@ import { createRedisEntries } from '../src/redis/redis-entries.ts';
 import { createRedisJournal } from '../src/redis/redis-journal.ts';
 import { createRedisLocks } from '../src/redis/redis-locks.ts';
 import { createRequests } from '../src/requests.ts';
+import { ageAdmissions } from './age-admissions.ts';
+import { describeAdmission } from './contract/admission-contract.ts';
 import { describeChannels } from './contract/channels-contract.ts';
 import { describeCircuits } from './contract/circuits-contract.ts';
 import { describeCounters } from './contract/counters-contract.ts';
@@ -33,6 +37,28 @@ describeEntries('Redis with fail-over', () => failoverSubject((bus) => bus.entri
 describeCircuits('in one process', () => localSubject((bus) => bus.circuits));
 describeCircuits('Redis', () => redisSubject(createRedisCircuits));
 describeCircuits('Redis with fail-over', () => failoverSubject((bus) => bus.circuits));
+
+describeAdmission('in one process', () =>
+  localSubject(({ admission, counters }, clock) => ({
+    admission,
+    counters,
+    passTime: (milliseconds) => Promise.resolve(clock.advance(milliseconds)),
+  })),
+);
+describeAdmission('Redis', () =>
+  redisSubject(({ connection, prefix }) => ({
+    admission: createRedisAdmission({ connection, prefix, epochCounter: ACCOUNT_EPOCH_KEY }),
+    counters: createRedisCounters({ connection, prefix }),
+    passTime: (milliseconds) => ageAdmissions(prefix, milliseconds),
+  })),
+);
+describeAdmission('Redis with fail-over', () =>
+  failoverSubject(({ admission, counters }, prefix) => ({
+    admission,
+    counters,
+    passTime: (milliseconds) => ageAdmissions(prefix, milliseconds),
+  })),
+);
 
 describeJournal('files', () => localSubject((bus) => bus.journal));
 describeJournal('Redis', () => redisSubject(createRedisJournal));

@@ -1,4 +1,10 @@
-import { manualClock, randomToken, silentLog, type Log } from '@model-gateway/kernel';
+import {
+  manualClock,
+  randomToken,
+  silentLog,
+  type Log,
+  type ManualClock,
+} from '@model-gateway/kernel';
 import { Redis } from 'ioredis';
 import { createBus, type Bus } from '../src/index.ts';
 import { createRedisConnection, type RedisConnection } from '../src/redis/redis-connection.ts';
@@ -16,13 +22,15 @@ export function sharedRedisUrl(): string {
 export const newPrefix = (): string => `bus-test-${randomToken(8)}:`;
 
 /** A bus without Redis, on a clock that the test moves. */
-export async function localSubject<Port>(pick: (bus: Bus) => Port): Promise<Subject<Port>> {
+export async function localSubject<Port>(
+  pick: (bus: Bus, clock: ManualClock) => Port,
+): Promise<Subject<Port>> {
   const dataDir = await makeTemporaryDirectory();
   const clock = manualClock(1_000_000);
   const bus = createBus({ dataDir, log: silentLog, clock });
   await bus.start();
   return {
-    port: pick(bus),
+    port: pick(bus, clock),
     passTime: (milliseconds) => clock.advance(milliseconds),
     async close() {
       await bus.close();
@@ -32,14 +40,16 @@ export async function localSubject<Port>(pick: (bus: Bus) => Port): Promise<Subj
 }
 
 /** A bus on Redis, with the in-process side behind it. */
-export async function failoverSubject<Port>(pick: (bus: Bus) => Port): Promise<Subject<Port>> {
+export async function failoverSubject<Port>(
+  pick: (bus: Bus, prefix: string) => Port,
+): Promise<Subject<Port>> {
   const dataDir = await makeTemporaryDirectory();
   const prefix = newPrefix();
   const redisUrl = sharedRedisUrl();
   const bus = createBus({ redisUrl, prefix, dataDir, log: silentLog });
   await bus.start();
   return {
-    port: pick(bus),
+    port: pick(bus, prefix),
     async close() {
       await bus.close();
       await removeKeys(redisUrl, prefix);

@@ -11,6 +11,9 @@ export const ERROR_CODES = [
   'missing_target',
   'bad_ref',
   'bad_session',
+  'bad_since',
+  'bad_until',
+  'bad_group_by',
   'request_too_large',
   'not_found',
   'method_not_allowed',
@@ -32,6 +35,11 @@ export const ERROR_CODES = [
   'group_id_taken',
   'member_protected',
   'invitation_refused',
+  'movement_refused',
+  // Limits.
+  'rate_limit_exceeded',
+  'quota_exceeded',
+  'payment_required',
   // Routing and upstreams.
   'unknown_type',
   'bad_url',

@@ -30,6 +30,7 @@ export {
 } from './rest/embeddings.ts';
 export { restErrorSchema, type RestErrorBody } from './rest/errors.ts';
 export { modelListSchema, type ModelList } from './rest/models.ts';
+export { usageAnswerSchema, usageQuerySchema } from './rest/usage-query.ts';
 export { PASSWORD_CHARS_MAX } from './rpc/auth.ts';
 export type { AuthLevel, MethodContract } from './rpc/method.ts';
 export {

@@ -20,6 +20,8 @@ export const usageEventSchema = z.object({
   total_tokens: z.int().nonnegative(),
   /** USD; null when the model has no price. */
   cost: z.number().nonnegative().nullable(),
+  /** What a member's requests cost the group, as a factor; 1 outside of groups. */
+  multiplier: z.number().nonnegative().default(1),
   ref_id: z.string().max(64).nullable(),
   /** When the request was completed. */
   created_at: z.iso.datetime(),

@@ -10,7 +10,15 @@ import type {
   RefreshTokenStore,
   UserStore,
 } from '@model-gateway/accounts';
-import type { UsageStore } from '@model-gateway/billing';
+import type {
+  BillingFacts,
+  LedgerStore,
+  PlanStore,
+  PriceStore,
+  UsageQueries,
+  UsageStore,
+  VideoPricingStore,
+} from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
 import type { Log } from '@model-gateway/kernel';
 import type { AgentCensus, BackendConfigStore } from '@model-gateway/router';
@@ -20,17 +28,23 @@ import { createConnection, joinTransaction, type Connection } from './connection
 import { PrismaClient } from './generated/client.ts';
 import { createPostgresAgentCensus } from './postgres-agent-census.ts';
 import { createPostgresBackendConfigs } from './postgres-backend-configs.ts';
+import { createPostgresBillingFacts } from './postgres-billing-facts.ts';
 import { createPostgresConversations } from './postgres-conversations.ts';
 import { createPostgresGroupMembers } from './postgres-group-members.ts';
 import { createPostgresGroups } from './postgres-groups.ts';
 import { createPostgresInvitations } from './postgres-invitations.ts';
 import { createPostgresKeys } from './postgres-keys.ts';
+import { createPostgresLedger } from './postgres-ledger.ts';
 import { createPostgresMemberships } from './postgres-memberships.ts';
 import { createPostgresModelRules } from './postgres-model-rules.ts';
+import { createPostgresPlans } from './postgres-plans.ts';
+import { createPostgresPrices } from './postgres-prices.ts';
 import { createPostgresProviders } from './postgres-providers.ts';
 import { createPostgresRefreshTokens } from './postgres-refresh-tokens.ts';
+import { createPostgresUsageQueries } from './postgres-usage-queries.ts';
 import { createPostgresUsage } from './postgres-usage.ts';
 import { createPostgresUsers } from './postgres-users.ts';
+import { createPostgresVideoPricing } from './postgres-video-pricing.ts';
 import { createSecretBox } from './secret-box.ts';
 import { translateFailure } from './store-failure.ts';
 
@@ -61,6 +75,12 @@ export interface Stores {
   readonly providers: ProviderStore;
   readonly conversations: ConversationStore;
   readonly usage: UsageStore;
+  readonly billingFacts: BillingFacts;
+  readonly usageQueries: UsageQueries;
+  readonly ledger: LedgerStore;
+  readonly plans: PlanStore;
+  readonly prices: PriceStore;
+  readonly videoPricing: VideoPricingStore;
   readonly backendConfigs: BackendConfigStore;
   readonly agentCensus: AgentCensus;
 }
@@ -98,6 +118,8 @@ export function createDatabase({
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
     application_name: 'model-gateway',
+    // Moments travel without a zone between here and there, and are meant as UTC.
+    onConnect: async (client) => void (await client.query(`SET TIME ZONE 'UTC'`)),
   });
   // Without a listener, an idle connection that Postgres closes would end the process.
   pool.on('error', (error) => log.warn({ error }, 'an idle database connection was lost'));
@@ -117,6 +139,12 @@ export function createDatabase({
     providers: createPostgresProviders(within),
     conversations: createPostgresConversations(within),
     usage: createPostgresUsage(within, log),
+    billingFacts: createPostgresBillingFacts(within),
+    usageQueries: createPostgresUsageQueries(within),
+    ledger: createPostgresLedger(within),
+    plans: createPostgresPlans(within),
+    prices: createPostgresPrices(within),
+    videoPricing: createPostgresVideoPricing(within),
     backendConfigs: createPostgresBackendConfigs({ connection: within, secretBox, log }),
     agentCensus: createPostgresAgentCensus(within),
   });

@@ -60,11 +60,18 @@ describe('API keys in Postgres', () => {
     const key = newKey({ project: 'tests' });
     await database.keys.create(key);
     expect(await database.keys.findHolder(key.keyHash)).toEqual({
-      keyId: key.id,
-      userId,
-      groupId: null,
-      keyPrefix: 'service-',
-      project: 'tests',
+      holder: {
+        keyId: key.id,
+        userId,
+        groupId: null,
+        keyPrefix: 'service-',
+        project: 'tests',
+      },
+      limits: {
+        tier: { name: 'free', monthlyUsdQuota: 1, monthlyTokenQuota: 100_000, rpm: 10 },
+        groupRpm: null,
+        costMultiplier: 1,
+      },
     });
     expect(await database.keys.findHolder(sha256Hex('another'))).toBeUndefined();
 
@@ -82,7 +89,9 @@ describe('API keys in Postgres', () => {
     await database.keys.create(key);
     expect(await database.keys.revoke(newId(), key.id, new Date())).toBe(false);
     expect(await database.keys.revoke(userId, newId(), new Date())).toBe(false);
-    expect(await database.keys.findHolder(key.keyHash)).toMatchObject({ keyId: key.id });
+    expect(await database.keys.findHolder(key.keyHash)).toMatchObject({
+      holder: { keyId: key.id },
+    });
   });
 
   it('are listed newest first, only one’s own and only so many', async () => {
@@ -135,11 +144,11 @@ describe('API keys in Postgres', () => {
         isActive,
       ]);
 
-    expect(await database.keys.findHolder(key.keyHash)).toMatchObject({ groupId });
+    expect(await database.keys.findHolder(key.keyHash)).toMatchObject({ holder: { groupId } });
     await setActive(false);
     expect(await database.keys.findHolder(key.keyHash)).toBeUndefined();
     await setActive(true);
-    expect(await database.keys.findHolder(key.keyHash)).toMatchObject({ groupId });
+    expect(await database.keys.findHolder(key.keyHash)).toMatchObject({ holder: { groupId } });
     await database.raw.query('DELETE FROM group_members WHERE group_id = $1', [groupId]);
     expect(await database.keys.findHolder(key.keyHash)).toBeUndefined();
   });
@@ -149,8 +158,7 @@ describe('API keys in Postgres', () => {
     await database.keys.create(key);
     await database.raw.query('DELETE FROM groups WHERE id = $1', [groupId]);
     expect(await database.keys.findHolder(key.keyHash)).toMatchObject({
-      keyId: key.id,
-      groupId: null,
+      holder: { keyId: key.id, groupId: null },
     });
   });
 });

@@ -1,4 +1,4 @@
-import type { ApiKey, KeyHolder, KeyStore } from '@model-gateway/accounts';
+import type { ApiKey, FoundKey, KeyHolder, KeyStore } from '@model-gateway/accounts';
 import type { Connection } from './connection.ts';
 
 /** API keys in Postgres. */
@@ -45,19 +45,55 @@ export function createPostgresKeys(connection: Connection): KeyStore {
 
     findHolder: (keyHash) =>
       connection.run(async (queries) => {
-        const rows = await queries.$queryRaw<KeyHolder[]>`
+        const rows = await queries.$queryRaw<FoundRow[]>`
           SELECT
             k.id AS "keyId",
             k.user_id AS "userId",
             k.group_id AS "groupId",
             k.key_prefix AS "keyPrefix",
-            k.project AS "project"
+            k.project AS "project",
+            t.name AS "tier",
+            t.monthly_usd_quota AS "monthlyUsdQuota",
+            t.monthly_token_quota AS "monthlyTokenQuota",
+            t.rpm AS "rpm",
+            g.rpm_ceiling AS "groupRpm",
+            COALESCE(m.cost_multiplier, 1) AS "costMultiplier"
           FROM api_keys k
+          JOIN users u ON u.id = k.user_id
+          LEFT JOIN billing_tiers t ON t.name = COALESCE(u.tier, 'free')
+          LEFT JOIN groups g ON g.id = k.group_id
           LEFT JOIN group_members m ON m.group_id = k.group_id AND m.user_id = k.user_id
           WHERE k.key_hash = ${keyHash}
             AND k.revoked_at IS NULL
             AND (k.group_id IS NULL OR m.is_active)`;
-        return rows[0];
+        return rows[0] && toFoundKey(rows[0]);
       }),
+  };
+}
+
+interface FoundRow extends KeyHolder {
+  readonly tier: string | null;
+  readonly monthlyUsdQuota: number | null;
+  readonly monthlyTokenQuota: bigint | null;
+  readonly rpm: number | null;
+  readonly groupRpm: number | null;
+  readonly costMultiplier: number;
+}
+
+function toFoundKey(row: FoundRow): FoundKey {
+  const { tier, monthlyUsdQuota, monthlyTokenQuota, rpm, groupRpm, costMultiplier, ...holder } =
+    row;
+  return {
+    holder,
+    limits: {
+      tier: {
+        name: tier ?? 'free',
+        monthlyUsdQuota,
+        monthlyTokenQuota: monthlyTokenQuota === null ? null : Number(monthlyTokenQuota),
+        rpm,
+      },
+      groupRpm,
+      costMultiplier,
+    },
   };
 }

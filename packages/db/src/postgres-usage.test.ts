@@ -1,24 +1,7 @@
 import type { UsageEvent } from '@model-gateway/contracts';
 import { newId, sha256Hex } from '@model-gateway/kernel';
 import { openTestDatabase, type OpenedDatabase } from '../tests/test-database.ts';
-
-const event = (values: Partial<UsageEvent> = {}): UsageEvent => ({
-  id: newId(),
-  user_id: newId(),
-  key_id: newId(),
-  api_key_id: 'service-',
-  project: 'default',
-  group_id: null,
-  model: 'demo-chat',
-  backend: 'gateway',
-  prompt_tokens: 3,
-  completion_tokens: 4,
-  total_tokens: 7,
-  cost: 0.25,
-  ref_id: null,
-  created_at: '2026-03-04T05:06:07.890Z',
-  ...values,
-});
+import { usageEvent as event } from '../tests/usage-event.ts';
 
 describe('usage in Postgres', () => {
   let database: OpenedDatabase;
@@ -28,6 +11,9 @@ describe('usage in Postgres', () => {
   });
 
   afterAll(() => database.close());
+
+  const write = async (events: readonly UsageEvent[]) =>
+    (await database.usage.record(events, { pointsPerUsd: 100 })).added;
 
   const partitionOf = async (id: string) => {
     const rows = await database.raw.query<{ partition: string }>(
@@ -40,7 +26,7 @@ describe('usage in Postgres', () => {
   it('keeps what an event says', async () => {
     const userId = newId();
     const tagged = event({ user_id: userId, ref_id: 'a"b,{}\\c', cost: null, group_id: newId() });
-    expect(await database.usage.record([tagged])).toBe(1);
+    expect(await write([tagged])).toBe(1);
     const { records, total } = await database.usage.list({ userId, limit: 10, offset: 0 });
     expect(total).toBe(1);
     expect(records).toEqual([
@@ -74,26 +60,24 @@ describe('usage in Postgres', () => {
       [...events, ...events],
       events.slice(0, 100),
     ];
-    const added = await Promise.all(batches.map((batch) => database.usage.record(batch)));
+    const added = await Promise.all(batches.map(write));
     expect(added.reduce((sum, count) => sum + count, 0)).toBe(200);
-    expect(await database.usage.record(events)).toBe(0);
-    expect(await database.usage.record([])).toBe(0);
+    expect(await write(events)).toBe(0);
+    expect(await write([])).toBe(0);
     expect((await database.usage.list({ userId, limit: 1, offset: 0 })).total).toBe(200);
   });
 
   it('goes to the partition of its month, which is made when it is first needed', async () => {
     const last = event({ created_at: '2027-01-31T23:59:59.999Z' });
     const first = event({ created_at: '2027-02-01T00:00:00.000Z' });
-    await database.usage.record([last, first]);
+    await write([last, first]);
     expect(await partitionOf(last.id)).toEqual(['usage_records_2027_01']);
     expect(await partitionOf(first.id)).toEqual(['usage_records_2027_02']);
   });
 
   it('makes a partition once when many ask for it at the same time', async () => {
     const others = await Promise.all(
-      Array.from({ length: 10 }, () =>
-        database.usage.record([event({ created_at: '2028-05-05T00:00:00Z' })]),
-      ),
+      Array.from({ length: 10 }, () => write([event({ created_at: '2028-05-05T00:00:00Z' })])),
     );
     expect(others).toEqual(Array.from({ length: 10 }, () => 1));
     const rows = await database.raw
@@ -109,7 +93,7 @@ describe('usage in Postgres', () => {
     const early = newId();
     await database.raw.query(insert, [early]);
     const later = event({ created_at: '2029-06-20T00:00:00Z' });
-    expect(await database.usage.record([later])).toBe(1);
+    expect(await write([later])).toBe(1);
     expect(await partitionOf(early)).toEqual(['usage_records_default']);
     expect(await partitionOf(later.id)).toEqual(['usage_records_default']);
   });
@@ -121,7 +105,7 @@ describe('usage in Postgres', () => {
       model: 'a\u0000b',
       total_tokens: Number.MAX_SAFE_INTEGER,
     });
-    expect(await database.usage.record([odd, event({ user_id: userId })])).toBe(2);
+    expect(await write([odd, event({ user_id: userId })])).toBe(2);
     const { records } = await database.usage.list({ userId, limit: 10, offset: 0 });
     expect(records.find((record) => record.id === odd.id)).toMatchObject({
       model: 'ab',
@@ -133,7 +117,7 @@ describe('usage in Postgres', () => {
     const userId = newId();
     const ids = [newId(), newId(), newId()].toSorted();
     const [a = '', b = '', c = ''] = ids;
-    await database.usage.record([
+    await write([
       event({ id: c, user_id: userId, created_at: '2026-03-01T00:00:00Z' }),
       event({ id: b, user_id: userId, created_at: '2026-04-01T00:00:00Z' }),
       event({ id: a, user_id: userId, created_at: '2026-04-01T00:00:00Z' }),
@@ -151,7 +135,7 @@ describe('usage in Postgres', () => {
   it('is narrowed by a project to the rows of keys with that label', async () => {
     const userId = newId();
     const wanted = event({ user_id: userId, project: 'alpha' });
-    await database.usage.record([
+    await write([
       wanted,
       event({ user_id: userId, project: 'beta' }),
       event({ user_id: userId, project: null, key_id: null, api_key_id: `jwt-${userId}` }),
@@ -191,9 +175,7 @@ describe('usage in Postgres', () => {
       project: 'default',
     });
     const use = (...times: string[]) =>
-      database.usage.record(
-        times.map((time) => event({ key_id: keyId, created_at: `2026-03-04T${time}Z` })),
-      );
+      write(times.map((time) => event({ key_id: keyId, created_at: `2026-03-04T${time}Z` })));
     const lastUsed = async () => (await database.keys.list(userId, 1))[0]?.lastUsedAt;
     await use('05:00:10', '05:00:00');
     expect(await lastUsed()).toEqual(new Date('2026-03-04T05:00:10Z'));

@@ -35,9 +35,13 @@ const DELIBERATE = [
   'only in the first: constraint video_jobs.video_jobs_status_check',
   'only in the first: constraint video_pricing.video_pricing_mode_check',
   'only in the first: constraint video_pricing.video_pricing_prices_check',
+  'only in the first: function ledger_accounts_note_change',
   'only in the first: function ledger_entries_refuse_change',
+  'only in the first: function usage_records_count',
   'only in the first: function usage_records_ensure_partition',
+  'only in the first: trigger ledger_accounts.ledger_accounts_noted',
   'only in the first: trigger ledger_entries.ledger_entries_append_only',
+  'only in the first: trigger usage_records.usage_records_counted',
 ];
 
 describe('migrations and schema.prisma', () => {

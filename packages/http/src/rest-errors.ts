@@ -8,6 +8,8 @@ interface RestError {
   readonly status: number;
   readonly type: string;
   readonly code: string;
+  /** Trying again is of no use; the clients of the convention would do so by themselves. */
+  readonly isFinal?: boolean;
 }
 
 const invalid = (code: string, status = 400): RestError => ({
@@ -28,6 +30,9 @@ const REST_ERRORS = {
   missing_target: invalid('missing_target'),
   bad_ref: invalid('bad_ref'),
   bad_session: invalid('bad_session'),
+  bad_since: invalid('bad_since'),
+  bad_until: invalid('bad_until'),
+  bad_group_by: invalid('bad_group_by'),
   request_too_large: invalid('request_too_large', 413),
   not_found: invalid('not_found', 404),
   method_not_allowed: invalid('method_not_allowed', 405),
@@ -47,6 +52,19 @@ const REST_ERRORS = {
   group_id_taken: invalid('group_id_taken', 409),
   member_protected: invalid('member_protected', 409),
   invitation_refused: auth('invitation_refused', 403),
+  movement_refused: invalid('movement_refused', 409),
+  rate_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    code: 'rate_limit_exceeded',
+  },
+  quota_exceeded: { status: 429, type: 'quota_error', code: 'quota_exceeded', isFinal: true },
+  payment_required: {
+    status: 402,
+    type: 'insufficient_credits',
+    code: 'payment_required',
+    isFinal: true,
+  },
   unknown_type: invalid('unknown_type'),
   bad_url: invalid('bad_url'),
   model_not_found: { status: 404, type: 'invalid_request_error', code: 'model_not_found' },
@@ -67,10 +85,15 @@ export function answerRestError(
   log: Log,
 ): void {
   const known = error instanceof ServiceError ? error : tooDeep(error);
-  const { status, type, code } = REST_ERRORS[known?.code ?? 'internal_error'];
+  const { status, type, code, isFinal }: RestError = REST_ERRORS[known?.code ?? 'internal_error'];
   if (known === undefined || status >= 500) {
     const request_id = requestIdOf(request, response);
     log.error({ error, request_id, path: pathOf(request) }, 'a request failed');
+  }
+  if (isFinal === true && !response.headersSent) response.setHeader('x-should-retry', 'false');
+  const retryAfter = known?.details?.['retry_after_secs'];
+  if (typeof retryAfter === 'number' && !response.headersSent) {
+    response.setHeader('retry-after', String(retryAfter));
   }
   const message = known?.message ?? 'internal error';
   answerJson(response, status, {

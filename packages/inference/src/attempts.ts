@@ -1,4 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
+import type { Cancel } from '@model-gateway/kernel';
 import {
   UpstreamFailure,
   type ChoiceOptions,
@@ -10,7 +11,7 @@ import {
 export interface Wanted extends Omit<ChoiceOptions, 'exclude'> {
   readonly model: string;
   /** Aborted when the client went away. */
-  readonly signal: AbortSignal;
+  readonly signal: Cancel;
   /** Called once, when there is somebody to ask. */
   readonly onAccepted: () => void;
 }
@@ -53,7 +54,7 @@ export async function attempt<Answer>(
 export async function settleFailure(
   route: Route,
   failure: unknown,
-  signal: AbortSignal,
+  signal: Cancel,
 ): Promise<boolean> {
   const isToBlame =
     failure instanceof UpstreamFailure && failure.isBackendAtFault && !signal.aborted;

@@ -9,6 +9,8 @@ export interface Caller {
   readonly apiKeyId: string;
   readonly project: string | null;
   readonly groupId: string | null;
+  /** What a request costs the group, as a multiple of its price. */
+  readonly multiplier: number;
   /** What the caller's group says about models; null where no group has a say. */
   readonly modelPolicy: ModelPolicy | null;
 }

@@ -1,4 +1,5 @@
 import type { ChatRequest } from '@model-gateway/contracts';
+import type { Cancel } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { Wanted } from './attempts.ts';
 import type { Caller } from './caller.ts';
@@ -15,7 +16,7 @@ export interface ChatTurn {
   readonly conversationId: string | undefined;
   readonly refId: string | null;
   /** Aborted when the client went away. */
-  readonly signal: AbortSignal;
+  readonly signal: Cancel;
 }
 
 export interface ChatDependencies {

@@ -1,11 +1,12 @@
-import { ServiceError, type ChatCompletion } from '@model-gateway/contracts';
+import { ServiceError } from '@model-gateway/contracts';
 import { attempt } from './attempts.ts';
 import { wantedBy, type ChatDependencies, type ChatTurn } from './chat-turn.ts';
 import { estimateUsage, textOfCompletion } from './estimate-usage.ts';
 import { upstreamBody } from './upstream-body.ts';
 
 export interface ChatAnswer {
-  readonly completion: ChatCompletion;
+  /** The completion as JSON. */
+  readonly text: string;
   /** The name of the backend that served the turn. */
   readonly backend: string;
 }
@@ -17,14 +18,18 @@ export async function completeChat(
 ): Promise<ChatAnswer> {
   const { request, caller, surface, refId, signal } = turn;
   const wanted = wantedBy(turn, requests);
-  const { answer: completion, route } = await attempt(router, wanted, ({ backend, model }) => {
+  const { answer, route } = await attempt(router, wanted, ({ backend, model }) => {
     if (backend.chat === undefined) throw cannotChat(backend.name);
     return backend.chat(upstreamBody(request, model), signal);
   });
   void route.settle('success');
+  const { completion, text } = answer;
   const usage = completion.usage ?? estimateUsage(request.messages, textOfCompletion(completion));
   await meter.record({ caller, model: route.model, surface, usage, refId });
-  return { completion: { ...completion, usage }, backend: route.backend.name };
+  return {
+    text: text ?? JSON.stringify({ ...completion, usage }),
+    backend: route.backend.name,
+  };
 }
 
 /** A backend that declared something which it cannot do. */

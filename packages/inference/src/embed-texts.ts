@@ -1,5 +1,6 @@
 import { estimateTokens } from '@model-gateway/billing';
 import { ServiceError, type EmbeddingsRequest, type TokenUsage } from '@model-gateway/contracts';
+import type { Cancel } from '@model-gateway/kernel';
 import {
   UpstreamFailure,
   type BackendKind,
@@ -21,7 +22,7 @@ export interface EmbeddingsTurn {
   readonly request: EmbeddingsRequest;
   readonly refId: string | null;
   /** Aborted when the client went away. */
-  readonly signal: AbortSignal;
+  readonly signal: Cancel;
 }
 
 export interface EmbeddingsAnswer {

@@ -1,4 +1,4 @@
-import { costOf } from '@model-gateway/billing';
+import type { PriceBook } from '@model-gateway/billing';
 import type { TokenUsage, UsageEvent } from '@model-gateway/contracts';
 import { newId, type Clock, type Journal, type Log } from '@model-gateway/kernel';
 import type { Caller } from './caller.ts';
@@ -11,6 +11,8 @@ export interface ServedRequest {
   readonly surface: string;
   readonly usage: TokenUsage;
   readonly refId: string | null;
+  /** USD, where it does not follow from the tokens. */
+  readonly cost?: number;
 }
 
 /** Writes down what was served. A failure to do so is logged and never fails the request. */
@@ -21,15 +23,16 @@ export interface Meter {
 
 interface MeterDependencies {
   readonly journal: Journal;
+  readonly prices: Pick<PriceBook, 'costOf'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 const MODEL_CHARS_MAX = 128;
 
-export function createMeter({ journal, clock, log }: MeterDependencies): Meter {
+export function createMeter({ journal, prices, clock, log }: MeterDependencies): Meter {
   return {
-    async record({ caller, model, surface, usage, refId }) {
+    async record({ caller, model, surface, usage, refId, cost }) {
       const event: UsageEvent = {
         id: newId(),
         user_id: caller.userId,
@@ -37,12 +40,13 @@ export function createMeter({ journal, clock, log }: MeterDependencies): Meter {
         api_key_id: caller.apiKeyId,
         project: caller.project,
         group_id: caller.groupId,
+        multiplier: caller.multiplier,
         model: model.slice(0, MODEL_CHARS_MAX),
         backend: surface,
         prompt_tokens: usage.prompt_tokens,
         completion_tokens: usage.completion_tokens,
         total_tokens: usage.total_tokens,
-        cost: costOf(model, usage),
+        cost: cost === undefined ? prices.costOf(model, usage) : cost,
         ref_id: refId,
         created_at: new Date(clock.now()).toISOString(),
       };

@@ -1,3 +1,4 @@
+export { createCanceller, type Cancel, type Canceller } from './cancel.ts';
 export { manualClock, systemClock, type Clock, type ManualClock } from './clock.ts';
 export {
   flag,

@@ -1,4 +1,5 @@
 import type { UpstreamCompletion } from '@model-gateway/contracts';
+import type { Cancel } from '@model-gateway/kernel';
 
 /** How well a backend answers. Only Healthy ones are routed to. */
 export type HealthState = 'Healthy' | 'Degraded' | 'Unhealthy';
@@ -27,6 +28,13 @@ export interface Probe {
 
 /** A chat body on its way to an upstream: ready to send, with the model id as the backend lists it. */
 export type UpstreamChat = Readonly<Record<string, unknown>> & { readonly model: string };
+
+/** A whole answer. */
+export interface UpstreamAnswer {
+  readonly completion: UpstreamCompletion;
+  /** What the upstream wrote, where that can be passed on as it is. */
+  readonly text?: string;
+}
 
 /** One piece of a streamed answer, in the form of the chat-completions convention. */
 export type ChatChunk = Readonly<Record<string, unknown>>;
@@ -77,13 +85,13 @@ export interface Backend {
   /** What it can be asked for now; an engine tells with its handshake. */
   capabilities(): ReadonlySet<Capability>;
   probe(signal: AbortSignal): Promise<Probe>;
-  chat?(body: UpstreamChat, signal: AbortSignal): Promise<UpstreamCompletion>;
+  chat?(body: UpstreamChat, cancel: Cancel): Promise<UpstreamAnswer>;
   /** Resolves when the upstream has begun a good answer; what fails later fails the iteration. */
-  chatStream?(body: UpstreamChat, signal: AbortSignal): Promise<UpstreamStream>;
+  chatStream?(body: UpstreamChat, cancel: Cancel): Promise<UpstreamStream>;
   /** Token ids are given only to kinds that pass a request on as it is. */
-  embed?(request: UpstreamEmbedding, signal: AbortSignal): Promise<UpstreamEmbeddings>;
+  embed?(request: UpstreamEmbedding, cancel: Cancel): Promise<UpstreamEmbeddings>;
   /** Calls a method of the engine behind a model; answers what it answered. */
-  invoke?(model: string, method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
+  invoke?(model: string, method: string, params: unknown, cancel: Cancel): Promise<unknown>;
   /** Submits a video task. The same key never makes a second task where the upstream heeds it. */
   submitVideo?(
     body: UpstreamVideo,

@@ -10,6 +10,7 @@ export {
   type EmbeddingInput,
   type HealthState,
   type Probe,
+  type UpstreamAnswer,
   type UpstreamChat,
   type UpstreamEmbedding,
   type UpstreamEmbeddings,

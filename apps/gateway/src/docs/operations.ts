@@ -13,6 +13,8 @@ import {
   embeddingListSchema,
   embeddingsRequestSchema,
   modelListSchema,
+  usageAnswerSchema,
+  usageQuerySchema,
 } from '@model-gateway/contracts';
 import { z } from 'zod';
 
@@ -138,6 +140,14 @@ const administration: readonly Operation[] = [
     security: ['adminToken'],
     request: aliasRemovalSchema,
     response: aliasChangedSchema,
+  },
+  {
+    method: 'post',
+    path: '/api/admin/usage/query',
+    summary: "What everybody's usage adds up to.",
+    security: ['adminToken'],
+    request: usageQuerySchema,
+    response: usageAnswerSchema,
   },
 ];
 

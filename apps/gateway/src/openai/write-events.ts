@@ -1,11 +1,11 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import type { Cancel } from '@model-gateway/kernel';
 
 /** Sends server-sent events as fast as the client reads them, and no faster than they come. */
 export async function writeEvents(
   response: ServerResponse,
   events: AsyncIterable<Uint8Array>,
-  clientGone: AbortSignal,
+  clientGone: Cancel,
 ): Promise<void> {
   response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
@@ -21,10 +21,15 @@ export async function writeEvents(
 }
 
 /** Resolves when the client has caught up, or is gone. */
-async function drained(response: ServerResponse, clientGone: AbortSignal): Promise<void> {
-  try {
-    await once(response, 'drain', { signal: clientGone });
-  } catch {
-    // Gone: the next look at the signal ends the stream.
-  }
+function drained(response: ServerResponse, clientGone: Cancel): Promise<void> {
+  if (clientGone.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const onEither = () => {
+      response.off('drain', onEither);
+      clientGone.removeEventListener('abort', onEither);
+      resolve();
+    };
+    response.once('drain', onEither);
+    clientGone.addEventListener('abort', onEither, { once: true });
+  });
 }

@@ -1,50 +1,34 @@
 import { chatRequestSchema } from '@model-gateway/contracts';
-import {
-  answerJson,
-  clientGone,
-  readJson,
-  requestIdOf,
-  validated,
-  type LeanRoute,
-} from '@model-gateway/http';
-import {
-  assertModelAllowed,
-  completeChat,
-  streamChat,
-  type ChatDependencies,
-} from '@model-gateway/inference';
+import { answerJsonText, clientGone, requestIdOf, type LeanRoute } from '@model-gateway/http';
+import { completeChat, streamChat, type ChatDependencies } from '@model-gateway/inference';
 import type { Clock, Log } from '@model-gateway/kernel';
-import type { Router } from '@model-gateway/router';
 import type { ConversationGate } from '../conversation-gate.ts';
-import type { KeyGate } from '../key-gate.ts';
+import type { InferenceDoor } from '../inference-door.ts';
 import { nameBackend } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import { writeEvents } from '../openai/write-events.ts';
 
 interface ChatRouteDependencies extends ChatDependencies {
-  readonly router: Pick<Router, 'choose' | 'aliases'>;
-  readonly keyGate: KeyGate;
+  readonly door: InferenceDoor;
   readonly conversationGate: ConversationGate;
-  readonly bodyBytesMax: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** `POST /v1/chat/completions`, streamed and not. */
 export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute {
-  const { keyGate, conversationGate, router, bodyBytesMax } = dependencies;
+  const { door, conversationGate } = dependencies;
   return {
     method: 'POST',
     path: '/v1/chat/completions',
     async handle(request, response) {
       requestIdOf(request, response);
-      const caller = await keyGate(request, response);
-      if (caller === undefined) return;
+      const entered = await door.enter(request, response, chatRequestSchema);
+      if (entered === undefined) return;
       response.setHeader('x-service-memory', 'disabled');
       const refId = serviceRefOf(request);
-      const chat = validated(chatRequestSchema, await readJson(request, bodyBytesMax));
+      const { caller, body: chat } = entered;
       const conversationId = await conversationGate(caller, chat.conversation_id);
-      assertModelAllowed(caller, chat.model, router.aliases.resolve(chat.model));
       const signal = clientGone(response);
       const turn = { caller, surface: 'gateway', request: chat, conversationId, refId, signal };
       if (chat.stream === true) {
@@ -52,9 +36,9 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
         nameBackend(response, backend);
         await writeEvents(response, events, signal);
       } else {
-        const { backend, completion } = await completeChat(turn, dependencies);
+        const { backend, text } = await completeChat(turn, dependencies);
         nameBackend(response, backend);
-        answerJson(response, 200, completion);
+        answerJsonText(response, 200, text);
       }
     },
   };

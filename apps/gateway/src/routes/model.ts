@@ -1,6 +1,6 @@
 import { ServiceError, modelListSchema } from '@model-gateway/contracts';
 import { Router } from 'express';
-import type { ReaderGate } from '../key-gate.ts';
+import type { ReaderGate } from '../reader-gate.ts';
 import type { ModelListing } from '../openai/model-listing.ts';
 
 interface ModelRouteDependencies {

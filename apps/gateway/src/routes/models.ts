@@ -1,5 +1,5 @@
 import { answerJsonText, type LeanRoute } from '@model-gateway/http';
-import type { ReaderGate } from '../key-gate.ts';
+import type { ReaderGate } from '../reader-gate.ts';
 import type { ModelListing } from '../openai/model-listing.ts';
 
 interface ModelsRouteDependencies {

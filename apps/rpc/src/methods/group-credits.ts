@@ -1,23 +1,50 @@
 import type { GroupAccess } from '@model-gateway/accounts';
+import type { AccountHints, LedgerStore } from '@model-gateway/billing';
 import type { Handlers } from '../protocol/handlers.ts';
-import { notAvailableYet } from './not-available-yet.ts';
+import { ledgerRecord } from './ledger.ts';
 
 type CreditsMethodName = Extract<keyof Handlers, `group.credits.${string}`>;
 
-/** The points of a group: who may touch them is decided already, moving them is not available yet. */
-export function createGroupCreditsMethods(access: GroupAccess): Pick<Handlers, CreditsMethodName> {
+interface CreditsDependencies {
+  readonly access: GroupAccess;
+  readonly ledger: LedgerStore;
+  readonly hints: AccountHints;
+}
+
+/** The points of a group. */
+export function createGroupCreditsMethods(
+  dependencies: CreditsDependencies,
+): Pick<Handlers, CreditsMethodName> {
+  const { access, ledger, hints } = dependencies;
   return {
-    'group.credits.topup': async ({ group_id }, { user }) => {
-      await access.enter(user, group_id, 'group.credits.topup');
-      return notAvailableYet();
+    'group.credits.topup': async ({ group_id, points, note, idempotency_key }, { user }) => {
+      const { id } = await access.enter(user, group_id, 'group.credits.topup');
+      const movement = { groupId: id, points, note, idempotencyKey: idempotency_key };
+      const { balance } = await ledger.topUp(movement);
+      await hints.refresh([{ type: 'group', id }]);
+      return { balance };
     },
     'group.credits.balance': async ({ group_id }, { user }) => {
-      await access.enter(user, group_id, 'group.credits.balance');
-      return notAvailableYet();
+      const { id } = await access.enter(user, group_id, 'group.credits.balance');
+      return ledgerRecord(await ledger.read({ type: 'group', id }));
     },
-    'group.credits.allocate': async ({ group_id }, { user }) => {
-      await access.enter(user, group_id, 'group.credits.allocate');
-      return notAvailableYet();
+    'group.credits.allocate': async (
+      { group_id, user_id, points, note, idempotency_key },
+      { user },
+    ) => {
+      const { id } = await access.enter(user, group_id, 'group.credits.allocate');
+      const { balance, walletBalance, userId } = await ledger.allocate({
+        groupId: id,
+        email: user_id,
+        points,
+        note,
+        idempotencyKey: idempotency_key,
+      });
+      await hints.refresh([
+        { type: 'group', id },
+        { type: 'user', id: userId },
+      ]);
+      return { balance, wallet_balance: walletBalance };
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { GroupRules } from '@model-gateway/accounts';
+import type { AccountHints, LedgerStore } from '@model-gateway/billing';
 import type { Handlers } from '../protocol/handlers.ts';
 import { createGroupCreditsMethods } from './group-credits.ts';
 import { createGroupInviteMethods } from './group-invites.ts';
@@ -8,8 +9,17 @@ import { groupRecord, memberRecord } from './group-records.ts';
 
 type GroupMethodName = Extract<keyof Handlers, `group.${string}`>;
 
-export function createGroupMethods(rules: GroupRules): Pick<Handlers, GroupMethodName> {
-  const { groups } = rules;
+interface GroupDependencies {
+  readonly rules: GroupRules;
+  readonly ledger: LedgerStore;
+  readonly hints: AccountHints;
+}
+
+export function createGroupMethods(
+  dependencies: GroupDependencies,
+): Pick<Handlers, GroupMethodName> {
+  const { rules, ledger, hints } = dependencies;
+  const { access, groups } = rules;
   return {
     'group.create': async (request, { user }) => groupRecord(await groups.create(user, request)),
     'group.list': async (_params, { user }) => (await groups.list(user)).map(groupRecord),
@@ -31,11 +41,16 @@ export function createGroupMethods(rules: GroupRules): Pick<Handlers, GroupMetho
       ),
     'group.delete': async ({ group_id }, { user }) => {
       await groups.delete(user, group_id);
+      // Its points are in the wallet of its owner now, who is the only one that can do this.
+      await hints.refresh([
+        { type: 'group', id: group_id },
+        { type: 'user', id: user.id },
+      ]);
       return { ok: true };
     },
     ...createGroupMembersMethods(rules.members),
     ...createGroupInviteMethods(rules.invitations),
     ...createGroupModelsMethods(rules.models),
-    ...createGroupCreditsMethods(rules.access),
+    ...createGroupCreditsMethods({ access, ledger, hints }),
   };
 }

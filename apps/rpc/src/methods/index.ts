@@ -1,12 +1,22 @@
-import type { Accounts, Conversations, GroupRules, Keys, Providers } from '@model-gateway/accounts';
-import type { UsageStore } from '@model-gateway/billing';
+import type {
+  Accounts,
+  Conversations,
+  GroupRules,
+  Keys,
+  Providers,
+  UserStore,
+} from '@model-gateway/accounts';
+import type { AccountHints, LedgerStore, UsageStore } from '@model-gateway/billing';
 import type { SystemMonitor } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
 import type { Handlers } from '../protocol/handlers.ts';
 import { createAuthMethods } from './auth.ts';
+import { createBillingPricingMethods, type PricingDependencies } from './billing-pricing.ts';
+import { createBillingMethods, type BillingDependencies } from './billing.ts';
 import { createConversationsMethods } from './conversations.ts';
 import { createGroupMethods } from './groups.ts';
 import { createKeysMethods } from './keys.ts';
+import { createLedgerMethods } from './ledger.ts';
 import { createNotAvailableYetMethods } from './not-available-yet.ts';
 import { createProvidersMethods } from './providers.ts';
 import { createSystemMethods } from './system.ts';
@@ -20,6 +30,10 @@ export interface MethodDependencies {
   readonly providers: Providers;
   readonly conversations: Conversations;
   readonly usage: UsageStore;
+  readonly ledger: LedgerStore;
+  readonly hints: AccountHints;
+  readonly billing: BillingDependencies & PricingDependencies;
+  readonly users: Pick<UserStore, 'findOldestAdmin'>;
   readonly system: SystemMonitor;
   readonly clock: Clock;
 }
@@ -30,10 +44,13 @@ export function createMethods(rules: MethodDependencies): Handlers {
     ...createNotAvailableYetMethods(),
     ...createAuthMethods(rules.accounts),
     ...createKeysMethods(rules.keys),
-    ...createGroupMethods(rules.groupRules),
+    ...createGroupMethods({ ...rules, rules: rules.groupRules }),
+    ...createLedgerMethods(rules),
     ...createProvidersMethods(rules.providers),
     ...createConversationsMethods(rules.conversations, rules.clock),
     ...createUsageMethods(rules.usage),
+    ...createBillingMethods(rules.billing),
+    ...createBillingPricingMethods(rules.billing),
     ...createSystemMethods(rules.system),
   };
 }

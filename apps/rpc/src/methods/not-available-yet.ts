@@ -8,10 +8,6 @@ export const NOT_AVAILABLE_YET = [
   'realtime.event',
   'realtime.stop',
   'engine.invoke',
-  'group.credits.topup',
-  'group.credits.balance',
-  'group.credits.allocate',
-  'ledger.self',
   'agents.list',
   'agents.register',
   'agents.deregister',
@@ -20,10 +16,6 @@ export const NOT_AVAILABLE_YET = [
   'agents.stop',
   'memory.status',
   'memory.delete',
-  'billing.plan',
-  'billing.plan.set',
-  'billing.video.pricing.get',
-  'billing.video.pricing.set',
   'video.create',
   'video.get',
   'video.list',
@@ -32,8 +24,7 @@ export const NOT_AVAILABLE_YET = [
 
 type NotAvailableYet = (typeof NOT_AVAILABLE_YET)[number];
 
-/** The refusal itself, for a method that has more to check before it. */
-export async function notAvailableYet(): Promise<never> {
+async function notAvailableYet(): Promise<never> {
   throw new ServiceError('not_available_yet', 'not available yet');
 }
 

@@ -4,6 +4,7 @@ import { JsonRpcError } from 'jsonrpc-lite';
 
 const APP_ERROR = -32_000;
 const AUTH_ERROR = -32_005;
+const QUOTA_ERROR = -32_006;
 const ADMIN_REQUIRED = -32_007;
 const INTERNAL_ERROR = -32_603;
 
@@ -17,6 +18,9 @@ const RPC_CODES = {
   missing_target: -32_602,
   bad_ref: -32_602,
   bad_session: -32_602,
+  bad_since: -32_602,
+  bad_until: -32_602,
+  bad_group_by: -32_602,
   request_too_large: -32_600,
   not_found: APP_ERROR,
   method_not_allowed: -32_601,
@@ -36,6 +40,10 @@ const RPC_CODES = {
   group_id_taken: APP_ERROR,
   member_protected: APP_ERROR,
   invitation_refused: APP_ERROR,
+  movement_refused: APP_ERROR,
+  rate_limit_exceeded: APP_ERROR,
+  quota_exceeded: QUOTA_ERROR,
+  payment_required: QUOTA_ERROR,
   unknown_type: APP_ERROR,
   bad_url: APP_ERROR,
   model_not_found: APP_ERROR,

@@ -1,3 +1,4 @@
+import type { Cancel } from '@model-gateway/kernel';
 import type { UpstreamFailure } from '@model-gateway/router';
 import { aborted, timedOut } from '../rpc-calls.ts';
 import { upstreamFailed } from '../upstream-error.ts';
@@ -13,7 +14,7 @@ export interface ChunkQueue<Chunk> {
 interface ChunkQueueOptions {
   /** No chunk for this long, while the reader waits for one, is a failure. */
   readonly idleMs: number;
-  readonly signal: AbortSignal;
+  readonly signal: Cancel;
   /** Told once, when nobody takes chunks any more: read to the end, failed, or given up. */
   readonly onOver: (why: UpstreamFailure | undefined) => void;
 }

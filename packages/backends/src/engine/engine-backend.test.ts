@@ -80,7 +80,7 @@ describe('an engine', () => {
   });
 
   it('answers whole', async () => {
-    expect(await chat()).toMatchObject({
+    expect((await chat()).completion).toMatchObject({
       object: 'chat.completion',
       model: 'demo-engine',
       choices: [

@@ -1,4 +1,4 @@
-import type { Clock } from '@model-gateway/kernel';
+import type { Cancel, Clock } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe } from '@model-gateway/router';
 import { z } from 'zod';
 import { begunStream } from '../begun-stream.ts';
@@ -50,7 +50,7 @@ export function createEngineBackend(options: EngineBackendOptions): Backend {
     method: string,
     params: unknown,
     schema: Schema,
-    signal: AbortSignal,
+    signal: Cancel,
   ): Promise<z.output<Schema>> {
     const connection = await link.connected(signal);
     return connection.call(method, params, { signal, read: readResult(method, schema) });
@@ -70,7 +70,7 @@ export function createEngineBackend(options: EngineBackendOptions): Backend {
     },
     async chat(body, signal) {
       const result = await call('Engine.Chat', engineChat(body), chatResultSchema, signal);
-      return engineCompletion(result, body.model, clock);
+      return { completion: engineCompletion(result, body.model, clock) };
     },
     async chatStream(body, signal) {
       const connection: EngineConnection = await link.connected(signal);

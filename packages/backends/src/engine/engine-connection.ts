@@ -1,3 +1,4 @@
+import type { Cancel } from '@model-gateway/kernel';
 import type { UpstreamFailure } from '@model-gateway/router';
 import { RpcTimeout, type CallOptions } from '../rpc-calls.ts';
 import { openRpcSocket, type RpcSocket } from '../rpc-socket.ts';
@@ -22,7 +23,7 @@ export interface EngineConnection {
     options: Pick<CallOptions<Result>, 'read' | 'signal'>,
   ): Promise<Result>;
   /** Starts a streamed chat; a reader that stops, or a signal that aborts, cancels it. */
-  stream(params: unknown, signal: AbortSignal): Promise<AsyncGenerator<EngineChatChunk>>;
+  stream(params: unknown, signal: Cancel): Promise<AsyncGenerator<EngineChatChunk>>;
   close(): void;
 }
 
@@ -107,7 +108,7 @@ function createConnection(
       release();
     }
   }
-  function openStream(chatId: string, signal: AbortSignal): ChunkQueue<EngineChatChunk> {
+  function openStream(chatId: string, signal: Cancel): ChunkQueue<EngineChatChunk> {
     underWay += 1;
     const queue = createChunkQueue<EngineChatChunk>({
       idleMs: timeouts.idleMs,

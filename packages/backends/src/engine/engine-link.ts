@@ -1,10 +1,11 @@
+import type { Cancel } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import { aborted } from '../rpc-calls.ts';
 import type { EngineConnection } from './engine-connection.ts';
 
 /** The one connection to an engine: opened by the first call that needs it, and again after it was lost. */
 export interface EngineLink {
-  connected(signal: AbortSignal): Promise<EngineConnection>;
+  connected(signal: Cancel): Promise<EngineConnection>;
   close(): Promise<void>;
 }
 
@@ -43,7 +44,7 @@ export function createEngineLink(open: Open): EngineLink {
 }
 
 /** Waits for something that others wait for too, as long as the caller stays. */
-async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+async function untilAborted<Result>(work: Promise<Result>, signal: Cancel): Promise<Result> {
   let onAbort: (() => void) | undefined;
   const left = new Promise<never>((_resolve, reject) => {
     onAbort = () => reject(aborted(signal));

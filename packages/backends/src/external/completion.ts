@@ -1,16 +1,20 @@
 import { upstreamCompletionSchema, type UpstreamCompletion } from '@model-gateway/contracts';
 import { newId, type Clock } from '@model-gateway/kernel';
-import type { ChatChunk } from '@model-gateway/router';
+import type { ChatChunk, UpstreamAnswer } from '@model-gateway/router';
+import { readJson } from '../read-text.ts';
 import { upstreamFailed, upstreamRefused } from '../upstream-error.ts';
+import { isWholeCompletion } from './whole-completion.ts';
 
 /** A whole answer of the convention, with what some upstreams leave out. An error in place of an answer is a failure. */
 export function readCompletion(
   status: number,
-  body: unknown,
+  text: string,
   model: string,
   clock: Clock,
-): UpstreamCompletion {
-  if (isErrorBody(body)) throw upstreamRefused(status, JSON.stringify(body));
+): UpstreamAnswer {
+  const body = readJson(text);
+  if (isErrorBody(body)) throw upstreamRefused(status, text);
+  if (isWholeCompletion(body)) return { completion: body, text };
   if (typeof body !== 'object' || body === null) throw notACompletion();
   const completion = upstreamCompletionSchema.safeParse({
     id: `chatcmpl-${newId()}`,
@@ -21,7 +25,7 @@ export function readCompletion(
     ...withCompleteChoices(body),
   });
   if (!completion.success) throw notACompletion();
-  return completion.data;
+  return { completion: completion.data };
 }
 
 /** Some upstreams leave out what goes without saying. */

@@ -1,13 +1,13 @@
-import type { Clock } from '@model-gateway/kernel';
+import type { Cancel, Clock } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamChat } from '@model-gateway/router';
 import { z } from 'zod';
-import { boundedCall } from '../bounded-call.ts';
-import { parseJson, readJsonAnswer, readText } from '../read-text.ts';
+import { parseJson, readJson, readText } from '../read-text.ts';
 import { upstreamRefused } from '../upstream-error.ts';
 import {
   createUpstreamHttp,
   type UpstreamResponse,
   type UpstreamTimeouts,
+  type WholeResponse,
 } from '../upstream-http.ts';
 import { chunksOf, readCompletion } from './completion.ts';
 import { readEmbeddings } from './embeddings.ts';
@@ -47,18 +47,26 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
   };
 
-  async function post(path: string, body: unknown, signal: AbortSignal): Promise<UpstreamResponse> {
-    const response = await http.request({
-      method: 'POST',
-      path: `${prefix.pathname}${path}`,
-      headers,
-      body: JSON.stringify(body),
-      signal,
-    });
+  const posted = (path: string, body: unknown, signal: Cancel) => ({
+    method: 'POST' as const,
+    path: `${prefix.pathname}${path}`,
+    headers,
+    body: JSON.stringify(body),
+    signal,
+  });
+
+  async function post(path: string, body: unknown, signal: Cancel): Promise<UpstreamResponse> {
+    const response = await http.request(posted(path, body, signal));
     if (isSuccess(response.status)) return response;
     const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
     // Some upstreams quote the key that they were sent.
     throw upstreamRefused(response.status, withoutSecret(detail, apiKey));
+  }
+
+  async function postWhole(path: string, body: unknown, signal: Cancel): Promise<WholeResponse> {
+    const response = await http.requestWhole(posted(path, body, signal), ANSWER_BYTES_MAX);
+    if (isSuccess(response.status)) return response;
+    throw upstreamRefused(response.status, withoutSecret(response.text, apiKey));
   }
 
   return {
@@ -70,31 +78,22 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       const { status, body } = await http.request({ method: 'GET', path, headers, signal });
       return probeResult(status, await readText(body, ANSWER_BYTES_MAX), options.models);
     },
-    chat: (body, signal) =>
-      boundedCall(timeouts.totalMs, signal, async (bounded) => {
-        const { status, body: answer } = await post('/chat/completions', chatBody(body), bounded);
-        return readCompletion(
-          status,
-          await readJsonAnswer(answer, ANSWER_BYTES_MAX),
-          body.model,
-          clock,
-        );
-      }),
+    async chat(body, signal) {
+      const { status, text } = await postWhole('/chat/completions', chatBody(body), signal);
+      return readCompletion(status, text, body.model, clock);
+    },
     async chatStream(body, signal) {
       const response = await post('/chat/completions', streamBody(body), signal);
       if (response.contentType.startsWith('text/event-stream'))
         return { form: 'events', bytes: response.body };
-      const whole = await readJsonAnswer(response.body, ANSWER_BYTES_MAX);
-      return {
-        form: 'chunks',
-        chunks: chunksOf(readCompletion(response.status, whole, body.model, clock)),
-      };
+      const whole = await readText(response.body, ANSWER_BYTES_MAX);
+      const { completion } = readCompletion(response.status, whole, body.model, clock);
+      return { form: 'chunks', chunks: chunksOf(completion) };
     },
-    embed: (request, signal) =>
-      boundedCall(timeouts.totalMs, signal, async (bounded) => {
-        const { status, body } = await post('/embeddings', request, bounded);
-        return readEmbeddings(status, await readJsonAnswer(body, ANSWER_BYTES_MAX), request.model);
-      }),
+    async embed(request, signal) {
+      const { status, text } = await postWhole('/embeddings', request, signal);
+      return readEmbeddings(status, readJson(text), request.model);
+    },
     close: () => http.close(),
   };
 }

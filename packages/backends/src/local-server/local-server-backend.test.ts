@@ -64,8 +64,8 @@ describe('a local server', () => {
   });
 
   it('answers whole', async () => {
-    const completion = await backend.chat?.(chatBody({ max_tokens: 2 }), signal);
-    expect(completion).toMatchObject({
+    const answer = await backend.chat?.(chatBody({ max_tokens: 2 }), signal);
+    expect(answer?.completion).toMatchObject({
       object: 'chat.completion',
       model: 'demo-local:latest',
       choices: [{ message: { role: 'assistant', content: 'one two' }, finish_reason: 'length' }],
@@ -93,8 +93,8 @@ describe('a local server', () => {
   it('calls tools', async () => {
     const tools = [{ type: 'function', function: { name: 'look', parameters: {} } }];
     const messages = [{ role: 'user', content: 'call look {"at":"me"}' }];
-    const completion = await backend.chat?.(chatBody({ tools, messages }), signal);
-    expect(completion?.choices).toMatchObject([
+    const answer = await backend.chat?.(chatBody({ tools, messages }), signal);
+    expect(answer?.completion.choices).toMatchObject([
       {
         finish_reason: 'tool_calls',
         message: { content: null, tool_calls: [{ function: { arguments: '{"at":"me"}' } }] },

@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import type { Clock } from '@model-gateway/kernel';
+import type { Cancel, Clock } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
 import { begunStream } from '../begun-stream.ts';
@@ -49,7 +49,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
     ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
   };
 
-  async function post(to: string, body: unknown, signal: AbortSignal): Promise<UpstreamResponse> {
+  async function post(to: string, body: unknown, signal: Cancel): Promise<UpstreamResponse> {
     const response = await http.request({
       method: 'POST',
       path: `${path}${to}`,
@@ -70,7 +70,8 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
       boundedCall(timeouts.totalMs, signal, async (bounded) => {
         const answer = await post('/api/chat', localChat(body, { stream: false }), bounded);
         const value = await readJsonAnswer(answer.body, ANSWER_BYTES_MAX);
-        return localCompletion(readLocalAnswer(answer.status, value), body.model, clock);
+        const read = readLocalAnswer(answer.status, value);
+        return { completion: localCompletion(read, body.model, clock) };
       }),
     async chatStream(body, signal) {
       const answer = await post('/api/chat', localChat(body, { stream: true }), signal);

@@ -1,4 +1,6 @@
 import type { Journal, Log } from '@model-gateway/kernel';
+import { createAppendBatch } from '../append-batch.ts';
+import { requireEntrySize } from '../journal-line.ts';
 import { linkedAbort } from '../linked-abort.ts';
 import type { FileJournal } from '../local/file-journal.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
@@ -42,6 +44,15 @@ export function createFailoverJournal(options: FailoverJournalOptions): Failover
     return file.drain((batch) => redis.appendAll(batch), { batchSize: MOVE_BATCH_ENTRIES, signal });
   }
 
+  const appendTogether = createAppendBatch((entries) =>
+    fallBack(
+      () => redis.appendAll(entries),
+      async () => {
+        await Promise.all(entries.map((entry) => file.append(entry)));
+      },
+    ),
+  );
+
   return {
     start() {
       const moving = alternate(connection, closing.signal, {
@@ -52,11 +63,10 @@ export function createFailoverJournal(options: FailoverJournalOptions): Failover
         moving.catch((error: unknown) => log.error({ error }, 'the journal mover stopped')),
       );
     },
-    append: (entry) =>
-      fallBack(
-        () => redis.append(entry),
-        () => file.append(entry),
-      ),
+    async append(entry) {
+      requireEntrySize(entry);
+      return appendTogether(entry);
+    },
     async drain(record, { batchSize, signal }) {
       const stop = linkedAbort(signal, closing.signal);
       const draining = alternate(connection, stop.signal, {

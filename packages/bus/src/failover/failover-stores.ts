@@ -1,9 +1,12 @@
+import { ACCOUNT_EPOCH_KEY } from '@model-gateway/accounts';
 import type { Clock, Log } from '@model-gateway/kernel';
 import { createLocalCircuits } from '@model-gateway/router';
 import { createFileJournal } from '../local/file-journal.ts';
+import { createLocalAdmission } from '../local/local-admission.ts';
 import { createLocalChannels } from '../local/local-channels.ts';
 import { createLocalCounters } from '../local/local-counters.ts';
 import { createLocalLocks } from '../local/local-locks.ts';
+import { createRedisAdmission } from '../redis/redis-admission.ts';
 import { createRedisChannels } from '../redis/redis-channels.ts';
 import { createRedisCircuits } from '../redis/redis-circuits.ts';
 import { createRedisConnection } from '../redis/redis-connection.ts';
@@ -12,6 +15,7 @@ import { createRedisEntries } from '../redis/redis-entries.ts';
 import { createRedisJournal } from '../redis/redis-journal.ts';
 import { createRedisLocks } from '../redis/redis-locks.ts';
 import type { BusMode, Stores } from '../stores.ts';
+import { createFailoverAdmission } from './failover-admission.ts';
 import { createFailoverChannels } from './failover-channels.ts';
 import { createFailoverCircuits } from './failover-circuits.ts';
 import { createFailoverCounters } from './failover-counters.ts';
@@ -32,6 +36,9 @@ interface FailoverStoresOptions {
   readonly journalClaimIdleMs: number | undefined;
 }
 
+// Other processes settle too, and nobody tells of it while Redis is away.
+const FACT_KEPT_MS = 5_000;
+
 /** Everything on Redis while it is ready, and inside this process while it is away. */
 export function createFailoverStores(options: FailoverStoresOptions): Stores {
   const { redisUrl, prefix, dataDir, log, clock, instanceName, journalClaimIdleMs } = options;
@@ -46,6 +53,7 @@ export function createFailoverStores(options: FailoverStoresOptions): Stores {
     ...(journalClaimIdleMs === undefined ? {} : { claimIdleMs: journalClaimIdleMs }),
   });
   const journal = createFailoverJournal({ connection, redis: redisJournal, file, fallBack, log });
+  const localCounters = createLocalCounters({ clock });
   const mode = (): BusMode => (connection.channelsReady() ? 'redis' : 'local');
 
   return {
@@ -70,7 +78,7 @@ export function createFailoverStores(options: FailoverStoresOptions): Stores {
       connection,
       fallBack,
       log,
-      local: createLocalCounters({ clock }),
+      local: localCounters,
       redis: createRedisCounters({ connection, prefix }),
     }),
     entries: createFailoverEntries({
@@ -86,6 +94,16 @@ export function createFailoverStores(options: FailoverStoresOptions): Stores {
       log,
       local: createLocalCircuits({ clock }),
       redis: createRedisCircuits({ connection, prefix }),
+    }),
+    admission: createFailoverAdmission({
+      fallBack,
+      local: createLocalAdmission({
+        clock,
+        counters: localCounters,
+        epochCounter: ACCOUNT_EPOCH_KEY,
+        factKeptMs: FACT_KEPT_MS,
+      }),
+      redis: createRedisAdmission({ connection, prefix, epochCounter: ACCOUNT_EPOCH_KEY }),
     }),
     journal,
     async start() {

@@ -1,7 +1,9 @@
+import { ACCOUNT_EPOCH_KEY } from '@model-gateway/accounts';
 import type { Clock, Log } from '@model-gateway/kernel';
 import { createLocalCircuits } from '@model-gateway/router';
 import type { Stores } from '../stores.ts';
 import { createFileJournal } from './file-journal.ts';
+import { createLocalAdmission } from './local-admission.ts';
 import { createLocalChannels } from './local-channels.ts';
 import { createLocalCounters } from './local-counters.ts';
 import { createLocalEntries } from './local-entries.ts';
@@ -14,16 +16,26 @@ interface LocalStoresOptions {
   readonly instanceName: string;
 }
 
+// Nobody else changes what the facts are about; this is for changes made in the database by hand.
+const FACT_KEPT_MS = 30_000;
+
 /** Everything inside one process, with the journal in files: the embedded default. */
 export function createLocalStores(options: LocalStoresOptions): Stores {
   const { dataDir, log, clock, instanceName } = options;
   const journal = createFileJournal({ dataDir, log, instanceName });
+  const counters = createLocalCounters({ clock });
   return {
     channels: createLocalChannels({ log }),
     locks: createLocalLocks({ clock }),
-    counters: createLocalCounters({ clock }),
+    counters,
     entries: createLocalEntries({ clock }),
     circuits: createLocalCircuits({ clock }),
+    admission: createLocalAdmission({
+      clock,
+      counters,
+      epochCounter: ACCOUNT_EPOCH_KEY,
+      factKeptMs: FACT_KEPT_MS,
+    }),
     journal,
     start: () => journal.start(),
     close: () => journal.close(),

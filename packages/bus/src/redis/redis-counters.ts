@@ -16,9 +16,12 @@ interface RedisCountersOptions {
   readonly prefix: string;
 }
 
+/** What a counter is kept under, for scripts of others that read it. */
+export const redisCounterKey = (prefix: string, key: string): string => `${prefix}counter:${key}`;
+
 /** Counters that all processes on one Redis share. */
 export function createRedisCounters({ connection, prefix }: RedisCountersOptions): Counters {
-  const keyOf = (key: string): string => `${prefix}counter:${key}`;
+  const keyOf = (key: string): string => redisCounterKey(prefix, key);
   return {
     async add(key, by, { expiresAfterMs } = {}) {
       requireWholeNumber(by);

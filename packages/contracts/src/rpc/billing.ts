@@ -1,8 +1,16 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { done, email, label, modelId } from './records.ts';
+import { done, email, label, modelId, text } from './records.ts';
+
+const TIER_NAME_CHARS_MAX = 64;
+const PATTERN_CHARS_MAX = 128;
+const RPM_MAX = 1_000_000;
 
 const price = z.number().min(0);
+const tokenPrice = price
+  .nullable()
+  .describe('USD per million tokens; null in both removes the override');
+const unlimitedIfNull = 'null for unlimited; left out, it stays as it is';
 const videoMode = z.enum(['per_call', 'per_second_resolution', 'per_frame']);
 
 const tier = z.object({
@@ -31,6 +39,50 @@ export const billingMethods = {
     auth: 'admin-token',
     summary: 'Put a user on a tier.',
     params: z.object({ user_email: email, tier: label }),
+    result: done,
+  }),
+  'billing.tiers.set': method({
+    auth: 'admin-token',
+    summary: 'Add or change a tier; it counts from the next request on.',
+    isExtension: true,
+    params: z.object({
+      name: text(TIER_NAME_CHARS_MAX).min(1),
+      monthly_usd_quota: z.number().min(0).nullable().optional().describe(unlimitedIfNull),
+      monthly_token_quota: z.int().min(0).nullable().optional().describe(unlimitedIfNull),
+      rpm: z.int().min(0).max(RPM_MAX).nullable().optional().describe(unlimitedIfNull),
+    }),
+    result: done,
+  }),
+  'billing.pricing.get': method({
+    auth: 'jwt',
+    summary: 'What tokens cost. A model that contains none of the patterns has no price.',
+    isExtension: true,
+    params: z.object({}),
+    result: z.object({
+      pricing: z.array(
+        z.object({
+          pattern: z.string(),
+          input_per_million: z.number(),
+          output_per_million: z.number(),
+          source: z.enum(['built-in', 'override']),
+        }),
+      ),
+    }),
+  }),
+  'billing.pricing.set': method({
+    auth: 'admin-token',
+    summary: 'Lay a price over the built-in ones, for the models whose ids contain the pattern.',
+    isExtension: true,
+    params: z
+      .object({
+        pattern: text(PATTERN_CHARS_MAX).min(1).toLowerCase(),
+        input_per_million: tokenPrice,
+        output_per_million: tokenPrice,
+      })
+      .refine((set) => (set.input_per_million === null) === (set.output_per_million === null), {
+        path: ['output_per_million'],
+        message: 'must be null where the other one is, and only there',
+      }),
     result: done,
   }),
   'billing.video.pricing.get': method({

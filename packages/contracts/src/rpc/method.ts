@@ -14,6 +14,8 @@ export interface MethodContract<
   readonly summary: string;
   readonly params: Params;
   readonly result: Result;
+  /** A method of our own, beside those that every such service has. */
+  readonly isExtension?: true;
 }
 
 /** Declares a method; it only gives the literal its type. */

@@ -33,10 +33,25 @@ test('the official schema refuses what is not OpenRPC', () => {
   expect(createValidator()({ ...document, methods: [{ name: 'no params' }] })).toBe(false);
 });
 
-test('it lists every method of the plane once, and nothing else', () => {
+test('it lists every method of the plane once, those of our own apart', () => {
   const names = document.methods.map((method) => method.name);
-  expect(names).toEqual(Object.keys(rpcMethods));
+  const extensions = document['x-extensions'].map((method) => method.name);
   expect(new Set(names).size).toBe(57);
+  expect(extensions).toEqual(['billing.tiers.set', 'billing.pricing.get', 'billing.pricing.set']);
+  expect([...names, ...extensions].toSorted()).toEqual(Object.keys(rpcMethods).toSorted());
+});
+
+test('extensions are described like any other method', () => {
+  expect(document['x-extensions'][0]).toMatchObject({
+    paramStructure: 'by-name',
+    params: [
+      { name: 'name', required: true },
+      { name: 'monthly_usd_quota', required: false },
+      {},
+      {},
+    ],
+    'x-auth': 'admin-token',
+  });
 });
 
 test('it lists every notification', () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { jsonSchemas, type JsonSchema } from './json-schemas.ts';
-import type { AuthLevel } from './method.ts';
+import type { AuthLevel, MethodContract } from './method.ts';
 import { rpcMethods } from './methods.ts';
 import { rpcNotifications } from './notifications.ts';
 
@@ -13,19 +13,23 @@ interface ContentDescriptor {
   readonly schema: JsonSchema;
 }
 
+interface MethodDescription {
+  readonly name: string;
+  readonly summary: string;
+  readonly paramStructure: 'by-name';
+  readonly params: readonly ContentDescriptor[];
+  readonly result: ContentDescriptor;
+  readonly 'x-auth': AuthLevel;
+}
+
 /** An OpenRPC description of the management plane. */
 export interface OpenRpcDocument {
   readonly openrpc: typeof OPENRPC_VERSION;
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers?: readonly { readonly name: string; readonly url: string }[];
-  readonly methods: readonly {
-    readonly name: string;
-    readonly summary: string;
-    readonly paramStructure: 'by-name';
-    readonly params: readonly ContentDescriptor[];
-    readonly result: ContentDescriptor;
-    readonly 'x-auth': AuthLevel;
-  }[];
+  readonly methods: readonly MethodDescription[];
+  /** Methods of our own: described like the others, and apart from them. */
+  readonly 'x-extensions': readonly MethodDescription[];
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
     readonly errors: Readonly<Record<string, { readonly code: number; readonly message: string }>>;
@@ -79,7 +83,7 @@ interface OpenRpcOptions {
 
 /** Describes every method and notification, from the same schemas that validate them. */
 export function openRpcDocument({ version, serverUrl }: OpenRpcOptions): OpenRpcDocument {
-  const contracts = Object.entries(rpcMethods);
+  const contracts = Object.entries<MethodContract>(rpcMethods);
   const notifications = Object.entries(rpcNotifications);
   const schemasOf = (key: 'params' | 'result') =>
     Object.fromEntries(contracts.map(([name, contract]) => [name, contract[key]]));
@@ -93,6 +97,15 @@ export function openRpcDocument({ version, serverUrl }: OpenRpcOptions): OpenRpc
     },
     'output',
   );
+  const describe = ([name, { auth, summary }]: [string, MethodContract]): MethodDescription => ({
+    name,
+    summary,
+    paramStructure: 'by-name',
+    params: paramDescriptors(params.of(name)),
+    result: { name: 'result', required: true, schema: answers.of(name) },
+    'x-auth': auth,
+  });
+  const isExtension = ([, contract]: [string, MethodContract]) => contract.isExtension === true;
   return {
     openrpc: OPENRPC_VERSION,
     info: {
@@ -104,14 +117,8 @@ export function openRpcDocument({ version, serverUrl }: OpenRpcOptions): OpenRpc
     ...(serverUrl === undefined
       ? {}
       : { servers: [{ name: 'this service', url: `${serverUrl.replace(/\/+$/, '')}/api/rpc` }] }),
-    methods: contracts.map(([name, { auth, summary }]) => ({
-      name,
-      summary,
-      paramStructure: 'by-name',
-      params: paramDescriptors(params.of(name)),
-      result: { name: 'result', required: true, schema: answers.of(name) },
-      'x-auth': auth,
-    })),
+    methods: contracts.filter((contract) => !isExtension(contract)).map(describe),
+    'x-extensions': contracts.filter(isExtension).map(describe),
     components: { schemas: { ...params.named, ...answers.named }, errors: RPC_ERRORS },
     'x-notifications': notifications.map(([name, { summary, emittedBy }]) => ({
       name,

@@ -1,0 +1,51 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseJson, readBody, validated } from '@model-gateway/http';
+import { assertModelAllowed, type Caller, type Quotas } from '@model-gateway/inference';
+import type { Router } from '@model-gateway/router';
+import type { z } from 'zod';
+import type { KeyGate } from './key-gate.ts';
+
+/** A request that may be routed: its key, its limits, its body and its quota have been looked at, in this order. */
+export interface Entered<Body> {
+  readonly caller: Caller;
+  readonly body: Body;
+}
+
+/** The way in for every inference request; yields nothing when the request has been answered already. */
+export interface InferenceDoor {
+  enter<Schema extends z.ZodType<{ readonly model: string }>>(
+    request: IncomingMessage,
+    response: ServerResponse,
+    schema: Schema,
+  ): Promise<Entered<z.output<Schema>> | undefined>;
+}
+
+interface InferenceDoorDependencies {
+  readonly keyGate: KeyGate;
+  readonly quotas: Quotas;
+  readonly router: Pick<Router, 'aliases'>;
+  readonly bodyBytesMax: number;
+}
+
+export function createInferenceDoor(dependencies: InferenceDoorDependencies): InferenceDoor {
+  const { keyGate, quotas, router, bodyBytesMax } = dependencies;
+  return {
+    async enter(request, response, schema) {
+      const recognised = keyGate.recognise(request, response);
+      const entrant = recognised instanceof Promise ? await recognised : recognised;
+      if (entrant === undefined) return undefined;
+      // Read while the limits are asked. What is wrong with it is told after what is wrong with the key.
+      const reading = readBody(request, bodyBytesMax);
+      reading.catch(() => undefined);
+      const admitted = await keyGate.admit(entrant, response);
+      if (admitted === undefined) return undefined;
+      const { caller, payer, hints } = admitted;
+      const body = validated(schema, parseJson(await reading));
+      const model = router.aliases.resolve(body.model);
+      const covering = quotas.assertCovered(payer, hints, model);
+      if (covering !== undefined) await covering;
+      assertModelAllowed(caller, body.model, model);
+      return { caller, body };
+    },
+  };
+}

@@ -1,0 +1,205 @@
+import { nextMonthStart, type TierChanges } from '@model-gateway/billing';
+import { createAccountEvents } from '@model-gateway/accounts';
+import { newId } from '@model-gateway/kernel';
+import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
+import { groupsOf, keysOf, registerBackend, startGateway } from './gateway.ts';
+import type { GatewayUnderTest } from './gateway.ts';
+
+const PRICED = 'gpt-4o-mini';
+const UNPRICED = 'home-grown';
+const RATE = { pointsPerUsd: 100 };
+
+let gateway: GatewayUnderTest;
+let upstream: RunningChatUpstream;
+
+beforeEach(async () => {
+  gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '100000' });
+  upstream = await startChatUpstream({ models: [PRICED, UNPRICED] });
+  await registerBackend(gateway, { type: 'external', name: 'up', url: upstream.url });
+});
+afterEach(async () => {
+  await gateway.test.close();
+  await upstream.close();
+});
+
+/** Changes what the tier of everybody here allows, as the management plane does. */
+async function setTier(changes: TierChanges): Promise<void> {
+  const { database, bus, log } = gateway.test.context;
+  await database.plans.saveTier('free', changes);
+  const events = createAccountEvents({ channels: bus.channels, counters: bus.counters, log });
+  await events.changed({ kind: 'tiers' });
+}
+
+/** Usage as the recorder settles it. */
+async function spend(usage: {
+  readonly tokens?: number;
+  readonly cost?: number | null;
+  readonly project?: string;
+  readonly keyId?: string | null;
+  readonly groupId?: string;
+}): Promise<void> {
+  const { database, bus } = gateway.test.context;
+  const { tokens = 0, cost = 0, project = 'default', keyId = gateway.keyId, groupId } = usage;
+  const event = {
+    id: newId(),
+    user_id: gateway.userId,
+    key_id: keyId,
+    api_key_id: 'service-',
+    project: keyId === null ? null : project,
+    group_id: groupId ?? null,
+    model: PRICED,
+    backend: 'gateway',
+    prompt_tokens: tokens,
+    completion_tokens: 0,
+    total_tokens: tokens,
+    cost,
+    multiplier: 1,
+    ref_id: null,
+    created_at: new Date().toISOString(),
+  };
+  const { facts } = await database.usage.record([event], RATE);
+  await bus.admission.learn(facts);
+}
+
+async function makeGroup(rpmCeiling?: number) {
+  const { database } = gateway.test.context;
+  const owner = await database.users.findById(gateway.userId);
+  if (owner === undefined) throw new Error('the user is gone');
+  const { groups } = groupsOf(gateway.test);
+  const { id } = await groups.create(owner, { name: 'Team' });
+  if (rpmCeiling !== undefined) await groups.update(owner, id, { rpmCeiling });
+  return id;
+}
+
+async function fundWallet(points: number): Promise<void> {
+  const { ledger, billingFacts } = gateway.test.context.database;
+  const groupId = await makeGroup();
+  await ledger.topUp({ groupId, points });
+  await ledger.allocate({ groupId, points, email: 'owner@example.com' });
+  const wallet = { type: 'user', id: gateway.userId } as const;
+  const account = { ...wallet, ...(await billingFacts.account(wallet)) };
+  await gateway.test.context.bus.admission.learn({ windows: [], accounts: [account] });
+}
+
+const chat = (model = PRICED, key = gateway.key): Promise<Response> =>
+  fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+
+async function expectRefused(response: Response, status: number, type: string, code: string) {
+  expect(response.status).toBe(status);
+  expect(await response.json()).toEqual({
+    error: { message: expect.stringMatching(/\S/), type, code, param: null },
+  });
+  const untilNextMonth = (nextMonthStart(new Date()).getTime() - Date.now()) / 1000;
+  expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(untilNextMonth - 5);
+  expect(Number(response.headers.get('retry-after'))).toBeLessThanOrEqual(untilNextMonth + 5);
+  expect(response.headers.get('x-should-retry')).toBe('false');
+}
+
+const expectQuotaExceeded = (response: Response) =>
+  expectRefused(response, 429, 'quota_error', 'quota_exceeded');
+const expectPaymentRequired = (response: Response) =>
+  expectRefused(response, 402, 'insufficient_credits', 'payment_required');
+
+test('the request after the last token of the month is refused, and a larger tier lets it pass at once', async () => {
+  await setTier({ monthlyTokenQuota: 100 });
+  await spend({ tokens: 99 });
+  expect((await chat()).status).toBe(200);
+  await spend({ tokens: 1 });
+  await expectQuotaExceeded(await chat());
+  const embedded = await fetch(`${gateway.url}/v1/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}` },
+    body: JSON.stringify({ model: PRICED, input: 'x' }),
+  });
+  await expectQuotaExceeded(embedded);
+  await setTier({ monthlyTokenQuota: 101 });
+  expect((await chat()).status).toBe(200);
+});
+
+test('dollars count like tokens', async () => {
+  await setTier({ monthlyUsdQuota: 1 });
+  await spend({ cost: 0.6 });
+  expect((await chat()).status).toBe(200);
+  await spend({ cost: 0.4 });
+  await expectQuotaExceeded(await chat());
+});
+
+test('on a drained tier points pay for what has a price, until there are none', async () => {
+  await setTier({ monthlyTokenQuota: 10 });
+  await spend({ tokens: 10 });
+  await expectQuotaExceeded(await chat());
+  await fundWallet(2);
+  expect((await chat()).status).toBe(200);
+  await expectPaymentRequired(await chat(UNPRICED));
+  await spend({ cost: 0.02 });
+  await expectPaymentRequired(await chat());
+});
+
+test('an account that could not cover a request on a drained tier is refused until it grows', async () => {
+  await setTier({ monthlyTokenQuota: 10 });
+  await spend({ tokens: 10 });
+  await fundWallet(5);
+  await spend({ cost: 0.06, tokens: 1 });
+  await expectPaymentRequired(await chat());
+  await fundWallet(1);
+  expect((await chat()).status).toBe(200);
+});
+
+test('a key of a project is held against that project, the others against everything', async () => {
+  await setTier({ monthlyTokenQuota: 100 });
+  const keys = keysOf(gateway.test);
+  const shop = await keys.create({ userId: gateway.userId, name: 'shop', project: 'shop' });
+  await spend({ tokens: 60, project: 'shop', keyId: shop.key.id });
+  await spend({ tokens: 60, keyId: null });
+  expect((await chat(PRICED, shop.secret)).status).toBe(200);
+  await expectQuotaExceeded(await chat());
+  await spend({ tokens: 40, project: 'shop', keyId: shop.key.id });
+  await expectQuotaExceeded(await chat(PRICED, shop.secret));
+});
+
+test('a group key draws on the pool of its group', async () => {
+  await setTier({ monthlyTokenQuota: 10 });
+  await spend({ tokens: 10 });
+  await fundWallet(100);
+  const groupId = await makeGroup();
+  const team = await keysOf(gateway.test).create({ userId: gateway.userId, name: 't', groupId });
+  await expectQuotaExceeded(await chat(PRICED, team.secret));
+  expect((await chat()).status).toBe(200);
+});
+
+test('the eleventh request within a minute is one too many for ten, never the tenth', async () => {
+  await setTier({ rpm: 10 });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => chat()));
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
+  expect(refused).toHaveLength(10);
+  for (const response of refused) {
+    expect(response.headers.get('retry-after')).toBe('60');
+    expect(response.headers.get('x-should-retry')).toBeNull();
+    expect(await response.json()).toMatchObject({
+      error: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+    });
+  }
+  const other = await keysOf(gateway.test).create({ userId: gateway.userId, name: 'other' });
+  expect((await chat(PRICED, other.secret)).status).toBe(200);
+});
+
+test('the keys of a group share its ceiling, and what passed counts whatever became of it', async () => {
+  const groupId = await makeGroup(3);
+  const keys = keysOf(gateway.test);
+  const [one, two] = await Promise.all(
+    ['one', 'two'].map((name) => keys.create({ userId: gateway.userId, name, groupId })),
+  );
+  expect((await chat(PRICED, one?.secret)).status).toBe(200);
+  expect((await chat(PRICED, two?.secret)).status).toBe(200);
+  expect((await chat('nobody-serves-this', two?.secret)).status).toBe(404);
+  const limited = await chat(PRICED, one?.secret);
+  expect(limited.status).toBe(429);
+  expect(limited.headers.get('retry-after')).toBe('60');
+  expect(await limited.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
+  expect((await chat()).status).toBe(200);
+});

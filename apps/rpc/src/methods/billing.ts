@@ -1,0 +1,105 @@
+import type { AccountEvents } from '@model-gateway/accounts';
+import {
+  monthOf,
+  planOf,
+  type PlanStore,
+  type TierLimits,
+  type VideoPricing,
+  type VideoPricingStore,
+} from '@model-gateway/billing';
+import { ServiceError, type RpcResult } from '@model-gateway/contracts';
+import type { Clock } from '@model-gateway/kernel';
+import type { Handlers } from '../protocol/handlers.ts';
+
+type BillingMethodName =
+  | 'billing.plan'
+  | 'billing.plan.set'
+  | 'billing.tiers.set'
+  | 'billing.video.pricing.get'
+  | 'billing.video.pricing.set';
+
+/** What the billing methods need. */
+export interface BillingDependencies {
+  readonly plans: PlanStore;
+  readonly videoPricing: VideoPricingStore;
+  /** Told of changes that a key's next request must know of. */
+  readonly events: AccountEvents;
+  readonly pointsPerUsd: number;
+  readonly clock: Clock;
+}
+
+export function createBillingMethods(
+  dependencies: BillingDependencies,
+): Pick<Handlers, BillingMethodName> {
+  const { plans, videoPricing, events, pointsPerUsd, clock } = dependencies;
+  return {
+    'billing.plan': async (_params, { user }) => {
+      const month = monthOf(new Date(clock.now()));
+      const [tiers, standing] = await Promise.all([plans.tiers(), plans.standing(user.id, month)]);
+      if (standing === undefined) throw new ServiceError('not_found', 'user not found');
+      const { usage, pointsBalance } = standing;
+      const { currentTier, remaining, isQuotaExceeded } = planOf(tiers, standing);
+      return {
+        tiers: tiers.map(tierRecord),
+        current_tier: currentTier,
+        usage: { cost_usd: usage.costUsd, tokens: usage.tokens, requests: usage.requests },
+        remaining: { cost_usd: remaining.costUsd, tokens: remaining.tokens },
+        quota_exceeded: isQuotaExceeded,
+        points_balance: pointsBalance,
+        points_per_usd: pointsPerUsd,
+      };
+    },
+    'billing.plan.set': async ({ user_email, tier }) => {
+      const userId = await plans.assign(user_email, tier);
+      await events.changed({ kind: 'user', userId });
+      return { ok: true };
+    },
+    'billing.tiers.set': async ({ name, monthly_usd_quota, monthly_token_quota, rpm }) => {
+      await plans.saveTier(name, {
+        monthlyUsdQuota: monthly_usd_quota,
+        monthlyTokenQuota: monthly_token_quota,
+        rpm,
+      });
+      await events.changed({ kind: 'tiers' });
+      return { ok: true };
+    },
+    'billing.video.pricing.get': async () => ({
+      pricing: (await videoPricing.list()).map(pricingRecord),
+    }),
+    'billing.video.pricing.set': async (pricing) => {
+      await videoPricing.save({
+        model: pricing.model,
+        mode: pricing.mode,
+        basePrice: pricing.base_price,
+        pricePerSecond: pricing.price_per_second,
+        pricePerFrame: pricing.price_per_frame,
+        resolutionCoeff: pricing.resolution_coeff,
+        currency: pricing.currency,
+        enabled: pricing.enabled,
+      });
+      return { ok: true };
+    },
+  };
+}
+
+const tierRecord = (tier: TierLimits): RpcResult<'billing.plan'>['tiers'][number] => ({
+  name: tier.name,
+  monthly_usd_quota: tier.monthlyUsdQuota,
+  monthly_token_quota: tier.monthlyTokenQuota,
+  rpm: tier.rpm,
+});
+
+function pricingRecord(
+  pricing: VideoPricing,
+): RpcResult<'billing.video.pricing.get'>['pricing'][number] {
+  return {
+    model: pricing.model,
+    mode: pricing.mode,
+    base_price: pricing.basePrice,
+    price_per_second: pricing.pricePerSecond,
+    price_per_frame: pricing.pricePerFrame,
+    resolution_coeff: { ...pricing.resolutionCoeff },
+    currency: pricing.currency,
+    enabled: pricing.enabled,
+  };
+}

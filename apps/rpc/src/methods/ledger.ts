@@ -1,0 +1,42 @@
+import type { UserStore } from '@model-gateway/accounts';
+import type { LedgerReading, LedgerStore } from '@model-gateway/billing';
+import { ServiceError, type RpcResult } from '@model-gateway/contracts';
+import type { Handlers } from '../protocol/handlers.ts';
+
+interface LedgerDependencies {
+  readonly ledger: Pick<LedgerStore, 'read'>;
+  readonly users: Pick<UserStore, 'findOldestAdmin'>;
+}
+
+export function createLedgerMethods({
+  ledger,
+  users,
+}: LedgerDependencies): Pick<Handlers, 'ledger.self'> {
+  return {
+    'ledger.self': async (_params, { user }) => {
+      const owner = user ?? (await users.findOldestAdmin());
+      if (owner === undefined)
+        throw new ServiceError(
+          'not_found',
+          'there is no admin account yet whose wallet it could be',
+        );
+      return ledgerRecord(await ledger.read({ type: 'user', id: owner.id }));
+    },
+  };
+}
+
+/** A wallet or pool as callers are shown it. */
+export function ledgerRecord({ balance, entries }: LedgerReading): RpcResult<'ledger.self'> {
+  return {
+    balance,
+    entries: entries.map(({ id, delta, balanceAfter, kind, note, ref, createdAt }) => ({
+      id,
+      delta,
+      balance_after: balanceAfter,
+      kind,
+      note,
+      ref,
+      created_at: createdAt.toISOString(),
+    })),
+  };
+}

@@ -1,0 +1,169 @@
+import type { AdmissionFacts, BillingFacts } from '@model-gateway/billing';
+import { manualClock, newId, type Locks } from '@model-gateway/kernel';
+import { createTestContext, waitUntil, type TestContext } from '@model-gateway/testkit';
+import { createFactRefresh } from '../src/fact-refresh.ts';
+
+const INTERVAL_MS = 20;
+const alwaysFree: Locks = {
+  acquire: () =>
+    Promise.resolve({ extend: () => Promise.resolve(true), release: () => Promise.resolve(true) }),
+};
+
+let test_: TestContext;
+beforeAll(async () => {
+  test_ = await createTestContext();
+});
+afterAll(() => test_.close());
+
+/** Refreshes from facts that say when they were asked, with a store that can be told to change. */
+function watched(
+  changedSince: BillingFacts['changedSince'],
+  { locks = alwaysFree, now = Date.UTC(2026, 2, 20) } = {},
+) {
+  const clock = manualClock(now);
+  const learned: AdmissionFacts[] = [];
+  let listener = (): void => undefined;
+  const part = createFactRefresh({
+    facts: { changedSince },
+    admission: {
+      learn: (facts) => {
+        learned.push(facts);
+        return Promise.resolve();
+      },
+    },
+    locks,
+    onStoreChange: (onChange) => {
+      listener = onChange;
+      return () => undefined;
+    },
+    clock,
+    log: test_.context.log,
+    intervalMs: INTERVAL_MS,
+  });
+  return { part, clock, learned, changeStore: () => listener() };
+}
+
+async function* nothing(): AsyncGenerator<AdmissionFacts> {
+  // There is no page.
+}
+
+test('what the database knows reaches admission, also when nobody told it', async () => {
+  const { bus, database, clock, log } = test_.context;
+  const userId = newId();
+  const now = new Date(clock.now()).toISOString();
+  await database.usage.record(
+    [
+      {
+        id: newId(),
+        user_id: userId,
+        key_id: newId(),
+        api_key_id: 'service-',
+        project: 'shop',
+        group_id: null,
+        model: 'm',
+        backend: 'gateway',
+        prompt_tokens: 1,
+        completion_tokens: 2,
+        total_tokens: 3,
+        cost: 0.25,
+        multiplier: 1,
+        ref_id: null,
+        created_at: now,
+      },
+    ],
+    { pointsPerUsd: 100 },
+  );
+  const part = createFactRefresh({
+    facts: database.billingFacts,
+    admission: bus.admission,
+    locks: bus.locks,
+    onStoreChange: (listener) => bus.onModeChange(listener),
+    clock,
+    log,
+  });
+  await part.start();
+  const windowOf = async (project: string | null) => {
+    const answer = await bus.admission.admit({
+      knownEpoch: Number.MAX_SAFE_INTEGER,
+      limits: [],
+      window: { userId, project, month: now.slice(0, 7) },
+    });
+    return answer.outcome === 'passed' ? answer.window : undefined;
+  };
+  await waitUntil(async () => (await windowOf(null)) !== undefined, { what: 'a known window' });
+  const used = { costUsd: 0.25, tokens: 3, version: 1 };
+  expect([await windowOf(null), await windowOf('shop')]).toEqual([used, used]);
+  await part.stop();
+});
+
+test('first everything of the month is told, then what is new, and everything again when the store changed', async () => {
+  const asked: string[] = [];
+  const { part, clock, changeStore } = watched((time) => {
+    asked.push(time.toISOString());
+    return nothing();
+  });
+  const askedFor = (count: number) =>
+    waitUntil(async () => asked.length >= count, { what: `${count} rounds` });
+  await part.start();
+  await askedFor(2);
+  clock.advance(30_000);
+  const before = asked.length;
+  await askedFor(before + 2);
+  changeStore();
+  const again = asked.length;
+  await askedFor(again + 2);
+  await part.stop();
+  expect(asked[0]).toBe('2026-03-01T00:00:00.000Z');
+  expect(asked[1]).toBe('2026-03-19T23:59:00.000Z');
+  expect(asked[before + 1]).toBe('2026-03-19T23:59:30.000Z');
+  expect(asked.slice(again)).toContain('2026-03-01T00:00:00.000Z');
+});
+
+test('early in a month the last days of the one before are told too', async () => {
+  const asked: string[] = [];
+  const { part } = watched(
+    (time) => {
+      asked.push(time.toISOString());
+      return nothing();
+    },
+    { now: Date.UTC(2026, 2, 1, 12) },
+  );
+  await part.start();
+  await waitUntil(async () => asked.length > 0, { what: 'a round' });
+  await part.stop();
+  expect(asked[0]).toBe('2026-02-26T12:00:00.000Z');
+});
+
+test('a round that failed is made up for', async () => {
+  const asked: string[] = [];
+  const { part, learned } = watched(async function* failingOnce(time) {
+    asked.push(time.toISOString());
+    yield { windows: [], accounts: [] };
+    if (asked.length === 1) throw new Error('the database went away');
+  });
+  await part.start();
+  await waitUntil(async () => asked.length >= 3, { what: 'three rounds' });
+  await part.stop();
+  expect(asked.slice(0, 3)).toEqual([
+    '2026-03-01T00:00:00.000Z',
+    '2026-03-01T00:00:00.000Z',
+    '2026-03-19T23:59:00.000Z',
+  ]);
+  expect(learned.length).toBeGreaterThanOrEqual(3);
+});
+
+test('one process does it for all', async () => {
+  let tries = 0;
+  const asked: Date[] = [];
+  const { part } = watched((time) => (asked.push(time), nothing()), {
+    locks: {
+      acquire: () => {
+        tries += 1;
+        return Promise.resolve(undefined);
+      },
+    },
+  });
+  await part.start();
+  await waitUntil(async () => tries >= 3, { what: 'three tries' });
+  await part.stop();
+});

@@ -1,0 +1,108 @@
+import type { Cancel } from '@model-gateway/kernel';
+import type { Dispatcher } from 'undici';
+import { abortReason } from './bounded-call.ts';
+
+interface WholeExchangeOptions {
+  readonly cancel: Cancel;
+  readonly totalMs: number;
+  readonly bytesMax: number;
+  /** Called once: with the answer, or with what failed. */
+  readonly onEnd: (
+    failure: unknown,
+    response: { readonly status: number; readonly text: string } | undefined,
+  ) => void;
+}
+
+const ERROR_BODY_BYTES_MAX = 64 * 1024;
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+/** Follows one call to the end of its answer. A class, because one is made per request: its methods are made once. */
+class WholeExchange implements Dispatcher.DispatchHandler {
+  readonly #options: WholeExchangeOptions;
+  readonly #timer: NodeJS.Timeout;
+  readonly #onAbort: () => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #failure: Error | undefined;
+  #status = 0;
+  #isOver = false;
+  #size = 0;
+  #first: Buffer | undefined;
+  #more: Buffer[] | undefined;
+
+  constructor(options: WholeExchangeOptions) {
+    this.#options = options;
+    const { cancel, totalMs } = options;
+    this.#timer = setTimeout(() => {
+      this.#abort(new Error(`the upstream took longer than ${totalMs} ms`));
+    }, totalMs);
+    this.#onAbort = () => this.#abort(abortReason(cancel));
+    cancel.addEventListener('abort', this.#onAbort, { once: true });
+    if (cancel.aborted) this.#failure = abortReason(cancel);
+  }
+
+  #abort(reason: Error): void {
+    this.#failure ??= reason;
+    this.#controller?.abort(reason);
+  }
+
+  #leave(): void {
+    clearTimeout(this.#timer);
+    this.#options.cancel.removeEventListener('abort', this.#onAbort);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#failure !== undefined) controller.abort(this.#failure);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+    this.#status = status;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size > this.#bytesMax()) this.#endEarly(chunk);
+    else if (this.#first === undefined) this.#first = chunk;
+    else (this.#more ??= [this.#first]).push(chunk);
+  }
+
+  /** An error is told as far as it was read; an answer that is cut off must not look whole. */
+  #bytesMax(): number {
+    return isSuccess(this.#status) ? this.#options.bytesMax : ERROR_BODY_BYTES_MAX;
+  }
+
+  #endEarly(chunk: Buffer): void {
+    if (isSuccess(this.#status)) {
+      this.#abort(new Error(`the upstream answered more than ${this.#options.bytesMax} bytes`));
+      return;
+    }
+    (this.#more ??= this.#first === undefined ? [] : [this.#first]).push(chunk);
+    this.#end();
+    this.#controller?.abort(new Error('the rest of an error is not read'));
+  }
+
+  onResponseEnd(): void {
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#leave();
+    const whole = this.#more === undefined ? this.#first : Buffer.concat(this.#more);
+    const text = whole?.toString('utf8') ?? '';
+    this.#options.onEnd(undefined, { status: this.#status, text });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#leave();
+    this.#options.onEnd(this.#failure ?? error, undefined);
+  }
+}
+
+/** Follows one call to the end of its answer, within a time and a size. */
+export const createWholeExchange = (options: WholeExchangeOptions): Dispatcher.DispatchHandler =>
+  new WholeExchange(options);

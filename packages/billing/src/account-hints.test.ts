@@ -1,0 +1,41 @@
+import { silentLog } from '@model-gateway/kernel';
+import { createAccountHints } from './account-hints.ts';
+import type { AdmissionFacts } from './admission-store.ts';
+
+const STATE = { balance: 5, hasHistory: true, refusedUntil: null, version: 3 };
+const POOL = { type: 'group', id: 'g' } as const;
+const WALLET = { type: 'user', id: 'u' } as const;
+
+test('the states of the accounts are told as they are now', async () => {
+  const learned: AdmissionFacts[] = [];
+  const hints = createAccountHints({
+    facts: { account: async ({ type }) => ({ ...STATE, balance: type === 'group' ? 1 : 2 }) },
+    admission: { learn: async (facts) => void learned.push(facts) },
+    log: silentLog,
+  });
+  await hints.refresh([POOL, WALLET]);
+  expect(learned).toEqual([
+    {
+      windows: [],
+      accounts: [
+        { ...POOL, ...STATE, balance: 1 },
+        { ...WALLET, ...STATE, balance: 2 },
+      ],
+    },
+  ]);
+});
+
+test.each([
+  { what: 'the truth cannot be read', isReadable: false },
+  { what: 'nobody listens', isReadable: true },
+])('a warning is all that comes of it when $what', async ({ isReadable }) => {
+  const warnings: string[] = [];
+  const away = () => Promise.reject(new Error('away'));
+  const hints = createAccountHints({
+    facts: { account: isReadable ? async () => STATE : away },
+    admission: { learn: away },
+    log: { ...silentLog, warn: (_fields: unknown, text: string) => void warnings.push(text) },
+  });
+  await hints.refresh([POOL]);
+  expect(warnings).toEqual(['a new balance was not told']);
+});

@@ -1,0 +1,70 @@
+import { decideAdmission } from './admission-decision.ts';
+import { FREE_TIER, isDrained } from './drained-tier.ts';
+
+const now = new Date('2026-03-04T00:00:00Z');
+const fresh = { costUsd: 0.99, tokens: 99_999 };
+const drained = { costUsd: 1, tokens: 0 };
+const account = { balance: 5, hasHistory: true, refusedUntil: null };
+const empty = { balance: 0, hasHistory: true, refusedUntil: null };
+const unopened = { balance: 0, hasHistory: false, refusedUntil: null };
+const refused = { ...account, refusedUntil: new Date('2026-04-01T00:00:00Z') };
+const forgiven = { ...account, refusedUntil: new Date('2026-03-01T00:00:00Z') };
+
+test.each([
+  { why: 'the tier is not drained', window: fresh, account: unopened, decision: 'admit' },
+  { why: 'the usage is not known', window: undefined, account: empty, decision: 'admit' },
+  { why: 'the account is not known', window: drained, account: undefined, decision: 'admit' },
+  { why: 'the wallet is funded', window: drained, account, decision: 'admit' },
+  { why: 'the refusal is of last month', window: drained, account: forgiven, decision: 'admit' },
+  {
+    why: 'the account was never funded',
+    window: drained,
+    account: unopened,
+    decision: 'quota_exceeded',
+  },
+  { why: 'the points are spent', window: drained, account: empty, decision: 'payment_required' },
+  {
+    why: 'the account is refused',
+    window: drained,
+    account: refused,
+    decision: 'payment_required',
+  },
+])('when $why: $decision', ({ window, account: state, decision }) => {
+  expect(decideAdmission({ tier: FREE_TIER, window, account: state, isPriced: true, now })).toBe(
+    decision,
+  );
+});
+
+test.each([
+  { why: 'a funded wallet', account, decision: 'payment_required' },
+  { why: 'an empty one', account: empty, decision: 'payment_required' },
+  { why: 'none', account: unopened, decision: 'quota_exceeded' },
+])('a model without a price on a drained tier, with $why: $decision', (row) => {
+  const state = { tier: FREE_TIER, window: drained, account: row.account, isPriced: false, now };
+  expect(decideAdmission(state)).toBe(row.decision);
+});
+
+test('a model without a price passes as long as the tier has something left', () => {
+  const state = { tier: FREE_TIER, window: fresh, account: unopened, isPriced: false, now };
+  expect(decideAdmission(state)).toBe('admit');
+});
+
+test.each([
+  { usage: { costUsd: 0.99, tokens: 0 }, is: false },
+  { usage: { costUsd: 1, tokens: 0 }, is: true },
+  {
+    usage: { costUsd: 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1, tokens: 0 },
+    is: true,
+  },
+  { usage: { costUsd: 0, tokens: 99_999 }, is: false },
+  { usage: { costUsd: 0, tokens: 100_000 }, is: true },
+])('the free tier with $usage used is drained: $is', ({ usage, is }) => {
+  expect(isDrained(FREE_TIER, usage)).toBe(is);
+});
+
+test('a tier without quotas is never drained, and one with quotas of zero always is', () => {
+  const unlimited = { monthlyUsdQuota: null, monthlyTokenQuota: null };
+  expect(isDrained(unlimited, { costUsd: 1e9, tokens: 1e12 })).toBe(false);
+  expect(isDrained({ ...unlimited, monthlyTokenQuota: 0 }, { costUsd: 0, tokens: 0 })).toBe(true);
+  expect(isDrained({ ...unlimited, monthlyUsdQuota: 0 }, { costUsd: 0, tokens: 0 })).toBe(true);
+});

@@ -1,0 +1,27 @@
+import type {
+  AccountState,
+  AdmissionFacts,
+  DrawingAccount,
+  QuotaWindow,
+  WindowUsage,
+} from './admission-store.ts';
+
+/** The limits of a tier; null means unlimited. */
+export interface TierLimits {
+  readonly name: string;
+  readonly monthlyUsdQuota: number | null;
+  readonly monthlyTokenQuota: number | null;
+  readonly rpm: number | null;
+}
+
+/** The truth behind the hints of the admission store. */
+export interface BillingFacts {
+  /** A window without rows is all zeros. */
+  window(window: QuotaWindow): Promise<WindowUsage>;
+  /** An account that nobody opened is empty, without history, version 0. */
+  account(account: DrawingAccount): Promise<AccountState>;
+  /** The tier of a user, `free` where none is set. */
+  tierOf(userId: string): Promise<TierLimits>;
+  /** Everything that changed since then, a page at a time: windows of that month and of later ones, and accounts. */
+  changedSince(time: Date): AsyncIterable<AdmissionFacts>;
+}

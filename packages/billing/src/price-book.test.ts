@@ -1,0 +1,119 @@
+import { setImmediate } from 'node:timers/promises';
+import { silentLog } from '@model-gateway/kernel';
+import { createPriceBook, type PriceBook } from './price-book.ts';
+import { PRICES_CHANNEL } from './price-store.ts';
+import { pricesWith, type TokenPrice } from './prices.ts';
+
+const usage = { prompt_tokens: 1_000_000, completion_tokens: 1_000_000 };
+const price = (pattern: string, perMillion: number): TokenPrice => ({
+  pattern,
+  inputPerMillion: perMillion,
+  outputPerMillion: perMillion,
+});
+
+interface Opened {
+  readonly book: PriceBook;
+  readonly announce: () => void;
+}
+
+function openBook(list: () => Promise<readonly TokenPrice[]>, reloadEveryMs?: number): Opened {
+  const listeners = new Map<string, (message: string) => void>();
+  const book = createPriceBook({
+    store: { list },
+    channels: {
+      subscribe(channel, listener) {
+        listeners.set(channel, listener);
+        return Promise.resolve({
+          close: () => Promise.resolve(void listeners.delete(channel)),
+        });
+      },
+    },
+    log: silentLog,
+    ...(reloadEveryMs === undefined ? {} : { reloadEveryMs }),
+  });
+  return { book, announce: () => listeners.get(PRICES_CHANNEL)?.('gpt-4o') };
+}
+
+test('the longest match counts over built-in prices and overrides together', async () => {
+  const overrides = [
+    price('gpt', 1),
+    price('gpt-4o', 2),
+    price('demo', 3),
+    price('gpt-4o-mini-2', 4),
+  ];
+  const { book } = openBook(() => Promise.resolve(overrides));
+  expect(book.costOf('demo-chat', usage)).toBeNull();
+  await book.start();
+  expect(book.costOf('Demo-Chat', usage)).toBe(6);
+  expect(book.costOf('gpt-4o', usage)).toBe(4);
+  expect(book.costOf('gpt-4o-mini', usage)).toBe(0.75);
+  expect(book.costOf('gpt-4o-mini-2024-07-18', usage)).toBe(8);
+  expect(book.priceOf('gpt-x')?.pattern).toBe('gpt');
+  expect(book.priceOf('unknown')).toBeUndefined();
+  await book.stop();
+});
+
+test('a price of zero is a price', async () => {
+  const { book } = openBook(() => Promise.resolve([price('demo-chat', 0)]));
+  await book.start();
+  expect(book.costOf('demo-chat', usage)).toBe(0);
+  await book.stop();
+});
+
+test('a list says which prices are built in and which were laid over them, each pattern once', () => {
+  const listed = pricesWith([price('gpt-4o', 2), price('demo', 3)]);
+  expect(listed.filter(({ pattern }) => pattern === 'gpt-4o')).toEqual([
+    { ...price('gpt-4o', 2), source: 'override' },
+  ]);
+  expect(listed.find(({ pattern }) => pattern === 'gpt-4o-mini')?.source).toBe('built-in');
+  expect(listed.at(-1)).toEqual({ ...price('demo', 3), source: 'override' });
+});
+
+test('a change that is announced while the store is being read is not missed', async () => {
+  let stored = [price('demo', 1)];
+  const answers: (() => void)[] = [];
+  const { book, announce } = openBook(() => {
+    const seen = stored;
+    return new Promise((resolve) => answers.push(() => resolve(seen)));
+  });
+  const answerNext = async (): Promise<void> => {
+    await setImmediate();
+    answers.shift()?.();
+  };
+  const started = book.start();
+  await setImmediate();
+  stored = [price('demo', 5)];
+  announce();
+  announce();
+  await answerNext();
+  await started;
+  expect(book.costOf('demo', usage)).toBe(2);
+  const reloaded = book.reload();
+  await answerNext();
+  await answerNext();
+  await reloaded;
+  expect(book.costOf('demo', usage)).toBe(10);
+  expect(answers).toEqual([]);
+  await book.stop();
+});
+
+test('what cannot be read stays as it was, and is read by and by', async () => {
+  let answer: () => Promise<readonly TokenPrice[]> = () => Promise.reject(new Error('away'));
+  let onRead: () => void = () => undefined;
+  const { book } = openBook(() => {
+    onRead();
+    return answer();
+  }, 1);
+  await book.start();
+  expect(book.costOf('gpt-4o', usage)).toBe(12.5);
+  answer = () => Promise.resolve([price('gpt-4o', 1)]);
+  await new Promise<void>((resolve) => {
+    onRead = resolve;
+  });
+  await book.reload();
+  expect(book.costOf('gpt-4o', usage)).toBe(2);
+  answer = () => Promise.reject(new Error('away again'));
+  await book.reload();
+  expect(book.costOf('gpt-4o', usage)).toBe(2);
+  await book.stop();
+});

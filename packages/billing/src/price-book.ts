@@ -1,0 +1,74 @@
+import type { TokenUsage } from '@model-gateway/contracts';
+import type { Channels, Log, Part, Subscription } from '@model-gateway/kernel';
+import { PRICES_CHANNEL, type PriceStore } from './price-store.ts';
+import { costOf, priceOf, pricesWith, type TokenPrice } from './prices.ts';
+
+/** The prices that this process goes by: in memory, and kept in step with the store. */
+export interface PriceBook extends Part {
+  /** Undefined means unpriced, never free. */
+  priceOf(model: string): TokenPrice | undefined;
+  /** In USD; null when the model has no price. */
+  costOf(
+    model: string,
+    usage: Pick<TokenUsage, 'prompt_tokens' | 'completion_tokens'>,
+  ): number | null;
+  /** Reads the store again. What cannot be read now stays as it was; never rejects. */
+  reload(): Promise<void>;
+}
+
+interface PriceBookDependencies {
+  readonly store: Pick<PriceStore, 'list'>;
+  readonly channels: Pick<Channels, 'subscribe'>;
+  readonly log: Log;
+  /** For what was announced and not heard, and for changes made in the database by hand. */
+  readonly reloadEveryMs?: number;
+}
+
+const RELOAD_EVERY_MS = 30_000;
+
+export function createPriceBook(dependencies: PriceBookDependencies): PriceBook {
+  const { store, channels, log, reloadEveryMs = RELOAD_EVERY_MS } = dependencies;
+  let prices: readonly TokenPrice[] = pricesWith([]);
+  let reading: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  let subscription: Subscription | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function read(): Promise<void> {
+    try {
+      prices = pricesWith(await store.list());
+    } catch (error) {
+      log.warn({ error }, 'the prices could not be read; the known ones stay');
+    }
+  }
+
+  function readNow(): Promise<void> {
+    next = undefined;
+    reading = read().finally(() => (reading = undefined));
+    return reading;
+  }
+
+  // What is being read may be from before a change; then it is read once more.
+  function reload(): Promise<void> {
+    if (reading === undefined) return readNow();
+    next ??= reading.then(readNow);
+    return next;
+  }
+
+  return {
+    name: 'prices',
+    priceOf: (model) => priceOf(model, prices),
+    costOf: (model, usage) => costOf(model, usage, prices),
+    reload,
+    async start() {
+      subscription = await channels.subscribe(PRICES_CHANNEL, () => void reload());
+      timer = setInterval(() => void reload(), reloadEveryMs).unref();
+      await reload();
+    },
+    async stop() {
+      clearInterval(timer);
+      await subscription?.close();
+      await (next ?? reading);
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { QuotaWindow } from './admission-store.ts';
+
+/** Keys with this label share the window of the whole user. */
+const DEFAULT_PROJECT = 'default';
+const MONTH_CHARS = 'YYYY-MM'.length;
+const MS_PER_SECOND = 1000;
+
+/** Whose usage it is, as a request or a usage event says it. */
+export interface UsageOwner {
+  readonly userId: string;
+  /** Null for requests that came with a JWT. */
+  readonly keyId: string | null;
+  readonly project: string | null;
+}
+
+/** The UTC month of a moment, `YYYY-MM`. */
+export const monthOf = (moment: Date): string => moment.toISOString().slice(0, MONTH_CHARS);
+
+/** The window that a request is held against: its key's project where it has one of its own, otherwise the whole user. */
+export function windowOf(owner: UsageOwner, moment: Date): QuotaWindow {
+  const { userId, keyId, project } = owner;
+  const isLabelled = keyId !== null && project !== null && project !== DEFAULT_PROJECT;
+  return { userId, project: isLabelled ? project : null, month: monthOf(moment) };
+}
+
+/** The windows that a request counts in: first the one that it is held against, and always that of the whole user. */
+export function windowsOf(
+  owner: UsageOwner,
+  moment: Date,
+): readonly [held: QuotaWindow, ...others: QuotaWindow[]] {
+  const held = windowOf(owner, moment);
+  return held.project === null ? [held] : [held, { ...held, project: null }];
+}
+
+/** The first moment of a UTC month. */
+export function monthStart(moment: Date): Date {
+  return new Date(Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth(), 1));
+}
+
+/** The first moment of the next UTC month. */
+export function nextMonthStart(moment: Date): Date {
+  return new Date(Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth() + 1, 1));
+}
+
+/** `Retry-After` of a quota answer: whole seconds, after which the next month has begun. */
+export function secondsToNextMonth(now: Date): number {
+  return Math.ceil((nextMonthStart(now).getTime() - now.getTime()) / MS_PER_SECOND);
+}
+
+/** One text per window, the same for equal windows. */
+export const windowName = ({ userId, project, month }: QuotaWindow): string =>
+  JSON.stringify([userId, month, project]);

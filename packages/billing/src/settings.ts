@@ -1,0 +1,11 @@
+import { integer, setting, withDefault } from '@model-gateway/kernel';
+
+const POINTS_PER_USD_MAX = 1_000_000;
+
+/** What a point is worth, for the apps that charge points or show them. */
+export const billingSettings = {
+  pointsPerUsd: setting('POINTS_PER_USD', withDefault(integer(1, POINTS_PER_USD_MAX), 100), {
+    description: 'How many points a US dollar is.',
+    defaultText: '100',
+  }),
+};

@@ -1,0 +1,60 @@
+export type VideoPriceMode = 'per_call' | 'per_second_resolution' | 'per_frame';
+
+/** What video costs on a model, in USD. */
+export interface VideoPrice {
+  readonly mode: VideoPriceMode;
+  readonly basePrice: number;
+  readonly pricePerSecond: number;
+  readonly pricePerFrame: number;
+  /** Multipliers by short side in pixels, `*` for any other. */
+  readonly resolutionCoeff: Readonly<Record<string, number>>;
+  /** One that is not enabled counts as absent. */
+  readonly enabled: boolean;
+}
+
+/** What is asked for; what is left out has a default. */
+export interface VideoShape {
+  readonly durationSeconds?: number | undefined;
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
+  readonly frames?: number | undefined;
+}
+
+const DURATION_SECONDS_DEFAULT = 5;
+const WIDTH_PIXELS_DEFAULT = 1280;
+const HEIGHT_PIXELS_DEFAULT = 720;
+const FRAMES_PER_SECOND = 24;
+const ANY_SHORT_SIDE = '*';
+
+/** What video costs on a model that has no price of its own. */
+export const FALLBACK_VIDEO_PRICE: VideoPrice = {
+  mode: 'per_second_resolution',
+  basePrice: 0,
+  pricePerSecond: 0.005,
+  pricePerFrame: 0,
+  resolutionCoeff: { [ANY_SHORT_SIDE]: 1 },
+  enabled: true,
+};
+
+/** What a video costs in USD, by the price of its model. */
+export function videoCostOf(configured: VideoPrice | undefined, video: VideoShape): number {
+  const price = configured?.enabled === true ? configured : FALLBACK_VIDEO_PRICE;
+  const duration = video.durationSeconds ?? DURATION_SECONDS_DEFAULT;
+  switch (price.mode) {
+    case 'per_call':
+      return price.basePrice;
+    case 'per_second_resolution':
+      return price.basePrice + duration * price.pricePerSecond * coefficientOf(price, video);
+    case 'per_frame':
+      return price.basePrice + (video.frames ?? duration * FRAMES_PER_SECOND) * price.pricePerFrame;
+  }
+}
+
+function coefficientOf({ resolutionCoeff }: VideoPrice, video: VideoShape): number {
+  const { width = WIDTH_PIXELS_DEFAULT, height = HEIGHT_PIXELS_DEFAULT } = video;
+  const shortSide = String(Math.min(width, height));
+  return own(resolutionCoeff, shortSide) ?? own(resolutionCoeff, ANY_SHORT_SIDE) ?? 1;
+}
+
+const own = (table: Readonly<Record<string, number>>, key: string): number | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;

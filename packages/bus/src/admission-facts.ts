@@ -1,0 +1,66 @@
+import type {
+  AccountState,
+  AdmissionFacts,
+  DrawingAccount,
+  QuotaWindow,
+  WindowUsage,
+} from '@model-gateway/billing';
+
+/** A fact as Redis keeps it: a line that begins with its version, and when it expires. */
+export interface KeptFact {
+  readonly name: string;
+  readonly fact: string;
+  readonly expiry: readonly [how: 'PX' | 'PXAT', milliseconds: string];
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const WINDOW_KEPT_MS = 2 * DAY_MS;
+const ACCOUNT_KEPT_MS = 3 * DAY_MS;
+
+/** What a window's fact is kept under. A project can be any text, so it comes last. */
+export const windowName = ({ userId, project, month }: QuotaWindow): string =>
+  project === null ? `window:${month}:${userId}` : `window:${month}:${userId}:${project}`;
+
+/** What an account's fact is kept under. */
+export const accountName = ({ type, id }: DrawingAccount): string => `account:${type}:${id}`;
+
+/** Facts as Redis keeps them: of a window until some days after its month, of an account for some days. */
+export function keptFacts({ windows, accounts }: AdmissionFacts): readonly KeptFact[] {
+  return [
+    ...windows.map((window): KeptFact => ({
+      name: windowName(window),
+      fact: `${window.version} ${window.costUsd} ${window.tokens}`,
+      expiry: ['PXAT', String(endOfMonth(window.month) + WINDOW_KEPT_MS)],
+    })),
+    ...accounts.map((account): KeptFact => ({
+      name: accountName(account),
+      fact: `${account.version} ${account.balance} ${account.hasHistory ? 1 : 0} ${account.refusedUntil?.getTime() ?? ''}`,
+      expiry: ['PX', String(ACCOUNT_KEPT_MS)],
+    })),
+  ];
+}
+
+/** Undefined for what is not a fact. */
+export function readWindow(fact: unknown): WindowUsage | undefined {
+  if (typeof fact !== 'string') return undefined;
+  const [version, costUsd, tokens] = fact.split(' ');
+  return { version: Number(version), costUsd: Number(costUsd), tokens: Number(tokens) };
+}
+
+/** Undefined for what is not a fact. */
+export function readAccount(fact: unknown): AccountState | undefined {
+  if (typeof fact !== 'string') return undefined;
+  const [version, balance, hasHistory, refusedUntil = ''] = fact.split(' ');
+  return {
+    version: Number(version),
+    balance: Number(balance),
+    hasHistory: hasHistory === '1',
+    refusedUntil: refusedUntil === '' ? null : new Date(Number(refusedUntil)),
+  };
+}
+
+/** When the month is over, in milliseconds since the epoch. */
+function endOfMonth(month: string): number {
+  const [year, number] = month.split('-');
+  return Date.UTC(Number(year), Number(number));
+}

@@ -1,0 +1,160 @@
+import type { AdmissionAnswer, AdmissionRequest, AdmissionStore } from '@model-gateway/billing';
+import type { Redis } from 'ioredis';
+import {
+  accountName,
+  keptFacts,
+  readAccount,
+  readWindow,
+  windowName,
+  type KeptFact,
+} from '../admission-facts.ts';
+import { createTurnBatch } from '../turn-batch.ts';
+import { redisCounterKey } from './redis-counters.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import { script, sendNow } from './script.ts';
+
+interface RedisAdmissionOptions {
+  readonly connection: RedisConnection;
+  readonly prefix: string;
+  /** The counter of account changes. */
+  readonly epochCounter: string;
+}
+
+const LIMITED_MS = 60_000;
+const LOG_KEPT_MS = 2 * LIMITED_MS;
+// So many that a script of them ends well within the command timeout and fits the stack of its language.
+const ADMIT_AT_ONCE = 128;
+const LEARN_AT_ONCE = 200;
+
+// Keys: the epoch, the facts, then what each limit counts. Values: how many keys are facts and the epoch; then for each request
+// the epoch that it knows, how many limits it has, and what each of them allows.
+// Accepted requests are logged by the clock of Redis, in microseconds, in one list a minute: only this minute's and the last
+// one's can count, the others expire, and nothing has to be trimmed. Of the last minute's it is enough to look at the one
+// that would fill the limit up.
+const ADMIT = script(`
+local held = redis.call('MGET', unpack(KEYS, 1, ARGV[1]))
+local epoch = tonumber(held[1] or 0)
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local accepted = string.format('%.0f', now)
+local minute = math.floor(time[1] / 60)
+
+local function isReached(log, allowed)
+  local left = allowed - redis.call('LLEN', log .. minute)
+  if left <= 0 then return true end
+  local last = redis.call('LINDEX', log .. (minute - 1), -left)
+  return last and now - last < ${LIMITED_MS * 1000}
+end
+
+local function firstReached(key, value, count)
+  for limit = 0, count - 1 do
+    if isReached(KEYS[key + limit], ARGV[value + limit]) then return limit end
+  end
+end
+
+local outcomes = {}
+local key, value = ARGV[1] + 1, 2
+while value < #ARGV do
+  local known, count = tonumber(ARGV[value]), tonumber(ARGV[value + 1])
+  local reached = epoch <= known and firstReached(key, value + 2, count)
+  if epoch <= known and not reached then
+    for limit = key, key + count - 1 do
+      local log = KEYS[limit] .. minute
+      if redis.call('RPUSH', log, accepted) == 1 then redis.call('PEXPIRE', log, ${LOG_KEPT_MS}) end
+    end
+  end
+  outcomes[#outcomes + 1] = reached or -1
+  key, value = key + count, value + 2 + count
+end
+return { held, outcomes }
+`);
+
+// A fact begins with its version. Values: for each key the fact, and how and when it expires.
+const LEARN = script(`
+local function version(fact) return tonumber(string.match(fact, '^%d+')) end
+for index, key in ipairs(KEYS) do
+  local fact, expiry, at = ARGV[index * 3 - 2], ARGV[index * 3 - 1], ARGV[index * 3]
+  local held = redis.call('GET', key)
+  if not held or version(held) < version(fact) then redis.call('SET', key, fact, expiry, at) end
+end
+`);
+
+/** Limits and facts that all processes on one Redis share, on the clock of Redis. */
+export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionStore {
+  const { connection, prefix, epochCounter } = options;
+  const epochKey = redisCounterKey(prefix, epochCounter);
+  const factKey = (name: string): string => `${prefix}admission:${name}`;
+
+  function factKeys(requests: readonly AdmissionRequest[]): string[] {
+    const keys = [epochKey];
+    for (const { window, account } of requests) {
+      if (window !== undefined) keys.push(factKey(windowName(window)));
+      if (account !== undefined) keys.push(factKey(accountName(account)));
+    }
+    return keys;
+  }
+
+  async function admitAll(
+    requests: readonly AdmissionRequest[],
+  ): Promise<readonly AdmissionAnswer[]> {
+    const keys = factKeys(requests);
+    // Where nothing is counted there is nothing that a script is needed for.
+    if (requests.every(({ limits }) => limits.length === 0)) {
+      return readAnswers(requests, await connection.run((client) => readNow(client, keys)), []);
+    }
+    const values = [String(keys.length)];
+    for (const { knownEpoch, limits } of requests) {
+      values.push(String(knownEpoch), String(limits.length));
+      for (const { name, requestsPerMinute } of limits) {
+        keys.push(`${prefix}admitted:${name}:`);
+        values.push(String(requestsPerMinute));
+      }
+    }
+    const answer = await connection.run((client) => ADMIT.runNow(client, keys, values));
+    const parts: readonly unknown[] = Array.isArray(answer) ? answer : [];
+    return readAnswers(requests, parts[0], parts[1]);
+  }
+
+  async function learn(facts: readonly KeptFact[]): Promise<void> {
+    const keys = facts.map(({ name }) => factKey(name));
+    const values = facts.flatMap(({ fact, expiry }) => [fact, ...expiry]);
+    await connection.run((client) => LEARN.run(client, keys, values));
+  }
+
+  return {
+    admit: createTurnBatch(admitAll, ADMIT_AT_ONCE),
+    async learn(facts) {
+      const kept = keptFacts(facts);
+      for (let at = 0; at < kept.length; at += LEARN_AT_ONCE) {
+        await learn(kept.slice(at, at + LEARN_AT_ONCE));
+      }
+    },
+  };
+}
+
+async function readNow(client: Redis, keys: readonly string[]): Promise<unknown> {
+  const [error, values] = await sendNow(client, ['mget', ...keys]);
+  if (error !== null) throw error;
+  return values;
+}
+
+/** The epoch and the facts in the order of their keys, and for each request the number of the limit that it reached, or -1. */
+function readAnswers(
+  requests: readonly AdmissionRequest[],
+  held: unknown,
+  outcomes: unknown,
+): readonly AdmissionAnswer[] {
+  if (!Array.isArray(held) || !Array.isArray(outcomes)) {
+    throw new TypeError('Redis answered an admission with something else');
+  }
+  const epoch = Number(held[0] ?? 0);
+  let at = 1;
+  return requests.map((request, index) => {
+    const window: unknown = request.window === undefined ? undefined : held[at++];
+    const account: unknown = request.account === undefined ? undefined : held[at++];
+    if (epoch > request.knownEpoch) return { outcome: 'stale', epoch };
+    const limit = request.limits[Number(outcomes[index] ?? -1)];
+    if (limit !== undefined) return { outcome: 'limited', epoch, limit };
+    return { outcome: 'passed', epoch, window: readWindow(window), account: readAccount(account) };
+  });
+}

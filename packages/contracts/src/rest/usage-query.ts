@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { clamped, usageRecord } from '../rpc/records.ts';
+import { timeBound } from './time-bound.ts';
+
+const REF_CHARS_MAX = 64;
+const LIMIT_DEFAULT = 100;
+const LIMIT_MAX = 500;
+const OFFSET_MAX = 2 ** 31 - 1;
+
+/** Trimmed and cut; what is blank says nothing. */
+const refIds = z
+  .array(
+    z
+      .string()
+      .refine((ref) => !ref.includes('\u0000'), 'must not contain NUL characters')
+      .transform((ref) => [...ref.trim()].slice(0, REF_CHARS_MAX).join('')),
+  )
+  .transform((refs) => [...new Set(refs.filter((ref) => ref !== ''))]);
+
+const bound = (dateMeans: 'its start' | 'its end') =>
+  z.string().transform((text, context) => {
+    const moment = timeBound(text, dateMeans);
+    if (moment !== undefined) return moment;
+    context.addIssue('must be YYYY-MM-DD or an RFC 3339 timestamp');
+    return z.NEVER;
+  });
+
+/** The body of `POST /api/admin/usage/query`: everything in it is optional, and all of it must fit a row. */
+export const usageQuerySchema = z.object({
+  ref_ids: refIds
+    .nullish()
+    .transform((refs) => refs ?? [])
+    .describe('rows with any of these references; without one that is not blank, all rows'),
+  since: bound('its start')
+    .nullish()
+    .describe('from this moment, or the start of this UTC day, on'),
+  until: bound('its end')
+    .nullish()
+    .describe('before this moment, or up to the end of this UTC day'),
+  group_by: z.enum(['model', 'backend', 'ref', 'day']).nullish(),
+  limit: clamped(1, LIMIT_MAX)
+    .nullable()
+    .prefault(LIMIT_DEFAULT)
+    .transform((limit) => limit ?? LIMIT_DEFAULT),
+  offset: clamped(0, OFFSET_MAX)
+    .nullable()
+    .prefault(0)
+    .transform((offset) => offset ?? 0),
+  include_records: z
+    .boolean()
+    .nullable()
+    .prefault(false)
+    .transform((included) => included ?? false),
+});
+
+const sums = z.object({
+  requests: z.int(),
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+  /** Rows without a price add nothing. */
+  cost_usd: z.number(),
+});
+
+/** The answer of `POST /api/admin/usage/query`. */
+export const usageAnswerSchema = z.object({
+  totals: sums,
+  /** With `group_by`: the most tokens first, then by key. */
+  groups: z.array(sums.extend({ key: z.string().nullable() })).optional(),
+  /** With `include_records`: the newest first, then by id. */
+  records: z.array(usageRecord.extend({ api_key_id: z.string() })).optional(),
+  records_total: z.int().optional(),
+  limit: z.int().optional(),
+  offset: z.int().optional(),
+});

@@ -1,0 +1,28 @@
+import { FREE_TIER, type BillingFacts } from '@model-gateway/billing';
+import { readAccounts } from './account-states.ts';
+import { readChangedFacts } from './changed-facts.ts';
+import type { Connection } from './connection.ts';
+import { readTiers } from './tier-limits.ts';
+import { readWindows } from './window-usage.ts';
+
+/** What the database knows about quotas and accounts. */
+export function createPostgresBillingFacts(connection: Connection): BillingFacts {
+  return {
+    window: (window) =>
+      connection.run(async (queries) => only(await readWindows(queries, [window]))),
+    account: (account) =>
+      connection.run(async (queries) => only(await readAccounts(queries, [account]))),
+    tierOf: (userId) =>
+      connection.run(
+        async (queries) => (await readTiers(queries, [userId])).get(userId) ?? FREE_TIER,
+      ),
+    changedSince: (time) => readChangedFacts(connection, time),
+  };
+}
+
+/** What one question was asked for. */
+function only<Answer>(answers: readonly Answer[]): Answer {
+  const [answer] = answers;
+  if (answer === undefined) throw new Error('the database gave no answer');
+  return answer;
+}

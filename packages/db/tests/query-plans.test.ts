@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { newId, silentLog } from '@model-gateway/kernel';
+import { createDatabase, type Database } from '../src/database.ts';
+import { openTestDatabase, type OpenedDatabase } from './test-database.ts';
+import { usageEvent } from './usage-event.ts';
+
+// Enough that reading a whole table costs more than an index.
+const SEED = [
+  `SELECT usage_records_ensure_partition(month::date)
+   FROM generate_series('2026-01-01'::date, '2026-04-01'::date, '1 month') AS month`,
+  `INSERT INTO usage_records (api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens,
+     cost, created_at, ref_id, user_id, key_id, project)
+   SELECT 'service-', 'model-' || n % 20, 'gateway', 1, 1, 2, 0.001,
+     '2026-01-01T00:00:00Z'::timestamptz + n * INTERVAL '8 minutes', 'ref-' || n % 1000,
+     md5((n % 5000)::text)::uuid, gen_random_uuid(), 'shop'
+   FROM generate_series(1, 15000) AS n`,
+  `INSERT INTO ledger_accounts (owner_type, owner_id, balance, updated_at)
+   SELECT 'user', md5(n::text)::uuid, 0, '2026-01-01' FROM generate_series(0, 29999) AS n`,
+  `INSERT INTO ledger_entries (account_id, delta, balance_after, kind)
+   SELECT id, 1000, 1000, 'topup' FROM ledger_accounts`,
+  `UPDATE usage_totals SET updated_at = '2026-01-01'`,
+  'VACUUM ANALYZE',
+];
+
+describe('with many rows no whole table is read', () => {
+  let database: OpenedDatabase;
+  const userId = uuidOf('7');
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    for (const statement of SEED) await database.raw.query(statement);
+  });
+
+  afterAll(() => database.close());
+
+  const readInWhole = async () => {
+    await database.raw.query('SELECT pg_stat_force_next_flush()');
+    const rows = await database.raw.query<{ table: string; rows: number }>(
+      `SELECT relname AS table, seq_tup_read::int AS rows FROM pg_stat_user_tables
+       WHERE relname LIKE 'usage%' OR relname LIKE 'ledger%' ORDER BY 1`,
+    );
+    return new Map(rows.map(({ table, rows: read }) => [table, read]));
+  };
+
+  /** The tables that work reads in whole. It gets connections of its own: what they read is told when they end. */
+  async function tablesReadBy(work: (own: Database) => Promise<unknown>): Promise<string[]> {
+    const before = await readInWhole();
+    const own = createDatabase({ databaseUrl: database.raw.url, log: silentLog });
+    await work(own);
+    await own.close();
+    const connected = `SELECT 1 FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'model-gateway'`;
+    while ((await database.raw.query(connected)).length > 0)
+      await new Promise((resolve) => setImmediate(resolve));
+    return [...(await readInWhole())]
+      .filter(([table, rows]) => rows > (before.get(table) ?? 0))
+      .map(([table]) => table);
+  }
+
+  const readChanges = async (own: Database) => {
+    for await (const facts of own.billingFacts.changedSince(new Date(Date.now() - 60_000)))
+      expect(facts.windows.length + facts.accounts.length).toBeGreaterThan(0);
+  };
+
+  it.each([
+    {
+      what: 'a batch, also when it comes again',
+      work: async (own: Database) => {
+        const events = Array.from({ length: 100 }, (_, index) =>
+          usageEvent({ user_id: index % 2 === 0 ? uuidOf(String(index)) : newId(), ref_id: 'r' }),
+        );
+        await own.usage.record(events, { pointsPerUsd: 100 });
+        await own.usage.record(events, { pointsPerUsd: 100 });
+      },
+    },
+    {
+      what: 'a listing',
+      work: (own: Database) => own.usage.list({ userId, limit: 50, offset: 0 }),
+    },
+    {
+      what: 'a listing of a project',
+      work: (own: Database) => own.usage.list({ userId, project: 'shop', limit: 50, offset: 0 }),
+    },
+    {
+      what: 'a window',
+      work: (own: Database) => own.billingFacts.window({ userId, project: null, month: '2026-03' }),
+    },
+    {
+      what: 'an account',
+      work: (own: Database) => own.billingFacts.account({ type: 'user', id: userId }),
+    },
+    { what: 'what changed', work: readChanges },
+  ])('for $what', async ({ work }) => {
+    expect(await tablesReadBy(work)).toEqual([]);
+  });
+
+  it('which would be noticed if it were otherwise', async () => {
+    await database.raw.query('DROP INDEX ledger_accounts_updated_at_idx');
+    expect(await tablesReadBy(readChanges)).toEqual(['ledger_accounts']);
+  });
+});
+
+/** The user whom the rows above number so. */
+function uuidOf(number: string): string {
+  const hex = createHash('md5').update(number).digest('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
