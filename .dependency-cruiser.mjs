@@ -41,6 +41,12 @@ export default {
       ['host'],
       ['kernel', ...PURE, ...TURNS, ...ADAPTERS],
     ),
+    layer(
+      'serving',
+      'What serves models is made of rules and adapters, on the stores of its host.',
+      ['serving'],
+      ['kernel', 'host', ...PURE, ...TURNS, ...ADAPTERS],
+    ),
     {
       name: 'rules-do-no-io',
       comment:

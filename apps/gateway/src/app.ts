@@ -1,5 +1,4 @@
 import { createAccessTokens } from '@model-gateway/accounts';
-import { createPriceBook } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/host';
 import {
   answerRestError,
@@ -12,8 +11,7 @@ import {
   SERVICE_VERSION,
   type ServerApp,
 } from '@model-gateway/http';
-import { createMeter, createQuotas, createRequestCounter } from '@model-gateway/inference';
-import type { BackendConfig } from '@model-gateway/router';
+import { createServing, type Serving } from '@model-gateway/serving';
 import { Router } from 'express';
 import { createAdminGate } from './admin/admin-gate.ts';
 import { createAliasesAdmin } from './admin/aliases.ts';
@@ -24,7 +22,6 @@ import { createConversationGate } from './conversation-gate.ts';
 import type { GatewayConfig } from './config.ts';
 import { createDocsRoutes } from './docs/routes.ts';
 import { createGatewayKeys } from './gateway-keys.ts';
-import { createGatewayRouter } from './gateway-router.ts';
 import { createInferenceDoor } from './inference-door.ts';
 import { createKeyGate } from './key-gate.ts';
 import { createModelListing } from './openai/model-listing.ts';
@@ -38,35 +35,26 @@ import { createModelsRoute } from './routes/models.ts';
 export { gatewaySettings, type GatewayConfig } from './config.ts';
 
 interface GatewayOptions {
-  /** Backends that are routed to and metered like any other, but appear in no listing or count. */
-  readonly unlisted?: readonly BackendConfig[];
+  /** Where several apps of a process share it; it is then started and stopped by whoever made it. */
+  readonly serving?: Serving;
 }
 
 /** The REST surface: `/v1/*`, `/api/admin/*`, the docs and the probes. */
 export function createGateway(
   config: GatewayConfig,
   context: AppContext,
-  { unlisted = [] }: GatewayOptions = {},
+  options: GatewayOptions = {},
 ): ServerApp {
+  const serving = options.serving ?? createServing(config, context);
   const { database, bus, clock, log, metrics, stopping } = context;
-  const router = createGatewayRouter(config, context, unlisted);
+  const { router, quotas } = serving;
   exposeBackends(router, metrics);
-  const requests = createRequestCounter({ counters: bus.counters, clock, log });
   const cors = createCors(config.corsOrigins);
   const keys = createGatewayKeys(context);
   const limiter = createRequestLimiter({ requestsPerMinute: config.requestsPerMinute, clock });
   const keyGate = createKeyGate({ keys, limiter, admission: bus.admission, clock });
   const tokens = createAccessTokens({ secret: context.jwtSecret, expiresInSecs: 0, clock });
   const readerGate = createReaderGate({ keys, limiter, tokens });
-  const prices = createPriceBook({ store: database.prices, channels: bus.channels, log });
-  const meter = createMeter({ journal: bus.journal, prices, clock, log });
-  const quotas = createQuotas({
-    store: bus.admission,
-    facts: database.billingFacts,
-    isPriced: (model) => prices.priceOf(model) !== undefined,
-    clock,
-    log,
-  });
   const { bodyBytesMax } = config;
   const door = createInferenceDoor({ keyGate, quotas, router, bodyBytesMax });
   const conversationGate = createConversationGate(database.conversations);
@@ -76,13 +64,11 @@ export function createGateway(
       createChatRoute({
         door,
         conversationGate,
-        router,
-        meter,
-        requests,
+        ...serving,
         clock,
         log,
       }),
-      createEmbeddingsRoute({ door, router, meter, requests }),
+      createEmbeddingsRoute({ door, ...serving }),
       createModelsRoute({ readerGate, listing }),
     ],
     (error, request, response) => answerRestError(error, request, response, log),
@@ -116,14 +102,11 @@ export function createGateway(
     name: 'gateway',
     async start() {
       await keys.start();
-      await prices.start();
-      await router.start();
+      if (options.serving === undefined) await serving.start();
     },
     async stop() {
-      await router.stop();
-      await prices.stop();
+      if (options.serving === undefined) await serving.stop();
       await keys.stop();
-      await requests.stop();
     },
     handle(request, response) {
       const path = pathOf(request);

@@ -1,4 +1,3 @@
-import { upstreamSettings } from '@model-gateway/backends';
 import { busSettings } from '@model-gateway/bus';
 import { databaseSettings } from '@model-gateway/db';
 import { adminSettings, tokenSettings } from '@model-gateway/host';
@@ -11,14 +10,13 @@ import {
   type ConfigOf,
   type Environment,
 } from '@model-gateway/kernel';
-import { routerSettings } from '@model-gateway/router';
+import { servingSettings } from '@model-gateway/serving';
 
 const PORT_DEFAULT = 8080;
 
 /** What only the gateway can be told. */
 export const gatewaySettings = {
-  ...upstreamSettings,
-  ...routerSettings,
+  ...servingSettings,
   ...adminSettings,
   requestsPerMinute: setting('SERVICE_API_RATE_LIMIT_RPM', withDefault(integer(0), 60), {
     description:

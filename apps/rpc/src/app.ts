@@ -11,6 +11,7 @@ import {
   SERVICE_VERSION,
   type ServerApp,
 } from '@model-gateway/http';
+import { createServing, type Serving } from '@model-gateway/serving';
 import type { RpcConfig } from './config.ts';
 import { createGroupGuard } from './methods/group-guard.ts';
 import { createMethods } from './methods/index.ts';
@@ -27,10 +28,20 @@ export { accountSettings } from './config.ts';
 
 const MS_PER_SEC = 1000;
 
+interface RpcOptions {
+  /** Where several apps of a process share it; it is then started and stopped by whoever made it. */
+  readonly serving?: Serving;
+}
+
 /** The JSON-RPC management plane: one set of methods, two transports, and the event stream beside them. */
-export function createRpc(config: RpcConfig, context: AppContext): ServerApp {
+export function createRpc(
+  config: RpcConfig,
+  context: AppContext,
+  options: RpcOptions = {},
+): ServerApp {
+  const serving = options.serving ?? createServing(config, context);
   const { database, bus, log, metrics, stopping } = context;
-  const services = createServices(config, context);
+  const services = createServices(config, context, serving);
   const { accounts } = services;
   const isAdminToken = createAdminTokenCheck(config.adminToken);
   const clientIp = createClientIp(config.trustProxy);
@@ -77,10 +88,13 @@ export function createRpc(config: RpcConfig, context: AppContext): ServerApp {
 
   return {
     name: 'rpc',
-    start: async () => undefined,
+    async start() {
+      if (options.serving === undefined) await serving.start();
+    },
     async stop() {
       sse.close();
       await webSocket.close();
+      if (options.serving === undefined) await serving.stop();
     },
     handle(request, response) {
       const path = pathOf(request);

@@ -12,6 +12,7 @@ import {
   type ConfigOf,
   type Environment,
 } from '@model-gateway/kernel';
+import { servingSettings } from '@model-gateway/serving';
 
 const PORT_DEFAULT = 8081;
 
@@ -19,6 +20,7 @@ const PORT_DEFAULT = 8081;
 export const accountSettings = {
   ...adminSettings,
   ...billingSettings,
+  ...servingSettings,
   anonymousIdleSecs: setting('SERVICE_ANON_WS_IDLE_SECS', withDefault(integer(1, 3600), 10), {
     description: 'How long a WebSocket without a token may be silent.',
     defaultText: '10',

@@ -11,12 +11,17 @@ import {
 } from '@model-gateway/accounts';
 import { createAccountHints } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/host';
-import { createRequestCounter, createSystemMonitor } from '@model-gateway/inference';
+import { createSystemMonitor } from '@model-gateway/inference';
+import type { Serving } from '@model-gateway/serving';
 import type { RpcConfig } from './config.ts';
 import type { MethodDependencies } from './methods/index.ts';
 
 /** Builds the rules that the methods speak to, on the stores of this process. */
-export function createServices(config: RpcConfig, context: AppContext): MethodDependencies {
+export function createServices(
+  config: RpcConfig,
+  context: AppContext,
+  serving: Serving,
+): MethodDependencies {
   const { database, bus, clock, log } = context;
   const accounts = createAccounts({
     users: database.users,
@@ -62,7 +67,7 @@ export function createServices(config: RpcConfig, context: AppContext): MethodDe
     users: database.users,
     system: createSystemMonitor({
       agents: database.agentCensus,
-      requests: createRequestCounter({ counters: bus.counters, clock, log }),
+      requests: serving.requests,
       clock,
     }),
     clock,

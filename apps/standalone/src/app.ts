@@ -7,6 +7,7 @@ import {
   type Lifecycle,
   type Log,
 } from '@model-gateway/kernel';
+import { createServing } from '@model-gateway/serving';
 import { createAgentTunnel } from 'agent-tunnel/app';
 import { createGateway } from 'gateway/app';
 import { createRpc } from 'rpc/app';
@@ -38,10 +39,12 @@ export async function openStandalone(
     stopping: lifecycle.stopping,
   };
   const unlisted = config.demo ? [await openDemoBackend(lifecycle)] : [];
+  const serving = createServing(config, context, { unlisted });
+  await lifecycle.start(serving);
   const app = combineApps(
     {
-      gateway: createGateway({ ...config, adminToken: admin.value }, context, { unlisted }),
-      rpc: createRpc({ ...config, adminToken: admin.value }, context),
+      gateway: createGateway({ ...config, adminToken: admin.value }, context, { serving }),
+      rpc: createRpc({ ...config, adminToken: admin.value }, context, { serving }),
       agentTunnel: createAgentTunnel(config, context),
       videoWorker: createVideoWorker({ ...config, queueRedisUrl: urls.queueRedisUrl }, context),
     },

@@ -153,17 +153,24 @@ test('a round that failed is made up for', async () => {
 });
 
 test('one process does it for all', async () => {
-  let tries = 0;
   const asked: Date[] = [];
-  const { part } = watched((time) => (asked.push(time), nothing()), {
-    locks: {
-      acquire: () => {
-        tries += 1;
-        return Promise.resolve(undefined);
+  let tries = 0;
+  const { part } = watched(
+    (time) => {
+      asked.push(time);
+      return nothing();
+    },
+    {
+      locks: {
+        acquire: () => {
+          tries += 1;
+          return Promise.resolve(undefined);
+        },
       },
     },
-  });
+  );
   await part.start();
   await waitUntil(async () => tries >= 3, { what: 'three tries' });
   await part.stop();
+  expect(asked).toEqual([]);
 });

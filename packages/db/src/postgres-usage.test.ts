@@ -104,12 +104,14 @@ describe('usage in Postgres', () => {
       user_id: userId,
       model: 'a\u0000b',
       total_tokens: Number.MAX_SAFE_INTEGER,
+      cost: Number.MAX_VALUE,
     });
     expect(await write([odd, event({ user_id: userId })])).toBe(2);
     const { records } = await database.usage.list({ userId, limit: 10, offset: 0 });
     expect(records.find((record) => record.id === odd.id)).toMatchObject({
       model: 'ab',
       totalTokens: 2_147_483_647,
+      cost: 1_000_000_000,
     });
   });
 

@@ -4,6 +4,7 @@ import type { Queries } from './connection.ts';
 
 // What an upstream reports is not to be trusted: one absurd number must not keep a whole batch from being written.
 const COUNT_MAX = 2_147_483_647;
+const COST_USD_MAX = 1_000_000_000;
 
 /** The event as the database can keep it. */
 export function storable(event: UsageEvent): UsageEvent {
@@ -17,6 +18,7 @@ export function storable(event: UsageEvent): UsageEvent {
     prompt_tokens: Math.min(event.prompt_tokens, COUNT_MAX),
     completion_tokens: Math.min(event.completion_tokens, COUNT_MAX),
     total_tokens: Math.min(event.total_tokens, COUNT_MAX),
+    cost: event.cost === null ? null : Math.min(event.cost, COST_USD_MAX),
   };
 }
 

@@ -217,7 +217,7 @@ describe('settlement in Postgres', () => {
     const userId = await newWallet(1000);
     const events = Array.from({ length: 50 }, () => usageEvent({ user_id: userId, cost: 0.1 }));
     const answers = await Promise.all([record(...events), record(...events.toReversed())]);
-    expect(answers.map(({ added }) => added).toSorted()).toEqual([0, 50]);
+    expect(new Set(answers.map(({ added }) => added))).toEqual(new Set([0, 50]));
     const again = await record(...events, ...events);
     expect(again.added).toBe(0);
     expect(again.facts.accounts).toMatchObject([{ balance: 500 }]);

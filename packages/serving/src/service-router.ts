@@ -2,11 +2,11 @@ import { createBackendFactory } from '@model-gateway/backends';
 import type { AppContext } from '@model-gateway/host';
 import type { Part } from '@model-gateway/kernel';
 import { createRouter, type BackendConfig, type Router } from '@model-gateway/router';
-import type { GatewayConfig } from './config.ts';
+import type { ServingConfig } from './serving-settings.ts';
 
 /** The router of this process, on the stores that it shares with the other replicas. */
-export function createGatewayRouter(
-  config: GatewayConfig,
+export function createServiceRouter(
+  config: ServingConfig,
   { database, bus, clock, log }: AppContext,
   unlisted: readonly BackendConfig[],
 ): Router & Part {

@@ -1,0 +1,137 @@
+import { createAccountEvents, createKeys, type Keys } from '@model-gateway/accounts';
+import type { DrawingAccount } from '@model-gateway/billing';
+import { createBus } from '@model-gateway/bus';
+import { createDatabase, type Database } from '@model-gateway/db';
+import { newId, silentLog, systemClock } from '@model-gateway/kernel';
+
+/** A key that clients use, and who pays for it. */
+export interface MoneyKey {
+  readonly secret: string;
+  readonly userId: string;
+  readonly account: DrawingAccount;
+  readonly multiplier: number;
+}
+
+/** People, pools and wallets of every kind, and what the test itself put into them. */
+export interface MoneyScene {
+  readonly keys: readonly MoneyKey[];
+  /** Puts points into the large pool, and from there into the large wallet, as often as it takes to be sure. */
+  fund(points: number): Promise<void>;
+  /** Points that came in and did not go on to another account. */
+  funded(account: DrawingAccount): number;
+  close(): Promise<void>;
+}
+
+const LIFTED = 'lifted';
+const SMALL = 'small';
+const SMALL_QUOTA_USD = 0.004;
+const LARGE_POINTS = 1_000_000;
+// Enough for some dozen requests of those that are asked in these tests.
+const SMALL_POINTS = 5_003;
+
+/** Fills an empty database. */
+export async function createMoneyScene(databaseUrl: string, dataDir: string): Promise<MoneyScene> {
+  const database = createDatabase({ databaseUrl, log: silentLog });
+  const keyRules = keysOn(database, dataDir);
+  const funds = new Map<string, number>();
+  await database.plans.saveTier(LIFTED, { monthlyUsdQuota: null, monthlyTokenQuota: null, rpm: null });
+  await database.plans.saveTier(SMALL, {
+    monthlyUsdQuota: SMALL_QUOTA_USD,
+    monthlyTokenQuota: null,
+    rpm: null,
+  });
+
+  const add = (account: DrawingAccount, points: number): void =>
+    void funds.set(nameOf(account), (funds.get(nameOf(account)) ?? 0) + points);
+
+  async function person(tier: string): Promise<Person> {
+    const id = newId();
+    const email = `${id}@example.com`;
+    await database.users.create({ id, email, name: '', passwordHash: 'not used' });
+    await database.plans.assign(email, tier);
+    return { id, email };
+  }
+
+  async function group(owner: Person): Promise<string> {
+    const id = newId();
+    await database.groups.create({ id, ownerId: owner.id, name: 'pool', description: '' });
+    return id;
+  }
+
+  async function topUp(groupId: string, points: number): Promise<void> {
+    const movement = { groupId, points, idempotencyKey: newId() };
+    await twice(() => database.ledger.topUp(movement));
+    add({ type: 'group', id: groupId }, points);
+  }
+
+  async function allocate(groupId: string, { id, email }: Person, points: number): Promise<void> {
+    const movement = { groupId, email, points, idempotencyKey: newId() };
+    await twice(() => database.ledger.allocate(movement));
+    add({ type: 'group', id: groupId }, -points);
+    add({ type: 'user', id }, points);
+  }
+
+  async function personalKey({ id: userId }: Person): Promise<MoneyKey> {
+    const { secret } = await keyRules.create({ userId, name: 'personal' });
+    return { secret, userId, account: { type: 'user', id: userId }, multiplier: 1 };
+  }
+
+  async function groupKey(groupId: string, member: Person, multiplier: number): Promise<MoneyKey> {
+    await database.members.save(groupId, member.id, { costMultiplier: multiplier });
+    const { secret } = await keyRules.create({ userId: member.id, name: 'group', groupId });
+    return { secret, userId: member.id, account: { type: 'group', id: groupId }, multiplier };
+  }
+
+  const [rich, poor, onTier, onSmallTier] = [
+    await person(LIFTED),
+    await person(SMALL),
+    await person(LIFTED),
+    await person(SMALL),
+  ];
+  const [largePool, smallPool] = [await group(rich), await group(poor)];
+  await database.members.save(largePool, poor.id, {});
+  await topUp(largePool, 3 * LARGE_POINTS);
+  await allocate(largePool, rich, LARGE_POINTS);
+  await allocate(largePool, poor, SMALL_POINTS);
+  await topUp(smallPool, SMALL_POINTS);
+
+  return {
+    keys: [
+      await personalKey(rich),
+      await personalKey(poor),
+      await personalKey(onTier),
+      await personalKey(onSmallTier),
+      await groupKey(largePool, onTier, 1.5),
+      await groupKey(largePool, onSmallTier, 0.37),
+      await groupKey(smallPool, onTier, 1),
+      await groupKey(smallPool, onSmallTier, 0),
+    ],
+    async fund(points) {
+      await topUp(largePool, 2 * points);
+      await allocate(largePool, rich, points);
+    },
+    funded: (account) => funds.get(nameOf(account)) ?? 0,
+    close: () => database.close(),
+  };
+}
+
+interface Person {
+  readonly id: string;
+  readonly email: string;
+}
+
+const nameOf = ({ type, id }: DrawingAccount): string => `${type}:${id}`;
+
+/** Makes a movement twice at once, and again while the database is away: with its key it moves points once. */
+async function twice(move: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    const outcomes = await Promise.allSettled([move(), move()]);
+    if (outcomes.some(({ status }) => status === 'fulfilled')) return;
+  }
+}
+
+function keysOn({ keys, memberships }: Database, dataDir: string): Keys {
+  const { channels, counters } = createBus({ dataDir, log: silentLog });
+  const events = createAccountEvents({ channels, counters, log: silentLog });
+  return createKeys({ keys, memberships, events, clock: systemClock });
+}

@@ -1,0 +1,179 @@
+// `pnpm bench:usage`: measures the queries over usage at a small and at a large number of rows, and prints what growing costs.
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureBuilt } from '../scripts/bootstrap.mjs';
+import { importBuild } from './processes.mjs';
+import { describeMachine, textReport, verdict, writeMarkdown } from './report.mjs';
+import { seedTo } from './usage/seed.mjs';
+import { SHAPES } from './usage/shapes.mjs';
+
+const { Client } = createRequire(new URL('../packages/db/package.json', import.meta.url))('pg');
+
+const USAGE = `pnpm bench:usage [options]
+
+  --rows NUMBERS   the numbers of rows to measure at, ascending; else 50000,5000000
+  --samples COUNT  how often each query is asked; else 200
+  --json FILE      also write the measurements as JSON
+  --markdown FILE  also write the table into FILE, between its marks
+  --database URL   an empty scratch database to use instead of the embedded Postgres; it is written to
+  --no-build       measure the build that is there, even if sources are newer
+  --help           this
+`;
+
+const SLOWER_MAX = 3;
+const WARM_SAMPLES = 20;
+// The rows are thrown away in the end, so nothing has to survive a crash.
+const STORE_SETTINGS = { fsync: 'off', synchronous_commit: 'off', max_wal_size: '8GB' };
+
+const print = (text) => process.stdout.write(`${text}\n`);
+
+async function main() {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) {
+    print(USAGE);
+    return;
+  }
+  if (options.build) await ensureBuilt();
+  const { silentLog: log } = await importBuild('kernel');
+  const { createDatabase, migrateDatabase } = await importBuild('db');
+  const opened = [];
+  try {
+    const databaseUrl = options.database ?? (await startStore(opened, log));
+    await migrateDatabase({ databaseUrl, log });
+    const client = new Client({ connectionString: databaseUrl });
+    await client.connect();
+    opened.push(() => client.end());
+    const database = createDatabase({ databaseUrl, log });
+    opened.push(() => database.close());
+    const machine = await describeMachine({ node: process.execPath });
+    print(machine);
+    const measured = [];
+    for (const rows of options.rows) {
+      const scene = await seedTo(client, rows, print);
+      measured.push({ rows, shapes: await measureAll(database, scene, options.samples) });
+      print(`measured at ${rows.toLocaleString('en-US')} rows`);
+    }
+    await report(options, machine, measured);
+  } finally {
+    for (const close of opened.toReversed()) await close();
+  }
+}
+
+async function startStore(opened, log) {
+  const { startPostgres } = await importBuild('embedded');
+  const folder = await mkdtemp(join(tmpdir(), 'model-gateway-bench-usage-'));
+  await chmod(folder, 0o711);
+  opened.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const store = await startPostgres({ dataDir: folder, log, settings: STORE_SETTINGS });
+  opened.push(() => store.stop());
+  return store.url;
+}
+
+/** The shapes take turns, so that a disturbance hits all of them. */
+async function measureAll(database, scene, samples) {
+  const times = new Map(SHAPES.map(({ name }) => [name, []]));
+  for (let sample = -WARM_SAMPLES; sample < samples; sample += 1) {
+    for (const { name, ask } of SHAPES) {
+      const began = performance.now();
+      await ask(database, scene);
+      if (sample >= 0) times.get(name).push(performance.now() - began);
+    }
+  }
+  return new Map([...times].map(([name, each]) => [name, quantiles(each)]));
+}
+
+function quantiles(times) {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+  return { p50Ms: at(0.5), p95Ms: at(0.95) };
+}
+
+async function report(options, machine, measured) {
+  const [small] = measured;
+  const large = measured.at(-1);
+  const rows = SHAPES.map(({ name }) => {
+    const before = small.shapes.get(name);
+    const after = large.shapes.get(name);
+    return {
+      name,
+      label: name,
+      smallP50Ms: before.p50Ms,
+      smallP95Ms: before.p95Ms,
+      largeP50Ms: after.p50Ms,
+      largeP95Ms: after.p95Ms,
+      slower: after.p95Ms / before.p95Ms,
+    };
+  });
+  const work = workOf(small.rows, large.rows);
+  const goals = rows.map(({ label, slower }) => ({
+    what: `p95 of ${label} against that at ${shown(small.rows)} rows`,
+    atMost: SLOWER_MAX,
+    unit: '×',
+    measured: slower,
+  }));
+  print(textReport(work, { rows, goals }));
+  if (options.json !== undefined) {
+    const verdicts = goals.map((goal) => ({ ...goal, verdict: verdict(goal) }));
+    await writeFile(options.json, `${JSON.stringify({ machine, rows, goals: verdicts }, null, 2)}\n`);
+  }
+  if (options.markdown !== undefined) {
+    // One line for the goal: the table says the rest.
+    const worst = goals.toSorted((a, b) => b.measured - a.measured)[0];
+    await writeMarkdown(options.markdown, machine, [{ work, result: { rows, goals: [worst] } }]);
+  }
+}
+
+const shown = (rows) => rows.toLocaleString('en-US');
+
+const workOf = (few, many) => ({
+  name: 'usage',
+  title: 'queries over usage, asked of the stores one at a time',
+  columns: [
+    { key: 'smallP50Ms', label: `p50 ms, ${shown(few)} rows`, digits: 1 },
+    { key: 'smallP95Ms', label: 'p95 ms', digits: 1 },
+    { key: 'largeP50Ms', label: `p50 ms, ${shown(many)} rows`, digits: 1 },
+    { key: 'largeP95Ms', label: 'p95 ms', digits: 1 },
+    { key: 'slower', label: '× p95', digits: 1 },
+  ],
+});
+
+function readOptions(args) {
+  const { values } = parseArgs({
+    // pnpm passes a separator on.
+    args: args.filter((argument) => argument !== '--'),
+    options: {
+      rows: { type: 'string', default: '50000,5000000' },
+      samples: { type: 'string', default: '200' },
+      json: { type: 'string' },
+      markdown: { type: 'string' },
+      database: { type: 'string' },
+      'no-build': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const rows = values.rows.split(',').map(Number);
+  const samples = Number(values.samples);
+  const isCount = (value) => Number.isInteger(value) && value > 0;
+  const isAscending = rows.every((count, index) => index === 0 || count > rows[index - 1]);
+  if (!rows.every(isCount) || !isAscending || !isCount(samples)) throw new Error(USAGE);
+  const place = (file) =>
+    file === undefined || isAbsolute(file) ? file : resolve(process.env.INIT_CWD ?? '.', file);
+  return {
+    ...values,
+    rows,
+    samples,
+    json: place(values.json),
+    markdown: place(values.markdown),
+    build: !values['no-build'],
+  };
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

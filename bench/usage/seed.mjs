@@ -1,0 +1,69 @@
+// Makes usage rows inside the database, so that millions take minutes.
+
+const ROWS_PER_STATEMENT = 100_000;
+const USERS = 1000;
+const DAYS = 90;
+const DAY_MS = 86_400_000;
+const REFS = 200;
+
+/** One user has a tenth of all rows; it is the one whose pages are asked for. */
+const BUSY_USER = '00000000-0000-4000-8000-000000000000';
+
+/**
+ * Adds rows until there are so many: 90 days, 12 models, 4 backends, 1,000 users. One row in three carries one of 200
+ * references. Everything but the number of rows stays the same, so that growing is all that is measured.
+ */
+export async function seedTo(client, rows, print) {
+  const today = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS);
+  const since = new Date(today.getTime() - DAYS * DAY_MS);
+  await client.query(`SELECT setseed(0.5)`);
+  await addUsers(client);
+  await client.query(
+    `SELECT usage_records_ensure_partition(month::date)
+     FROM generate_series(date_trunc('month', $1::timestamptz), $2::timestamptz, interval '1 month') month`,
+    [since, today],
+  );
+  const { rows: counted } = await client.query('SELECT count(*)::int AS n FROM usage_records');
+  for (let there = counted[0].n; there < rows; there += ROWS_PER_STATEMENT) {
+    await client.query(INSERT, [Math.min(ROWS_PER_STATEMENT, rows - there), since, DAYS]);
+    if (there % 1_000_000 === 0 && there > 0) print(`${there / 1_000_000} million rows`);
+  }
+  await client.query('VACUUM (ANALYZE)');
+  return { userId: BUSY_USER, today, month: today.toISOString().slice(0, 7) };
+}
+
+const addUsers = (client) =>
+  client.query(
+    `INSERT INTO users (id, email, password_hash)
+     SELECT ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, 'user-' || n || '@example.com', 'none'
+     FROM generate_series(0, $1::int - 1) n
+     ON CONFLICT DO NOTHING`,
+    [USERS],
+  );
+
+const INSERT = `
+  INSERT INTO usage_records (
+    user_id, key_id, api_key_id, project, model, backend, ref_id,
+    prompt_tokens, completion_tokens, total_tokens, cost, points, account_type, created_at
+  )
+  SELECT
+    ('00000000-0000-4000-8000-' || lpad(person::text, 12, '0'))::uuid,
+    CASE WHEN label > 0 THEN ('00000000-0000-4000-9000-' || lpad(person::text, 12, '0'))::uuid END,
+    'service-',
+    (ARRAY['default', 'web', 'batch'])[label],
+    'model-' || (random() * random() * 12)::int % 12,
+    (ARRAY['gateway', 'gateway', 'rpc', 'realtime', 'video'])[1 + floor(random() * 5)],
+    CASE WHEN random() < 0.33 THEN 'ref-' || floor(random() * ${REFS}) END,
+    prompt, completion, prompt + completion,
+    CASE WHEN random() < 0.95 THEN (prompt * 2.5 + completion * 10) / 1e6 END,
+    CASE WHEN is_paid THEN 1 END, CASE WHEN is_paid THEN 'user' END,
+    $2::timestamptz + random() * $3::int * interval '1 day'
+  FROM (
+    SELECT
+      CASE WHEN random() < 0.1 THEN 0 ELSE floor(random() * ${USERS})::int END AS person,
+      floor(random() * 4)::int AS label,
+      floor(random() * 4000)::int AS prompt,
+      floor(random() * 1000)::int AS completion,
+      random() < 0.2 AS is_paid
+    FROM generate_series(1, $1::int)
+  ) AS made`;

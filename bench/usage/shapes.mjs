@@ -1,0 +1,77 @@
+// What is asked about usage: every shape of query that the surfaces can make.
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const PAGE = { limit: 50, offset: 0 };
+const LARGE_PAGE = { limit: 100, offset: 0 };
+const REFS = ['ref-1', 'ref-50', 'ref-150'];
+
+const ALL = { refIds: [] };
+const daysBefore = ({ today }, days) => new Date(today.getTime() - days * DAY_MS);
+/** Ten days to twenty days ago, from a morning to an afternoon. */
+const withinDays = (scene, refIds = []) => ({
+  refIds,
+  since: new Date(daysBefore(scene, 20).getTime() + 10 * HOUR_MS),
+  until: new Date(daysBefore(scene, 10).getTime() + 15 * HOUR_MS),
+});
+
+export const SHAPES = [
+  {
+    name: 'usage.list, first page',
+    ask: ({ usage }, { userId }) => usage.list({ userId, ...PAGE }),
+  },
+  {
+    name: 'usage.list of a project',
+    ask: ({ usage }, { userId }) => usage.list({ userId, project: 'web', ...PAGE }),
+  },
+  {
+    name: 'billing.plan',
+    ask: ({ plans }, { userId, month }) =>
+      Promise.all([plans.tiers(), plans.standing(userId, month)]),
+  },
+  {
+    name: 'usage/query: totals',
+    ask: ({ usageQueries }) => usageQueries.totals(ALL),
+  },
+  ...['model', 'backend', 'day', 'ref'].map((by) => ({
+    name: `usage/query: by ${by}`,
+    ask: ({ usageQueries }) => usageQueries.groups(ALL, by),
+  })),
+  {
+    name: 'usage/query: totals of references',
+    ask: ({ usageQueries }) => usageQueries.totals({ refIds: REFS }),
+  },
+  {
+    name: 'usage/query: by model, of references',
+    ask: ({ usageQueries }) => usageQueries.groups({ refIds: REFS }, 'model'),
+  },
+  {
+    name: 'usage/query: whole days',
+    ask: ({ usageQueries }, scene) =>
+      usageQueries.totals({ ...ALL, since: daysBefore(scene, 30), until: daysBefore(scene, 10) }),
+  },
+  {
+    name: 'usage/query: from within a day to within a day',
+    ask: ({ usageQueries }, scene) => usageQueries.totals(withinDays(scene)),
+  },
+  {
+    name: 'usage/query: by model, from within a day to within a day',
+    ask: ({ usageQueries }, scene) => usageQueries.groups(withinDays(scene), 'model'),
+  },
+  {
+    name: 'usage/query: references, from within a day to within a day',
+    ask: ({ usageQueries }, scene) => usageQueries.totals(withinDays(scene, REFS)),
+  },
+  {
+    name: 'usage/query: records, first page',
+    ask: ({ usageQueries }) => usageQueries.records(ALL, LARGE_PAGE),
+  },
+  {
+    name: 'usage/query: records of references',
+    ask: ({ usageQueries }) => usageQueries.records({ refIds: REFS }, LARGE_PAGE),
+  },
+  {
+    name: 'usage/query: records from within a day to within a day',
+    ask: ({ usageQueries }, scene) => usageQueries.records(withinDays(scene), LARGE_PAGE),
+  },
+];

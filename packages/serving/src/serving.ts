@@ -1,0 +1,62 @@
+import { createPriceBook, type PriceBook } from '@model-gateway/billing';
+import type { AppContext } from '@model-gateway/host';
+import {
+  createMeter,
+  createQuotas,
+  createRequestCounter,
+  type Meter,
+  type Quotas,
+  type RequestCounter,
+} from '@model-gateway/inference';
+import type { Part } from '@model-gateway/kernel';
+import type { BackendConfig, Router } from '@model-gateway/router';
+import { createServiceRouter } from './service-router.ts';
+import type { ServingConfig } from './serving-settings.ts';
+
+/** What a process needs to serve models, whichever surface asks. */
+export interface Serving extends Part {
+  readonly router: Router;
+  readonly prices: PriceBook;
+  readonly quotas: Quotas;
+  readonly meter: Meter;
+  readonly requests: RequestCounter;
+}
+
+interface ServingOptions {
+  /** Backends that are routed to and metered like any other, but appear in no listing or count. */
+  readonly unlisted?: readonly BackendConfig[];
+}
+
+export function createServing(
+  config: ServingConfig,
+  context: AppContext,
+  { unlisted = [] }: ServingOptions = {},
+): Serving {
+  const { database, bus, clock, log } = context;
+  const router = createServiceRouter(config, context, unlisted);
+  const prices = createPriceBook({ store: database.prices, channels: bus.channels, log });
+  const requests = createRequestCounter({ counters: bus.counters, clock, log });
+  return {
+    name: 'serving',
+    router,
+    prices,
+    requests,
+    meter: createMeter({ journal: bus.journal, prices, clock, log }),
+    quotas: createQuotas({
+      store: bus.admission,
+      facts: database.billingFacts,
+      isPriced: (model) => prices.priceOf(model) !== undefined,
+      clock,
+      log,
+    }),
+    async start() {
+      await prices.start();
+      await router.start();
+    },
+    async stop() {
+      await router.stop();
+      await prices.stop();
+      await requests.stop();
+    },
+  };
+}
