@@ -3,30 +3,44 @@
 const ROWS_PER_STATEMENT = 100_000;
 const USERS = 1000;
 const DAYS = 90;
-const DAY_MS = 86_400_000;
+const HOURS_PER_DAY = 24;
+const DAY_MS = HOURS_PER_DAY * 3_600_000;
+const ROWS_PER_LINE = 1_000_000;
+const TABLES = [
+  'usage_records',
+  'usage_totals',
+  'usage_daily',
+  'usage_daily_refs',
+  'usage_ref_days',
+  'usage_hourly',
+];
 const REFS = 200;
 
 /** One user has a tenth of all rows; it is the one whose pages are asked for. */
 const BUSY_USER = '00000000-0000-4000-8000-000000000000';
 
 /**
- * Adds rows until there are so many: 90 days, 12 models, 4 backends, 1,000 users. One row in three carries one of 200
- * references. Everything but the number of rows stays the same, so that growing is all that is measured.
+ * Fills the tables with so many rows, in the order of time as a service writes them: 90 days, 12 models, 4 backends, 1,000
+ * users. One row in three carries one of 200 references. Everything but the number of rows is always the same, so that
+ * growing is all that is measured.
  */
-export async function seedTo(client, rows, print) {
+export async function seed(client, rows, print) {
   const today = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS);
   const since = new Date(today.getTime() - DAYS * DAY_MS);
-  await client.query(`SELECT setseed(0.5)`);
+  await client.query(`TRUNCATE ${TABLES.join(', ')}`);
   await addUsers(client);
   await client.query(
     `SELECT usage_records_ensure_partition(month::date)
      FROM generate_series(date_trunc('month', $1::timestamptz), $2::timestamptz, interval '1 month') month`,
     [since, today],
   );
-  const { rows: counted } = await client.query('SELECT count(*)::int AS n FROM usage_records');
-  for (let there = counted[0].n; there < rows; there += ROWS_PER_STATEMENT) {
-    await client.query(INSERT, [Math.min(ROWS_PER_STATEMENT, rows - there), since, DAYS]);
-    if (there % 1_000_000 === 0 && there > 0) print(`${there / 1_000_000} million rows`);
+  await client.query('SELECT setseed(0.5)');
+  for (let there = 0; there < rows; there += ROWS_PER_STATEMENT) {
+    const count = Math.min(ROWS_PER_STATEMENT, rows - there);
+    const from = new Date(since.getTime() + (there / rows) * DAYS * DAY_MS);
+    const hours = (count / rows) * DAYS * HOURS_PER_DAY;
+    await client.query(INSERT, [count, from, hours]);
+    if (there > 0 && there % ROWS_PER_LINE === 0) print(`${there / 1_000_000} million rows`);
   }
   await client.query('VACUUM (ANALYZE)');
   return { userId: BUSY_USER, today, month: today.toISOString().slice(0, 7) };
@@ -57,13 +71,15 @@ const INSERT = `
     prompt, completion, prompt + completion,
     CASE WHEN random() < 0.95 THEN (prompt * 2.5 + completion * 10) / 1e6 END,
     CASE WHEN is_paid THEN 1 END, CASE WHEN is_paid THEN 'user' END,
-    $2::timestamptz + random() * $3::int * interval '1 day'
+    $2::timestamptz + share * $3::float8 * interval '1 hour'
   FROM (
     SELECT
       CASE WHEN random() < 0.1 THEN 0 ELSE floor(random() * ${USERS})::int END AS person,
       floor(random() * 4)::int AS label,
       floor(random() * 4000)::int AS prompt,
       floor(random() * 1000)::int AS completion,
-      random() < 0.2 AS is_paid
+      random() < 0.2 AS is_paid,
+      random() AS share
     FROM generate_series(1, $1::int)
+    ORDER BY share
   ) AS made`;

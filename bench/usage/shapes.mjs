@@ -11,8 +11,8 @@ const daysBefore = ({ today }, days) => new Date(today.getTime() - days * DAY_MS
 /** Ten days to twenty days ago, from a morning to an afternoon. */
 const withinDays = (scene, refIds = []) => ({
   refIds,
-  since: new Date(daysBefore(scene, 20).getTime() + 10 * HOUR_MS),
-  until: new Date(daysBefore(scene, 10).getTime() + 15 * HOUR_MS),
+  since: new Date(daysBefore(scene, 20).getTime() + 10.25 * HOUR_MS),
+  until: new Date(daysBefore(scene, 10).getTime() + 15.75 * HOUR_MS),
 });
 
 export const SHAPES = [
@@ -57,6 +57,12 @@ export const SHAPES = [
   {
     name: 'usage/query: by model, from within a day to within a day',
     ask: ({ usageQueries }, scene) => usageQueries.groups(withinDays(scene), 'model'),
+  },
+  {
+    name: 'usage/query: by ref, from within a day to within a day',
+    // References are not kept by the hour: the rows of the two days are read, however many they are.
+    isUnbounded: true,
+    ask: ({ usageQueries }, scene) => usageQueries.groups(withinDays(scene), 'ref'),
   },
   {
     name: 'usage/query: references, from within a day to within a day',

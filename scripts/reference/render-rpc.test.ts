@@ -17,6 +17,9 @@ test('it has a row for every method, notification, error and record', () => {
   for (const { name, summary } of [...document.methods, ...document['x-notifications']]) {
     expect(rowOf(`| \`${name}\`<br>${summary} |`)).toHaveLength(1);
   }
+  for (const { name, summary } of document['x-extensions']) {
+    expect(rowOf(`| \`${name}\` (extension)<br>${summary} |`)).toHaveLength(1);
+  }
   for (const { code } of Object.values(document.components.errors)) {
     expect(rowOf(`| ${code} |`)).toHaveLength(1);
   }

@@ -65,6 +65,7 @@ export function createGateway(
         door,
         conversationGate,
         ...serving,
+        conversations: database.conversations,
         clock,
         log,
       }),

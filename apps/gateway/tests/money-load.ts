@@ -1,4 +1,5 @@
 import { Agent } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '@model-gateway/kernel';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { askChat, type ChatOutcome } from './chat-client.ts';
@@ -35,6 +36,8 @@ interface LoadOptions {
   readonly url: (random: () => number) => string;
   /** Called after each request; false ends its client. */
   readonly goesOn: (asked: Asked) => boolean | Promise<boolean>;
+  /** How long a client may think before its next request, so that others get some of the machine. */
+  readonly thinkMsMax?: number;
 }
 
 const EXACT = 'gpt-4o-exact';
@@ -67,7 +70,7 @@ export async function startMoneyUpstreams(): Promise<MoneyUpstreams> {
 
 /** Clients that ask one request after another, each in its own way. */
 export async function runLoad(options: LoadOptions): Promise<readonly Asked[]> {
-  const { clients, seed, goesOn } = options;
+  const { clients, seed, goesOn, thinkMsMax = 0 } = options;
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
   const asked: Asked[] = [];
 
@@ -77,6 +80,7 @@ export async function runLoad(options: LoadOptions): Promise<readonly Asked[]> {
       const one = await ask(options, agent, random);
       asked.push(one);
       if (!(await goesOn(one))) return;
+      if (thinkMsMax > 0) await delay(random() * thinkMsMax);
     }
   }
 
@@ -84,6 +88,12 @@ export async function runLoad(options: LoadOptions): Promise<readonly Asked[]> {
   agent.destroy();
   return asked;
 }
+
+/** Whether something was served, as far as the client can tell. */
+export const isSurelyServed = ({ outcome }: Asked): boolean =>
+  outcome.isComplete || outcome.pieces > 0;
+
+export const refsOf = (asked: readonly Asked[]): readonly string[] => asked.map(({ ref }) => ref);
 
 async function ask({ keys, url }: LoadOptions, agent: Agent, random: () => number): Promise<Asked> {
   const upTo = (max: number): number => 1 + Math.floor(random() * max);

@@ -3,6 +3,7 @@ import type { DrawingAccount } from '@model-gateway/billing';
 import { createBus } from '@model-gateway/bus';
 import { createDatabase, type Database } from '@model-gateway/db';
 import { newId, silentLog, systemClock } from '@model-gateway/kernel';
+import { waitUntil } from '@model-gateway/testkit';
 
 /** A key that clients use, and who pays for it. */
 export interface MoneyKey {
@@ -28,13 +29,18 @@ const SMALL_QUOTA_USD = 0.004;
 const LARGE_POINTS = 1_000_000;
 // Enough for some dozen requests of those that are asked in these tests.
 const SMALL_POINTS = 5_003;
+const MOVE_TIMEOUT_MS = 30_000;
 
 /** Fills an empty database. */
 export async function createMoneyScene(databaseUrl: string, dataDir: string): Promise<MoneyScene> {
   const database = createDatabase({ databaseUrl, log: silentLog });
   const keyRules = keysOn(database, dataDir);
   const funds = new Map<string, number>();
-  await database.plans.saveTier(LIFTED, { monthlyUsdQuota: null, monthlyTokenQuota: null, rpm: null });
+  await database.plans.saveTier(LIFTED, {
+    monthlyUsdQuota: null,
+    monthlyTokenQuota: null,
+    rpm: null,
+  });
   await database.plans.saveTier(SMALL, {
     monthlyUsdQuota: SMALL_QUOTA_USD,
     monthlyTokenQuota: null,
@@ -124,13 +130,17 @@ const nameOf = ({ type, id }: DrawingAccount): string => `${type}:${id}`;
 
 /** Makes a movement twice at once, and again while the database is away: with its key it moves points once. */
 async function twice(move: () => Promise<unknown>): Promise<void> {
-  for (;;) {
-    const outcomes = await Promise.allSettled([move(), move()]);
-    if (outcomes.some(({ status }) => status === 'fulfilled')) return;
-  }
+  await waitUntil(
+    async () => {
+      const outcomes = await Promise.allSettled([move(), move()]);
+      return outcomes.some(({ status }) => status === 'fulfilled');
+    },
+    { timeoutMs: MOVE_TIMEOUT_MS, what: 'a movement of points' },
+  );
 }
 
-function keysOn({ keys, memberships }: Database, dataDir: string): Keys {
+/** Keys as the management plane makes them, before anybody could know of them. */
+export function keysOn({ keys, memberships }: Database, dataDir: string): Keys {
   const { channels, counters } = createBus({ dataDir, log: silentLog });
   const events = createAccountEvents({ channels, counters, log: silentLog });
   return createKeys({ keys, memberships, events, clock: systemClock });

@@ -1,17 +1,17 @@
-import { waitUntil, type TestProcess } from '@model-gateway/testkit';
+import { testRedisUrl, waitUntil, type TestProcess } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
-import { openRedisLine, type RedisLine } from './redis-line.ts';
 import { createGatewayProcesses, stateOf, type GatewayProcesses } from './gateway-processes.ts';
 import { admin, registerBackend } from './gateway.ts';
+import { openStoreLine, type StoreLine } from './store-line.ts';
 
-let line: RedisLine;
+let line: StoreLine;
 let gateways: GatewayProcesses;
 let upstream: RunningChatUpstream;
 let left: TestProcess;
 let right: TestProcess;
 
 beforeAll(async () => {
-  line = await openRedisLine();
+  line = await openStoreLine(testRedisUrl());
   upstream = await startChatUpstream({ models: ['m'] });
   gateways = await createGatewayProcesses({
     REDIS_URL: line.url,

@@ -12,11 +12,13 @@ import {
   type ServerApp,
 } from '@model-gateway/http';
 import { createServing, type Serving } from '@model-gateway/serving';
+import { createChatStreams } from './chat/chat-streams.ts';
 import type { RpcConfig } from './config.ts';
 import { createGroupGuard } from './methods/group-guard.ts';
 import { createMethods } from './methods/index.ts';
 import { createAdminTokenCheck, createAuthorise } from './protocol/authorise.ts';
 import { createDispatcher } from './protocol/dispatcher.ts';
+import { createRealtimeSessions } from './realtime/realtime-sessions.ts';
 import { createServices } from './services.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createHttpTransport } from './transports/http.ts';
@@ -41,15 +43,21 @@ export function createRpc(
 ): ServerApp {
   const serving = options.serving ?? createServing(config, context);
   const { database, bus, log, metrics, stopping } = context;
-  const services = createServices(config, context, serving);
+  const sessions = createSessions({ channels: bus.channels, entries: bus.entries, log });
+  const { conversations } = database;
+  const chatStreams = createChatStreams({ ...serving, conversations, sessions, metrics, log });
+  const realtime = createRealtimeSessions({
+    ...bus,
+    serving,
+    conversations,
+    sessions,
+    metrics,
+    log,
+  });
+  const services = createServices(config, context, serving, { chatStreams, realtime });
   const { accounts } = services;
   const isAdminToken = createAdminTokenCheck(config.adminToken);
   const clientIp = createClientIp(config.trustProxy);
-  const sessions = createSessions({
-    channels: bus.channels,
-    entries: bus.entries,
-    log,
-  });
   const discovery = openRpcDocument({ version: SERVICE_VERSION });
   const dispatcher = createDispatcher({
     methods: createMethods(services),
@@ -83,17 +91,25 @@ export function createRpc(
     '/api/rpc': http,
     '/api/rpc/events': (request, response) => sse.answer(request, response),
   };
-  // Streams have no end of their own: draining would wait for them in vain.
-  stopping.addEventListener('abort', () => sse.close(), { once: true });
+  // Event streams have no end of their own: draining would wait in vain for those that nothing more comes on.
+  const onStopping = (): void => {
+    chatStreams.drain();
+    void realtime.close();
+    sse.drain((sessionId) => chatStreams.isRunning(sessionId));
+  };
+  stopping.addEventListener('abort', onStopping, { once: true });
 
   return {
     name: 'rpc',
     async start() {
+      await sessions.start();
       if (options.serving === undefined) await serving.start();
     },
     async stop() {
+      await Promise.all([chatStreams.stop(), realtime.close()]);
       sse.close();
       await webSocket.close();
+      await sessions.stop();
       if (options.serving === undefined) await serving.stop();
     },
     handle(request, response) {

@@ -13,14 +13,23 @@ import { createAccountHints } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/host';
 import { createSystemMonitor } from '@model-gateway/inference';
 import type { Serving } from '@model-gateway/serving';
+import type { ChatStreams } from './chat/chat-streams.ts';
 import type { RpcConfig } from './config.ts';
 import type { MethodDependencies } from './methods/index.ts';
+import type { RealtimeSessions } from './realtime/realtime-sessions.ts';
+
+/** What goes on in this process after a call was answered. */
+interface Streams {
+  readonly chatStreams: ChatStreams;
+  readonly realtime: RealtimeSessions;
+}
 
 /** Builds the rules that the methods speak to, on the stores of this process. */
 export function createServices(
   config: RpcConfig,
   context: AppContext,
   serving: Serving,
+  { chatStreams, realtime }: Streams,
 ): MethodDependencies {
   const { database, bus, clock, log } = context;
   const accounts = createAccounts({
@@ -51,6 +60,10 @@ export function createServices(
     }),
     providers: createProviders(database.providers),
     conversations: createConversations(database.conversations),
+    chat: { chatStreams, quotas: serving.quotas, router: serving.router },
+    memory: serving.memory,
+    realtime,
+    serving,
     usage: database.usage,
     ledger: database.ledger,
     hints: createAccountHints({ facts: database.billingFacts, admission: bus.admission, log }),

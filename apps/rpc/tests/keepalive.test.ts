@@ -40,7 +40,6 @@ test('a socket that misses two pongs is dropped, one that answers them stays', a
 test('an event stream is kept alive by a comment', async () => {
   const sse = createSseTransport({
     sessions: {
-      push: async () => undefined,
       listen: async () => ({ close: async () => undefined }),
       ownerOf: async () => undefined,
     },

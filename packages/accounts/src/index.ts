@@ -36,7 +36,10 @@ export type {
   Conversation,
   ConversationMessage,
   ConversationStore,
+  HistoryLimits,
+  NewMessage,
 } from './conversations/conversation-store.ts';
+export { conversationTitle } from './conversations/conversation-title.ts';
 export { createConversations, type Conversations } from './conversations/conversations.ts';
 export { relativeAge } from './conversations/relative-age.ts';
 export { createKeyCache, type KeyCache, type KeyGrant, type KnownGrant } from './key-cache.ts';

@@ -4,7 +4,7 @@ const REALTIME_ID = /realtime/i;
 
 /**
  * The backend with the capabilities that its operator declared, or else with those of its kind: an `external` one can also
- * do realtime once it lists a model whose id says so.
+ * do realtime, with models whose id says so.
  */
 export function withDeclaredCapabilities(
   backend: Backend,
@@ -21,6 +21,7 @@ function withRealtime(backend: Backend): Backend {
   let isRealtime = false;
   return {
     ...backend,
+    serves: (capability, model) => capability !== 'realtime' || REALTIME_ID.test(model),
     capabilities() {
       const usual = backend.capabilities();
       return isRealtime ? new Set<Capability>([...usual, 'realtime']) : usual;

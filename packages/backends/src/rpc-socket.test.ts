@@ -58,7 +58,7 @@ test.each([
   const socket = await connect();
   const call = socket.call('Any', {}, how);
   (await peer).send(frame);
-  await expect(call).rejects.toThrow('a frame that is not JSON-RPC');
+  await expect(call).rejects.toThrow('sent a frame that is not');
   await expect(socket.call('Any', {}, how)).rejects.toThrow('the connection is closed');
 });
 

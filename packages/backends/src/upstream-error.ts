@@ -17,6 +17,10 @@ export function upstreamFailed(cause: unknown): UpstreamFailure {
   return new UpstreamFailure(describeError(cause), { isBackendAtFault: true, cause });
 }
 
+/** The text with the secret taken out of it: some upstreams quote the key that they were sent. */
+export const withoutSecret = (text: string, secret: string | null): string =>
+  secret === null ? text : text.replaceAll(secret, '[redacted]');
+
 /** The text of an upstream error body, bounded: its own message where it has one. */
 export function boundedDetail(body: string): string {
   const detail = errorMessage(body) ?? body.trim();

@@ -41,7 +41,7 @@ export {
   type VideoPriceMode,
   type VideoShape,
 } from './video-price.ts';
-export { splitByDay, type DaySplit, type TimeRange, type TimeSpan } from './day-split.ts';
+export { splitTime, type TimeRange, type TimeSpan, type TimeSplit } from './time-split.ts';
 export type { Allocation, LedgerEntry, LedgerReading, LedgerStore } from './ledger-store.ts';
 export { planOf, type Plan, type PlanStanding, type PlanStore, type TierChanges } from './plan.ts';
 export type {

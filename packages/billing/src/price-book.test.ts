@@ -13,11 +13,13 @@ const price = (pattern: string, perMillion: number): TokenPrice => ({
 
 interface Opened {
   readonly book: PriceBook;
+  readonly storeChanged: () => void;
   readonly announce: () => void;
 }
 
 function openBook(list: () => Promise<readonly TokenPrice[]>, reloadEveryMs?: number): Opened {
   const listeners = new Map<string, (message: string) => void>();
+  let storeChanged = (): void => undefined;
   const book = createPriceBook({
     store: { list },
     channels: {
@@ -28,10 +30,18 @@ function openBook(list: () => Promise<readonly TokenPrice[]>, reloadEveryMs?: nu
         });
       },
     },
+    onStoreChange(listener) {
+      storeChanged = listener;
+      return () => undefined;
+    },
     log: silentLog,
     ...(reloadEveryMs === undefined ? {} : { reloadEveryMs }),
   });
-  return { book, announce: () => listeners.get(PRICES_CHANNEL)?.('gpt-4o') };
+  return {
+    book,
+    announce: () => listeners.get(PRICES_CHANNEL)?.('gpt-4o'),
+    storeChanged: () => storeChanged(),
+  };
 }
 
 test('the longest match counts over built-in prices and overrides together', async () => {
@@ -94,6 +104,17 @@ test('a change that is announced while the store is being read is not missed', a
   await reloaded;
   expect(book.costOf('demo', usage)).toBe(10);
   expect(answers).toEqual([]);
+  await book.stop();
+});
+
+test('when announcements may have been missed the store is read again', async () => {
+  let stored = [price('demo', 1)];
+  const { book, storeChanged } = openBook(() => Promise.resolve(stored));
+  await book.start();
+  stored = [price('demo', 2)];
+  storeChanged();
+  await setImmediate();
+  expect(book.costOf('demo', usage)).toBe(4);
   await book.stop();
 });
 

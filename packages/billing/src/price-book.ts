@@ -19,6 +19,8 @@ export interface PriceBook extends Part {
 interface PriceBookDependencies {
   readonly store: Pick<PriceStore, 'list'>;
   readonly channels: Pick<Channels, 'subscribe'>;
+  /** Calls back when announcements may have been missed; the answer stops that. */
+  readonly onStoreChange: (listener: () => void) => () => void;
   readonly log: Log;
   /** For what was announced and not heard, and for changes made in the database by hand. */
   readonly reloadEveryMs?: number;
@@ -27,12 +29,14 @@ interface PriceBookDependencies {
 const RELOAD_EVERY_MS = 30_000;
 
 export function createPriceBook(dependencies: PriceBookDependencies): PriceBook {
-  const { store, channels, log, reloadEveryMs = RELOAD_EVERY_MS } = dependencies;
+  const { store, channels, onStoreChange, log } = dependencies;
+  const { reloadEveryMs = RELOAD_EVERY_MS } = dependencies;
   let prices: readonly TokenPrice[] = pricesWith([]);
   let reading: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   let subscription: Subscription | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let stopListening = (): void => undefined;
 
   async function read(): Promise<void> {
     try {
@@ -62,11 +66,13 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
     reload,
     async start() {
       subscription = await channels.subscribe(PRICES_CHANNEL, () => void reload());
+      stopListening = onStoreChange(() => void reload());
       timer = setInterval(() => void reload(), reloadEveryMs).unref();
       await reload();
     },
     async stop() {
       clearInterval(timer);
+      stopListening();
       await subscription?.close();
       await (next ?? reading);
     },

@@ -1,4 +1,4 @@
-import type { TimeRange } from './day-split.ts';
+import type { TimeRange } from './time-split.ts';
 import type { UsageRecord } from './usage-store.ts';
 
 /** Which rows are asked about. */

@@ -1,4 +1,5 @@
 import { silentLog, StartupError, type JournalEntry } from '@model-gateway/kernel';
+import { Redis } from 'ioredis';
 import { createBus, type Bus } from '../src/index.ts';
 import { eventually } from './eventually.ts';
 import { createRedisServer, type RedisServer } from './redis-server.ts';
@@ -87,6 +88,28 @@ test('every port goes on in the process while Redis is away and is shared again 
   expect(await held?.release()).toBe(true);
   expect(await peer.locks.acquire('kept', 60_000)).toBeDefined();
   expect(modes).toEqual(['local', 'redis']);
+});
+
+test('what Redis took just before it died is recorded although it comes back without it', async () => {
+  const bus = await startBus();
+  await bus.journal.append({ id: 'taken', body: 'x' });
+  const client = new Redis(server.url);
+  expect(await client.del('service:journal')).toBe(1);
+  client.disconnect();
+  await server.kill();
+  await modeIs(bus, 'local');
+  await server.start();
+  await modeIs(bus, 'redis');
+  const stop = new AbortController();
+  const recorded: string[] = [];
+  await bus.journal.drain(
+    async (batch) => {
+      recorded.push(...batch.map(({ id }) => id));
+      stop.abort();
+    },
+    { batchSize: 10, signal: stop.signal },
+  );
+  expect(recorded).toEqual(['taken']);
 });
 
 test('entries appended before, during and after an outage are all recorded', async () => {

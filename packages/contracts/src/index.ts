@@ -18,6 +18,7 @@ export {
   tokenUsageSchema,
   upstreamCompletionSchema,
   type ChatCompletion,
+  type ChatMessage,
   type ChatRequest,
   type TokenUsage,
   type UpstreamCompletion,
@@ -32,6 +33,7 @@ export { restErrorSchema, type RestErrorBody } from './rest/errors.ts';
 export { modelListSchema, type ModelList } from './rest/models.ts';
 export { usageAnswerSchema, usageQuerySchema } from './rest/usage-query.ts';
 export { PASSWORD_CHARS_MAX } from './rpc/auth.ts';
+export { CONVERSATION_TITLE_DEFAULT } from './rpc/conversations.ts';
 export type { AuthLevel, MethodContract } from './rpc/method.ts';
 export {
   rpcMethods,
@@ -48,5 +50,10 @@ export {
   type RpcNotificationParams,
 } from './rpc/notifications.ts';
 export { openRpcDocument, type OpenRpcDocument } from './rpc/openrpc.ts';
-export { isSessionId, sessionChannel, sessionOwnerKey } from './rpc/sessions.ts';
+export {
+  isSessionId,
+  SESSION_LISTENERS_CHANNEL,
+  sessionChannel,
+  sessionOwnerKey,
+} from './rpc/sessions.ts';
 export { usageEventSchema, type UsageEvent } from './usage-event.ts';

@@ -20,10 +20,11 @@ import type {
   VideoPricingStore,
 } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
+import type { MemoryEventStore } from '@model-gateway/inference';
 import type { Log } from '@model-gateway/kernel';
 import type { AgentCensus, BackendConfigStore } from '@model-gateway/router';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Pool } from 'pg';
+import { Pool, type ClientBase } from 'pg';
 import { createConnection, joinTransaction, type Connection } from './connection.ts';
 import { PrismaClient } from './generated/client.ts';
 import { createPostgresAgentCensus } from './postgres-agent-census.ts';
@@ -36,6 +37,7 @@ import { createPostgresInvitations } from './postgres-invitations.ts';
 import { createPostgresKeys } from './postgres-keys.ts';
 import { createPostgresLedger } from './postgres-ledger.ts';
 import { createPostgresMemberships } from './postgres-memberships.ts';
+import { createPostgresMemoryEvents } from './postgres-memory-events.ts';
 import { createPostgresModelRules } from './postgres-model-rules.ts';
 import { createPostgresPlans } from './postgres-plans.ts';
 import { createPostgresPrices } from './postgres-prices.ts';
@@ -74,6 +76,7 @@ export interface Stores {
   readonly modelRules: ModelRuleStore;
   readonly providers: ProviderStore;
   readonly conversations: ConversationStore;
+  readonly memoryEvents: MemoryEventStore;
   readonly usage: UsageStore;
   readonly billingFacts: BillingFacts;
   readonly usageQueries: UsageQueries;
@@ -118,8 +121,7 @@ export function createDatabase({
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
     application_name: 'model-gateway',
-    // Moments travel without a zone between here and there, and are meant as UTC.
-    onConnect: async (client) => void (await client.query(`SET TIME ZONE 'UTC'`)),
+    onConnect: beginInUtc,
   });
   // Without a listener, an idle connection that Postgres closes would end the process.
   pool.on('error', (error) => log.warn({ error }, 'an idle database connection was lost'));
@@ -138,6 +140,7 @@ export function createDatabase({
     modelRules: createPostgresModelRules(within),
     providers: createPostgresProviders(within),
     conversations: createPostgresConversations(within),
+    memoryEvents: createPostgresMemoryEvents(within),
     usage: createPostgresUsage(within, log),
     billingFacts: createPostgresBillingFacts(within),
     usageQueries: createPostgresUsageQueries(within),
@@ -158,6 +161,12 @@ export function createDatabase({
     close: () => (closed ??= prisma.$disconnect().then(() => pool.end())),
   };
 }
+
+/**
+ * Moments travel without a zone between here and there, and are meant as UTC whatever the server's own zone is. The pool
+ * waits for what is returned.
+ */
+const beginInUtc = (client: ClientBase): unknown => client.query(`SET TIME ZONE 'UTC'`);
 
 async function ping(pool: Pool): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

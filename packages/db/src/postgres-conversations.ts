@@ -1,9 +1,6 @@
-import type { Conversation, ConversationMessage, ConversationStore } from '@model-gateway/accounts';
-import { z } from 'zod';
+import type { Conversation, ConversationStore } from '@model-gateway/accounts';
 import type { Connection } from './connection.ts';
-import type { Message as MessageRow } from './generated/client.ts';
-
-const listSchema = z.array(z.unknown()).nullable().catch(null);
+import { insertIntoTurn, insertTurn, readHistory, toMessage } from './conversation-messages.ts';
 
 /** Conversations in Postgres. */
 export function createPostgresConversations(connection: Connection): ConversationStore {
@@ -42,7 +39,7 @@ export function createPostgresConversations(connection: Connection): Conversatio
         const [messages, messageCount] = await Promise.all([
           queries.message.findMany({
             where: { conversationId: id },
-            orderBy: { position: 'desc' },
+            orderBy: [{ turn: 'desc' }, { position: 'desc' }],
             take: messagesMax,
           }),
           queries.message.count({ where: { conversationId: id } }),
@@ -52,6 +49,21 @@ export function createPostgresConversations(connection: Connection): Conversatio
           messages: messages.toReversed().map(toMessage),
         };
       }),
+
+    history: (userId, id, limits) =>
+      connection.run(async (queries) => {
+        const found = await queries.conversation.findUnique({
+          where: { id, userId },
+          select: { id: true },
+        });
+        return found === null ? undefined : readHistory(queries, id, limits);
+      }),
+
+    addTurn: (id, messages, title) =>
+      connection.run((queries) => insertTurn(queries, id, messages, title)),
+
+    addToTurn: (id, turn, message) =>
+      connection.run((queries) => insertIntoTurn(queries, id, turn, message)),
 
     ownerOf: (id) =>
       connection.run(async (queries) => {
@@ -67,19 +79,5 @@ export function createPostgresConversations(connection: Connection): Conversatio
         const { count } = await queries.conversation.deleteMany({ where: { id, userId } });
         return count > 0;
       }),
-  };
-}
-
-function toMessage(row: MessageRow): ConversationMessage {
-  const images = listSchema.parse(row.images);
-  const toolCalls = listSchema.parse(row.toolCalls);
-  return {
-    id: row.id,
-    role: row.role,
-    content: row.content,
-    ...(images === null ? {} : { images }),
-    ...(toolCalls === null ? {} : { toolCalls }),
-    ...(row.model === null ? {} : { model: row.model }),
-    createdAt: row.createdAt,
   };
 }

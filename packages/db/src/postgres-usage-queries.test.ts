@@ -23,7 +23,10 @@ const DAYS = 6;
 const REFS = ['ticket-1', 'ticket-2', '50%', 'a_b', 'aXb', 'é', 'Z'];
 
 const moment = fc
-  .tuple(fc.integer({ min: 0, max: DAYS - 1 }), fc.constantFrom(0, 1, 43_200_000, DAY_MS - 1))
+  .tuple(
+    fc.integer({ min: 0, max: DAYS - 1 }),
+    fc.constantFrom(0, 1, 3_600_000, 5_400_000, 43_200_000, DAY_MS - 1),
+  )
   .map(([day, offset]) => new Date(START_MS + day * DAY_MS + offset));
 
 const row: fc.Arbitrary<Row> = fc.record({
@@ -130,7 +133,9 @@ async function insert(rows: readonly Row[]): Promise<void> {
 }
 
 async function forgetAll(): Promise<void> {
-  await database.raw.query('TRUNCATE usage_records, usage_totals, usage_daily, usage_daily_refs');
+  await database.raw.query(
+    'TRUNCATE usage_records, usage_totals, usage_daily, usage_daily_refs, usage_ref_days, usage_hourly',
+  );
 }
 
 test('the answers are those of adding up the rows one by one, also within days', async () => {

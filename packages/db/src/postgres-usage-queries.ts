@@ -1,23 +1,16 @@
-import {
-  splitByDay,
-  type TimeRange,
-  type TimeSpan,
-  type UsageFilter,
-  type UsageGroup,
-  type UsageGrouping,
-  type UsageQueries,
-  type UsageRecord,
-  type UsageSums,
+import type {
+  UsageFilter,
+  UsageGroup,
+  UsageGrouping,
+  UsageQueries,
+  UsageRecord,
+  UsageSums,
 } from '@model-gateway/billing';
 import type { Connection } from './connection.ts';
 import { Prisma } from './generated/client.ts';
+import { COUNTS, rowsWithin, slicesOf } from './usage-slices.ts';
 
-const DATE_CHARS = 'YYYY-MM-DD'.length;
-
-/**
- * Sums over usage. Whole days come from what is kept by day, parts of days from the rows themselves, in one statement:
- * both say the same of the same moment, because a row and its day change together.
- */
+/** Sums over usage, and the rows behind them, in Postgres. */
 export function createPostgresUsageQueries(connection: Connection): UsageQueries {
   return {
     totals: (filter) =>
@@ -29,13 +22,14 @@ export function createPostgresUsageQueries(connection: Connection): UsageQueries
 
     groups: (filter, by) =>
       connection.run(async (queries) => {
+        const { column, text } = KEYS[by];
         // Keys are ordered by code point, whatever the language of the database.
         const rows = await queries.$queryRaw<GroupRow[]>`
-          SELECT key, GROUPING(key) = 1 AS "isTotal", ${SUMS}
-          FROM (SELECT ${KEYS[by]} AS key, ${COUNTS} FROM (${slicesOf(filter, by)}) slice) keyed
-          GROUP BY GROUPING SETS ((key), ())
+          SELECT ${text} AS key, GROUPING(bucket) = 1 AS "isTotal", ${SUMS}
+          FROM (SELECT ${column} AS bucket, ${COUNTS} FROM (${slicesOf(filter, by)}) slice) keyed
+          GROUP BY GROUPING SETS ((bucket), ())
           HAVING sum(requests) > 0
-          ORDER BY sum(total_tokens) DESC, key COLLATE "C" ASC NULLS LAST`;
+          ORDER BY sum(total_tokens) DESC, (${text}) COLLATE "C" ASC NULLS LAST`;
         const groups = rows.filter(({ isTotal }) => !isTotal);
         return {
           totals: sumsOf(rows.find(({ isTotal }) => isTotal) ?? NOTHING),
@@ -44,15 +38,31 @@ export function createPostgresUsageQueries(connection: Connection): UsageQueries
       }),
 
     records: (filter, { limit, offset }) =>
-      connection.run(async (queries) => {
-        const rows = await queries.$queryRaw<UsageRecord[]>`
-          SELECT ${RECORD} FROM usage_records
-          WHERE ${rowsWithin(filter)} AND ${withOneOf(filter.refIds)}
+      connection.run(
+        (queries) => queries.$queryRaw<UsageRecord[]>`
+          SELECT ${RECORD} FROM ${newestRows(filter, limit + offset)} AS row
           ORDER BY created_at DESC, id ASC
-          LIMIT ${limit} OFFSET ${offset}`;
-        return rows;
-      }),
+          LIMIT ${limit} OFFSET ${offset}`,
+      ),
   };
+}
+
+/**
+ * The newest rows, at least so many where there are so many. Each reference is asked for its own: there is an index for
+ * that, while of several at once all rows would have to be sorted.
+ */
+function newestRows(filter: UsageFilter, count: number): Prisma.Sql {
+  const newest = (condition: Prisma.Sql) => Prisma.sql`(
+    SELECT * FROM usage_records WHERE ${condition} AND ${rowsWithin(filter)}
+    ORDER BY created_at DESC, id ASC
+    LIMIT ${count}
+  )`;
+  if (filter.refIds.length === 0) return newest(Prisma.sql`true`);
+  return Prisma.sql`(
+    SELECT found.*
+    FROM unnest(${[...filter.refIds]}::text[]) AS asked (ref)
+    CROSS JOIN LATERAL ${newest(Prisma.sql`ref_id = asked.ref`)} AS found
+  )`;
 }
 
 const SUMS = Prisma.sql`
@@ -67,72 +77,15 @@ const RECORD = Prisma.sql`
   prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens", total_tokens AS "totalTokens",
   cost, points, account_type AS "accountType", ref_id AS "refId", created_at AS "createdAt"`;
 
+const asItIs = Prisma.sql`bucket::text`;
+
+/** What rows are grouped by, and how that is written. */
 const KEYS = {
-  model: Prisma.sql`model::text`,
-  backend: Prisma.sql`backend::text`,
-  ref: Prisma.sql`ref_id::text`,
-  day: Prisma.sql`to_char(day, 'YYYY-MM-DD')`,
-} satisfies Record<UsageGrouping, Prisma.Sql>;
-
-const COUNTS = Prisma.sql`requests, prompt_tokens, completion_tokens, total_tokens, cost`;
-const LESS = Prisma.sql`-requests, -prompt_tokens, -completion_tokens, -total_tokens, -cost`;
-const NO_REF = Prisma.sql`NULL::text AS ref_id`;
-
-/** Everything that the filter lets through, some of it summed up already. */
-function slicesOf({ refIds, since, until }: UsageFilter, by?: UsageGrouping): Prisma.Sql {
-  const { days, edges } = splitByDay({ since, until });
-  const slices = [
-    ...(days === undefined ? [] : daySlices(days, refIds, by)),
-    ...edges.map((edge) => rowSlice(edge, refIds)),
-  ];
-  if (slices.length > 0) return Prisma.join(slices, ' UNION ALL ');
-  return Prisma.sql`SELECT day, model, backend, ${NO_REF}, ${COUNTS} FROM usage_daily WHERE false`;
-}
-
-function daySlices(
-  days: TimeRange,
-  refIds: readonly string[],
-  by: UsageGrouping | undefined,
-): readonly Prisma.Sql[] {
-  const withRefs = (counts: Prisma.Sql, ref: Prisma.Sql) => Prisma.sql`
-    SELECT day, model, backend, ${ref}, ${counts} FROM usage_daily_refs
-    WHERE ${daysWithin(days)} AND ${withOneOf(refIds)}`;
-  const all = Prisma.sql`
-    SELECT day, model, backend, ${NO_REF}, ${COUNTS} FROM usage_daily WHERE ${daysWithin(days)}`;
-  const refs = withRefs(COUNTS, Prisma.sql`ref_id`);
-  if (refIds.length > 0) return [refs];
-  // What carries no reference is everything less what carries one.
-  return by === 'ref' ? [refs, all, withRefs(LESS, NO_REF)] : [all];
-}
-
-const rowSlice = (span: TimeSpan, refIds: readonly string[]): Prisma.Sql => Prisma.sql`
-  SELECT
-    (created_at AT TIME ZONE 'UTC')::date AS day, model, backend, ref_id, 1 AS requests,
-    prompt_tokens, completion_tokens, total_tokens, COALESCE(cost::numeric, 0) AS cost
-  FROM usage_records
-  WHERE ${rowsWithin(span)} AND ${withOneOf(refIds)}`;
-
-const daysWithin = ({ since, until }: TimeRange): Prisma.Sql =>
-  allOf([
-    since === undefined ? undefined : Prisma.sql`day >= ${dateOf(since)}::date`,
-    until === undefined ? undefined : Prisma.sql`day < ${dateOf(until)}::date`,
-  ]);
-
-const rowsWithin = ({ since, until }: TimeRange): Prisma.Sql =>
-  allOf([
-    since === undefined ? undefined : Prisma.sql`created_at >= ${since}::timestamptz`,
-    until === undefined ? undefined : Prisma.sql`created_at < ${until}::timestamptz`,
-  ]);
-
-function allOf(conditions: readonly (Prisma.Sql | undefined)[]): Prisma.Sql {
-  const given = conditions.filter((condition) => condition !== undefined);
-  return given.length === 0 ? Prisma.sql`true` : Prisma.join(given, ' AND ');
-}
-
-const withOneOf = (refIds: readonly string[]): Prisma.Sql =>
-  refIds.length === 0 ? Prisma.sql`true` : Prisma.sql`ref_id = ANY(${[...refIds]}::text[])`;
-
-const dateOf = (midnight: Date): string => midnight.toISOString().slice(0, DATE_CHARS);
+  model: { column: Prisma.sql`model`, text: asItIs },
+  backend: { column: Prisma.sql`backend`, text: asItIs },
+  ref: { column: Prisma.sql`ref_id`, text: asItIs },
+  day: { column: Prisma.sql`day`, text: Prisma.sql`to_char(bucket, 'YYYY-MM-DD')` },
+} satisfies Record<UsageGrouping, { readonly column: Prisma.Sql; readonly text: Prisma.Sql }>;
 
 interface SumsRow {
   readonly requests: bigint;

@@ -69,6 +69,18 @@ const DAYS_OF_REFS = [
   { ref_id: 'r', day: '2026-03-31', backend: 'gateway', ...sums(1, '0.1') },
 ];
 
+const REF_DAYS = DAYS_OF_REFS.map(({ backend: _backend, ...day }) => day);
+
+const HOURS = [
+  { hour: '2026-03-30T23:00', backend: 'gateway', ...sums(1, '0.7') },
+  { hour: '2026-03-31T00:00', backend: 'gateway', ...sums(1, '0.2') },
+  { hour: '2026-03-31T23:00', backend: 'gateway', ...sums(1, '0.1') },
+  { hour: '2026-04-01T00:00', backend: 'gateway', ...sums(1, '0') },
+  { hour: '2026-04-02T00:00', backend: 'rpc', ...sums(1, '0.4') },
+];
+
+const ROLLUPS = [DAYS, DAYS_OF_REFS, REF_DAYS, HOURS];
+
 const SUMS = `requests::int, prompt_tokens::int AS prompt, completion_tokens::int AS completion,
   total_tokens::int AS total, cost::text`;
 
@@ -79,6 +91,13 @@ async function readRollups(database: TestDatabase) {
     ),
     await database.query(
       `SELECT ref_id, day::text, backend, ${SUMS} FROM usage_daily_refs ORDER BY ref_id, day`,
+    ),
+    await database.query(
+      `SELECT ref_id, day::text, ${SUMS} FROM usage_ref_days ORDER BY ref_id, day`,
+    ),
+    await database.query(
+      `SELECT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI') AS hour, backend, ${SUMS}
+       FROM usage_hourly ORDER BY hour`,
     ),
   ];
 }
@@ -96,7 +115,7 @@ describe('the totals of usage', () => {
     const userId = newId();
     await database.raw.query(BY_HAND, [userId]);
     expect(await database.raw.query(TOTALS, [userId])).toEqual(COUNTED);
-    expect(await readRollups(database.raw)).toEqual([DAYS, DAYS_OF_REFS]);
+    expect(await readRollups(database.raw)).toEqual(ROLLUPS);
     const whole = { userId, project: null, month: '2026-04' };
     expect(await database.billingFacts.window(whole)).toMatchObject({
       costUsd: 0.4,
@@ -138,7 +157,7 @@ describe('the totals of usage', () => {
         FOR VALUES FROM ('2026-03-01T00:00:00Z') TO ('2026-04-01T00:00:00Z');
       COMMIT`);
     expect(await database.raw.query(TOTALS, [userId])).toEqual(COUNTED);
-    expect(await readRollups(database.raw)).toEqual([DAYS, DAYS_OF_REFS]);
+    expect(await readRollups(database.raw)).toEqual(ROLLUPS);
     const rows = await database.raw.query(
       'SELECT tableoid::regclass::text AS partition, count(*)::int FROM usage_records GROUP BY 1 ORDER BY 1',
     );
@@ -167,6 +186,6 @@ it('rows that were there before the totals are counted by the migration', async 
   await database.query(BY_HAND, [userId]);
   for (const { sql } of later) await database.query(sql);
   expect(await database.query(TOTALS, [userId])).toEqual(COUNTED);
-  expect(await readRollups(database)).toEqual([DAYS, DAYS_OF_REFS]);
+  expect(await readRollups(database)).toEqual(ROLLUPS);
   await database.drop();
 });

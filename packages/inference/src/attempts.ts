@@ -12,7 +12,7 @@ export interface Wanted extends Omit<ChoiceOptions, 'exclude'> {
   readonly model: string;
   /** Aborted when the client went away. */
   readonly signal: Cancel;
-  /** Called once, when there is somebody to ask. */
+  /** Called once, when there is somebody to ask; not where that was known before. */
   readonly onAccepted: () => void;
 }
 
@@ -24,16 +24,18 @@ export interface Attempted<Answer> {
 
 /**
  * Asks a backend, and once more another one, where the first is to blame and nothing has reached the client yet. A failure is
- * told to the backend's breaker here; what becomes of an answer that has begun is for the caller to tell.
+ * told to the backend's breaker here; what becomes of an answer that has begun is for the caller to tell. Whoever has
+ * chosen the first backend already gives its route.
  */
 export async function attempt<Answer>(
   router: Pick<Router, 'choose'>,
   wanted: Wanted,
   ask: (route: Route) => Promise<Answer>,
+  chosen?: Route,
 ): Promise<Attempted<Answer>> {
   const { model, signal, onAccepted, ...options } = wanted;
-  const first = await router.choose(model, options);
-  onAccepted();
+  const first = chosen ?? (await router.choose(model, options));
+  if (chosen === undefined) onAccepted();
   try {
     return { answer: await ask(first), route: first };
   } catch (failure) {

@@ -14,3 +14,14 @@ export interface Caller {
   /** What the caller's group says about models; null where no group has a say. */
   readonly modelPolicy: ModelPolicy | null;
 }
+
+/** A user who came with a token instead of a key: no group has a say, and the wallet is their own. */
+export const jwtCaller = (userId: string): Caller => ({
+  userId,
+  keyId: null,
+  apiKeyId: `jwt-${userId}`,
+  project: null,
+  groupId: null,
+  multiplier: 1,
+  modelPolicy: null,
+});

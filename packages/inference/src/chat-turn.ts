@@ -1,8 +1,9 @@
+import type { ConversationStore } from '@model-gateway/accounts';
 import type { ChatRequest } from '@model-gateway/contracts';
-import type { Cancel } from '@model-gateway/kernel';
+import type { Cancel, Log } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
-import type { Wanted } from './attempts.ts';
 import type { Caller } from './caller.ts';
+import type { Memory } from './memory.ts';
 import type { Meter } from './meter.ts';
 import type { RequestCounter } from './request-counter.ts';
 
@@ -12,30 +13,21 @@ export interface ChatTurn {
   /** Which surface serves it: `gateway` or `rpc`. */
   readonly surface: string;
   readonly request: ChatRequest;
-  /** The conversation that the turn belongs to; its turns go to one backend. */
+  /** The conversation that the turn belongs to; its turns go to one backend, and are written down. */
   readonly conversationId: string | undefined;
+  /** Who knows what was said before: clients of the chat-completions convention send it along, others leave it to us. */
+  readonly history: 'client' | 'stored';
   readonly refId: string | null;
   /** Aborted when the client went away. */
   readonly signal: Cancel;
 }
 
+/** What a turn is served with. */
 export interface ChatDependencies {
   readonly router: Pick<Router, 'choose'>;
   readonly meter: Meter;
   readonly requests: Pick<RequestCounter, 'accepted'>;
-}
-
-/** What a turn asks the router for. */
-export function wantedBy(
-  { request, conversationId, signal }: ChatTurn,
-  requests: Pick<RequestCounter, 'accepted'>,
-): Wanted {
-  return {
-    model: request.model,
-    capability: 'chat',
-    provider: request.provider ?? undefined,
-    conversationId,
-    signal,
-    onAccepted: () => requests.accepted(),
-  };
+  readonly memory: Pick<Memory, 'isConfigured' | 'recall' | 'writeBack'>;
+  readonly conversations: Pick<ConversationStore, 'history' | 'addTurn' | 'addToTurn'>;
+  readonly log: Log;
 }

@@ -1,7 +1,10 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { ServiceError, type UpstreamCompletion } from '@model-gateway/contracts';
 import { attempt } from './attempts.ts';
-import { wantedBy, type ChatDependencies, type ChatTurn } from './chat-turn.ts';
+import type { ChatDependencies } from './chat-turn.ts';
 import { estimateUsage, textOfCompletion } from './estimate-usage.ts';
+import { wantedBy, type ReadyTurn } from './ready-turn.ts';
+import type { Reply } from './reply-collector.ts';
+import { settleTurn } from './settle-turn.ts';
 import { upstreamBody } from './upstream-body.ts';
 
 export interface ChatAnswer {
@@ -11,21 +14,26 @@ export interface ChatAnswer {
   readonly backend: string;
 }
 
-/** Serves one turn whole: route, ask the upstream, meter, answer. */
+/** Serves one turn whole: route, ask the upstream, settle, answer. */
 export async function completeChat(
-  turn: ChatTurn,
-  { router, meter, requests }: ChatDependencies,
+  turn: ReadyTurn,
+  dependencies: ChatDependencies,
 ): Promise<ChatAnswer> {
-  const { request, caller, surface, refId, signal } = turn;
-  const wanted = wantedBy(turn, requests);
-  const { answer, route } = await attempt(router, wanted, ({ backend, model }) => {
+  const { full, signal } = turn;
+  const wanted = wantedBy(turn, dependencies.requests);
+  const { answer, route } = await attempt(dependencies.router, wanted, ({ backend, model }) => {
     if (backend.chat === undefined) throw cannotChat(backend.name);
-    return backend.chat(upstreamBody(request, model), signal);
+    return backend.chat(upstreamBody(full, model), signal);
   });
   void route.settle('success');
   const { completion, text } = answer;
-  const usage = completion.usage ?? estimateUsage(request.messages, textOfCompletion(completion));
-  await meter.record({ caller, model: route.model, surface, usage, refId });
+  const usage = completion.usage ?? estimateUsage(full.messages, textOfCompletion(completion));
+  await settleTurn(turn, dependencies, {
+    model: route.model,
+    usage,
+    isComplete: true,
+    readReply: () => replyOf(completion),
+  });
   return {
     text: text ?? JSON.stringify({ ...completion, usage }),
     backend: route.backend.name,
@@ -35,3 +43,12 @@ export async function completeChat(
 /** A backend that declared something which it cannot do. */
 export const cannotChat = (backend: string): ServiceError =>
   new ServiceError('unsupported_operation', `backend '${backend}' does not support chat`);
+
+function replyOf({ choices }: UpstreamCompletion): Reply {
+  const message = choices[0]?.message ?? {};
+  const { content, tool_calls: toolCalls }: { content?: unknown; tool_calls?: unknown } = message;
+  return {
+    content: typeof content === 'string' ? content : '',
+    toolCalls: Array.isArray(toolCalls) ? toolCalls : [],
+  };
+}

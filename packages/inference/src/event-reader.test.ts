@@ -11,13 +11,14 @@ const usage = chunk({
   usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
 });
 
-function reader(passesUsage = false) {
-  const observer = createStreamObserver();
+function reader(passesUsage = false, parsesAll = false) {
+  const observer = createStreamObserver({ keepsReply: true });
   const garbage: string[] = [];
   const read = createEventReader({
     observer,
     passesUsage,
     head,
+    parsesAll,
     onGarbage: (event) => garbage.push(event),
   });
   return { observer, garbage, read: (...events: string[]) => read(Buffer.from(events.join(''))) };
@@ -125,4 +126,14 @@ test('arguments of tool calls are text too', () => {
   });
   read(call);
   expect(observer.text).toBe('f{"a"');
+});
+
+test('of several choices the first is the reply, and all of them are billed', () => {
+  const { observer, read } = reader(false, true);
+  const choice = (index: number, content: string) =>
+    chunk({ choices: [{ index, delta: { content }, finish_reason: null }] });
+  const events = [choice(0, 'one '), choice(1, 'two '), choice(0, 'three')];
+  expect(read(...events).passed.toString()).toBe(events.join(''));
+  expect(observer.readReply().content).toBe('one three');
+  expect(observer.text).toBe('one two three');
 });

@@ -1,4 +1,5 @@
-import { errorOf, isUsageOnly, type StreamObserver } from './stream-observer.ts';
+import { errorOf, isUsageOnly } from './chunk-fields.ts';
+import type { StreamObserver } from './stream-observer.ts';
 
 const DATA = Buffer.from('data: ');
 const OBJECT = Buffer.from('"object":"chat.completion.chunk"');
@@ -33,6 +34,8 @@ interface EventReaderOptions {
   readonly passesUsage: boolean;
   /** What a chunk is given that an upstream left out. */
   readonly head: ChunkHead;
+  /** Whether every event is parsed: where several choices are generated and it matters which one a text is of. */
+  readonly parsesAll: boolean;
   /** Told of events that are no JSON; they are not passed on. */
   readonly onGarbage: (event: string) => void;
 }
@@ -51,7 +54,8 @@ export interface ReadEvents {
  * Reads server-sent events on their way through: passes their bytes on untouched and parses only those that can carry
  * usage, an error or the end. Of the others only the text is picked out, in case the stream has to be estimated.
  */
-export function createEventReader({ observer, passesUsage, head, onGarbage }: EventReaderOptions) {
+export function createEventReader(options: EventReaderOptions) {
+  const { observer, passesUsage, head, parsesAll, onGarbage } = options;
   function readParsed(data: string): ParsedEvent {
     let chunk: unknown;
     try {
@@ -75,7 +79,7 @@ export function createEventReader({ observer, passesUsage, head, onGarbage }: Ev
       const end = events.indexOf(END, at);
       const next = end === -1 ? events.length : end + END.length;
       const event = events.subarray(at, end === -1 ? events.length : end);
-      if (isPlain(event)) {
+      if (!parsesAll && isPlain(event)) {
         pickText(event, observer);
         at = next;
         continue;

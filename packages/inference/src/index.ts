@@ -1,10 +1,15 @@
 export { assertModelAllowed } from './assert-model-allowed.ts';
 export { attempt, type Attempted, type Wanted } from './attempts.ts';
-export type { Caller } from './caller.ts';
+export { jwtCaller, type Caller } from './caller.ts';
 export type { ChatDependencies, ChatTurn } from './chat-turn.ts';
 export { completeChat, type ChatAnswer } from './complete-chat.ts';
 export { embedTexts, type EmbeddingsAnswer, type EmbeddingsTurn } from './embed-texts.ts';
+export { createMemoryEvents, type MemoryEvent, type MemoryEventStore } from './memory-events.ts';
+export type { MemoryService } from './memory-service.ts';
+export { createDisabledMemory, createMemory, type Memory, type MemoryState } from './memory.ts';
+export { invokeEngine } from './invoke-engine.ts';
 export { createMeter, type Meter, type ServedRequest } from './meter.ts';
+export { acceptChat, produceChat, type ChatEnd } from './produce-chat.ts';
 export {
   createQuotas,
   drawingAccountOf,
@@ -13,6 +18,14 @@ export {
   type QuotaHints,
   type Quotas,
 } from './quotas.ts';
+export type { ChatDelta } from './read-deltas.ts';
+export { readyTurn, type ReadyTurn } from './ready-turn.ts';
+export { openRealtime, type OpenRealtime } from './realtime/open-realtime.ts';
+export {
+  createRealtimeObserver,
+  type EndedResponse,
+  type RealtimeObserver,
+} from './realtime/realtime-observer.ts';
 export { createRequestCounter, type RequestCounter } from './request-counter.ts';
 export { streamChat, type StreamedChat } from './stream-chat.ts';
 export { createSystemMonitor, type SystemMonitor, type SystemStatus } from './system-monitor.ts';

@@ -1,8 +1,10 @@
 import { describeError, type Log } from '@model-gateway/kernel';
-import { UpstreamFailure, type ChatChunk, type UpstreamStream } from '@model-gateway/router';
+import type { ChatChunk, UpstreamStream } from '@model-gateway/router';
+import { brokenOff, CUT_OFF } from './broken-off.ts';
 import { createEventReader, type ChunkHead } from './event-reader.ts';
 import { createEventSplitter } from './event-splitter.ts';
-import { errorOf, isUsageOnly, type StreamObserver } from './stream-observer.ts';
+import { errorOf, isUsageOnly } from './chunk-fields.ts';
+import type { StreamObserver } from './stream-observer.ts';
 
 interface RelayOptions {
   readonly observer: StreamObserver;
@@ -10,6 +12,8 @@ interface RelayOptions {
   readonly passesUsage: boolean;
   /** What a chunk is given that an upstream left out. */
   readonly head: ChunkHead;
+  /** Whether every event has to be parsed. */
+  readonly parsesAll: boolean;
   readonly log: Log;
 }
 
@@ -25,13 +29,14 @@ export function relay(stream: UpstreamStream, options: RelayOptions): AsyncGener
 
 async function* relayEvents(
   bytes: AsyncIterable<Uint8Array>,
-  { observer, passesUsage, head, log }: RelayOptions,
+  { observer, passesUsage, head, parsesAll, log }: RelayOptions,
 ): AsyncGenerator<Buffer> {
   const splitter = createEventSplitter();
   const read = createEventReader({
     observer,
     passesUsage,
     head,
+    parsesAll,
     onGarbage: () => log.warn({}, 'an upstream sent an event that is no JSON; it was left out'),
   });
   for await (const chunk of bytes) {
@@ -44,8 +49,7 @@ async function* relayEvents(
   if (passed.length > 0) yield passed;
   if (error !== undefined) throw brokenOff(error);
   // Some upstreams leave out the end mark; without a finish either, the answer was cut off and must not look whole.
-  if (!observer.isFinished)
-    throw brokenOff('the upstream ended the stream before the answer was complete');
+  if (!observer.isFinished) throw brokenOff(CUT_OFF);
 }
 
 function pushed(splitter: ReturnType<typeof createEventSplitter>, chunk: Uint8Array): Buffer {
@@ -67,6 +71,3 @@ async function* relayChunks(
     if (passesUsage || !isUsageOnly(chunk)) yield Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
   }
 }
-
-const brokenOff = (message: string): UpstreamFailure =>
-  new UpstreamFailure(message, { isBackendAtFault: true });

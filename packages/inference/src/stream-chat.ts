@@ -1,12 +1,13 @@
 import type { RestErrorBody } from '@model-gateway/contracts';
-import { describeError, newId, type Clock, type Log } from '@model-gateway/kernel';
+import { describeError, newId, type Clock } from '@model-gateway/kernel';
 import type { Route } from '@model-gateway/router';
 import { attempt, settleFailure } from './attempts.ts';
-import { wantedBy, type ChatDependencies, type ChatTurn } from './chat-turn.ts';
+import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
-import { estimateUsage } from './estimate-usage.ts';
 import type { ChunkHead } from './event-reader.ts';
+import { wantedBy, type ReadyTurn } from './ready-turn.ts';
 import { relay } from './relay.ts';
+import { settleStream } from './settle-stream.ts';
 import { createStreamObserver, type StreamObserver } from './stream-observer.ts';
 import { upstreamBody } from './upstream-body.ts';
 
@@ -20,7 +21,6 @@ export interface StreamedChat {
 
 interface StreamDependencies extends ChatDependencies {
   readonly clock: Clock;
-  readonly log: Log;
 }
 
 interface Begun {
@@ -33,21 +33,24 @@ const DONE = Buffer.from('data: [DONE]\n\n');
 
 /** Begins a turn: resolves when there is something to show, so that what fails before that can go to another backend. */
 export async function streamChat(
-  turn: ChatTurn,
+  turn: ReadyTurn,
   dependencies: StreamDependencies,
 ): Promise<StreamedChat> {
-  const { request, signal } = turn;
+  const { full, signal } = turn;
   const { router, requests, clock, log } = dependencies;
-  const passesUsage = asksForUsage(request['stream_options']);
+  const passesUsage = asksForUsage(full['stream_options']);
+  const keepsReply = turn.record !== undefined || turn.memory !== 'disabled';
+  const parsesAll = keepsReply && full['n'] !== undefined;
   const wanted = wantedBy(turn, requests);
   const { answer, route } = await attempt(
     router,
     wanted,
     async ({ backend, model }): Promise<Begun> => {
       if (backend.chatStream === undefined) throw cannotChat(backend.name);
-      const stream = await backend.chatStream(upstreamBody(request, model), signal);
-      const observer = createStreamObserver();
-      const rest = relay(stream, { observer, passesUsage, head: headOf(model, clock), log });
+      const stream = await backend.chatStream(upstreamBody(full, model), signal);
+      const observer = createStreamObserver({ keepsReply });
+      const head = headOf(model, clock);
+      const rest = relay(stream, { observer, passesUsage, head, parsesAll, log });
       return { observer, rest, first: await rest.next() };
     },
   );
@@ -56,35 +59,27 @@ export async function streamChat(
 
 async function* deliver(
   { observer, first, rest }: Begun,
-  turn: ChatTurn,
+  turn: ReadyTurn,
   route: Route,
-  { meter, log }: StreamDependencies,
+  dependencies: StreamDependencies,
 ): AsyncGenerator<Buffer> {
-  let isSettled = false;
-  const settle = async () => {
-    if (isSettled) return;
-    isSettled = true;
-    const { caller, surface, refId, request } = turn;
-    const { usage, text } = observer;
-    // Neither text nor usage: nothing was served that could be billed.
-    if (usage === undefined && text === '') return;
-    const billed = usage ?? estimateUsage(request.messages, text);
-    await meter.record({ caller, model: route.model, surface, usage: billed, refId });
-  };
+  let isComplete = false;
   try {
     if (first.done !== true) yield first.value;
     for await (const part of rest) yield part;
+    isComplete = true;
     void route.settle('success');
   } catch (failure) {
     await settleFailure(route, failure, turn.signal);
     if (turn.signal.aborted) return;
-    log.warn({ backend: route.backend.name, error: failure }, 'an answer broke off in mid-stream');
+    const { name } = route.backend;
+    dependencies.log.warn({ backend: name, error: failure }, 'an answer broke off in mid-stream');
     yield errorEvent(failure);
   } finally {
-    // Also reached when the client is gone and nobody asks for more: what was streamed is metered all the same, and the
+    // Also reached when the client is gone and nobody asks for more: what was streamed is settled all the same, and the
     // backend is not kept waiting for an outcome. What was said of it before stands.
     void route.settle('neutral');
-    await settle();
+    await settleStream(turn, dependencies, { observer, model: route.model, isComplete });
   }
   yield DONE;
 }

@@ -1,4 +1,14 @@
-import { tokenUsageSchema, type TokenUsage } from '@model-gateway/contracts';
+import type { TokenUsage } from '@model-gateway/contracts';
+import {
+  choicesOf,
+  contentOf,
+  isFirstChoice,
+  property,
+  textOfDelta,
+  toolCallsOf,
+  usageOf,
+} from './chunk-fields.ts';
+import { createReplyCollector, type Reply } from './reply-collector.ts';
 
 /** What a stream has told so far: what it is billed by, and whether it came to its end. */
 export interface StreamObserver {
@@ -6,31 +16,56 @@ export interface StreamObserver {
   observe(chunk: unknown): void;
   /** A piece of the answer whose chunk was not parsed. */
   addText(text: string): void;
-  sawFinish(): void;
   readonly usage: TokenUsage | undefined;
   /** Everything that was generated, for an estimate where the upstream reports no usage. */
   readonly text: string;
   readonly isFinished: boolean;
+  /** Why the answer ended, and the model that gave it, as far as parsed chunks said so. */
+  readonly finishReason: string | undefined;
+  readonly model: string | undefined;
+  /** The reply so far: the first choice. Empty unless it is kept. */
+  readReply(): Reply;
 }
 
-export function createStreamObserver(): StreamObserver {
+interface StreamObserverOptions {
+  /** Whether the reply will be asked for. */
+  readonly keepsReply: boolean;
+}
+
+const NO_REPLY: Reply = { content: '', toolCalls: [] };
+
+export function createStreamObserver({ keepsReply }: StreamObserverOptions): StreamObserver {
   const pieces: string[] = [];
+  const reply = keepsReply ? createReplyCollector() : undefined;
   let usage: TokenUsage | undefined;
   let isFinished = false;
+  let finishReason: string | undefined;
+  let model: string | undefined;
+
+  function observeChoice(choice: unknown): void {
+    const delta = property(choice, 'delta');
+    pieces.push(textOfDelta(delta));
+    const reason = property(choice, 'finish_reason');
+    if (typeof reason === 'string') isFinished = true;
+    if (!isFirstChoice(choice)) return;
+    if (typeof reason === 'string') finishReason = reason;
+    if (reply === undefined) return;
+    reply.addText(contentOf(delta));
+    reply.addToolCalls(toolCallsOf(delta));
+  }
 
   return {
     observe(chunk) {
       usage = usageOf(chunk) ?? usage;
-      for (const choice of choicesOf(chunk)) {
-        pieces.push(textOfDelta(property(choice, 'delta')));
-        if (typeof property(choice, 'finish_reason') === 'string') isFinished = true;
+      if (model === undefined) {
+        const named = property(chunk, 'model');
+        if (typeof named === 'string') model = named;
       }
+      for (const choice of choicesOf(chunk)) observeChoice(choice);
     },
     addText(text) {
       pieces.push(text);
-    },
-    sawFinish() {
-      isFinished = true;
+      reply?.addText(text);
     },
     get usage() {
       return usage;
@@ -41,48 +76,12 @@ export function createStreamObserver(): StreamObserver {
     get isFinished() {
       return isFinished;
     },
+    get finishReason() {
+      return finishReason;
+    },
+    get model() {
+      return model;
+    },
+    readReply: () => reply?.read() ?? NO_REPLY,
   };
-}
-
-/** Whether a chunk carries usage and nothing else: clients that did not ask for it are spared it. */
-export function isUsageOnly(chunk: unknown): boolean {
-  return usageOf(chunk) !== undefined && choicesOf(chunk).length === 0;
-}
-
-/** The error that an upstream put into its stream, as text. */
-export function errorOf(chunk: unknown): string | undefined {
-  const error = property(chunk, 'error');
-  if (error === undefined || error === null) return undefined;
-  const message = typeof error === 'string' ? error : property(error, 'message');
-  return typeof message === 'string' ? message : JSON.stringify(error);
-}
-
-function usageOf(chunk: unknown): TokenUsage | undefined {
-  const usage = property(chunk, 'usage');
-  if (usage === undefined || usage === null) return undefined;
-  const parsed = tokenUsageSchema.safeParse(usage);
-  return parsed.success ? parsed.data : undefined;
-}
-
-function choicesOf(chunk: unknown): readonly unknown[] {
-  const choices = property(chunk, 'choices');
-  return Array.isArray(choices) ? choices : [];
-}
-
-function textOfDelta(delta: unknown): string {
-  const content = property(delta, 'content');
-  const calls = property(delta, 'tool_calls');
-  const written = typeof content === 'string' ? content : '';
-  if (!Array.isArray(calls)) return written;
-  return written + calls.map((call: unknown) => textOfCall(property(call, 'function'))).join('');
-}
-
-function textOfCall(call: unknown): string {
-  const name = property(call, 'name');
-  const text = property(call, 'arguments');
-  return `${typeof name === 'string' ? name : ''}${typeof text === 'string' ? text : ''}`;
-}
-
-function property(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -15,20 +15,39 @@ const PROTECTED_FIELDS = new Set([
   'options',
 ]);
 
+// Where the fields go that every surface knows. Adapters that stream put the last two there themselves.
+const FIRST_FIELDS = ['temperature', 'max_tokens', 'tools'];
+const LAST_FIELDS = ['stream', 'stream_options'];
+const PLACED_FIELDS = new Set(['model', 'messages', ...FIRST_FIELDS, ...LAST_FIELDS]);
+
 /**
  * The body that an upstream is sent: what the client sent, without what is ours, and `extra` laid under it. Fields that the
- * client left null are left out, since some upstreams refuse them.
+ * client left null are left out, since some upstreams refuse them. The order does not depend on the client's or the
+ * surface, so that the same turn is the same bytes.
  */
 export function upstreamBody(request: ChatRequest, model: string): UpstreamChat {
-  const body: Record<string, unknown> = {};
+  const given = givenFields(request);
+  const body: Record<string, unknown> = { messages: request.messages };
+  const place = (name: string): void => {
+    if (Object.hasOwn(given, name)) body[name] = given[name];
+  };
+  FIRST_FIELDS.forEach(place);
+  const others = Object.keys(given).filter((name) => !PLACED_FIELDS.has(name));
+  others.toSorted().forEach(place);
+  LAST_FIELDS.forEach(place);
+  return { model, ...body };
+}
+
+function givenFields(request: ChatRequest): Readonly<Record<string, unknown>> {
+  const given: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(request)) {
-    if (!OWN_FIELDS.has(name) && value !== null) body[name] = value;
+    if (!OWN_FIELDS.has(name) && value !== null && value !== undefined) given[name] = value;
   }
   const extra: unknown = request['extra'];
   if (typeof extra === 'object' && extra !== null && !Array.isArray(extra)) {
     for (const [name, value] of Object.entries(extra)) {
-      if (!PROTECTED_FIELDS.has(name) && !Object.hasOwn(body, name)) body[name] = value;
+      if (!PROTECTED_FIELDS.has(name) && !Object.hasOwn(given, name)) given[name] = value;
     }
   }
-  return { ...body, model };
+  return given;
 }

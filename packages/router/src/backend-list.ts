@@ -11,7 +11,7 @@ export interface Slot {
   readonly report: HealthReport;
   readonly models: ReadonlySet<string>;
   update(report: HealthReport): void;
-  can(capability: Capability): boolean;
+  can(capability: Capability, model: string): boolean;
   /** Notes that a request is being served; the answer says that it no longer is. */
   use(): () => void;
   /** Resolves when no request is being served. */
@@ -107,7 +107,10 @@ export function createSlot(
       capabilities = new Set(next.capabilities);
     },
     // A backend may learn what it can do only where it was probed; the others go by the report.
-    can: (capability) => capabilities.has(capability) || backend.capabilities().has(capability),
+    can(capability, model) {
+      if (!capabilities.has(capability) && !backend.capabilities().has(capability)) return false;
+      return backend.serves?.(capability, model) ?? true;
+    },
     use() {
       let isUser = true;
       users += 1;

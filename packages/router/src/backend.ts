@@ -1,5 +1,6 @@
 import type { UpstreamCompletion } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
+import type { UpstreamFailure } from './upstream-failure.ts';
 
 /** How well a backend answers. Only Healthy ones are routed to. */
 export type HealthState = 'Healthy' | 'Degraded' | 'Unhealthy';
@@ -78,12 +79,44 @@ export type VideoTask =
     }
   | { readonly state: 'failed'; readonly error: string };
 
+/** One event of a realtime session, in either direction. */
+export type RealtimeEvent = Readonly<Record<string, unknown>>;
+
+/** What an upstream said in a realtime session. */
+export interface UpstreamEvent {
+  readonly event: RealtimeEvent;
+  /** The event as JSON on one line, with the very digits of the upstream where they can be had. */
+  readonly text: string;
+}
+
+/** A realtime session that is to be opened. */
+export interface RealtimeOpening {
+  /** As the backend lists it. */
+  readonly model: string;
+  /** Told to the upstream first; undefined tells it nothing. */
+  readonly config: RealtimeEvent | undefined;
+  /** Told every event in order, the first perhaps before the link is there. */
+  readonly onEvent: (event: UpstreamEvent) => void;
+  /** Told once, after the last event, when the upstream ended the session or was lost; not after `close`. */
+  readonly onClosed: (reason: UpstreamFailure) => void;
+}
+
+/** The way to the upstream of an open realtime session. */
+export interface RealtimeLink {
+  /** Queues an event without waiting. False when too much is waiting already, and it was not taken. */
+  send(event: RealtimeEvent): boolean;
+  /** Ends the session; nothing is told any more. */
+  close(): void;
+}
+
 /** One upstream behind the gateway. A backend that lacks a method cannot do that. */
 export interface Backend {
   readonly name: string;
   readonly kind: BackendKind;
   /** What it can be asked for now; an engine tells with its handshake. */
   capabilities(): ReadonlySet<Capability>;
+  /** Whether it can do that for this model; where it is missing, it can do the same for all of them. */
+  serves?(capability: Capability, model: string): boolean;
   probe(signal: AbortSignal): Promise<Probe>;
   chat?(body: UpstreamChat, cancel: Cancel): Promise<UpstreamAnswer>;
   /** Resolves when the upstream has begun a good answer; what fails later fails the iteration. */
@@ -92,6 +125,8 @@ export interface Backend {
   embed?(request: UpstreamEmbedding, cancel: Cancel): Promise<UpstreamEmbeddings>;
   /** Calls a method of the engine behind a model; answers what it answered. */
   invoke?(model: string, method: string, params: unknown, cancel: Cancel): Promise<unknown>;
+  /** Resolves when the session is open at the upstream. */
+  openRealtime?(opening: RealtimeOpening, cancel: Cancel): Promise<RealtimeLink>;
   /** Submits a video task. The same key never makes a second task where the upstream heeds it. */
   submitVideo?(
     body: UpstreamVideo,

@@ -34,12 +34,17 @@ export function findServing(slots: readonly Slot[], wanted: Wanted): readonly Ca
     throw new ServiceError('model_not_found', `No backend available for model: ${requested}`);
   }
   if (capability === undefined) return serving;
-  const able = serving.filter(({ slot }) => slot.can(capability));
+  const able = serving.filter(({ slot, model }) => slot.can(capability, model));
   if (able.length > 0) return able;
-  throw new ServiceError(
-    'unsupported_operation',
-    `no backend of the model '${requested}' supports ${capability}`,
-  );
+  throw new ServiceError('unsupported_operation', unsupported(capability, requested));
+}
+
+/** What the caller is told when a model is served, but not for this. */
+function unsupported(capability: Capability, model: string): string {
+  if (capability === 'realtime') return `model '${model}' does not support realtime sessions`;
+  if (capability === 'invoke')
+    return `the backend of model '${model}' does not support generic invocation`;
+  return `no backend of the model '${model}' supports ${capability}`;
 }
 
 /** The one with the fewest requests; among equals the one that was registered first. */

@@ -29,6 +29,8 @@ export interface Route {
   readonly backend: Backend;
   /** The model id as the chosen backend lists it. */
   readonly model: string;
+  /** Tells the circuit breaker that the backend answered well while it goes on serving: `settle` is still due. */
+  answered(): Promise<void>;
   /**
    * Says what became of the request, for the circuit breaker: `failure` when the backend is at fault, `neutral` when the
    * request was refused or left by the client. What is said first counts. Every route has to be settled, when
@@ -66,6 +68,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     return {
       backend,
       model,
+      answered: () => pass.settle('success'),
       settle(outcome) {
         leave();
         return pass.settle(outcome);

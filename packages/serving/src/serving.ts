@@ -4,12 +4,14 @@ import {
   createMeter,
   createQuotas,
   createRequestCounter,
+  type Memory,
   type Meter,
   type Quotas,
   type RequestCounter,
 } from '@model-gateway/inference';
 import type { Part } from '@model-gateway/kernel';
 import type { BackendConfig, Router } from '@model-gateway/router';
+import { createServiceMemory } from './service-memory.ts';
 import { createServiceRouter } from './service-router.ts';
 import type { ServingConfig } from './serving-settings.ts';
 
@@ -20,6 +22,7 @@ export interface Serving extends Part {
   readonly quotas: Quotas;
   readonly meter: Meter;
   readonly requests: RequestCounter;
+  readonly memory: Memory;
 }
 
 interface ServingOptions {
@@ -34,13 +37,20 @@ export function createServing(
 ): Serving {
   const { database, bus, clock, log } = context;
   const router = createServiceRouter(config, context, unlisted);
-  const prices = createPriceBook({ store: database.prices, channels: bus.channels, log });
+  const prices = createPriceBook({
+    store: database.prices,
+    channels: bus.channels,
+    onStoreChange: (listener) => bus.onModeChange(listener),
+    log,
+  });
   const requests = createRequestCounter({ counters: bus.counters, clock, log });
+  const memory = createServiceMemory(config, context);
   return {
     name: 'serving',
     router,
     prices,
     requests,
+    memory,
     meter: createMeter({ journal: bus.journal, prices, clock, log }),
     quotas: createQuotas({
       store: bus.admission,
@@ -54,6 +64,7 @@ export function createServing(
       await router.start();
     },
     async stop() {
+      await memory.stop();
       await router.stop();
       await prices.stop();
       await requests.stop();

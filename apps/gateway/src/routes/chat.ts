@@ -1,7 +1,13 @@
 import { chatRequestSchema } from '@model-gateway/contracts';
 import { answerJsonText, clientGone, requestIdOf, type LeanRoute } from '@model-gateway/http';
-import { completeChat, streamChat, type ChatDependencies } from '@model-gateway/inference';
-import type { Clock, Log } from '@model-gateway/kernel';
+import {
+  completeChat,
+  readyTurn,
+  streamChat,
+  type ChatDependencies,
+  type ChatTurn,
+} from '@model-gateway/inference';
+import type { Clock } from '@model-gateway/kernel';
 import type { ConversationGate } from '../conversation-gate.ts';
 import type { InferenceDoor } from '../inference-door.ts';
 import { nameBackend } from '../openai/backend-header.ts';
@@ -12,7 +18,6 @@ interface ChatRouteDependencies extends ChatDependencies {
   readonly door: InferenceDoor;
   readonly conversationGate: ConversationGate;
   readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** `POST /v1/chat/completions`, streamed and not. */
@@ -25,12 +30,22 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
       requestIdOf(request, response);
       const entered = await door.enter(request, response, chatRequestSchema);
       if (entered === undefined) return;
-      response.setHeader('x-service-memory', 'disabled');
       const refId = serviceRefOf(request);
       const { caller, body: chat } = entered;
       const conversationId = await conversationGate(caller, chat.conversation_id);
       const signal = clientGone(response);
-      const turn = { caller, surface: 'gateway', request: chat, conversationId, refId, signal };
+      const asked: ChatTurn = {
+        caller,
+        surface: 'gateway',
+        request: chat,
+        conversationId,
+        history: 'client',
+        refId,
+        signal,
+      };
+      const assembled = readyTurn(asked, dependencies);
+      const turn = assembled instanceof Promise ? await assembled : assembled;
+      response.setHeader('x-service-memory', turn.memory);
       if (chat.stream === true) {
         const { backend, events } = await streamChat(turn, dependencies);
         nameBackend(response, backend);

@@ -7,18 +7,24 @@ import type {
   UserStore,
 } from '@model-gateway/accounts';
 import type { AccountHints, LedgerStore, UsageStore } from '@model-gateway/billing';
-import type { SystemMonitor } from '@model-gateway/inference';
+import type { Memory, SystemMonitor } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
+import type { Serving } from '@model-gateway/serving';
 import type { Handlers } from '../protocol/handlers.ts';
+import type { RealtimeSessions } from '../realtime/realtime-sessions.ts';
 import { createAuthMethods } from './auth.ts';
 import { createBillingPricingMethods, type PricingDependencies } from './billing-pricing.ts';
 import { createBillingMethods, type BillingDependencies } from './billing.ts';
+import { createChatMethods, type ChatMethodsDependencies } from './chat.ts';
 import { createConversationsMethods } from './conversations.ts';
+import { createEngineMethods } from './engine.ts';
 import { createGroupMethods } from './groups.ts';
 import { createKeysMethods } from './keys.ts';
 import { createLedgerMethods } from './ledger.ts';
+import { createMemoryMethods } from './memory.ts';
 import { createNotAvailableYetMethods } from './not-available-yet.ts';
 import { createProvidersMethods } from './providers.ts';
+import { createRealtimeMethods } from './realtime.ts';
 import { createSystemMethods } from './system.ts';
 import { createUsageMethods } from './usage.ts';
 
@@ -34,6 +40,10 @@ export interface MethodDependencies {
   readonly hints: AccountHints;
   readonly billing: BillingDependencies & PricingDependencies;
   readonly users: Pick<UserStore, 'findOldestAdmin'>;
+  readonly chat: ChatMethodsDependencies;
+  readonly memory: Memory;
+  readonly realtime: RealtimeSessions;
+  readonly serving: Pick<Serving, 'router'>;
   readonly system: SystemMonitor;
   readonly clock: Clock;
 }
@@ -48,6 +58,10 @@ export function createMethods(rules: MethodDependencies): Handlers {
     ...createLedgerMethods(rules),
     ...createProvidersMethods(rules.providers),
     ...createConversationsMethods(rules.conversations, rules.clock),
+    ...createChatMethods(rules.chat),
+    ...createMemoryMethods(rules.memory),
+    ...createRealtimeMethods(rules.realtime),
+    ...createEngineMethods(rules.serving),
     ...createUsageMethods(rules.usage),
     ...createBillingMethods(rules.billing),
     ...createBillingPricingMethods(rules.billing),

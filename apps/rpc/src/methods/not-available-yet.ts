@@ -3,19 +3,12 @@ import type { Handlers } from '../protocol/handlers.ts';
 
 /** The methods whose engine has not landed. This list can only shrink. */
 export const NOT_AVAILABLE_YET = [
-  'chat.send',
-  'realtime.start',
-  'realtime.event',
-  'realtime.stop',
-  'engine.invoke',
   'agents.list',
   'agents.register',
   'agents.deregister',
   'agents.status',
   'agents.deploy',
   'agents.stop',
-  'memory.status',
-  'memory.delete',
   'video.create',
   'video.get',
   'video.list',

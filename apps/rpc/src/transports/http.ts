@@ -15,7 +15,7 @@ import { RPC_MESSAGE_BYTES_MAX } from './limits.ts';
 
 interface HttpTransportDependencies {
   readonly dispatcher: Dispatcher;
-  readonly sessions: Sessions;
+  readonly sessions: Pick<Sessions, 'push'>;
   readonly clientIp: ClientIp;
 }
 

@@ -7,7 +7,7 @@ import type { Sessions } from '../sessions/sessions.ts';
 import { UNSENT_BYTES_MAX } from './limits.ts';
 
 interface SseDependencies {
-  readonly sessions: Sessions;
+  readonly sessions: Pick<Sessions, 'listen' | 'ownerOf'>;
   readonly accounts: Pick<Accounts, 'authenticate'>;
   readonly metrics: Metrics;
   readonly keepaliveMs?: number;
@@ -16,18 +16,30 @@ interface SseDependencies {
 /** `GET /api/rpc/events`: delivers the notifications of one session. */
 export interface SseTransport {
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Ends the streams that nothing more is expected on, and the others once they have fallen silent. */
+  drain(isBusy: (sessionId: string) => boolean): void;
   /** Ends every open stream. */
   close(): void;
 }
 
+interface OpenStream {
+  readonly sessionId: string;
+  /** When the last message came, by the clock of the process. */
+  heardAt: number;
+}
+
 const KEEPALIVE_MS = 15_000;
+/** A stream may be fed by another process: as long as messages come, there may be more. */
+const SILENT_AFTER_MS = 1_000;
+const DRAIN_CHECK_MS = 250;
 
 export function createSseTransport(dependencies: SseDependencies): SseTransport {
   const { sessions, accounts, metrics, keepaliveMs = KEEPALIVE_MS } = dependencies;
-  const open = new Set<ServerResponse>();
+  const open = new Map<ServerResponse, OpenStream>();
+  let draining: NodeJS.Timeout | undefined;
   // One clock for all streams: thousands of timers would cost more than the comments they send.
   const keepalive = setInterval(() => {
-    for (const response of open) write(response, ': keepalive\n\n');
+    for (const response of open.keys()) write(response, ': keepalive\n\n');
   }, keepaliveMs);
   keepalive.unref();
   metrics.gauge({
@@ -69,7 +81,9 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
       await refuseStrangers(sessionId, request, query);
       // What arrives before the stream has begun waits for it.
       const early: string[] = [];
+      const stream: OpenStream = { sessionId, heardAt: -Infinity };
       const subscription = await sessions.listen(sessionId, (message) => {
+        stream.heardAt = performance.now();
         const event = `data: ${message}\n\n`;
         if (response.headersSent) write(response, event);
         else early.push(event);
@@ -82,13 +96,24 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
         await subscription.close();
         return;
       }
-      open.add(response);
+      open.set(response, stream);
       begin(response);
       for (const event of early.splice(0)) write(response, event);
     },
+    drain(isBusy) {
+      const endSilent = (): void => {
+        for (const [response, { sessionId, heardAt }] of open) {
+          const isSilent = performance.now() - heardAt >= SILENT_AFTER_MS;
+          if (isSilent && !isBusy(sessionId)) response.end();
+        }
+      };
+      endSilent();
+      draining ??= setInterval(endSilent, DRAIN_CHECK_MS);
+    },
     close() {
       clearInterval(keepalive);
-      for (const response of open) response.end();
+      clearInterval(draining);
+      for (const response of open.keys()) response.end();
     },
   };
 }

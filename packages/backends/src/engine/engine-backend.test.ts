@@ -60,9 +60,22 @@ describe('an engine', () => {
   });
 
   it('declares what it can do, under names that are known', async () => {
-    await useInstead({ capabilities: ['embedding', 'chat', 'telepathy', 'toString'] });
+    const capabilities = ['embedding', 'chat', 'telepathy', 'toString'];
+    await useInstead({ capabilities, modalities: ['text'] });
     await backend.probe(signal);
     expect([...backend.capabilities()]).toEqual(['embeddings', 'chat']);
+  });
+
+  it('can do realtime when it declares that, or that it hears or sees', async () => {
+    for (const declared of [
+      { capabilities: ['realtime'], modalities: ['text'] },
+      { capabilities: [], modalities: ['text', 'audio'] },
+      { capabilities: [], modalities: ['video'] },
+    ]) {
+      await useInstead(declared);
+      await backend.probe(signal);
+      expect([...backend.capabilities()]).toEqual(['realtime']);
+    }
   });
 
   it('serves static models after those it lists, and is sent its key', async () => {

@@ -36,6 +36,8 @@ const DECLARED: Readonly<Record<string, Capability>> = {
   invoke: 'invoke',
 };
 
+const LIVE_MODALITIES: readonly string[] = ['audio', 'video'];
+
 /** An engine that speaks the engine protocol over a WebSocket. */
 export function createEngineBackend(options: EngineBackendOptions): Backend {
   const { name, url, apiKey, models, timeouts, clock } = options;
@@ -84,17 +86,22 @@ export function createEngineBackend(options: EngineBackendOptions): Backend {
     },
     invoke: (model, method, params, signal) =>
       call('Engine.Invoke', { model, method, params }, z.unknown(), signal),
+    async openRealtime(opening, signal) {
+      const connection = await link.connected(signal);
+      return connection.openRealtime(opening, signal);
+    },
     close: () => link.close(),
   };
 }
 
-function declaredBy(handshake: EngineHandshake): ReadonlySet<Capability> {
-  return new Set(
-    handshake.capabilities.flatMap((declared) => {
-      const known = Object.hasOwn(DECLARED, declared) ? DECLARED[declared] : undefined;
-      return known === undefined ? [] : [known];
-    }),
-  );
+function declaredBy({ capabilities, modalities }: EngineHandshake): ReadonlySet<Capability> {
+  const declared = capabilities.flatMap((name) => {
+    const known = Object.hasOwn(DECLARED, name) ? DECLARED[name] : undefined;
+    return known === undefined ? [] : [known];
+  });
+  // Whoever hears or sees can be talked to, also where the list of abilities does not say so.
+  const isLive = modalities.some((modality) => LIVE_MODALITIES.includes(modality));
+  return new Set(isLive ? [...declared, 'realtime'] : declared);
 }
 
 function probeResult(models: readonly string[]): Probe {

@@ -1,5 +1,6 @@
 import type { Cancel } from '@model-gateway/kernel';
-import type { UpstreamFailure } from '@model-gateway/router';
+import type { RealtimeLink, RealtimeOpening, UpstreamFailure } from '@model-gateway/router';
+import { createSendQueue } from '../realtime/send-queue.ts';
 import { RpcTimeout, type CallOptions } from '../rpc-calls.ts';
 import { openRpcSocket, type RpcSocket } from '../rpc-socket.ts';
 import type { UpstreamTimeouts } from '../upstream-http.ts';
@@ -10,9 +11,11 @@ import {
   ENGINE_PROTOCOL,
   handshakeSchema,
   readResult,
+  realtimeStartedSchema,
   type EngineChatChunk,
   type EngineHandshake,
 } from './engine-frames.ts';
+import { createEngineSessions, type EngineSessions } from './engine-sessions.ts';
 
 /** One connection to an engine, past its handshake. */
 export interface EngineConnection {
@@ -24,6 +27,7 @@ export interface EngineConnection {
   ): Promise<Result>;
   /** Starts a streamed chat; a reader that stops, or a signal that aborts, cancels it. */
   stream(params: unknown, signal: Cancel): Promise<AsyncGenerator<EngineChatChunk>>;
+  openRealtime(opening: RealtimeOpening, signal: Cancel): Promise<RealtimeLink>;
   close(): void;
 }
 
@@ -45,20 +49,23 @@ export async function openEngineConnection(
 ): Promise<EngineConnection> {
   const { timeouts, apiKey, onUnusable } = options;
   const streams: Streams = new Map();
+  const sessions = createEngineSessions();
   const socket = await openRpcSocket({
     url: options.url,
     headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
     connectTimeoutMs: timeouts.connectMs,
     onNotification: (method, params, frameBytes) => {
       if (method === 'Engine.ChatChunk') deliver(streams, params, frameBytes);
+      else sessions.onNotification(method, params);
     },
     onGone(error) {
       for (const queue of streams.values()) queue.fail(error);
+      sessions.failAll(error);
       onUnusable(error);
     },
   });
   const handshake = await shakeHands(socket, timeouts.connectMs);
-  return { ...createConnection(socket, streams, options), handshake };
+  return { ...createConnection(socket, { streams, sessions }, options), handshake };
 }
 
 async function shakeHands(socket: RpcSocket, timeoutMs: number): Promise<EngineHandshake> {
@@ -77,7 +84,7 @@ async function shakeHands(socket: RpcSocket, timeoutMs: number): Promise<EngineH
 
 function createConnection(
   socket: RpcSocket,
-  streams: Streams,
+  { streams, sessions }: { readonly streams: Streams; readonly sessions: EngineSessions },
   { timeouts, onUnusable }: EngineConnectionOptions,
 ): Omit<EngineConnection, 'handshake'> {
   let underWay = 0;
@@ -123,9 +130,42 @@ function createConnection(
     streams.set(chatId, queue);
     return queue;
   }
+  function openSession(session: string, { onEvent, onClosed }: RealtimeOpening): RealtimeLink {
+    const queue = createSendQueue();
+    underWay += 1;
+    sessions.add(session, {
+      onEvent,
+      onClosed(why) {
+        release();
+        onClosed(why);
+      },
+    });
+    return {
+      send: (event) => socket.notify('Engine.RealtimeEvent', { session, event }, queue),
+      close() {
+        if (!sessions.remove(session)) return;
+        socket.send('Engine.RealtimeStop', { session });
+        release();
+      },
+    };
+  }
 
   return {
     call,
+    openRealtime(opening, signal) {
+      const { model, config } = opening;
+      const started = readResult('Engine.RealtimeStart', realtimeStartedSchema);
+      return call(
+        'Engine.RealtimeStart',
+        { model, config },
+        {
+          signal,
+          read: (result) => openSession(started(result).session, opening),
+          onUnwanted: (result) =>
+            socket.send('Engine.RealtimeStop', { session: started(result).session }),
+        },
+      );
+    },
     async stream(params, signal) {
       const started = readResult('Engine.ChatStart', chatStartedSchema);
       const queue = await call('Engine.ChatStart', params, {

@@ -48,6 +48,11 @@ export const embeddingsSchema = z.looseObject({
   usage: ifPresent(z.looseObject({ prompt_tokens: z.int().nonnegative() })),
 });
 
+/** Also what ends a session: it names one, and nothing else. */
+export const realtimeStartedSchema = z.looseObject({ session: z.string() });
+
+export const realtimeEventSchema = z.looseObject({ session: z.string(), event: z.unknown() });
+
 /** Reads a result by its shape; anything else is a failure of the engine. */
 export function readResult<Schema extends z.ZodType>(
   method: string,

@@ -1,6 +1,6 @@
 import type { Cancel } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
-import { aborted } from '../rpc-calls.ts';
+import { untilAborted } from '../until-aborted.ts';
 import type { EngineConnection } from './engine-connection.ts';
 
 /** The one connection to an engine: opened by the first call that needs it, and again after it was lost. */
@@ -41,19 +41,4 @@ export function createEngineLink(open: Open): EngineLink {
       );
     },
   };
-}
-
-/** Waits for something that others wait for too, as long as the caller stays. */
-async function untilAborted<Result>(work: Promise<Result>, signal: Cancel): Promise<Result> {
-  let onAbort: (() => void) | undefined;
-  const left = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(aborted(signal));
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([work, left]);
-  } finally {
-    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
-  }
 }

@@ -2,7 +2,7 @@ import type { Cancel, Clock } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamChat } from '@model-gateway/router';
 import { z } from 'zod';
 import { parseJson, readJson, readText } from '../read-text.ts';
-import { upstreamRefused } from '../upstream-error.ts';
+import { upstreamRefused, withoutSecret } from '../upstream-error.ts';
 import {
   createUpstreamHttp,
   type UpstreamResponse,
@@ -12,6 +12,7 @@ import {
 import { chunksOf, readCompletion } from './completion.ts';
 import { readEmbeddings } from './embeddings.ts';
 import { withImageParts } from './images.ts';
+import { createExternalRealtime } from './realtime.ts';
 
 interface ExternalOptions {
   readonly name: string;
@@ -42,6 +43,7 @@ const listed = z.union([
 export function createExternalBackend(options: ExternalOptions): Backend {
   const { name, prefix, apiKey, timeouts, clock } = options;
   const http = createUpstreamHttp(prefix.origin, timeouts);
+  const realtime = createExternalRealtime({ prefix, apiKey, timeouts });
   const headers = {
     'content-type': 'application/json',
     ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
@@ -59,7 +61,6 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     const response = await http.request(posted(path, body, signal));
     if (isSuccess(response.status)) return response;
     const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
-    // Some upstreams quote the key that they were sent.
     throw upstreamRefused(response.status, withoutSecret(detail, apiKey));
   }
 
@@ -94,13 +95,13 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       const { status, text } = await postWhole('/embeddings', request, signal);
       return readEmbeddings(status, readJson(text), request.model);
     },
-    close: () => http.close(),
+    openRealtime: (opening, cancel) => realtime.open(opening, cancel),
+    close() {
+      realtime.close();
+      return http.close();
+    },
   };
 }
-
-/** The text with the secret taken out of it. */
-const withoutSecret = (text: string, secret: string | null): string =>
-  secret === null ? text : text.replaceAll(secret, '[redacted]');
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 

@@ -1,4 +1,4 @@
-import type { Journal, Log } from '@model-gateway/kernel';
+import type { Clock, Journal, JournalEntry, Log } from '@model-gateway/kernel';
 import { createAppendBatch } from '../append-batch.ts';
 import { requireEntrySize } from '../journal-line.ts';
 import { linkedAbort } from '../linked-abort.ts';
@@ -7,6 +7,7 @@ import type { RedisConnection } from '../redis/redis-connection.ts';
 import type { RedisJournal } from '../redis/redis-journal.ts';
 import { alternate, untilAborted } from './alternate.ts';
 import type { FallBack } from './fall-back.ts';
+import { createRecentAppends } from './recent-appends.ts';
 
 /** The journal on Redis, with a file for the time without it. */
 export interface FailoverJournal extends Journal {
@@ -20,17 +21,20 @@ interface FailoverJournalOptions {
   readonly redis: RedisJournal;
   readonly file: FileJournal;
   readonly fallBack: FallBack;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
 const MOVE_BATCH_ENTRIES = 500;
 
 /**
- * An append that Redis did not answer goes to the file as well, so an entry can be delivered twice and is never lost.
+ * An append that Redis did not answer goes to the file as well, and so does what Redis took just before it went away, since it may
+ * come back without that. So an entry can be delivered twice and is never lost.
  * A recorder reads the stream while Redis is ready and this process's own file while it is away.
  */
 export function createFailoverJournal(options: FailoverJournalOptions): FailoverJournal {
-  const { connection, redis, file, fallBack, log } = options;
+  const { connection, redis, file, fallBack, clock, log } = options;
+  const recent = createRecentAppends({ clock });
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
 
@@ -44,14 +48,26 @@ export function createFailoverJournal(options: FailoverJournalOptions): Failover
     return file.drain((batch) => redis.appendAll(batch), { batchSize: MOVE_BATCH_ENTRIES, signal });
   }
 
+  async function appendToFile(entries: readonly JournalEntry[]): Promise<void> {
+    await Promise.all(entries.map((entry) => file.append(entry)));
+  }
+
   const appendTogether = createAppendBatch((entries) =>
     fallBack(
-      () => redis.appendAll(entries),
       async () => {
-        await Promise.all(entries.map((entry) => file.append(entry)));
+        await redis.appendAll(entries);
+        recent.add(entries);
       },
+      () => appendToFile(entries),
     ),
   );
+
+  connection.onChange(() => {
+    if (connection.commandsReady() || closing.signal.aborted) return;
+    appendToFile(recent.takeAll()).catch((error: unknown) => {
+      log.error({ error }, 'what Redis took last was not written down again');
+    });
+  });
 
   return {
     start() {

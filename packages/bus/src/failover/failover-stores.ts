@@ -52,7 +52,14 @@ export function createFailoverStores(options: FailoverStoresOptions): Stores {
     log,
     ...(journalClaimIdleMs === undefined ? {} : { claimIdleMs: journalClaimIdleMs }),
   });
-  const journal = createFailoverJournal({ connection, redis: redisJournal, file, fallBack, log });
+  const journal = createFailoverJournal({
+    connection,
+    redis: redisJournal,
+    file,
+    fallBack,
+    clock,
+    log,
+  });
   const localCounters = createLocalCounters({ clock });
   const mode = (): BusMode => (connection.channelsReady() ? 'redis' : 'local');
 

@@ -6,6 +6,8 @@ export const chatMessageSchema = z.looseObject({
   content: z.union([z.string(), z.array(z.looseObject({ type: z.string() })), z.null()]).optional(),
 });
 
+export type ChatMessage = z.output<typeof chatMessageSchema>;
+
 /** The body of `POST /v1/chat/completions`; fields beyond these pass through to the upstream. */
 export const chatRequestSchema = z.looseObject({
   model: z.string().min(1),

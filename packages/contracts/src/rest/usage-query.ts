@@ -13,7 +13,7 @@ const refIds = z
     z
       .string()
       .refine((ref) => !ref.includes('\u0000'), 'must not contain NUL characters')
-      .transform((ref) => [...ref.trim()].slice(0, REF_CHARS_MAX).join('')),
+      .transform((ref) => Array.from(ref.trim()).slice(0, REF_CHARS_MAX).join('')),
   )
   .transform((refs) => [...new Set(refs.filter((ref) => ref !== ''))]);
 

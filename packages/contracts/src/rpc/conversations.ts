@@ -4,6 +4,9 @@ import { done, record, text, timestamp } from './records.ts';
 
 const TITLE_CHARS_MAX = 200;
 
+/** The title of a conversation that nobody gave one. */
+export const CONVERSATION_TITLE_DEFAULT = 'New Conversation';
+
 const conversation = record('Conversation', {
   id: z.uuid(),
   title: z.string(),
@@ -41,7 +44,7 @@ export const conversationsMethods = {
     auth: 'jwt',
     summary: 'Start a conversation.',
     params: z.object({
-      title: text(TITLE_CHARS_MAX).min(1).default('New Conversation'),
+      title: text(TITLE_CHARS_MAX).min(1).default(CONVERSATION_TITLE_DEFAULT),
     }),
     result: conversation,
   }),

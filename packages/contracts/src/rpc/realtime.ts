@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { modelId } from './records.ts';
+import { modelId, text } from './records.ts';
 
 const REF_CHARS_MAX = 64;
 
@@ -26,7 +26,7 @@ export const realtimeMethods = {
       model: modelId,
       config: z.record(z.string(), z.unknown()).optional(),
       conversation_id: z.uuid().optional(),
-      ref_id: z.string().max(REF_CHARS_MAX).optional(),
+      ref_id: text(REF_CHARS_MAX).optional(),
     }),
     result: z.object({ session_id: z.string(), stream_session: z.string() }),
   }),

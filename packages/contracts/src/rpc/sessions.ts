@@ -8,3 +8,6 @@ export const sessionChannel = (sessionId: string): string => `notify:${sessionId
 
 /** The entry that says whose session it is. */
 export const sessionOwnerKey = (sessionId: string): string => `session-owner:${sessionId}`;
+
+/** The channel on which every process says which sessions are listened to from now on. */
+export const SESSION_LISTENERS_CHANNEL = 'session-listeners';

@@ -1,6 +1,6 @@
 import { createRealtimeSession, type RealtimeSession } from '../realtime/realtime-session.ts';
 import { asObject, asText } from '../wire/json.ts';
-import { RpcRefusal, type RpcCall } from '../wire/json-rpc-call.ts';
+import { RpcRefusal, type RpcCall, type RpcConnection } from '../wire/json-rpc-call.ts';
 import type { EngineFault } from './engine-faults.ts';
 
 type Call = RpcCall<EngineFault>;
@@ -10,10 +10,20 @@ export interface EngineRealtime {
   start(this: void, call: Call): unknown;
   event(this: void, call: Call): unknown;
   stop(this: void, call: Call): unknown;
+  /** Sessions that are open now. */
+  readonly open: number;
+  /** Ends every session by itself, and says so. */
+  endAll(this: void): void;
+}
+
+interface Held {
+  readonly session: RealtimeSession;
+  readonly connection: RpcConnection;
+  stop(): void;
 }
 
 export function createEngineRealtime(deltaDelayMs: number): EngineRealtime {
-  const sessions = new Map<string, { readonly session: RealtimeSession; stop(): void }>();
+  const sessions = new Map<string, Held>();
 
   function sessionOf({ params }: Call) {
     const found = sessions.get(asText(params.session) ?? '');
@@ -36,7 +46,7 @@ export function createEngineRealtime(deltaDelayMs: number): EngineRealtime {
           gone,
         },
       });
-      sessions.set(session.id, { session, stop: () => controller.abort() });
+      sessions.set(session.id, { session, connection, stop: () => controller.abort() });
       gone.addEventListener('abort', () => sessions.delete(session.id), { once: true });
       afterAnswer(() => {
         session.open();
@@ -54,6 +64,15 @@ export function createEngineRealtime(deltaDelayMs: number): EngineRealtime {
     stop(call) {
       sessionOf(call).stop();
       return { ok: true };
+    },
+    get open() {
+      return sessions.size;
+    },
+    endAll() {
+      for (const [id, { connection, stop }] of sessions) {
+        connection.notify('Engine.RealtimeStop', { session: id });
+        stop();
+      }
     },
   };
 }

@@ -112,6 +112,16 @@ describe('the engine', () => {
     expect((await client.call('Engine.RealtimeStop', { session })).result).toEqual({ ok: true });
     const gone = await client.call('Engine.RealtimeEvent', { session, event: {} });
     expect(gone.error).toMatchObject({ message: 'session not found' });
+    expect(engine.openSessions).toBe(0);
+  });
+
+  it('ends a realtime session by itself and says so', async () => {
+    const started = await client.call('Engine.RealtimeStart', { model: 'demo-engine' });
+    expect(engine.openSessions).toBe(1);
+    engine.endSessions();
+    const frames = await client.readUntil((frame) => frame.method === 'Engine.RealtimeStop');
+    expect(frames.at(-1)?.params).toEqual(started.result);
+    expect(engine.openSessions).toBe(0);
   });
 });
 

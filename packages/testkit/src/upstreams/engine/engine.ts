@@ -40,6 +40,10 @@ export interface RunningEngine extends RunningRpcServer, Omit<ServedLog, 'record
   readonly faults: FaultPlan<EngineFault, EngineMethod>;
   /** Streams that were cancelled or whose client left. */
   readonly aborted: number;
+  /** Realtime sessions that are open now. */
+  readonly openSessions: number;
+  /** Ends every realtime session by itself. */
+  endSessions(): void;
 }
 
 const PROTOCOL = 1;
@@ -112,6 +116,10 @@ export async function startEngine(options: EngineOptions = {}): Promise<RunningE
     get aborted() {
       return chats.aborted;
     },
+    get openSessions() {
+      return realtime.open;
+    },
+    endSessions: realtime.endAll,
     get served() {
       return log.served;
     },

@@ -130,6 +130,15 @@ describe('the realtime API', () => {
     expect(api.events.at(-1)).toEqual({ type: 'nonsense' });
   });
 
+  it('lists its models to who has the key', async () => {
+    const list = (key: string): Promise<Response> =>
+      fetch(`${api.url.replace('ws', 'http')}/v1/models`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+    expect(await (await list('k')).json()).toMatchObject({ data: [{ id: 'demo-realtime' }] });
+    expect((await list('wrong')).status).toBe(401);
+  });
+
   it.each([
     { why: 'a wrong key', path: '/v1/realtime?model=m', key: 'wrong', status: '401' },
     { why: 'no model', path: '/v1/realtime', key: 'k', status: '400' },
@@ -177,6 +186,18 @@ describe('faults of the realtime API', () => {
     expect(endOf(await respond())).toMatchObject({ status: 'failed', output: [] });
     api.faults.next({ kind: 'no-usage' });
     expect(endOf(await respond())).toMatchObject({ status: 'completed', usage: null });
+  });
+
+  it('stops reading for a while, and then hears what was said meanwhile', async () => {
+    api.faults.next({ kind: 'stop-reading' }, 1, 'input_audio_buffer.clear');
+    client.send({ type: 'input_audio_buffer.clear' });
+    await api.until(() => api.eventCount === 1);
+    client.send({ type: 'response.create' });
+    api.sayToAll('{"type":"hello"}');
+    expect(await client.next()).toEqual({ type: 'hello' });
+    expect(api.eventCount).toBe(1);
+    api.resumeReading();
+    expect((await client.readUntil(is('response.done')))[0]?.type).toBe('response.created');
   });
 
   it('says nothing when a client connects', async () => {

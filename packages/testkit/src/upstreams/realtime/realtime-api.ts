@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import { createFaultPlan, faultOf, type FaultPlan } from '../faults/fault-plan.ts';
@@ -16,7 +16,7 @@ import type { RealtimeGeneration } from './response-events.ts';
 export interface RealtimeApiOptions extends ListenOptions {
   /** The bearer key it demands; none by default. */
   readonly apiKey?: string;
-  /** The models it serves; every one by default. */
+  /** The models it serves; every one by default, of which it lists `demo-realtime`. */
   readonly models?: readonly string[];
   /** Older or current event names; older by default. */
   readonly generation?: RealtimeGeneration;
@@ -41,11 +41,16 @@ export interface RunningRealtimeApi extends RunningSocketServer {
   readonly served: readonly RealtimeServed[];
   /** Closes every session in good order, as an upstream that ends one by itself. */
   closeSessions(code?: number, reason?: string): void;
+  /** Sends a frame as it is to every session. */
+  sayToAll(text: string): void;
+  /** Goes on reading after `stop-reading`. */
+  resumeReading(): void;
 }
 
 const KEPT_EVENTS_MAX = 500;
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 const NORMAL_CLOSE = 1000;
+const DEMO_MODEL = 'demo-realtime';
 
 /** Starts an API in the manner of OpenAI Realtime at `/v1/realtime?model=`. */
 export async function startRealtimeApi(
@@ -105,14 +110,24 @@ export async function startRealtimeApi(
     for (const socket of sockets) socket.close(code, reason);
   }
 
+  /** The listing that every such API has beside its sessions. */
+  function listModels(request: IncomingMessage, response: ServerResponse): void {
+    const status = urlOf(request).pathname !== '/v1/models' ? 404 : isKnown(request) ? 200 : 401;
+    const data = (models ?? [DEMO_MODEL]).map((id) => ({ id, object: 'model' }));
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(status === 200 ? { object: 'list', data } : { error: status }));
+  }
+  const isKnown = (request: IncomingMessage): boolean => hasBearer(request, apiKey);
+
   const server = await startSocketServer({
     ...options,
     changes,
+    onRequest: listModels,
     refuse: (request) => {
       const { pathname, searchParams } = urlOf(request);
       const model = searchParams.get('model');
       if (pathname !== '/v1/realtime') return 404;
-      if (!hasBearer(request, apiKey)) return 401;
+      if (!isKnown(request)) return 401;
       if (model === null || model === '') return 400;
       return models === undefined || models.includes(model) ? undefined : 404;
     },
@@ -130,6 +145,12 @@ export async function startRealtimeApi(
       return served.toArray();
     },
     closeSessions,
+    sayToAll(text: string) {
+      for (const socket of sockets) socket.send(text);
+    },
+    resumeReading() {
+      for (const socket of sockets) socket.resume();
+    },
   });
 }
 
@@ -143,6 +164,7 @@ async function play(
   if (slow !== undefined) await pause(slow.delayMs);
   const close = faultOf(faults, 'close');
   if (close !== undefined) return socket.close(close.code ?? NORMAL_CLOSE, close.reason ?? '');
+  if (faultOf(faults, 'stop-reading') !== undefined) return socket.pause();
   if (faultOf(faults, 'silent') !== undefined) return undefined;
   if (faultOf(faults, 'garbage') !== undefined) return socket.send('{"type": "resp');
   const failure = faultOf(faults, 'error');

@@ -12,6 +12,8 @@ export type RealtimeFault =
   | { readonly kind: 'silent' }
   /** Answers late. */
   | { readonly kind: 'slow'; readonly delayMs: number }
+  /** Takes nothing more off the connection until `resumeReading`. */
+  | { readonly kind: 'stop-reading' }
   /** Ends the response as failed. */
   | { readonly kind: 'failed' }
   /** Says nothing about tokens. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Changes } from '../recording/changes.ts';
@@ -21,6 +21,8 @@ interface SocketServerOptions extends ListenOptions {
   /** The status to refuse an upgrade with; undefined lets it in. */
   readonly refuse: (request: IncomingMessage) => 400 | 401 | 404 | 503 | undefined;
   readonly onSocket: (socket: WebSocket, request: IncomingMessage) => void;
+  /** Answers a plain request; by default it is told to upgrade. */
+  readonly onRequest?: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
 const FRAME_BYTES_MAX = 64 * 1024 * 1024;
@@ -31,14 +33,13 @@ export async function startSocketServer({
   changes,
   refuse,
   onSocket,
+  onRequest = tellToUpgrade,
   ...options
 }: SocketServerOptions): Promise<RunningSocketServer> {
   const upgrader = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX });
   let connectionCount = 0;
   let refusedCount = 0;
-  const listener = await listen((_request, response) => {
-    response.writeHead(426, { upgrade: 'websocket' }).end();
-  }, options);
+  const listener = await listen(onRequest, options);
 
   listener.server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     const status = refuse(request);
@@ -69,6 +70,10 @@ export async function startSocketServer({
       return refusedCount;
     },
   });
+}
+
+function tellToUpgrade(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(426, { upgrade: 'websocket' }).end();
 }
 
 /** Whether a request carries the bearer token that a server demands; a server without one lets everybody in. */

@@ -1,22 +1,21 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { testRedisUrl } from '@model-gateway/testkit';
 
-/** A way to the shared Redis that can be cut off, as if that Redis were gone. */
-export interface RedisLine {
+/** A way to a store that can be cut off, as if that store were gone. */
+export interface StoreLine {
   readonly url: string;
   cut(): void;
   mend(): void;
   close(): Promise<void>;
 }
 
-export async function openRedisLine(): Promise<RedisLine> {
-  const redis = new URL(testRedisUrl());
+export async function openStoreLine(storeUrl: string): Promise<StoreLine> {
+  const store = new URL(storeUrl);
   const sockets = new Set<Socket>();
   let isCut = false;
   const server = createServer((socket) => {
     if (isCut) return void socket.destroy();
-    const upstream = connect(Number(redis.port), redis.hostname);
+    const upstream = connect(Number(store.port), store.hostname);
     for (const [one, other] of [
       [socket, upstream],
       [upstream, socket],
@@ -37,7 +36,7 @@ export async function openRedisLine(): Promise<RedisLine> {
     isCut = true;
     for (const socket of sockets) socket.destroy();
   };
-  const url = new URL(redis);
+  const url = new URL(store);
   url.port = String(port);
   url.hostname = '127.0.0.1';
   return {

@@ -1,0 +1,140 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createTestDatabase,
+  testRedisUrl,
+  uniquePrefix,
+  waitUntil,
+  type TestDatabase,
+  type TestProcess,
+} from '@model-gateway/testkit';
+import {
+  countRecorded,
+  expectConserved,
+  expectRowsOf,
+  expectTokensOf,
+  readBooks,
+  type MoneyBooks,
+  type UsageRow,
+} from './money-books.ts';
+import {
+  isSurelyServed,
+  refsOf,
+  runLoad,
+  startMoneyUpstreams,
+  type Asked,
+  type MoneyUpstreams,
+} from './money-load.ts';
+import { createMoneyScene, type MoneyScene } from './money-scene.ts';
+import { createServiceProcesses, type ServiceProcesses } from './service-processes.ts';
+
+const CLIENTS = 64;
+const REQUESTS_EACH = 25;
+const SEED = 20_261_115;
+
+let database: TestDatabase;
+let dataDir = '';
+let upstreams: MoneyUpstreams;
+let scene: MoneyScene;
+let service: ServiceProcesses;
+let gateways: readonly TestProcess[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-money-'));
+  upstreams = await startMoneyUpstreams();
+  scene = await createMoneyScene(database.url, dataDir);
+  service = createServiceProcesses({
+    databaseUrl: database.url,
+    redisUrl: testRedisUrl(),
+    redisPrefix: uniquePrefix(),
+    dataDir,
+  });
+  const [left, right] = await Promise.all([
+    service.start('gateway'),
+    service.start('gateway'),
+    // Two of them, so that they get in each other's way.
+    service.start('video-worker'),
+    service.start('video-worker'),
+  ]);
+  gateways = [left, right];
+  await service.register(left, { exact: upstreams.exact, hurried: upstreams.hurried });
+}, 60_000);
+
+afterAll(async () => {
+  await service.stop();
+  await scene.close();
+  await upstreams.close();
+  await database.drop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+test('64 clients on two gateways, with hang-ups: every point is where the rows say, and the rows say what was served', async () => {
+  const asked = await load();
+  const certain = asked.filter(isSurelyServed);
+  await waitUntil(
+    async () => (await countRecorded(database.url, refsOf(certain))) === certain.length,
+    {
+      what: `${certain.length} requests are recorded`,
+    },
+  );
+  const books = await readBooks(database.url);
+  expectConserved(books, scene);
+  expectRowsOf(books, asked);
+  expectTokensOf(books, certain);
+  await expectServed(books, asked);
+
+  const { rows } = books;
+  const counts = {
+    asked: asked.length,
+    complete: asked.filter(({ outcome }) => outcome.isComplete).length,
+    refused: asked.filter(({ outcome }) => (outcome.status ?? 0) >= 400).length,
+    rows: rows.length,
+    paidWithPoints: rows.filter(({ points }) => points !== null).length,
+    points: sum(rows.map(({ points }) => points ?? 0)),
+    tokens: sum(rows.map(({ completionTokens }) => completionTokens)),
+  };
+  process.stdout.write(`conservation: ${JSON.stringify(counts)}\n`);
+  for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
+}, 60_000);
+
+async function load(): Promise<readonly Asked[]> {
+  let count = 0;
+  const asked = await runLoad({
+    clients: CLIENTS,
+    keys: scene.keys,
+    seed: SEED,
+    url: (random) => gateways[Math.floor(random() * gateways.length)]?.url ?? '',
+    async goesOn() {
+      count += 1;
+      // Points come in while others go out.
+      if (count % 100 === 0) await scene.fund(count);
+      return count <= CLIENTS * (REQUESTS_EACH - 1);
+    },
+  });
+  return asked;
+}
+
+/** The rows of a backend add up to what it says it served; where clients left at any moment, to no more than that. */
+async function expectServed({ rows }: MoneyBooks, asked: readonly Asked[]): Promise<void> {
+  const { exact, hurried } = upstreams;
+  const isHurried = ({ model }: UsageRow): boolean => model.includes('hurried');
+  const exactRows = rows.filter((row) => !isHurried(row));
+  await exact.until(() => exact.totals.requests >= exactRows.length);
+  const { requests, promptTokens, completionTokens } = exact.totals;
+  expect({
+    requests: exactRows.length,
+    promptTokens: sum(exactRows.map((row) => row.promptTokens)),
+    completionTokens: sum(exactRows.map((row) => row.completionTokens)),
+  }).toEqual({ requests, promptTokens, completionTokens });
+  const billed = sum(rows.filter(isHurried).map((row) => row.completionTokens));
+  await hurried.until(() => hurried.totals.completionTokens >= billed);
+  const arrived = asked
+    .filter(({ habit }) => habit === 'leaves')
+    .map(({ outcome }) => outcome.pieces);
+  expect(billed).toBeGreaterThanOrEqual(sum(arrived));
+}
+
+const sum = (numbers: readonly number[]): number =>
+  numbers.reduce((total, next) => total + next, 0);

@@ -1,0 +1,177 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrateDatabase } from '@model-gateway/db';
+import {
+  findRedisServer,
+  startPostgres,
+  startRedis,
+  type EmbeddedStore,
+} from '@model-gateway/embedded';
+import { silentLog } from '@model-gateway/kernel';
+import { waitUntil, type TestProcess } from '@model-gateway/testkit';
+import {
+  countRecorded,
+  expectConserved,
+  expectRowsOf,
+  expectTokensOf,
+  readBooks,
+} from './money-books.ts';
+import {
+  refsOf,
+  runLoad,
+  startMoneyUpstreams,
+  type Asked,
+  type MoneyUpstreams,
+} from './money-load.ts';
+import { createMoneyScene, type MoneyScene } from './money-scene.ts';
+import { createServiceProcesses, type ServiceProcesses } from './service-processes.ts';
+
+const CLIENTS = 64;
+const SEED = 5_111_926;
+/** Requests that have to be answered between two crashes. */
+const CALM_REQUESTS = 200;
+const THINK_MS_MAX = 300;
+const RECOVERY_MS = 30_000;
+
+let dataDir = '';
+let postgres: EmbeddedStore;
+let redis: EmbeddedStore;
+let upstreams: MoneyUpstreams;
+let scene: MoneyScene;
+let service: ServiceProcesses;
+let gateways: TestProcess[] = [];
+let recorder: TestProcess;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-crashes-'));
+  // The user that Postgres runs as has to pass through.
+  await chmod(dataDir, 0o711);
+  postgres = await startPostgres({ dataDir, log: silentLog });
+  redis = await startRedis({ dataDir, log: silentLog, binary: await redisServer() });
+  await migrateDatabase({ databaseUrl: postgres.url, log: silentLog });
+  upstreams = await startMoneyUpstreams();
+  scene = await createMoneyScene(postgres.url, dataDir);
+  service = createServiceProcesses({
+    databaseUrl: postgres.url,
+    redisUrl: redis.url,
+    redisPrefix: 'crashes:',
+    dataDir: join(dataDir, 'service'),
+  });
+  const [left, right] = await Promise.all([service.start('gateway'), service.start('gateway')]);
+  gateways = [left, right];
+  recorder = await service.start('video-worker');
+  await service.register(left, { exact: upstreams.exact, hurried: upstreams.hurried });
+}, 60_000);
+
+afterAll(async () => {
+  await service.stop();
+  await scene.close();
+  await upstreams.close();
+  await redis.stop();
+  await postgres.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function redisServer(): Promise<string> {
+  const binary = await findRedisServer(process.env['PATH']);
+  if (binary === undefined) throw new Error('this test needs a redis-server');
+  return binary;
+}
+
+test('whatever is killed under load, what was served is recorded once and paid for once', async () => {
+  const asked: Asked[] = [];
+  let isOver = false;
+  const load = runLoad({
+    clients: CLIENTS,
+    keys: scene.keys,
+    seed: SEED,
+    thinkMsMax: THINK_MS_MAX,
+    url: (random) => gateways[Math.floor(random() * gateways.length)]?.url ?? '',
+    goesOn(one) {
+      asked.push(one);
+      return !isOver;
+    },
+  });
+  const deaths = await crashEverything(() => completeOf(asked).length).finally(() => {
+    isOver = true;
+  });
+  await load;
+
+  const complete = completeOf(asked);
+  await waitUntil(
+    async () => (await countRecorded(postgres.url, refsOf(complete))) === complete.length,
+    { timeoutMs: RECOVERY_MS, what: `${complete.length} requests are recorded` },
+  );
+  const books = await readBooks(postgres.url);
+  const { rows } = books;
+  const counts = {
+    deaths,
+    asked: asked.length,
+    complete: complete.length,
+    failed: asked.filter(({ outcome }) => outcome.status === undefined).length,
+    rows: rows.length,
+    rowsOfOthers: rows.length - complete.length,
+    paidWithPoints: rows.filter(({ points }) => points !== null).length,
+    points: rows.reduce((total, { points }) => total + (points ?? 0), 0),
+  };
+  process.stdout.write(`crashes: ${JSON.stringify(counts)}\n`);
+  expectConserved(books, scene);
+  expectRowsOf(books, asked);
+  expectTokensOf(books, complete);
+  for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
+}, 120_000);
+
+const completeOf = (asked: readonly Asked[]): readonly Asked[] =>
+  asked.filter(({ outcome }) => outcome.isComplete);
+
+/** Kills everything once, some of it together, with calm and new points in between. Answers how often. */
+async function crashEverything(completed: () => number): Promise<number> {
+  const crashes: readonly (() => Promise<void>)[] = [
+    killGateway,
+    killRecorder,
+    () => killStore(redis),
+    () => killStore(postgres),
+    async () => {
+      await Promise.all([killStore(redis), dropGateway()]);
+      gateways.push(await service.start('gateway'));
+    },
+    async () => {
+      await Promise.all([recorder.kill(), killStore(postgres)]);
+      recorder = await service.start('video-worker');
+    },
+  ];
+  for (const crash of crashes) {
+    const before = completed();
+    await waitUntil(() => completed() >= before + CALM_REQUESTS, {
+      timeoutMs: RECOVERY_MS,
+      what: 'calm',
+    });
+    await Promise.all([crash(), scene.fund(1_000)]);
+  }
+  return crashes.length;
+}
+
+/** Nobody is sent there any more when it dies; whoever is being served notices. */
+async function dropGateway(): Promise<void> {
+  const [dying, ...others] = gateways;
+  gateways = others;
+  await dying?.kill();
+}
+
+async function killGateway(): Promise<void> {
+  await dropGateway();
+  gateways.push(await service.start('gateway'));
+}
+
+async function killRecorder(): Promise<void> {
+  await recorder.kill();
+  recorder = await service.start('video-worker');
+}
+
+/** It is started again by whoever watches over it, on the files that it left. */
+async function killStore(store: EmbeddedStore): Promise<void> {
+  const { pid } = store;
+  process.kill(pid, 'SIGKILL');
+  await waitUntil(() => store.pid !== pid, { timeoutMs: RECOVERY_MS, what: 'the store is back' });
+}

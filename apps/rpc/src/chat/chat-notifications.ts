@@ -1,0 +1,48 @@
+import type { RpcNotification, RpcNotificationParams } from '@model-gateway/contracts';
+import type { ChatDelta, ChatEnd } from '@model-gateway/inference';
+
+/** What the stream of one turn says, as texts that are ready to send. */
+export interface ChatNotifications {
+  delta(delta: ChatDelta): string;
+  end(end: ChatEnd): string;
+  failure(error: { readonly code: number; readonly message: string }): string;
+}
+
+export function createChatNotifications(streamId: string): ChatNotifications {
+  // Hundreds of these are made per turn, and only the token differs.
+  const beforeToken = `{"jsonrpc":"2.0","method":"chat.stream","params":{"stream_id":${JSON.stringify(streamId)},"token":`;
+  const afterToken = ',"is_complete":false}}';
+  return {
+    delta({ token, toolCalls }) {
+      if (toolCalls === undefined) return beforeToken + JSON.stringify(token) + afterToken;
+      return textOf({
+        stream_id: streamId,
+        token,
+        is_complete: false,
+        tool_calls: [...toolCalls],
+      });
+    },
+    end: ({ finishReason, usage, model, messageId }) =>
+      textOf({
+        stream_id: streamId,
+        token: '',
+        is_complete: true,
+        finish_reason: finishReason,
+        usage,
+        model,
+        ...(messageId === undefined ? {} : { message_id: messageId }),
+      }),
+    failure: ({ code, message }) =>
+      textOf({
+        stream_id: streamId,
+        token: `Stream error: ${message}`,
+        is_complete: true,
+        error: { code, message },
+      }),
+  };
+}
+
+function textOf(params: RpcNotificationParams<'chat.stream'>): string {
+  const notification: RpcNotification = { jsonrpc: '2.0', method: 'chat.stream', params };
+  return JSON.stringify(notification);
+}

@@ -1,0 +1,125 @@
+import { ServiceError } from '@model-gateway/contracts';
+import {
+  acceptChat,
+  produceChat,
+  readyTurn,
+  type ChatDependencies,
+  type ChatTurn,
+  type MemoryState,
+  type ReadyTurn,
+} from '@model-gateway/inference';
+import {
+  createCanceller,
+  randomToken,
+  type Canceller,
+  type Log,
+  type Metrics,
+} from '@model-gateway/kernel';
+import type { Route } from '@model-gateway/router';
+import { toRpcError } from '../protocol/rpc-error.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { createChatNotifications } from './chat-notifications.ts';
+import { createOrderedPush } from './ordered-push.ts';
+
+/** Chat turns that are generated in the background, onto notification streams. */
+export interface ChatStreams {
+  /** Resolves when the turn is accepted, and rejects with what the caller is to be told when it cannot be. */
+  begin(turn: Omit<ChatTurn, 'signal'>): Promise<BegunStream>;
+  /** Whether a stream of this process has not ended. */
+  isRunning(streamId: string): boolean;
+  /** From now on turns have a limited time to finish. */
+  drain(): void;
+  /** Waits for them; those that do not finish in time fail. */
+  stop(): Promise<void>;
+}
+
+export interface BegunStream {
+  readonly streamId: string;
+  readonly memory: MemoryState;
+}
+
+interface ChatStreamsDependencies extends ChatDependencies {
+  readonly sessions: Pick<Sessions, 'own' | 'push' | 'awaitListener'>;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly drainMs?: number;
+}
+
+interface Running {
+  readonly canceller: Canceller;
+  readonly ended: Promise<void>;
+}
+
+/** A client that listens within this time of the answer misses nothing. */
+const LISTENER_GRACE_MS = 250;
+/** A second less than connections are given, so that whoever listens here is told. */
+const DRAIN_MS = 29_000;
+const STREAMS_MAX = 5_000;
+const STOPPED = {
+  code: -32_000,
+  message: 'the service stopped before the answer was complete',
+};
+
+export function createChatStreams(dependencies: ChatStreamsDependencies): ChatStreams {
+  const { sessions, metrics, log, drainMs = DRAIN_MS } = dependencies;
+  const running = new Map<string, Running>();
+  let deadline: NodeJS.Timeout | undefined;
+  metrics.gauge({
+    name: 'service_rpc_chat_streams',
+    help: 'Chat turns that are being generated onto notification streams.',
+    collect: (gauge) => gauge.set(running.size),
+  });
+
+  /** Asks at once, and shows what comes as soon as somebody listens. Never rejects. */
+  async function generate(streamId: string, turn: ReadyTurn, route: Route): Promise<void> {
+    const output = createOrderedPush(sessions, streamId);
+    const notifications = createChatNotifications(streamId);
+    const listening = sessions.awaitListener(streamId, LISTENER_GRACE_MS);
+    const pieces = produceChat(turn, route, dependencies);
+    const first = pieces.next();
+    first.catch(() => undefined);
+    await listening;
+    try {
+      let piece = await first;
+      for (; piece.done !== true; piece = await pieces.next()) {
+        for (const delta of piece.value) {
+          const crowded = output.push(notifications.delta(delta));
+          if (crowded !== undefined) await crowded;
+        }
+      }
+      void output.push(notifications.end(piece.value));
+    } catch (error) {
+      const { code, message } = turn.signal.aborted ? STOPPED : toRpcError(error, log);
+      void output.push(notifications.failure({ code, message }));
+    }
+    await output.settled();
+  }
+
+  function drain(): void {
+    deadline ??= setTimeout(() => {
+      for (const { canceller } of running.values()) canceller.abort(new Error(STOPPED.message));
+    }, drainMs);
+  }
+
+  return {
+    async begin(asked) {
+      if (running.size >= STREAMS_MAX)
+        throw new ServiceError('rate_limit_exceeded', 'too many answers are under way here');
+      const streamId = randomToken();
+      const canceller = createCanceller();
+      const turn = await readyTurn({ ...asked, signal: canceller.cancel }, dependencies);
+      await sessions.own(streamId, asked.caller.userId);
+      const route = await acceptChat(turn, dependencies);
+      const ended = generate(streamId, turn, route).finally(() => running.delete(streamId));
+      running.set(streamId, { canceller, ended });
+      return { streamId, memory: turn.memory };
+    },
+    isRunning: (streamId) => running.has(streamId),
+    drain,
+    async stop() {
+      drain();
+      while (running.size > 0) await Promise.all([...running.values()].map(({ ended }) => ended));
+      clearTimeout(deadline);
+    },
+  };
+}

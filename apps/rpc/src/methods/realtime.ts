@@ -1,0 +1,26 @@
+import type { Handlers } from '../protocol/handlers.ts';
+import type { RealtimeSessions } from '../realtime/realtime-sessions.ts';
+
+type RealtimeMethods = 'realtime.start' | 'realtime.event' | 'realtime.stop';
+
+export function createRealtimeMethods(sessions: RealtimeSessions): Pick<Handlers, RealtimeMethods> {
+  return {
+    'realtime.start': async ({ model, config, conversation_id, ref_id }, { user }) => {
+      const { sessionId, streamId } = await sessions.start({
+        userId: user.id,
+        model,
+        config,
+        conversationId: conversation_id,
+        refId: ref_id === undefined || ref_id === '' ? null : ref_id,
+      });
+      return { session_id: sessionId, stream_session: streamId };
+    },
+    'realtime.event': async ({ session_id, event }, { user }) => {
+      await sessions.send(user.id, session_id, event);
+      return { ok: true };
+    },
+    'realtime.stop': async ({ session_id }, { user }) => ({
+      removed: await sessions.stop(user.id, session_id),
+    }),
+  };
+}

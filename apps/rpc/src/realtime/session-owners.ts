@@ -1,0 +1,48 @@
+import { sessionOwnerKey } from '@model-gateway/contracts';
+import { describeError, type Entries, type Log } from '@model-gateway/kernel';
+
+/** Says to all replicas whose the notifications of a session are, for as long as it is open. */
+export interface SessionOwners {
+  add(streamId: string, userId: string): Promise<void>;
+  remove(streamId: string): Promise<void>;
+  close(): void;
+}
+
+interface SessionOwnersDependencies {
+  readonly entries: Pick<Entries, 'put' | 'remove'>;
+  readonly log: Log;
+}
+
+/** What a process that was killed leaves behind is gone after this long. */
+const KEPT_MS = 60_000;
+const REFRESH_MS = 20_000;
+
+export function createSessionOwners({ entries, log }: SessionOwnersDependencies): SessionOwners {
+  const owners = new Map<string, string>();
+
+  async function put(streamId: string, userId: string): Promise<void> {
+    try {
+      await entries.put(sessionOwnerKey(streamId), userId, { expiresAfterMs: KEPT_MS });
+    } catch (error) {
+      log.warn({ reason: describeError(error) }, 'the owner of a session could not be noted');
+    }
+  }
+  const refresh = setInterval(() => {
+    for (const [streamId, userId] of owners) void put(streamId, userId);
+  }, REFRESH_MS);
+  refresh.unref();
+
+  return {
+    async add(streamId, userId) {
+      owners.set(streamId, userId);
+      await put(streamId, userId);
+    },
+    async remove(streamId) {
+      owners.delete(streamId);
+      await entries.remove(sessionOwnerKey(streamId)).catch((error: unknown) => {
+        log.warn({ reason: describeError(error) }, 'the owner of a session stays noted for a while');
+      });
+    },
+    close: () => clearInterval(refresh),
+  };
+}

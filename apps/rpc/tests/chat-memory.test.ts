@@ -1,0 +1,112 @@
+import { createTestContext, rpcCall, waitUntil, type TestContext } from '@model-gateway/testkit';
+import {
+  startChatUpstream,
+  startMemoryService,
+  type RunningChatUpstream,
+  type RunningMemoryService,
+} from '@model-gateway/testkit/upstreams';
+import { createRpc } from '../src/app.ts';
+import { readRpcConfig } from '../src/config.ts';
+
+const TIMEOUT_MS = 200;
+/** What a call may take beside its memory, on a busy machine. */
+const SLACK_MS = 800;
+
+let memory: RunningMemoryService;
+let upstream: RunningChatUpstream;
+let booted: TestContext;
+let url: string;
+let token: string;
+let userId: string;
+
+beforeAll(async () => {
+  memory = await startMemoryService();
+  upstream = await startChatUpstream({ models: ['demo-chat'] });
+  booted = await createTestContext();
+  await booted.context.database.backendConfigs.save({
+    name: 'up',
+    type: 'external',
+    url: upstream.url,
+    apiKey: null,
+    models: ['demo-chat'],
+    capabilities: null,
+  });
+  const config = readRpcConfig({
+    DATABASE_URL: 'postgres://unused',
+    REDIS_URL: 'redis://unused',
+    SERVICE_MEMORY_URL: memory.url,
+    SERVICE_MEMORY_TIMEOUT_MS: `${TIMEOUT_MS}`,
+  });
+  url = await booted.serve(createRpc(config, booted.context));
+  const person = { email: 'ann@example.com', password: 'long enough' };
+  const { result } = await rpcCall(url, 'auth.register', person);
+  ({
+    access_token: token,
+    user: { id: userId },
+  } = result as { access_token: string; user: { id: string } });
+});
+afterAll(async () => {
+  await booted.close();
+  await upstream.close();
+  await memory.close();
+});
+afterEach(async () => {
+  memory.faults.clear();
+  await memory.resume();
+  await waitUntil(async () => (await send('ping')).state === 'enabled');
+});
+
+/** Sends a turn; answers the state of memory and what the model was told. */
+async function send(content: string, more: object = {}) {
+  const startedAt = performance.now();
+  const before = upstream.requestCount;
+  const params = { model: 'demo-chat', messages: [{ role: 'user', content }], ...more };
+  const { result } = await rpcCall(url, 'chat.send', params, token);
+  const ms = performance.now() - startedAt;
+  await upstream.until(() => upstream.requestCount > before);
+  const body = upstream.lastRequest?.body as { readonly messages: unknown } | undefined;
+  return { state: (result as { memory: string }).memory, ms, told: body?.messages };
+}
+const said = (content: string) => ({ role: 'user', content });
+
+test('a turn is told what is remembered, and is remembered itself', async () => {
+  memory.remember(userId, 'Their cat is called Tom');
+  const question = 'How is my cat?';
+  const { state, told } = await send(question);
+  expect(state).toBe('enabled');
+  expect(told).toEqual([
+    { role: 'system', content: expect.stringMatching(/\n- Their cat is called Tom$/) },
+    said(question),
+  ]);
+  await memory.until(() => memory.nodes.some(({ text }) => text === question));
+});
+
+test('a turn that wants no memory is disabled', async () => {
+  const before = memory.callsOf('Memory.Recall');
+  const { state, told } = await send('My secret cat', { memory: false });
+  expect(state).toBe('disabled');
+  expect(told).toEqual([said('My secret cat')]);
+  expect(memory.callsOf('Memory.Recall')).toBe(before);
+});
+
+const faults = {
+  slow: () => memory.faults.always({ kind: 'slow', delayMs: 10_000 }),
+  silent: () => memory.faults.always({ kind: 'silent' }),
+  garbage: () => memory.faults.always({ kind: 'garbage' }),
+  'closing mid-call': () => memory.faults.always({ kind: 'close' }),
+  'answering errors': () => memory.faults.always({ kind: 'error' }),
+  dead: () => memory.refuse(),
+};
+
+test.each(Object.entries(faults))(
+  'while the service is %s, turns are offline and on time',
+  async (_name, fail) => {
+    await fail();
+    for (let turn = 0; turn < 2; turn += 1) {
+      const { state, ms, told } = await send('How is my cat?');
+      expect(state).toBe('offline');
+      expect(told).toEqual([said('How is my cat?')]);
+      expect(ms).toBeLessThan(TIMEOUT_MS + SLACK_MS);
+    }
+  },
+);

@@ -1,0 +1,262 @@
+import {
+  startChatUpstream,
+  startEngine,
+  startOllamaServer,
+  type RunningChatUpstream,
+} from '@model-gateway/testkit/upstreams';
+import { newId } from '@model-gateway/kernel';
+import { waitUntil } from '@model-gateway/testkit';
+import { openStream } from './rpc-server.ts';
+import {
+  eventsUrl,
+  readToEnd,
+  saying,
+  startChatScene,
+  textOf,
+  type ChatScene,
+} from './chat-scene.ts';
+
+const ANSWER = 'one two three four five';
+
+let scene: ChatScene;
+let upstream: RunningChatUpstream;
+beforeAll(async () => {
+  scene = await startChatScene();
+  upstream = await startChatUpstream({ models: ['m'], answer: () => ANSWER });
+  await scene.addBackend('up', upstream.url);
+});
+afterAll(async () => {
+  await scene.test.close();
+  await upstream.close();
+});
+beforeEach(() => scene.usage());
+afterEach(() => upstream.faults.clear());
+
+test('tokens arrive one by one and in order, then one notification says how the answer ended', async () => {
+  const said = await scene.ask(saying('Hi'));
+  const end = said.at(-1);
+  const [{ stream_id } = { stream_id: '' }] = said;
+  expect(stream_id).toMatch(/^[\w-]{22}$/);
+  expect(said.slice(0, -1)).toEqual(
+    ['one', ' two', ' three', ' four', ' five'].map((token) => ({
+      stream_id,
+      token,
+      is_complete: false,
+    })),
+  );
+  const usage = { prompt_tokens: 1, completion_tokens: 5, total_tokens: 6 };
+  expect(end).toEqual({
+    stream_id,
+    token: '',
+    is_complete: true,
+    finish_reason: 'stop',
+    usage,
+    model: 'm',
+  });
+  expect(await scene.usage()).toEqual([
+    expect.objectContaining({
+      user_id: scene.ann.id,
+      key_id: null,
+      api_key_id: `jwt-${scene.ann.id}`,
+      group_id: null,
+      project: null,
+      backend: 'rpc',
+      model: 'm',
+      ref_id: null,
+      ...usage,
+    }),
+  ]);
+});
+
+test('the answer to the call names the stream and says that there is no memory', async () => {
+  const answer = await scene.send(saying('Hi'));
+  expect(answer).toEqual({ stream_id: expect.any(String), memory: 'disabled' });
+  const stream = await openStream(eventsUrl(scene.url, answer.stream_id));
+  expect(textOf(await readToEnd(stream))).toBe(ANSWER);
+});
+
+test.each([
+  {
+    kind: 'local-server',
+    start: () => startOllamaServer({ models: ['own:latest'], answer: () => ANSWER }),
+  },
+  { kind: 'engine', start: () => startEngine({ models: ['own'], answer: () => ANSWER }) },
+])('a backend of the kind $kind answers the same', async ({ kind, start }) => {
+  const other = await start();
+  await scene.addBackend('other', other.url, kind);
+  const said = await scene.ask({ ...saying('Hi'), model: 'own' });
+  expect(textOf(said)).toBe(ANSWER);
+  expect(said).toHaveLength(6);
+  expect(said.at(-1)).toMatchObject({
+    is_complete: true,
+    finish_reason: 'stop',
+    usage: { prompt_tokens: 1, completion_tokens: 5, total_tokens: 6 },
+  });
+  await scene.removeBackend('other');
+  await other.close();
+});
+
+const TOOLS = [
+  {
+    type: 'function',
+    function: { name: 'look', parameters: { required: ['at'], properties: { at: {} } } },
+  },
+];
+
+test('tool calls arrive in pieces, and a conversation keeps them whole', async () => {
+  const conversation_id = await scene.conversation();
+  const said = await scene.ask({ ...saying('call look'), tools: TOOLS, conversation_id });
+  const pieces = said.flatMap((one) => ('tool_calls' in one ? (one.tool_calls ?? []) : []));
+  expect(pieces.length).toBeGreaterThan(1);
+  expect(said.at(-1)).toMatchObject({ finish_reason: 'tool_calls' });
+  const [, reply] = await scene.messages(conversation_id);
+  expect(reply).toMatchObject({
+    role: 'assistant',
+    content: '',
+    tool_calls: [
+      {
+        id: expect.any(String),
+        type: 'function',
+        function: { name: 'look', arguments: '{"at":"example"}' },
+      },
+    ],
+  });
+  const [call] = (reply?.['tool_calls'] ?? []) as { readonly id: string }[];
+  const messages = [{ role: 'tool', tool_call_id: call?.id, content: 'seen' }];
+  await scene.ask({ messages, conversation_id });
+  expect(upstream.lastRequest?.body).toMatchObject({
+    messages: [
+      { role: 'user', content: 'call look' },
+      { role: 'assistant', content: null, tool_calls: [{ id: call?.id }] },
+      { role: 'tool', tool_call_id: call?.id, content: 'seen' },
+    ],
+  });
+});
+
+test('what an upstream does not report is estimated, and what has neither text nor usage is not metered', async () => {
+  upstream.faults.next({ kind: 'no-usage' });
+  const usage = { prompt_tokens: 3, completion_tokens: 6, total_tokens: 9 };
+  expect((await scene.ask(saying('eight chars'))).at(-1)).toMatchObject({ usage });
+  expect(await scene.usage()).toEqual([expect.objectContaining(usage)]);
+  upstream.faults.always({ kind: 'no-usage' });
+  upstream.faults.next({ kind: 'no-tokens' });
+  expect(await scene.ask(saying('Hi'))).toMatchObject([
+    {
+      is_complete: true,
+      finish_reason: 'stop',
+      usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+    },
+  ]);
+  expect(await scene.usage()).toEqual([]);
+});
+
+test('a turn that nobody listens to is generated and kept all the same', async () => {
+  const conversation_id = await scene.conversation();
+  await scene.send({ ...saying('Hi'), conversation_id });
+  await waitUntil(async () => (await scene.messages(conversation_id)).length === 2);
+  expect(await scene.messages(conversation_id)).toMatchObject([
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: ANSWER, model: 'm' },
+  ]);
+});
+
+describe('what cannot be answered is refused before there is a stream:', () => {
+  test.each([
+    {
+      why: 'an unknown model',
+      params: { model: 'nobody' },
+      message: 'No backend available for model: nobody',
+    },
+    {
+      why: 'a provider that does not serve the model',
+      params: { provider: 'nobody' },
+      message: 'No backend available for model: m',
+    },
+    {
+      why: 'a conversation that does not exist',
+      params: { conversation_id: newId() },
+      message: 'conversation not found',
+    },
+  ])('$why', async ({ params, message }) => {
+    const before = upstream.requestCount;
+    expect(
+      await scene.ann.refusal('chat.send', { model: 'm', ...saying('Hi'), ...params }),
+    ).toEqual({
+      code: -32_000,
+      message,
+    });
+    expect(upstream.requestCount).toBe(before);
+  });
+
+  test('a conversation of somebody else', async () => {
+    const conversation_id = await scene.conversation();
+    const params = { model: 'm', ...saying('Hi'), conversation_id };
+    expect(await scene.bob.refusal('chat.send', params)).toEqual({
+      code: -32_000,
+      message: 'conversation not found',
+    });
+    expect(await scene.messages(conversation_id)).toEqual([]);
+  });
+
+  test('a model whose backends are all unwell, and nothing is written down', async () => {
+    const away = await startChatUpstream({ models: ['away'] });
+    await scene.addBackend('away', away.url, 'external', ['away']);
+    await away.refuse();
+    await scene.serving.router.probe('away');
+    const conversation_id = await scene.conversation();
+    const params = { model: 'away', ...saying('Hi'), conversation_id };
+    expect(await scene.ann.refusal('chat.send', params)).toEqual({
+      code: -32_000,
+      message: 'all backends unhealthy',
+    });
+    expect(await scene.messages(conversation_id)).toEqual([]);
+    await scene.removeBackend('away');
+    await away.close();
+  });
+
+  test('a quota that is used up', async () => {
+    const { plans } = scene.test.context.database;
+    const free = { monthlyUsdQuota: 1, monthlyTokenQuota: 0, rpm: 10 };
+    await plans.saveTier('free', free);
+    expect(await scene.ann.refusal('chat.send', { model: 'm', ...saying('Hi') })).toEqual({
+      code: -32_006,
+      message: 'monthly quota exceeded',
+    });
+    await plans.saveTier('free', { ...free, monthlyTokenQuota: 100_000 });
+  });
+});
+
+test('whoever says that they are somebody else may not listen', async () => {
+  upstream.faults.next({ kind: 'slow-chunks', delayMs: 20 });
+  const { stream_id } = await scene.send(saying('Hi'));
+  const url = eventsUrl(scene.url, stream_id);
+  const open = (token: string) => openStream(url, { authorization: `Bearer ${token}` });
+  const stranger = await open(scene.bob.token);
+  expect(stranger.status).toBe(403);
+  stranger.close();
+  expect(textOf(await readToEnd(await open(scene.ann.token)))).toBe(ANSWER);
+});
+
+test('accepted turns are counted, refused ones are not', async () => {
+  const total = async () => (await scene.serving.requests.read()).total;
+  const before = await total();
+  await scene.ask(saying('Hi'));
+  await scene.ann.refusal('chat.send', { model: 'nobody', ...saying('Hi') });
+  expect((await total()) - before).toBe(1);
+});
+
+test('the same turn by REST rules of the body: what is ours never reaches the upstream', async () => {
+  const params = { temperature: 0.5, max_tokens: 3, memory: false, provider: 'up' };
+  const said = await scene.ask({ ...saying('Hi'), ...params, extra: { top_p: 1, model: 'x' } });
+  expect(textOf(said)).toBe('one two three');
+  expect(said.at(-1)).toMatchObject({ finish_reason: 'length' });
+  expect(upstream.lastRequest?.body).toEqual({
+    model: 'm',
+    messages: [{ role: 'user', content: 'Hi' }],
+    temperature: 0.5,
+    max_tokens: 3,
+    top_p: 1,
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+});

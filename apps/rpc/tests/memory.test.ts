@@ -1,0 +1,111 @@
+import { startMemoryService, type RunningMemoryService } from '@model-gateway/testkit/upstreams';
+import { startRpc, type Account, type RpcServer } from './rpc-server.ts';
+
+const TOKEN = 'the token of the memory service';
+const AWAY = { code: -32_000, message: 'the memory service is not available' };
+
+let service: RunningMemoryService;
+let rpc: RpcServer;
+let ann: Account;
+let bob: Account;
+beforeAll(async () => {
+  service = await startMemoryService({ token: TOKEN });
+  rpc = await startRpc({
+    SERVICE_MEMORY_URL: service.url,
+    SERVICE_MEMORY_TOKEN: TOKEN,
+    SERVICE_MEMORY_TIMEOUT_MS: '200',
+  });
+  ann = await rpc.register('ann@example.com');
+  bob = await rpc.register('bob@example.com');
+});
+afterAll(async () => {
+  await rpc.test.close();
+  await service.close();
+});
+
+const status = async ({ token }: Account) =>
+  (await rpc.call('memory.status', {}, token)).result as {
+    readonly enabled: boolean;
+    readonly writeback: boolean;
+    readonly events: readonly Record<string, unknown>[];
+  };
+const remove = (nodeId: unknown, { token }: Account, more = {}) =>
+  rpc.call('memory.delete', { node_id: nodeId, ...more }, token);
+
+test('a user deletes a memory of their own, and sees that it was done', async () => {
+  expect(await status(ann)).toEqual({ enabled: true, writeback: true, events: [] });
+  const { node_id } = service.remember(ann.id, 'likes tea');
+  expect((await remove(node_id, ann)).result).toEqual({ deleted: true });
+  expect(service.nodes).toEqual([]);
+  expect((await remove(node_id, ann)).result).toEqual({ deleted: false });
+  expect((await status(ann)).events).toEqual([
+    { at: expect.any(String), kind: 'delete', node_ids: [node_id], detail: null },
+  ]);
+});
+
+test('nobody deletes or sees what is another’s, whatever they send', async () => {
+  const { node_id } = service.remember(ann.id, 'the safe opens with 42');
+  for (const more of [{}, { user_id: ann.id }, { userId: ann.id }])
+    expect((await remove(node_id, bob, more)).result).toEqual({ deleted: false });
+  expect(service.nodes).toHaveLength(1);
+  expect((await status(bob)).events).toEqual([]);
+  expect(service.frames.at(-1)?.params).toEqual({ user_id: bob.id, node_id });
+});
+
+test.each([
+  { kind: 'slow', delayMs: 2_000 },
+  { kind: 'silent' },
+  { kind: 'garbage' },
+  { kind: 'close' },
+  { kind: 'error' },
+] as const)('deleting says so when the service is $kind', async (fault) => {
+  service.faults.next(fault, 1, 'Memory.Delete');
+  const startedAt = performance.now();
+  expect((await remove('any', bob)).error).toEqual(AWAY);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect((await status(bob)).events[0]).toMatchObject({
+    kind: 'error',
+    node_ids: [],
+    detail: expect.stringMatching(/^delete: the memory service /),
+  });
+});
+
+test('deleting says so when the service is gone, and the status goes on', async () => {
+  await service.refuse();
+  expect((await remove('any', bob)).error).toEqual(AWAY);
+  expect((await status(bob)).enabled).toBe(true);
+  await service.resume();
+});
+
+test.each([
+  { why: 'no id', params: {}, code: -32_602 },
+  { why: 'an empty id', params: { node_id: '' }, code: -32_602 },
+  { why: 'an id that is no text', params: { node_id: 7 }, code: -32_602 },
+  { why: 'an id that is too long', params: { node_id: 'x'.repeat(257) }, code: -32_602 },
+])('deleting refuses $why', async ({ params, code }) => {
+  expect((await rpc.call('memory.delete', params, ann.token)).error).toMatchObject({ code });
+});
+
+test.each(['memory.status', 'memory.delete'])('%s is for users', async (method) => {
+  const params = method === 'memory.delete' ? { node_id: 'x' } : {};
+  expect((await rpc.call(method, params)).error).toMatchObject({ code: -32_005 });
+});
+
+describe('without a memory service', () => {
+  let without: RpcServer;
+  beforeAll(async () => {
+    without = await startRpc();
+  });
+  afterAll(() => without.test.close());
+
+  test('memory is off, and there is nothing to delete', async () => {
+    const { token } = await without.register('ann@example.com');
+    expect((await without.call('memory.status', {}, token)).result).toEqual({
+      enabled: false,
+      writeback: false,
+      events: [],
+    });
+    const { result } = await without.call('memory.delete', { node_id: 'any' }, token);
+    expect(result).toEqual({ deleted: false });
+  });
+});

@@ -1,0 +1,46 @@
+import type { RealtimeOpening, UpstreamFailure } from '@model-gateway/router';
+import { eventOf } from '../realtime/realtime-event.ts';
+import { upstreamFailed } from '../upstream-error.ts';
+import { readResult, realtimeEventSchema, realtimeStartedSchema } from './engine-frames.ts';
+
+/** Who is told of a session. */
+type Listener = Pick<RealtimeOpening, 'onEvent' | 'onClosed'>;
+
+/** The realtime sessions of one connection to an engine. */
+export interface EngineSessions {
+  add(session: string, listener: Listener): void;
+  /** False when it is not there any more. */
+  remove(session: string): boolean;
+  /** Passes on what the engine said; a session that was removed meanwhile has nobody to tell. */
+  onNotification(method: string, params: unknown): void;
+  failAll(error: UpstreamFailure): void;
+}
+
+const readEvent = readResult('Engine.RealtimeEvent', realtimeEventSchema);
+const readStop = readResult('Engine.RealtimeStop', realtimeStartedSchema);
+
+export function createEngineSessions(): EngineSessions {
+  const listeners = new Map<string, Listener>();
+
+  function end(session: string, why: UpstreamFailure): void {
+    const listener = listeners.get(session);
+    listeners.delete(session);
+    listener?.onClosed(why);
+  }
+
+  return {
+    add: (session, listener) => void listeners.set(session, listener),
+    remove: (session) => listeners.delete(session),
+    onNotification(method, params) {
+      if (method === 'Engine.RealtimeEvent') {
+        const { session, event } = readEvent(params);
+        listeners.get(session)?.onEvent(eventOf(event));
+      } else if (method === 'Engine.RealtimeStop') {
+        end(readStop(params).session, upstreamFailed('the engine ended the session'));
+      }
+    },
+    failAll(error) {
+      for (const session of listeners.keys()) end(session, error);
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { Cancel } from '@model-gateway/kernel';
+import type {
+  RealtimeEvent,
+  RealtimeLink,
+  RealtimeOpening,
+  UpstreamFailure,
+} from '@model-gateway/router';
+import { readEvent } from '../realtime/realtime-event.ts';
+import { createSendQueue } from '../realtime/send-queue.ts';
+import { untilAborted } from '../until-aborted.ts';
+import type { UpstreamTimeouts } from '../upstream-http.ts';
+import { openUpstreamSocket, type UpstreamSocket } from '../upstream-socket.ts';
+
+/** The realtime sessions of one upstream. */
+export interface ExternalRealtime {
+  open(opening: RealtimeOpening, cancel: Cancel): Promise<RealtimeLink>;
+  /** Ends every session. */
+  close(): void;
+}
+
+interface ExternalRealtimeOptions {
+  /** What `upstreamPrefix` made of the registered URL. */
+  readonly prefix: URL;
+  readonly apiKey: string | null;
+  readonly timeouts: UpstreamTimeouts;
+}
+
+/** Realtime sessions in the OpenAI manner: a WebSocket each, at `{prefix}/realtime?model=`. */
+export function createExternalRealtime(options: ExternalRealtimeOptions): ExternalRealtime {
+  const { prefix, apiKey, timeouts } = options;
+  const open = new Set<UpstreamSocket>();
+
+  async function connect({ model, onEvent, onClosed }: RealtimeOpening): Promise<UpstreamSocket> {
+    let opened: UpstreamSocket | undefined;
+    let gone: UpstreamFailure | undefined;
+    const socket = await openUpstreamSocket({
+      url: realtimeUrl(prefix, model),
+      headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+      connectTimeoutMs: timeouts.connectMs,
+      onText: (bytes) => onEvent(readEvent(bytes)),
+      onGone(failure) {
+        gone = failure;
+        // Who never had the session learns it by the rejection alone.
+        if (opened !== undefined && open.delete(opened)) onClosed(failure);
+      },
+    });
+    if (gone !== undefined) throw gone;
+    opened = socket;
+    open.add(socket);
+    return socket;
+  }
+
+  function leave(socket: UpstreamSocket): void {
+    if (open.delete(socket)) socket.leave();
+  }
+
+  return {
+    async open(opening, cancel) {
+      const connecting = connect(opening);
+      const socket = await untilAborted(connecting, cancel).catch((error: unknown) => {
+        connecting.then(leave, () => undefined);
+        throw error;
+      });
+      const queue = createSendQueue();
+      const send = (event: RealtimeEvent): boolean => {
+        const text = JSON.stringify(event);
+        return queue.add(text, (onSent) => socket.send(text, onSent));
+      };
+      if (opening.config !== undefined) send({ type: 'session.update', session: opening.config });
+      return { send, close: () => leave(socket) };
+    },
+    close() {
+      for (const socket of open) socket.end('the backend was closed');
+    },
+  };
+}
+
+function realtimeUrl(prefix: URL, model: string): string {
+  const url = new URL(`${prefix.href}/realtime`);
+  url.protocol = prefix.protocol === 'https:' ? 'wss:' : 'ws:';
+  url.searchParams.set('model', model);
+  return url.href;
+}

@@ -1,0 +1,126 @@
+import type { MemoryService } from '@model-gateway/inference';
+import { createCanceller, describeError, type Clock, type Log } from '@model-gateway/kernel';
+import { boundedCall } from '../bounded-call.ts';
+import { RpcRefusal } from '../rpc-calls.ts';
+import { openRpcSocket } from '../rpc-socket.ts';
+import { untilAborted } from '../until-aborted.ts';
+import { deletedSchema, readAnswer, recalledSchema, writtenSchema } from './memory-answers.ts';
+import { MemoryFailure } from './memory-failure.ts';
+import { createMemoryLink } from './memory-link.ts';
+import { createOutage } from './outage.ts';
+
+interface MemoryClientOptions {
+  readonly url: string;
+  readonly token: string | undefined;
+  /** How long a call may take, connecting included. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const FIRST_PAUSE_MS = 250;
+const PAUSE_MS_MAX = 10_000;
+const WARN_EVERY_MS = 10_000;
+
+/**
+ * The memory service over JSON-RPC on one WebSocket. After a failure to connect, or a time without an answer to any
+ * recall, it is left alone for a moment that grows with every further failure.
+ */
+export function createMemoryClient({
+  url,
+  token,
+  timeoutMs,
+  clock,
+  log,
+}: MemoryClientOptions): MemoryService {
+  const closing = createCanceller();
+  const outage = createOutage(clock, { firstPauseMs: FIRST_PAUSE_MS, pauseMsMax: PAUSE_MS_MAX });
+  const link = createMemoryLink((onGone) =>
+    openRpcSocket({
+      url,
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      connectTimeoutMs: timeoutMs,
+      onGone,
+    }),
+  );
+  let recallsAnswered = 0;
+  let quietUntil = 0;
+
+  function warn(method: string, { message, cause }: MemoryFailure): void {
+    if (clock.now() < quietUntil || closing.cancel.aborted) return;
+    quietUntil = clock.now() + WARN_EVERY_MS;
+    const reason = describeError(cause);
+    log.warn({ method, failure: message, reason }, 'a call to the memory service failed');
+  }
+
+  async function call<Result>(
+    method: string,
+    params: unknown,
+    read: (result: unknown) => Result,
+  ): Promise<Result> {
+    if (closing.cancel.aborted || outage.isPaused) throw new MemoryFailure('away');
+    let isConnected = false;
+    let isLate = false;
+    try {
+      return await boundedCall(timeoutMs, closing.cancel, (bounded) => {
+        bounded.addEventListener('abort', () => {
+          isLate = !closing.cancel.aborted;
+        });
+        return link.use(async (opening) => {
+          const socket = await untilAborted(opening, bounded);
+          isConnected = true;
+          return socket.call(method, params, { signal: bounded, timeoutMs, read });
+        });
+      });
+    } catch (error) {
+      const failure = new MemoryFailure(kindOf(error, isConnected, isLate), error);
+      warn(method, failure);
+      if (!isConnected) outage.failed();
+      throw failure;
+    }
+  }
+
+  /** A turn waits for it, so it also finds out when the service is not worth waiting for. */
+  async function recall(userId: string, query: string, countMax: number) {
+    const leave = outage.enter();
+    if (leave === undefined) throw new MemoryFailure('away');
+    const answeredBefore = recallsAnswered;
+    try {
+      const params = { user_id: userId, query, limit: countMax };
+      const { nodes } = await call('Memory.Recall', params, readAnswer(recalledSchema));
+      recallsAnswered += 1;
+      outage.over();
+      return nodes.map(({ node_id, text }) => ({ nodeId: node_id, text }));
+    } catch (error) {
+      const kind = error instanceof MemoryFailure ? error.kind : undefined;
+      // One slow answer among others is no outage.
+      if (kind === 'late' && recallsAnswered === answeredBefore) outage.failed();
+      if (kind === 'refused') outage.over();
+      throw error;
+    } finally {
+      leave();
+    }
+  }
+
+  return {
+    recall,
+    async write(userId, messages) {
+      const params = { user_id: userId, messages };
+      return (await call('Memory.Write', params, readAnswer(writtenSchema))).node_ids;
+    },
+    async delete(userId, nodeId) {
+      const params = { user_id: userId, node_id: nodeId };
+      return (await call('Memory.Delete', params, readAnswer(deletedSchema))).deleted;
+    },
+    close() {
+      closing.abort(new Error('closed'));
+      link.close();
+    },
+  };
+}
+
+function kindOf(error: unknown, isConnected: boolean, isLate: boolean): MemoryFailure['kind'] {
+  if (!isConnected) return 'unreachable';
+  if (isLate) return 'late';
+  return error instanceof RpcRefusal ? 'refused' : 'broken';
+}

@@ -1,0 +1,51 @@
+import { manualClock } from '@model-gateway/kernel';
+import { createOutage } from './outage.ts';
+
+function setUp() {
+  const clock = manualClock(0);
+  return { clock, outage: createOutage(clock, { firstPauseMs: 250, pauseMsMax: 1_000 }) };
+}
+
+test('without a failure everyone may wait', () => {
+  const { outage } = setUp();
+  expect(outage.isPaused).toBe(false);
+  expect(outage.enter()).toBeDefined();
+  expect(outage.enter()).toBeDefined();
+});
+
+test('after a failure nobody waits for a moment, then one tries for all', () => {
+  const { clock, outage } = setUp();
+  outage.failed();
+  expect([outage.isPaused, outage.enter()]).toEqual([true, undefined]);
+  clock.advance(250);
+  expect(outage.isPaused).toBe(false);
+  const leave = outage.enter();
+  expect(leave).toBeDefined();
+  expect(outage.enter()).toBeUndefined();
+  outage.over();
+  leave?.();
+  expect(outage.enter()).toBeDefined();
+  expect(outage.enter()).toBeDefined();
+});
+
+test('pauses double with every attempt that fails, up to a limit, and begin small again', () => {
+  const { clock, outage } = setUp();
+  const pauseAfterFailure = (): number => {
+    outage.failed();
+    outage.failed();
+    let waited = 0;
+    for (; outage.isPaused; waited += 50) clock.advance(50);
+    return waited;
+  };
+  expect([1, 2, 3, 4].map(pauseAfterFailure)).toEqual([250, 500, 1_000, 1_000]);
+  outage.over();
+  expect(pauseAfterFailure()).toBe(250);
+});
+
+test('an attempt that came to no conclusion leaves the next one to another', () => {
+  const { clock, outage } = setUp();
+  outage.failed();
+  clock.advance(250);
+  outage.enter()?.();
+  expect(outage.enter()).toBeDefined();
+});

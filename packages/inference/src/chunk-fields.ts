@@ -1,0 +1,69 @@
+import { tokenUsageSchema, type TokenUsage } from '@model-gateway/contracts';
+
+/** Whether a chunk carries usage and nothing else: clients that did not ask for it are spared it. */
+export function isUsageOnly(chunk: unknown): boolean {
+  return usageOf(chunk) !== undefined && choicesOf(chunk).length === 0;
+}
+
+/** The error that an upstream put into its stream, as text. */
+export function errorOf(chunk: unknown): string | undefined {
+  const error = property(chunk, 'error');
+  if (error === undefined || error === null) return undefined;
+  const message = typeof error === 'string' ? error : property(error, 'message');
+  return typeof message === 'string' ? message : JSON.stringify(error);
+}
+
+/** What a chunk adds to the first choice; undefined where it says nothing of it. */
+export function firstDelta(chunk: unknown): unknown {
+  return property(choicesOf(chunk).find(isFirstChoice), 'delta');
+}
+
+/** The text of a delta. */
+export function contentOf(delta: unknown): string {
+  const content = property(delta, 'content');
+  return typeof content === 'string' ? content : '';
+}
+
+/** The pieces of tool calls in a delta. */
+export function toolCallsOf(delta: unknown): readonly unknown[] {
+  const calls = property(delta, 'tool_calls');
+  return Array.isArray(calls) ? calls : [];
+}
+
+/** Whether a choice is the one that is kept and shown where only one can be. */
+export function isFirstChoice(choice: unknown): boolean {
+  return (property(choice, 'index') ?? 0) === 0;
+}
+
+/** What a chunk says the request took. */
+export function usageOf(chunk: unknown): TokenUsage | undefined {
+  const usage = property(chunk, 'usage');
+  if (usage === undefined || usage === null) return undefined;
+  const parsed = tokenUsageSchema.safeParse(usage);
+  return parsed.success ? parsed.data : undefined;
+}
+
+/** The choices of a chunk. */
+export function choicesOf(chunk: unknown): readonly unknown[] {
+  const choices = property(chunk, 'choices');
+  return Array.isArray(choices) ? choices : [];
+}
+
+/** Everything that a delta generates: text, and what it says in tool calls. */
+export function textOfDelta(delta: unknown): string {
+  const calls = toolCallsOf(delta);
+  const written = contentOf(delta);
+  if (calls.length === 0) return written;
+  return written + calls.map((call: unknown) => textOfCall(property(call, 'function'))).join('');
+}
+
+function textOfCall(call: unknown): string {
+  const name = property(call, 'name');
+  const text = property(call, 'arguments');
+  return `${typeof name === 'string' ? name : ''}${typeof text === 'string' ? text : ''}`;
+}
+
+/** A field of anything. */
+export function property(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}

@@ -1,0 +1,49 @@
+import { ServiceError } from '@model-gateway/contracts';
+import { createCanceller } from '@model-gateway/kernel';
+import type { RealtimeLink, RealtimeOpening, Route, Router } from '@model-gateway/router';
+import { attempt } from '../attempts.ts';
+import type { RequestCounter } from '../request-counter.ts';
+
+/** A realtime session that is open at its upstream. */
+export interface OpenRealtime {
+  readonly link: RealtimeLink;
+  /** To be settled when the session is over. */
+  readonly route: Route;
+}
+
+interface OpenRealtimeDependencies {
+  readonly router: Pick<Router, 'choose'>;
+  readonly requests: Pick<RequestCounter, 'accepted'>;
+}
+
+const OPENING_TIMEOUT_MS = 30_000;
+
+/** Opens a realtime session at a backend that can do so; there is nothing else to fall back to. */
+export async function openRealtime(
+  opening: RealtimeOpening,
+  { router, requests }: OpenRealtimeDependencies,
+): Promise<OpenRealtime> {
+  const canceller = createCanceller();
+  const timer = setTimeout(() => {
+    canceller.abort(new Error(`the upstream took longer than ${OPENING_TIMEOUT_MS} ms`));
+  }, OPENING_TIMEOUT_MS);
+  const wanted = {
+    model: opening.model,
+    capability: 'realtime',
+    signal: canceller.cancel,
+    onAccepted: () => requests.accepted(),
+  } as const;
+  try {
+    const { answer, route } = await attempt(router, wanted, async ({ backend, model }) => {
+      if (backend.openRealtime === undefined) throw noRealtime(opening.model);
+      return backend.openRealtime({ ...opening, model }, canceller.cancel);
+    });
+    void route.answered();
+    return { link: answer, route };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const noRealtime = (model: string): ServiceError =>
+  new ServiceError('unsupported_operation', `model '${model}' does not support realtime sessions`);

@@ -1,0 +1,33 @@
+import type { TokenUsage } from '@model-gateway/contracts';
+import type { RealtimeEvent } from '@model-gateway/router';
+import { property } from '../chunk-fields.ts';
+
+/** The tokens of a response that `response.done` ends; zero where the upstream does not tell. */
+export function responseUsage(event: RealtimeEvent): TokenUsage {
+  const usage = property(event['response'], 'usage');
+  const prompt_tokens = sideOf(usage, 'input') ?? 0;
+  const rest = Math.max(0, (countOf(usage, 'total_tokens') ?? 0) - prompt_tokens);
+  const completion_tokens = sideOf(usage, 'output') ?? rest;
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+}
+
+/** What went in or came out: as the upstream sums it up, else by kind, under the older or the current name. */
+function sideOf(usage: unknown, side: 'input' | 'output'): number | undefined {
+  const details =
+    property(usage, `${side}_tokens_details`) ?? property(usage, `${side}_token_details`);
+  return countOf(usage, `${side}_tokens`) ?? sumOf(details);
+}
+
+// Cached tokens are among the others already.
+const TOKEN_KINDS = ['text_tokens', 'audio_tokens', 'image_tokens'];
+
+function sumOf(details: unknown): number | undefined {
+  const counts = TOKEN_KINDS.flatMap((kind) => countOf(details, kind) ?? []);
+  return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** A number of tokens; what makes no sense as one counts as missing. */
+function countOf(value: unknown, name: string): number | undefined {
+  const count = property(value, name);
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+}

@@ -1,0 +1,87 @@
+import type { RealtimeEvent } from '@model-gateway/router';
+import { property } from '../chunk-fields.ts';
+
+/** Puts together what the model says in a realtime session. */
+export interface Transcripts {
+  /** Takes a piece, or the whole of a part; other events are left alone. */
+  add(event: RealtimeEvent): void;
+  /** What was said in the response that `response.done` ends; undefined when that was nothing. */
+  takeEnded(event: RealtimeEvent): string | undefined;
+  /** What was said in all others, oldest first. */
+  takeAll(): readonly string[];
+}
+
+interface Part {
+  readonly pieces: string[];
+  whole: string | undefined;
+}
+
+interface Response {
+  readonly parts: Map<string, Part>;
+  chars: number;
+}
+
+// Names of both generations: response.audio_transcript.delta, response.output_audio_transcript.delta, response.text.done, …
+const SAID = /^response\.(?:output_)?(?:audio_transcript|text)\.(delta|done)$/;
+const RESPONSES_MAX = 16;
+const RESPONSE_CHARS_MAX = 1_000_000;
+
+export function createTranscripts(): Transcripts {
+  const responses = new Map<string, Response>();
+
+  function responseOf(id: string): Response {
+    const known = responses.get(id);
+    if (known !== undefined) return known;
+    const response = { parts: new Map<string, Part>(), chars: 0 };
+    responses.set(id, response);
+    // Responses come one after another; one that never ends must not keep its words for ever.
+    const [oldest] = responses.keys();
+    if (responses.size > RESPONSES_MAX && oldest !== undefined) responses.delete(oldest);
+    return response;
+  }
+
+  function take(id: string): string | undefined {
+    const response = responses.get(id);
+    responses.delete(id);
+    return response === undefined ? undefined : textOf(response);
+  }
+
+  return {
+    add(event) {
+      const step = SAID.exec(textAt(event, 'type') ?? '')?.[1];
+      if (step === undefined) return;
+      const said =
+        step === 'delta'
+          ? textAt(event, 'delta')
+          : (textAt(event, 'transcript') ?? textAt(event, 'text'));
+      if (said === undefined) return;
+      const response = responseOf(textAt(event, 'response_id') ?? '');
+      const key = `${textAt(event, 'item_id') ?? ''} ${String(event['content_index'] ?? 0)}`;
+      const part = response.parts.get(key) ?? { pieces: [], whole: undefined };
+      if (response.chars + said.length > RESPONSE_CHARS_MAX) return;
+      response.chars += said.length;
+      response.parts.set(key, part);
+      if (step === 'delta') part.pieces.push(said);
+      else part.whole = said;
+    },
+    takeEnded(event) {
+      const response: unknown = event['response'];
+      const id = textAt(response, 'id') ?? '';
+      // Some upstreams leave the id out of the pieces.
+      return take(responses.has(id) ? id : '');
+    },
+    takeAll: () => [...responses.keys()].flatMap((id) => take(id) ?? []),
+  };
+}
+
+/** The parts in the order in which they began. */
+function textOf({ parts }: Response): string | undefined {
+  const texts = [...parts.values()].map(({ whole, pieces }) => whole ?? pieces.join(''));
+  const said = texts.filter((text) => text.trim() !== '').join('\n');
+  return said === '' ? undefined : said;
+}
+
+function textAt(value: unknown, name: string): string | undefined {
+  const text = property(value, name);
+  return typeof text === 'string' ? text : undefined;
+}

@@ -1,0 +1,52 @@
+import type { NewMessage } from '@model-gateway/accounts';
+import type { ChatMessage } from '@model-gateway/contracts';
+import { messageText } from './message-text.ts';
+import type { Reply } from './reply-collector.ts';
+
+const ROLES: ReadonlySet<string> = new Set<ChatMessage['role']>([
+  'system',
+  'developer',
+  'user',
+  'assistant',
+  'tool',
+]);
+
+/** A message of a client as it is kept: its words, and beside them whatever a model needs to be given it again. */
+export function toStored(message: ChatMessage): NewMessage {
+  const { role, content, images, tool_calls, ...others } = message;
+  const extra = Array.isArray(content) ? { ...others, content } : others;
+  return {
+    role,
+    content: messageText(message),
+    ...(Array.isArray(images) ? { images } : {}),
+    ...(Array.isArray(tool_calls) ? { toolCalls: tool_calls } : {}),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  };
+}
+
+/** A reply as it is kept. */
+export function toStoredReply({ content, toolCalls }: Reply, model: string): NewMessage {
+  return { role: 'assistant', content, model, ...(toolCalls.length === 0 ? {} : { toolCalls }) };
+}
+
+/** What was kept as a model is given it again, from the first message that a conversation can begin with. */
+export function toHistory(stored: readonly NewMessage[]): readonly ChatMessage[] {
+  // The older messages may have been left out: an answer to nobody, or the result of a call that nobody made, is refused.
+  const first = stored.findIndex(({ role }) => role !== 'assistant' && role !== 'tool');
+  return first === -1 ? [] : stored.slice(first).flatMap(toChatMessage);
+}
+
+function toChatMessage({ role, content, images, toolCalls, extra }: NewMessage): ChatMessage[] {
+  if (!isRole(role)) return [];
+  return [
+    {
+      role,
+      content: content === '' && toolCalls !== undefined ? null : content,
+      ...(images === undefined ? {} : { images }),
+      ...(toolCalls === undefined ? {} : { tool_calls: toolCalls }),
+      ...extra,
+    },
+  ];
+}
+
+const isRole = (role: string): role is ChatMessage['role'] => ROLES.has(role);
