@@ -11,10 +11,17 @@ const ADMIN_TOKEN = randomBytes(24).toString('base64url');
 export const MODELS = ['bench', 'bench-10-0', 'bench-50-20', 'bench-30-100', 'bench-100-100'];
 
 /**
- * Starts the stores and the recorder, registers a user, a key and the upstream. Gateways and other apps are then started
+ * Starts the stores and the recorder, registers a user, a key, the upstream and other backends. Gateways and other apps are then started
  * for each work anew, so that none measures what another left behind.
  */
-export async function startService({ processes, folder, options, cores, upstreamPort }) {
+export async function startService({
+  processes,
+  folder,
+  options,
+  cores,
+  upstreamPort,
+  backends = [],
+}) {
   const stores = await startStores({ folder, options });
   const environment = {
     NODE_ENV: 'production',
@@ -43,7 +50,7 @@ export async function startService({ processes, folder, options, cores, upstream
     });
 
   try {
-    const account = await setUp({ startApp, cores, upstreamPort });
+    const account = await setUp({ startApp, cores, upstreamPort, backends });
     const recorder = await startApp('video-worker', { on: cores?.load });
     return { ...stores, ...account, recorder, startApp };
   } catch (error) {
@@ -83,7 +90,7 @@ async function startStores({ folder, options }) {
   };
 }
 
-async function setUp({ startApp, cores, upstreamPort }) {
+async function setUp({ startApp, cores, upstreamPort, backends }) {
   const rpc = await startApp('rpc', { on: cores?.load });
   const { access_token: accessToken } = await rpcCall(rpc.port, 'auth.register', {
     email: `bench-${randomBytes(6).toString('hex')}@example.com`,
@@ -95,11 +102,10 @@ async function setUp({ startApp, cores, upstreamPort }) {
   const { key } = await rpcCall(rpc.port, 'keys.create', { name: 'bench' }, accessToken);
   await rpc.stop();
   const gateway = await startApp('gateway', { on: cores?.load });
-  await post(
-    `http://127.0.0.1:${gateway.port}/api/admin/backends`,
-    { type: 'external', name: 'bench', url: `http://127.0.0.1:${upstreamPort}/v1`, models: MODELS },
-    ADMIN_TOKEN,
-  );
+  const url = `http://127.0.0.1:${upstreamPort}/v1`;
+  for (const backend of [{ type: 'external', name: 'bench', url, models: MODELS }, ...backends]) {
+    await post(`http://127.0.0.1:${gateway.port}/api/admin/backends`, backend, ADMIN_TOKEN);
+  }
   await gateway.stop();
   return { accessToken, key };
 }

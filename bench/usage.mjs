@@ -19,7 +19,7 @@ const USAGE = `pnpm bench:usage [options]
   --samples COUNT  how often each query is asked in each of 5 rounds; else 60
   --json FILE      also write the measurements as JSON
   --markdown FILE  also write the table into FILE, between its marks
-  --database URL   an empty scratch database to use instead of the embedded Postgres; it is written to
+  --database URL   a server to make the scratch databases in, instead of the embedded Postgres
   --no-build       measure the build that is there, even if sources are newer
   --help           this
 `;
@@ -43,24 +43,44 @@ async function main() {
   const { createDatabase, migrateDatabase } = await importBuild('db');
   const opened = [];
   try {
-    const databaseUrl = options.database ?? (await startStore(opened, log));
-    await migrateDatabase({ databaseUrl, log });
-    const client = new Client({ connectionString: databaseUrl });
-    await client.connect();
-    opened.push(() => client.end());
-    const database = createDatabase({ databaseUrl, log });
-    opened.push(() => database.close());
+    const serverUrl = options.database ?? (await startStore(opened, log));
     const machine = await describeMachine({ node: process.execPath });
     print(machine);
-    const measured = [];
+    const sizes = [];
     for (const rows of options.rows) {
-      const scene = await seed(client, rows, print);
-      measured.push({ rows, shapes: await measureAll(database, scene, options.samples) });
-      print(`measured at ${rows.toLocaleString('en-US')} rows`);
+      const databaseUrl = await createScratch(serverUrl, `bench_usage_${rows}`, opened);
+      await migrateDatabase({ databaseUrl, log });
+      const scene = await withClient(databaseUrl, (client) => seed(client, rows, print));
+      const database = createDatabase({ databaseUrl, log });
+      opened.push(() => database.close());
+      sizes.push({ rows, database, scene });
+      print(`${shown(rows)} rows are there`);
     }
-    await report(options, machine, measured);
+    await report(options, machine, await measureAll(sizes, options.samples));
   } finally {
     for (const close of opened.toReversed()) await close();
+  }
+}
+
+/** A database of its own for each number of rows, so that all can be asked in turns. */
+async function createScratch(serverUrl, name, opened) {
+  const drop = () =>
+    withClient(serverUrl, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+  await drop();
+  await withClient(serverUrl, (client) => client.query(`CREATE DATABASE ${name}`));
+  opened.push(drop);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function withClient(connectionString, work) {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
   }
 }
 
@@ -74,31 +94,39 @@ async function startStore(opened, log) {
   return store.url;
 }
 
-/** The shapes take turns, so that a disturbance hits all of them; of the rounds, the median counts. */
-async function measureAll(database, scene, samples) {
-  await measureRound(database, scene, WARM_SAMPLES);
+/** Sizes and shapes take turns, so that a disturbance hits all of them; of the rounds, the median counts. */
+async function measureAll(sizes, samples) {
+  await measureRound(sizes, WARM_SAMPLES);
   const rounds = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    rounds.push(await measureRound(database, scene, samples));
-  }
-  return new Map(
-    SHAPES.map(({ name }) => [
-      name,
-      {
-        p50Ms: medianOf(rounds, (round) => quantile(round.get(name), 0.5)),
-        p95Ms: medianOf(rounds, (round) => quantile(round.get(name), 0.95)),
-      },
-    ]),
-  );
+  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await measureRound(sizes, samples));
+  return sizes.map(({ rows }) => ({
+    rows,
+    shapes: new Map(
+      SHAPES.map(({ name }) => [
+        name,
+        {
+          p50Ms: medianOf(rounds, (round) => quantile(round.get(rows).get(name), 0.5)),
+          p95Ms: medianOf(rounds, (round) => quantile(round.get(rows).get(name), 0.95)),
+        },
+      ]),
+    ),
+  }));
 }
 
-async function measureRound(database, scene, samples) {
-  const times = new Map(SHAPES.map(({ name }) => [name, []]));
+async function measureRound(sizes, samples) {
+  const times = new Map(
+    sizes.map(({ rows }) => [rows, new Map(SHAPES.map(({ name }) => [name, []]))]),
+  );
   for (let sample = 0; sample < samples; sample += 1) {
     for (const { name, ask } of SHAPES) {
-      const began = performance.now();
-      await ask(database, scene);
-      times.get(name).push(performance.now() - began);
+      for (const { rows, database, scene } of sizes) {
+        const began = performance.now();
+        await ask(database, scene);
+        times
+          .get(rows)
+          .get(name)
+          .push(performance.now() - began);
+      }
     }
   }
   return times;

@@ -21,8 +21,8 @@ const BUSY_USER = '00000000-0000-4000-8000-000000000000';
 
 /**
  * Fills the tables with so many rows, in the order of time as a service writes them: 90 days, 12 models, 4 backends, 1,000
- * users. One row in three carries one of 200 references. Everything but the number of rows is always the same, so that
- * growing is all that is measured.
+ * users. One row in three carries one of 200 references, each of which uses three of the models. Everything but the number
+ * of rows is always the same, so that growing is all that is measured.
  */
 export async function seed(client, rows, print) {
   const today = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS);
@@ -55,7 +55,22 @@ const addUsers = (client) =>
     [USERS],
   );
 
+// Drawn apart from being sorted: where one random number is sorted by, every other in the same query would be that one.
 const INSERT = `
+  WITH drawn AS MATERIALIZED (
+    SELECT
+      random() AS share,
+      CASE WHEN random() < 0.1 THEN 0 ELSE floor(random() * ${USERS})::int END AS person,
+      CASE WHEN random() < 0.33 THEN floor(random() * ${REFS})::int ELSE -1 END AS ref,
+      floor(random() * 12)::int AS kind,
+      floor(random() * 4)::int AS label,
+      1 + floor(random() * 5)::int AS way,
+      floor(random() * 4000)::int AS prompt,
+      floor(random() * 1000)::int AS completion,
+      random() < 0.95 AS is_priced,
+      random() < 0.2 AS is_paid
+    FROM generate_series(1, $1::int)
+  )
   INSERT INTO usage_records (
     user_id, key_id, api_key_id, project, model, backend, ref_id,
     prompt_tokens, completion_tokens, total_tokens, cost, points, account_type, created_at
@@ -65,21 +80,12 @@ const INSERT = `
     CASE WHEN label > 0 THEN ('00000000-0000-4000-9000-' || lpad(person::text, 12, '0'))::uuid END,
     'service-',
     (ARRAY['default', 'web', 'batch'])[label],
-    'model-' || (random() * random() * 12)::int % 12,
-    (ARRAY['gateway', 'gateway', 'rpc', 'realtime', 'video'])[1 + floor(random() * 5)],
-    CASE WHEN random() < 0.33 THEN 'ref-' || floor(random() * ${REFS}) END,
+    'model-' || CASE WHEN ref < 0 THEN kind ELSE (ref + kind % 3) % 12 END,
+    (ARRAY['gateway', 'gateway', 'rpc', 'realtime', 'video'])[way],
+    CASE WHEN ref >= 0 THEN 'ref-' || ref END,
     prompt, completion, prompt + completion,
-    CASE WHEN random() < 0.95 THEN (prompt * 2.5 + completion * 10) / 1e6 END,
+    CASE WHEN is_priced THEN (prompt * 2.5 + completion * 10) / 1e6 END,
     CASE WHEN is_paid THEN 1 END, CASE WHEN is_paid THEN 'user' END,
     $2::timestamptz + share * $3::float8 * interval '1 hour'
-  FROM (
-    SELECT
-      CASE WHEN random() < 0.1 THEN 0 ELSE floor(random() * ${USERS})::int END AS person,
-      floor(random() * 4)::int AS label,
-      floor(random() * 4000)::int AS prompt,
-      floor(random() * 1000)::int AS completion,
-      random() < 0.2 AS is_paid,
-      random() AS share
-    FROM generate_series(1, $1::int)
-    ORDER BY share
-  ) AS made`;
+  FROM drawn
+  ORDER BY share`;

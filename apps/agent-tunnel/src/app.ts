@@ -1,16 +1,83 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ServiceError } from '@model-gateway/contracts';
 import type { AppContext } from '@model-gateway/host';
 import {
   answerNotFound,
+  answerRestError,
+  answerText,
+  createClientIp,
   createProbes,
   pathOf,
   SERVICE_VERSION,
   type ServerApp,
 } from '@model-gateway/http';
+import {
+  createAgentCommands,
+  createBackendAnnouncer,
+} from '@model-gateway/router';
 import type { AgentTunnelConfig } from './config.ts';
+import { createDoor, type Door } from './door.ts';
+import { createHeartbeats } from './heartbeats.ts';
+import { createProgressStreams } from './progress-streams.ts';
+import { createNodeRegistry, type NodeRegistry } from './registry.ts';
+import { createRelay } from './relay.ts';
+
+export { agentTunnelSettings, type AgentTunnelConfig } from './config.ts';
+
+const SECOND_MS = 1_000;
+const AGENT_PATH = '/ws/agent';
 
 /** Where GPU nodes dial in. */
 export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext): ServerApp {
-  const { database, bus, log, metrics, stopping } = context;
+  const { database, bus, clock, log, metrics, stopping } = context;
+  const { channels, entries, circuits, requests } = bus;
+  const { agents, agentConnections: connections } = database;
+  const timeoutMs = config.agentTimeoutSecs * SECOND_MS;
+  const streams = createProgressStreams({ channels, log });
+  const refused = metrics.counter({
+    name: 'service_agent_frames_refused_total',
+    help: 'Frames of GPU nodes that were refused.',
+  });
+  const heartbeats = createHeartbeats({
+    connections,
+    entries,
+    log,
+    timeoutMs,
+    onLost: (connectionId) => registry.onLost(connectionId),
+  });
+  const registry: NodeRegistry = createNodeRegistry({
+    agents,
+    connections,
+    commands: createAgentCommands(requests),
+    announcer: createBackendAnnouncer({ channels, entries, circuits, log }),
+    entries,
+    heartbeats,
+    streams,
+    clock,
+    log,
+    heartbeatMs: config.agentHeartbeatSecs * SECOND_MS,
+    timeoutMs,
+    tunnelKey: context.agentTunnelKey,
+    onRefused: () => refused.inc(),
+  });
+  metrics.gauge({
+    name: 'service_agents_connected',
+    help: 'GPU nodes that are connected to this process.',
+    collect: (gauge) => gauge.set(registry.size),
+  });
+  metrics.gauge({
+    name: 'service_agent_tunnel_exchanges',
+    help: 'HTTP requests that are under way through the tunnel.',
+    collect: (gauge) => gauge.set(registry.exchanges),
+  });
+  const door = createDoor({
+    connections,
+    registry,
+    clientIp: createClientIp(config.trustProxy),
+    origin: config.agentTunnelUrl?.replace(/\/+$/, ''),
+    log,
+  });
+  const relay = createRelay({ registry, tunnelKey: context.agentTunnelKey, log });
   const answerProbe = createProbes({
     version: SERVICE_VERSION,
     buildHash: config.buildHash,
@@ -18,14 +85,45 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
     stopping,
     checks: { postgres: () => database.ping(), redis: () => bus.ping() },
   });
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (pathOf(request) === AGENT_PATH) return answerWithoutUpgrade(door, request, response);
+    return relay.handle(request, response);
+  }
+
   return {
     name: 'agent-tunnel',
-    start: async () => undefined,
-    stop: async () => undefined,
+    start: () => streams.start(),
+    async stop() {
+      door.close();
+      await registry.stop();
+      await heartbeats.stop();
+      await streams.stop();
+    },
     handle(request, response) {
       const path = pathOf(request);
       if (answerProbe(request.method, path, response)) return;
-      answerNotFound(request, response, log);
+      if (path !== AGENT_PATH && !relay.accepts(path)) answerNotFound(request, response, log);
+      else
+        answer(request, response).catch((error: unknown) =>
+          answerRestError(error, request, response, log),
+        );
+    },
+    upgrade(request, socket, head) {
+      if (pathOf(request) === AGENT_PATH) door.upgrade(request, socket, head);
+      else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
     },
   };
+}
+
+/** Somebody who does not ask for a WebSocket is told whether the token is right, and what to ask for. */
+async function answerWithoutUpgrade(
+  door: Pick<Door, 'authenticate'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if ((await door.authenticate(request)) === undefined)
+    throw new ServiceError('authentication_required', 'unknown agent token');
+  response.setHeader('upgrade', 'websocket');
+  answerText(response, 426, 'this is a WebSocket');
 }

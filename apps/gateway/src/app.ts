@@ -31,6 +31,7 @@ import { createChatRoute } from './routes/chat.ts';
 import { createEmbeddingsRoute } from './routes/embeddings.ts';
 import { createModelRoute } from './routes/model.ts';
 import { createModelsRoute } from './routes/models.ts';
+import { createVideoRoutes } from './routes/video.ts';
 
 export { gatewaySettings, type GatewayConfig } from './config.ts';
 
@@ -82,6 +83,7 @@ export function createGateway(
   const routes = Router();
   routes.use('/api/admin', admin);
   routes.use(createModelRoute({ readerGate, listing }));
+  routes.use(createVideoRoutes({ door, keyGate, videoJobs: serving.videoJobs }));
   routes.use(createDocsRoutes(config.publicUrl));
   const answerExpress = createExpressApp({ routes, trustProxy: config.trustProxy, log });
   const answerProbe = createProbes({

@@ -17,7 +17,13 @@ export interface InferenceDoor {
     request: IncomingMessage,
     response: ServerResponse,
     schema: Schema,
+    options?: EntryRules,
   ): Promise<Entered<z.output<Schema>> | undefined>;
+}
+
+interface EntryRules {
+  /** For what has a price whatever its model; otherwise points pay only for models that have one. */
+  readonly isAlwaysPriced?: boolean;
 }
 
 interface InferenceDoorDependencies {
@@ -30,7 +36,7 @@ interface InferenceDoorDependencies {
 export function createInferenceDoor(dependencies: InferenceDoorDependencies): InferenceDoor {
   const { keyGate, quotas, router, bodyBytesMax } = dependencies;
   return {
-    async enter(request, response, schema) {
+    async enter(request, response, schema, { isAlwaysPriced = false } = {}) {
       const recognised = keyGate.recognise(request, response);
       const entrant = recognised instanceof Promise ? await recognised : recognised;
       if (entrant === undefined) return undefined;
@@ -42,7 +48,7 @@ export function createInferenceDoor(dependencies: InferenceDoorDependencies): In
       const { caller, payer, hints } = admitted;
       const body = validated(schema, parseJson(await reading));
       const model = router.aliases.resolve(body.model);
-      const covering = quotas.assertCovered(payer, hints, model);
+      const covering = quotas.assertCovered(payer, hints, isAlwaysPriced ? null : model);
       if (covering !== undefined) await covering;
       assertModelAllowed(caller, body.model, model);
       return { caller, body };

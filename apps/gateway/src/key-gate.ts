@@ -39,6 +39,8 @@ export interface KeyGate {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<Entrant | undefined> | Entrant | undefined;
+  /** The same for what counts in no limit of a tier: the key is as good as it gets without the second step. */
+  read(request: IncomingMessage, response: ServerResponse): Promise<Entrant | undefined>;
   /** Counts the request in the limits of its tier and group; yields nothing when the key turned out to be no longer good. */
   admit(entrant: Entrant, response: ServerResponse): Promise<Admitted | undefined>;
 }
@@ -52,6 +54,7 @@ interface KeyGateDependencies {
 
 export const LIMITED_TEXT = 'Rate limit exceeded. Try again later.';
 
+const MISSING_TEXT = 'Missing Authorization header. Use: Bearer <api_key>';
 const INVALID_TEXT = 'Invalid API key';
 const RETRY_AFTER_SECS = 60;
 /** How often a key is looked up anew for one request, when something changes each time. */
@@ -86,11 +89,14 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
   }
 
   return {
+    async read(request, response) {
+      const secret = bearerOf(request);
+      return secret === undefined ? refuse(response, 401, MISSING_TEXT) : lookUp(secret, response);
+    },
+
     recognise(request, response) {
       const secret = bearerOf(request);
-      if (secret === undefined) {
-        return refuse(response, 401, 'Missing Authorization header. Use: Bearer <api_key>');
-      }
+      if (secret === undefined) return refuse(response, 401, MISSING_TEXT);
       const known = keys.recall(secret);
       if (known === undefined) return lookUp(secret, response);
       return limited(known, secret) ?? refuseLimited(secret, response);
@@ -145,6 +151,6 @@ function admittedBy({ holder, limits, modelPolicy }: KeyGrant): Omit<Admitted, '
   const multiplier = groupId === null ? 1 : limits.costMultiplier;
   return {
     caller: { userId, keyId, apiKeyId: keyPrefix, project, groupId, multiplier, modelPolicy },
-    payer: { userId, keyId, project, groupId, tier: limits.tier },
+    payer: { userId, keyId, project, groupId, multiplier, tier: limits.tier },
   };
 }

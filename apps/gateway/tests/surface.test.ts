@@ -61,6 +61,7 @@ test('the API description lists what the gateway serves', async () => {
     'GET /api/admin/aliases',
     'POST /api/admin/aliases',
     'DELETE /api/admin/aliases',
+    'POST /api/admin/usage/query',
   ]);
 });
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { openRpcDocument } from '@model-gateway/contracts';
+import { openRpcDocument, type OpenRpcDocument } from '@model-gateway/contracts';
 import type { AppContext } from '@model-gateway/host';
 import {
   answerNotFound,
@@ -47,23 +47,29 @@ export function createRpc(
   const { conversations } = database;
   const chatStreams = createChatStreams({ ...serving, conversations, sessions, metrics, log });
   const realtime = createRealtimeSessions({
-    ...bus,
+    requests: bus.requests,
+    entries: bus.entries,
     serving,
     conversations,
     sessions,
     metrics,
     log,
   });
-  const services = createServices(config, context, serving, { chatStreams, realtime });
+  const services = createServices(config, context, serving, {
+    chatStreams,
+    realtime,
+    sessions,
+  });
   const { accounts } = services;
   const isAdminToken = createAdminTokenCheck(config.adminToken);
   const clientIp = createClientIp(config.trustProxy);
-  const discovery = openRpcDocument({ version: SERVICE_VERSION });
+  // Made when somebody asks for it: most processes are never asked.
+  let discovery: OpenRpcDocument | undefined;
   const dispatcher = createDispatcher({
     methods: createMethods(services),
     authorise: createAuthorise({ accounts, users: database.users, isAdminToken }),
     guard: createGroupGuard(services.groupRules),
-    discover: () => discovery,
+    discover: () => (discovery ??= openRpcDocument({ version: SERVICE_VERSION })),
     log,
   });
   const http = createHttpTransport({ dispatcher, sessions, clientIp });

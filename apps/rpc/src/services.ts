@@ -13,15 +13,20 @@ import { createAccountHints } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/host';
 import { createSystemMonitor } from '@model-gateway/inference';
 import type { Serving } from '@model-gateway/serving';
+import { createAgentRules } from './agent-rules.ts';
 import type { ChatStreams } from './chat/chat-streams.ts';
 import type { RpcConfig } from './config.ts';
 import type { MethodDependencies } from './methods/index.ts';
 import type { RealtimeSessions } from './realtime/realtime-sessions.ts';
+import type { Sessions } from './sessions/sessions.ts';
+
+const SECOND_MS = 1_000;
 
 /** What goes on in this process after a call was answered. */
 interface Streams {
   readonly chatStreams: ChatStreams;
   readonly realtime: RealtimeSessions;
+  readonly sessions: Sessions;
 }
 
 /** Builds the rules that the methods speak to, on the stores of this process. */
@@ -29,7 +34,7 @@ export function createServices(
   config: RpcConfig,
   context: AppContext,
   serving: Serving,
-  { chatStreams, realtime }: Streams,
+  { chatStreams, realtime, sessions }: Streams,
 ): MethodDependencies {
   const { database, bus, clock, log } = context;
   const accounts = createAccounts({
@@ -78,10 +83,12 @@ export function createServices(
       log,
     },
     users: database.users,
+    agents: { agents: createAgentRules(config, context), sessions },
     system: createSystemMonitor({
       agents: database.agentCensus,
       requests: serving.requests,
       clock,
+      agentTimeoutMs: config.agentTimeoutSecs * SECOND_MS,
     }),
     clock,
   };

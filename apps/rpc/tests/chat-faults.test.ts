@@ -1,5 +1,13 @@
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
-import { saying, startChatScene, textOf, type ChatScene } from './chat-scene.ts';
+import {
+  eventsUrl,
+  readToEnd,
+  saying,
+  startChatScene,
+  textOf,
+  type ChatScene,
+} from './chat-scene.ts';
+import { openStream } from './rpc-server.ts';
 
 const ANSWER = 'one two three four five';
 
@@ -117,12 +125,13 @@ test('characters that arrive in halves arrive whole', async () => {
   expect(textOf(await scene.ask(saying('Hi')))).toBe(`${ANSWER} Grüße aus 世界 👋🏽`);
 });
 
-test('a failure of the database is no failure of the answer', async () => {
+test('a conversation that is deleted meanwhile is no failure of the answer', async () => {
   const conversation_id = await scene.conversation();
   upstream.faults.next({ kind: 'slow-chunks', delayMs: 20 });
-  const asking = scene.ask({ ...saying('Hi'), conversation_id });
+  const { stream_id } = await scene.send({ ...saying('Hi'), conversation_id });
   await scene.ann.call('conversations.delete', { conversation_id });
-  const said = await asking;
+  const said = await readToEnd(await openStream(eventsUrl(scene.url, stream_id)));
   expect(textOf(said)).toBe(ANSWER);
+  expect(said.at(-1)).toMatchObject({ finish_reason: 'stop' });
   expect(said.at(-1)).not.toHaveProperty('message_id');
 });

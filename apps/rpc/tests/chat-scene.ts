@@ -3,6 +3,7 @@ import {
   type RpcNotificationParams,
   type UsageEvent,
 } from '@model-gateway/contracts';
+import type { AppContext } from '@model-gateway/host';
 import { createServing, type Serving } from '@model-gateway/serving';
 import { createTestContext, rpcCall, type TestContext } from '@model-gateway/testkit';
 import { createRpc } from '../src/app.ts';
@@ -45,15 +46,17 @@ export interface Person {
 
 export async function startChatScene(
   env: Readonly<Record<string, string>> = {},
+  changes: Partial<AppContext> = {},
 ): Promise<ChatScene> {
   const test = await createTestContext();
+  const context = { ...test.context, ...changes };
   const config = readRpcConfig({
     DATABASE_URL: 'postgres://unused',
     REDIS_URL: 'redis://unused',
     ...env,
   });
-  const serving = createServing(config, test.context);
-  const rpc = createRpc(config, test.context, { serving });
+  const serving = createServing(config, context);
+  const rpc = createRpc(config, context, { serving });
   const url = await test.serve({
     ...rpc,
     start: async () => {
@@ -77,8 +80,8 @@ export async function startChatScene(
     ann,
     bob,
     async addBackend(name, backendUrl, type = 'external', models = []) {
-      const config_ = { name, type, url: backendUrl, apiKey: null, models, capabilities: null };
-      await serving.router.registry.register(config_);
+      const backend = { name, type, url: backendUrl, apiKey: null, models, capabilities: null };
+      await serving.router.registry.register(backend);
     },
     removeBackend: (name) => serving.router.registry.remove(name),
     send,
@@ -93,7 +96,7 @@ export async function startChatScene(
       const found = await person.call('conversations.get', { id });
       return (found as { messages: Record<string, unknown>[] }).messages;
     },
-    usage: () => takeUsage(test),
+    usage: () => takeUsage(context),
   };
 }
 
@@ -145,8 +148,8 @@ export async function register(url: string, name: string): Promise<Person> {
   };
 }
 
-async function takeUsage({ context }: TestContext): Promise<readonly UsageEvent[]> {
-  const { journal } = context.bus;
+async function takeUsage({ bus }: AppContext): Promise<readonly UsageEvent[]> {
+  const { journal } = bus;
   const events: UsageEvent[] = [];
   const drained = new AbortController();
   const draining = journal.drain(

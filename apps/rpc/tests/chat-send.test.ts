@@ -1,10 +1,14 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createBus } from '@model-gateway/bus';
 import {
   startChatUpstream,
   startEngine,
   startOllamaServer,
   type RunningChatUpstream,
 } from '@model-gateway/testkit/upstreams';
-import { newId } from '@model-gateway/kernel';
+import { newId, silentLog } from '@model-gateway/kernel';
 import { waitUntil } from '@model-gateway/testkit';
 import { openStream } from './rpc-server.ts';
 import {
@@ -29,7 +33,6 @@ afterAll(async () => {
   await scene.test.close();
   await upstream.close();
 });
-beforeEach(() => scene.usage());
 afterEach(() => upstream.faults.clear());
 
 test('tokens arrive one by one and in order, then one notification says how the answer ended', async () => {
@@ -134,6 +137,7 @@ test('tool calls arrive in pieces, and a conversation keeps them whole', async (
 });
 
 test('what an upstream does not report is estimated, and what has neither text nor usage is not metered', async () => {
+  await scene.usage();
   upstream.faults.next({ kind: 'no-usage' });
   const usage = { prompt_tokens: 3, completion_tokens: 6, total_tokens: 9 };
   expect((await scene.ask(saying('eight chars'))).at(-1)).toMatchObject({ usage });
@@ -237,6 +241,19 @@ test('whoever says that they are somebody else may not listen', async () => {
   expect(textOf(await readToEnd(await open(scene.ann.token)))).toBe(ANSWER);
 });
 
+test('without Redis a process serves its own listeners', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-chat-'));
+  const bus = createBus({ dataDir, log: silentLog });
+  await bus.start();
+  const alone = await startChatScene({}, { bus });
+  await alone.addBackend('up', upstream.url);
+  const said = await Promise.all([alone.ask(saying('Hi')), alone.ask(saying('Hi'))]);
+  expect(said.map(textOf)).toEqual([ANSWER, ANSWER]);
+  await alone.test.close();
+  await bus.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
 test('accepted turns are counted, refused ones are not', async () => {
   const total = async () => (await scene.serving.requests.read()).total;
   const before = await total();
@@ -245,7 +262,7 @@ test('accepted turns are counted, refused ones are not', async () => {
   expect((await total()) - before).toBe(1);
 });
 
-test('the same turn by REST rules of the body: what is ours never reaches the upstream', async () => {
+test('what is ours never reaches the upstream', async () => {
   const params = { temperature: 0.5, max_tokens: 3, memory: false, provider: 'up' };
   const said = await scene.ask({ ...saying('Hi'), ...params, extra: { top_p: 1, model: 'x' } });
   expect(textOf(said)).toBe('one two three');

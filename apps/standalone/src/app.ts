@@ -7,6 +7,7 @@ import {
   type Lifecycle,
   type Log,
 } from '@model-gateway/kernel';
+import { tunnelKey } from '@model-gateway/router';
 import { createServing } from '@model-gateway/serving';
 import { createAgentTunnel } from 'agent-tunnel/app';
 import { createGateway } from 'gateway/app';
@@ -34,6 +35,7 @@ export async function openStandalone(
     ...stores,
     log,
     jwtSecret: await secretOrGenerated(config.jwtSecret, dataDir, 'jwt-secret'),
+    agentTunnelKey: tunnelKey(encryptionKey),
     metrics: createMetrics(),
     clock: systemClock,
     stopping: lifecycle.stopping,
@@ -46,7 +48,9 @@ export async function openStandalone(
       gateway: createGateway({ ...config, adminToken: admin.value }, context, { serving }),
       rpc: createRpc({ ...config, adminToken: admin.value }, context, { serving }),
       agentTunnel: createAgentTunnel(config, context),
-      videoWorker: createVideoWorker({ ...config, queueRedisUrl: urls.queueRedisUrl }, context),
+      videoWorker: createVideoWorker({ ...config, queueRedisUrl: urls.queueRedisUrl }, context, {
+        router: serving.router,
+      }),
     },
     log,
   );

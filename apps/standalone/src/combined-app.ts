@@ -1,5 +1,6 @@
 import { pathOf, type ServerApp } from '@model-gateway/http';
 import type { Log } from '@model-gateway/kernel';
+import { AGENT_TUNNEL_PATH } from '@model-gateway/router';
 
 interface CombinedApps {
   readonly gateway: ServerApp;
@@ -18,7 +19,7 @@ export function combineApps(
 
   function ownerOf(path: string): ServerApp {
     if (path === '/api/rpc' || path.startsWith('/api/rpc/')) return rpc;
-    if (path === '/ws/agent') return agentTunnel;
+    if (path === '/ws/agent' || path.startsWith(`${AGENT_TUNNEL_PATH}/`)) return agentTunnel;
     return gateway;
   }
 

@@ -15,6 +15,7 @@ import {
   type ConfigOf,
   type Environment,
 } from '@model-gateway/kernel';
+import { agentTunnelSettings } from 'agent-tunnel/app';
 import { gatewaySettings } from 'gateway/app';
 import { accountSettings } from 'rpc/app';
 import { videoWorkerSettings } from 'video-worker/app';
@@ -39,6 +40,7 @@ export const processSettings = {
   ...gatewaySettings,
   ...accountSettings,
   ...videoWorkerSettings,
+  ...agentTunnelSettings,
   demo: setting('SERVICE_DEMO', withDefault(flag(), true), {
     description:
       'Whether `npm start` brings its demo backend (models `demo-chat` and `demo-embed`).',

@@ -6,15 +6,27 @@ import {
   SERVICE_VERSION,
   type ServerApp,
 } from '@model-gateway/http';
+import type { Router } from '@model-gateway/router';
+import { createServiceRouter } from '@model-gateway/serving';
 import type { VideoWorkerConfig } from './config.ts';
 import { createFactRefresh } from './fact-refresh.ts';
 import { createRecorder } from './recorder.ts';
-import { createVideoQueue } from './video-queue.ts';
+import { createVideoJobRunner } from './video-job-runner.ts';
 
 export { videoWorkerSettings, type VideoWorkerConfig } from './config.ts';
 
-/** The process behind the surfaces: records usage and moves video jobs. Its port answers probes only. */
-export function createVideoWorker(config: VideoWorkerConfig, context: AppContext): ServerApp {
+interface VideoWorkerOptions {
+  /** Where several apps of a process share it; it is then started and stopped by whoever made it. */
+  readonly router?: Router;
+}
+
+/** The process behind the surfaces: records usage and carries out video jobs. Its port answers probes only. */
+export function createVideoWorker(
+  config: VideoWorkerConfig,
+  context: AppContext,
+  options: VideoWorkerOptions = {},
+): ServerApp {
+  const router = options.router ?? createServiceRouter(config, context);
   const { database, bus, clock, log, metrics, stopping } = context;
   const recorder = createRecorder({
     journal: bus.journal,
@@ -32,14 +44,7 @@ export function createVideoWorker(config: VideoWorkerConfig, context: AppContext
     clock,
     log,
   });
-  const videoQueue = createVideoQueue({
-    redisUrl: config.queueRedisUrl,
-    prefix: `${config.redisPrefix}queue`,
-    concurrency: config.videoConcurrency,
-    steps: {},
-    metrics,
-    log,
-  });
+  const videoJobs = createVideoJobRunner(config, context, router);
   const answerProbe = createProbes({
     version: SERVICE_VERSION,
     buildHash: config.buildHash,
@@ -52,10 +57,12 @@ export function createVideoWorker(config: VideoWorkerConfig, context: AppContext
     async start() {
       await recorder.start();
       await factRefresh.start();
-      await videoQueue.start();
+      if (options.router === undefined) await router.start();
+      await videoJobs.start();
     },
     async stop() {
-      await videoQueue.stop();
+      await videoJobs.stop();
+      if (options.router === undefined) await router.stop();
       await factRefresh.stop();
       await recorder.stop();
     },

@@ -10,15 +10,26 @@ import {
   type ConfigOf,
   type Environment,
 } from '@model-gateway/kernel';
+import { routingSettings } from '@model-gateway/serving';
 
 const PORT_DEFAULT = 8083;
+const POLL_MS_MAX = 3_600_000;
 
 /** What the video worker can be told. */
 export const videoWorkerSettings = {
   ...billingSettings,
+  ...routingSettings,
   videoConcurrency: setting('SERVICE_VIDEO_CONCURRENCY', withDefault(integer(1, 1000), 4), {
-    description: 'How many video jobs one worker moves at a time.',
+    description: 'How many video jobs one worker moves at a time; those that wait cost nothing.',
     defaultText: '4',
+  }),
+  videoPollMs: setting('SERVICE_VIDEO_POLL_MS', withDefault(integer(1, POLL_MS_MAX), 2000), {
+    description: 'How long after an answer the upstream of a video job is asked again.',
+    defaultText: '2000',
+  }),
+  videoTimeoutSecs: setting('SERVICE_VIDEO_TIMEOUT_SECS', withDefault(integer(1), 1800), {
+    description: 'How long a video job may wait for a backend, and then how long it may run.',
+    defaultText: '1800',
   }),
 };
 

@@ -1,6 +1,6 @@
 import type { Log } from '@model-gateway/kernel';
 import type { Backend, BackendConfig } from '@model-gateway/router';
-import { resolveKind } from './backend-kind.ts';
+import { registeredKind } from './backend-kind.ts';
 import { createBridgedBackend, type BridgedBackend } from './bridge/bridged-backend.ts';
 import { bridgeTarget, resolveBridge } from './bridge/resolve-bridge.ts';
 import { createBackend, type CreateBackendOptions } from './create-backend.ts';
@@ -30,7 +30,7 @@ export function createBackendFactory(options: BackendFactoryOptions): BackendFac
   const { bridgeUrl, log, onMoved, timeouts } = options;
 
   function bridged(config: BackendConfig): BridgedBackend | undefined {
-    const kind = resolveKind(config.type);
+    const kind = registeredKind(config.type);
     const url = backendUrl(kind, config.url);
     if (!isBridgeUrl(url)) return undefined;
     const target = bridgeTarget(url);

@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<string, BackendKind>> = {
 
 const REMOVED_TYPES: readonly string[] = ['comfyui'];
 
-/** The kind of backend that a registered type means. */
+/** The kind of backend that an operator means by a type. */
 export function resolveKind(type: string): BackendKind {
   if (REMOVED_TYPES.includes(type)) {
     throw new ServiceError('unknown_type', `backend type '${type}' was removed`);
@@ -28,3 +28,7 @@ export function resolveKind(type: string): BackendKind {
   if (kind === undefined) throw new ServiceError('unknown_type', `unknown backend type '${type}'`);
   return kind;
 }
+
+/** The kind of a backend that is registered, also where the service itself did that. */
+export const registeredKind = (type: string): BackendKind =>
+  type === 'agent' ? 'agent' : resolveKind(type);

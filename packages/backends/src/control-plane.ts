@@ -1,6 +1,9 @@
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
+import { describeError } from '@model-gateway/kernel';
+import { UpstreamFailure } from '@model-gateway/router';
 import { got, type CancelableRequest, type Response } from 'got';
+import { neverArrived } from './never-arrived.ts';
 import { upstreamFailed } from './upstream-error.ts';
 import type { UpstreamTimeouts } from './upstream-http.ts';
 
@@ -68,7 +71,11 @@ export function createControlPlane({
       return { status: statusCode, text: body };
     } catch (error) {
       if (isTooLarge) throw upstreamFailed(`the upstream sent more than ${ANSWER_BYTES_MAX} bytes`);
-      throw upstreamFailed(error);
+      throw new UpstreamFailure(describeError(error), {
+        isBackendAtFault: true,
+        hadNoEffect: neverArrived(error),
+        cause: error,
+      });
     }
   }
 

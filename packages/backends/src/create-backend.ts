@@ -1,7 +1,8 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { Clock } from '@model-gateway/kernel';
 import type { Backend, BackendConfig, BackendKind, Capability } from '@model-gateway/router';
-import { resolveKind } from './backend-kind.ts';
+import { createAgentBackend } from './agent/agent-backend.ts';
+import { registeredKind } from './backend-kind.ts';
 import { createCloudVideoBackend } from './cloud-video/cloud-video-backend.ts';
 import { withDeclaredCapabilities } from './declared-capabilities.ts';
 import { createEngineBackend } from './engine/engine-backend.ts';
@@ -20,7 +21,7 @@ const CHAT_AND_EMBEDDINGS: ReadonlySet<Capability> = new Set(['chat', 'embedding
 
 /** Builds the backend that a registration describes; nothing is connected yet. */
 export function createBackend(config: BackendConfig, options: CreateBackendOptions): Backend {
-  const kind = resolveKind(config.type);
+  const kind = registeredKind(config.type);
   const url = backendUrl(kind, config.url);
   if (isBridgeUrl(url)) throw new ServiceError('bad_url', 'a bridge URL must be resolved first');
   return withDeclaredCapabilities(createKind(kind, config, url, options), config.capabilities);
@@ -45,11 +46,19 @@ function createKind(
         models,
         timeouts,
       });
-    case 'external':
-    case 'agent': {
+    case 'external': {
       const capabilities = CHAT_AND_EMBEDDINGS;
       const prefix = upstreamPrefix(url);
       return createExternalBackend({ name, prefix, apiKey, models, capabilities, timeouts, clock });
     }
+    case 'agent':
+      return createAgentBackend({
+        name,
+        prefix: upstreamPrefix(url),
+        apiKey,
+        models,
+        timeouts,
+        clock,
+      });
   }
 }

@@ -7,8 +7,12 @@ const TOO_MANY_REQUESTS = 429;
 
 /** An upstream that answered with a failure: a status that is none of success, or an error where an answer should be. */
 export function upstreamRefused(status: number, body: string): UpstreamFailure {
-  const isBackendAtFault = status < 400 || status >= 500 || status === TOO_MANY_REQUESTS;
-  return new UpstreamFailure(`upstream ${status}: ${boundedDetail(body)}`, { isBackendAtFault });
+  const hadNoEffect = status === TOO_MANY_REQUESTS;
+  const isBackendAtFault = status < 400 || status >= 500 || hadNoEffect;
+  return new UpstreamFailure(`upstream ${status}: ${boundedDetail(body)}`, {
+    isBackendAtFault,
+    hadNoEffect,
+  });
 }
 
 /** An upstream that could not be talked to, or that answered something else than it should. */

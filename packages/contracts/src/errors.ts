@@ -14,6 +14,7 @@ export const ERROR_CODES = [
   'bad_since',
   'bad_until',
   'bad_group_by',
+  'bad_id',
   'request_too_large',
   'not_found',
   'method_not_allowed',
@@ -48,8 +49,12 @@ export const ERROR_CODES = [
   'unsupported_operation',
   'bad_gateway',
   'bridge_unreachable',
+  'agent_unavailable',
+  // Video jobs.
+  'no_job',
+  'no_video_backend',
+  'job_ended',
   // Ourselves.
-  'not_available_yet',
   'store_unavailable',
   'internal_error',
 ] as const;

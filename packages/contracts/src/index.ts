@@ -1,3 +1,27 @@
+export {
+  AGENT_CLOSE_CODES,
+  AGENT_FRAME_BYTES_MAX,
+  AGENT_METHODS,
+  agentDeployedSchema,
+  agentDeploySchema,
+  agentHeartbeatSchema,
+  agentHelloSchema,
+  agentProgressSchema,
+  agentStopSchema,
+  agentWelcomeSchema,
+  type AgentGpu,
+  type AgentHeartbeat,
+  type AgentHello,
+  type AgentModel,
+  type AgentProgress,
+} from './agent/frames.ts';
+export {
+  HTTP_TUNNEL_VERSION,
+  tunnelledRequestSchema,
+  tunnelledResponseSchema,
+  type TunnelledRequest,
+  type TunnelledResponse,
+} from './agent/tunnelled-http.ts';
 export { ERROR_CODES, ServiceError, type ErrorCode } from './errors.ts';
 export {
   aliasChangedSchema,
@@ -32,6 +56,14 @@ export {
 export { restErrorSchema, type RestErrorBody } from './rest/errors.ts';
 export { modelListSchema, type ModelList } from './rest/models.ts';
 export { usageAnswerSchema, usageQuerySchema } from './rest/usage-query.ts';
+export {
+  videoJobSchema,
+  videoRequestSchema,
+  videoSubmittedSchema,
+  type VideoJobStatus,
+  type VideoJobView,
+  type VideoRequest,
+} from './rest/video.ts';
 export { PASSWORD_CHARS_MAX } from './rpc/auth.ts';
 export { CONVERSATION_TITLE_DEFAULT } from './rpc/conversations.ts';
 export type { AuthLevel, MethodContract } from './rpc/method.ts';
@@ -50,6 +82,7 @@ export {
   type RpcNotificationParams,
 } from './rpc/notifications.ts';
 export { openRpcDocument, type OpenRpcDocument } from './rpc/openrpc.ts';
+export type { VideoResult } from './rpc/records.ts';
 export {
   isSessionId,
   SESSION_LISTENERS_CHANNEL,

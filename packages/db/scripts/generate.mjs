@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { unpackCompiler } from './unpack-compiler.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const prisma = join(
@@ -31,3 +32,4 @@ if (status !== 0) {
   process.stderr.write(`prisma generate failed: ${error?.message ?? ''}${stdout}${stderr}\n`);
   process.exit(1);
 }
+await unpackCompiler(fileURLToPath(new URL('../src/generated/', import.meta.url)));

@@ -20,14 +20,21 @@ import type {
   VideoPricingStore,
 } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
-import type { MemoryEventStore } from '@model-gateway/inference';
+import type { MemoryEventStore, VideoJobStore } from '@model-gateway/inference';
 import type { Log } from '@model-gateway/kernel';
-import type { AgentCensus, BackendConfigStore } from '@model-gateway/router';
+import type {
+  AgentCensus,
+  AgentConnections,
+  AgentStore,
+  BackendConfigStore,
+} from '@model-gateway/router';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool, type ClientBase } from 'pg';
 import { createConnection, joinTransaction, type Connection } from './connection.ts';
 import { PrismaClient } from './generated/client.ts';
 import { createPostgresAgentCensus } from './postgres-agent-census.ts';
+import { createPostgresAgentConnections } from './postgres-agent-connections.ts';
+import { createPostgresAgents } from './postgres-agents.ts';
 import { createPostgresBackendConfigs } from './postgres-backend-configs.ts';
 import { createPostgresBillingFacts } from './postgres-billing-facts.ts';
 import { createPostgresConversations } from './postgres-conversations.ts';
@@ -46,6 +53,7 @@ import { createPostgresRefreshTokens } from './postgres-refresh-tokens.ts';
 import { createPostgresUsageQueries } from './postgres-usage-queries.ts';
 import { createPostgresUsage } from './postgres-usage.ts';
 import { createPostgresUsers } from './postgres-users.ts';
+import { createPostgresVideoJobs } from './postgres-video-jobs.ts';
 import { createPostgresVideoPricing } from './postgres-video-pricing.ts';
 import { createSecretBox } from './secret-box.ts';
 import { translateFailure } from './store-failure.ts';
@@ -84,7 +92,10 @@ export interface Stores {
   readonly plans: PlanStore;
   readonly prices: PriceStore;
   readonly videoPricing: VideoPricingStore;
+  readonly videoJobs: VideoJobStore;
   readonly backendConfigs: BackendConfigStore;
+  readonly agents: AgentStore;
+  readonly agentConnections: AgentConnections;
   readonly agentCensus: AgentCensus;
 }
 
@@ -148,7 +159,10 @@ export function createDatabase({
     plans: createPostgresPlans(within),
     prices: createPostgresPrices(within),
     videoPricing: createPostgresVideoPricing(within),
+    videoJobs: createPostgresVideoJobs(within),
     backendConfigs: createPostgresBackendConfigs({ connection: within, secretBox, log }),
+    agents: createPostgresAgents(within),
+    agentConnections: createPostgresAgentConnections(within),
     agentCensus: createPostgresAgentCensus(within),
   });
 

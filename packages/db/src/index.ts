@@ -6,4 +6,5 @@ export {
   optionalDatabaseUrlSetting,
 } from './config.ts';
 export { createDatabase, type Database, type PoolStats, type Stores } from './database.ts';
+export { migrateApart } from './migrate-apart.ts';
 export { migrateDatabase } from './migrate.ts';

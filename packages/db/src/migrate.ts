@@ -17,7 +17,7 @@ const LOCK_WAIT_MS_MAX = 120_000;
 // The number that the Prisma command line locks while it migrates, so that it and we exclude each other.
 const MIGRATION_LOCK = 72_707_369;
 
-interface MigrateOptions {
+export interface MigrateOptions {
   readonly databaseUrl: string;
   readonly log: Log;
   /** The folder with schema.prisma and migrations/; the project's own unless a test brings another. */
@@ -30,14 +30,28 @@ interface MigrateOptions {
  * failure or a killed process leaves the database as it was.
  */
 export async function migrateDatabase(options: MigrateOptions): Promise<readonly string[]> {
-  const { databaseUrl, log, folder = prismaFolder() } = options;
+  const { log, folder = prismaFolder() } = options;
   const names = await listMigrations(folder);
+  const applied = await withConnection(options, async (pool) =>
+    (await pendingOf(pool, names)).length === 0 ? [] : migrateUnderLock(pool, names, folder),
+  );
+  if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated');
+  return applied;
+}
+
+/** The names of the migrations that the database does not have yet. Asking is cheap: no engine is loaded for it. */
+export async function pendingMigrations(options: MigrateOptions): Promise<readonly string[]> {
+  const names = await listMigrations(options.folder ?? prismaFolder());
+  return withConnection(options, (pool) => pendingOf(pool, names));
+}
+
+async function withConnection<Result>(
+  { databaseUrl, log }: MigrateOptions,
+  work: (pool: Pool) => Promise<Result>,
+): Promise<Result> {
   const pool = openSingleConnection(databaseUrl, log);
   try {
-    if ((await pendingOf(pool, names)).length === 0) return [];
-    const applied = await migrateUnderLock(pool, names, folder);
-    if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated');
-    return applied;
+    return await work(pool);
   } catch (error) {
     throw explainStartFailure(error, databaseUrl);
   } finally {

@@ -12,7 +12,7 @@ export function createPostgresAgentCensus(connection: Connection): AgentCensus {
           WITH online AS (
             SELECT id, jsonb_typeof(gpus) = 'array' AND gpus <> '[]'::jsonb AS has_gpu
             FROM agent_nodes
-            WHERE last_heartbeat_at >= ${heartbeatSince}
+            WHERE connection_id IS NOT NULL AND last_heartbeat_at >= ${heartbeatSince}
           )
           SELECT
             (SELECT count(*)::int FROM online) AS "agentsOnline",

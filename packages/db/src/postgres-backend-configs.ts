@@ -65,6 +65,8 @@ export function createPostgresBackendConfigs(options: BackendConfigOptions): Bac
           apiKey: seal(apiKey, name),
           models: [...models],
           capabilities: capabilities === null ? Prisma.DbNull : [...capabilities],
+          // Whatever it was before, from now on it is the operator's.
+          agentId: null,
         };
         await queries.backendConfig.upsert({
           where: { name },

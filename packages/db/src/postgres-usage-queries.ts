@@ -1,14 +1,13 @@
 import type {
   UsageFilter,
   UsageGroup,
-  UsageGrouping,
   UsageQueries,
   UsageRecord,
   UsageSums,
 } from '@model-gateway/billing';
 import type { Connection } from './connection.ts';
 import { Prisma } from './generated/client.ts';
-import { COUNTS, rowsWithin, slicesOf } from './usage-slices.ts';
+import { rowsWithin, slicesOf } from './usage-slices.ts';
 
 /** Sums over usage, and the rows behind them, in Postgres. */
 export function createPostgresUsageQueries(connection: Connection): UsageQueries {
@@ -16,20 +15,19 @@ export function createPostgresUsageQueries(connection: Connection): UsageQueries
     totals: (filter) =>
       connection.run(async (queries) => {
         const rows = await queries.$queryRaw<SumsRow[]>`
-          SELECT ${SUMS} FROM (${slicesOf(filter)}) slice`;
+          SELECT ${SUMS} FROM ${slicesOf(filter)}`;
         return sumsOf(rows[0] ?? NOTHING);
       }),
 
     groups: (filter, by) =>
       connection.run(async (queries) => {
-        const { column, text } = KEYS[by];
         // Keys are ordered by code point, whatever the language of the database.
         const rows = await queries.$queryRaw<GroupRow[]>`
-          SELECT ${text} AS key, GROUPING(bucket) = 1 AS "isTotal", ${SUMS}
-          FROM (SELECT ${column} AS bucket, ${COUNTS} FROM (${slicesOf(filter, by)}) slice) keyed
+          SELECT bucket AS key, GROUPING(bucket) = 1 AS "isTotal", ${SUMS}
+          FROM ${slicesOf(filter, by)}
           GROUP BY GROUPING SETS ((bucket), ())
           HAVING sum(requests) > 0
-          ORDER BY sum(total_tokens) DESC, (${text}) COLLATE "C" ASC NULLS LAST`;
+          ORDER BY sum(total_tokens) DESC, bucket COLLATE "C" ASC NULLS LAST`;
         const groups = rows.filter(({ isTotal }) => !isTotal);
         return {
           totals: sumsOf(rows.find(({ isTotal }) => isTotal) ?? NOTHING),
@@ -76,16 +74,6 @@ const RECORD = Prisma.sql`
   id, api_key_id AS "apiKeyId", key_id AS "keyId", user_id AS "userId", project, model, backend,
   prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens", total_tokens AS "totalTokens",
   cost, points, account_type AS "accountType", ref_id AS "refId", created_at AS "createdAt"`;
-
-const asItIs = Prisma.sql`bucket::text`;
-
-/** What rows are grouped by, and how that is written. */
-const KEYS = {
-  model: { column: Prisma.sql`model`, text: asItIs },
-  backend: { column: Prisma.sql`backend`, text: asItIs },
-  ref: { column: Prisma.sql`ref_id`, text: asItIs },
-  day: { column: Prisma.sql`day`, text: Prisma.sql`to_char(bucket, 'YYYY-MM-DD')` },
-} satisfies Record<UsageGrouping, { readonly column: Prisma.Sql; readonly text: Prisma.Sql }>;
 
 interface SumsRow {
   readonly requests: bigint;

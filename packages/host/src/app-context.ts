@@ -11,6 +11,8 @@ export interface AppContext {
   readonly bus: Bus;
   /** Signs access tokens. */
   readonly jwtSecret: string;
+  /** What routers show to the processes that hold the connections of GPU nodes. */
+  readonly agentTunnelKey: string;
   /** Aborted when the process begins to drain. */
   readonly stopping: AbortSignal;
 }

@@ -1,5 +1,5 @@
 import { createBus, type Bus } from '@model-gateway/bus';
-import { createDatabase, migrateDatabase, type Database } from '@model-gateway/db';
+import { createDatabase, migrateApart, type Database } from '@model-gateway/db';
 import { describeError, StartupError, type Lifecycle, type Log } from '@model-gateway/kernel';
 
 interface StoresConfig {
@@ -24,7 +24,7 @@ export async function openStores(
   log: Log,
 ): Promise<Stores> {
   const { databaseUrl, redisUrl, dataDir, encryptionKey } = config;
-  if (config.migrate) await migrateDatabase({ databaseUrl, log });
+  if (config.migrate) await migrateApart({ databaseUrl, log });
   const database = await lifecycle.open(
     'database',
     () => createDatabase({ databaseUrl, log, encryptionKey }),

@@ -7,9 +7,11 @@ import {
   type Log,
   type LogLevel,
 } from '@model-gateway/kernel';
+import { tunnelKey } from '@model-gateway/router';
 import type { AppContext } from './app-context.ts';
 import { openStores } from './open-stores.ts';
 import { secretOrGenerated } from './process-secrets.ts';
+import { returnStartMemory } from './return-start-memory.ts';
 
 interface ServerConfig {
   readonly host: string;
@@ -52,11 +54,13 @@ export function runServer<Config extends ServerConfig>(
         ...stores,
         log,
         jwtSecret,
+        agentTunnelKey: tunnelKey(encryptionKey),
         metrics: createMetrics(),
         clock: systemClock,
         stopping: lifecycle.stopping,
       });
       await lifecycle.start(app);
+      await returnStartMemory();
       await lifecycle.open(
         'port',
         () => listen({ app, host: config.host, port: config.port, log }),

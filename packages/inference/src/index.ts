@@ -29,3 +29,22 @@ export {
 export { createRequestCounter, type RequestCounter } from './request-counter.ts';
 export { streamChat, type StreamedChat } from './stream-chat.ts';
 export { createSystemMonitor, type SystemMonitor, type SystemStatus } from './system-monitor.ts';
+export {
+  upstreamVideo,
+  videoResultOf,
+  videoShapeOf,
+  type FinishedVideo,
+} from './video/upstream-video.ts';
+export type { NewVideoJob, VideoJobStore } from './video/video-job-store.ts';
+export { viewVideoJob } from './video/video-job-view.ts';
+export type {
+  VideoImage,
+  VideoJob,
+  VideoOrder,
+  VideoPayer,
+  VideoPoll,
+  VideoWork,
+} from './video/video-job.ts';
+export { createVideoJobs, VIDEO_QUEUED_CHANNEL, type VideoJobs } from './video/video-jobs.ts';
+export { createVideoNotifications, type VideoNotifications } from './video/video-notifications.ts';
+export { createUnsettledUsage, type UnsettledUsage } from './unsettled-usage.ts';

@@ -23,8 +23,9 @@ export async function invokeEngine(
 ): Promise<unknown> {
   const route = await router.choose(requested, { capability: 'invoke' });
   const { backend, model } = route;
-  const { cancel, abort } = createCanceller();
-  const timer = setTimeout(() => abort(new Error(tooLate(timeoutMs))), timeoutMs);
+  const canceller = createCanceller();
+  const { cancel } = canceller;
+  const timer = setTimeout(() => canceller.abort(tooLate(timeoutMs)), timeoutMs);
   try {
     if (backend.invoke === undefined) throw notInvocable(requested);
     const answer = await backend.invoke(model, method, params, cancel);
@@ -33,14 +34,15 @@ export async function invokeEngine(
   } catch (error) {
     const isToBlame =
       error instanceof UpstreamFailure && (error.isBackendAtFault || cancel.aborted);
-    void route.settle(isToBlame ? 'failure' : 'neutral');
+    await route.settle(isToBlame ? 'failure' : 'neutral');
     throw error;
   } finally {
     clearTimeout(timer);
   }
 }
 
-const tooLate = (timeoutMs: number): string => `the engine took longer than ${timeoutMs} ms`;
+const tooLate = (timeoutMs: number): Error =>
+  new Error(`the engine took longer than ${timeoutMs} ms`);
 
 const notInvocable = (model: string): ServiceError =>
   new ServiceError(

@@ -2,6 +2,7 @@ import type { PriceBook } from '@model-gateway/billing';
 import type { TokenUsage, UsageEvent } from '@model-gateway/contracts';
 import { newId, type Clock, type Journal, type Log } from '@model-gateway/kernel';
 import type { Caller } from './caller.ts';
+import type { UnsettledUsage } from './unsettled-usage.ts';
 
 /** A served request, before it is priced. */
 export interface ServedRequest {
@@ -24,13 +25,15 @@ export interface Meter {
 interface MeterDependencies {
   readonly journal: Journal;
   readonly prices: Pick<PriceBook, 'costOf'>;
+  readonly unsettled: Pick<UnsettledUsage, 'note'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 const MODEL_CHARS_MAX = 128;
 
-export function createMeter({ journal, prices, clock, log }: MeterDependencies): Meter {
+export function createMeter(dependencies: MeterDependencies): Meter {
+  const { journal, prices, unsettled, clock, log } = dependencies;
   return {
     async record({ caller, model, surface, usage, refId, cost }) {
       const event: UsageEvent = {
@@ -50,6 +53,7 @@ export function createMeter({ journal, prices, clock, log }: MeterDependencies):
         ref_id: refId,
         created_at: new Date(clock.now()).toISOString(),
       };
+      unsettled.note(event);
       try {
         await journal.append({ id: event.id, body: JSON.stringify(event) });
       } catch (error) {

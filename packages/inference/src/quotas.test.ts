@@ -1,33 +1,58 @@
-import type { AdmissionFacts, AdmissionStore, BillingFacts } from '@model-gateway/billing';
+import type { AdmissionFacts, AdmissionStore } from '@model-gateway/billing';
 import { manualClock, silentLog } from '@model-gateway/kernel';
+import type { AskedFacts } from './quota-facts.ts';
 import { createQuotas, type Payer } from './quotas.ts';
+import { createUnsettledUsage } from './unsettled-usage.ts';
 
 const NOW = Date.UTC(2026, 1, 28, 23, 59, 30);
 const TIER = { name: 'free', monthlyUsdQuota: 1, monthlyTokenQuota: 100, rpm: null };
-const PAYER: Payer = { userId: 'u', keyId: 'k', project: 'default', groupId: null, tier: TIER };
+const PAYER: Payer = {
+  userId: 'u',
+  keyId: 'k',
+  project: 'default',
+  groupId: null,
+  multiplier: 1,
+  tier: TIER,
+};
 const UNKNOWN = { window: undefined, account: undefined };
 const drained = { costUsd: 0, tokens: 100, version: 1 };
 const empty = { balance: 0, hasHistory: false, refusedUntil: null, version: 0 };
 
 function setup({ window = drained, account = empty } = {}) {
   const clock = manualClock(NOW);
-  const state = { isAway: false, asked: 0, learned: [] as AdmissionFacts[] };
+  const state = { isAway: false, asked: 0, recordedAfter: 0, learned: [] as AdmissionFacts[] };
   const answer = <Fact>(fact: Fact): Promise<Fact> => {
     state.asked += 1;
     return state.isAway ? Promise.reject(new Error('away')) : Promise.resolve(fact);
   };
-  const facts: Pick<BillingFacts, 'window' | 'account' | 'tierOf'> = {
+  const facts: AskedFacts = {
     window: () => answer(window),
     account: () => answer(account),
     tierOf: () => answer(TIER),
+    isRecorded: () => {
+      state.recordedAfter -= 1;
+      return answer(state.recordedAfter <= 0);
+    },
   };
   const store: AdmissionStore = {
     admit: async () => ({ outcome: 'passed', epoch: 0, ...UNKNOWN }),
     learn: async (learned) => void state.learned.push(learned),
   };
   const isPriced = (model: string) => model === 'priced';
-  const quotas = createQuotas({ store, facts, isPriced, clock, log: silentLog });
-  return { clock, state, quotas };
+  const unsettled = createUnsettledUsage(clock);
+  const rate = { pointsPerUsd: 100 };
+  const quotas = createQuotas({
+    store,
+    facts,
+    unsettled,
+    ...rate,
+    isPriced,
+    clock,
+    log: silentLog,
+  });
+  const serve = (usage: { readonly tokens?: number; readonly cost?: number }) =>
+    unsettled.note(eventOf(usage));
+  return { clock, state, quotas, serve };
 }
 
 test('what the store does not know is asked of the database once, and noted', async () => {
@@ -70,3 +95,54 @@ test('a user with points is served what has a price', async () => {
     code: 'payment_required',
   });
 });
+
+test('what was served a moment ago counts, before it is in the books', async () => {
+  const { state, quotas, serve } = setup();
+  serve({ tokens: 60 });
+  state.recordedAfter = 3;
+  const behind = { window: { ...drained, tokens: 50 }, account: empty };
+  await expect(quotas.assertCovered(PAYER, behind, 'priced')).rejects.toMatchObject({
+    code: 'quota_exceeded',
+  });
+  expect(state.recordedAfter).toBe(0);
+});
+
+test('what was served longer ago has been counted', () => {
+  const { clock, quotas, serve } = setup();
+  serve({ tokens: 60 });
+  clock.advance(2_000);
+  const counted = { window: { ...drained, tokens: 50 }, account: empty };
+  expect(quotas.assertCovered(PAYER, counted, 'priced')).toBeUndefined();
+});
+
+test('whoever has plenty of points waits for nothing on a drained tier', async () => {
+  const { state, quotas, serve } = setup();
+  serve({ cost: 0.1 });
+  const rich = { window: drained, account: { ...empty, balance: 11, hasHistory: true } };
+  await quotas.assertCovered(PAYER, rich, 'priced');
+  expect(state.asked).toBe(0);
+  const poor = { ...rich, account: { ...rich.account, balance: 10 } };
+  await expect(quotas.assertCovered(PAYER, poor, 'priced')).rejects.toMatchObject({
+    code: 'quota_exceeded',
+  });
+});
+
+function eventOf({ tokens = 0, cost = 0 }: { readonly tokens?: number; readonly cost?: number }) {
+  return {
+    id: 'e',
+    user_id: 'u',
+    key_id: 'k',
+    api_key_id: 'service-',
+    project: 'default',
+    group_id: null,
+    multiplier: 1,
+    model: 'priced',
+    backend: 'gateway',
+    prompt_tokens: tokens,
+    completion_tokens: 0,
+    total_tokens: tokens,
+    cost,
+    ref_id: null,
+    created_at: new Date(NOW).toISOString(),
+  };
+}

@@ -5,21 +5,22 @@ import {
   windowOf,
   type AccountState,
   type AdmissionStore,
-  type BillingFacts,
   type DrawingAccount,
-  type QuotaWindow,
   type TierLimits,
   type UsageOwner,
   type WindowUsage,
 } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
-import { describeError, type Clock, type Log } from '@model-gateway/kernel';
-import { answerWithin } from './answer-within.ts';
+import type { Clock, Log } from '@model-gateway/kernel';
+import { createQuotaFacts, type AskedFacts } from './quota-facts.ts';
+import type { RecentUsage, UnsettledUsage } from './unsettled-usage.ts';
 
 /** Who pays for a request, and by which tier. */
 export interface Payer extends UsageOwner {
   /** Whose pool a request with a group key draws on. */
   readonly groupId: string | null;
+  /** What a request costs the group, as a multiple of its price. */
+  readonly multiplier: number;
   readonly tier: TierLimits;
 }
 
@@ -31,86 +32,87 @@ export interface QuotaHints {
 
 /** Refuses what neither the monthly quota nor points cover. What cannot be found out refuses nobody. */
 export interface Quotas {
-  /** Resolves, or is nothing at once, when the request is covered. */
-  assertCovered(payer: Payer, hints: QuotaHints, model: string): Promise<void> | undefined;
+  /** Resolves, or is nothing at once, when the request is covered. The model is null for video, which always has a price. */
+  assertCovered(payer: Payer, hints: QuotaHints, model: string | null): Promise<void> | undefined;
   /** The same for a user who came with a JWT: by the window of everything that the user does, and their own wallet. */
-  assertUserCovered(userId: string, model: string): Promise<void>;
+  assertUserCovered(userId: string, model: string | null): Promise<void>;
 }
 
 interface QuotasDependencies {
   readonly store: AdmissionStore;
-  readonly facts: Pick<BillingFacts, 'window' | 'account' | 'tierOf'>;
+  readonly facts: AskedFacts;
+  readonly unsettled: Pick<UnsettledUsage, 'of'>;
+  readonly pointsPerUsd: number;
   readonly isPriced: (model: string) => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** A database that does not answer for so long counts as away. */
-const PATIENCE_MS = 500;
-/** How long a database that was away is not asked again. */
-const AWAY_PAUSE_MS = 2_000;
+/** How long a request whose quota is about to end waits for what was served just before it to be counted. */
+const SETTLED_WITHIN_MS = 500;
+const ASK_AGAIN_MS = 20;
 
 export function createQuotas(dependencies: QuotasDependencies): Quotas {
-  const { store, facts, isPriced, clock, log } = dependencies;
-  let awayUntil = 0;
+  const { store, facts, unsettled, pointsPerUsd, isPriced, clock, log } = dependencies;
+  const truth = createQuotaFacts({ store, facts, clock, log });
 
-  async function ask<Fact>(question: () => Promise<Fact>): Promise<Fact | undefined> {
-    if (clock.now() < awayUntil) return undefined;
-    try {
-      return await answerWithin(question(), PATIENCE_MS);
-    } catch (error) {
-      awayUntil = clock.now() + AWAY_PAUSE_MS;
-      log.warn(
-        { reason: describeError(error) },
-        'a quota could not be looked up: nobody is refused',
-      );
-      return undefined;
+  /** Whether what was served a moment ago could be what drains the tier or the account. */
+  function isNearTheEnd({ tier, multiplier }: Payer, hints: QuotaHints, recent: RecentUsage) {
+    const { window, account } = hints;
+    if (window === undefined) return true;
+    if (!isDrained(tier, together(window, recent))) return false;
+    if (!isDrained(tier, window) || account === undefined) return true;
+    return account.balance <= Math.ceil(recent.costUsd * pointsPerUsd * multiplier);
+  }
+
+  /** The recorder may be another process, and needs a few milliseconds for what it is told. */
+  async function untilRecorded({ id, createdAt }: RecentUsage['last']): Promise<void> {
+    const deadline = performance.now() + SETTLED_WITHIN_MS;
+    while (performance.now() < deadline) {
+      if ((await truth.isRecorded(id, createdAt)) !== false) return;
+      await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
     }
   }
 
-  function learn(
-    windows: readonly (QuotaWindow & WindowUsage)[],
-    accounts: readonly (DrawingAccount & AccountState)[],
-  ) {
-    store.learn({ windows, accounts }).catch((error: unknown) => {
-      log.warn({ reason: describeError(error) }, 'a quota was looked up and could not be noted');
-    });
+  /** What to decide by: the truth, where the hints may be a moment behind it. */
+  async function latest(payer: Payer, hints: QuotaHints, now: Date): Promise<QuotaHints> {
+    const recent = unsettled.of(payer.userId);
+    if (recent === undefined || !isNearTheEnd(payer, hints, recent)) return hints;
+    await untilRecorded(recent.last);
+    return {
+      window: (await truth.window(windowOf(payer, now))) ?? hints.window,
+      account: (await truth.account(drawingAccountOf(payer))) ?? hints.account,
+    };
   }
 
-  async function askWindow(window: QuotaWindow): Promise<WindowUsage | undefined> {
-    const usage = await ask(() => facts.window(window));
-    if (usage !== undefined) learn([{ ...window, ...usage }], []);
-    return usage;
-  }
-
-  async function askAccount(account: DrawingAccount): Promise<AccountState | undefined> {
-    const state = await ask(() => facts.account(account));
-    if (state !== undefined) learn([], [{ ...account, ...state }]);
-    return state;
-  }
-
-  async function decide(payer: Payer, hints: QuotaHints, model: string): Promise<void> {
+  async function decide(payer: Payer, known: QuotaHints, model: string | null): Promise<void> {
     const now = new Date(clock.now());
-    const window = hints.window ?? (await askWindow(windowOf(payer, now)));
+    const hints = await latest(payer, known, now);
+    const window = hints.window ?? (await truth.window(windowOf(payer, now)));
     if (window === undefined || !isDrained(payer.tier, window)) return;
-    const account = hints.account ?? (await askAccount(drawingAccountOf(payer)));
+    const account = hints.account ?? (await truth.account(drawingAccountOf(payer)));
     const { tier } = payer;
-    const decision = decideAdmission({ tier, window, account, isPriced: isPriced(model), now });
+    const hasPrice = model === null || isPriced(model);
+    const decision = decideAdmission({ tier, window, account, isPriced: hasPrice, now });
     if (decision !== 'admit') throw refusal(decision, now);
   }
 
-  function assertCovered(payer: Payer, hints: QuotaHints, model: string) {
+  function assertCovered(payer: Payer, hints: QuotaHints, model: string | null) {
     if (!hasQuota(payer.tier)) return undefined;
-    if (hints.window !== undefined && !isDrained(payer.tier, hints.window)) return undefined;
-    return decide(payer, hints, model);
+    const { window } = hints;
+    if (window === undefined) return decide(payer, hints, model);
+    const recent = unsettled.of(payer.userId);
+    const counted = recent === undefined ? window : together(window, recent);
+    return isDrained(payer.tier, counted) ? decide(payer, hints, model) : undefined;
   }
 
   return {
     assertCovered,
     async assertUserCovered(userId, model) {
-      const tier = await ask(() => facts.tierOf(userId));
+      const tier = await truth.tierOf(userId);
       if (tier === undefined || !hasQuota(tier)) return;
-      const payer: Payer = { userId, keyId: null, project: null, groupId: null, tier };
+      const own = { keyId: null, project: null, groupId: null, multiplier: 1 };
+      const payer: Payer = { userId, ...own, tier };
       const answer = await store.admit({
         knownEpoch: Number.MAX_SAFE_INTEGER,
         limits: [],
@@ -122,6 +124,14 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     },
   };
 }
+
+const together = (
+  window: Pick<WindowUsage, 'costUsd' | 'tokens'>,
+  recent: RecentUsage,
+): Pick<WindowUsage, 'costUsd' | 'tokens'> => ({
+  costUsd: window.costUsd + recent.costUsd,
+  tokens: window.tokens + recent.tokens,
+});
 
 const NO_HINTS: QuotaHints = { window: undefined, account: undefined };
 

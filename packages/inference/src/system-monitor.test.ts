@@ -17,6 +17,7 @@ function setup() {
     },
     requests: { read: () => Promise.resolve({ total: 10, perMinute: 3 }) },
     clock,
+    agentTimeoutMs: 30_000,
   });
   return { clock, asked, monitor, setAway: (away: boolean) => (isAway = away) };
 }

@@ -19,9 +19,10 @@ interface SystemMonitorDependencies {
   readonly agents: AgentCensus;
   readonly requests: Pick<RequestCounter, 'read'>;
   readonly clock: Clock;
+  /** After so long without a heartbeat an agent is offline. */
+  readonly agentTimeoutMs: number;
 }
 
-const AGENT_TIMEOUT_MS = 30_000;
 const REMEMBERED_MS = 1_000;
 
 /** Asks the stores at most once a second, whoever calls; it counts the uptime from its creation. */
@@ -29,13 +30,14 @@ export function createSystemMonitor({
   agents,
   requests,
   clock,
+  agentTimeoutMs,
 }: SystemMonitorDependencies): SystemMonitor {
   const startedAt = clock.now();
   let remembered: { readonly askedAt: number; readonly counts: ReturnType<typeof ask> } | undefined;
 
   async function ask(): Promise<Omit<SystemStatus, 'uptimeSecs'>> {
     const [counts, { total, perMinute }] = await Promise.all([
-      agents.count({ heartbeatSince: new Date(clock.now() - AGENT_TIMEOUT_MS) }),
+      agents.count({ heartbeatSince: new Date(clock.now() - agentTimeoutMs) }),
       requests.read(),
     ]);
     return { ...counts, requestsTotal: total, requestsPerMinute: perMinute };

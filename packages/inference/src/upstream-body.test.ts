@@ -50,3 +50,36 @@ test('extra adds fields and overrides none', () => {
 test.each(['text', 7, null, ['a']])('extra that is %p is ignored', (extra) => {
   expect(upstreamBody({ model: 'm', messages, extra }, 'm')).toEqual({ model: 'm', messages });
 });
+
+test('the order of the fields does not depend on the order in which they were given', () => {
+  const request = {
+    stream: true,
+    stream_options: { include_usage: true },
+    tools: [],
+    seed: 7,
+    top_p: 0.5,
+    extra: { min_p: 0.1, logprobs: true },
+    max_tokens: 5,
+    temperature: 1,
+    messages,
+    model: 'm',
+  };
+  const text = JSON.stringify(upstreamBody(request, 'm'));
+  const reversed = Object.fromEntries(Object.entries(request).toReversed());
+  const spread = { logprobs: true, min_p: 0.1, ...request, extra: undefined };
+  expect(Object.keys(JSON.parse(text) as object)).toEqual([
+    'model',
+    'messages',
+    'temperature',
+    'max_tokens',
+    'tools',
+    'logprobs',
+    'min_p',
+    'seed',
+    'top_p',
+    'stream',
+    'stream_options',
+  ]);
+  expect(JSON.stringify(upstreamBody({ ...reversed, model: 'm', messages }, 'm'))).toBe(text);
+  expect(JSON.stringify(upstreamBody(spread, 'm'))).toBe(text);
+});

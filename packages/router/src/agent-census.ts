@@ -9,6 +9,6 @@ export interface AgentCounts {
 
 /** Counts the agent nodes of the installation. */
 export interface AgentCensus {
-  /** A node is online when it was heard of since then. */
+  /** A node is online when it holds a connection and was heard of since then. */
   count(options: { readonly heartbeatSince: Date }): Promise<AgentCounts>;
 }

@@ -23,13 +23,8 @@ export interface Candidate {
 
 /** The backends that can do what is wanted, healthy or not. */
 export function findServing(slots: readonly Slot[], wanted: Wanted): readonly Candidate[] {
-  const { requested, provider, capability } = wanted;
-  const serving: Candidate[] = [];
-  for (const slot of slots) {
-    if (provider !== undefined && !isProvider(slot.backend, provider)) continue;
-    const model = matchModel(wanted.model, slot.models);
-    if (model !== undefined) serving.push({ slot, model });
-  }
+  const { requested, capability } = wanted;
+  const serving = findListing(slots, wanted);
   if (serving.length === 0) {
     throw new ServiceError('model_not_found', `No backend available for model: ${requested}`);
   }
@@ -37,6 +32,27 @@ export function findServing(slots: readonly Slot[], wanted: Wanted): readonly Ca
   const able = serving.filter(({ slot, model }) => slot.can(capability, model));
   if (able.length > 0) return able;
   throw new ServiceError('unsupported_operation', unsupported(capability, requested));
+}
+
+/** Whether a healthy backend can do what is wanted. */
+export const isServed = (slots: readonly Slot[], wanted: Wanted): boolean =>
+  findListing(slots, wanted).some(({ slot, model }) => {
+    const isAble = wanted.capability === undefined || slot.can(wanted.capability, model);
+    return isAble && slot.report.state === 'Healthy';
+  });
+
+/** The backends that list the model, whatever they can do with it. */
+function findListing(
+  slots: readonly Slot[],
+  { model: wanted, provider }: Wanted,
+): readonly Candidate[] {
+  const listing: Candidate[] = [];
+  for (const slot of slots) {
+    if (provider !== undefined && !isProvider(slot.backend, provider)) continue;
+    const model = matchModel(wanted, slot.models);
+    if (model !== undefined) listing.push({ slot, model });
+  }
+  return listing;
 }
 
 /** What the caller is told when a model is served, but not for this. */

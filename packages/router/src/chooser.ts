@@ -15,6 +15,8 @@ export interface Chooser {
 
 /** How a choice is narrowed down. */
 export interface ChoiceOptions {
+  /** What the model was found to stand for earlier; without it, its alias is looked up now. */
+  readonly resolved?: string | undefined;
   readonly capability?: Capability | undefined;
   /** A backend's name or kind, in any case. */
   readonly provider?: string | undefined;

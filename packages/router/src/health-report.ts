@@ -41,3 +41,6 @@ export const healthMessageSchema = z.discriminatedUnion('kind', [
 export type HealthMessage = z.infer<typeof healthMessageSchema>;
 
 export const HEALTH_CHANNEL = 'health';
+
+/** The entry that holds the report about a backend. */
+export const healthKey = (name: string): string => `health:${name}`;

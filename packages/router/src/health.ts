@@ -9,6 +9,7 @@ import type { BackendList, Slot } from './backend-list.ts';
 import type { Backend, Probe } from './backend.ts';
 import {
   HEALTH_CHANNEL,
+  healthKey,
   healthMessageSchema,
   sharedReportSchema,
   type HealthMessage,
@@ -73,7 +74,7 @@ export function createHealth(dependencies: HealthDependencies): Health {
     };
     const message: HealthMessage = { kind: 'report', name, report: shared };
     await Promise.all([
-      entries.put(keyOf(name), JSON.stringify(shared), { expiresAfterMs: reportKeptMs }),
+      entries.put(healthKey(name), JSON.stringify(shared), { expiresAfterMs: reportKeptMs }),
       channels.publish(HEALTH_CHANNEL, JSON.stringify(message)),
     ]);
   }
@@ -99,7 +100,7 @@ export function createHealth(dependencies: HealthDependencies): Health {
   }
 
   async function known(name: string): Promise<SharedReport | undefined> {
-    const text = await entries.get(keyOf(name)).catch(() => undefined);
+    const text = await entries.get(healthKey(name)).catch(() => undefined);
     return text === undefined ? undefined : parseMessage(sharedReportSchema, text);
   }
 
@@ -135,8 +136,6 @@ async function forEach(
   }
   await Promise.all(Array.from({ length: Math.min(PROBES_AT_ONCE_MAX, left.length) }, next));
 }
-
-const keyOf = (name: string): string => `health:${name}`;
 
 /** No probe takes longer than this, not even one that does not listen to its signal. */
 async function probeWithin(backend: Backend, timeoutMs: number): Promise<Probe> {

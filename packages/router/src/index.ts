@@ -1,4 +1,49 @@
 export type { AgentCensus, AgentCounts } from './agent-census.ts';
+export {
+  AGENT_CAPABILITIES,
+  AGENT_TUNNEL_PATH,
+  agentBackend,
+  agentBackendName,
+  isTunnelled,
+  tunnelKey,
+  tunnelledUrl,
+} from './agents/agent-backend.ts';
+export {
+  createAgentCommands,
+  type AgentCommand,
+  type AgentCommandAnswer,
+  type AgentCommands,
+} from './agents/agent-commands.ts';
+export {
+  onlineSince,
+  READY,
+  type AgentGpu,
+  type AgentNode,
+  type DeployedModel,
+} from './agents/agent-node.ts';
+export type {
+  AgentBeat,
+  AgentClaim,
+  AgentConnections,
+  AgentStore,
+  AgentTelemetry,
+  BrokenDeploy,
+  ClaimedAgent,
+  Departure,
+  HeldAgent,
+  PlacedBackend,
+  PlacementOptions,
+  ReachableModel,
+} from './agents/agent-store.ts';
+export { agentAliveKey, createAgentWatch, type AgentWatch } from './agents/agent-watch.ts';
+export { createAgents, type Agents, type AgentState } from './agents/agents.ts';
+export {
+  createDeployNotices,
+  failureNotices,
+  type DeployNotice,
+  type DeployNotices,
+} from './agents/deploy-notices.ts';
+export { createBackendAnnouncer, type BackendAnnouncer } from './backend-announcer.ts';
 export type { BackendConfig, BackendConfigStore } from './backend-config-store.ts';
 export {
   BACKEND_KINDS,
@@ -39,6 +84,7 @@ export {
   type RoutedBackend,
   type Router,
   type RouterDependencies,
+  type UsedBackend,
 } from './router.ts';
-export { routerSettings } from './settings.ts';
+export { agentSettings, routerSettings } from './settings.ts';
 export { UpstreamFailure } from './upstream-failure.ts';

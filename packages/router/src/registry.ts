@@ -52,7 +52,8 @@ export interface RegistryDependencies {
   readonly onRemoved: (name: string) => void;
 }
 
-const CHANNEL = 'registry';
+/** Everybody who hears something on it reads the store again. */
+export const REGISTRY_CHANNEL = 'registry';
 const LEARN_AT_START_MS = 3_000;
 
 export function createRegistry(dependencies: RegistryDependencies): SyncedRegistry {
@@ -92,7 +93,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
   async function keep(change: PendingChange): Promise<void> {
     try {
       await change.write();
-      await channels.publish(CHANNEL, change.name);
+      await channels.publish(REGISTRY_CHANNEL, change.name);
     } catch (error) {
       log.error({ error, backend: change.name }, 'a change of the backends could not be kept');
     }
@@ -181,7 +182,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     },
     remove,
     async start() {
-      subscription = await channels.subscribe(CHANNEL, () => void reread());
+      subscription = await channels.subscribe(REGISTRY_CHANNEL, () => void reread());
       await reread();
       // Whoever asks this process first should find what the others know. Backends that hang are not waited for.
       await within(LEARN_AT_START_MS, learning);
@@ -200,7 +201,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
 }
 
 /** Tells one registration from another under the same name without telling what is in it. */
-const fingerprintOf = (config: BackendConfig): string =>
+export const fingerprintOf = (config: BackendConfig): string =>
   sha256Hex(
     JSON.stringify([
       config.name,

@@ -5,6 +5,7 @@ import type { BackendConfig, BackendConfigStore } from './backend-config-store.t
 import { createBackendList } from './backend-list.ts';
 import type { Backend, HealthState } from './backend.ts';
 import { createBreakers } from './breakers.ts';
+import { isServed } from './choice.ts';
 import { createChooser, type ChoiceOptions, type Route } from './chooser.ts';
 import type { CircuitState, CircuitStore } from './circuit-store.ts';
 import { createHealthChecker } from './health-checker.ts';
@@ -24,9 +25,19 @@ export interface RoutedBackend {
   readonly requests: number;
 }
 
+/** A backend that is not closed before it is released. */
+export interface UsedBackend {
+  readonly backend: Backend;
+  release(): void;
+}
+
 /** Knows every backend and chooses one per request; in memory unless a circuit is half-open or there is a conversation. */
 export interface Router {
   choose(model: string, options?: ChoiceOptions): Promise<Route>;
+  /** Whether a healthy backend serves the model: for work that waits for its turn, whatever the circuits say now. */
+  canServe(model: string, options?: Pick<ChoiceOptions, 'capability' | 'provider'>): boolean;
+  /** A backend by its name, healthy or not, to go on with what it was given; undefined where it is not registered. */
+  use(name: string): UsedBackend | undefined;
   /** The listed backends in registration order. */
   list(): readonly RoutedBackend[];
   /** Probes one backend now, where something is known to have changed. */
@@ -125,7 +136,17 @@ export function createRouter(dependencies: RouterDependencies): Router {
 
   return {
     choose: (model, options = {}) =>
-      chooser.choose({ requested: model, model: aliases.resolve(model), ...options }),
+      chooser.choose({
+        requested: model,
+        model: options.resolved ?? aliases.resolve(model),
+        ...options,
+      }),
+    canServe: (model, options = {}) =>
+      isServed(list.all(), { requested: model, model: aliases.resolve(model), ...options }),
+    use(name) {
+      const slot = list.get(name);
+      return slot === undefined ? undefined : { backend: slot.backend, release: slot.use() };
+    },
     list: () =>
       list.listed().map(({ backend, report: { state, reason, models } }) => ({
         backend,

@@ -19,3 +19,15 @@ export const routerSettings = {
     defaultText: '30',
   }),
 };
+
+/** How GPU nodes are listened to. */
+export const agentSettings = {
+  agentHeartbeatSecs: setting('SERVICE_AGENT_HEARTBEAT_SECS', withDefault(integer(1), 10), {
+    description: 'How often GPU nodes are asked to send a heartbeat.',
+    defaultText: '10',
+  }),
+  agentTimeoutSecs: setting('SERVICE_AGENT_TIMEOUT_SECS', withDefault(integer(1), 30), {
+    description: 'After so long without a heartbeat a GPU node is offline.',
+    defaultText: '30',
+  }),
+};

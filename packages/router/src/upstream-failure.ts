@@ -6,15 +6,24 @@ interface UpstreamFailureOptions {
    * another backend; a request that the upstream merely refused would be refused there too.
    */
   readonly isBackendAtFault: boolean;
+  /** Whether the upstream certainly did nothing, so that asking again cannot do it twice; false where it is not known. */
+  readonly hadNoEffect?: boolean;
+  /** Whether there was an answer with a good status, but not one that can be understood. */
+  readonly wasUnreadable?: boolean;
   readonly cause?: unknown;
 }
 
 /** A failure of an upstream that had been chosen. */
 export class UpstreamFailure extends ServiceError {
   readonly isBackendAtFault: boolean;
+  readonly hadNoEffect: boolean;
+  readonly wasUnreadable: boolean;
 
-  constructor(message: string, { isBackendAtFault, cause }: UpstreamFailureOptions) {
+  constructor(message: string, options: UpstreamFailureOptions) {
+    const { cause } = options;
     super('bad_gateway', message, cause === undefined ? {} : { cause });
-    this.isBackendAtFault = isBackendAtFault;
+    this.isBackendAtFault = options.isBackendAtFault;
+    this.hadNoEffect = options.hadNoEffect ?? false;
+    this.wasUnreadable = options.wasUnreadable ?? false;
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { manualClock, type ManualClock } from '@model-gateway/kernel';
 import type { Router } from '../src/index.ts';
 import { createReplicas, serving, type FakeUpstream, type Replicas } from './replicas.ts';
@@ -85,6 +86,34 @@ test('a backend that lacks a capability is passed over', async () => {
   await register('b', { capabilities: ['chat', 'embeddings'] });
   expect(await chosen('m', { capability: 'chat' })).toBe('b');
   expect(await chosen('m', { capability: 'chat' })).toBe('b');
+});
+
+test('a backend may have a capability for some of its models only', async () => {
+  const capabilities = ['chat', 'realtime'] as const;
+  const serves = (capability: string, model: string) => capability !== 'realtime' || model === 'm';
+  await register('a', { capabilities, serves, probe: serving('m', 'other') });
+  expect(await chosen('m', { capability: 'realtime' })).toBe('a');
+  expect(await chosen('other', { capability: 'chat' })).toBe('a');
+  await expect(router.choose('other', { capability: 'realtime' })).rejects.toThrow(
+    "model 'other' does not support realtime sessions",
+  );
+  await expect(router.choose('m', { capability: 'invoke' })).rejects.toThrow(
+    "the backend of model 'm' does not support generic invocation",
+  );
+});
+
+test('a backend that answered well counts so while it goes on serving, and is closed only afterwards', async () => {
+  await register('a');
+  await fail('a', 2);
+  const route = await router.choose('m');
+  await route.answered();
+  await fail('a', 2);
+  expect(router.list()).toMatchObject([{ circuit: 'closed' }]);
+  await router.registry.remove('a');
+  expect(replicas.upstreams.get('a')?.closed).toBe(0);
+  await route.settle('neutral');
+  await new Promise(setImmediate);
+  expect(replicas.upstreams.get('a')?.closed).toBe(1);
 });
 
 test('a model whose backends are all away is known but unavailable', async () => {
@@ -222,4 +251,42 @@ test('the turns of a conversation that begin at once go to one backend', async (
   await register('b');
   const turns = Array.from({ length: 10 }, () => chosen('m', { conversationId: 'c1' }));
   expect(new Set(await Promise.all(turns)).size).toBe(1);
+});
+
+test('whether something can be served goes by health, not by circuits, and by what is wanted', async () => {
+  await register('a', { capabilities: ['video'] });
+  await register('down', {
+    capabilities: ['video'],
+    probe: () => Promise.resolve({ state: 'Unhealthy', models: ['other'] }),
+  });
+  await fail('a');
+  await router.aliases.set('nickname', 'm');
+  const can = (...wanted: Parameters<Router['canServe']>) => router.canServe(...wanted);
+  expect([can('m'), can('nickname', { capability: 'video' }), can('m', { provider: 'A' })]).toEqual(
+    [true, true, true],
+  );
+  expect([
+    can('unknown'),
+    can('other'),
+    can('m', { capability: 'chat' }),
+    can('m', { provider: 'down' }),
+  ]).toEqual([false, false, false, false]);
+});
+
+test('an alias that was resolved earlier is not resolved again', async () => {
+  await register('a');
+  await router.aliases.set('m', 'gone');
+  expect(await chosen('nickname', { resolved: 'm' })).toBe('a');
+});
+
+test('a backend that was chosen earlier can be gone on with, and is closed after that', async () => {
+  await register('a');
+  const used = router.use('a');
+  expect(used?.backend.name).toBe('a');
+  await router.registry.remove('a');
+  expect(router.use('a')).toBeUndefined();
+  expect(replicas.upstreams.get('a')?.closed).toBe(0);
+  used?.release();
+  await nextTurn();
+  expect(replicas.upstreams.get('a')?.closed).toBe(1);
 });

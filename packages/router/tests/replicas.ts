@@ -17,6 +17,8 @@ import { createReplicaStores, type ReplicaStores } from './replica-stores.ts';
 export interface FakeUpstream {
   kind: BackendKind;
   capabilities: readonly Capability[];
+  /** The models that it can do that for; all of them by default. */
+  serves?: (capability: Capability, model: string) => boolean;
   probe: () => Promise<Probe>;
   probes: number;
   closed: number;
@@ -58,6 +60,7 @@ export function createReplicas(clock: Clock = manualClock(1_000_000)): Replicas 
       name,
       kind: upstream.kind,
       capabilities: () => new Set(upstream.capabilities),
+      ...(upstream.serves === undefined ? {} : { serves: upstream.serves }),
       probe() {
         upstream.probes += 1;
         return upstream.probe();

@@ -1,14 +1,23 @@
 import { createBackendFactory } from '@model-gateway/backends';
 import type { AppContext } from '@model-gateway/host';
 import type { Part } from '@model-gateway/kernel';
-import { createRouter, type BackendConfig, type Router } from '@model-gateway/router';
-import type { ServingConfig } from './serving-settings.ts';
+import {
+  createAgentWatch,
+  createBackendAnnouncer,
+  createDeployNotices,
+  createRouter,
+  isTunnelled,
+  type BackendConfig,
+  type BackendBuilder,
+  type Router,
+} from '@model-gateway/router';
+import type { RoutingConfig } from './serving-settings.ts';
 
 /** The router of this process, on the stores that it shares with the other replicas. */
 export function createServiceRouter(
-  config: ServingConfig,
-  { database, bus, clock, log }: AppContext,
-  unlisted: readonly BackendConfig[],
+  config: RoutingConfig,
+  { database, bus, clock, log, agentTunnelKey }: AppContext,
+  unlisted: readonly BackendConfig[] = [],
 ): Router & Part {
   const builder = createBackendFactory({
     timeouts: {
@@ -28,7 +37,7 @@ export function createServiceRouter(
     requests: bus.requests,
     circuits: bus.circuits,
     store: database.backendConfigs,
-    builder,
+    builder: withTunnelKey(builder, agentTunnelKey),
     unlisted,
     clock,
     log,
@@ -38,6 +47,16 @@ export function createServiceRouter(
       breakerFailures: config.breakerFailures,
       breakerOpenMs: config.breakerOpenSecs * SECOND_MS,
     },
+  });
+  const { channels, entries, circuits } = bus;
+  const agentWatch = createAgentWatch({
+    connections: database.agentConnections,
+    entries,
+    announcer: createBackendAnnouncer({ channels, entries, circuits, log }),
+    notices: createDeployNotices({ channels, log }),
+    clock,
+    log,
+    timeoutMs: config.agentTimeoutSecs * SECOND_MS,
   });
   let stopListening: (() => void) | undefined;
   return {
@@ -49,11 +68,23 @@ export function createServiceRouter(
         router.refresh().catch((error: unknown) => log.error({ error }, 'routing is out of date'));
       });
       await router.start();
+      agentWatch.start();
     },
     async stop() {
       stopListening?.();
+      await agentWatch.stop();
       await router.stop();
     },
+  };
+}
+
+/** The key of the tunnel is in no store: it goes with every backend that is behind the tunnel. */
+function withTunnelKey(builder: BackendBuilder, apiKey: string): BackendBuilder {
+  const keyed = (config: BackendConfig): BackendConfig =>
+    isTunnelled(config) ? { ...config, apiKey } : config;
+  return {
+    open: (config) => builder.open(keyed(config)),
+    restore: (config) => builder.restore(keyed(config)),
   };
 }
 

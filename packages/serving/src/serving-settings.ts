@@ -1,8 +1,18 @@
 import { memorySettings, upstreamSettings } from '@model-gateway/backends';
+import { billingSettings } from '@model-gateway/billing';
 import type { ConfigOf } from '@model-gateway/kernel';
-import { routerSettings } from '@model-gateway/router';
+import { agentSettings, routerSettings } from '@model-gateway/router';
 
-/** How models and memory are reached and watched, for the apps that serve them. */
-export const servingSettings = { ...upstreamSettings, ...routerSettings, ...memorySettings };
+/** How backends are reached and watched, for the apps that ask them. */
+export const routingSettings = {
+  ...upstreamSettings,
+  ...routerSettings,
+  agentTimeoutSecs: agentSettings.agentTimeoutSecs,
+};
+
+export type RoutingConfig = ConfigOf<typeof routingSettings>;
+
+/** How models and memory are reached and watched and what a point is worth, for the apps that serve models. */
+export const servingSettings = { ...routingSettings, ...memorySettings, ...billingSettings };
 
 export type ServingConfig = ConfigOf<typeof servingSettings>;

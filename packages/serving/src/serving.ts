@@ -4,10 +4,14 @@ import {
   createMeter,
   createQuotas,
   createRequestCounter,
+  createUnsettledUsage,
+  createVideoJobs,
+  createVideoNotifications,
   type Memory,
   type Meter,
   type Quotas,
   type RequestCounter,
+  type VideoJobs,
 } from '@model-gateway/inference';
 import type { Part } from '@model-gateway/kernel';
 import type { BackendConfig, Router } from '@model-gateway/router';
@@ -23,6 +27,7 @@ export interface Serving extends Part {
   readonly meter: Meter;
   readonly requests: RequestCounter;
   readonly memory: Memory;
+  readonly videoJobs: VideoJobs;
 }
 
 interface ServingOptions {
@@ -44,6 +49,7 @@ export function createServing(
     log,
   });
   const requests = createRequestCounter({ counters: bus.counters, clock, log });
+  const unsettled = createUnsettledUsage(clock);
   const memory = createServiceMemory(config, context);
   return {
     name: 'serving',
@@ -51,10 +57,21 @@ export function createServing(
     prices,
     requests,
     memory,
-    meter: createMeter({ journal: bus.journal, prices, clock, log }),
+    videoJobs: createVideoJobs({
+      store: database.videoJobs,
+      router,
+      requests,
+      notifications: createVideoNotifications({ channels: bus.channels, log }),
+      channels: bus.channels,
+      entries: bus.entries,
+      log,
+    }),
+    meter: createMeter({ journal: bus.journal, prices, unsettled, clock, log }),
     quotas: createQuotas({
       store: bus.admission,
       facts: database.billingFacts,
+      unsettled,
+      pointsPerUsd: config.pointsPerUsd,
       isPriced: (model) => prices.priceOf(model) !== undefined,
       clock,
       log,

@@ -50,6 +50,7 @@ export async function createTestContext(): Promise<TestContext> {
       database,
       bus,
       jwtSecret: randomToken(32),
+      agentTunnelKey: randomToken(32),
       stopping: stopping.signal,
     },
     async serve(app) {

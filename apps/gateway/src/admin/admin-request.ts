@@ -1,6 +1,6 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { parseJson, readBody } from '@model-gateway/http';
-import type { Request, RequestHandler } from 'express';
+import type { Request } from 'express';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 
@@ -10,15 +10,6 @@ export async function readAdminBody(request: Request): Promise<Readonly<Record<s
   const body = text.trim() === '' ? {} : parseJson(text);
   if (isObject(body)) return body;
   throw new ServiceError('missing_fields', 'the request body: an object is expected');
-}
-
-/** Refuses every other method of a path, and names those that there are. */
-export function onlyTheseMethods(...methods: readonly string[]): RequestHandler {
-  const allowed = methods.join(', ');
-  return (request, response) => {
-    response.setHeader('allow', allowed);
-    throw new ServiceError('method_not_allowed', `use ${allowed} ${request.baseUrl}`);
-  };
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

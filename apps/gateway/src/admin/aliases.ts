@@ -9,7 +9,8 @@ import { validated } from '@model-gateway/http';
 import type { Aliases } from '@model-gateway/router';
 import { Router } from 'express';
 import type { z } from 'zod';
-import { onlyTheseMethods, readAdminBody } from './admin-request.ts';
+import { onlyTheseMethods } from '../only-these-methods.ts';
+import { readAdminBody } from './admin-request.ts';
 
 /** `/api/admin/aliases`. */
 export function createAliasesAdmin(aliases: Aliases): Router {

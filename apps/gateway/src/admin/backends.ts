@@ -12,7 +12,8 @@ import type { Router as ModelRouter } from '@model-gateway/router';
 import { Router } from 'express';
 import type { z } from 'zod';
 import { routableModels } from '../routable-models.ts';
-import { onlyTheseMethods, readAdminBody } from './admin-request.ts';
+import { onlyTheseMethods } from '../only-these-methods.ts';
+import { readAdminBody } from './admin-request.ts';
 
 /** `/api/admin/backends`. */
 export function createBackendsAdmin(router: Pick<ModelRouter, 'list' | 'registry'>): Router {

@@ -14,7 +14,8 @@ import {
 import { validated } from '@model-gateway/http';
 import { Router } from 'express';
 import type { z } from 'zod';
-import { onlyTheseMethods, readAdminBody } from './admin-request.ts';
+import { onlyTheseMethods } from '../only-these-methods.ts';
+import { readAdminBody } from './admin-request.ts';
 
 type UsageAnswer = z.input<typeof usageAnswerSchema>;
 

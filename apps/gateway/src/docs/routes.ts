@@ -5,8 +5,11 @@ import { openApiDocument } from './openapi.ts';
 /** `/openapi.json` and the page that renders it. */
 export function createDocsRoutes(publicUrl: string | undefined): Router {
   const routes = Router();
-  const document = openApiDocument(publicUrl);
-  routes.get('/openapi.json', (_request, response) => void response.json(document));
+  // Made when somebody asks for it: most processes are never asked.
+  let document: Record<string, unknown> | undefined;
+  routes.get('/openapi.json', (_request, response) => {
+    response.json((document ??= openApiDocument(publicUrl)));
+  });
   routes.get('/docs', (_request, response) => void response.type('html').send(DOCS_PAGE));
   return routes;
 }

@@ -18,8 +18,8 @@ import {
 import type { Route } from '@model-gateway/router';
 import { toRpcError } from '../protocol/rpc-error.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { createChatNotifications } from './chat-notifications.ts';
-import { createOrderedPush } from './ordered-push.ts';
+import { createChatNotifications, type ChatNotifications } from './chat-notifications.ts';
+import { createStreamOutput, type StreamOutput } from './stream-output.ts';
 
 /** Chat turns that are generated in the background, onto notification streams. */
 export interface ChatStreams {
@@ -39,7 +39,7 @@ export interface BegunStream {
 }
 
 interface ChatStreamsDependencies extends ChatDependencies {
-  readonly sessions: Pick<Sessions, 'own' | 'push' | 'awaitListener'>;
+  readonly sessions: Pick<Sessions, 'own' | 'push' | 'onListener'>;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly drainMs?: number;
@@ -47,11 +47,10 @@ interface ChatStreamsDependencies extends ChatDependencies {
 
 interface Running {
   readonly canceller: Canceller;
+  readonly output: StreamOutput;
   readonly ended: Promise<void>;
 }
 
-/** A client that listens within this time of the answer misses nothing. */
-const LISTENER_GRACE_MS = 250;
 /** A second less than connections are given, so that whoever listens here is told. */
 const DRAIN_MS = 29_000;
 const STREAMS_MAX = 5_000;
@@ -70,32 +69,31 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     collect: (gauge) => gauge.set(running.size),
   });
 
-  /** Asks at once, and shows what comes as soon as somebody listens. Never rejects. */
-  async function generate(streamId: string, turn: ReadyTurn, route: Route): Promise<void> {
-    const output = createOrderedPush(sessions, streamId);
-    const notifications = createChatNotifications(streamId);
-    const listening = sessions.awaitListener(streamId, LISTENER_GRACE_MS);
+  /** Never rejects. */
+  async function generate(
+    turn: ReadyTurn,
+    route: Route,
+    output: StreamOutput,
+    notifications: ChatNotifications,
+  ): Promise<void> {
     const pieces = produceChat(turn, route, dependencies);
-    const first = pieces.next();
-    first.catch(() => undefined);
-    await listening;
     try {
-      let piece = await first;
+      let piece = await pieces.next();
       for (; piece.done !== true; piece = await pieces.next()) {
         for (const delta of piece.value) {
           const crowded = output.push(notifications.delta(delta));
           if (crowded !== undefined) await crowded;
         }
       }
-      void output.push(notifications.end(piece.value));
+      await output.end(notifications.end(piece.value));
     } catch (error) {
       const { code, message } = turn.signal.aborted ? STOPPED : toRpcError(error, log);
-      void output.push(notifications.failure({ code, message }));
+      await output.end(notifications.failure({ code, message }));
     }
-    await output.settled();
   }
 
   function drain(): void {
+    for (const { output } of running.values()) output.hurry();
     deadline ??= setTimeout(() => {
       for (const { canceller } of running.values()) canceller.abort(new Error(STOPPED.message));
     }, drainMs);
@@ -110,8 +108,13 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
       const turn = await readyTurn({ ...asked, signal: canceller.cancel }, dependencies);
       await sessions.own(streamId, asked.caller.userId);
       const route = await acceptChat(turn, dependencies);
-      const ended = generate(streamId, turn, route).finally(() => running.delete(streamId));
-      running.set(streamId, { canceller, ended });
+      const output = createStreamOutput(sessions, streamId);
+      if (deadline !== undefined) output.hurry();
+      const notifications = createChatNotifications(streamId);
+      const ended = generate(turn, route, output, notifications).finally(() =>
+        running.delete(streamId),
+      );
+      running.set(streamId, { canceller, output, ended });
       return { streamId, memory: turn.memory };
     },
     isRunning: (streamId) => running.has(streamId),

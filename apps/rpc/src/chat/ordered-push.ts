@@ -1,47 +1,63 @@
 import type { Sessions } from '../sessions/sessions.ts';
 
-/** Pushes the messages of one session one after another, without waiting for each to arrive. */
+/**
+ * Pushes the notifications of one session in order. One push is under way at a time; what comes meanwhile goes out together
+ * with the next one, so a busy process pushes less often instead of falling behind.
+ */
 export interface OrderedPush {
   /** Nothing while there is room; else resolves when there is room again. */
-  push(message: string): Promise<void> | undefined;
+  push(notification: string): Promise<void> | undefined;
   /** Resolves when everything has been handed on. */
   settled(): Promise<void>;
 }
 
-/** How many messages of a session may be under way; channels keep the order of what was published. */
-const UNDER_WAY_MAX = 32;
-const ROOM_AGAIN_AT = 16;
+/** How much may wait for a push under way. */
+const WAITING_MAX = 256;
+const WAITING_CHARS_MAX = 64 * 1024;
+
+const LINE_END = '\n';
+const LINE_ENDS = /[\r\n]/g;
 
 export function createOrderedPush(
   sessions: Pick<Sessions, 'push'>,
   sessionId: string,
 ): OrderedPush {
-  let underWay = 0;
-  let wakeAt = 0;
-  let wake: (() => void) | undefined;
+  let waiting: string[] = [];
+  let waitingChars = 0;
+  let pushing: Promise<void> | undefined;
+  let onRoom: (() => void) | undefined;
+  let room: Promise<void> | undefined;
 
-  function done(): void {
-    underWay -= 1;
-    if (wake === undefined || underWay > wakeAt) return;
-    const woken = wake;
-    wake = undefined;
-    woken();
+  function take(): readonly string[] {
+    const batch = waiting;
+    waiting = [];
+    waitingChars = 0;
+    onRoom?.();
+    onRoom = undefined;
+    room = undefined;
+    return batch;
   }
 
-  function fewerThan(count: number): Promise<void> {
-    return new Promise((resolve) => {
-      wakeAt = count;
-      wake = resolve;
-    });
+  /** Never rejects: what cannot be pushed is logged. */
+  async function pushWaiting(): Promise<void> {
+    while (waiting.length > 0) await sessions.push(sessionId, take().join(LINE_END));
+    pushing = undefined;
   }
 
   return {
-    push(message) {
-      underWay += 1;
-      // Never rejects: what cannot be published is logged.
-      void sessions.push(sessionId, message).then(done);
-      return underWay < UNDER_WAY_MAX ? undefined : fewerThan(ROOM_AGAIN_AT);
+    push(notification) {
+      // Between the parts of a JSON text a line end is as good as a space, and inside of them there is none.
+      waiting.push(notification.replaceAll(LINE_ENDS, ' '));
+      waitingChars += notification.length;
+      pushing ??= pushWaiting();
+      if (waiting.length < WAITING_MAX && waitingChars < WAITING_CHARS_MAX) return undefined;
+      room ??= new Promise((resolve) => {
+        onRoom = resolve;
+      });
+      return room;
     },
-    settled: () => (underWay === 0 ? Promise.resolve() : fewerThan(0)),
+    async settled() {
+      await pushing;
+    },
   };
 }

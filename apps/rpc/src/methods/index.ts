@@ -12,6 +12,7 @@ import type { Clock } from '@model-gateway/kernel';
 import type { Serving } from '@model-gateway/serving';
 import type { Handlers } from '../protocol/handlers.ts';
 import type { RealtimeSessions } from '../realtime/realtime-sessions.ts';
+import { createAgentsMethods, type AgentsMethodsDependencies } from './agents.ts';
 import { createAuthMethods } from './auth.ts';
 import { createBillingPricingMethods, type PricingDependencies } from './billing-pricing.ts';
 import { createBillingMethods, type BillingDependencies } from './billing.ts';
@@ -22,11 +23,11 @@ import { createGroupMethods } from './groups.ts';
 import { createKeysMethods } from './keys.ts';
 import { createLedgerMethods } from './ledger.ts';
 import { createMemoryMethods } from './memory.ts';
-import { createNotAvailableYetMethods } from './not-available-yet.ts';
 import { createProvidersMethods } from './providers.ts';
 import { createRealtimeMethods } from './realtime.ts';
 import { createSystemMethods } from './system.ts';
 import { createUsageMethods } from './usage.ts';
+import { createVideoMethods } from './video.ts';
 
 /** The rules behind the methods. */
 export interface MethodDependencies {
@@ -43,7 +44,8 @@ export interface MethodDependencies {
   readonly chat: ChatMethodsDependencies;
   readonly memory: Memory;
   readonly realtime: RealtimeSessions;
-  readonly serving: Pick<Serving, 'router'>;
+  readonly serving: Pick<Serving, 'router' | 'quotas' | 'videoJobs'>;
+  readonly agents: AgentsMethodsDependencies;
   readonly system: SystemMonitor;
   readonly clock: Clock;
 }
@@ -51,7 +53,6 @@ export interface MethodDependencies {
 /** Every method of the plane, from one file per namespace. */
 export function createMethods(rules: MethodDependencies): Handlers {
   return {
-    ...createNotAvailableYetMethods(),
     ...createAuthMethods(rules.accounts),
     ...createKeysMethods(rules.keys),
     ...createGroupMethods({ ...rules, rules: rules.groupRules }),
@@ -65,6 +66,8 @@ export function createMethods(rules: MethodDependencies): Handlers {
     ...createUsageMethods(rules.usage),
     ...createBillingMethods(rules.billing),
     ...createBillingPricingMethods(rules.billing),
+    ...createAgentsMethods(rules.agents),
     ...createSystemMethods(rules.system),
+    ...createVideoMethods(rules.serving),
   };
 }

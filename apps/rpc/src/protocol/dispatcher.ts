@@ -1,10 +1,16 @@
-import { rpcMethods, ServiceError, type RpcMethodName } from '@model-gateway/contracts';
+import {
+  rpcMethods,
+  ServiceError,
+  type MethodContract,
+  type RpcMethodName,
+} from '@model-gateway/contracts';
 import type { Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 import type { Authorise, Credentials } from './authorise.ts';
 import type { CallContext } from './call-context.ts';
 import type { Handlers } from './handlers.ts';
 import { parseMessages, type Message } from './message.ts';
+import { createOrderedCalls } from './ordered-calls.ts';
 import { parseParams } from './parse-params.ts';
 import { errorText, successText } from './response.ts';
 import { toRpcError } from './rpc-error.ts';
@@ -57,10 +63,22 @@ export function createDispatcher({
   discover,
   log,
 }: DispatcherDependencies): Dispatcher {
+  const ordered = createOrderedCalls();
+
   async function call(method: string, params: unknown, caller: Caller): Promise<unknown> {
     if (method === 'rpc.discover' && !caller.isAnonymousSocket) return discover();
     if (!isMethod(method)) throw unknownMethod(method, caller);
-    const contract = rpcMethods[method];
+    const contract: MethodContract = rpcMethods[method];
+    const work = (): Promise<unknown> => carryOut(method, contract, params, caller);
+    return contract.isOrdered === true ? ordered.run(caller, work) : work();
+  }
+
+  async function carryOut(
+    method: RpcMethodName,
+    contract: MethodContract,
+    params: unknown,
+    caller: Caller,
+  ): Promise<unknown> {
     const context = await authorise(method, contract, caller.credentials);
     await guard(method, params, context);
     const parsed: unknown = parseParams(contract.params, params);

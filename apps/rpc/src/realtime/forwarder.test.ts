@@ -1,19 +1,19 @@
 import { createForwarder } from './forwarder.ts';
 
-/** An output that keeps what it was given, and lets the first so many pass without a wait. */
-function output(room = Number.POSITIVE_INFINITY) {
+/** Keeps what it was given; while it is `held`, nothing arrives. */
+function output() {
   const pushed: string[] = [];
-  const waiting: (() => void)[] = [];
-  return {
+  const arrive: (() => void)[] = [];
+  const out = {
     pushed,
-    letOnePass: () => waiting.shift()?.(),
-    push(message: string) {
+    isHeld: false,
+    letOneArrive: () => arrive.shift()?.(),
+    push: async (message: string): Promise<void> => {
       pushed.push(message);
-      if (pushed.length <= room) return undefined;
-      return new Promise<void>((resolve) => waiting.push(resolve));
+      if (out.isHeld) await new Promise<void>((resolve) => arrive.push(resolve));
     },
-    settled: () => Promise.resolve(),
   };
+  return out;
 }
 
 function gate() {
@@ -24,7 +24,7 @@ function gate() {
 
 test('nothing goes out before it has begun, then everything in order', async () => {
   const out = output();
-  const forwarder = createForwarder(out);
+  const forwarder = createForwarder(out.push);
   const listener = gate();
   forwarder.add('1');
   await forwarder.flushed();
@@ -41,7 +41,7 @@ test('nothing goes out before it has begun, then everything in order', async () 
 
 test('a message that has to be prepared holds up those behind it', async () => {
   const out = output();
-  const forwarder = createForwarder(out);
+  const forwarder = createForwarder(out.push);
   const written = gate();
   forwarder.begin(Promise.resolve());
   forwarder.add('1');
@@ -54,23 +54,28 @@ test('a message that has to be prepared holds up those behind it', async () => {
   expect(out.pushed).toEqual(['1', '2', '3']);
 });
 
-test('a crowded output is waited for', async () => {
-  const out = output(1);
-  const forwarder = createForwarder(out);
+test('32 messages may be on their way at once', async () => {
+  const out = output();
+  out.isHeld = true;
+  const forwarder = createForwarder(out.push);
   forwarder.begin(Promise.resolve());
-  for (const message of ['1', '2', '3']) forwarder.add(message);
+  for (let message = 0; message < 40; message += 1) forwarder.add(String(message));
   await new Promise(setImmediate);
-  expect(out.pushed).toEqual(['1', '2']);
-  out.letOnePass();
+  expect(out.pushed).toHaveLength(32);
+  out.letOneArrive();
   await new Promise(setImmediate);
-  expect(out.pushed).toEqual(['1', '2', '3']);
+  expect(out.pushed).toHaveLength(33);
+  out.isHeld = false;
+  for (let message = 1; message < 33; message += 1) out.letOneArrive();
+  await forwarder.flushed();
+  expect(out.pushed).toEqual(Array.from({ length: 40 }, (_, message) => String(message)));
 });
 
 test('10,000 messages or 16 MiB may wait, and no more', () => {
-  const many = createForwarder(output());
+  const many = createForwarder(output().push);
   for (let message = 0; message < 10_000; message += 1) expect(many.add('x')).toBe(true);
   expect(many.add('x')).toBe(false);
-  const large = createForwarder(output());
+  const large = createForwarder(output().push);
   for (let message = 0; message < 16; message += 1) {
     expect(large.add('é'.repeat(512 * 1024))).toBe(true);
   }

@@ -1,5 +1,3 @@
-import type { OrderedPush } from '../chat/ordered-push.ts';
-
 /** Passes messages on one after another, without making whoever adds them wait. */
 export interface Forwarder {
   /** Queues a message that goes out after `prepared`. False when too much waits already, and it was not taken. */
@@ -16,11 +14,17 @@ interface Waiting {
   readonly prepared: Promise<void> | undefined;
 }
 
+/** Sends one message; what is sent later arrives later. Never rejects. */
+type Push = (message: string) => Promise<void>;
+
+/** How many messages may be on their way at once. */
+const UNDER_WAY_MAX = 32;
 const WAITING_MESSAGES_MAX = 10_000;
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 
-export function createForwarder(output: OrderedPush): Forwarder {
+export function createForwarder(push: Push): Forwarder {
   const queue: Waiting[] = [];
+  const underWay = new Set<Promise<void>>();
   let waitingBytes = 0;
   let begun: Promise<unknown> | undefined;
   let running: Promise<void> | undefined;
@@ -31,10 +35,16 @@ export function createForwarder(output: OrderedPush): Forwarder {
       if (next.prepared !== undefined) await next.prepared;
       queue.shift();
       waitingBytes -= next.bytes;
-      const crowded = output.push(next.message);
-      if (crowded !== undefined) await crowded;
+      send(next.message);
+      const [oldest] = underWay;
+      if (underWay.size >= UNDER_WAY_MAX) await oldest;
     }
     running = undefined;
+  }
+
+  function send(message: string): void {
+    const sent = push(message).finally(() => underWay.delete(sent));
+    underWay.add(sent);
   }
 
   return {
@@ -54,7 +64,7 @@ export function createForwarder(output: OrderedPush): Forwarder {
     },
     async flushed() {
       await running;
-      await output.settled();
+      await Promise.all(underWay);
     },
   };
 }

@@ -27,6 +27,8 @@ interface LiveSessionOptions {
   readonly assertCovered: () => Promise<void>;
   /** Told once. */
   readonly onEnded: (reason: string) => void;
+  readonly idleMs?: number;
+  readonly lifetimeMs?: number;
 }
 
 interface Attached {
@@ -58,8 +60,8 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
     void upstream.route.settle('neutral');
     for (const transcript of observer.takeUnfinished()) books.keep(transcript);
   }
-  const idle = timer(IDLE_MS, () => end('nothing was said for too long'));
-  const lifetime = timer(LIFETIME_MS, () => end('it was open for too long'));
+  const idle = timer(options.idleMs ?? IDLE_MS, () => end('nothing was said for too long'));
+  const lifetime = timer(options.lifetimeMs ?? LIFETIME_MS, () => end('it was open for too long'));
 
   /** A user who has nothing left in mid-session gets no further response. */
   async function endUnlessCovered(): Promise<void> {

@@ -3,7 +3,6 @@ import { openRealtime } from '@model-gateway/inference';
 import { randomToken, type Log } from '@model-gateway/kernel';
 import { UpstreamFailure, type RealtimeEvent } from '@model-gateway/router';
 import type { Serving } from '@model-gateway/serving';
-import { createOrderedPush } from '../chat/ordered-push.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { createForwarder } from './forwarder.ts';
 import { createLiveSession, type LiveSession } from './live-session.ts';
@@ -46,12 +45,13 @@ export async function openSession(
   const { userId, model, config, conversationId, refId } = wanted;
   const sessionId = randomToken();
   const streamId = randomToken();
-  const forwarder = createForwarder(createOrderedPush(sessions, streamId));
+  const forwarder = createForwarder((message) => sessions.push(streamId, message));
   const session: LiveSession = createLiveSession({
     refId,
     forwarder,
     notificationOf: (event) => notificationText(sessionId, event),
-    assertCovered: () => serving.quotas.assertUserCovered(userId, model),
+    assertCovered: () =>
+      serving.quotas.assertUserCovered(userId, serving.router.aliases.resolve(model)),
     onEnded: (reason) => onEnded(session, reason),
   });
   try {

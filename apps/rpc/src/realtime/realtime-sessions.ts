@@ -1,11 +1,6 @@
 import type { ConversationStore } from '@model-gateway/accounts';
 import { isSessionId, ServiceError } from '@model-gateway/contracts';
-import {
-  describeError,
-  type Entries,
-  type Metrics,
-  type Requests,
-} from '@model-gateway/kernel';
+import { describeError, type Entries, type Metrics, type Requests } from '@model-gateway/kernel';
 import type { RealtimeEvent } from '@model-gateway/router';
 import type { LiveSession } from './live-session.ts';
 import {
@@ -51,7 +46,7 @@ export function createRealtimeSessions(
   const owners = createSessionOwners(dependencies);
   const seats = createSeats();
   const held = new Map<string, { readonly userId: string; readonly session: LiveSession }>();
-  const ending = new Set<Promise<void>>();
+  const ending = new Set<Promise<unknown>>();
   let isClosed = false;
   dependencies.metrics.gauge({
     name: 'service_realtime_sessions',
@@ -66,14 +61,14 @@ export function createRealtimeSessions(
     await serving.quotas.assertUserCovered(userId, serving.router.aliases.resolve(model));
   }
 
-  function settle(session: LiveSession): void {
-    const settled = session
-      .settled()
+  /** Goes on by itself; a process that closes waits for it. */
+  function track(work: Promise<unknown>): void {
+    const tracked = work
       .catch((error: unknown) =>
         log.error({ reason: describeError(error) }, 'a realtime session did not end cleanly'),
       )
-      .finally(() => ending.delete(settled));
-    ending.add(settled);
+      .finally(() => ending.delete(tracked));
+    ending.add(tracked);
   }
 
   function take(sessionId: string, request: SessionRequest): SessionOutcome {
@@ -95,11 +90,11 @@ export function createRealtimeSessions(
   async function announce(opened: OpenedSession, userId: string, undo: Undo): Promise<void> {
     const { sessionId, streamId, session } = opened;
     held.set(sessionId, { userId, session });
-    undo.add(() => void held.delete(sessionId));
+    undo.add(() => held.delete(sessionId));
     const served = await relay.serve(sessionId, (request) => take(sessionId, request));
-    undo.add(() => void served.close());
+    undo.add(() => served.close());
     await owners.add(streamId, userId);
-    undo.add(() => void owners.remove(streamId));
+    undo.add(() => owners.remove(streamId));
   }
 
   return {
@@ -112,8 +107,7 @@ export function createRealtimeSessions(
         await assertAllowed(wanted);
         opened = await openSession(wanted, dependencies, (session, reason) => {
           log.info({ reason }, 'a realtime session ended');
-          undo.run();
-          settle(session);
+          track(Promise.all([undo.run(), session.settled()]));
         });
         await announce(opened, wanted.userId, undo);
         if (isClosed) throw stopping();
@@ -121,7 +115,7 @@ export function createRealtimeSessions(
         return { sessionId: opened.sessionId, streamId: opened.streamId };
       } catch (error) {
         opened?.session.end('it could not be opened');
-        undo.run();
+        track(undo.run());
         throw error;
       }
     },

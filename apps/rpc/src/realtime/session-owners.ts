@@ -40,7 +40,10 @@ export function createSessionOwners({ entries, log }: SessionOwnersDependencies)
     async remove(streamId) {
       owners.delete(streamId);
       await entries.remove(sessionOwnerKey(streamId)).catch((error: unknown) => {
-        log.warn({ reason: describeError(error) }, 'the owner of a session stays noted for a while');
+        log.warn(
+          { reason: describeError(error) },
+          'the owner of a session stays noted for a while',
+        );
       });
     },
     close: () => clearInterval(refresh),

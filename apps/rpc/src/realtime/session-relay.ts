@@ -20,12 +20,15 @@ export type SessionOutcome = z.output<typeof outcomeSchema> | 'silent';
 
 /** Carries requests to the process that holds a session. */
 export interface SessionRelay {
-  serve(sessionId: string, answer: (request: SessionRequest) => SessionOutcome): Promise<Subscription>;
+  serve(
+    sessionId: string,
+    answer: (request: SessionRequest) => SessionOutcome,
+  ): Promise<Subscription>;
   ask(sessionId: string, request: SessionRequest): Promise<SessionOutcome>;
 }
 
 /** Together with everything else, a call to a session whose process is gone is answered within a second. */
-const ANSWER_TIMEOUT_MS = 800;
+const ANSWER_TIMEOUT_MS = 700;
 
 export function createSessionRelay(requests: Requests): SessionRelay {
   return {

@@ -1,20 +1,26 @@
 /** What has to be undone when something ends, in reverse; what is added after that is undone at once. */
 export interface Undo {
-  add(step: () => void): void;
-  run(): void;
+  add(step: () => unknown): void;
+  /** Resolves when everything is undone, as far as it can be. */
+  run(): Promise<void>;
 }
 
 export function createUndo(): Undo {
-  const steps: (() => void)[] = [];
+  const steps: (() => unknown)[] = [];
   let isDone = false;
   return {
     add(step) {
       if (isDone) step();
       else steps.push(step);
     },
-    run() {
+    async run() {
       isDone = true;
-      for (const step of steps.splice(0).toReversed()) step();
+      await Promise.allSettled(
+        steps
+          .splice(0)
+          .toReversed()
+          .map((step) => step()),
+      );
     },
   };
 }

@@ -5,6 +5,8 @@ import { describeError, type Channels, type Log, type Subscription } from '@mode
 export interface SessionListeners {
   /** Says to all replicas that somebody listens here; to be called when nothing can be missed any more. */
   announce(sessionId: string): void;
+  /** Calls back once, as soon as somebody begins to listen; the answer stops that. One may ask per session. */
+  onListener(sessionId: string, onListener: () => void): () => void;
   /** Waits from now on: true when somebody listens, false when nobody does by the end of the time. */
   wait(sessionId: string, timeoutMs: number): Promise<boolean>;
   start(): Promise<void>;
@@ -23,7 +25,18 @@ export function createSessionListeners({
   const waiting = new Map<string, () => void>();
   let subscription: Subscription | undefined;
 
-  const heard = (sessionId: string): void => waiting.get(sessionId)?.();
+  function heard(sessionId: string): void {
+    const onListener = waiting.get(sessionId);
+    waiting.delete(sessionId);
+    onListener?.();
+  }
+
+  function onListener(sessionId: string, callBack: () => void): () => void {
+    waiting.set(sessionId, callBack);
+    return () => {
+      if (waiting.get(sessionId) === callBack) waiting.delete(sessionId);
+    };
+  }
 
   return {
     announce(sessionId) {
@@ -35,14 +48,15 @@ export function createSessionListeners({
         log.warn({ reason: describeError(error) }, 'a listener could not be announced');
       });
     },
+    onListener,
     wait(sessionId, timeoutMs) {
       return new Promise((resolve) => {
         const end = (isThere: boolean): void => {
           clearTimeout(timer);
-          waiting.delete(sessionId);
+          stop();
           resolve(isThere);
         };
-        waiting.set(sessionId, () => end(true));
+        const stop = onListener(sessionId, () => end(true));
         // In a busy process the news may have arrived and not been read: it is looked at once more before giving up.
         const timer = setTimeout(() => setImmediate(() => end(false)), timeoutMs);
       });

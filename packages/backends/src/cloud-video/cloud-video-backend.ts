@@ -1,7 +1,12 @@
-import type { Backend, Capability, VideoTask } from '@model-gateway/router';
+import {
+  UpstreamFailure,
+  type Backend,
+  type Capability,
+  type VideoTask,
+} from '@model-gateway/router';
 import { z } from 'zod';
-import { createControlPlane } from '../control-plane.ts';
-import { upstreamFailed } from '../upstream-error.ts';
+import { createControlPlane, type ControlAnswer } from '../control-plane.ts';
+import { withoutSecret } from '../upstream-error.ts';
 import type { UpstreamTimeouts } from '../upstream-http.ts';
 import { readVideoAnswer } from './video-answer.ts';
 
@@ -17,15 +22,24 @@ interface CloudVideoOptions {
 
 const CAPABILITIES: ReadonlySet<Capability> = new Set(['video']);
 
-const submittedSchema = z.looseObject({ task_id: z.string().min(1) });
+// Some count their tasks and files, others give them names.
+const id = z.union([z.string(), z.int()]).transform(String);
+const TASK_ID_CHARS_MAX = 256;
+
+const submittedSchema = z.looseObject({
+  task_id: id.pipe(z.string().min(1).max(TASK_ID_CHARS_MAX)),
+});
+
+// What merely adorns the answer must not spoil it.
+const pixels = z.int().positive().optional().catch(undefined);
 
 const querySchema = z.looseObject({
   status: z.enum(['Preparing', 'Queueing', 'Processing', 'Success', 'Fail']),
-  file_id: z.coerce.string().optional(),
-  progress: z.number().optional(),
-  video_width: z.int().optional(),
-  video_height: z.int().optional(),
-  error: z.string().optional(),
+  file_id: id.optional().catch(undefined),
+  progress: z.number().optional().catch(undefined),
+  video_width: pixels,
+  video_height: pixels,
+  error: z.string().optional().catch(undefined),
 });
 
 const retrievedSchema = z.looseObject({ file: z.looseObject({ download_url: z.url() }) });
@@ -34,6 +48,12 @@ const retrievedSchema = z.looseObject({ file: z.looseObject({ download_url: z.ur
 export function createCloudVideoBackend(options: CloudVideoOptions): Backend {
   const { name, prefix, apiKey, models, timeouts } = options;
   const control = createControlPlane({ prefix: prefix.href, apiKey, timeouts });
+
+  /** Everything that it says may be shown to callers. */
+  function read<Schema extends z.ZodType>(answer: ControlAnswer, schema: Schema) {
+    return readVideoAnswer({ ...answer, text: withoutSecret(answer.text, apiKey) }, schema);
+  }
+
   return {
     name,
     kind: 'cloud-video',
@@ -46,15 +66,15 @@ export function createCloudVideoBackend(options: CloudVideoOptions): Backend {
     async submitVideo(body, { idempotencyKey, signal }) {
       const headers = { 'idempotency-key': idempotencyKey };
       const answer = await control.post('/video_generation', body, { signal, headers });
-      return { taskId: readVideoAnswer(answer, submittedSchema).task_id };
+      return { taskId: read(answer, submittedSchema).task_id };
     },
     async queryVideo(taskId, signal) {
       const path = `/query/video_generation?task_id=${encodeURIComponent(taskId)}`;
-      return taskOf(readVideoAnswer(await control.get(path, signal), querySchema));
+      return taskOf(read(await control.get(path, signal), querySchema));
     },
     async resolveVideo(fileId, signal) {
       const path = `/files/retrieve?file_id=${encodeURIComponent(fileId)}`;
-      const { file } = readVideoAnswer(await control.get(path, signal), retrievedSchema);
+      const { file } = read(await control.get(path, signal), retrievedSchema);
       return { url: file.download_url };
     },
     close: async () => undefined,
@@ -64,9 +84,12 @@ export function createCloudVideoBackend(options: CloudVideoOptions): Backend {
 function taskOf(task: z.output<typeof querySchema>): VideoTask {
   const { status, file_id, progress, video_width, video_height, error } = task;
   if (status === 'Fail') return { state: 'failed', error: error ?? 'the generation failed' };
-  if (status !== 'Success') return { state: 'pending', progress: progress ?? undefined };
+  if (status !== 'Success') return { state: 'pending', progress };
   if (file_id === undefined || file_id === '') {
-    throw upstreamFailed('the upstream named no file for a finished task');
+    throw new UpstreamFailure('the upstream named no file for a finished task', {
+      isBackendAtFault: true,
+      wasUnreadable: true,
+    });
   }
   return { state: 'done', fileId: file_id, width: video_width, height: video_height };
 }

@@ -2,7 +2,7 @@ import { UpstreamFailure } from '@model-gateway/router';
 import { z } from 'zod';
 import type { ControlAnswer } from '../control-plane.ts';
 import { parseJson } from '../read-text.ts';
-import { boundedDetail, upstreamFailed, upstreamRefused } from '../upstream-error.ts';
+import { boundedDetail, upstreamRefused } from '../upstream-error.ts';
 
 const refusalSchema = z.looseObject({
   base_resp: z.looseObject({ status_code: z.int(), status_msg: z.string().default('') }),
@@ -10,6 +10,7 @@ const refusalSchema = z.looseObject({
 
 // Codes that speak of the service and not of the request: unknown error, time-out, rate limit, internal error, token limit.
 const SERVICE_CODES: readonly number[] = [1000, 1001, 1002, 1013, 1033, 1039];
+const RATE_LIMIT_CODE = 1002;
 
 /** Reads an answer of the video API. One with a good status and a bad code in `base_resp` is a failure too. */
 export function readVideoAnswer<Schema extends z.ZodType>(
@@ -23,9 +24,13 @@ export function readVideoAnswer<Schema extends z.ZodType>(
     const { status_code, status_msg } = refusal;
     throw new UpstreamFailure(`upstream ${status_code}: ${boundedDetail(status_msg)}`, {
       isBackendAtFault: SERVICE_CODES.includes(status_code),
+      hadNoEffect: status_code === RATE_LIMIT_CODE,
     });
   }
   const answer = schema.safeParse(body);
   if (answer.success) return answer.data;
-  throw upstreamFailed('the upstream answered something that is no answer of a video API');
+  throw new UpstreamFailure('the upstream answered something that is no answer of a video API', {
+    isBackendAtFault: true,
+    wasUnreadable: true,
+  });
 }

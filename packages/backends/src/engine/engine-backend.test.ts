@@ -254,6 +254,14 @@ describe('an engine that fails', () => {
     });
   });
 
+  it('is not at fault when a method that it was asked to call says no', async () => {
+    engine.faults.next({ kind: 'error', message: 'joint 3 is locked' }, 1, 'Engine.Invoke');
+    await expect(backend.invoke?.('demo-engine', 'move', {}, signal)).rejects.toMatchObject({
+      message: 'upstream -32000: joint 3 is locked',
+      isBackendAtFault: false,
+    });
+  });
+
   it('is Degraded when it answers badly, Unhealthy when not at all', async () => {
     engine.faults.next({ kind: 'error', message: 'starting' }, 1, 'Engine.Handshake');
     expect(await backend.probe(signal)).toMatchObject({

@@ -85,13 +85,19 @@ export function createEngineBackend(options: EngineBackendOptions): Backend {
       return { model: request.model, vectors: data, promptTokens: usage?.prompt_tokens };
     },
     invoke: (model, method, params, signal) =>
-      call('Engine.Invoke', { model, method, params }, z.unknown(), signal),
+      call('Engine.Invoke', { model, method, params }, z.unknown(), signal).catch(methodRefused),
     async openRealtime(opening, signal) {
       const connection = await link.connected(signal);
       return connection.openRealtime(opening, signal);
     },
     close: () => link.close(),
   };
+}
+
+/** A method that says no speaks for itself, not for the engine: it is well enough to say so. */
+function methodRefused(error: unknown): never {
+  if (!(error instanceof RpcRefusal)) throw error;
+  throw new RpcRefusal(error.message, { isBackendAtFault: false, cause: error });
 }
 
 function declaredBy({ capabilities, modalities }: EngineHandshake): ReadonlySet<Capability> {

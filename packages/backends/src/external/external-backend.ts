@@ -14,7 +14,8 @@ import { readEmbeddings } from './embeddings.ts';
 import { withImageParts } from './images.ts';
 import { createExternalRealtime } from './realtime.ts';
 
-interface ExternalOptions {
+/** What a chat-compatible backend is made of. */
+export interface ExternalOptions {
   readonly name: string;
   /** What `upstreamPrefix` made of the registered URL. */
   readonly prefix: URL;

@@ -31,7 +31,7 @@ export function createExternalRealtime(options: ExternalRealtimeOptions): Extern
   const open = new Set<UpstreamSocket>();
 
   async function connect({ model, onEvent, onClosed }: RealtimeOpening): Promise<UpstreamSocket> {
-    let opened: UpstreamSocket | undefined;
+    let isOpen = false;
     let gone: UpstreamFailure | undefined;
     const socket = await openUpstreamSocket({
       url: realtimeUrl(prefix, model),
@@ -41,11 +41,11 @@ export function createExternalRealtime(options: ExternalRealtimeOptions): Extern
       onGone(failure) {
         gone = failure;
         // Who never had the session learns it by the rejection alone.
-        if (opened !== undefined && open.delete(opened)) onClosed(failure);
+        if (isOpen && open.delete(socket)) onClosed(failure);
       },
     });
     if (gone !== undefined) throw gone;
-    opened = socket;
+    isOpen = true;
     open.add(socket);
     return socket;
   }

@@ -14,6 +14,8 @@ export interface MethodContract<
   readonly summary: string;
   readonly params: Params;
   readonly result: Result;
+  /** Calls over one socket are carried out in the order in which they came; all others may overtake each other. */
+  readonly isOrdered?: true;
   /** A method of our own, beside those that every such service has. */
   readonly isExtension?: true;
 }

@@ -32,6 +32,7 @@ export const realtimeMethods = {
   }),
   'realtime.event': method({
     auth: 'jwt',
+    isOrdered: true,
     summary: 'Say something in a realtime session of yours.',
     params: z.object({
       session_id: sessionId,
@@ -41,6 +42,7 @@ export const realtimeMethods = {
   }),
   'realtime.stop': method({
     auth: 'jwt',
+    isOrdered: true,
     summary: 'Close a realtime session of yours.',
     params: z.object({ session_id: sessionId }),
     result: z.object({ removed: z.boolean() }),

@@ -137,3 +137,5 @@ export const videoResult = record('VideoResult', {
   duration_seconds: z.number().optional(),
   expires_at: z.string().optional(),
 });
+
+export type VideoResult = z.output<typeof videoResult>;

@@ -1,28 +1,14 @@
 import { z } from 'zod';
+import { videoFields, videoJobFields } from '../rest/video.ts';
 import { method } from './method.ts';
-import { clamped, modelId, record, videoResult } from './records.ts';
+import { clamped, record } from './records.ts';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
-const IMAGES_MAX = 8;
-const DURATION_SECS_MAX = 60;
-const SIDE_PIXELS_MIN = 64;
-const SIDE_PIXELS_MAX = 4096;
 
-const side = z.int().min(SIDE_PIXELS_MIN).max(SIDE_PIXELS_MAX);
+const { id, ...shown } = videoJobFields;
 
-const job = record('VideoJob', {
-  id: z.uuid(),
-  job_id: z.uuid(),
-  object: z.literal('video.generation'),
-  model: z.string(),
-  status: z.enum(['queued', 'running', 'done', 'failed', 'cancelled']),
-  progress: z.number(),
-  result: videoResult.nullable(),
-  error: z.string().nullable(),
-  cost: z.number(),
-  created_at: z.int(),
-});
+const job = record('VideoJob', { id, job_id: z.uuid(), ...shown });
 
 const oneJob = z.object({ job_id: z.uuid() });
 
@@ -31,18 +17,15 @@ export const videoMethods = {
     auth: 'jwt',
     summary: 'Submit a video job; its progress arrives on the stream that it answers.',
     params: z.object({
-      model: modelId,
-      prompt: z.string().min(1),
-      negative_prompt: z.string().optional(),
-      images: z
-        .array(z.object({ data_base64: z.string(), mime_type: z.string().startsWith('image/') }))
-        .max(IMAGES_MAX)
-        .optional(),
-      duration_seconds: z.int().min(1).max(DURATION_SECS_MAX).optional(),
-      width: side.optional(),
-      height: side.optional(),
-      provider: z.string().optional(),
-      extra: z.record(z.string(), z.unknown()).optional(),
+      model: videoFields.model,
+      prompt: videoFields.prompt,
+      negative_prompt: videoFields.negative_prompt.optional(),
+      images: videoFields.images.optional(),
+      duration_seconds: videoFields.duration_seconds.optional(),
+      width: videoFields.width.optional(),
+      height: videoFields.height.optional(),
+      provider: videoFields.provider.optional(),
+      extra: videoFields.extra.optional(),
     }),
     result: z.object({ job_id: z.uuid(), stream_id: z.string() }),
   }),

@@ -56,7 +56,7 @@ export function createTranscripts(): Transcripts {
           : (textAt(event, 'transcript') ?? textAt(event, 'text'));
       if (said === undefined) return;
       const response = responseOf(textAt(event, 'response_id') ?? '');
-      const key = `${textAt(event, 'item_id') ?? ''} ${String(event['content_index'] ?? 0)}`;
+      const key = JSON.stringify([event['item_id'], event['content_index']]);
       const part = response.parts.get(key) ?? { pieces: [], whole: undefined };
       if (response.chars + said.length > RESPONSE_CHARS_MAX) return;
       response.chars += said.length;

@@ -93,6 +93,21 @@ describe('faults of the video API', () => {
     expect(await submit('job-1')).toBe(video.tasks[0]?.taskId);
   });
 
+  it('holds the answer of a submit that arrived', async () => {
+    video.faults.next({ kind: 'held-answer' });
+    const gone = new AbortController();
+    const held = fetch(`${video.url}/v1/video_generation`, {
+      method: 'POST',
+      headers: { ...headers, 'idempotency-key': 'job-1' },
+      body: JSON.stringify({ model: 'demo-video' }),
+      signal: gone.signal,
+    });
+    await video.until(() => video.taskCount === 1);
+    gone.abort();
+    await expect(held).rejects.toThrow('aborted');
+    expect(await submit('job-1')).toBe(video.tasks[0]?.taskId);
+  });
+
   it('loses a task, fails it, never finishes it', async () => {
     const taskId = await submit();
     video.faults.always({ kind: 'never-finish' });

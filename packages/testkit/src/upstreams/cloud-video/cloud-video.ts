@@ -17,6 +17,8 @@ export type VideoFault =
   | { readonly kind: 'refused'; readonly code?: number; readonly message?: string }
   /** Takes the task, then resets the connection: the submit arrived but its answer did not. */
   | { readonly kind: 'lost-answer' }
+  /** Takes the task, and never answers. */
+  | { readonly kind: 'held-answer' }
   /** Knows nothing of the task any more. */
   | { readonly kind: 'lost-task' }
   /** Ends the task as failed. */
@@ -97,6 +99,7 @@ export async function startCloudVideo(options: CloudVideoOptions = {}): Promise<
     }
     const task = tasks.submit(body, asText(exchange.headers['idempotency-key']));
     if (faultOf(met, 'lost-answer') !== undefined) return exchange.cut('reset');
+    if (faultOf(met, 'held-answer') !== undefined) return undefined;
     return exchange.sendJson(200, { task_id: task.taskId, base_resp: OK });
   }
 

@@ -14,6 +14,8 @@ export interface VideoTask {
   readonly error: string | undefined;
   /** How often its state was asked for. */
   readonly polls: number;
+  /** When, in milliseconds of one steady clock. */
+  readonly polledAt: readonly number[];
 }
 
 /** The tasks of a video API. */
@@ -64,7 +66,7 @@ export function createVideoTasks(steps: readonly VideoTaskStatus[]): VideoTasks 
       if (known !== undefined) return known;
       const taskId = randomUUID();
       const fileId = randomUUID();
-      const start = { status: steps[0] ?? 'Queueing', error: undefined, polls: 0 } as const;
+      const start = { status: steps[0] ?? 'Queueing', error: undefined, polls: 0, polledAt: [] };
       const task: VideoTask = { taskId, fileId, idempotencyKey, body, ...start };
       tasks.set(taskId, task);
       count += 1;
@@ -77,7 +79,8 @@ export function createVideoTasks(steps: readonly VideoTaskStatus[]): VideoTasks 
       if (task === undefined) return undefined;
       const step = steps[Math.min(task.polls, steps.length - 1)];
       const moved = step === undefined || byHand.has(taskId) ? {} : { status: step };
-      return change(taskId, { polls: task.polls + 1, ...moved });
+      const polledAt = [...task.polledAt, performance.now()];
+      return change(taskId, { polls: task.polls + 1, polledAt, ...moved });
     },
     set(taskId, status, error) {
       if (change(taskId, { status, error }) !== undefined) byHand.add(taskId);

@@ -69,9 +69,9 @@ export function createEngineRealtime(deltaDelayMs: number): EngineRealtime {
       return sessions.size;
     },
     endAll() {
-      for (const [id, { connection, stop }] of sessions) {
-        connection.notify('Engine.RealtimeStop', { session: id });
-        stop();
+      for (const [id, held] of sessions) {
+        held.connection.notify('Engine.RealtimeStop', { session: id });
+        held.stop();
       }
     },
   };

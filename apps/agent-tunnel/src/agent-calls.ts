@@ -1,0 +1,77 @@
+import type { Outcome } from './connection.ts';
+
+/** Calls to a node that wait for its answer. */
+export interface AgentCalls {
+  /** Rejects with a NodeError when the node says no, leaves, or stays silent for too long. */
+  call(method: string, params: unknown, options: CallOptions): Promise<unknown>;
+  /** False when nobody waits for this answer. */
+  settle(id: number, outcome: Outcome): boolean;
+  /** The node is gone. */
+  close(reason: string): void;
+}
+
+interface CallOptions {
+  readonly timeoutMs: number;
+  /** What is said when the time is up. */
+  readonly late: string;
+  /** Receives what gives the call its whole time again. */
+  readonly onStarted?: (prolong: () => void) => void;
+  /** Ends the wait early. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a node did not do, in words for whoever asked for it. */
+export class NodeError extends Error {
+  override readonly name = 'NodeError';
+}
+
+interface Waiting {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export function createAgentCalls(send: (text: string) => void): AgentCalls {
+  const waiting = new Map<number, Waiting>();
+  let lastId = 0;
+  let closedFor: string | undefined;
+
+  return {
+    call(method, params, { timeoutMs, late, onStarted, signal }) {
+      if (closedFor !== undefined) return Promise.reject(new NodeError(closedFor));
+      if (signal?.aborted === true) return Promise.reject(new NodeError(reasonOf(signal)));
+      lastId += 1;
+      const id = lastId;
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => end(() => reject(new NodeError(late))), timeoutMs);
+        const onAbort = (): void => end(() => reject(new NodeError(reasonOf(signal))));
+        function end(finish: () => void): void {
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', onAbort);
+          waiting.delete(id);
+          finish();
+        }
+        signal?.addEventListener('abort', onAbort, { once: true });
+        waiting.set(id, {
+          resolve: (result) => end(() => resolve(result)),
+          reject: (error) => end(() => reject(error)),
+        });
+        onStarted?.(() => void timer.refresh());
+        send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+      });
+    },
+    settle(id, outcome) {
+      const call = waiting.get(id);
+      if (call === undefined) return id <= lastId && id > 0;
+      if (outcome.ok) call.resolve(outcome.result);
+      else call.reject(new NodeError(outcome.message));
+      return true;
+    },
+    close(reason) {
+      closedFor = reason;
+      for (const { reject } of waiting.values()) reject(new NodeError(reason));
+    },
+  };
+}
+
+const reasonOf = (signal: AbortSignal | undefined): string =>
+  typeof signal?.reason === 'string' ? signal.reason : 'it was given up';

@@ -1,0 +1,154 @@
+import type { AgentHeartbeat, AgentHello, AgentProgress } from '@model-gateway/contracts';
+import { describeError, errorCode, type Log } from '@model-gateway/kernel';
+import { createTunnel, type Exchange } from '@model-gateway/tunnel';
+import type { RawData, WebSocket } from 'ws';
+import { createAgentCalls, type AgentCalls } from './agent-calls.ts';
+import { createConnection, type Refusal } from './connection.ts';
+
+/** The open WebSocket of a node. */
+export interface AgentLink {
+  readonly calls: Pick<AgentCalls, 'call'>;
+  /** Answers the hello; from then on the node is expected to be heard of. */
+  welcome(welcome: unknown): void;
+  /** Opens an HTTP exchange with the node. */
+  openExchange(head: unknown): Exchange;
+  readonly exchanges: number;
+  close(code: number, reason: string): void;
+}
+
+/** What happens on a link. */
+export interface AgentLinkEvents {
+  readonly onHello: (hello: AgentHello) => void;
+  readonly onHeartbeat: (heartbeat: AgentHeartbeat) => void;
+  readonly onProgress: (progress: AgentProgress) => void;
+  readonly isDeploying: (streamId: string, modelId: string) => boolean;
+  /** Told once, when nothing comes any more. */
+  readonly onClosed: (reason: string) => void;
+}
+
+export interface AgentLinkOptions {
+  readonly socket: WebSocket;
+  readonly agentId: string;
+  readonly events: AgentLinkEvents;
+  readonly heartbeatMs: number;
+  /** After so long without a heartbeat the node is given up. */
+  readonly timeoutMs: number;
+  readonly onRefused: () => void;
+  readonly log: Log;
+}
+
+const HELLO_TIMEOUT_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 2_000;
+const CLOSE_REFUSED = 1008;
+const REASON_BYTES_MAX = 120;
+
+export function createAgentLink(options: AgentLinkOptions): AgentLink {
+  const { socket, agentId, events, heartbeatMs, timeoutMs } = options;
+  const log = options.log.child({ agentId });
+  const rules = createConnection({ agentId, isDeploying: events.isDeploying });
+  const calls = createAgentCalls((text) => socket.send(text));
+  const logged = new Set<string>();
+  let helloId: string | number | undefined;
+  let isWelcome = false;
+  let isOver = false;
+
+  const tunnel = createTunnel({
+    send(frame, onSent) {
+      // A socket that is closing takes nothing more; what waits for it must not wait for ever.
+      if (socket.readyState === socket.OPEN) socket.send(frame, () => onSent());
+      else setImmediate(onSent);
+    },
+  });
+  let deadline = setTimeout(
+    () => refuse({ kind: 'refused', why: 'no hello in time', isFatal: true }),
+    HELLO_TIMEOUT_MS,
+  );
+  // Only so does a node notice that the way to us is cut.
+  const pings = setInterval(() => socket.ping(), heartbeatMs);
+
+  function end(reason: string): void {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(deadline);
+    clearInterval(pings);
+    socket.terminate();
+    calls.close('the agent left');
+    tunnel.close('the agent left');
+    events.onClosed(reason);
+  }
+
+  function close(code: number, reason: string): void {
+    if (socket.readyState !== socket.OPEN) return end(reason);
+    socket.close(code, Buffer.from(reason).subarray(0, REASON_BYTES_MAX).toString());
+    setTimeout(() => end(reason), CLOSE_TIMEOUT_MS).unref();
+  }
+
+  function refuse({ why, reply, isFatal }: Refusal): void {
+    options.onRefused();
+    if (!logged.has(why)) log.warn({ why }, 'a frame of an agent was refused');
+    logged.add(why);
+    if (reply !== undefined) socket.send(reply);
+    if (isFatal) close(CLOSE_REFUSED, why);
+  }
+
+  function onText(text: string): void {
+    const reaction = rules.receive(text);
+    switch (reaction.kind) {
+      case 'refused':
+        return refuse(reaction);
+      case 'hello':
+        helloId = reaction.id;
+        clearTimeout(deadline);
+        deadline = setTimeout(() => end('no heartbeat came in time'), timeoutMs);
+        return events.onHello(reaction.hello);
+      case 'heartbeat':
+        deadline.refresh();
+        return events.onHeartbeat(reaction.heartbeat);
+      case 'progress':
+        return events.onProgress(reaction.progress);
+      case 'answer':
+        if (calls.settle(reaction.id, reaction.outcome)) return;
+        return refuse({ kind: 'refused', why: 'an answer to nothing', isFatal: false });
+    }
+  }
+
+  function onBinary(bytes: Buffer): void {
+    if (!isWelcome) throw new Error('a frame before the hello');
+    tunnel.receive(bytes);
+  }
+
+  socket.on('message', (data, isBinary) => {
+    if (isOver || socket.readyState !== socket.OPEN) return;
+    const bytes = bytesOf(data);
+    if (!isBinary) return onText(bytes.toString('utf8'));
+    try {
+      onBinary(bytes);
+    } catch (error) {
+      refuse({ kind: 'refused', why: describeError(error), isFatal: true });
+    }
+  });
+  socket.on('error', (error) => {
+    const isOversized = errorCode(error) === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
+    if (isOversized) refuse({ kind: 'refused', why: 'an oversized frame', isFatal: false });
+    else log.debug({ reason: describeError(error) }, 'the connection of an agent failed');
+  });
+  socket.on('close', (code) => end(`the connection was closed (${code})`));
+
+  return {
+    calls,
+    welcome(welcome) {
+      isWelcome = true;
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id: helloId, result: welcome }));
+    },
+    openExchange: (head) => tunnel.open(head),
+    get exchanges() {
+      return tunnel.size;
+    },
+    close,
+  };
+}
+
+function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return Buffer.isBuffer(data) ? data : Buffer.from(data);
+}

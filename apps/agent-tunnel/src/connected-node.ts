@@ -1,0 +1,109 @@
+import {
+  AGENT_METHODS,
+  HTTP_TUNNEL_VERSION,
+  type AgentGpu,
+  type AgentHello,
+} from '@model-gateway/contracts';
+import {
+  onlineSince,
+  type AgentCommand,
+  type AgentCommandAnswer,
+  type HeldAgent,
+} from '@model-gateway/router';
+import { NodeError, type AgentCalls } from './agent-calls.ts';
+import { createDeploys, type Deploys } from './deploys.ts';
+import { createNodeModels, type NodeModels } from './node-models.ts';
+import { createReach } from './reach.ts';
+import type { TunnelDependencies } from './tunnel-dependencies.ts';
+
+/** A node that has said hello: what it has, and what can be asked of it. */
+export interface ConnectedNode {
+  readonly hello: AgentHello;
+  /** As it told them last. */
+  gpus: readonly AgentGpu[];
+  readonly models: NodeModels;
+  readonly deploys: Deploys;
+  /** Does what another process asks of it. */
+  obey(command: AgentCommand): Promise<AgentCommandAnswer>;
+}
+
+interface ConnectedNodeOptions {
+  readonly held: HeldAgent;
+  readonly hello: AgentHello;
+  readonly calls: Pick<AgentCalls, 'call'>;
+  readonly host: string;
+  readonly origin: string;
+  readonly leave: (why: 'replaced' | 'deregistered') => void;
+  readonly onLost: () => void;
+}
+
+/** Engines take a while to let go of their memory. */
+const STOP_TIMEOUT_MS = 45_000;
+
+export function createConnectedNode(
+  dependencies: TunnelDependencies,
+  options: ConnectedNodeOptions,
+): ConnectedNode {
+  const { connections, announcer, streams, clock, log, timeoutMs } = dependencies;
+  const { held, hello, calls, host, origin, leave, onLost } = options;
+  const models = createNodeModels({
+    held,
+    connections,
+    announcer,
+    reach: createReach({
+      agentId: held.agentId,
+      host,
+      canTunnel: hello.tunnel === HTTP_TUNNEL_VERSION,
+      origin,
+      tunnelKey: dependencies.tunnelKey,
+      clock,
+      log,
+    }),
+    onlineSince: () => onlineSince(clock.now(), timeoutMs),
+    defaultPort: hello.port ?? null,
+    onLost,
+    log,
+  });
+  const deploys = createDeploys({
+    held,
+    connections,
+    calls,
+    streams,
+    readyPort: (modelId) => models.readyPort(modelId),
+    onReady: (modelId, port) => models.add(modelId, port),
+    log,
+  });
+
+  async function stop(modelId: string): Promise<AgentCommandAnswer> {
+    deploys.cancel(modelId, 'the deployment was stopped');
+    try {
+      await models.remove(modelId, async () => {
+        const late = 'the agent did not stop the model in time';
+        const timing = { timeoutMs: STOP_TIMEOUT_MS, late };
+        await calls.call(AGENT_METHODS.stop, { model_id: modelId }, timing);
+      });
+      return {};
+    } catch (error) {
+      if (error instanceof NodeError) return { refusal: error.message };
+      throw error;
+    }
+  }
+
+  return {
+    hello,
+    gpus: hello.gpus,
+    models,
+    deploys,
+    async obey(command) {
+      switch (command.kind) {
+        case 'deploy':
+          return deploys.begin(command.modelId, command.streamId);
+        case 'stop':
+          return stop(command.modelId);
+        case 'leave':
+          leave(command.why);
+          return {};
+      }
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import * as fc from 'fast-check';
+import { createConnection, type Reaction } from './connection.ts';
+
+const AGENT = '2f6d3c1e-0000-4000-8000-000000000001';
+const HELLO = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'Agent.Hello',
+  params: { version: '1.0', gpus: [], models: [{ model_id: 'm', status: 'ready', port: 9000 }] },
+};
+
+function connection(deploying: readonly string[] = []) {
+  const rules = createConnection({
+    agentId: AGENT,
+    isDeploying: (streamId, modelId) => deploying.includes(`${streamId} ${modelId}`),
+  });
+  return (frame: unknown): Reaction =>
+    rules.receive(typeof frame === 'string' ? frame : JSON.stringify(frame));
+}
+
+function greeted(deploying: readonly string[] = []) {
+  const receive = connection(deploying);
+  receive(HELLO);
+  return receive;
+}
+
+test('a hello comes first and brings what the node has', () => {
+  expect(connection()(HELLO)).toEqual({
+    kind: 'hello',
+    id: 1,
+    hello: {
+      version: '1.0',
+      gpus: [],
+      models: [{ model_id: 'm', status: 'ready', port: 9000 }],
+    },
+  });
+});
+
+const notification = (method: string, params: unknown) => ({ jsonrpc: '2.0', method, params });
+
+test.each([
+  ['not JSON', '{', true, -32_700],
+  ['not an object', '[]', true, -32_600],
+  ['a batch', [HELLO], true, -32_600],
+  ['of another protocol', { ...HELLO, jsonrpc: '1.0' }, true, -32_600],
+  ['a heartbeat before the hello', notification('Agent.Heartbeat', {}), true, undefined],
+  ['an answer before the hello', { jsonrpc: '2.0', id: 1, result: {} }, true, undefined],
+  ['a hello without an id', notification('Agent.Hello', HELLO.params), true, undefined],
+  ['a hello without a version', { ...HELLO, params: {} }, true, -32_602],
+  [
+    'a hello with a host that is more than a host',
+    { ...HELLO, params: { version: '1', host: 'http://10.0.0.1/x' } },
+    true,
+    -32_602,
+  ],
+  [
+    'a hello in the name of another agent',
+    { ...HELLO, params: { ...HELLO.params, agent_id: 'other' } },
+    true,
+    -32_600,
+  ],
+])('refused before the hello: %s', (_what, frame, isFatal, code) => {
+  const reaction = connection()(frame);
+  expect(reaction).toMatchObject({ kind: 'refused', isFatal });
+  const reply: unknown = 'reply' in reaction ? JSON.parse(reaction.reply ?? 'null') : undefined;
+  if (code === undefined) expect(reply).toBeUndefined();
+  else expect(reply).toMatchObject({ jsonrpc: '2.0', error: { code } });
+});
+
+test.each([
+  ['an unknown method', { jsonrpc: '2.0', id: 5, method: 'Agent.Other' }, false],
+  ['an unknown notification', notification('Agent.Other', {}), false],
+  ['a second hello', HELLO, false],
+  ['a heartbeat that cannot be read', notification('Agent.Heartbeat', { gpus: 'many' }), false],
+  ['an answer to nothing', { jsonrpc: '2.0', id: 'text', result: {} }, false],
+  [
+    'a heartbeat in the name of another agent',
+    notification('Agent.Heartbeat', { agent_id: 'other' }),
+    true,
+  ],
+  [
+    'the progress of a stream that is not its own',
+    notification('Agent.Progress', { stream_id: 's2', model_id: 'm', status: 'pulling', progress: 1 }),
+    false,
+  ],
+  [
+    'the progress of another model',
+    notification('Agent.Progress', { stream_id: 's1', model_id: 'n', status: 'pulling', progress: 1 }),
+    false,
+  ],
+  [
+    'a progress beyond the end',
+    notification('Agent.Progress', { stream_id: 's1', model_id: 'm', status: 'pulling', progress: 101 }),
+    false,
+  ],
+])('refused after the hello: %s', (_what, frame, isFatal) => {
+  expect(greeted(['s1 m'])(frame)).toMatchObject({ kind: 'refused', isFatal });
+});
+
+test('heartbeats, progress of its own deployments and answers are accepted', () => {
+  const receive = greeted(['s1 m']);
+  expect(receive(notification('Agent.Heartbeat', { agent_id: AGENT, gpu_utilization: 5 }))).toEqual({
+    kind: 'heartbeat',
+    heartbeat: { gpu_utilization: 5 },
+  });
+  const progress = { stream_id: 's1', model_id: 'm', status: 'pulling', progress: 40 };
+  expect(receive(notification('Agent.Progress', progress))).toEqual({ kind: 'progress', progress });
+  expect(receive({ jsonrpc: '2.0', id: 3, result: { port: 1 } })).toEqual({
+    kind: 'answer',
+    id: 3,
+    outcome: { ok: true, result: { port: 1 } },
+  });
+  expect(receive({ jsonrpc: '2.0', id: 4, error: { code: 1, message: 'no space' } })).toEqual({
+    kind: 'answer',
+    id: 4,
+    outcome: { ok: false, message: 'no space' },
+  });
+});
+
+test('who says nothing right for long enough is cut off', () => {
+  const receive = greeted();
+  const unknown = notification('Agent.Other', {});
+  const reactions = Array.from({ length: 100 }, () => receive(unknown));
+  expect(reactions.map((reaction) => 'isFatal' in reaction && reaction.isFatal).indexOf(true)).toBe(
+    99,
+  );
+});
+
+test('whatever comes, there is a reaction', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.json(), fc.jsonValue().map((v) => JSON.stringify(v))), (text) => {
+      expect(connection()(text).kind).toBe('refused');
+    }),
+  );
+});

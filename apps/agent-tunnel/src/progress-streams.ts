@@ -1,0 +1,70 @@
+import { SESSION_LISTENERS_CHANNEL } from '@model-gateway/contracts';
+import type { Channels, Log, Subscription } from '@model-gateway/kernel';
+import { createDeployNotices, failureNotices, type DeployNotice, type DeployNotices } from '@model-gateway/router';
+
+/** The notification streams of deployments: what is said at their beginning waits a moment for whoever wants to listen. */
+export interface ProgressStreams extends DeployNotices {
+  /** From now on this stream is being asked for. */
+  open(streamId: string): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface ProgressStreamsDependencies {
+  readonly channels: Channels;
+  readonly log: Log;
+}
+
+/** A client that listens within this time of the answer misses nothing. */
+const LISTENER_GRACE_MS = 1_000;
+
+export function createProgressStreams({
+  channels,
+  log,
+}: ProgressStreamsDependencies): ProgressStreams {
+  const notices = createDeployNotices({ channels, log });
+  /** What waits for a listener, by stream. */
+  const held = new Map<string, { readonly queue: DeployNotice[]; readonly timer: NodeJS.Timeout }>();
+  const publishing = new Set<Promise<void>>();
+  let subscription: Subscription | undefined;
+
+  function publish(notice: DeployNotice): Promise<void> {
+    // Channels keep the order of what is published without waiting in between.
+    const published = notices.push(notice).finally(() => publishing.delete(published));
+    publishing.add(published);
+    return published;
+  }
+
+  function release(streamId: string): void {
+    const waiting = held.get(streamId);
+    if (waiting === undefined) return;
+    clearTimeout(waiting.timer);
+    held.delete(streamId);
+    for (const notice of waiting.queue) void publish(notice);
+  }
+
+  async function push(notice: DeployNotice): Promise<void> {
+    const waiting = held.get(notice.stream_id);
+    if (waiting === undefined) await publish(notice);
+    else waiting.queue.push(notice);
+  }
+
+  return {
+    open(streamId) {
+      const timer = setTimeout(() => release(streamId), LISTENER_GRACE_MS);
+      held.set(streamId, { queue: [], timer });
+    },
+    push,
+    async fail(deploy, message) {
+      await Promise.all(failureNotices(deploy, message).map(push));
+    },
+    async start() {
+      subscription = await channels.subscribe(SESSION_LISTENERS_CHANNEL, release);
+    },
+    async stop() {
+      for (const streamId of held.keys()) release(streamId);
+      await Promise.all(publishing);
+      await subscription?.close();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { WebSocket } from 'ws';
+import { createNodeSession, type NodeSession } from './node-session.ts';
+import type { TunnelDependencies } from './tunnel-dependencies.ts';
+
+/** The nodes that are connected to this process. */
+export interface NodeRegistry {
+  /** Takes over the connection of a node that has shown its token. */
+  add(
+    socket: WebSocket,
+    node: { readonly agentId: string; readonly remoteAddress: string; readonly origin: string },
+  ): void;
+  /** The newest connection of a node that was let in. */
+  get(agentId: string): NodeSession | undefined;
+  /** The database says that this connection lost its node. */
+  onLost(connectionId: string): void;
+  readonly size: number;
+  /** How many HTTP exchanges pass through. */
+  readonly exchanges: number;
+  /** Says goodbye to every node; resolves when all have left. */
+  stop(): Promise<void>;
+}
+
+const RECHECK_MS = 30_000;
+const CLOSE_GOING_AWAY = 1001;
+
+export function createNodeRegistry(dependencies: TunnelDependencies): NodeRegistry {
+  const sessions = new Map<string, NodeSession>();
+  /** Several only while one replaces another. */
+  const byAgent = new Map<string, readonly NodeSession[]>();
+  const recheck = setInterval(() => {
+    for (const session of sessions.values()) session.recheck();
+  }, RECHECK_MS);
+  recheck.unref();
+
+  function forget(session: NodeSession): void {
+    sessions.delete(session.connectionId);
+    const others = (byAgent.get(session.agentId) ?? []).filter((other) => other !== session);
+    if (others.length > 0) byAgent.set(session.agentId, others);
+    else byAgent.delete(session.agentId);
+  }
+
+  return {
+    add(socket, node) {
+      const session = createNodeSession(dependencies, { socket, ...node });
+      sessions.set(session.connectionId, session);
+      byAgent.set(session.agentId, [...(byAgent.get(session.agentId) ?? []), session]);
+      void session.ended.then(() => forget(session));
+    },
+    get: (agentId) => byAgent.get(agentId)?.findLast(({ isConnected }) => isConnected),
+    onLost: (connectionId) => sessions.get(connectionId)?.onLost(),
+    get size() {
+      return sessions.size;
+    },
+    get exchanges() {
+      return [...sessions.values()].reduce((sum, { exchanges }) => sum + exchanges, 0);
+    },
+    async stop() {
+      clearInterval(recheck);
+      const leaving = [...sessions.values()];
+      for (const session of leaving) session.close(CLOSE_GOING_AWAY, 'the service stops');
+      await Promise.all(leaving.map(({ ended }) => ended));
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import {
+  ServiceError,
+  tunnelledResponseSchema,
+  type TunnelledRequest,
+  type TunnelledResponse,
+} from '@model-gateway/contracts';
+import { bearerOf } from '@model-gateway/http';
+import { constantTimeEqual, describeError, type Log } from '@model-gateway/kernel';
+import { AGENT_TUNNEL_PATH } from '@model-gateway/router';
+import type { Exchange } from '@model-gateway/tunnel';
+import type { NodeRegistry } from './registry.ts';
+
+/** Passes the HTTP requests of gateways on to the nodes that are connected to this process. */
+export interface Relay {
+  /** False when the path is not for it. */
+  accepts(path: string): boolean;
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
+
+interface RelayDependencies {
+  readonly registry: Pick<NodeRegistry, 'get'>;
+  readonly tunnelKey: string;
+  readonly log: Log;
+}
+
+// What concerns one connection alone, and what is for us.
+const NOT_PASSED_ON = new Set([
+  'authorization',
+  'connection',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+const TARGET = new RegExp(`^${AGENT_TUNNEL_PATH}/([^/]+)/([^/]+)(/.*)$`);
+
+export function createRelay({ registry, tunnelKey, log }: RelayDependencies): Relay {
+  function open(request: IncomingMessage): Exchange {
+    if (!constantTimeEqual(bearerOf(request) ?? '', tunnelKey))
+      throw new ServiceError('authentication_required', 'only gateways may come this way');
+    const { agentId, head } = targetOf(request);
+    const exchange = registry.get(agentId)?.openExchange(head);
+    if (exchange === undefined)
+      throw new ServiceError('agent_unavailable', 'the agent is not connected here');
+    return exchange;
+  }
+
+  return {
+    accepts: (path) => path.startsWith(`${AGENT_TUNNEL_PATH}/`),
+    async handle(request, response) {
+      const exchange = open(request);
+      const { body } = exchange;
+      response.once('close', () => {
+        if (!response.writableFinished) body.destroy(new Error('the gateway hung up'));
+      });
+      request.pipe(body, { end: true });
+      let head: TunnelledResponse;
+      try {
+        head = tunnelledResponseSchema.parse(await exchange.head);
+      } catch (error) {
+        body.destroy();
+        throw new ServiceError('bad_gateway', describeError(error), { cause: error });
+      }
+      response.writeHead(head.status, head.headers.flat());
+      response.flushHeaders();
+      await pipeline(body, response).catch((error: unknown) => {
+        // It has begun: cutting it is the only way to say that it is not whole.
+        log.debug({ reason: describeError(error) }, 'an answer through the tunnel broke off');
+        response.destroy();
+      });
+    },
+  };
+}
+
+function targetOf(request: IncomingMessage): {
+  readonly agentId: string;
+  readonly head: TunnelledRequest;
+} {
+  const [, agentId = '', model = '', path = '/'] = TARGET.exec(request.url ?? '') ?? [];
+  return {
+    agentId,
+    head: {
+      model_id: decode(model),
+      method: request.method ?? 'GET',
+      path,
+      headers: passedOn(request.rawHeaders),
+    },
+  };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The headers in their order and spelling, without those of this connection. */
+function passedOn(rawHeaders: readonly string[]): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (!NOT_PASSED_ON.has(name.toLowerCase())) pairs.push([name, rawHeaders[at + 1] ?? '']);
+  }
+  return pairs;
+}

@@ -1,0 +1,24 @@
+import type { AgentGpu } from '@model-gateway/contracts';
+import type { AgentTelemetry } from '@model-gateway/router';
+
+interface Told {
+  readonly gpus?: readonly AgentGpu[] | undefined;
+  readonly gpu_utilization?: number | null | undefined;
+}
+
+/** What a node tells of its GPUs. The average is taken here where the node does not tell it; without GPUs there is none. */
+export function telemetryOf({ gpus = [], gpu_utilization }: Told, now: number): AgentTelemetry {
+  return {
+    gpus: gpus.map((gpu) => ({
+      name: gpu.name,
+      memoryTotalMb: gpu.memory_total_mb,
+      memoryUsedMb: gpu.memory_used_mb,
+      utilization: gpu.utilization,
+    })),
+    gpuUtilization: gpu_utilization ?? average(gpus.map(({ utilization }) => utilization)),
+    at: new Date(now),
+  };
+}
+
+const average = (values: readonly number[]): number | null =>
+  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,0 +1,79 @@
+/*
+ * browser_engine.h: what a browser engine offers to the browser tool, ABI 1.
+ *
+ * Strings are UTF-8 and end with NUL. What the engine hands out through a `char **` or `unsigned char **` belongs to the caller,
+ * who gives it back with browser_engine_free_string or browser_engine_free_bytes. What is returned as `const char *` stays with
+ * the engine. All calls for one engine come from one thread at a time; callbacks may come from any thread.
+ *
+ * Needed are abi, new, destroy, navigate, evaluate, screenshot and the two free functions. Everything else may be left out:
+ * the tool then clicks, types, reads the page and waits with scripts that it evaluates in the page.
+ */
+#ifndef BROWSER_ENGINE_H
+#define BROWSER_ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef BROWSER_ENGINE_API
+#ifdef _WIN32
+#define BROWSER_ENGINE_API __declspec(dllexport)
+#else
+#define BROWSER_ENGINE_API __attribute__((visibility("default")))
+#endif
+#endif
+
+#define BROWSER_ENGINE_ABI 1u
+
+/* What navigate, evaluate, screenshot and call return; anything else is a failure like BROWSER_ENGINE_FAILED. */
+#define BROWSER_ENGINE_OK 0
+#define BROWSER_ENGINE_FAILED 1
+#define BROWSER_ENGINE_NOT_SUPPORTED 2
+
+typedef struct browser_engine browser_engine;
+
+/* {"type":"console|network|websocket|dialog|navigated|crashed",…}; the text is read before the callback returns. */
+typedef void (*browser_event_cb)(void *user, const char *event_json);
+
+/* BROWSER_ENGINE_ABI of the header that the library was built with. */
+BROWSER_ENGINE_API uint32_t browser_engine_abi(void);
+
+/* "firefox" or "servo". */
+BROWSER_ENGINE_API const char *browser_engine_id(void);
+
+/* A JSON array, such as ["navigate","evaluate","screenshot","events","click"]. */
+BROWSER_ENGINE_API const char *browser_engine_capabilities(void);
+
+/* Options: {"url":…,"proxy":…,"viewport":{"width":…,"height":…},"user_data_dir":…}. NULL and {"code":…,"message":…} on failure. */
+BROWSER_ENGINE_API browser_engine *browser_engine_new(const char *options_json, char **error_json);
+
+BROWSER_ENGINE_API void browser_engine_destroy(browser_engine *engine);
+
+/* Returns once the document is there. Result: {"url":…,"status":200}, both of which may be left out; {"code":…,"message":…} on failure. */
+BROWSER_ENGINE_API int browser_engine_navigate(browser_engine *engine, const char *url, char **result_json);
+
+/* An expression; a promise is awaited. Result: {"result":…,"type":"…"}; {"message":…,"name":…,"stack":…} on failure. */
+BROWSER_ENGINE_API int browser_engine_evaluate(browser_engine *engine, const char *js, char **result_json);
+
+/* Params: {"clip":{"x":…,"y":…,"width":…,"height":…,"scale":…}|null,"full_page":false,"omit_background":false}. A PNG in the end. */
+BROWSER_ENGINE_API int browser_engine_screenshot(browser_engine *engine, const char *params_json, unsigned char **png,
+                                                 size_t *len);
+
+/* Anything else, by name: click, type, press, back, forward, reload, resize, a11y, version, … */
+BROWSER_ENGINE_API int browser_engine_call(browser_engine *engine, const char *method, const char *params_json,
+                                           char **result_json);
+
+/* At most one callback; NULL takes it back. */
+BROWSER_ENGINE_API void browser_engine_on_event(browser_engine *engine, browser_event_cb callback, void *user);
+
+BROWSER_ENGINE_API void browser_engine_free_string(char *text);
+BROWSER_ENGINE_API void browser_engine_free_bytes(unsigned char *bytes, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

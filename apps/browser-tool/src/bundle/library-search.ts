@@ -1,0 +1,138 @@
+import { readFile, readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import type { LinkedBinary } from './linked-binary.ts';
+import { readLinkedBinary } from './read-linked-binary.ts';
+
+const LOADER_CONFIG = '/etc/ld.so.conf';
+const LOADER_CONFIG_DEPTH_MAX = 4;
+const SYSTEM_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/usr/local/lib'];
+const TRIPLETS: Readonly<Record<string, string>> = {
+  x86_64: 'x86_64-linux-gnu',
+  aarch64: 'aarch64-linux-gnu',
+  arm: 'arm-linux-gnueabihf',
+  x86: 'i386-linux-gnu',
+};
+
+/** A file whose needs are being looked up, and the folders that it hands down from the files that need it. */
+export interface Needer {
+  readonly path: string;
+  readonly binary: LinkedBinary;
+  readonly inheritedFolders: readonly string[];
+}
+
+/** Finds libraries as the loader of each system would, by looking at the disk alone. */
+export interface LibrarySearch {
+  find(name: string, needer: Needer): Promise<string | null>;
+  /** The folders that the file names itself, made absolute. */
+  ownFolders(needer: Needer): readonly string[];
+}
+
+interface SearchOptions {
+  readonly executable: string;
+  /** Libraries that lie beside the program once it is shipped; they come before those of the system, by their file names. */
+  readonly shipped: readonly string[];
+}
+
+/** A search that reads the loader's configuration once. */
+export function createLibrarySearch({ executable, shipped }: SearchOptions): LibrarySearch {
+  let configured: Promise<readonly string[]> | undefined;
+  const ownFolders = (needer: Needer): readonly string[] =>
+    needer.binary.runPaths.map((folder) => expandTokens(folder, needer.path, executable));
+
+  const shippedAs = (name: string): readonly string[] =>
+    shipped.filter((path) => basename(path) === name);
+
+  async function findElf(name: string, needer: Needer): Promise<string | null> {
+    configured ??= readLoaderConfig(LOADER_CONFIG);
+    const triplet = TRIPLETS[needer.binary.architecture];
+    const folders = [
+      ...ownFolders(needer),
+      ...needer.inheritedFolders,
+      ...(await configured),
+      ...(triplet === undefined ? [] : [`/lib/${triplet}`, `/usr/lib/${triplet}`]),
+      ...SYSTEM_FOLDERS,
+    ];
+    const paths = name.includes('/')
+      ? [name]
+      : [...shippedAs(name), ...folders.map((folder) => join(folder, name))];
+    for (const path of paths) {
+      // A library of another architecture is passed over, as the loader does.
+      if (await isBinaryOf(path, needer.binary)) return path;
+    }
+    return null;
+  }
+
+  async function findMachO(name: string, needer: Needer): Promise<string | null> {
+    const paths = name.startsWith('@rpath/')
+      ? [...ownFolders(needer), ...needer.inheritedFolders].map((folder) =>
+          join(folder, name.slice('@rpath/'.length)),
+        )
+      : [expandTokens(name, needer.path, executable)];
+    for (const path of [...paths, ...shippedAs(basename(name))]) {
+      if (await isFile(path)) return path;
+    }
+    // macOS keeps its own libraries in one cache; they are not files.
+    return /^\/(usr\/lib|System)\//.test(name) ? name : null;
+  }
+
+  async function findDll(name: string): Promise<string | null> {
+    const folder = dirname(executable);
+    const beside = (await readdir(folder).catch(() => [])).map((entry) => join(folder, entry));
+    const wanted = name.toLowerCase();
+    return [...beside, ...shipped].find((path) => basename(path).toLowerCase() === wanted) ?? null;
+  }
+
+  const finders = { elf: findElf, 'mach-o': findMachO, pe: findDll };
+  return {
+    find: (name, needer) => finders[needer.binary.format](name, needer),
+    ownFolders,
+  };
+}
+
+function expandTokens(text: string, path: string, executable: string): string {
+  const expanded = text
+    .replaceAll(/\$ORIGIN|\$\{ORIGIN\}|@loader_path/g, dirname(path))
+    .replaceAll('@executable_path', dirname(executable));
+  return resolve(dirname(path), expanded);
+}
+
+async function isBinaryOf(path: string, like: LinkedBinary): Promise<boolean> {
+  if (!(await isFile(path))) return false;
+  const binary = await readLinkedBinary(path).catch(() => undefined);
+  return binary?.format === like.format && binary.architecture === like.architecture;
+}
+
+function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (entry) => entry.isFile(),
+    () => false,
+  );
+}
+
+async function readLoaderConfig(path: string, depth = 0): Promise<readonly string[]> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const folders: string[] = [];
+  for (const line of text.split('\n').map((entry) => entry.replace(/#.*$/, '').trim())) {
+    const [, pattern] = /^include\s+(.+)$/.exec(line) ?? [];
+    if (pattern === undefined) {
+      if (line.startsWith('/')) folders.push(line);
+    } else if (depth < LOADER_CONFIG_DEPTH_MAX) {
+      for (const file of await expandPattern(pattern, dirname(path))) {
+        folders.push(...(await readLoaderConfig(file, depth + 1)));
+      }
+    }
+  }
+  return folders;
+}
+
+/** `include` takes a pattern in its last part alone. */
+async function expandPattern(pattern: string, home: string): Promise<readonly string[]> {
+  const whole = isAbsolute(pattern) ? pattern : join(home, pattern);
+  const folder = await realpath(dirname(whole)).catch(() => dirname(whole));
+  const [before = '', after = ''] = basename(whole).split('*');
+  const entries = await readdir(folder).catch(() => []);
+  return entries
+    .filter((entry) => entry.startsWith(before) && entry.endsWith(after))
+    .toSorted()
+    .map((entry) => join(folder, entry));
+}

@@ -1,0 +1,81 @@
+import { createLibrarySearch, type Needer } from './library-search.ts';
+import type { LinkedBinary } from './linked-binary.ts';
+import { readLinkedBinary } from './read-linked-binary.ts';
+import { followShellWrapper } from './shell-wrapper.ts';
+
+const DEPENDENCIES_MAX = 5000;
+// Contracts of Windows itself, which no file of that name fulfils.
+const API_SET = /^(api|ext)-ms-/i;
+
+/** A shared library that a binary needs, and where the loader will find it; null is nowhere. */
+export interface RuntimeDep {
+  readonly name: string;
+  readonly resolved: string | null;
+}
+
+/** The binary that was really scanned, and everything that it needs. */
+export interface RuntimeScan {
+  readonly path: string;
+  /** Undefined where the file is no binary of a known kind. */
+  readonly binary: LinkedBinary | undefined;
+  readonly dependencies: readonly RuntimeDep[];
+}
+
+export interface ScanOptions {
+  /** Libraries that are shipped with the program: they provide what it needs, and their own needs are listed too. */
+  readonly shipped?: readonly string[];
+}
+
+/** Lists the shared libraries that a program needs, its libraries' own needs included. The program is read and never run. */
+export async function collectRuntimeDeps(
+  path: string,
+  options: ScanOptions = {},
+): Promise<readonly RuntimeDep[]> {
+  return (await scanRuntime(path, options)).dependencies;
+}
+
+/** The same, with the file that a launcher script led to. */
+export async function scanRuntime(
+  path: string,
+  { shipped = [] }: ScanOptions = {},
+): Promise<RuntimeScan> {
+  const executable = await followShellWrapper(path);
+  const binary = await readLinkedBinary(executable);
+  const search = createLibrarySearch({ executable, shipped });
+  const found = new Map<string, RuntimeDep>();
+  const queue = [...neederOf(executable, binary), ...(await readShipped(shipped))];
+  for (let needer = queue.shift(); needer !== undefined; needer = queue.shift()) {
+    const handedDown = [
+      ...(needer.binary.handsRunPathsDown ? search.ownFolders(needer) : []),
+      ...needer.inheritedFolders,
+    ];
+    for (const name of needer.binary.needed) {
+      if (found.has(name) || API_SET.test(name) || found.size >= DEPENDENCIES_MAX) continue;
+      const resolved = await search.find(name, needer);
+      found.set(name, { name, resolved });
+      if (resolved === null) continue;
+      queue.push(...neederOf(resolved, await readIfThere(resolved), handedDown));
+    }
+  }
+  return { path: executable, binary, dependencies: [...found.values()] };
+}
+
+function neederOf(
+  path: string,
+  binary: LinkedBinary | undefined,
+  inheritedFolders: readonly string[] = [],
+): readonly Needer[] {
+  return binary === undefined ? [] : [{ path, binary, inheritedFolders }];
+}
+
+async function readShipped(paths: readonly string[]): Promise<readonly Needer[]> {
+  const read = await Promise.all(
+    paths.map(async (path) => neederOf(path, await readIfThere(path))),
+  );
+  return read.flat();
+}
+
+/** A library that cannot be read further is still found. */
+function readIfThere(path: string): Promise<LinkedBinary | undefined> {
+  return readLinkedBinary(path).catch(() => undefined);
+}

@@ -1,0 +1,36 @@
+import type { Clock } from '@model-gateway/kernel';
+import { createConsoleLog, type ConsoleLog } from './console-log.ts';
+import { createEventHub, type EventHub } from './event-hub.ts';
+import { createNetworkLog, type NetworkLog } from './network-log.ts';
+import { createWebSocketLog, type WebSocketLog } from './websocket-log.ts';
+
+/** What the pages of a session said and did, the newest of it. It outlives a restart of the browser. */
+export interface Captures {
+  readonly console: ConsoleLog;
+  readonly network: NetworkLog;
+  readonly webSockets: WebSocketLog;
+  readonly events: EventHub;
+  /** A new document took the place of the active page: what came before is no longer of this page. */
+  navigated(url: string): void;
+}
+
+/** One sequence of numbers for all of them, so that a caller can merge what they tell. */
+export type NextSequence = () => number;
+
+/** Starts with nothing captured. */
+export function createCaptures(clock: Clock): Captures {
+  let sequence = 0;
+  const next: NextSequence = () => (sequence += 1);
+  const events = createEventHub();
+  const console = createConsoleLog({ next, clock, events });
+  return {
+    console,
+    network: createNetworkLog({ next, clock, events }),
+    webSockets: createWebSocketLog({ next, clock, events }),
+    events,
+    navigated(url) {
+      console.startPage();
+      events.publish('navigation', { url });
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import type { Clock } from '@model-gateway/kernel';
+import type { NextSequence } from './captures.ts';
+import type { EventHub } from './event-hub.ts';
+import { createRing, pageOf } from './ring.ts';
+
+const CONSOLE_ENTRIES_MAX = 1_000;
+const TEXT_CHARS_MAX = 10_000;
+
+/** From the gravest to the least. */
+export const CONSOLE_LEVELS = ['error', 'warning', 'info', 'debug'] as const;
+export type ConsoleLevel = (typeof CONSOLE_LEVELS)[number];
+export const CONSOLE_SOURCES = ['console', 'exception', 'network', 'worker', 'security'] as const;
+export type ConsoleSource = (typeof CONSOLE_SOURCES)[number];
+
+/** Something that a page wrote to its console, or that the browser wrote there about it. */
+export interface ConsoleMessage {
+  readonly level: ConsoleLevel;
+  readonly text: string;
+  readonly source: ConsoleSource;
+  readonly url: string;
+  /** From 1; null where it is not known. */
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly stack?: string;
+  /** A rejected promise that nobody caught. */
+  readonly isRejection?: boolean;
+}
+
+/** A captured message as callers get it. */
+export interface ConsoleEntry extends Omit<ConsoleMessage, 'isRejection'> {
+  readonly seq: number;
+  readonly timestamp: string;
+  /** How often the same was written in a row. */
+  readonly count: number;
+}
+
+export interface ConsoleQuery {
+  /** At least this grave. */
+  readonly level?: ConsoleLevel;
+  readonly source?: ConsoleSource;
+  readonly since?: number;
+  readonly limit: number;
+  /** Also what earlier pages wrote. */
+  readonly all: boolean;
+}
+
+export interface ConsoleLog {
+  add(message: ConsoleMessage): void;
+  /** Those that fit, from the oldest to the newest. */
+  query(query: ConsoleQuery): {
+    readonly entries: readonly ConsoleEntry[];
+    readonly next: number;
+    readonly dropped: number;
+  };
+  /** Uncaught errors, and rejections that nobody handled. */
+  failures(): { readonly errors: readonly ConsoleEntry[]; readonly rejections: readonly ConsoleEntry[] };
+  /** How many errors and warnings the page of now wrote. */
+  counts(): { readonly errors: number; readonly warnings: number };
+  startPage(): void;
+  clear(): number;
+}
+
+interface Kept {
+  entry: ConsoleEntry;
+  readonly isRejection: boolean;
+}
+
+/** An empty console log. */
+export function createConsoleLog({
+  next,
+  clock,
+  events,
+}: {
+  readonly next: NextSequence;
+  readonly clock: Clock;
+  readonly events: EventHub;
+}): ConsoleLog {
+  const ring = createRing<Kept>(CONSOLE_ENTRIES_MAX);
+  let pageStart = 0;
+  let errors = 0;
+  let warnings = 0;
+
+  function keep({ isRejection = false, ...message }: ConsoleMessage): ConsoleEntry {
+    const seq = next();
+    const timestamp = new Date(clock.now()).toISOString();
+    const text = clip(message.text);
+    const last = ring.last();
+    if (last !== undefined && last.entry.seq > pageStart && isSame(last.entry, message, text)) {
+      last.entry = { ...last.entry, seq, timestamp, count: last.entry.count + 1 };
+      return last.entry;
+    }
+    const entry: ConsoleEntry = { seq, timestamp, count: 1, ...message, text };
+    ring.add({ entry, isRejection });
+    return entry;
+  }
+
+  return {
+    add(message) {
+      if (message.level === 'error') errors += 1;
+      if (message.level === 'warning') warnings += 1;
+      events.publish('console', keep(message));
+    },
+    query({ level = 'debug', source, since = 0, limit, all }) {
+      const gravest = CONSOLE_LEVELS.slice(0, CONSOLE_LEVELS.indexOf(level) + 1);
+      const from = all ? since : Math.max(since, pageStart);
+      const found = ring
+        .entries()
+        .map(({ entry }) => entry)
+        .filter((entry) => entry.seq > from && gravest.includes(entry.level))
+        .filter((entry) => source === undefined || entry.source === source);
+      const { page: entries, next: following } = pageOf(found, since, limit);
+      return { entries, next: following, dropped: ring.dropped };
+    },
+    failures() {
+      const thrown = ring.entries().filter(({ entry }) => entry.source === 'exception');
+      return {
+        errors: thrown.filter(({ isRejection }) => !isRejection).map(({ entry }) => entry),
+        rejections: thrown.filter(({ isRejection }) => isRejection).map(({ entry }) => entry),
+      };
+    },
+    counts: () => ({ errors, warnings }),
+    startPage() {
+      pageStart = next();
+      errors = 0;
+      warnings = 0;
+    },
+    clear() {
+      errors = 0;
+      warnings = 0;
+      return ring.clear();
+    },
+  };
+}
+
+function clip(text: string): string {
+  return text.length <= TEXT_CHARS_MAX ? text : `${text.slice(0, TEXT_CHARS_MAX)}…`;
+}
+
+function isSame(entry: ConsoleEntry, message: Omit<ConsoleMessage, 'isRejection'>, text: string): boolean {
+  return (
+    entry.text === text &&
+    entry.level === message.level &&
+    entry.source === message.source &&
+    entry.url === message.url &&
+    entry.line === message.line
+  );
+}

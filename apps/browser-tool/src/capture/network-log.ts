@@ -1,0 +1,184 @@
+import type { Clock } from '@model-gateway/kernel';
+import type { NextSequence } from './captures.ts';
+import type { EventHub } from './event-hub.ts';
+import { createRing, pageOf } from './ring.ts';
+
+const REQUESTS_MAX = 1_000;
+
+/** A request that a page sent, as callers get it in lists. */
+export interface NetworkEntry {
+  readonly seq: number;
+  readonly id: string;
+  /** The last part of the path. */
+  readonly name: string;
+  readonly url: string;
+  readonly method: string;
+  /** `document`, `fetch`, `image` and so on. */
+  readonly type: string;
+  readonly status: number | null;
+  /** Milliseconds until the last byte; null while it is under way. */
+  readonly duration: number | null;
+  /** Bytes over the wire. */
+  readonly size: number;
+  readonly started_at: string;
+  readonly from_cache: boolean;
+  /** Why it failed, such as `net::ERR_CONNECTION_REFUSED`. */
+  readonly failed: string | null;
+  readonly initiator: string;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What is kept of a request besides what lists show. */
+export interface NetworkRecord extends NetworkEntry {
+  readonly request_headers: Headers;
+  readonly response_headers: Headers;
+  readonly post_data: string | null;
+}
+
+export type NewRequest = Pick<
+  NetworkRecord,
+  'url' | 'method' | 'type' | 'initiator' | 'request_headers' | 'post_data'
+>;
+
+export type RequestChange = Partial<
+  Pick<
+    NetworkRecord,
+    | 'status'
+    | 'type'
+    | 'size'
+    | 'from_cache'
+    | 'failed'
+    | 'request_headers'
+    | 'response_headers'
+    | 'post_data'
+  >
+>;
+
+export interface NetworkQuery {
+  readonly type?: string;
+  /** `404`, `4xx` or several of them. */
+  readonly status?: readonly string[];
+  /** A part of the URL. */
+  readonly url?: string;
+  readonly method?: string;
+  readonly failed?: boolean;
+  readonly since?: number;
+  readonly limit: number;
+}
+
+export interface NetworkLog {
+  /** Answers the id under which it is kept. */
+  start(request: NewRequest): string;
+  change(id: string, change: RequestChange): void;
+  /** The last byte came, or the failure. */
+  finish(id: string, change: RequestChange): void;
+  find(id: string): NetworkRecord | undefined;
+  query(query: NetworkQuery): {
+    readonly resources: readonly NetworkEntry[];
+    readonly next: number;
+    readonly dropped: number;
+  };
+  clear(): number;
+}
+
+/** An empty network log. */
+export function createNetworkLog({
+  next,
+  clock,
+  events,
+}: {
+  readonly next: NextSequence;
+  readonly clock: Clock;
+  readonly events: EventHub;
+}): NetworkLog {
+  const records = new Map<string, NetworkRecord>();
+  const ring = createRing<string>(REQUESTS_MAX, (id) => records.delete(id));
+
+  function change(id: string, changes: RequestChange): NetworkRecord | undefined {
+    const record = records.get(id);
+    if (record === undefined) return undefined;
+    const changed = { ...record, ...changes };
+    records.set(id, changed);
+    return changed;
+  }
+
+  return {
+    start(request) {
+      const seq = next();
+      const id = `r${seq}`;
+      records.set(id, {
+        seq,
+        id,
+        name: nameOf(request.url),
+        status: null,
+        duration: null,
+        size: 0,
+        started_at: new Date(clock.now()).toISOString(),
+        from_cache: false,
+        failed: null,
+        response_headers: {},
+        ...request,
+      });
+      ring.add(id);
+      return id;
+    },
+    change(id, changes) {
+      change(id, changes);
+    },
+    finish(id, changes) {
+      const record = change(id, changes);
+      if (record === undefined || record.duration !== null) return;
+      const finished = { ...record, duration: clock.now() - Date.parse(record.started_at) };
+      records.set(id, finished);
+      events.publish('network', listed(finished));
+    },
+    find: (id) => records.get(id),
+    query({ since = 0, limit, ...filter }) {
+      const found = ring
+        .entries()
+        .flatMap((id) => records.get(id) ?? [])
+        .filter((record) => record.seq > since && fits(record, filter));
+      const { page, next: following } = pageOf(found, since, limit);
+      return { resources: page.map(listed), next: following, dropped: ring.dropped };
+    },
+    clear() {
+      records.clear();
+      return ring.clear();
+    },
+  };
+}
+
+function listed({
+  request_headers: _request,
+  response_headers: _response,
+  post_data: _post,
+  ...entry
+}: NetworkRecord): NetworkEntry {
+  return entry;
+}
+
+function fits(record: NetworkRecord, filter: Omit<NetworkQuery, 'since' | 'limit'>): boolean {
+  const { type, status, url, method, failed } = filter;
+  if (type !== undefined && !type.toLowerCase().split(',').includes(record.type)) return false;
+  if (status !== undefined && !status.some((wanted) => fitsStatus(record.status, wanted))) {
+    return false;
+  }
+  if (url !== undefined && !record.url.includes(url)) return false;
+  if (method !== undefined && record.method !== method.toUpperCase()) return false;
+  return failed === undefined || (record.failed !== null) === failed;
+}
+
+function fitsStatus(status: number | null, wanted: string): boolean {
+  if (status === null) return false;
+  return /^[1-5]xx$/i.test(wanted)
+    ? Math.floor(status / 100) === Number(wanted[0])
+    : String(status) === wanted;
+}
+
+function nameOf(url: string): string {
+  if (!URL.canParse(url)) return url.slice(0, 80);
+  const { protocol, pathname, host } = new URL(url);
+  if (protocol === 'data:') return `${url.slice(0, 40)}…`;
+  return pathname.split('/').findLast((part) => part !== '') ?? host;
+}

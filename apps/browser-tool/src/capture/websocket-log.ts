@@ -1,0 +1,164 @@
+import type { Clock } from '@model-gateway/kernel';
+import type { NextSequence } from './captures.ts';
+import type { EventHub } from './event-hub.ts';
+import { createRing, pageOf, type Ring } from './ring.ts';
+
+const CONNECTIONS_MAX = 200;
+const FRAMES_MAX = 500;
+const PAYLOAD_BYTES_MAX = 64 * 1024;
+
+/** A WebSocket of a page, as callers get it. */
+export interface WebSocketConnection {
+  readonly id: string;
+  readonly url: string;
+  readonly state: 'connecting' | 'open' | 'closed' | 'error';
+  readonly created_at_ms: number;
+  readonly closed_at_ms: number | null;
+  readonly frames_sent: number;
+  readonly frames_received: number;
+  readonly bytes: number;
+  readonly error?: string;
+}
+
+/** One frame: its text, or base64 where it is binary. */
+export interface WebSocketFrame {
+  readonly seq: number;
+  readonly direction: 'sent' | 'received';
+  readonly opcode: number;
+  readonly text?: string;
+  readonly base64?: string;
+  readonly size: number;
+  readonly timestamp: string;
+  readonly truncated: boolean;
+}
+
+export interface NewFrame {
+  readonly direction: 'sent' | 'received';
+  readonly opcode: number;
+  /** Text, or base64 where the opcode says binary. */
+  readonly payload: string;
+}
+
+export interface WebSocketLog {
+  /** Answers the id under which it is kept. */
+  open(url: string): string;
+  /** The handshake is done. */
+  opened(id: string): void;
+  frame(id: string, frame: NewFrame): void;
+  fail(id: string, error: string): void;
+  close(id: string): void;
+  connections(): readonly WebSocketConnection[];
+  /** Undefined for a connection that is not kept. */
+  frames(
+    id: string,
+    since: number,
+    limit: number,
+  ):
+    | {
+        readonly frames: readonly WebSocketFrame[];
+        readonly next: number;
+        readonly dropped: number;
+      }
+    | undefined;
+  clear(): number;
+}
+
+interface Kept {
+  connection: WebSocketConnection;
+  readonly frames: Ring<WebSocketFrame>;
+}
+
+/** An empty WebSocket log. */
+export function createWebSocketLog({
+  next,
+  clock,
+  events,
+}: {
+  readonly next: NextSequence;
+  readonly clock: Clock;
+  readonly events: EventHub;
+}): WebSocketLog {
+  const kept = new Map<string, Kept>();
+  const ring = createRing<string>(CONNECTIONS_MAX, (id) => kept.delete(id));
+
+  function change(id: string, changes: Partial<WebSocketConnection>): void {
+    const entry = kept.get(id);
+    if (entry === undefined) return;
+    entry.connection = { ...entry.connection, ...changes };
+    events.publish('websocket', { event: entry.connection.state, ...entry.connection });
+  }
+
+  return {
+    open(url) {
+      const id = `w${next()}`;
+      const connection: WebSocketConnection = {
+        id,
+        url,
+        state: 'connecting',
+        created_at_ms: clock.now(),
+        closed_at_ms: null,
+        frames_sent: 0,
+        frames_received: 0,
+        bytes: 0,
+      };
+      kept.set(id, { connection, frames: createRing(FRAMES_MAX) });
+      ring.add(id);
+      events.publish('websocket', { event: 'connecting', ...connection });
+      return id;
+    },
+    opened: (id) => change(id, { state: 'open' }),
+    frame(id, frame) {
+      const entry = kept.get(id);
+      if (entry === undefined) return;
+      const timestamp = new Date(clock.now()).toISOString();
+      const record = frameRecord(frame, { seq: next(), timestamp });
+      entry.frames.add(record);
+      const { connection } = entry;
+      entry.connection = {
+        ...connection,
+        bytes: connection.bytes + record.size,
+        frames_sent: connection.frames_sent + (frame.direction === 'sent' ? 1 : 0),
+        frames_received: connection.frames_received + (frame.direction === 'received' ? 1 : 0),
+      };
+      events.publish('websocket', { event: 'frame', id, ...record });
+    },
+    fail: (id, error) => change(id, { state: 'error', error }),
+    close(id) {
+      const state = kept.get(id)?.connection.state === 'error' ? 'error' : 'closed';
+      change(id, { state, closed_at_ms: clock.now() });
+    },
+    connections: () => ring.entries().flatMap((id) => kept.get(id)?.connection ?? []),
+    frames(id, since, limit) {
+      const entry = kept.get(id);
+      if (entry === undefined) return undefined;
+      const found = entry.frames.entries().filter(({ seq }) => seq > since);
+      const { page, next: following } = pageOf(found, since, limit);
+      return { frames: page, next: following, dropped: entry.frames.dropped };
+    },
+    clear() {
+      kept.clear();
+      return ring.clear();
+    },
+  };
+}
+
+const OPCODE_TEXT = 1;
+
+function frameRecord(
+  { direction, opcode, payload }: NewFrame,
+  stamp: Pick<WebSocketFrame, 'seq' | 'timestamp'>,
+): WebSocketFrame {
+  const bytes = Buffer.from(payload, opcode === OPCODE_TEXT ? 'utf8' : 'base64');
+  const truncated = bytes.length > PAYLOAD_BYTES_MAX;
+  const shown = truncated ? bytes.subarray(0, PAYLOAD_BYTES_MAX) : bytes;
+  return {
+    ...stamp,
+    direction,
+    opcode,
+    ...(opcode === OPCODE_TEXT
+      ? { text: shown.toString('utf8') }
+      : { base64: shown.toString('base64') }),
+    size: bytes.length,
+    truncated,
+  };
+}

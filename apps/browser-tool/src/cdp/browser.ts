@@ -1,0 +1,164 @@
+import type { Protocol } from 'devtools-protocol';
+import type { Call, CallNotes, EngineContext, Viewport } from '../engine.ts';
+import { ToolError } from '../tool-error.ts';
+import type { CdpEvent, Connection } from './connection.ts';
+import { createPage, type Page, type PageOwner } from './page.ts';
+import { createRequestRules } from './request-rules.ts';
+
+/** The tabs of a browser. There is always one that commands go to. */
+export interface Browser {
+  /** The tab that commands go to, ready for them; a new one where there was none. */
+  activePage(): Promise<Page>;
+  /** The active tab as it is, for reading alone. */
+  readonly current: Page | undefined;
+  /** The call that runs now; dialogs, downloads and new tabs are reported to it. */
+  begin(call: Call): () => void;
+  /** Closes the active tab and opens a new one in its place. */
+  replacePage(): Promise<Page>;
+  resize(viewport: Viewport, deviceScaleFactor: number, mobile: boolean): Promise<void>;
+  readonly viewport: Viewport;
+}
+
+const PAGES_ALONE = [{ type: 'page' }, { exclude: true }];
+const FIRST_PAGE_TIMEOUT_MS = 10_000;
+
+/** Takes charge of a browser that just started. */
+export async function createBrowser(
+  connection: Connection,
+  context: Pick<EngineContext, 'captures' | 'viewport' | 'proxy' | 'allowedOrigins' | 'log' | 'signal'>,
+): Promise<Browser> {
+  const pages: Page[] = [];
+  const rules = createRequestRules(connection, context);
+  let active: Page | undefined;
+  let call: Call | undefined;
+  let leftOver = emptyNotes();
+  let metrics = metricsOf(context.viewport, 1, false);
+  let tellFirst: () => void = () => undefined;
+  const first = new Promise<void>((resolve) => {
+    tellFirst = resolve;
+  });
+
+  const owner: PageOwner = {
+    captures: context.captures,
+    notes: () => call?.notes ?? leftOver,
+    dialogAnswer: () => ({ answer: call?.dialog, promptText: call?.promptText }),
+    viewport: () => [metrics.width, metrics.height],
+    metrics: () => metrics,
+    guardSession: (sessionId) => rules.guard(sessionId),
+    isActive: (page) => page === active,
+  };
+
+  function attached({ sessionId, targetInfo }: Protocol.Target.AttachedToTargetEvent): void {
+    const page = createPage(connection, owner, targetInfo.targetId, sessionId);
+    // Whoever needs the page awaits it; one that goes away at once is nobody's failure.
+    page.ready.catch(() => undefined);
+    const isPopup = active !== undefined && !active.isGone && targetInfo.openerId !== undefined;
+    pages.push(page);
+    active = page;
+    if (isPopup) owner.notes().openedTab = { url: targetInfo.url };
+    tellFirst();
+  }
+
+  function detached(sessionId: string): void {
+    const index = pages.findIndex((page) => page.sessionId === sessionId);
+    const [page] = index < 0 ? [] : pages.splice(index, 1);
+    if (page === undefined) return;
+    page.end('closed');
+    if (active === page) active = pages.at(-1);
+  }
+
+  connection.listen((event) => {
+    if (event.sessionId === undefined) onBrowser(event);
+    else {
+      rules.handle(event);
+      pages.find((page) => page.owns(event.sessionId ?? ''))?.handle(event);
+    }
+  });
+
+  function onBrowser(event: CdpEvent): void {
+    switch (event.method) {
+      case 'Target.attachedToTarget':
+        attached(event.params);
+        break;
+      case 'Target.detachedFromTarget':
+        detached(event.params.sessionId);
+        break;
+      case 'Target.targetCrashed':
+        pages.find((page) => page.targetId === event.params.targetId)?.end('crashed');
+        break;
+      case 'Browser.downloadWillBegin': {
+        const { url, suggestedFilename } = event.params;
+        owner.notes().downloads.push({ url, filename: suggestedFilename, action: 'denied' });
+        active?.changes.emit();
+        break;
+      }
+      default:
+    }
+  }
+
+  async function openPage(): Promise<Page> {
+    await connection.send('Target.createTarget', { url: 'about:blank' });
+    if (active === undefined) throw new ToolError('BROWSER_CRASHED', 'The browser opened no tab.');
+    await active.ready;
+    return active;
+  }
+
+  await Promise.all([
+    connection.send('Target.setAutoAttach', {
+      autoAttach: true,
+      waitForDebuggerOnStart: true,
+      flatten: true,
+      filter: PAGES_ALONE,
+    }),
+    connection.send('Target.setDiscoverTargets', { discover: true, filter: PAGES_ALONE }),
+    connection.send('Browser.setDownloadBehavior', { behavior: 'deny', eventsEnabled: true }),
+  ]);
+  await Promise.race([first, new Promise((resolve) => setTimeout(resolve, FIRST_PAGE_TIMEOUT_MS).unref())]);
+
+  return {
+    get current() {
+      return active;
+    },
+    get viewport(): Viewport {
+      return [metrics.width, metrics.height];
+    },
+    async activePage() {
+      const page = active;
+      if (page === undefined) return openPage();
+      await page.ready;
+      return page;
+    },
+    begin(next) {
+      call = next;
+      next.notes.dialogs.push(...leftOver.dialogs);
+      next.notes.downloads.push(...leftOver.downloads);
+      next.notes.openedTab = leftOver.openedTab;
+      leftOver = emptyNotes();
+      return () => {
+        if (call === next) call = undefined;
+      };
+    },
+    async replacePage() {
+      const old = active;
+      const page = await openPage();
+      if (old !== undefined && old !== page) {
+        void connection.send('Target.closeTarget', { targetId: old.targetId }).catch(() => undefined);
+      }
+      return page;
+    },
+    async resize(viewport, deviceScaleFactor, mobile) {
+      metrics = metricsOf(viewport, deviceScaleFactor, mobile);
+      await Promise.all(
+        pages.map((page) => page.send('Emulation.setDeviceMetricsOverride', metrics)),
+      );
+    },
+  };
+}
+
+function metricsOf([width, height]: Viewport, deviceScaleFactor: number, mobile: boolean) {
+  return { width, height, deviceScaleFactor, mobile };
+}
+
+function emptyNotes(): CallNotes {
+  return { dialogs: [], downloads: [], openedTab: undefined };
+}

@@ -1,0 +1,130 @@
+import type { Protocol } from 'devtools-protocol';
+import type { Captures } from '../capture/captures.ts';
+import type { ConsoleLevel, ConsoleSource } from '../capture/console-log.ts';
+import type { CdpEvent } from './connection.ts';
+
+/** Hears what pages and workers write to the console. */
+export interface ConsoleCapture {
+  /** Tells what kind of target a session belongs to. */
+  name(sessionId: string, type: string): void;
+  handle(event: CdpEvent, pageUrl: string): void;
+}
+
+const STACK_LINES_MAX = 10;
+
+/** Writes into the console log of a session. */
+export function createConsoleCapture(captures: Captures): ConsoleCapture {
+  const workers = new Set<string>();
+  return {
+    name(sessionId, type) {
+      if (type !== 'iframe' && type !== 'page') workers.add(sessionId);
+    },
+    handle(event, pageUrl) {
+      const isWorker = workers.has(event.sessionId ?? '');
+      switch (event.method) {
+        case 'Runtime.consoleAPICalled': {
+          const { type, args, stackTrace } = event.params;
+          if (type === 'clear' || type === 'endGroup') break;
+          const level = LEVELS[type] ?? 'info';
+          captures.console.add({
+            level,
+            text: args.map(shown).join(' '),
+            source: isWorker ? 'worker' : 'console',
+            ...placeOf(stackTrace?.callFrames[0], pageUrl),
+            ...(level === 'error' ? stackOf(stackTrace) : {}),
+          });
+          break;
+        }
+        case 'Runtime.exceptionThrown':
+          captures.console.add(thrown(event.params.exceptionDetails, pageUrl));
+          break;
+        case 'Log.entryAdded': {
+          const { source, level, text, url, lineNumber, stackTrace } = event.params.entry;
+          captures.console.add({
+            level: LEVELS[level] ?? 'info',
+            text: url === undefined || source !== 'network' ? text : `${text} (${url})`,
+            source: LOG_SOURCES[source] ?? 'console',
+            url: url ?? stackTrace?.callFrames[0]?.url ?? pageUrl,
+            line: lineNumber === undefined ? null : lineNumber + 1,
+            column: null,
+          });
+          break;
+        }
+        default:
+      }
+    },
+  };
+}
+
+const LEVELS: Readonly<Record<string, ConsoleLevel>> = {
+  assert: 'error',
+  debug: 'debug',
+  error: 'error',
+  verbose: 'debug',
+  warning: 'warning',
+};
+
+const LOG_SOURCES: Readonly<Record<string, ConsoleSource>> = {
+  network: 'network',
+  security: 'security',
+  worker: 'worker',
+};
+
+function thrown(
+  details: Protocol.Runtime.ExceptionDetails,
+  pageUrl: string,
+): Parameters<Captures['console']['add']>[0] {
+  const { exception, text, lineNumber, columnNumber, url, stackTrace } = details;
+  const description = exception?.description ?? (exception === undefined ? text : shown(exception));
+  const [first = ''] = description.split('\n');
+  return {
+    level: 'error',
+    text: first === '' ? text : first,
+    source: 'exception',
+    url: url ?? stackTrace?.callFrames[0]?.url ?? pageUrl,
+    line: lineNumber + 1,
+    column: columnNumber + 1,
+    ...(description.includes('\n') ? { stack: description } : stackOf(stackTrace)),
+    isRejection: text.includes('(in promise)'),
+  };
+}
+
+function placeOf(
+  frame: Protocol.Runtime.CallFrame | undefined,
+  pageUrl: string,
+): { readonly url: string; readonly line: number | null; readonly column: number | null } {
+  if (frame === undefined) return { url: pageUrl, line: null, column: null };
+  const { url, lineNumber, columnNumber } = frame;
+  return { url: url === '' ? pageUrl : url, line: lineNumber + 1, column: columnNumber + 1 };
+}
+
+function stackOf(stack: Protocol.Runtime.StackTrace | undefined): { readonly stack?: string } {
+  if (stack === undefined) return {};
+  const lines = stack.callFrames
+    .slice(0, STACK_LINES_MAX)
+    .map(
+      ({ functionName, url, lineNumber, columnNumber }) =>
+        `at ${functionName || '<anonymous>'} (${url}:${lineNumber + 1}:${columnNumber + 1})`,
+    );
+  return { stack: lines.join('\n') };
+}
+
+/** A value as the console shows it. */
+function shown(value: Protocol.Runtime.RemoteObject): string {
+  if (value.type === 'string') return String(value.value);
+  if (value.unserializableValue !== undefined) return value.unserializableValue;
+  if (value.type === 'undefined') return 'undefined';
+  if (value.subtype === 'null') return 'null';
+  if (value.preview !== undefined && value.subtype !== 'error') return preview(value.preview);
+  return value.description ?? JSON.stringify(value.value) ?? value.type;
+}
+
+function preview({ subtype, properties, overflow, description, entries }: Protocol.Runtime.ObjectPreview): string {
+  if (entries !== undefined || (properties.length === 0 && description !== 'Object')) return description ?? '';
+  const rest = overflow ? ', …' : '';
+  const valueOf = ({ type, value = '' }: Protocol.Runtime.PropertyPreview): string =>
+    type === 'string' ? JSON.stringify(value) : value;
+  if (subtype === 'array') return `[${properties.map(valueOf).join(', ')}${rest}]`;
+  const name = description === 'Object' || description === undefined ? '' : `${description} `;
+  return `${name}{${properties.map((each) => `${each.name}: ${valueOf(each)}`).join(', ')}${rest}}`;
+}

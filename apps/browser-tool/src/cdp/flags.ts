@@ -1,0 +1,59 @@
+import type { Viewport } from '../engine.ts';
+
+interface FlagOptions {
+  readonly sandbox: boolean;
+  readonly viewport: Viewport;
+  readonly proxyServer: string | undefined;
+}
+
+const FEATURES_OFF = [
+  // A document that comes back alive would have two lives with the same refs.
+  'BackForwardCache',
+  'DialMediaRouteProvider',
+  'MediaRouter',
+  'OptimizationHints',
+  'PaintHolding',
+  'Translate',
+].join(',');
+
+/** How Chromium is started: without a window, without traffic of its own, and so that it ends with us. */
+export function chromiumFlags({ sandbox, viewport, proxyServer }: FlagOptions): readonly string[] {
+  return [
+    '--headless',
+    // Both: the browser ends when our end of the pipe closes, and commands go through the port.
+    '--remote-debugging-pipe',
+    '--remote-debugging-port=0',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--no-default-browser-check',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-default-apps',
+    '--disable-sync',
+    '--disable-extensions',
+    '--disable-breakpad',
+    '--disable-crash-reporter',
+    '--disable-client-side-phishing-detection',
+    '--disable-domain-reliability',
+    '--disable-hang-monitor',
+    '--disable-popup-blocking',
+    '--disable-prompt-on-repost',
+    '--disable-backgrounding-occluded-windows',
+    '--disable-background-timer-throttling',
+    '--disable-renderer-backgrounding',
+    '--disable-dev-shm-usage',
+    '--disable-search-engine-choice-screen',
+    '--metrics-recording-only',
+    '--mute-audio',
+    '--password-store=basic',
+    '--use-mock-keychain',
+    '--hide-scrollbars',
+    `--disable-features=${FEATURES_OFF}`,
+    `--window-size=${viewport.join(',')}`,
+    ...(sandbox ? [] : ['--no-sandbox']),
+    ...(proxyServer === undefined
+      ? []
+      : [`--proxy-server=${proxyServer}`, '--proxy-bypass-list=<-loopback>']),
+  ];
+}

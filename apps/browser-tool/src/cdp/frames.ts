@@ -1,0 +1,153 @@
+import type { CdpEvent } from './connection.ts';
+
+/** The name of the world in pages where our scripts run. */
+export const AGENT_WORLD = 'browser-tool';
+
+/** A frame of a page: its document, and where scripts for it run. */
+export interface Frame {
+  readonly id: string;
+  readonly parentId: string | undefined;
+  /** Of the process that it lives in; frames of other sites live in other ones than the page. */
+  readonly sessionId: string;
+  readonly loaderId: string;
+  readonly url: string;
+  /** What could not be loaded, where the browser shows its own error page instead. */
+  readonly unreachableUrl: string | undefined;
+  /** The unique ids of the execution contexts. */
+  readonly agentContext: string | undefined;
+  readonly mainContext: string | undefined;
+}
+
+/** The frame as the protocol tells it. */
+interface ProtocolFrame {
+  readonly id: string;
+  readonly parentId?: string | undefined;
+  readonly loaderId: string;
+  readonly url: string;
+  readonly urlFragment?: string | undefined;
+  readonly unreachableUrl?: string | undefined;
+}
+
+interface ProtocolFrameTree {
+  readonly frame: ProtocolFrame;
+  readonly childFrames?: readonly ProtocolFrameTree[] | undefined;
+}
+
+/** The frames of one page, kept up to date by events. */
+export interface FrameTree {
+  find(id: string): Frame | undefined;
+  children(id: string): readonly Frame[];
+  /** Takes over what a session says about its frames at its start. */
+  seed(tree: ProtocolFrameTree, sessionId: string): void;
+  /** A frame moved to the process of this session. */
+  move(id: string, sessionId: string): void;
+  handle(event: CdpEvent): void;
+}
+
+/** Different for every document that a frame ever showed. */
+export const documentIdOf = (frame: Frame): string => `${frame.id}/${frame.loaderId}`;
+
+/** What the address bar would show. */
+export const shownUrl = (frame: Frame): string => frame.unreachableUrl ?? frame.url;
+
+/** A tree without frames. */
+export function createFrameTree(): FrameTree {
+  const frames = new Map<string, Frame>();
+
+  function change(id: string, changes: Partial<Frame>): void {
+    const frame = frames.get(id);
+    if (frame !== undefined) frames.set(id, { ...frame, ...changes });
+  }
+
+  function remove(id: string): void {
+    frames.delete(id);
+    for (const frame of frames.values()) if (frame.parentId === id) remove(frame.id);
+  }
+
+  function navigated(frame: ProtocolFrame, sessionId: string): void {
+    const before = frames.get(frame.id);
+    const isSame = before?.loaderId === frame.loaderId && before.sessionId === sessionId;
+    frames.set(frame.id, {
+      id: frame.id,
+      parentId: frame.parentId ?? before?.parentId,
+      sessionId,
+      loaderId: frame.loaderId,
+      url: frame.url + (frame.urlFragment ?? ''),
+      unreachableUrl: frame.unreachableUrl,
+      // Contexts of the new document may have been told before its navigation; those of the old one are told to be gone.
+      agentContext: isSame || before?.sessionId === sessionId ? before?.agentContext : undefined,
+      mainContext: isSame || before?.sessionId === sessionId ? before?.mainContext : undefined,
+    });
+  }
+
+  function forgetContexts(fits: (frame: Frame, context: string | undefined) => boolean): void {
+    for (const frame of frames.values()) {
+      if (fits(frame, frame.agentContext)) change(frame.id, { agentContext: undefined });
+      if (fits(frame, frame.mainContext)) change(frame.id, { mainContext: undefined });
+    }
+  }
+
+  const tree: FrameTree = {
+    find: (id) => frames.get(id),
+    children: (id) => [...frames.values()].filter((frame) => frame.parentId === id),
+    seed({ frame, childFrames = [] }, sessionId) {
+      navigated(frame, sessionId);
+      for (const child of childFrames) tree.seed(child, sessionId);
+    },
+    move: (id, sessionId) =>
+      change(id, { sessionId, agentContext: undefined, mainContext: undefined }),
+    handle(event) {
+      const sessionId = event.sessionId ?? '';
+      switch (event.method) {
+        case 'Page.frameAttached':
+          if (!frames.has(event.params.frameId)) {
+            frames.set(event.params.frameId, newFrame(event.params, sessionId));
+          }
+          break;
+        case 'Page.frameNavigated':
+          navigated(event.params.frame, sessionId);
+          break;
+        case 'Page.navigatedWithinDocument':
+          change(event.params.frameId, { url: event.params.url });
+          break;
+        case 'Page.frameDetached':
+          if (event.params.reason === 'remove') remove(event.params.frameId);
+          break;
+        case 'Runtime.executionContextCreated': {
+          const { uniqueId, name, auxData } = event.params.context;
+          const { frameId, isDefault } = (auxData ?? {}) as { frameId?: string; isDefault?: boolean };
+          if (frameId === undefined) break;
+          if (isDefault === true) change(frameId, { mainContext: uniqueId });
+          else if (name === AGENT_WORLD) change(frameId, { agentContext: uniqueId });
+          break;
+        }
+        case 'Runtime.executionContextDestroyed': {
+          const gone = event.params.executionContextUniqueId;
+          forgetContexts((_, context) => context === gone);
+          break;
+        }
+        case 'Runtime.executionContextsCleared':
+          forgetContexts((frame) => frame.sessionId === sessionId);
+          break;
+        default:
+      }
+    },
+  };
+  return tree;
+}
+
+function newFrame(
+  { frameId, parentFrameId }: { readonly frameId: string; readonly parentFrameId: string },
+  sessionId: string,
+): Frame {
+  return {
+    id: frameId,
+    parentId: parentFrameId,
+    sessionId,
+    loaderId: '',
+    url: '',
+    unreachableUrl: undefined,
+    agentContext: undefined,
+    mainContext: undefined,
+  };
+}

@@ -1,0 +1,138 @@
+import type { Protocol } from 'devtools-protocol';
+import type { Captures } from '../capture/captures.ts';
+import type { CdpEvent } from './connection.ts';
+
+/** Where the browser knows a captured request. */
+export interface RequestSource {
+  readonly requestId: string;
+  readonly sessionId: string;
+}
+
+/** Hears of requests and WebSockets. */
+export interface NetworkCapture {
+  handle(event: CdpEvent): void;
+  sourceOf(entryId: string): RequestSource | undefined;
+}
+
+const KNOWN_MAX = 2_000;
+
+/** Writes into the network and WebSocket logs of a session. */
+export function createNetworkCapture(captures: Captures): NetworkCapture {
+  const { network, webSockets } = captures;
+  const entries = new Map<string, string>();
+  const sources = new Map<string, RequestSource>();
+  const sockets = new Map<string, string>();
+
+  function started(params: Protocol.Network.RequestWillBeSentEvent, sessionId: string): void {
+    const { requestId, request, redirectResponse, type, initiator } = params;
+    const before = entries.get(requestId);
+    if (before !== undefined && redirectResponse !== undefined) {
+      network.finish(before, answered(redirectResponse));
+    }
+    const id = network.start({
+      url: request.url,
+      method: request.method,
+      type: (type ?? 'Other').toLowerCase(),
+      initiator: initiatorText(initiator),
+      request_headers: request.headers,
+      post_data: request.postData ?? null,
+    });
+    entries.set(requestId, id);
+    sources.set(id, { requestId, sessionId });
+    forgetOldest(entries);
+    forgetOldest(sources);
+  }
+
+  function onRequest(event: CdpEvent): void {
+    const entry = (requestId: string): string => entries.get(requestId) ?? '';
+    switch (event.method) {
+      case 'Network.requestWillBeSent':
+        started(event.params, event.sessionId ?? '');
+        break;
+      case 'Network.requestWillBeSentExtraInfo':
+        network.change(entry(event.params.requestId), { request_headers: event.params.headers });
+        break;
+      case 'Network.responseReceived': {
+        const { requestId, response, type } = event.params;
+        network.change(entry(requestId), { ...answered(response), type: type.toLowerCase() });
+        break;
+      }
+      case 'Network.requestServedFromCache':
+        network.change(entry(event.params.requestId), { from_cache: true });
+        break;
+      case 'Network.loadingFinished': {
+        const { requestId, encodedDataLength } = event.params;
+        network.finish(entry(requestId), { size: Math.round(encodedDataLength) });
+        break;
+      }
+      case 'Network.loadingFailed': {
+        const { requestId, errorText, blockedReason } = event.params;
+        const failed = blockedReason === undefined ? errorText : `${errorText} (${blockedReason})`;
+        network.finish(entry(requestId), { failed });
+        break;
+      }
+      default:
+    }
+  }
+
+  function onSocket(event: CdpEvent): void {
+    const socket = (requestId: string): string => sockets.get(requestId) ?? '';
+    switch (event.method) {
+      case 'Network.webSocketCreated':
+        sockets.set(event.params.requestId, webSockets.open(event.params.url));
+        forgetOldest(sockets);
+        break;
+      case 'Network.webSocketHandshakeResponseReceived':
+        webSockets.opened(socket(event.params.requestId));
+        break;
+      case 'Network.webSocketFrameSent':
+        webSockets.frame(socket(event.params.requestId), frameOf('sent', event.params.response));
+        break;
+      case 'Network.webSocketFrameReceived':
+        webSockets.frame(socket(event.params.requestId), frameOf('received', event.params.response));
+        break;
+      case 'Network.webSocketFrameError':
+        webSockets.fail(socket(event.params.requestId), event.params.errorMessage);
+        break;
+      case 'Network.webSocketClosed':
+        webSockets.close(socket(event.params.requestId));
+        break;
+      default:
+    }
+  }
+
+  return {
+    sourceOf: (entryId) => sources.get(entryId),
+    handle(event) {
+      if (event.method.startsWith('Network.webSocket')) onSocket(event);
+      else if (event.method.startsWith('Network.')) onRequest(event);
+    },
+  };
+}
+
+function answered({ status, headers, fromDiskCache, fromServiceWorker }: Protocol.Network.Response) {
+  return {
+    status,
+    response_headers: headers,
+    ...(fromDiskCache === true || fromServiceWorker === true ? { from_cache: true } : {}),
+  };
+}
+
+function frameOf(
+  direction: 'sent' | 'received',
+  { opcode, payloadData }: Protocol.Network.WebSocketFrame,
+) {
+  return { direction, opcode, payload: payloadData };
+}
+
+function initiatorText({ type, url, lineNumber, stack }: Protocol.Network.Initiator): string {
+  const frame = stack?.callFrames[0];
+  if (frame !== undefined) return `${type} ${frame.url}:${frame.lineNumber + 1}`;
+  if (url === undefined) return type;
+  return lineNumber === undefined ? `${type} ${url}` : `${type} ${url}:${lineNumber + 1}`;
+}
+
+function forgetOldest(known: Map<string, unknown>): void {
+  const [oldest] = known.keys();
+  if (known.size > KNOWN_MAX && oldest !== undefined) known.delete(oldest);
+}

@@ -1,0 +1,228 @@
+import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
+import type { CallNotes, DialogAnswer, DialogReport, Viewport } from '../engine.ts';
+import type { Captures } from '../capture/captures.ts';
+import { agentSource } from '../page-scripts/source.ts';
+import { createChanges, type Changes } from './changes.ts';
+import { createConsoleCapture } from './console-capture.ts';
+import type { CdpEvent, Connection } from './connection.ts';
+import { AGENT_WORLD, createFrameTree, shownUrl, type Frame, type FrameTree } from './frames.ts';
+import { createLoading, type Loading } from './loading.ts';
+import { createNetworkCapture } from './network-capture.ts';
+import { createRequestsInFlight, type RequestsInFlight } from './requests-in-flight.ts';
+
+/** The name under which our scripts are known in their world. */
+export const AGENT_NAME = 'browserTool';
+
+type Commands = ProtocolMapping.Commands;
+
+/** What decides about dialogs and hears of what happens besides. */
+export interface PageOwner {
+  readonly captures: Captures;
+  /** Of the call that runs now, or of the next one. */
+  notes(): CallNotes;
+  dialogAnswer(): { readonly answer: DialogAnswer | undefined; readonly promptText: string | undefined };
+  viewport(): Viewport;
+  metrics(): Commands['Emulation.setDeviceMetricsOverride']['paramsType'][0];
+  /** Prepares a session for rules about what pages may load. */
+  guardSession(sessionId: string): Promise<unknown>;
+  isActive(page: Page): boolean;
+}
+
+/** One tab. */
+export interface Page {
+  readonly targetId: string;
+  readonly sessionId: string;
+  readonly frames: FrameTree;
+  readonly loading: Loading;
+  readonly requests: RequestsInFlight;
+  readonly changes: Changes;
+  /** Settles once commands make sense; rejects when the tab went away before. */
+  readonly ready: Promise<void>;
+  readonly isCrashed: boolean;
+  readonly isGone: boolean;
+  /** Settles when the tab crashed or was closed. */
+  readonly ended: Promise<'crashed' | 'closed'>;
+  readonly main: Frame;
+  send<Method extends keyof Commands>(
+    method: Method,
+    params?: Commands[Method]['paramsType'][0],
+    sessionId?: string,
+  ): Promise<Commands[Method]['returnType']>;
+  owns(sessionId: string): boolean;
+  handle(event: CdpEvent): void;
+  end(how: 'crashed' | 'closed'): void;
+  /** The response of a captured request, by the id of its entry. */
+  sourceOf(entryId: string): { readonly requestId: string; readonly sessionId: string } | undefined;
+}
+
+const POST_DATA_BYTES_MAX = 64 * 1024;
+
+/** Takes charge of a tab that the browser just attached us to. */
+export function createPage(
+  connection: Connection,
+  owner: PageOwner,
+  targetId: string,
+  sessionId: string,
+): Page {
+  const frames = createFrameTree();
+  // The main frame of a page has the id of its target.
+  const loading = createLoading(targetId);
+  const requests = createRequestsInFlight();
+  const changes = createChanges();
+  const network = createNetworkCapture(owner.captures);
+  const console = createConsoleCapture(owner.captures);
+  const sessions = new Set([sessionId]);
+  let ending: 'crashed' | 'closed' | undefined;
+  let tellEnded: (how: 'crashed' | 'closed') => void = () => undefined;
+  const ended = new Promise<'crashed' | 'closed'>((resolve) => {
+    tellEnded = resolve;
+  });
+
+  const page: Page = {
+    targetId,
+    sessionId,
+    frames,
+    loading,
+    requests,
+    changes,
+    ended,
+    ready: prepare(sessionId, 'page'),
+    get isCrashed() {
+      return ending === 'crashed';
+    },
+    get isGone() {
+      return ending !== undefined;
+    },
+    get main() {
+      return frames.find(targetId) ?? blankFrame(targetId, sessionId);
+    },
+    send: (method, params, session = sessionId) => connection.send(method, params, session),
+    owns: (session) => sessions.has(session),
+    sourceOf: (entryId) => network.sourceOf(entryId),
+    handle,
+    end(how) {
+      if (ending !== undefined) return;
+      ending = how;
+      tellEnded(how);
+      changes.emit();
+    },
+  };
+  return page;
+
+  async function prepare(session: string, type: string): Promise<void> {
+    const send: Page['send'] = (method, params) => connection.send(method, params, session);
+    const isWorker = type !== 'page' && type !== 'iframe';
+    const steps: Promise<unknown>[] = [
+      send('Runtime.enable'),
+      send('Network.enable', { maxPostDataSize: POST_DATA_BYTES_MAX }),
+      send('Log.enable').catch(() => undefined),
+      send('Target.setAutoAttach', {
+        autoAttach: true,
+        waitForDebuggerOnStart: true,
+        flatten: true,
+      }).catch(() => undefined),
+    ];
+    if (!isWorker) steps.push(...prepareDocument(send, session, type === 'page'));
+    if (!isWorker) steps.push(owner.guardSession(session));
+    steps.push(send('Runtime.runIfWaitingForDebugger'));
+    await Promise.all(steps);
+  }
+
+  function prepareDocument(send: Page['send'], session: string, isPage: boolean): Promise<unknown>[] {
+    const seed = async (): Promise<void> => {
+      const { frameTree } = await send('Page.getFrameTree');
+      frames.seed(frameTree, session);
+      if (isPage) loading.seed(frameTree.frame.loaderId);
+      changes.emit();
+    };
+    return [
+      send('Page.enable'),
+      seed(),
+      send('Page.setLifecycleEventsEnabled', { enabled: true }),
+      send('Page.addScriptToEvaluateOnNewDocument', {
+        source: `globalThis.${AGENT_NAME} ??= ${agentSource};`,
+        worldName: AGENT_WORLD,
+        runImmediately: true,
+      }),
+      ...(isPage
+        ? [
+            send('Emulation.setDeviceMetricsOverride', owner.metrics()),
+            send('Emulation.setFocusEmulationEnabled', { enabled: true }),
+          ]
+        : []),
+    ];
+  }
+
+  function handle(event: CdpEvent): void {
+    frames.handle(event);
+    requests.handle(event);
+    network.handle(event);
+    console.handle(event, shownUrl(page.main));
+    if (event.sessionId === sessionId) loading.handle(event);
+    switch (event.method) {
+      case 'Target.attachedToTarget':
+        attach(event.params.sessionId, event.params.targetInfo);
+        break;
+      case 'Target.detachedFromTarget':
+        sessions.delete(event.params.sessionId);
+        break;
+      case 'Page.javascriptDialogOpening':
+        answerDialog(event.params, event.sessionId);
+        break;
+      case 'Inspector.targetCrashed':
+        if (event.sessionId === sessionId) page.end('crashed');
+        break;
+      case 'Page.frameNavigated':
+        if (event.params.frame.id === targetId && owner.isActive(page)) {
+          owner.captures.navigated(event.params.frame.unreachableUrl ?? event.params.frame.url);
+        }
+        break;
+      default:
+    }
+    changes.emit();
+  }
+
+  function attach(child: string, target: { readonly type: string; readonly targetId: string }): void {
+    sessions.add(child);
+    console.name(child, target.type);
+    if (target.type === 'iframe') frames.move(target.targetId, child);
+    // A frame or worker that goes away while it is prepared needs no more preparation.
+    prepare(child, target.type).catch(() => undefined);
+  }
+
+  function answerDialog(
+    { type, message, defaultPrompt }: { readonly type: string; readonly message: string; readonly defaultPrompt?: string | undefined },
+    session: string | undefined,
+  ): void {
+    const { answer, promptText } = owner.dialogAnswer();
+    const accept = answer === undefined ? type === 'alert' || type === 'beforeunload' : answer === 'accept';
+    const report: DialogReport = {
+      type: type as DialogReport['type'],
+      message,
+      action: accept ? 'accepted' : 'dismissed',
+    };
+    owner.notes().dialogs.push(report);
+    owner.captures.events.publish('dialog', report);
+    const text = promptText ?? defaultPrompt;
+    void connection
+      .send(
+        'Page.handleJavaScriptDialog',
+        { accept, ...(accept && text !== undefined ? { promptText: text } : {}) },
+        session,
+      )
+      .catch(() => undefined);
+  }
+}
+
+function blankFrame(id: string, sessionId: string): Frame {
+  return {
+    id,
+    parentId: undefined,
+    sessionId,
+    loaderId: '',
+    url: 'about:blank',
+    unreachableUrl: undefined,
+    agentContext: undefined,
+    mainContext: undefined,
+  };
+}

@@ -1,0 +1,316 @@
+import type { Log } from '@model-gateway/kernel';
+import type { Captures } from './capture/captures.ts';
+import type { RefBook } from './session/ref-book.ts';
+
+/** An element as callers name it: `e12`, a CSS selector, `text=…`, `xpath=…` or `//…`. */
+export type Target = string;
+
+export type DialogAnswer = 'accept' | 'dismiss';
+
+/** A dialog that a page opened, and how it was answered. Nothing ever waits for a person. */
+export interface DialogReport {
+  readonly type: 'alert' | 'confirm' | 'prompt' | 'beforeunload';
+  readonly message: string;
+  readonly action: 'accepted' | 'dismissed';
+}
+
+/** A download that a page began. Downloads are denied. */
+export interface DownloadReport {
+  readonly url: string;
+  readonly filename: string;
+  readonly action: 'denied';
+}
+
+/** What happened besides what was asked for; the engine fills it in while a call runs. */
+export interface CallNotes {
+  readonly dialogs: DialogReport[];
+  readonly downloads: DownloadReport[];
+  openedTab: { readonly url: string } | undefined;
+}
+
+/** One call on its way through the engine. */
+export interface Call {
+  /** Aborted at the deadline, when the caller goes away, and when the process ends. */
+  readonly signal: AbortSignal;
+  readonly notes: CallNotes;
+  /** How dialogs are answered while this call runs; alerts are accepted and questions dismissed without it. */
+  readonly dialog: DialogAnswer | undefined;
+  readonly promptText: string | undefined;
+}
+
+/** Where the active page is. */
+export interface PageAddress {
+  readonly url: string;
+  readonly title: string;
+}
+
+export interface ElementReport {
+  readonly ref: string;
+  readonly role: string;
+  readonly name: string;
+  readonly tag: string;
+}
+
+export type WaitUntil = 'commit' | 'domcontentloaded' | 'load' | 'networkidle';
+export type LoadState = 'complete' | 'interactive';
+
+export interface NavigateRequest {
+  /** Already checked against the policy. */
+  readonly url: string;
+  readonly waitUntil: WaitUntil;
+  /** How long the document itself may take. */
+  readonly timeoutMs: number;
+}
+
+export interface NavigationOutcome extends PageAddress {
+  /** The HTTP status of the document; null where there was none, as for `about:blank`. */
+  readonly status: number | null;
+  readonly statusText: string;
+  readonly loadState: LoadState;
+  readonly redirected: boolean;
+}
+
+export type MouseButton = 'left' | 'right' | 'middle';
+export type Modifier = 'Alt' | 'Control' | 'ControlOrMeta' | 'Meta' | 'Shift';
+
+export interface ClickRequest {
+  readonly target: Target;
+  readonly button: MouseButton;
+  readonly double: boolean;
+  readonly modifiers: readonly Modifier[];
+  /** From the element's top left corner; its middle without it. */
+  readonly position: { readonly x: number; readonly y: number } | undefined;
+  readonly force: boolean;
+  readonly timeoutMs: number;
+}
+
+export interface ActionOutcome extends PageAddress {
+  readonly navigated: boolean;
+}
+
+export interface ClickOutcome extends ActionOutcome {
+  readonly target: ElementReport;
+}
+
+export interface TypeRequest {
+  readonly target: Target;
+  readonly text: string;
+  readonly clear: boolean;
+  readonly submit: boolean;
+  readonly slowly: boolean;
+  readonly timeoutMs: number;
+}
+
+export interface TypeOutcome extends ClickOutcome {
+  /** What the field holds now; bullets for a password. */
+  readonly value: string;
+}
+
+export interface PressRequest {
+  readonly key: string;
+  readonly target: Target | undefined;
+  readonly count: number;
+  readonly timeoutMs: number;
+}
+
+export interface ScrollRequest {
+  readonly target: Target | undefined;
+  readonly deltaX: number;
+  readonly deltaY: number;
+  readonly to: 'top' | 'bottom' | undefined;
+  readonly timeoutMs: number;
+}
+
+export interface ScrollOutcome extends PageAddress {
+  readonly scrollX: number;
+  readonly scrollY: number;
+}
+
+export interface EvaluateRequest {
+  /** A function, which is called with the target's element, if any, and the arguments; or an expression. */
+  readonly source: string;
+  readonly args: readonly unknown[];
+  readonly target: Target | undefined;
+  readonly awaitPromise: boolean;
+  readonly timeoutMs: number;
+}
+
+export interface EvaluateOutcome {
+  readonly result: unknown;
+  readonly type: string;
+  readonly truncated: boolean;
+}
+
+export type ImageFormat = 'png' | 'jpeg' | 'webp';
+
+export interface ScreenshotRequest {
+  readonly target: Target | undefined;
+  readonly fullPage: boolean;
+  readonly format: ImageFormat;
+  readonly quality: number | undefined;
+  /** Of the longer side, in pixels; 0 keeps the picture as it is. */
+  readonly maxDimension: number;
+  readonly omitBackground: boolean;
+  readonly timeoutMs: number;
+}
+
+export interface ScreenshotOutcome {
+  /** Base64. */
+  readonly data: string;
+  readonly mimeType: `image/${ImageFormat}`;
+  readonly width: number;
+  readonly height: number;
+  readonly scale: number;
+  readonly bytes: number;
+}
+
+export type WaitState = 'attached' | 'visible' | 'hidden' | 'detached';
+
+export interface WaitRequest {
+  readonly target: Target;
+  readonly state: WaitState;
+  readonly timeoutMs: number;
+}
+
+export interface WaitOutcome {
+  readonly found: boolean;
+  readonly count: number;
+}
+
+export interface DomRequest {
+  /** The whole document without it. */
+  readonly selector: Target | undefined;
+  readonly attribute: string | undefined;
+  readonly all: boolean;
+  /** True for the properties that matter most, or the names of properties. */
+  readonly computed: boolean | readonly string[];
+  readonly html: 'outer' | 'inner' | 'none';
+  readonly limit: number;
+  readonly maxChars: number;
+}
+
+export interface DomElement {
+  readonly ref: string;
+  readonly tag: string;
+  readonly text: string;
+  readonly html?: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** The value of the attribute that was asked for. */
+  readonly value?: string | null;
+  readonly visible: boolean;
+  readonly rect: Rect;
+  readonly computed?: Readonly<Record<string, string>>;
+}
+
+export interface DomOutcome {
+  readonly count: number;
+  readonly matches: readonly DomElement[];
+  readonly truncated: boolean;
+}
+
+export interface Rect {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface SnapshotRequest {
+  readonly target: Target | undefined;
+  readonly depth: number | undefined;
+  readonly interactive: boolean;
+  readonly urls: boolean;
+  readonly boxes: boolean;
+}
+
+export interface AccessibleNode {
+  readonly role: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly value?: string;
+  readonly states: readonly string[];
+  readonly ref?: string;
+  readonly tag?: string;
+  readonly url?: string;
+  readonly box?: readonly [x: number, y: number, width: number, height: number];
+  readonly children: readonly AccessibleNode[];
+}
+
+export interface SnapshotOutcome extends PageAddress {
+  readonly nodes: readonly AccessibleNode[];
+  /** Whether the page had more nodes than are ever read. */
+  readonly truncated: boolean;
+}
+
+export interface ResizeRequest {
+  readonly width: number;
+  readonly height: number;
+  readonly deviceScaleFactor: number | undefined;
+  readonly mobile: boolean;
+}
+
+export type Viewport = readonly [width: number, height: number];
+
+/** What a captured response held, as far as the browser still has it. */
+export interface ResponseBody {
+  readonly body: string;
+  readonly isBase64: boolean;
+}
+
+export interface EngineStatus {
+  /** What the engine calls itself, as in `156.0.8078.79`. */
+  readonly version: string;
+  readonly pid: number | null;
+  readonly sandbox: boolean;
+  readonly viewport: Viewport;
+}
+
+/**
+ * The browser as commands see it. Calls come one at a time. Every method fails with a `ToolError`; one that an engine cannot do
+ * fails with `NOT_SUPPORTED_BY_ENGINE`.
+ */
+export interface BrowserEngine {
+  readonly protocol: 'cdp' | 'ffi';
+  status(): EngineStatus;
+  address(call: Call): Promise<PageAddress>;
+  navigate(request: NavigateRequest, call: Call): Promise<NavigationOutcome>;
+  /** Fails with `NO_HISTORY` where there is no such page. */
+  traverse(
+    direction: 'back' | 'forward' | 'reload',
+    request: Omit<NavigateRequest, 'url'>,
+    call: Call,
+  ): Promise<NavigationOutcome>;
+  click(request: ClickRequest, call: Call): Promise<ClickOutcome>;
+  type(request: TypeRequest, call: Call): Promise<TypeOutcome>;
+  press(request: PressRequest, call: Call): Promise<ActionOutcome>;
+  scroll(request: ScrollRequest, call: Call): Promise<ScrollOutcome>;
+  evaluate(request: EvaluateRequest, call: Call): Promise<EvaluateOutcome>;
+  screenshot(request: ScreenshotRequest, call: Call): Promise<ScreenshotOutcome>;
+  waitFor(request: WaitRequest, call: Call): Promise<WaitOutcome>;
+  dom(request: DomRequest, call: Call): Promise<DomOutcome>;
+  snapshot(request: SnapshotRequest, call: Call): Promise<SnapshotOutcome>;
+  resize(request: ResizeRequest, call: Call): Promise<Viewport>;
+  /** The body of a captured response, by the id of its entry; undefined once the browser let it go. */
+  responseBody(id: string): Promise<ResponseBody | undefined>;
+  /** Brings a page that no longer answers back to life, if it can; whether it had to make a new one. */
+  revive(): Promise<boolean>;
+  /** Ends the browser and removes what it left behind. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What an engine is given at its start. */
+export interface EngineContext {
+  readonly captures: Captures;
+  readonly refs: RefBook;
+  readonly log: Log;
+  readonly viewport: Viewport;
+  /** Where browser traffic goes through, as the caller wrote it; credentials included. */
+  readonly proxy: string | undefined;
+  /** What the pages may talk to; everything when it is empty. */
+  readonly allowedOrigins: readonly string[];
+  readonly startUrl: string;
+  /** Called once when the browser ends without having been told to. */
+  readonly onEnd: (reason: string) => void;
+  /** Aborted when the process ends while the engine is still starting. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,95 @@
+import { describeError } from '@model-gateway/kernel';
+import koffi, { type KoffiFunc, type LibraryHandle } from 'koffi';
+import type { OpenProblem } from './host-messages.ts';
+
+/** Memory that belongs to the library. */
+export type Pointer = bigint | null;
+
+/** A place that the library writes a pointer or a number to. */
+export type Out<Value> = [Value];
+
+type Bound<Signature extends (...args: never[]) => unknown> = KoffiFunc<Signature>;
+
+/** The functions of include/browser_engine.h; those that a vendor may leave out are undefined then. */
+export interface NativeLibrary {
+  readonly abi: Bound<() => number>;
+  readonly create: Bound<(options: string, problem: Out<Pointer>) => Pointer>;
+  readonly destroy: Bound<(engine: Pointer) => void>;
+  readonly navigate: Bound<(engine: Pointer, url: string, result: Out<Pointer>) => number>;
+  readonly evaluate: Bound<(engine: Pointer, source: string, result: Out<Pointer>) => number>;
+  readonly screenshot: Bound<
+    (engine: Pointer, params: string, bytes: Out<Pointer>, length: Out<number | bigint>) => number
+  >;
+  readonly freeString: Bound<(text: Pointer) => void>;
+  readonly freeBytes: Bound<(bytes: Pointer, length: number) => void>;
+  readonly id: Bound<() => string | null> | undefined;
+  readonly capabilities: Bound<() => string | null> | undefined;
+  readonly call:
+    | Bound<(engine: Pointer, method: string, params: string, result: Out<Pointer>) => number>
+    | undefined;
+  readonly onEvent: Bound<(engine: Pointer, callback: Pointer, user: Pointer) => void> | undefined;
+}
+
+/** Why an engine did not come up. */
+export class EngineOpenError extends Error {
+  override readonly name = 'EngineOpenError';
+  readonly problem: OpenProblem;
+
+  constructor(problem: OpenProblem, message: string) {
+    super(message);
+    this.problem = problem;
+  }
+}
+
+/** Loads a library and finds its functions. What is handed out is declared as `void *`, so that it can be given back. */
+export function loadNativeLibrary(path: string): NativeLibrary {
+  const handle = load(path);
+  const needed = <Signature extends (...args: never[]) => unknown>(
+    declaration: string,
+  ): Bound<Signature> => {
+    const found = optional<Signature>(declaration);
+    if (found !== undefined) return found;
+    const name = /browser_engine_\w+/.exec(declaration)?.[0];
+    throw new EngineOpenError('wrong-abi', `it has no function ${name}`);
+  };
+  const optional = <Signature extends (...args: never[]) => unknown>(
+    declaration: string,
+  ): Bound<Signature> | undefined => {
+    try {
+      // The declarations and the types above say the same in two languages.
+      return handle.func(declaration) as unknown as Bound<Signature>;
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    abi: needed('uint32_t browser_engine_abi()'),
+    create: needed('void *browser_engine_new(const char *options_json, _Out_ void **error_json)'),
+    destroy: needed('void browser_engine_destroy(void *engine)'),
+    navigate: needed(
+      'int browser_engine_navigate(void *engine, const char *url, _Out_ void **result_json)',
+    ),
+    evaluate: needed(
+      'int browser_engine_evaluate(void *engine, const char *js, _Out_ void **result_json)',
+    ),
+    screenshot: needed(
+      'int browser_engine_screenshot(void *engine, const char *params_json, _Out_ void **png, _Out_ size_t *len)',
+    ),
+    freeString: needed('void browser_engine_free_string(void *text)'),
+    freeBytes: needed('void browser_engine_free_bytes(void *bytes, size_t len)'),
+    id: optional('const char *browser_engine_id()'),
+    capabilities: optional('const char *browser_engine_capabilities()'),
+    call: optional(
+      'int browser_engine_call(void *engine, const char *method, const char *params_json, _Out_ void **result_json)',
+    ),
+    onEvent: optional('void browser_engine_on_event(void *engine, void *callback, void *user)'),
+  };
+}
+
+function load(path: string): LibraryHandle {
+  try {
+    return koffi.load(path);
+  } catch (error) {
+    throw new EngineOpenError('not-loaded', describeError(error));
+  }
+}

@@ -1,0 +1,216 @@
+import { accessibleName, contentText, NAMED_BY_CONTENT } from './accessible-name.ts';
+import { composedChildren } from './composed-tree.ts';
+import { refOf } from './element-refs.ts';
+import { findOne, type NotReady } from './readiness.ts';
+import type { PageQuery } from './find-elements.ts';
+import { clipText, normalizeText } from './page-text.ts';
+import { INTERACTIVE_ROLES, isFocusable, roleOf } from './role.ts';
+import { descriptionOf, statesOf, valueOf } from './states.ts';
+import { isLeftOut } from './visibility.ts';
+
+export interface PageNode {
+  readonly role: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly value?: string;
+  readonly states: readonly string[];
+  readonly ref?: string;
+  readonly tag?: string;
+  readonly url?: string;
+  readonly box?: readonly [number, number, number, number];
+  readonly children: PageNode[];
+}
+
+export interface TreeRequest {
+  readonly query?: PageQuery | undefined;
+  readonly urls: boolean;
+  readonly boxes: boolean;
+  readonly nodesMax: number;
+}
+
+export interface TreeWalk extends TreeRequest {
+  count: number;
+  truncated: boolean;
+  /** Whether text that follows runs on from the text before it. */
+  isTextOpen: boolean;
+}
+
+export const TREE_DEPTH_MAX = 400;
+
+/** The page, or one element of it, as somebody with a screen reader meets it. */
+export function accessibleTree(
+  request: TreeRequest,
+): NotReady | { readonly ok: true; readonly nodes: readonly PageNode[]; readonly truncated: boolean } {
+  const walk: TreeWalk = { ...request, count: 0, truncated: false, isTextOpen: false };
+  let start: Element | null = document.body ?? document.documentElement;
+  if (request.query !== undefined) {
+    const found = findOne(request.query);
+    if (!found.ok) return found;
+    start = found.element;
+  }
+  const nodes: PageNode[] = [];
+  if (start !== null) addElement(start, nodes, walk, { depth: 0, inPointer: false });
+  return { ok: true, nodes: nodes.map(trimText), truncated: walk.truncated };
+}
+
+/** Where a walk is: how deep, and whether what is around takes clicks already. */
+export interface TreePlace {
+  readonly depth: number;
+  readonly inPointer: boolean;
+}
+
+/** Adds what an element shows to the list: a node of its own, or its children in its place. */
+export function addElement(element: Element, list: PageNode[], walk: TreeWalk, place: TreePlace): void {
+  if (['script', 'style', 'template', 'noscript', 'head', 'title'].includes(element.localName)) return;
+  const style = getComputedStyle(element);
+  if (isLeftOut(element, style)) return;
+  if (place.depth > TREE_DEPTH_MAX || walk.count >= walk.nodesMax) {
+    walk.truncated = true;
+    return;
+  }
+  const isPointer = style.cursor === 'pointer';
+  const isShown = style.visibility === 'visible';
+  const inside: TreePlace = { depth: place.depth + 1, inPointer: isPointer };
+  const role = roleOf(element);
+  const isInteractive =
+    isShown &&
+    (INTERACTIVE_ROLES.includes(role) || isFocusable(element) || (isPointer && !place.inPointer));
+  const isPlain = role === 'generic' || role === 'none';
+  if ((isPlain && !isInteractive) || !isShown) {
+    addInPlace(element, style, list, walk, inside);
+    return;
+  }
+  const node = nodeOf(element, role, isInteractive, walk);
+  if (role === 'img' && node.name === '' && !isInteractive) return;
+  walk.count += 1;
+  list.push(node);
+  walk.isTextOpen = false;
+  if (!holdsNoChildren(element, role)) addChildren(element, node, walk, inside);
+  walk.isTextOpen = false;
+}
+
+/** What is inside of a box that says nothing itself; text on both sides of a block does not run together. */
+export function addInPlace(
+  element: Element,
+  style: CSSStyleDeclaration,
+  list: PageNode[],
+  walk: TreeWalk,
+  inside: TreePlace,
+): void {
+  if (element.localName === 'br') {
+    addText(' ', list, walk);
+    return;
+  }
+  const isBlock = !style.display.startsWith('inline') && style.display !== 'contents';
+  if (isBlock) walk.isTextOpen = false;
+  const before = list.length;
+  for (const child of composedChildren(element)) addNode(child, list, walk, inside, style);
+  if (element.localName === 'label') dropOwnLabel(element as HTMLLabelElement, list, before);
+  if (isBlock) walk.isTextOpen = false;
+}
+
+export function addNode(
+  node: Node,
+  list: PageNode[],
+  walk: TreeWalk,
+  place: TreePlace,
+  style: CSSStyleDeclaration,
+): void {
+  if (node instanceof Element) addElement(node, list, walk, place);
+  else if (node.nodeType === Node.TEXT_NODE && style.visibility === 'visible') {
+    addText(node.nodeValue ?? '', list, walk);
+  }
+}
+
+/** Adds text to the text before it, unless a block ended between them. */
+export function addText(text: string, list: PageNode[], walk: TreeWalk): void {
+  const last = list.at(-1);
+  const spaced = text.replace(/[\s\u200B\u00AD]+/g, ' ');
+  if (walk.isTextOpen && last?.role === 'text') {
+    list[list.length - 1] = { ...last, name: (last.name + spaced).replace(/ {2,}/g, ' ') };
+  } else if (spaced.trim() !== '') {
+    walk.count += 1;
+    walk.isTextOpen = true;
+    list.push({ role: 'text', name: spaced, states: [], children: [] });
+  }
+}
+
+export function trimText(node: PageNode): PageNode {
+  return node.role === 'text' ? { ...node, name: node.name.trim() } : node;
+}
+
+/** A label says what its control is called already. */
+export function dropOwnLabel(label: HTMLLabelElement, list: PageNode[], from: number): void {
+  const { control } = label;
+  if (control === null) return;
+  const name = accessibleName(control, roleOf(control));
+  const kept = list.slice(from).filter((node) => node.role !== 'text' || !name.includes(node.name.trim()));
+  list.splice(from, list.length - from, ...kept);
+}
+
+export function nodeOf(
+  element: Element,
+  role: string,
+  isInteractive: boolean,
+  walk: TreeWalk,
+): PageNode {
+  const name = accessibleName(element, role);
+  const description = descriptionOf(element, name);
+  const value = valueOf(element, role);
+  const url = walk.urls && role === 'link' ? (element as HTMLAnchorElement).href : undefined;
+  const { x, y, width, height } = walk.boxes ? element.getBoundingClientRect() : new DOMRect();
+  return {
+    role,
+    name,
+    ...(description === '' ? {} : { description }),
+    ...(value === undefined ? {} : { value: clipText(value, 1_000) }),
+    states: statesOf(element, role),
+    ...(isInteractive ? { ref: refOf(element) } : {}),
+    tag: element.localName,
+    ...(url === undefined ? {} : { url }),
+    ...(walk.boxes
+      ? { box: [Math.round(x), Math.round(y), Math.round(width), Math.round(height)] as const }
+      : {}),
+    children: [],
+  };
+}
+
+/** Whether what is inside of it is told by its name or value. */
+export function holdsNoChildren(element: Element, role: string): boolean {
+  if (['input', 'textarea', 'iframe', 'frame', 'svg', 'canvas', 'video', 'audio'].includes(element.localName)) {
+    return true;
+  }
+  return role === 'textbox' || role === 'img' || role === 'progressbar' || role === 'meter';
+}
+
+/** Adds the children, without the text that the name says already. */
+export function addChildren(element: Element, node: PageNode, walk: TreeWalk, place: TreePlace): void {
+  const style = getComputedStyle(element);
+  const { children } = node;
+  for (const child of composedChildren(element)) addNode(child, children, walk, place, style);
+  const kept = children.map(trimText);
+  const isTold = NAMED_BY_CONTENT.includes(node.role) && node.name !== '';
+  const left = isTold ? kept.filter((child) => !isToldBy(node, child)) : kept;
+  children.splice(0, children.length, ...left);
+  if (['fieldset', 'table', 'figure'].includes(element.localName)) dropNaming(element, node);
+}
+
+/** Whether the name of a control says all that a part of it says. */
+export function isToldBy(node: PageNode, child: PageNode): boolean {
+  if (child.ref !== undefined) return false;
+  if (!['text', 'img', 'paragraph'].includes(child.role)) return false;
+  return node.name.includes(child.name) && child.children.every((inner) => isToldBy(node, inner));
+}
+
+/** A legend or caption is the name of what it stands in. */
+export function dropNaming(element: Element, node: PageNode): void {
+  const naming = element.querySelector(':scope > legend, :scope > caption, :scope > figcaption');
+  if (naming === null || node.name === '') return;
+  const text = normalizeText(contentText(naming));
+  const index = node.children.findIndex(
+    (child) =>
+      (child.role === 'text' && child.name === text) ||
+      (child.role === 'caption' && child.children[0]?.name === text),
+  );
+  if (index >= 0) node.children.splice(index, 1);
+}

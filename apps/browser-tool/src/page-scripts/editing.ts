@@ -1,0 +1,124 @@
+import { contentText } from './accessible-name.ts';
+import { elementOf, reportElement } from './element-refs.ts';
+import { normalizeText } from './page-text.ts';
+
+/** How text gets into an element: by the keyboard, or because the page is told so. */
+export type EditingKind = 'keyboard' | 'done';
+
+export interface EditingRequest {
+  readonly ref: string;
+  readonly text: string;
+  readonly clear: boolean;
+}
+
+export type EditingStart =
+  | { readonly ok: false; readonly why: 'stale' }
+  | { readonly ok: false; readonly why: 'no-option'; readonly options: readonly string[] }
+  | { readonly ok: true; readonly kind: EditingKind; readonly isFocused: boolean };
+
+/** Focuses a field and selects what typing shall replace. Fields without a caret get their value at once. */
+export function startEditing({ ref, text, clear }: EditingRequest): EditingStart {
+  const element = elementOf(ref);
+  if (element === undefined) return { ok: false, why: 'stale' };
+  if (element.localName === 'select') return chooseOption(element as HTMLSelectElement, text);
+  const field = element as HTMLInputElement;
+  field.focus({ preventScroll: true });
+  const isFocused = (element.getRootNode() as Document).activeElement === element && document.hasFocus();
+  if (element.localName === 'input' && hasNoCaret(field)) {
+    setValue(field, text);
+    return { ok: true, kind: 'done', isFocused };
+  }
+  if (element.localName === 'input' || element.localName === 'textarea') placeCaret(field, clear);
+  else selectContent(element, clear);
+  return { ok: true, kind: 'keyboard', isFocused };
+}
+
+/** Whether the browser shows a picker for it rather than a caret. */
+export function hasNoCaret(field: HTMLInputElement): boolean {
+  return ['color', 'date', 'datetime-local', 'month', 'range', 'time', 'week'].includes(field.type);
+}
+
+export function setValue(field: HTMLInputElement | HTMLSelectElement, value: string): void {
+  field.value = value;
+  tellChanged(field);
+}
+
+export function tellChanged(field: Element): void {
+  field.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+  field.dispatchEvent(new Event('change', { bubbles: true }));
+}
+
+export function placeCaret(field: HTMLInputElement, clear: boolean): void {
+  if (clear) {
+    field.select();
+    return;
+  }
+  // Some types, such as email, have a caret but do not let scripts move it; focus put it at the end.
+  if (field.selectionStart !== null) field.setSelectionRange(field.value.length, field.value.length);
+}
+
+export function selectContent(element: Element, clear: boolean): void {
+  const selection = getSelection();
+  if (selection === null) return;
+  selection.selectAllChildren(element);
+  if (!clear) selection.collapseToEnd();
+}
+
+/** Chooses an option by its text or its value. */
+export function chooseOption(select: HTMLSelectElement, text: string): EditingStart {
+  const options = [...select.options];
+  const wanted = normalizeText(text);
+  const option =
+    options.find((each) => normalizeText(each.text) === wanted) ??
+    options.find((each) => each.value === text) ??
+    options.find((each) => normalizeText(each.text).toLowerCase() === wanted.toLowerCase());
+  if (option === undefined) {
+    return { ok: false, why: 'no-option', options: options.map((each) => normalizeText(each.text)) };
+  }
+  takeOption(option, select);
+  return { ok: true, kind: 'done', isFocused: true };
+}
+
+export function takeOption(option: HTMLOptionElement, select: HTMLSelectElement): void {
+  select.focus({ preventScroll: true });
+  if (select.multiple) option.selected = !option.selected;
+  else select.value = option.value;
+  option.selected = select.multiple ? option.selected : true;
+  tellChanged(select);
+}
+
+/** Takes an option of a closed select, which no click could reach; false for every other element. */
+export function clickOption({ ref }: { readonly ref: string }): boolean {
+  const element = elementOf(ref);
+  const select = element?.localName === 'option' ? element.closest('select') : null;
+  if (element === undefined || select === null) return false;
+  takeOption(element as HTMLOptionElement, select);
+  return true;
+}
+
+/** What a field holds after typing; bullets for a password. */
+export function readField({ ref }: { readonly ref: string }): string {
+  const element = elementOf(ref);
+  if (element === undefined) return '';
+  if (element.localName === 'select') {
+    return normalizeText((element as HTMLSelectElement).selectedOptions[0]?.text);
+  }
+  if (element.localName !== 'input' && element.localName !== 'textarea') return contentText(element);
+  const { type, value } = element as HTMLInputElement;
+  return type === 'password' ? '•••' : value;
+}
+
+/** Focuses an element for keys; false once it is gone. */
+export function focusElement({ ref }: { readonly ref: string }): boolean {
+  const element = elementOf(ref);
+  if (element === undefined) return false;
+  (element as HTMLElement).focus({ preventScroll: true });
+  return true;
+}
+
+/** What has the focus now. */
+export function focusedElement(): ReturnType<typeof reportElement> | undefined {
+  let focused = document.activeElement;
+  while (focused?.shadowRoot?.activeElement != null) focused = focused.shadowRoot.activeElement;
+  return focused === null || focused === document.body ? undefined : reportElement(focused);
+}

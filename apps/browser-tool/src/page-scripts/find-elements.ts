@@ -1,0 +1,140 @@
+import { accessibleName } from './accessible-name.ts';
+import { composedClosest, composedParent, searchRoots } from './composed-tree.ts';
+import { elementOf } from './element-refs.ts';
+import { normalizeText } from './page-text.ts';
+import { INTERACTIVE_ROLES, roleOf } from './role.ts';
+import { isVisible } from './visibility.ts';
+
+/** A target as the page looks for it. */
+export type PageQuery =
+  | { readonly kind: 'ref'; readonly ref: string }
+  | { readonly kind: 'css'; readonly selector: string }
+  | { readonly kind: 'xpath'; readonly expression: string }
+  | { readonly kind: 'text'; readonly text: string; readonly isExact: boolean };
+
+/** Controls that are meant when somebody names the text in them. */
+export const TEXT_OWNERS =
+  'a[href], button, summary, ' +
+  '[role=button], [role=link], [role=menuitem], [role=option], [role=tab], [role=treeitem]';
+
+/** Everything in the document that fits, in document order. Throws a SyntaxError for a selector that is none. */
+export function findElements(query: PageQuery): readonly Element[] {
+  if (query.kind === 'ref') {
+    const element = elementOf(query.ref);
+    return element === undefined ? [] : [element];
+  }
+  if (query.kind === 'css') return findByCss(query.selector);
+  if (query.kind === 'xpath') return findByXpath(query.expression);
+  return findByText(query.text, query.isExact);
+}
+
+/** The element that a caller means: the only one, or the only one that can be seen. */
+export function preferVisible(found: readonly Element[]): readonly Element[] {
+  if (found.length < 2) return found;
+  const visible = found.filter((element) => isVisible(element));
+  return visible.length > 0 ? visible : found;
+}
+
+/** Elements by CSS selector. A space in it also reaches into shadow roots. */
+export function findByCss(selector: string): readonly Element[] {
+  const roots = searchRoots(document);
+  const direct = roots.flatMap((root) => [...root.querySelectorAll(selector)]);
+  if (direct.length > 0 || roots.length === 1) return direct;
+  const found = new Set<Element>();
+  for (const alternative of splitSelector(selector, ',')) {
+    const steps = splitSelector(alternative, ' ');
+    const last = steps.at(-1);
+    if (last === undefined || steps.length < 2) continue;
+    for (const element of roots.flatMap((root) => [...root.querySelectorAll(last)])) {
+      if (hasAncestors(element, steps.slice(0, -1))) found.add(element);
+    }
+  }
+  return [...found];
+}
+
+/** Whether an element has ancestors that fit these steps, from the outermost to the innermost. */
+export function hasAncestors(element: Element, steps: readonly string[]): boolean {
+  let rest = steps.length;
+  for (
+    let current = composedParent(element);
+    current !== null && rest > 0;
+    current = composedParent(current)
+  ) {
+    if (current.matches(steps[rest - 1] ?? '*')) rest -= 1;
+  }
+  return rest === 0;
+}
+
+/** Splits a selector at its commas or spaces, but not inside of brackets and quotes, nor around combinators. */
+export function splitSelector(selector: string, separator: ',' | ' '): readonly string[] {
+  const parts = [''];
+  let depth = 0;
+  let quote = '';
+  const text = selector.trim().replace(/\s*([>+~])\s*/g, '$1').replace(/\s+/g, ' ');
+  for (const character of text) {
+    if (quote !== '') quote = character === quote ? '' : quote;
+    else if (character === '"' || character === "'") quote = character;
+    else if (character === '[' || character === '(') depth += 1;
+    else if (character === ']' || character === ')') depth -= 1;
+    if (character === separator && depth === 0 && quote === '') parts.push('');
+    else parts[parts.length - 1] += character;
+  }
+  return parts.map((part) => part.trim()).filter((part) => part !== '');
+}
+
+/** Elements by XPath, in the document alone: XPath knows no shadow roots. */
+export function findByXpath(expression: string): readonly Element[] {
+  const found = document.evaluate(
+    expression,
+    document,
+    null,
+    XPathResult.ORDERED_NODE_SNAPSHOT_TYPE,
+    null,
+  );
+  return Array.from({ length: found.snapshotLength }, (_, index) => found.snapshotItem(index)).filter(
+    (node): node is Element => node instanceof Element,
+  );
+}
+
+/** The smallest elements with this text; the control that they are in, where they are in one. */
+export function findByText(text: string, isExact: boolean): readonly Element[] {
+  const wanted = isExact ? normalizeText(text) : normalizeText(text).toLowerCase();
+  const same = (candidate: string): string => {
+    const normal = isExact ? normalizeText(candidate) : normalizeText(candidate).toLowerCase();
+    return normal === wanted ? 'whole' : !isExact && normal.includes(wanted) ? 'part' : '';
+  };
+  const whole = new Set<Element>();
+  const part = new Set<Element>();
+  const visit = (element: Element): boolean => {
+    if (['script', 'style', 'template', 'noscript', 'head'].includes(element.localName)) return false;
+    const isButton = element.matches('input[type=submit], input[type=button], input[type=reset]');
+    const own = isButton ? (element as HTMLInputElement).value : (element.textContent ?? '');
+    const fit = same(own);
+    if (!isExact && fit === '') return false;
+    // A child with the whole text is the smaller one; the parts of an exact text may be spread over the children.
+    const inner = [...element.children].map((child) => visit(child));
+    if (inner.includes(true)) return true;
+    if (fit === '') return false;
+    const control = composedClosest(element, TEXT_OWNERS);
+    (fit === 'whole' ? whole : part).add(control ?? element);
+    return true;
+  };
+  const roots = searchRoots(document);
+  for (const root of roots) for (const child of root.children) visit(child);
+  if (whole.size > 0) return [...whole];
+  if (part.size > 0) return [...part];
+  return findByName(roots, (name) => same(name) === 'whole');
+}
+
+/** Controls whose name fits although no text of theirs does, such as a button with nothing but an icon. */
+export function findByName(
+  roots: readonly ParentNode[],
+  fits: (name: string) => boolean,
+): readonly Element[] {
+  return roots
+    .flatMap((root) => [...root.querySelectorAll('[aria-label], [title], [alt], input, textarea, select')])
+    .filter((element) => {
+      const role = roleOf(element);
+      return INTERACTIVE_ROLES.includes(role) && fits(accessibleName(element, role));
+    });
+}

@@ -1,0 +1,111 @@
+import { refOf } from './element-refs.ts';
+import { findElements, type PageQuery } from './find-elements.ts';
+import type { NotReady } from './readiness.ts';
+import { clipText, normalizeText } from './page-text.ts';
+import { isVisible } from './visibility.ts';
+
+export interface InspectionRequest {
+  readonly query?: PageQuery | undefined;
+  readonly attribute?: string | undefined;
+  readonly all: boolean;
+  readonly computed: boolean | readonly string[];
+  readonly html: 'outer' | 'inner' | 'none';
+  readonly limit: number;
+  readonly maxChars: number;
+}
+
+export interface InspectedElement {
+  readonly ref: string;
+  readonly tag: string;
+  readonly text: string;
+  readonly html?: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly value?: string | null;
+  readonly visible: boolean;
+  readonly rect: { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+  readonly computed?: Readonly<Record<string, string>>;
+}
+
+export const COMPUTED_PROPERTIES: readonly string[] = [
+  'display',
+  'visibility',
+  'opacity',
+  'position',
+  'z-index',
+  'overflow',
+  'pointer-events',
+  'cursor',
+  'color',
+  'background-color',
+  'font-family',
+  'font-size',
+  'font-weight',
+  'text-align',
+  'margin',
+  'padding',
+  'border',
+  'width',
+  'height',
+];
+
+/** The elements that fit a query, or the whole document, as the DOM has them. */
+export function inspectElements(request: InspectionRequest):
+  | NotReady
+  | {
+      readonly ok: true;
+      readonly count: number;
+      readonly matches: readonly InspectedElement[];
+      readonly truncated: boolean;
+    } {
+  let found: readonly Element[];
+  try {
+    found =
+      request.query === undefined ? [document.documentElement] : findElements(request.query);
+  } catch (error) {
+    return { ok: false, why: 'invalid-selector', message: (error as Error).message };
+  }
+  if (request.query?.kind === 'ref' && found.length === 0) return { ok: false, why: 'stale' };
+  const shown = found.slice(0, request.all ? request.limit : 1);
+  const budget = { chars: request.maxChars, truncated: shown.length < found.length && request.all };
+  const matches = shown.map((element) => inspectElement(element, request, budget));
+  return { ok: true, count: found.length, matches, truncated: budget.truncated };
+}
+
+export function inspectElement(
+  element: Element,
+  request: InspectionRequest,
+  budget: { chars: number; truncated: boolean },
+): InspectedElement {
+  const take = (text: string): string => {
+    const taken = clipText(text, Math.max(1, budget.chars));
+    if (taken.length < text.length) budget.truncated = true;
+    budget.chars = Math.max(0, budget.chars - taken.length);
+    return taken;
+  };
+  const { x, y, width, height } = element.getBoundingClientRect();
+  const { attribute, computed, html } = request;
+  const text = normalizeText((element as HTMLElement).innerText ?? element.textContent);
+  return {
+    ref: refOf(element),
+    tag: element.localName,
+    // The document as a whole is asked for its markup; its text would say everything twice.
+    text: request.query === undefined && html !== 'none' ? '' : take(text),
+    ...(html === 'none' ? {} : { html: take(html === 'outer' ? element.outerHTML : element.innerHTML) }),
+    attributes: Object.fromEntries(
+      [...element.attributes].map(({ name, value }) => [name, clipText(value, 2_000)]),
+    ),
+    ...(attribute === undefined ? {} : { value: element.getAttribute(attribute) }),
+    visible: isVisible(element),
+    rect: { x, y, width, height },
+    ...(computed === false ? {} : { computed: computedStyles(element, computed) }),
+  };
+}
+
+export function computedStyles(
+  element: Element,
+  names: true | readonly string[],
+): Readonly<Record<string, string>> {
+  const style = getComputedStyle(element);
+  const wanted = names === true ? COMPUTED_PROPERTIES : names;
+  return Object.fromEntries(wanted.map((name) => [name, style.getPropertyValue(name)]));
+}

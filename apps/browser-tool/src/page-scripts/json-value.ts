@@ -1,0 +1,64 @@
+/** What a value becomes as JSON, and whether something had to be left out. */
+export interface JsonForm {
+  readonly json: string | undefined;
+  readonly truncated: boolean;
+}
+
+/**
+ * Any value as JSON: elements as their opening tag, maps and sets as plain values, what goes in circles cut. It runs in the page's
+ * own world and therefore uses nothing of this room but itself.
+ */
+export function jsonForm(root: unknown, depthMax: number): JsonForm {
+  let truncated = false;
+  const seen: object[] = [];
+  const plain = (value: unknown, depth: number): unknown => {
+    if (typeof value === 'bigint') return `${value}n`;
+    if (typeof value === 'symbol') return String(value);
+    if (typeof value === 'function') return `[Function ${value.name}]`;
+    if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (seen.includes(value)) {
+      truncated = true;
+      return '[Circular]';
+    }
+    if (depth > depthMax) {
+      truncated = true;
+      return Array.isArray(value) ? '[Array]' : '[Object]';
+    }
+    seen.push(value);
+    const result = plainObject(value, depth);
+    seen.pop();
+    return result;
+  };
+  const plainObject = (value: object, depth: number): unknown => {
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+    if (value instanceof RegExp || value instanceof URL) return String(value);
+    if (value instanceof Error) {
+      return { name: value.name, message: value.message, stack: value.stack };
+    }
+    if (value instanceof Element) {
+      return (value.cloneNode(false) as Element).outerHTML.replace(/<\/[^>]*>$/, '').slice(0, 500);
+    }
+    if (value instanceof Node) return `[${value.nodeName}]`;
+    if (value === globalThis) return '[Window]';
+    if (value instanceof Map) {
+      const entries = [...value].map(([key, inner]) => [String(key), plain(inner, depth + 1)]);
+      return Object.fromEntries(entries);
+    }
+    const isList =
+      Array.isArray(value) ||
+      value instanceof Set ||
+      value instanceof NodeList ||
+      value instanceof HTMLCollection ||
+      (ArrayBuffer.isView(value) && !(value instanceof DataView));
+    if (isList) {
+      return Array.from(value as Iterable<unknown>, (inner) => plain(inner, depth + 1) ?? null);
+    }
+    const own = 'toJSON' in value && typeof value.toJSON === 'function' ? value.toJSON() : value;
+    if (typeof own !== 'object' || own === null) return own;
+    return Object.fromEntries(
+      Object.keys(own).map((key) => [key, plain(own[key as keyof typeof own], depth + 1)]),
+    );
+  };
+  return { json: JSON.stringify(plain(root, 0)), truncated };
+}

@@ -1,0 +1,128 @@
+import { accessibleTree } from './accessible-tree.ts';
+import { clickOption, focusedElement, focusElement, readField, startEditing } from './editing.ts';
+import { elementOf, elementRefs, refOf, reportElement } from './element-refs.ts';
+import { findElements, type PageQuery } from './find-elements.ts';
+import { inspectElements } from './inspection.ts';
+import { tagMarkup } from './page-text.ts';
+import { awaitQuiet } from './quiet.ts';
+import { awaitReadiness, coverAt, findOne, scrollToElement, type NotReady } from './readiness.ts';
+import { isVisible } from './visibility.ts';
+
+/** What the tool can ask of a page, by name. Parameters and results are JSON. */
+export const agentMethods = {
+  address: pageAddress,
+  clickOption,
+  count: countElements,
+  edit: startEditing,
+  focus: focusElement,
+  focused: focusedElement,
+  inspect: inspectElements,
+  locate: locateElement,
+  quiet: awaitQuiet,
+  read: readField,
+  ready: awaitReadiness,
+  scroll: scrollPage,
+  tree: accessibleTree,
+};
+
+export type AgentMethods = typeof agentMethods;
+
+/** What an agent call answers: the result, and the number of the next ref. */
+export interface AgentAnswer<Method extends keyof AgentMethods> {
+  readonly value: Awaited<ReturnType<AgentMethods[Method]>>;
+  readonly next: number;
+}
+
+/** Runs one method with the refs counting on from `next`. */
+export async function callAgent(
+  method: keyof AgentMethods,
+  parameters: object,
+  next: number,
+): Promise<{ readonly value: unknown; readonly next: number }> {
+  elementRefs.next = next;
+  const run = agentMethods[method] as (given: object) => unknown;
+  const value = await run(parameters);
+  return { value, next: elementRefs.next };
+}
+
+export function pageAddress(): { readonly url: string; readonly title: string } {
+  return { url: location.href, title: document.title };
+}
+
+/** How many elements fit a query, and how many of them can be seen. */
+export function countElements({
+  query,
+}: {
+  readonly query: PageQuery;
+}): NotReady | { readonly ok: true; readonly count: number; readonly visible: number } {
+  try {
+    const found = findElements(query);
+    const visible = found.filter((element) => isVisible(element)).length;
+    return { ok: true, count: found.length, visible };
+  } catch (error) {
+    return { ok: false, why: 'invalid-selector', message: (error as Error).message };
+  }
+}
+
+/** The one element that a query means, and where it is on the page. */
+export function locateElement({
+  query,
+  scroll,
+}: {
+  readonly query: PageQuery;
+  readonly scroll: boolean;
+}):
+  | NotReady
+  | {
+      readonly ok: true;
+      readonly element: ReturnType<typeof reportElement>;
+      readonly isVisible: boolean;
+      readonly box: { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+    } {
+  const found = findOne(query);
+  if (!found.ok) return found;
+  const { element } = found;
+  if (scroll) scrollToElement(element);
+  const { x, y, width, height } = element.getBoundingClientRect();
+  return {
+    ok: true,
+    element: reportElement(element),
+    isVisible: isVisible(element),
+    box: { x, y, width, height },
+  };
+}
+
+/** What covers an element of this document at a point; used for the frames that an element is in. */
+export function coverReport(
+  element: Element,
+  x: number,
+  y: number,
+): { readonly markup: string; readonly ref: string } | undefined {
+  const cover = coverAt(element, { x, y });
+  if (cover === undefined || cover === 'outside') return undefined;
+  return { markup: tagMarkup(cover), ref: refOf(cover) };
+}
+
+/** Scrolls the page, or the element, and says where it is then. */
+export function scrollPage({
+  ref,
+  deltaX,
+  deltaY,
+  to,
+}: {
+  readonly ref?: string | undefined;
+  readonly deltaX: number;
+  readonly deltaY: number;
+  readonly to?: 'top' | 'bottom' | undefined;
+}): { readonly scrollX: number; readonly scrollY: number } {
+  const element = ref === undefined ? document.scrollingElement : elementOf(ref);
+  if (element === undefined || element === null) return { scrollX: 0, scrollY: 0 };
+  const behavior = 'instant';
+  if (ref !== undefined && deltaX === 0 && deltaY === 0 && to === undefined) {
+    element.scrollIntoView({ block: 'center', inline: 'center', behavior });
+    return { scrollX: Math.round(scrollX), scrollY: Math.round(scrollY) };
+  }
+  if (to !== undefined) element.scrollTo({ top: to === 'top' ? 0 : element.scrollHeight, behavior });
+  element.scrollBy({ left: deltaX, top: deltaY, behavior });
+  return { scrollX: Math.round(element.scrollLeft), scrollY: Math.round(element.scrollTop) };
+}

@@ -1,0 +1,27 @@
+import { searchRoots } from './composed-tree.ts';
+
+/** Waits until the document did not change for a while, or until the time is over. */
+export function awaitQuiet({
+  quietMs,
+  capMs,
+}: {
+  readonly quietMs: number;
+  readonly capMs: number;
+}): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      observer.disconnect();
+      clearTimeout(quiet);
+      clearTimeout(cap);
+      resolve();
+    };
+    const observer = new MutationObserver(() => {
+      clearTimeout(quiet);
+      quiet = setTimeout(done, quietMs);
+    });
+    const what = { subtree: true, childList: true, attributes: true, characterData: true };
+    for (const root of searchRoots(document)) observer.observe(root, what);
+    let quiet = setTimeout(done, quietMs);
+    const cap = setTimeout(done, capMs);
+  });
+}

@@ -1,0 +1,230 @@
+import { composedClosest, isComposedAncestor, searchRoots } from './composed-tree.ts';
+import { refOf, reportElement, type PageElementReport } from './element-refs.ts';
+import { findElements, preferVisible, type PageQuery } from './find-elements.ts';
+import { tagMarkup } from './page-text.ts';
+import { isDisabled, isEditingHost } from './role.ts';
+import { isVisible } from './visibility.ts';
+
+export interface ReadinessRequest {
+  readonly query: PageQuery;
+  readonly action: 'click' | 'type' | 'focus';
+  readonly position?: { readonly x: number; readonly y: number } | undefined;
+  readonly force: boolean;
+  readonly timeoutMs: number;
+}
+
+export interface ReadyPoint {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Why an element cannot be acted upon, with what a message needs. */
+export interface NotReady {
+  readonly ok: false;
+  readonly why:
+    | 'not-found'
+    | 'stale'
+    | 'ambiguous'
+    | 'invalid-selector'
+    | 'not-visible'
+    | 'out-of-view'
+    | 'moving'
+    | 'disabled'
+    | 'not-editable'
+    | 'covered';
+  readonly element?: PageElementReport;
+  readonly cover?: { readonly markup: string; readonly ref: string };
+  readonly candidates?: readonly PageElementReport[];
+  readonly count?: number;
+  readonly message?: string;
+}
+
+export type Readiness =
+  | NotReady
+  | { readonly ok: true; readonly element: PageElementReport; readonly point: ReadyPoint };
+
+export const COVER_PATIENCE_MS = 1_000;
+
+/** Waits until an element can be acted upon, and says where; or why not when the time is over. */
+export async function awaitReadiness(request: ReadinessRequest): Promise<Readiness> {
+  const start = performance.now();
+  const pauses = [0, 16, 50];
+  let covered: { key: string; since: number } | undefined;
+  for (let attempt = 0; ; attempt += 1) {
+    const state = await checkReadiness(request);
+    if (state.ok || isFinal(state.why)) return state;
+    const now = performance.now();
+    if (state.why === 'covered') {
+      const key = coverKey(state);
+      if (covered?.key !== key) covered = { key, since: now };
+      if (now - covered.since >= COVER_PATIENCE_MS) return state;
+    } else covered = undefined;
+    const pause = pauses[attempt] ?? 100;
+    if (now + pause - start > request.timeoutMs) return state;
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+
+/** Whether waiting cannot help. */
+export function isFinal(why: NotReady['why']): boolean {
+  return why === 'stale' || why === 'ambiguous' || why === 'invalid-selector';
+}
+
+/** The same for a cover that stays where it is. */
+export function coverKey(state: NotReady): string {
+  const ref = state.cover?.ref ?? '';
+  const cover = findElements({ kind: 'ref', ref })[0];
+  const rect = cover?.getBoundingClientRect();
+  return [ref, rect?.x, rect?.y, rect?.width, rect?.height].join(' ');
+}
+
+/** Looks once: found, shown, at rest, switched on, writable, and nothing in front of it. */
+export async function checkReadiness(request: ReadinessRequest): Promise<Readiness> {
+  const found = findOne(request.query);
+  if (!found.ok) return found;
+  const element = request.action === 'type' ? fieldOf(found.element) : found.element;
+  const failed = (why: NotReady['why']): NotReady => ({
+    ok: false,
+    why,
+    element: reportElement(element),
+  });
+  const isOption = element.localName === 'option' && element.closest('select') !== null;
+  if (request.force || isOption || request.action === 'focus') {
+    scrollToElement(element);
+    return { ok: true, element: reportElement(element), point: pointIn(element, request.position) };
+  }
+  if (request.action === 'type' && !isEditableKind(element)) return failed('not-editable');
+  if (!isVisible(element)) return failed('not-visible');
+  scrollToElement(element);
+  if (!(await isStable(element))) return failed(element.isConnected ? 'moving' : 'not-found');
+  if (isDisabled(element)) return failed('disabled');
+  if (request.action === 'type' && isReadOnly(element)) return failed('not-editable');
+  const point = pointIn(element, request.position);
+  const cover = coverAt(element, point);
+  if (cover === 'outside') return failed('out-of-view');
+  if (cover !== undefined) {
+    return { ...failed('covered'), cover: { markup: tagMarkup(cover), ref: refOf(cover) } };
+  }
+  return { ok: true, element: reportElement(element), point };
+}
+
+/** The one element that a query means, or why there is none. */
+export function findOne(query: PageQuery): NotReady | { readonly ok: true; readonly element: Element } {
+  let found: readonly Element[];
+  try {
+    found = preferVisible(findElements(query));
+  } catch (error) {
+    return { ok: false, why: 'invalid-selector', message: (error as Error).message };
+  }
+  const [element] = found;
+  if (element === undefined) return { ok: false, why: query.kind === 'ref' ? 'stale' : 'not-found' };
+  if (found.length > 1) {
+    const candidates = found.slice(0, 5).map((each) => reportElement(each));
+    return { ok: false, why: 'ambiguous', candidates, count: found.length };
+  }
+  return { ok: true, element };
+}
+
+/** Brings an element into view, at once and only if it is not. */
+export function scrollToElement(element: Element): void {
+  const { top, left, bottom, right } = element.getBoundingClientRect();
+  const isInView = top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth;
+  if (isInView && coverAt(element, pointIn(element, undefined)) === undefined) return;
+  element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+}
+
+/** Whether its box stays the same from one frame to the next. */
+export async function isStable(element: Element): Promise<boolean> {
+  const boxOf = (): string => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return [x, y, width, height].join(' ');
+  };
+  // Frames are not drawn for a page in the background.
+  const frame = (): Promise<unknown> =>
+    new Promise((resolve) => {
+      requestAnimationFrame(resolve);
+      setTimeout(resolve, 200);
+    });
+  await frame();
+  const before = boxOf();
+  await frame();
+  return element.isConnected && boxOf() === before;
+}
+
+/** Where to click: the given place, or the middle of what can be seen of its first box. */
+export function pointIn(
+  element: Element,
+  position: { readonly x: number; readonly y: number } | undefined,
+): ReadyPoint {
+  const whole = element.getBoundingClientRect();
+  if (position !== undefined) return { x: whole.left + position.x, y: whole.top + position.y };
+  const box = [...element.getClientRects()].find(({ width, height }) => width > 0 && height > 0);
+  const { left, right, top, bottom } = box ?? contentBox(element);
+  const middle = (from: number, to: number, limit: number): number => {
+    const [low, high] = [Math.max(from, 0), Math.min(to, limit)];
+    return low < high ? (low + high) / 2 : (from + to) / 2;
+  };
+  return { x: middle(left, right, innerWidth), y: middle(top, bottom, innerHeight) };
+}
+
+/** The box of what is inside of an element that has none of its own. */
+export function contentBox(element: Element): DOMRect {
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  return range.getBoundingClientRect();
+}
+
+/** What would get a click at this point instead of the element; undefined if the element itself would. */
+export function coverAt(element: Element, { x, y }: ReadyPoint): Element | 'outside' | undefined {
+  const hit = deepElementFromPoint(x, y);
+  if (hit === undefined) return 'outside';
+  if (isComposedAncestor(element, hit)) return undefined;
+  const label = composedClosest(hit, 'label');
+  if (label !== null) {
+    const control = (label as HTMLLabelElement).control;
+    if (control !== null && isComposedAncestor(element, control)) return undefined;
+    if (control === element) return undefined;
+  }
+  // A part that lets clicks through to the control that it belongs to is no reason to refuse.
+  const owner = composedClosest(element, 'a[href], button, label, summary, [role=button]');
+  if (owner !== null && owner === hit) return undefined;
+  return hit;
+}
+
+/** The innermost element at a point, inside of open shadow roots too. */
+export function deepElementFromPoint(x: number, y: number): Element | undefined {
+  let hit = document.elementFromPoint(x, y);
+  for (;;) {
+    const inner: Element | null | undefined = hit?.shadowRoot?.elementFromPoint(x, y);
+    if (inner === null || inner === undefined || inner === hit) break;
+    if (hit !== null && !isComposedAncestor(hit, inner)) break;
+    hit = inner;
+  }
+  return hit ?? undefined;
+}
+
+/** The field that is meant: itself, the one that a label belongs to, or the only one inside of a component. */
+export function fieldOf(element: Element): Element {
+  if (isEditableKind(element)) return element;
+  const control = element.localName === 'label' ? (element as HTMLLabelElement).control : null;
+  if (control !== null && isEditableKind(control)) return control;
+  if (element.shadowRoot === null) return element;
+  const fields = searchRoots(element.shadowRoot)
+    .flatMap((root) => [...root.querySelectorAll('input, textarea, select, [contenteditable]')])
+    .filter((field) => isEditableKind(field) && isVisible(field));
+  return fields.length === 1 && fields[0] !== undefined ? fields[0] : element;
+}
+
+/** Whether text can go into this kind of element at all. */
+export function isEditableKind(element: Element): boolean {
+  const tag = element.localName;
+  if (tag === 'textarea' || tag === 'select' || isEditingHost(element)) return true;
+  if (tag !== 'input') return (element as HTMLElement).isContentEditable;
+  const unfit = ['button', 'checkbox', 'file', 'hidden', 'image', 'radio', 'reset', 'submit'];
+  return !unfit.includes((element.getAttribute('type') ?? 'text').toLowerCase());
+}
+
+/** Whether the page keeps people from writing into it. */
+export function isReadOnly(element: Element): boolean {
+  return element.matches('input[readonly], textarea[readonly], [aria-readonly=true]');
+}

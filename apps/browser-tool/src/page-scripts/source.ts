@@ -1,0 +1,62 @@
+import * as accessibleName from './accessible-name.ts';
+import * as accessibleTree from './accessible-tree.ts';
+import * as composedTree from './composed-tree.ts';
+import * as editing from './editing.ts';
+import * as elementRefs from './element-refs.ts';
+import * as findElements from './find-elements.ts';
+import * as inspection from './inspection.ts';
+import * as pageAgent from './page-agent.ts';
+import * as pageText from './page-text.ts';
+import * as quiet from './quiet.ts';
+import * as readiness from './readiness.ts';
+import * as role from './role.ts';
+import * as states from './states.ts';
+import * as visibility from './visibility.ts';
+
+const MODULES = [
+  accessibleName,
+  accessibleTree,
+  composedTree,
+  editing,
+  elementRefs,
+  findElements,
+  inspection,
+  pageAgent,
+  pageText,
+  quiet,
+  readiness,
+  role,
+  states,
+  visibility,
+];
+
+/**
+ * The functions of this room as one expression, whose value is `{ callAgent, coverReport, elementOf }`. Every export of its modules
+ * is in it: functions as their source, the table of methods by name, all else as JSON.
+ */
+export const agentSource: string = [
+  '(() => {',
+  ...MODULES.flatMap((module) => Object.entries(module)).map(declaration),
+  'return { callAgent, coverReport, elementOf };',
+  '})()',
+].join('\n');
+
+function declaration([name, value]: readonly [string, unknown]): string {
+  if (typeof value === 'function') return String(value);
+  if (value === elementRefs.elementRefs) return `const ${name} = createElementRefs();`;
+  if (value === pageAgent.agentMethods) {
+    const methods = Object.entries(pageAgent.agentMethods).map(([key, run]) => `${key}: ${run.name}`);
+    return `const ${name} = { ${methods.join(', ')} };`;
+  }
+  return `const ${name} = ${JSON.stringify(value)};`;
+}
+
+/** The text of a call, for where the agent is known under this name. */
+export function agentCall(
+  agent: string,
+  method: keyof pageAgent.AgentMethods,
+  parameters: object,
+  next: number,
+): string {
+  return `${agent}.callAgent(${JSON.stringify(method)}, ${JSON.stringify(parameters)}, ${next})`;
+}

@@ -1,0 +1,32 @@
+import { composedChildren } from './composed-tree.ts';
+
+/** Whether it takes up room and is not hidden by style. */
+export function isVisible(element: Element): boolean {
+  const style = getComputedStyle(element);
+  if (style.visibility !== 'visible') return false;
+  if (style.display === 'contents') {
+    return composedChildren(element).some((child) =>
+      child instanceof Element ? isVisible(child) : hasTextBox(child),
+    );
+  }
+  if (element.checkVisibility?.() === false) return false;
+  const { width, height } = element.getBoundingClientRect();
+  return width > 0 && height > 0;
+}
+
+/** Whether a text node takes up room. */
+export function hasTextBox(node: Node): boolean {
+  if (node.nodeType !== Node.TEXT_NODE) return false;
+  const range = document.createRange();
+  range.selectNode(node);
+  const { width, height } = range.getBoundingClientRect();
+  return width > 0 && height > 0;
+}
+
+/** Whether a whole part of the page is shown to nobody, neither on the screen nor by a screen reader. */
+export function isLeftOut(element: Element, style: CSSStyleDeclaration): boolean {
+  if (style.display === 'none' || element.hasAttribute('inert')) return true;
+  if (element.getAttribute('aria-hidden') === 'true') return true;
+  // An element without a box of its own may have children that are shown.
+  return style.display !== 'contents' && element.checkVisibility?.() === false;
+}

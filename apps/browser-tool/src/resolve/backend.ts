@@ -1,0 +1,34 @@
+import { ToolError } from '../tool-error.ts';
+import { CDP_BACKENDS, type CdpBackend } from './system-browsers.ts';
+
+/** The engines that are driven through the C interface. */
+export const FFI_BACKENDS = ['firefox', 'servo'] as const;
+export type FfiBackend = (typeof FFI_BACKENDS)[number];
+
+/** Everything that `BROWSER_BACKEND` may say. */
+export const BACKENDS = ['auto', ...CDP_BACKENDS, ...FFI_BACKENDS] as const;
+export type Backend = (typeof BACKENDS)[number];
+
+/** Reads `BROWSER_BACKEND`; anything else than the six is told with all of them. */
+export function parseBackend(text: string): Backend {
+  const backend = BACKENDS.find((name) => name === text.toLowerCase());
+  if (backend !== undefined) return backend;
+  throw new ToolError(
+    'INVALID_BACKEND',
+    `BROWSER_BACKEND is ${JSON.stringify(text.slice(0, 80))}, which is no backend.`,
+    {
+      hint: `Use one of ${BACKENDS.join(', ')}.`,
+      details: { received: text.slice(0, 80), allowed: BACKENDS },
+    },
+  );
+}
+
+/** Whether a backend is an engine behind the C interface. */
+export function isFfiBackend(backend: Backend): backend is FfiBackend {
+  return FFI_BACKENDS.some((name) => name === backend);
+}
+
+/** The browsers that a backend stands for, in the order in which they are tried. */
+export function cdpBackendsOf(backend: Exclude<Backend, FfiBackend>): readonly CdpBackend[] {
+  return backend === 'auto' ? CDP_BACKENDS : [backend];
+}

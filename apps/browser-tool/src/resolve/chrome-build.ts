@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import { ToolError } from '../tool-error.ts';
+
+/** The build that is downloaded unless `BROWSER_CHROME_VERSION` names another. */
+export const CHROME_VERSION_PINNED = '158.0.8127.18';
+/** Where Chrome for Testing publishes its builds. */
+export const CHROME_MIRROR_DEFAULT = 'https://storage.googleapis.com/chrome-for-testing-public';
+// Chrome for Testing has none for this platform before.
+const LINUX_ARM64_FIRST = '153.0.8001.0';
+const FLAVOR = 'chrome-headless-shell';
+
+const PLATFORMS: Readonly<Record<string, string>> = {
+  'linux x64': 'linux64',
+  'linux arm64': 'linux-arm64',
+  'darwin x64': 'mac-x64',
+  'darwin arm64': 'mac-arm64',
+  'win32 x64': 'win64',
+  'win32 ia32': 'win32',
+  // Windows runs the x64 build there.
+  'win32 arm64': 'win64',
+};
+
+/** One published build of the browser for one platform: where it comes from and where it goes. */
+export interface ChromeBuild {
+  readonly version: string;
+  readonly platform: string;
+  readonly url: string;
+  /** Its folder below the cache of browsers. */
+  readonly folder: string;
+  /** The executable below that folder. */
+  readonly executable: string;
+}
+
+interface BuildRequest {
+  readonly version: string;
+  readonly mirror: string;
+  readonly os: string;
+  readonly architecture: string;
+}
+
+/** The build for a machine. */
+export function chromeBuild({ version, mirror, os, architecture }: BuildRequest): ChromeBuild {
+  const platform = PLATFORMS[`${os} ${architecture}`];
+  if (platform === undefined) {
+    throw unsupported(`Chrome for Testing has no build for ${os} ${architecture}`);
+  }
+  if (platform === 'linux-arm64' && isOlder(version, LINUX_ARM64_FIRST)) {
+    throw unsupported(
+      `Chrome for Testing ${version} has no build for linux-arm64, the first is ${LINUX_ARM64_FIRST}`,
+    );
+  }
+  const name = `${FLAVOR}-${platform}`;
+  return {
+    version,
+    platform,
+    url: `${mirror.replace(/\/+$/, '')}/${version}/${platform}/${name}.zip`,
+    folder: join(FLAVOR, version, platform),
+    executable: join(name, os === 'win32' ? `${FLAVOR}.exe` : FLAVOR),
+  };
+}
+
+function unsupported(reason: string): ToolError {
+  return new ToolError('UNSUPPORTED_PLATFORM', `${reason}.`, {
+    hint: 'Install a browser and set CHROMIUM_PATH to it.',
+  });
+}
+
+function isOlder(version: string, than: string): boolean {
+  const limits = than.split('.').map(Number);
+  const parts = version.split('.').map(Number);
+  const differing = limits.findIndex((limit, index) => parts[index] !== limit);
+  return differing !== -1 && (parts[differing] ?? 0) < (limits[differing] ?? 0);
+}

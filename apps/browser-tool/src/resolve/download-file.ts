@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describeError, errorCode, type Log } from '@model-gateway/kernel';
+import { got, HTTPError, TimeoutError } from 'got';
+import { ToolError } from '../tool-error.ts';
+import { proxyAgents } from './proxy-agents.ts';
+
+const TRIES_MAX = 3;
+const RETRY_DELAY_MS = 300;
+const DOWNLOAD_BYTES_MAX = 2 * 1024 ** 3;
+const REDIRECTS_MAX = 5;
+// What the disk says is no better the next time.
+const LOCAL_FAILURES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'EFBIG']);
+const PASSING_STATUSES = new Set([408, 425, 429]);
+
+export interface DownloadRequest {
+  readonly url: string;
+  readonly destination: string;
+  readonly proxy: string | undefined;
+  /** For each try. */
+  readonly timeoutMs: number;
+  readonly log: Log;
+}
+
+/** Fetches a file, trying three times where a next try may help, and tells its SHA-256 in hex. */
+export async function downloadFile(request: DownloadRequest): Promise<string> {
+  const url = withoutCredentials(request.url);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      request.log.info({ url, tries }, 'downloading the browser');
+      return await fetchOnce(request);
+    } catch (error) {
+      const reason = reasonOf(error, request);
+      if (tries >= TRIES_MAX || !isWorthAnotherTry(error)) throw failure(url, tries, reason, error);
+      request.log.warn({ url, tries, reason }, 'the download failed and is tried again');
+      await delay(RETRY_DELAY_MS * 2 ** (tries - 1));
+    }
+  }
+}
+
+async function fetchOnce(request: DownloadRequest): Promise<string> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      hash.update(chunk);
+      done(bytes > DOWNLOAD_BYTES_MAX ? new Error('it is larger than 2 GiB') : null, chunk);
+    },
+  });
+  const stream = got.stream(request.url, {
+    retry: { limit: 0 },
+    timeout: { request: request.timeoutMs },
+    maxRedirects: REDIRECTS_MAX,
+    decompress: false,
+    ...(request.proxy === undefined ? {} : { agent: proxyAgents(request.proxy) }),
+  });
+  await pipeline(stream, meter, createWriteStream(request.destination));
+  return hash.digest('hex');
+}
+
+function isWorthAnotherTry(error: unknown): boolean {
+  const status = statusOf(error);
+  if (status !== undefined) return status >= 500 || PASSING_STATUSES.has(status);
+  return !LOCAL_FAILURES.has(errorCode(error) ?? '');
+}
+
+/** The status of an answer that was not the file; got puts the answer on errors that come later, too. */
+function statusOf(error: unknown): number | undefined {
+  return error instanceof HTTPError ? error.response.statusCode : undefined;
+}
+
+function reasonOf(error: unknown, { timeoutMs, proxy }: DownloadRequest): string {
+  const through = proxy === undefined ? '' : ` through the proxy ${withoutCredentials(proxy)}`;
+  const status = statusOf(error);
+  if (status !== undefined) return `it was answered with HTTP ${status}${through}`;
+  if (error instanceof TimeoutError) {
+    return `it took longer than ${timeoutMs / 1000} s (BROWSER_DOWNLOAD_TIMEOUT_SECS)${through}`;
+  }
+  return `${describeError(error)}${through}`;
+}
+
+function failure(url: string, tries: number, reason: string, cause: unknown): ToolError {
+  const often = tries === 1 ? 'once' : `${tries} times`;
+  return new ToolError(
+    'DOWNLOAD_FAILED',
+    `the browser could not be downloaded from ${url} (tried ${often}): ${reason}.`,
+    {
+      hint: 'Check the network, BROWSER_CHROME_MIRROR and BROWSER_DOWNLOAD_PROXY, or install a browser and set CHROMIUM_PATH to it.',
+      details: { url, tries },
+      cause,
+    },
+  );
+}
+
+/** A URL as it may be shown: a mirror or a proxy may carry a password. */
+export function withoutCredentials(url: string): string {
+  const shown = new URL(url);
+  shown.username = '';
+  shown.password = '';
+  return shown.href.replace(/\/$/, '');
+}

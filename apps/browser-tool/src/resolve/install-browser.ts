@@ -1,0 +1,148 @@
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describeError, errorCode, makeDirectory, type Log } from '@model-gateway/kernel';
+import { z } from 'zod';
+import { ToolError } from '../tool-error.ts';
+import type { ChromeBuild } from './chrome-build.ts';
+import { downloadFile, withoutCredentials } from './download-file.ts';
+import { isExecutable } from './executable.ts';
+import { withInstallLock } from './install-lock.ts';
+import { unzip } from './unzip.ts';
+
+const FOLDER_MODE = 0o755;
+const RECORD = 'install.json';
+const LEFTOVERS_AFTER_MS = 24 * 60 * 60 * 1000;
+const LOCK_WAIT_TRIES = 4;
+
+const recordShape = z.object({ sha256: z.string(), executableBytes: z.number() });
+
+export interface InstallOptions {
+  /** The cache of browsers, which every process of the user shares. */
+  readonly cache: string;
+  readonly sha256: string | undefined;
+  readonly proxy: string | undefined;
+  readonly timeoutMs: number;
+  readonly log: Log;
+}
+
+/** Makes sure that a build lies in the cache and tells its executable; however many processes ask at once, one downloads it. */
+export async function installBrowser(build: ChromeBuild, options: InstallOptions): Promise<string> {
+  const folder = join(options.cache, build.folder);
+  const executable = join(folder, build.executable);
+  if (await isInstalled(folder, executable, options.sha256)) return executable;
+  try {
+    await makeDirectory(dirname(folder), FOLDER_MODE);
+    await withInstallLock(
+      { path: `${folder}.lock`, waitMaxMs: options.timeoutMs * LOCK_WAIT_TRIES },
+      async () => {
+        if (await isInstalled(folder, executable, options.sha256)) return;
+        await install(build, folder, options);
+      },
+    );
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    throw new ToolError(
+      'DOWNLOAD_FAILED',
+      `the browser could not be installed in ${folder}: ${describeError(error)}.`,
+      {
+        hint: 'Check the folder and its disk, or install a browser and set CHROMIUM_PATH to it.',
+        cause: error,
+      },
+    );
+  }
+  return executable;
+}
+
+/** What is there must be whole and, where a checksum is demanded, come from the archive that has it. */
+async function isInstalled(
+  folder: string,
+  executable: string,
+  sha256: string | undefined,
+): Promise<boolean> {
+  const text = await readFile(join(folder, RECORD), 'utf8').catch(() => undefined);
+  if (text === undefined || !(await isExecutable(executable))) return false;
+  const record = recordShape.safeParse(parseJson(text));
+  if (!record.success) return false;
+  const { size } = await stat(executable);
+  const isWanted = sha256 === undefined || record.data.sha256 === sha256.toLowerCase();
+  return isWanted && record.data.executableBytes === size;
+}
+
+async function install(build: ChromeBuild, folder: string, options: InstallOptions): Promise<void> {
+  await removeLeftovers(dirname(folder));
+  const workshop = await mkdtemp(join(dirname(folder), '.install-'));
+  try {
+    const archive = join(workshop, 'archive.zip');
+    const content = join(workshop, 'content');
+    const sha256 = await downloadFile({ ...options, url: build.url, destination: archive });
+    checkSum(build, sha256, options.sha256);
+    await makeDirectory(content, FOLDER_MODE);
+    await unpack(build, archive, content);
+    const { size } = await stat(join(content, build.executable));
+    const record = { version: build.version, sha256, executableBytes: size };
+    await writeFile(join(content, RECORD), JSON.stringify(record));
+    await putInPlace(content, folder, join(workshop, 'replaced'));
+    options.log.info({ folder, version: build.version }, 'the browser is installed');
+  } finally {
+    await rm(workshop, { recursive: true, force: true });
+  }
+}
+
+function checkSum(build: ChromeBuild, actual: string, expected: string | undefined): void {
+  if (expected === undefined || expected.toLowerCase() === actual) return;
+  const url = withoutCredentials(build.url);
+  throw new ToolError(
+    'CHECKSUM_MISMATCH',
+    `the archive from ${url} has the SHA-256 ${actual}, but BROWSER_CHROME_SHA256 is ${expected.toLowerCase()}. Nothing was installed.`,
+    {
+      hint: 'Check the mirror, and whether the checksum belongs to this version and platform.',
+      details: { url, expected: expected.toLowerCase(), actual },
+    },
+  );
+}
+
+async function unpack(build: ChromeBuild, archive: string, content: string): Promise<void> {
+  const url = withoutCredentials(build.url);
+  const refuse = (reason: string, cause?: unknown): never => {
+    throw new ToolError(
+      'DOWNLOAD_FAILED',
+      `the archive from ${url} cannot be used: ${reason}. Nothing was installed.`,
+      { hint: 'Check BROWSER_CHROME_MIRROR.', details: { url }, cause },
+    );
+  };
+  await unzip(archive, content).catch((error: unknown) => refuse(describeError(error), error));
+  if (!(await isExecutable(join(content, build.executable)))) {
+    refuse(`it holds no executable ${build.executable}`);
+  }
+}
+
+/** In one step, so that nobody ever sees half of it. */
+async function putInPlace(content: string, folder: string, replaced: string): Promise<void> {
+  try {
+    await rename(content, folder);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(errorCode(error) ?? '')) throw error;
+    // What is there is damaged or from another archive, or we would not be here.
+    await rename(folder, replaced);
+    await rename(content, folder);
+  }
+}
+
+/** Removes what processes left behind that were killed in the middle. */
+async function removeLeftovers(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    if (!name.startsWith('.install-')) continue;
+    const path = join(parent, name);
+    const entry = await stat(path).catch(() => undefined);
+    if (entry === undefined || Date.now() - entry.mtimeMs < LEFTOVERS_AFTER_MS) continue;
+    await rm(path, { recursive: true, force: true });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

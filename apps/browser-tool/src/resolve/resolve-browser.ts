@@ -1,0 +1,161 @@
+import { isAbsolute, join } from 'node:path';
+import type { Log } from '@model-gateway/kernel';
+import { ToolError } from '../tool-error.ts';
+import {
+  cdpBackendsOf,
+  isFfiBackend,
+  parseBackend,
+  type Backend,
+  type FfiBackend,
+} from './backend.ts';
+import { readBakedBrowser } from './baked-browser.ts';
+import { chromeBuild } from './chrome-build.ts';
+import { findEngineLibrary } from './engine-library.ts';
+import { whyNotExecutable } from './executable.ts';
+import { installBrowser } from './install-browser.ts';
+import type { ResolveConfig } from './resolve-config.ts';
+import { findSystemBrowser, type CdpBackend } from './system-browsers.ts';
+
+/** How a browser was found. */
+export type ResolvedBy = 'override' | 'baked' | 'system' | 'download';
+
+/** A browser that can be started: a program that speaks CDP, or a library behind the C interface. */
+export type ResolvedBrowser =
+  | {
+      readonly kind: 'cdp';
+      readonly backend: CdpBackend;
+      readonly executable: string;
+      readonly resolvedBy: ResolvedBy;
+    }
+  | {
+      readonly kind: 'ffi';
+      readonly backend: FfiBackend;
+      readonly library: string;
+      readonly resolvedBy: ResolvedBy;
+    };
+
+type CdpBrowser = Extract<ResolvedBrowser, { readonly kind: 'cdp' }>;
+
+/** Finds the browser to start: what a variable names, what the build fetched, what is installed, and last a download. */
+export async function resolveBrowser(config: ResolveConfig, log: Log): Promise<ResolvedBrowser> {
+  const backend = parseBackend(config.backend);
+  if (isFfiBackend(backend)) {
+    return { kind: 'ffi', backend, ...(await findEngineLibrary(backend, config)) };
+  }
+  const wanted = cdpBackendsOf(backend);
+  const found =
+    (await fromOverride(wanted, config)) ??
+    (await fromBuild(wanted, config, log)) ??
+    (await fromSystem(wanted, config));
+  if (found !== undefined) return found;
+  if (config.skipBrowserFetch || !isFetched(wanted)) throw notFound(backend, wanted, config);
+  return cdp(fetchedAs(wanted), await fetchBrowser(config, log), 'download');
+}
+
+/** Downloads the pinned build into the shared cache, unless it is there, and tells its executable. */
+export async function fetchBrowser(config: ResolveConfig, log: Log): Promise<string> {
+  if (config.skipBrowserFetch) {
+    throw new ToolError(
+      'FETCH_DISABLED',
+      'nothing is downloaded, because BROWSER_SKIP_BROWSER_FETCH is set.',
+      { hint: 'Unset it, or install a browser and set CHROMIUM_PATH to it.' },
+    );
+  }
+  const build = chromeBuild({
+    version: config.chromeVersion,
+    mirror: config.chromeMirror,
+    os: config.os,
+    architecture: config.architecture,
+  });
+  return installBrowser(build, {
+    cache: join(config.cache, 'browsers'),
+    sha256: config.chromeSha256,
+    proxy: config.downloadProxy,
+    timeoutMs: config.downloadTimeoutMs,
+    log,
+  });
+}
+
+async function fromOverride(
+  wanted: readonly CdpBackend[],
+  { overrides }: ResolveConfig,
+): Promise<CdpBrowser | undefined> {
+  for (const backend of wanted) {
+    for (const { variable, path } of overrides[backend]) {
+      if (path === undefined) continue;
+      const problem = await whyNotExecutable(path);
+      if (problem === undefined) return cdp(backend, path, 'override');
+      throw new ToolError('BROWSER_NOT_FOUND', `${variable} is set to ${path}, which ${problem}.`, {
+        hint: `Set ${variable} to the executable of a browser, or unset it to let the tool search.`,
+        details: { variable, path },
+      });
+    }
+  }
+  return undefined;
+}
+
+async function fromBuild(
+  wanted: readonly CdpBackend[],
+  { bakedFile }: ResolveConfig,
+  log: Log,
+): Promise<CdpBrowser | undefined> {
+  if (!isFetched(wanted)) return undefined;
+  const baked = await readBakedBrowser(bakedFile, log);
+  return baked === undefined ? undefined : cdp(fetchedAs(wanted), baked.executable, 'baked');
+}
+
+async function fromSystem(
+  wanted: readonly CdpBackend[],
+  { systemBrowsers, searchPath }: ResolveConfig,
+): Promise<CdpBrowser | undefined> {
+  for (const backend of wanted) {
+    const executable = await findSystemBrowser(systemBrowsers[backend], searchPath);
+    if (executable !== undefined) return cdp(backend, executable, 'system');
+  }
+  return undefined;
+}
+
+/** What is fetched is Chrome for Testing: it serves as Chrome and as Chromium, and never as Edge. */
+function isFetched(wanted: readonly CdpBackend[]): boolean {
+  return wanted.some((backend) => backend !== 'edge');
+}
+
+function fetchedAs(wanted: readonly CdpBackend[]): CdpBackend {
+  return wanted[0] ?? 'chrome';
+}
+
+function cdp(backend: CdpBackend, executable: string, resolvedBy: ResolvedBy): CdpBrowser {
+  return { kind: 'cdp', backend, executable, resolvedBy };
+}
+
+function notFound(
+  backend: Backend,
+  wanted: readonly CdpBackend[],
+  { overrides, systemBrowsers }: ResolveConfig,
+): ToolError {
+  const names = wanted.length === 1 ? backend : 'chrome, chromium or edge';
+  const variables = wanted.flatMap((name) => overrides[name].map(({ variable }) => variable));
+  const places = wanted.flatMap((name) => systemBrowsers[name]);
+  const programs = places.filter((place) => !isAbsolute(place));
+  const paths = places.filter((place) => isAbsolute(place));
+  const tried = [
+    ...variables.map((variable) => `${variable} (unset)`),
+    `PATH: ${programs.join(', ')}`,
+    ...paths,
+  ];
+  const download = isFetched(wanted)
+    ? 'download disabled by BROWSER_SKIP_BROWSER_FETCH'
+    : 'edge is never downloaded';
+  const variable = backend === 'auto' ? 'CHROMIUM_PATH' : (variables[0] ?? 'CHROMIUM_PATH');
+  const example = { CHROME_PATH: 'chrome', CHROMIUM_PATH: 'chromium', EDGE_PATH: 'msedge' }[
+    variable
+  ];
+  return new ToolError(
+    'BROWSER_NOT_FOUND',
+    `no ${names} found. Tried ${tried.join(', ')}; ${download}.`,
+    {
+      hint: `Install one or set ${variable}=/path/to/${example ?? 'chromium'}.`,
+      details: { backend, tried },
+    },
+  );
+}

@@ -1,0 +1,76 @@
+import { delimiter, isAbsolute, join } from 'node:path';
+import { isExecutable } from './executable.ts';
+
+/** The browsers that are driven over the DevTools protocol, in the order in which `auto` tries them. */
+export const CDP_BACKENDS = ['chrome', 'chromium', 'edge'] as const;
+export type CdpBackend = (typeof CDP_BACKENDS)[number];
+
+/** What the search needs to know of a machine. */
+export interface Machine {
+  readonly os: string;
+  readonly home: string;
+  /** `ProgramFiles`, `ProgramFiles(x86)` and `LOCALAPPDATA`, as far as they are set. */
+  readonly programFolders: readonly string[];
+}
+
+/** Where each browser may be: programs to look for on PATH, and whole paths. */
+export type SystemBrowsers = Readonly<Record<CdpBackend, readonly string[]>>;
+
+const LINUX: SystemBrowsers = {
+  chrome: ['google-chrome', 'google-chrome-stable', 'chrome', '/opt/google/chrome/chrome'],
+  chromium: [
+    'chromium',
+    'chromium-browser',
+    '/usr/lib/chromium/chromium',
+    '/snap/bin/chromium',
+    'chromium-headless-shell',
+  ],
+  edge: ['microsoft-edge', 'microsoft-edge-stable', '/opt/microsoft/msedge/msedge'],
+};
+
+const MAC_APPLICATIONS: Readonly<Record<CdpBackend, string>> = {
+  chrome: 'Google Chrome',
+  chromium: 'Chromium',
+  edge: 'Microsoft Edge',
+};
+
+const WINDOWS_PROGRAMS: SystemBrowsers = {
+  chrome: ['chrome.exe', 'Google\\Chrome\\Application\\chrome.exe'],
+  chromium: ['chromium.exe', 'Chromium\\Application\\chrome.exe'],
+  edge: ['msedge.exe', 'Microsoft\\Edge\\Application\\msedge.exe'],
+};
+
+/** The places of a machine, in the order in which they are tried. */
+export function systemBrowsers({ os, home, programFolders }: Machine): SystemBrowsers {
+  if (os === 'darwin') {
+    const places = (backend: CdpBackend): readonly string[] => {
+      const name = MAC_APPLICATIONS[backend];
+      const path = join('Applications', `${name}.app`, 'Contents', 'MacOS', name);
+      const programs = LINUX[backend].filter((place) => !isAbsolute(place));
+      return [join('/', path), join(home, path), ...programs];
+    };
+    return { chrome: places('chrome'), chromium: places('chromium'), edge: places('edge') };
+  }
+  if (os === 'win32') {
+    const places = (backend: CdpBackend): readonly string[] => {
+      const [program = '', path = ''] = WINDOWS_PROGRAMS[backend];
+      return [program, ...programFolders.map((folder) => `${folder}\\${path}`)];
+    };
+    return { chrome: places('chrome'), chromium: places('chromium'), edge: places('edge') };
+  }
+  return LINUX;
+}
+
+/** The first of the places where something can be started; a program is looked for in the folders of PATH, in their order. */
+export async function findSystemBrowser(
+  places: readonly string[],
+  searchPath: string,
+): Promise<string | undefined> {
+  // An empty entry of PATH is the working directory, which nobody means.
+  const folders = searchPath.split(delimiter).filter((folder) => isAbsolute(folder));
+  for (const place of places) {
+    const paths = isAbsolute(place) ? [place] : folders.map((folder) => join(folder, place));
+    for (const path of paths) if (await isExecutable(path)) return path;
+  }
+  return undefined;
+}

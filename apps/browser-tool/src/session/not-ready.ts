@@ -1,0 +1,82 @@
+import type { ElementReport } from '../engine.ts';
+import type { NotReady } from '../page-scripts/readiness.ts';
+import { ToolError } from '../tool-error.ts';
+
+/** An element as messages name it: `button "Save" [ref=e3]`. */
+export function elementText({ role, name, ref, tag }: ElementReport): string {
+  const kind = role === 'generic' || role === 'none' ? `<${tag}>` : role;
+  return `${kind}${name === '' ? '' : ` "${name}"`} [ref=${ref}]`;
+}
+
+/** Why an action on a target could not be done, as an error for the caller. */
+export function notReadyError(target: string, state: NotReady, waitedMs: number): ToolError {
+  const element = state.element === undefined ? target : elementText(state.element);
+  const details = {
+    target,
+    ...(state.element === undefined ? {} : { element: state.element }),
+    ...(state.cover === undefined ? {} : { cover: state.cover }),
+  };
+  const waited = waitedMs > 0 ? ` after waiting ${waitedMs} ms` : '';
+  switch (state.why) {
+    case 'covered': {
+      const cover = `${state.cover?.markup ?? 'another element'} [ref=${state.cover?.ref ?? '?'}]`;
+      return new ToolError('ELEMENT_COVERED', `${element} is covered by ${cover}.`, {
+        hint: 'Close or click that element first, or pass force:true.',
+        details,
+      });
+    }
+    case 'not-visible':
+      return new ToolError('ELEMENT_NOT_VISIBLE', `${element} is not visible${waited}.`, {
+        hint: 'It is hidden or has no size: do what shows it first, or choose another element.',
+        details,
+      });
+    case 'out-of-view':
+      return new ToolError(
+        'ELEMENT_NOT_VISIBLE',
+        `${element} lies outside of the viewport and cannot be scrolled into view.`,
+        { hint: 'Resize the viewport, or choose another element.', details },
+      );
+    case 'moving':
+      return new ToolError('TIMEOUT', `${element} kept moving${waited}.`, {
+        hint: 'Wait until the animation ends, or pass force:true.',
+        details,
+      });
+    case 'disabled':
+      return new ToolError('ELEMENT_DISABLED', `${element} is disabled${waited}.`, {
+        hint: 'Do what enables it first, such as filling in required fields.',
+        details,
+      });
+    case 'not-editable':
+      return new ToolError('ELEMENT_NOT_EDITABLE', `${element} takes no text.`, {
+        hint: 'Choose an input, a textarea, a select or an editable element that is not read-only.',
+        details,
+      });
+    case 'ambiguous':
+      return ambiguous(target, state);
+    case 'invalid-selector':
+      return new ToolError('INVALID_SELECTOR', `${JSON.stringify(target)} is no valid selector: ${state.message ?? ''}.`, {
+        hint: 'Use a ref such as e12, a CSS selector, text=…, or xpath=….',
+        details: { target },
+      });
+    case 'stale':
+      return new ToolError('STALE_REF', `${target} is no longer in the page.`, {
+        hint: 'Call browser_snapshot for fresh refs.',
+        details: { target },
+      });
+    case 'not-found':
+      return new ToolError('ELEMENT_NOT_FOUND', `No element fits ${JSON.stringify(target)}${waited}.`, {
+        hint: 'Call browser_snapshot to see what is on the page.',
+        details: { target },
+      });
+  }
+}
+
+function ambiguous(target: string, { candidates = [], count = 0 }: NotReady): ToolError {
+  const listed = candidates.map(elementText).join(', ');
+  const rest = count > candidates.length ? ` and ${count - candidates.length} more` : '';
+  return new ToolError(
+    'AMBIGUOUS_TARGET',
+    `${JSON.stringify(target)} fits ${count} elements: ${listed}${rest}.`,
+    { hint: 'Use one of these refs, or a narrower selector.', details: { target, count, candidates } },
+  );
+}

@@ -1,0 +1,48 @@
+/** A document that refs were issued for. */
+export interface RefDocument {
+  /** Differs for every document that was ever loaded, in whichever frame. */
+  readonly id: string;
+  readonly url: string;
+}
+
+/**
+ * The numbers of the element refs of a session. They only ever grow, also across pages and restarts of the browser, so that
+ * an old ref can turn stale but never mean another element.
+ */
+export interface RefBook {
+  /** The number that the next ref gets. */
+  readonly next: number;
+  /** Records that all numbers below `next` are in use now, the new ones for this document. */
+  advance(next: number, document: RefDocument): void;
+  /** The document that a ref was issued for; undefined for one that was never issued. */
+  find(number: number): RefDocument | undefined;
+}
+
+interface Range extends RefDocument {
+  readonly from: number;
+}
+
+// Older ranges are forgotten; their refs are stale in any case.
+const RANGES_MAX = 5_000;
+const FORGOTTEN: RefDocument = { id: '', url: 'a page' };
+
+/** Starts a book at `e1`. */
+export function createRefBook(): RefBook {
+  const ranges: Range[] = [];
+  let next = 1;
+  return {
+    get next() {
+      return next;
+    },
+    advance(to, { id, url }) {
+      if (to <= next) return;
+      if (ranges.at(-1)?.id !== id) ranges.push({ from: next, id, url });
+      if (ranges.length > RANGES_MAX) ranges.shift();
+      next = to;
+    },
+    find(number) {
+      if (number < 1 || number >= next) return undefined;
+      return ranges.findLast(({ from }) => from <= number) ?? FORGOTTEN;
+    },
+  };
+}

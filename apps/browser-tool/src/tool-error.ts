@@ -1,0 +1,79 @@
+/** What HTTP answers for each code. Adding a code here is all that a new failure needs. */
+export const HTTP_STATUS = {
+  INVALID_JSON: 400,
+  INVALID_ARGUMENT: 400,
+  INVALID_SELECTOR: 400,
+  INVALID_KEY: 400,
+  INVALID_URL: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN_HOST: 403,
+  FORBIDDEN_ORIGIN: 403,
+  URL_BLOCKED: 403,
+  NOT_FOUND: 404,
+  ELEMENT_NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  STALE_REF: 409,
+  AMBIGUOUS_TARGET: 409,
+  ELEMENT_NOT_VISIBLE: 409,
+  ELEMENT_DISABLED: 409,
+  ELEMENT_NOT_EDITABLE: 409,
+  ELEMENT_COVERED: 409,
+  NO_HISTORY: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  RESULT_TOO_LARGE: 413,
+  EVALUATION_FAILED: 422,
+  INTERNAL: 500,
+  NOT_SUPPORTED_BY_ENGINE: 501,
+  UNSUPPORTED_PLATFORM: 501,
+  NAVIGATION_FAILED: 502,
+  DOWNLOAD_FAILED: 502,
+  CHECKSUM_MISMATCH: 502,
+  BROWSER_NOT_FOUND: 503,
+  BROWSER_LAUNCH_FAILED: 503,
+  BROWSER_CRASHED: 503,
+  FETCH_DISABLED: 503,
+  ENGINE_LIB_NOT_FOUND: 503,
+  ENGINE_ABI_MISMATCH: 503,
+  INVALID_BACKEND: 503,
+  TIMEOUT: 504,
+} as const satisfies Record<string, number>;
+
+/** Every way in which the tool fails. */
+export type ToolErrorCode = keyof typeof HTTP_STATUS;
+
+interface ToolErrorOptions {
+  /** The next step for the caller, as a sentence of its own. */
+  readonly hint?: string;
+  /** Evidence for programs. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** What only our log sees. */
+  readonly cause?: unknown;
+}
+
+/** A failure that a caller can act on: what happened with its evidence, and what to do next. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError';
+  readonly code: ToolErrorCode;
+  readonly hint: string | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(code: ToolErrorCode, message: string, options: ToolErrorOptions = {}) {
+    super(oneLine(message), options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.hint = options.hint === undefined ? undefined : oneLine(options.hint);
+    this.details = options.details;
+  }
+
+  /** The whole sentence that a caller reads: what happened, then the next step. */
+  get sentence(): string {
+    return this.hint === undefined ? this.message : `${this.message} ${this.hint}`;
+  }
+}
+
+// Messages quote pages, and a page may write anything, colours for a terminal included.
+// oxlint-disable-next-line no-control-regex -- Control characters are what is taken out.
+const CONTROL = /\u001B\[[0-9;]*[A-Za-z]|[\u0000-\u001F\u007F]+/g;
+
+function oneLine(text: string): string {
+  return text.replace(CONTROL, ' ').trim();
+}

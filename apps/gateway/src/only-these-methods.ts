@@ -1,0 +1,14 @@
+import { ServiceError } from '@model-gateway/contracts';
+import type { RequestHandler } from 'express';
+
+/** Refuses every other method of a path, and names those that there are. */
+export function onlyTheseMethods(...methods: readonly string[]): RequestHandler {
+  const allowed = methods.join(', ');
+  return ({ baseUrl, path }, response) => {
+    response.setHeader('allow', allowed);
+    throw new ServiceError(
+      'method_not_allowed',
+      `use ${allowed} ${baseUrl}${path === '/' ? '' : path}`,
+    );
+  };
+}

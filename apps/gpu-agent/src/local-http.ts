@@ -1,0 +1,74 @@
+import { Agent, request as startRequest, type IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { tunnelledRequestSchema, type TunnelledRequest } from '@model-gateway/contracts';
+import { describeError, type Log } from '@model-gateway/kernel';
+import type { Exchange } from '@model-gateway/tunnel';
+import { addressOf } from './engine.ts';
+
+/** Carries out the HTTP requests that come through the tunnel, at the models of this node and nowhere else. */
+export interface LocalHttp {
+  serve(head: unknown, exchange: Exchange): void;
+  close(): void;
+}
+
+interface LocalHttpDependencies {
+  readonly portOf: (modelId: string) => number | undefined;
+  readonly host: string;
+  readonly log: Log;
+}
+
+const OF_ONE_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
+
+export function createLocalHttp({ portOf, host, log }: LocalHttpDependencies): LocalHttp {
+  const agent = new Agent({ keepAlive: true });
+
+  async function carryOut(head: TunnelledRequest, exchange: Exchange): Promise<void> {
+    const port = portOf(head.model_id);
+    if (port === undefined) throw new Error('the model does not run on this node');
+    const { body } = exchange;
+    const request = startRequest(`${addressOf(host, port)}${head.path}`, {
+      agent,
+      method: head.method,
+      headers: headersOf(head),
+    });
+    body.once('close', () => request.destroy());
+    const response = new Promise<IncomingMessage>((resolve, reject) => {
+      request.once('response', resolve);
+      request.once('error', reject);
+    });
+    // How sending went shows in the answer.
+    pipeline(body, request, { end: true }).catch(() => undefined);
+    const answer = await response;
+    exchange.answer({ status: answer.statusCode ?? 0, headers: pairsOf(answer.rawHeaders) });
+    await pipeline(answer, body);
+  }
+
+  return {
+    serve(head, exchange) {
+      const parsed = tunnelledRequestSchema.safeParse(head);
+      const done = parsed.success
+        ? carryOut(parsed.data, exchange)
+        : Promise.reject(new Error('the request cannot be read'));
+      done.catch((error: unknown) => {
+        log.debug({ reason: describeError(error) }, 'a request through the tunnel failed');
+        exchange.body.destroy(new Error(describeError(error)));
+      });
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function headersOf({ headers }: TunnelledRequest): Record<string, string[]> {
+  const byName: Record<string, string[]> = {};
+  for (const [name, value] of headers) (byName[name] ??= []).push(value);
+  return byName;
+}
+
+function pairsOf(rawHeaders: readonly string[]): (readonly [string, string])[] {
+  const pairs: (readonly [string, string])[] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (!OF_ONE_CONNECTION.has(name.toLowerCase())) pairs.push([name, rawHeaders[at + 1] ?? '']);
+  }
+  return pairs;
+}

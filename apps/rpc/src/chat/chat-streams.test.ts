@@ -1,0 +1,112 @@
+import { createMetrics, silentLog } from '@model-gateway/kernel';
+import { jwtCaller } from '@model-gateway/inference';
+import type { ChatChunk, Route } from '@model-gateway/router';
+import { createChatStreams } from './chat-streams.ts';
+
+const chunk = (content: string): ChatChunk => ({ choices: [{ index: 0, delta: { content } }] });
+
+/** Streams whose upstream says what it is told, and whose listener is there at once. */
+function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
+  const pushed: Record<string, unknown>[] = [];
+  const settled: string[] = [];
+  let onStopped = (): void => undefined;
+  const route: Route = {
+    model: 'm',
+    backend: {
+      name: 'up',
+      kind: 'external',
+      capabilities: () => new Set(['chat']),
+      probe: async () => ({ state: 'Healthy', models: [] }),
+      chatStream: async (_body, cancel) => {
+        cancel.addEventListener('abort', () => onStopped(), { once: true });
+        return { form: 'chunks', chunks: chunks() };
+      },
+      close: async () => undefined,
+    },
+    answered: async () => undefined,
+    settle: async (outcome) => void settled.push(outcome),
+  };
+  const streams = createChatStreams({
+    router: { choose: async () => route },
+    meter: { record: async () => undefined },
+    requests: { accepted: () => undefined },
+    memory: {
+      isConfigured: false,
+      recall: async () => ({ state: 'disabled' }),
+      writeBack: () => undefined,
+    },
+    conversations: {
+      history: async () => [],
+      addTurn: async () => undefined,
+      addToTurn: async () => undefined,
+    },
+    sessions: {
+      own: async () => undefined,
+      push: async (_sessionId, lines) => {
+        for (const text of lines.split('\n'))
+          pushed.push((JSON.parse(text) as { params: Record<string, unknown> }).params);
+      },
+      onListener: (_sessionId, onListener) => {
+        queueMicrotask(onListener);
+        return () => undefined;
+      },
+    },
+    metrics: createMetrics(),
+    log: silentLog,
+    drainMs,
+  });
+  return { streams, pushed, settled, whenStopped: (work: () => void) => (onStopped = work) };
+}
+
+const turn = {
+  caller: jwtCaller('ann'),
+  surface: 'rpc',
+  request: { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] },
+  conversationId: undefined,
+  history: 'stored' as const,
+  refId: null,
+};
+
+test('a turn that is under way when the process stops is let finish', async () => {
+  let goOn = (): void => undefined;
+  const asked = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const { streams, pushed } = setup(async function* () {
+    yield chunk('one');
+    await asked;
+    yield chunk(' two');
+  }, 10_000);
+  const { streamId } = await streams.begin(turn);
+  expect(streams.isRunning(streamId)).toBe(true);
+  const stopping = streams.stop();
+  goOn();
+  await stopping;
+  expect(streams.isRunning(streamId)).toBe(false);
+  expect(pushed.map(({ token }) => token)).toEqual(['one', ' two', '']);
+});
+
+test('a turn that does not finish in time fails, and its upstream is let go', async () => {
+  let end = (_failure: Error): void => undefined;
+  const never = new Promise<never>((_resolve, reject) => {
+    end = reject;
+  });
+  const { streams, pushed, settled, whenStopped } = setup(async function* () {
+    yield chunk('one');
+    await never;
+  }, 20);
+  whenStopped(() => end(new Error('aborted')));
+  const { streamId: stream_id } = await streams.begin(turn);
+  await streams.stop();
+  const message = 'the service stopped before the answer was complete';
+  expect(pushed).toEqual([
+    { stream_id, token: 'one', is_complete: false },
+    {
+      stream_id,
+      token: `Stream error: ${message}`,
+      is_complete: true,
+      error: { code: -32_000, message },
+    },
+  ]);
+  expect(settled[0]).toBe('neutral');
+});

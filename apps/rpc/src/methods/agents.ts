@@ -1,0 +1,75 @@
+import type { RpcResult } from '@model-gateway/contracts';
+import { randomToken } from '@model-gateway/kernel';
+import type { Agents, AgentState } from '@model-gateway/router';
+import type { Handlers } from '../protocol/handlers.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+
+type AgentsMethods =
+  | 'agents.list'
+  | 'agents.register'
+  | 'agents.deregister'
+  | 'agents.status'
+  | 'agents.deploy'
+  | 'agents.stop';
+
+/** What `agents.*` needs. */
+export interface AgentsMethodsDependencies {
+  readonly agents: Agents;
+  readonly sessions: Pick<Sessions, 'own'>;
+}
+
+export function createAgentsMethods({
+  agents,
+  sessions,
+}: AgentsMethodsDependencies): Pick<Handlers, AgentsMethods> {
+  return {
+    'agents.list': async () => (await agents.list()).map(agentRecord),
+    'agents.register': async ({ machine_name, version }) => {
+      const { agentId, token } = await agents.register({ name: machine_name, version });
+      return { agent_id: agentId, token };
+    },
+    'agents.deregister': async ({ agent_id }) => {
+      await agents.deregister(agent_id);
+      return { ok: true };
+    },
+    'agents.status': async ({ agent_id }) => {
+      const agent = await agents.get(agent_id);
+      return { ...agentRecord(agent), online: agent.isOnline };
+    },
+    'agents.deploy': async ({ model_id, agent_id }, { user }) => {
+      const streamId = randomToken();
+      await sessions.own(streamId, user.id);
+      await agents.deploy({
+        modelId: model_id,
+        agentId: agent_id === '' ? undefined : agent_id,
+        streamId,
+      });
+      return { ok: true, stream_id: streamId };
+    },
+    'agents.stop': async ({ agent_id, model_id }) => {
+      await agents.stop(agent_id, model_id);
+      return { ok: true, stream_id: null };
+    },
+  };
+}
+
+function agentRecord(agent: AgentState): RpcResult<'agents.list'>[number] {
+  return {
+    id: agent.id,
+    name: agent.name,
+    host: agent.host,
+    version: agent.version,
+    status: agent.isOnline ? 'online' : 'offline',
+    gpus: agent.gpus.map(({ name, memoryTotalMb, memoryUsedMb, utilization }) => ({
+      name,
+      memory_total_mb: memoryTotalMb,
+      memory_used_mb: memoryUsedMb,
+      utilization,
+    })),
+    gpu_utilization: agent.gpuUtilization,
+    models: agent.models.map(({ modelId, status, port }) => ({ model_id: modelId, status, port })),
+    created_at: agent.createdAt.toISOString(),
+    connected_at: agent.connectedAt?.toISOString() ?? null,
+    last_heartbeat_at: agent.lastHeartbeatAt?.toISOString() ?? null,
+  };
+}

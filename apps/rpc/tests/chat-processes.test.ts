@@ -1,0 +1,129 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDatabase } from '@model-gateway/db';
+import { silentLog } from '@model-gateway/kernel';
+import {
+  createTestDatabase,
+  startProcess,
+  testRedisUrl,
+  uniquePrefix,
+  type TestDatabase,
+  type TestProcess,
+} from '@model-gateway/testkit';
+import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
+import { eventsUrl, readToEnd, register, saying, textOf, type Person } from './chat-scene.ts';
+import { openStream } from './rpc-server.ts';
+
+const STREAMS = 200;
+const TOKENS = 500;
+const RESIDENT_BYTES_MAX = 350_000_000;
+const RUNS = 1_000;
+const RUNS_AT_ONCE = 4;
+const ANSWER = Array.from({ length: TOKENS }, (_, count) => `t${count}`).join(' ');
+
+let database: TestDatabase;
+let dataDir = '';
+let upstream: RunningChatUpstream;
+let env: Readonly<Record<string, string>>;
+let left: TestProcess;
+let right: TestProcess;
+let ann: Person;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-chat-'));
+  upstream = await startChatUpstream({ models: ['m'], answer: () => ANSWER });
+  env = {
+    DATABASE_URL: database.url,
+    REDIS_URL: testRedisUrl(),
+    SERVICE_REDIS_PREFIX: uniquePrefix(),
+    SERVICE_DATA_DIR: dataDir,
+  };
+  await prepare(database.url);
+  [left, right] = await Promise.all([
+    startProcess({ app: 'rpc', env }),
+    startProcess({ app: 'rpc', env }),
+  ]);
+  ann = await register(left.url, 'ann');
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([left.stop(), right.stop()]);
+  await upstream.close();
+  await database.drop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+afterEach(() => upstream.faults.clear());
+
+/** A backend, and no limits: they have tests of their own. */
+async function prepare(databaseUrl: string): Promise<void> {
+  const { backendConfigs, plans, close } = createDatabase({ databaseUrl, log: silentLog });
+  await plans.saveTier('free', { monthlyUsdQuota: null, monthlyTokenQuota: null, rpm: null });
+  const { url } = upstream;
+  const config = {
+    name: 'up',
+    type: 'external',
+    url,
+    apiKey: null,
+    models: [],
+    capabilities: null,
+  };
+  await backendConfigs.save(config);
+  await close();
+}
+
+async function send(params: object = {}): Promise<string> {
+  const sent = await ann.call('chat.send', { model: 'm', ...saying('Hi'), ...params });
+  return (sent as { stream_id: string }).stream_id;
+}
+
+test(`${STREAMS} streams of ${TOKENS} tokens at once arrive whole and in order, on either process`, async () => {
+  const texts = await Promise.all(
+    Array.from({ length: STREAMS }, async (_, index) => {
+      const streamId = await send();
+      const stream = await openStream(eventsUrl(index % 2 === 0 ? left.url : right.url, streamId));
+      const said = await readToEnd(stream);
+      expect(said).toHaveLength(TOKENS + 1);
+      expect(said.at(-1)).toMatchObject({
+        finish_reason: 'stop',
+        usage: { completion_tokens: TOKENS },
+      });
+      return textOf(said);
+    }),
+  );
+  expect(new Set(texts)).toEqual(new Set([ANSWER]));
+  const metrics = await (await fetch(`${left.url}/metrics`)).text();
+  const resident = Number(/^process_resident_memory_bytes (\d+)$/m.exec(metrics)?.[1]);
+  expect(resident).toBeLessThan(RESIDENT_BYTES_MAX);
+  expect(metrics).toMatch(/^service_rpc_chat_streams 0$/m);
+}, 120_000);
+
+test(`whoever listens right after the answer gets the first token in at least 99.9 % of ${RUNS} runs`, async () => {
+  let missed = 0;
+  await Promise.all(
+    Array.from({ length: RUNS_AT_ONCE }, async (_, lane) => {
+      for (let run = lane; run < RUNS; run += RUNS_AT_ONCE) {
+        const streamId = await send({ max_tokens: 2 });
+        const stream = await openStream(eventsUrl(run % 2 === 0 ? left.url : right.url, streamId));
+        if (textOf(await readToEnd(stream)) !== 't0 t1') missed += 1;
+      }
+    }),
+  );
+  expect(missed).toBeLessThanOrEqual(RUNS / 1_000);
+}, 120_000);
+
+test('a process that stops lets its answers come to their end, whoever holds the listeners', async () => {
+  upstream.faults.always({ kind: 'slow-chunks', delayMs: 1 });
+  const ids = await Promise.all(Array.from({ length: 4 }, () => send()));
+  const streams = await Promise.all(
+    ids.map((id, index) => openStream(eventsUrl(index % 2 === 0 ? left.url : right.url, id))),
+  );
+  const idle = await openStream(eventsUrl(left.url, 'idle'));
+  await idle.next();
+  for (const stream of streams) await stream.next();
+  left.signal('SIGTERM');
+  await expect(idle.next()).rejects.toThrow();
+  for (const stream of streams) expect(textOf(await readToEnd(stream))).toBe(ANSWER);
+  expect(await left.exited).toBe(0);
+  left = await startProcess({ app: 'rpc', env });
+}, 60_000);

@@ -1,0 +1,230 @@
+import { sessionOwnerKey } from '@model-gateway/contracts';
+import { waitUntil } from '@model-gateway/testkit';
+import {
+  startEngine,
+  startRealtimeApi,
+  type RunningEngine,
+  type RunningRealtimeApi,
+} from '@model-gateway/testkit/upstreams';
+import { startChatScene, type ChatScene } from './chat-scene.ts';
+import { startTalk, type Talk } from './realtime-scene.ts';
+
+const SESSION_NOT_FOUND = { code: -32_000, message: 'session not found' };
+
+let scene: ChatScene;
+let api: RunningRealtimeApi;
+let engine: RunningEngine;
+beforeAll(async () => {
+  scene = await startChatScene();
+  api = await startRealtimeApi({ models: ['a-realtime'], answer: () => 'one two three' });
+  engine = await startEngine({ models: ['robot'] });
+  await scene.addBackend('api', api.url.replace('ws', 'http'));
+  await scene.addBackend('eng', engine.url, 'engine');
+});
+afterAll(async () => {
+  await scene.test.close();
+  await Promise.all([api.close(), engine.close()]);
+});
+afterEach(() => {
+  api.faults.clear();
+  engine.faults.clear();
+});
+
+const start = (params: object = {}): Promise<Talk> =>
+  startTalk(scene.ann, scene.url, { model: 'a-realtime', ...params });
+const openHere = async (): Promise<number> => {
+  const metrics = await (await fetch(`${scene.url}/metrics`)).text();
+  return Number(/^service_realtime_sessions (\d+)$/m.exec(metrics)?.[1]);
+};
+const openThere = (): number => api.openConnections + engine.openSessions;
+
+/** Nothing of the session is left anywhere. */
+async function expectGone(talk: Talk): Promise<void> {
+  const { sessionId, streamId } = talk;
+  const { entries, requests } = scene.test.context.bus;
+  await waitUntil(async () => (await openHere()) === 0 && openThere() === 0);
+  expect(await talk.refusal()).toEqual(SESSION_NOT_FOUND);
+  await waitUntil(async () => (await entries.get(sessionOwnerKey(streamId))) === undefined);
+  await expect(
+    requests.call(`realtime:${sessionId}`, {}, { timeoutMs: 1_000 }),
+  ).rejects.toMatchObject({ reason: 'unreachable' });
+  talk.close();
+}
+
+describe('nothing is left of a session', () => {
+  test.each<{ why: string; model: string; end: (talk: Talk) => unknown }>([
+    { why: 'that is stopped', model: 'a-realtime', end: (talk) => talk.stop() },
+    { why: 'that is stopped at an engine', model: 'robot', end: (talk) => talk.stop() },
+    {
+      why: 'whose client says so',
+      model: 'robot',
+      end: (talk) => talk.say({ type: 'session.stop' }),
+    },
+    { why: 'whose upstream closes it', model: 'a-realtime', end: () => api.closeSessions(1000) },
+    { why: 'whose upstream fails', model: 'a-realtime', end: () => api.closeSessions(1011, 'no') },
+    {
+      why: 'whose upstream is lost in the middle of a response',
+      model: 'a-realtime',
+      end: (talk) => {
+        api.faults.next({ kind: 'cut', afterDeltas: 2 });
+        return talk.say({ type: 'response.create' });
+      },
+    },
+    {
+      why: 'whose upstream talks nonsense',
+      model: 'a-realtime',
+      end: (talk) => {
+        api.faults.next({ kind: 'garbage' });
+        return talk.say({ type: 'response.create' });
+      },
+    },
+    { why: 'whose upstream sends no event', model: 'a-realtime', end: () => api.sayToAll('[7]') },
+    { why: 'that the engine ends', model: 'robot', end: () => engine.endSessions() },
+    {
+      why: 'whose engine is lost',
+      model: 'robot',
+      end: () => {
+        engine.dropConnections();
+      },
+    },
+  ])('$why', async ({ model, end }) => {
+    const talk = await start({ model });
+    await talk.next();
+    expect(await openHere()).toBe(1);
+    expect(openThere()).toBe(1);
+    await end(talk);
+    await expectGone(talk);
+  });
+
+  test('that was never opened', async () => {
+    const refused = (model: string) => scene.ann.refusal('realtime.start', { model });
+    engine.faults.next({ kind: 'error', message: 'out of memory' }, 1, 'Engine.RealtimeStart');
+    expect(await refused('robot')).toEqual({
+      code: -32_000,
+      message: 'upstream -32000: out of memory',
+    });
+    engine.faults.next({ kind: 'close' }, 1, 'Engine.RealtimeStart');
+    expect(await refused('robot')).toMatchObject({ code: -32_000 });
+    await waitUntil(async () => (await openHere()) === 0 && openThere() === 0);
+  });
+});
+
+test('many sessions of one engine share its connection and end one by one', async () => {
+  const before = engine.callsOf('Engine.Handshake');
+  const talks = await Promise.all(Array.from({ length: 5 }, () => start({ model: 'robot' })));
+  expect(engine.openSessions).toBe(5);
+  expect(engine.callsOf('Engine.Handshake') - before).toBeLessThanOrEqual(1);
+  await talks[0]?.stop();
+  await engine.until(() => engine.openSessions === 4);
+  for (const talk of talks.slice(1)) await talk.respond();
+  for (const talk of talks) {
+    await talk.stop();
+    talk.close();
+  }
+  await engine.until(() => engine.openSessions === 0);
+  expect(engine.openConnections).toBe(1);
+});
+
+test('a session goes on when its backend is registered anew or removed', async () => {
+  const talk = await start();
+  expect(await scene.removeBackend('api')).toBe(true);
+  expect((await talk.respond()).at(-1)).toMatchObject({ type: 'response.done' });
+  await scene.addBackend('api', api.url.replace('ws', 'http'));
+  const next = await start();
+  await talk.respond();
+  await talk.stop();
+  await next.respond();
+  await next.stop();
+  await expectGone(talk);
+  next.close();
+});
+
+test('what was said before the upstream was lost is kept', async () => {
+  const id = await scene.conversation();
+  const talk = await start({ conversation_id: id });
+  api.faults.next({ kind: 'cut', afterDeltas: 4 });
+  await talk.say({ type: 'response.create' });
+  await waitUntil(async () => (await scene.messages(id)).length === 1);
+  expect(await scene.messages(id)).toMatchObject([{ role: 'assistant', content: 'one two' }]);
+  talk.close();
+});
+
+test('a conversation that is deleted meanwhile disturbs nobody', async () => {
+  const id = await scene.conversation();
+  const talk = await start({ conversation_id: id });
+  await scene.ann.call('conversations.delete', { conversation_id: id });
+  expect((await talk.respond()).at(-1)).toMatchObject({ type: 'response.done' });
+  await talk.stop();
+  talk.close();
+});
+
+test('a silent upstream holds up nobody', async () => {
+  api.faults.always({ kind: 'silent' });
+  const talk = await start();
+  for (let n = 0; n < 20; n += 1) await talk.say({ type: 'response.create' });
+  await talk.stop();
+  await expectGone(talk);
+});
+
+test('an upstream that reads too slowly: the session is congested until it reads on', async () => {
+  const talk = await start();
+  api.faults.next({ kind: 'stop-reading' }, 1, 'input_audio_buffer.append');
+  const audio = 'A'.repeat(900_000);
+  const event = { type: 'input_audio_buffer.append', audio };
+  let said = 0;
+  const full = waitUntil(
+    async () => {
+      try {
+        await talk.say(event);
+        said += 1;
+        return false;
+      } catch {
+        return true;
+      }
+    },
+    { timeoutMs: 25_000 },
+  );
+  await full;
+  expect(said).toBeGreaterThan((16 * 1024 * 1024) / 900_100 - 1);
+  expect(await talk.refusal(event)).toEqual({ code: -32_000, message: 'session is congested' });
+  expect(await openHere()).toBe(1);
+  api.resumeReading();
+  await waitUntil(async () => {
+    await talk.say({ type: 'response.create' });
+    return true;
+  });
+  await talk.until('response.done');
+  await talk.stop();
+  await expectGone(talk);
+}, 60_000);
+
+test('a user may have 50 sessions in a process', async () => {
+  const ids: string[] = [];
+  const begin = async (): Promise<void> => {
+    const started = await scene.ann.call('realtime.start', { model: 'robot' });
+    ids.push((started as { session_id: string }).session_id);
+  };
+  await Promise.all(Array.from({ length: 50 }, begin));
+  expect(await scene.ann.refusal('realtime.start', { model: 'robot' })).toEqual({
+    code: -32_000,
+    message: 'too many realtime sessions: at most 50 may be open',
+  });
+  await scene.bob.call('realtime.start', { model: 'robot' });
+  await scene.ann.call('realtime.stop', { session_id: ids[0] });
+  await begin();
+  engine.endSessions();
+  await waitUntil(async () => (await openHere()) === 0);
+});
+
+test('a plane that stops ends its sessions and opens no new ones', async () => {
+  const own = await startChatScene();
+  await own.addBackend('api', api.url.replace('ws', 'http'));
+  const talk = await startTalk(own.ann, own.url, { model: 'a-realtime' });
+  const id = await own.conversation();
+  const other = await startTalk(own.ann, own.url, { model: 'a-realtime', conversation_id: id });
+  expect(api.openConnections).toBe(2);
+  await own.test.close();
+  await api.until(() => api.openConnections === 0);
+  talk.close();
+  other.close();
+});

@@ -1,0 +1,82 @@
+import { eventsUrl, type Person } from './chat-scene.ts';
+import { openStream, type TestStream } from './rpc-server.ts';
+
+type Event = Readonly<Record<string, unknown>>;
+
+/** A realtime session as its client sees it. */
+export interface Talk {
+  readonly sessionId: string;
+  readonly streamId: string;
+  say(event: Event): Promise<unknown>;
+  /** What is answered to an event that is refused. */
+  refusal(event?: Event): Promise<{ readonly code: number; readonly message: string }>;
+  stop(): Promise<unknown>;
+  /** The next event of the upstream. */
+  next(): Promise<Event>;
+  /** Events up to and with the first of this type. */
+  until(type: string): Promise<readonly Event[]>;
+  /** The text of the next notification, as it came. */
+  nextText(): Promise<string>;
+  /** Asks for a response and answers its events. */
+  respond(): Promise<readonly Event[]>;
+  close(): void;
+}
+
+/** Opens a session and listens to it at once. */
+export async function startTalk(person: Person, url: string, params: object): Promise<Talk> {
+  const { session_id, stream_session } = (await person.call('realtime.start', params)) as {
+    session_id: string;
+    stream_session: string;
+  };
+  const stream = await openStream(eventsUrl(url, stream_session));
+  return talkOver({ person, sessionId: session_id, streamId: stream_session, stream });
+}
+
+function talkOver(line: {
+  readonly person: Person;
+  readonly sessionId: string;
+  readonly streamId: string;
+  readonly stream: TestStream;
+}): Talk {
+  const { person, sessionId, streamId, stream } = line;
+  const say = (event: Event): Promise<unknown> =>
+    person.call('realtime.event', { session_id: sessionId, event });
+
+  async function nextText(): Promise<string> {
+    const text = await stream.next();
+    return text.startsWith('data: ') ? text.slice('data: '.length) : nextText();
+  }
+  async function next(): Promise<Event> {
+    const notification = JSON.parse(await nextText()) as {
+      readonly method: string;
+      readonly params: { readonly session_id: string; readonly event: Event };
+    };
+    expect(notification).toMatchObject({
+      method: 'realtime.event',
+      params: { session_id: sessionId },
+    });
+    return notification.params.event;
+  }
+  async function until(type: string): Promise<readonly Event[]> {
+    const events: Event[] = [];
+    while (events.at(-1)?.['type'] !== type) events.push(await next());
+    return events;
+  }
+
+  return {
+    sessionId,
+    streamId,
+    say,
+    refusal: (event = { type: 'response.create' }) =>
+      person.refusal('realtime.event', { session_id: sessionId, event }),
+    stop: () => person.call('realtime.stop', { session_id: sessionId }),
+    next,
+    until,
+    nextText,
+    async respond() {
+      await say({ type: 'response.create' });
+      return until('response.done');
+    },
+    close: () => stream.close(),
+  };
+}

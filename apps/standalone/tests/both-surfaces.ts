@@ -1,0 +1,71 @@
+import { createServing, type Serving } from '@model-gateway/serving';
+import { createTestContext, rpcCall, type TestContext } from '@model-gateway/testkit';
+import { createGateway } from 'gateway/app';
+import { createRpc } from 'rpc/app';
+import { readStandaloneConfig } from '../src/config.ts';
+
+/** The REST and the RPC surface on one set of stores and backends, with two people. */
+export interface BothSurfaces {
+  readonly test: TestContext;
+  readonly serving: Serving;
+  readonly restUrl: string;
+  readonly rpcUrl: string;
+  readonly ann: Account;
+  readonly bob: Account;
+  /** Posts a chat with the person's key. */
+  chat(account: Account, body: string | object): Promise<Response>;
+}
+
+export interface Account {
+  readonly id: string;
+  readonly token: string;
+  readonly key: string;
+}
+
+export async function startBothSurfaces(): Promise<BothSurfaces> {
+  const test = await createTestContext();
+  const { database } = test.context;
+  const config = readStandaloneConfig({ SERVICE_API_RATE_LIMIT_RPM: '100000' });
+  await database.plans.saveTier('free', {
+    monthlyUsdQuota: null,
+    monthlyTokenQuota: null,
+    rpm: null,
+  });
+  const serving = createServing(config, test.context);
+  const gateway = createGateway(config, test.context, { serving });
+  const rpcUrl = await test.serve(createRpc(config, test.context, { serving }));
+  const restUrl = await test.serve({
+    ...gateway,
+    start: async () => {
+      await serving.start();
+      await gateway.start();
+    },
+    stop: async () => {
+      await gateway.stop();
+      await serving.stop();
+    },
+  });
+  return {
+    test,
+    serving,
+    restUrl,
+    rpcUrl,
+    ann: await register(rpcUrl, 'ann'),
+    bob: await register(rpcUrl, 'bob'),
+    chat: ({ key }, body) =>
+      fetch(`${restUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}` },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+  };
+}
+
+async function register(url: string, name: string): Promise<Account> {
+  const params = { email: `${name}@example.com`, password: 'long enough' };
+  const { result } = await rpcCall(url, 'auth.register', params);
+  const { access_token: token, user } = result as { access_token: string; user: { id: string } };
+  const made = await rpcCall(url, 'keys.create', { name: 'test' }, token);
+  const { key } = made.result as { key: string };
+  return { id: user.id, token, key };
+}

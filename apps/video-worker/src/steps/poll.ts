@@ -1,0 +1,117 @@
+import type {
+  FinishedVideo,
+  VideoJobStore,
+  VideoNotifications,
+  VideoPoll,
+} from '@model-gateway/inference';
+import type { Clock } from '@model-gateway/kernel';
+import { UpstreamFailure, type Backend, type Router } from '@model-gateway/router';
+import type { VideoPace } from '../video-pace.ts';
+import type { NextTurn, StepMemo } from '../video-queue.ts';
+import type { FailJob } from './fail.ts';
+import type { SettleJob } from './settle.ts';
+
+/** Asks the upstream how a running job stands, once. */
+export type PollJob = (poll: VideoPoll, memo: StepMemo) => Promise<NextTurn | undefined>;
+
+interface PollDependencies {
+  readonly jobs: Pick<VideoJobStore, 'advance'>;
+  readonly router: Pick<Router, 'use'>;
+  readonly notifications: Pick<VideoNotifications, 'progress'>;
+  readonly settle: SettleJob;
+  readonly fail: FailJob;
+  readonly pace: VideoPace;
+  readonly clock: Clock;
+  /** Aborted when this worker stops: others go on. */
+  readonly stopping: AbortSignal;
+}
+
+const POLL_MS_MAX = 10_000;
+/** An upstream that does not answer keeps others waiting: for so long nobody here waits for it again. */
+const SILENT_REST_MS = 30_000;
+/** So many answers in a row that cannot be understood are no accident. */
+const UNREADABLE_MAX = 5;
+const RUNNING_PROGRESS_MAX = 99;
+
+type Standing =
+  | { readonly state: 'pending'; readonly progress: number | undefined }
+  | { readonly state: 'done'; readonly video: FinishedVideo }
+  | { readonly state: 'failed'; readonly error: string };
+
+export function createPoll(dependencies: PollDependencies): PollJob {
+  const { jobs, router, notifications, settle, fail, pace, clock, stopping } = dependencies;
+  /** When the backends that did not answer may be asked again. */
+  const restingUntil = new Map<string, number>();
+
+  async function ask(backend: Backend, taskId: string): Promise<Standing> {
+    const { queryVideo, resolveVideo } = backend;
+    if (queryVideo === undefined || resolveVideo === undefined) throw notVideo(backend.name);
+    const silent = AbortSignal.timeout(POLL_MS_MAX);
+    const signal = AbortSignal.any([stopping, silent]);
+    try {
+      const task = await queryVideo(taskId, signal);
+      if (task.state !== 'done') return task;
+      const { fileId, width, height } = task;
+      const { url } = await resolveVideo(fileId, signal);
+      return { state: 'done', video: { url, width, height } };
+    } catch (error) {
+      if (silent.aborted) restingUntil.set(backend.name, clock.now() + SILENT_REST_MS);
+      throw error;
+    }
+  }
+
+  async function askBackend({ backend: name, taskId }: VideoPoll): Promise<Standing> {
+    const used = router.use(name);
+    if (used === undefined) throw notRegistered(name);
+    try {
+      return await ask(used.backend, taskId);
+    } finally {
+      used.release();
+    }
+  }
+
+  async function waitOrFail(poll: VideoPoll, next: NextTurn, reason: string) {
+    if (!pace.isOver(poll.startedAt)) return next;
+    await fail(poll.id, `${pace.overText}: ${reason}`);
+    return undefined;
+  }
+
+  async function afterFailure(poll: VideoPoll, memo: StepMemo, failure: UpstreamFailure) {
+    const unreadable = failure.wasUnreadable ? (memo.unreadable ?? 0) + 1 : 0;
+    if (!failure.isBackendAtFault || unreadable >= UNREADABLE_MAX) {
+      await fail(poll.id, failure.message);
+      return undefined;
+    }
+    return waitOrFail(poll, pace.afterFailure({ ...memo, unreadable }), failure.message);
+  }
+
+  async function afterPending(poll: VideoPoll, told: number | undefined) {
+    const progress = Math.min(Math.max(Math.floor(told ?? 0), 0), RUNNING_PROGRESS_MAX);
+    if (await jobs.advance(poll.id, progress)) await notifications.progress(poll.id, progress);
+    return waitOrFail(poll, pace.next, 'the upstream is not done');
+  }
+
+  return async (poll, memo) => {
+    const restMs = (restingUntil.get(poll.backend) ?? 0) - clock.now();
+    if (restMs > 0) return { afterMs: restMs, memo };
+    let standing: Standing;
+    try {
+      standing = await askBackend(poll);
+    } catch (failure) {
+      if (stopping.aborted) return { afterMs: 0, memo };
+      if (failure instanceof UpstreamFailure) return afterFailure(poll, memo, failure);
+      throw failure;
+    }
+    if (standing.state === 'pending') return afterPending(poll, standing.progress);
+    if (standing.state === 'failed') await fail(poll.id, standing.error);
+    else await settle(poll.id, standing.video);
+    return undefined;
+  };
+}
+
+const notVideo = (name: string): UpstreamFailure =>
+  new UpstreamFailure(`backend '${name}' does not support video`, { isBackendAtFault: false });
+
+/** It may be registered again. */
+const notRegistered = (name: string): UpstreamFailure =>
+  new UpstreamFailure(`backend '${name}' is not registered`, { isBackendAtFault: true });

@@ -1,0 +1,87 @@
+import { videoCostOf, type AdmissionFacts, type AdmissionStore } from '@model-gateway/billing';
+import type { UsageEvent, VideoResult } from '@model-gateway/contracts';
+import type { Database } from '@model-gateway/db';
+import {
+  videoResultOf,
+  videoShapeOf,
+  type FinishedVideo,
+  type VideoNotifications,
+  type VideoWork,
+} from '@model-gateway/inference';
+import { describeError, type Clock, type Log } from '@model-gateway/kernel';
+
+/** Ends a job well, unless it has ended, and bills it. */
+export type SettleJob = (jobId: string, video: FinishedVideo) => Promise<void>;
+
+interface SettleDependencies {
+  readonly database: Pick<Database, 'transaction'>;
+  readonly admission: Pick<AdmissionStore, 'learn'>;
+  readonly notifications: Pick<VideoNotifications, 'done'>;
+  readonly pointsPerUsd: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface Settled {
+  readonly result: VideoResult;
+  readonly cost: number;
+  readonly facts: AdmissionFacts;
+}
+
+export function createSettle(dependencies: SettleDependencies): SettleJob {
+  const { database, admission, notifications, pointsPerUsd, clock, log } = dependencies;
+
+  /** The end of the job, its usage row and what is paid for it are written together or not at all. */
+  function write(jobId: string, video: FinishedVideo): Promise<Settled | undefined> {
+    return database.transaction(async ({ videoJobs, videoPricing, usage }) => {
+      const work = await videoJobs.findWork(jobId);
+      if (work === undefined) return undefined;
+      const prices = await videoPricing.list();
+      const price = prices.find(({ model }) => model === work.resolvedModel);
+      const cost = videoCostOf(price, videoShapeOf(work.order));
+      const result = videoResultOf(video, work.order);
+      const at = new Date(clock.now());
+      if (!(await videoJobs.finish(jobId, { result, cost, at }))) return undefined;
+      const { facts } = await usage.record([usageOf(work, cost, at)], { pointsPerUsd });
+      return { result, cost, facts };
+    });
+  }
+
+  /** The job is paid whether or not the admission store hears of it. */
+  async function tell(facts: AdmissionFacts): Promise<void> {
+    try {
+      await admission.learn(facts);
+    } catch (error) {
+      log.warn({ reason: describeError(error) }, 'new quotas and balances were not told');
+    }
+  }
+
+  return async (jobId, video) => {
+    const settled = await write(jobId, video);
+    if (settled === undefined) return;
+    await tell(settled.facts);
+    await notifications.done(jobId, settled);
+  };
+}
+
+/** The row has the id of the job, so that there can be only one. */
+function usageOf(work: VideoWork, cost: number, at: Date): UsageEvent {
+  const { payer } = work;
+  return {
+    id: work.id,
+    user_id: payer.userId,
+    key_id: payer.keyId,
+    api_key_id: payer.apiKeyId,
+    project: payer.project,
+    group_id: payer.groupId,
+    multiplier: payer.multiplier,
+    model: work.servedModel ?? work.resolvedModel,
+    backend: 'video',
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    total_tokens: 0,
+    cost,
+    ref_id: null,
+    created_at: at.toISOString(),
+  };
+}

@@ -1,0 +1,116 @@
+import { ServiceError } from '@model-gateway/contracts';
+import {
+  upstreamVideo,
+  type VideoJobStore,
+  type VideoNotifications,
+  type VideoWork,
+} from '@model-gateway/inference';
+import { describeError, type Log } from '@model-gateway/kernel';
+import { UpstreamFailure, type Route, type Router } from '@model-gateway/router';
+import type { VideoPace } from '../video-pace.ts';
+import type { NextTurn, StepMemo } from '../video-queue.ts';
+import type { FailJob } from './fail.ts';
+
+/** Gives a queued job to an upstream. */
+export type SubmitJob = (work: VideoWork, memo: StepMemo) => Promise<NextTurn | undefined>;
+
+interface SubmitDependencies {
+  readonly jobs: Pick<VideoJobStore, 'images' | 'startSubmission' | 'undoSubmission' | 'begin'>;
+  readonly router: Pick<Router, 'choose'>;
+  readonly notifications: Pick<VideoNotifications, 'progress'>;
+  readonly fail: FailJob;
+  readonly pace: VideoPace;
+  readonly log: Log;
+}
+
+/** No submission takes longer: who finds one that began before that knows that nobody is at it any more. */
+export const SUBMISSION_MS_MAX = 60_000;
+
+export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
+  const { jobs, router, notifications, fail, pace, log } = dependencies;
+
+  /** Where a submission began before, only there: the same key makes no second task with the same upstream. */
+  async function choose({ model, resolvedModel, backend, order }: VideoWork) {
+    const wanted = {
+      resolved: resolvedModel,
+      capability: 'video',
+      provider: backend ?? order.provider,
+    } as const;
+    const route = await router.choose(model, wanted).catch((error: unknown) => {
+      if (error instanceof ServiceError) return undefined;
+      throw error;
+    });
+    if (route === undefined || backend === null || route.backend.name === backend) return route;
+    await route.settle('neutral');
+    return undefined;
+  }
+
+  async function waitOrFail(work: VideoWork, memo: StepMemo, reason: string) {
+    if (!pace.isOver(work.createdAt)) return pace.afterFailure(memo);
+    await fail(work.id, `${pace.overText}: ${reason}`);
+    return undefined;
+  }
+
+  async function begin(jobId: string, taskId: string): Promise<NextTurn | undefined> {
+    try {
+      // A job that was cancelled meanwhile stays so; its task goes on for nobody.
+      if (!(await jobs.begin(jobId, taskId))) return undefined;
+    } catch (error) {
+      log.warn({ job_id: jobId, reason: describeError(error) }, 'a video task is noted later');
+      return { ...pace.next, memo: { taskId } };
+    }
+    await notifications.progress(jobId, 0);
+    return pace.next;
+  }
+
+  async function submitTo(route: Route, work: VideoWork, memo: StepMemo) {
+    const { backend, model } = route;
+    const images = await jobs.images(work.id);
+    const to = { backend: backend.name, servedModel: model };
+    if (!(await jobs.startSubmission(work.id, to))) return undefined;
+    try {
+      const taskId = await send(route, upstreamVideo(work.order, images, model), work.id);
+      void route.settle('success');
+      return await begin(work.id, taskId);
+    } catch (failure) {
+      if (!(failure instanceof UpstreamFailure)) throw failure;
+      await route.settle(failure.isBackendAtFault ? 'failure' : 'neutral');
+      if (!failure.hadNoEffect) {
+        await fail(work.id, failure.message);
+        return undefined;
+      }
+      await jobs.undoSubmission(work.id);
+      return waitOrFail(work, memo, failure.message);
+    }
+  }
+
+  return async (work, memo) => {
+    if (memo.taskId !== undefined) return begin(work.id, memo.taskId);
+    const route = await choose(work);
+    if (route === undefined) {
+      const reason = `no healthy video-capable backend serves the model: ${work.model}`;
+      return waitOrFail(work, memo, reason);
+    }
+    try {
+      return await submitTo(route, work, memo);
+    } finally {
+      // What was said first counts.
+      await route.settle('neutral');
+    }
+  };
+}
+
+/** Resolves with the id of the task; the job's id makes a repeated submission recognisable to the upstream. */
+async function send(
+  { backend }: Route,
+  body: ReturnType<typeof upstreamVideo>,
+  idempotencyKey: string,
+): Promise<string> {
+  if (backend.submitVideo === undefined) {
+    const message = `backend '${backend.name}' does not support video`;
+    throw new UpstreamFailure(message, { isBackendAtFault: false });
+  }
+  const signal = AbortSignal.timeout(SUBMISSION_MS_MAX);
+  const { taskId } = await backend.submitVideo(body, { idempotencyKey, signal });
+  return taskId;
+}

@@ -1,0 +1,247 @@
+// `pnpm bench:engine`: what a control loop over `engine.invoke` pays on top of calling its engine directly.
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ensureBuilt } from '../scripts/bootstrap.mjs';
+import { chooseCores, moveTo } from './cores.mjs';
+import { startChatLoad } from './engine/chat-load.mjs';
+import { connect, runLoop } from './engine/control-loop.mjs';
+import { ensureNative } from './native.mjs';
+import { createProcesses } from './processes.mjs';
+import { describeMachine, textReport, verdict, writeMarkdown } from './report.mjs';
+import { startService } from './service.mjs';
+
+const USAGE = `pnpm bench:engine [options]
+
+  --quick          10 seconds instead of 60: to see that everything runs, not to quote
+  --json FILE      also write the measurements as JSON
+  --markdown FILE  also write the table into FILE, between its marks
+  --node PATH      the Node that runs the service; else the one that runs this
+  --database URL   a scratch database to use instead of the embedded Postgres; it is written to
+  --redis URL      a scratch Redis to use instead of an embedded one
+  --no-build       measure the build that is there, even if sources are newer
+  --help           this
+`;
+
+const HERTZ = 30;
+const STREAMS = 50;
+const STREAMED_MODEL = 'bench-100-100';
+const ENGINE_MODEL = 'bench-engine';
+const FULL = { durationMs: 60_000, rampMs: 10_000 };
+const QUICK = { durationMs: 10_000, rampMs: 3_000 };
+const WARMUP_MS = 5_000;
+const WARMUP_HERTZ = 300;
+/** One turn of the loop: what an answer may take at most to be of use for the next one. */
+const PERIOD_MS = 1000 / HERTZ;
+
+const print = (text) => process.stdout.write(`${text}\n`);
+
+async function main() {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) {
+    print(USAGE);
+    return;
+  }
+  if (options.build) await ensureBuilt();
+  const native = await ensureNative();
+  const cores = await chooseCores();
+  const machine = await describeMachine(options, cores);
+  if (cores !== undefined) await moveTo(cores.load, process.pid);
+  const folder = await mkdtemp(join(tmpdir(), 'model-gateway-bench-engine-'));
+  await chmod(folder, 0o711);
+  const processes = await createProcesses();
+  const opened = [() => rm(folder, { recursive: true, force: true, maxRetries: 5 })];
+  const stopping = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.once(name, () => stopping.abort(new Error('interrupted')));
+  }
+  try {
+    print(machine);
+    const context = { options, cores, folder, processes, opened, signal: stopping.signal };
+    const result = await measure({ ...context, native });
+    print(textReport(WORK, result));
+    await keep(options, machine, result);
+  } finally {
+    for (const close of opened.toReversed()) await close();
+  }
+}
+
+async function measure({ native, opened, signal, ...context }) {
+  const { options, cores, processes } = context;
+  const upstream = await processes.start({
+    name: 'upstream',
+    command: (port) => [native.upstream, String(port)],
+    cores: cores?.load,
+  });
+  opened.push(() => processes.stopAll());
+  const engine = await processes.start({
+    name: 'engine',
+    command: (port) => [options.node, ENGINE_SERVER, String(port)],
+    cores: cores?.load,
+  });
+  const engineUrl = `ws://127.0.0.1:${engine.port}`;
+  const service = await startService({
+    ...context,
+    upstreamPort: upstream.port,
+    backends: [{ type: 'engine', name: 'engine', url: engineUrl }],
+  });
+  // The stores go last: whoever uses them is stopped before.
+  opened.splice(1, 0, () => service.stop());
+  const rpc = await service.startApp('rpc', { on: cores?.measured });
+  const url = `http://127.0.0.1:${rpc.port}`;
+  const token = service.accessToken;
+
+  const direct = await directly(engineUrl);
+  const through = await throughTheService(rpc.port, token);
+  opened.push(async () => {
+    direct.close();
+    through.close();
+  });
+  const warm = { hertz: WARMUP_HERTZ, durationMs: WARMUP_MS, signal };
+  await Promise.all([direct, through].map(({ call }) => runLoop({ ...warm, call })));
+  const loops = async () => {
+    const pace = { hertz: HERTZ, durationMs: options.durationMs, signal };
+    // Half a turn apart, so that the two do not meet.
+    const first = runLoop({ ...pace, call: direct.call });
+    await new Promise((done) => setTimeout(done, PERIOD_MS / 2));
+    const second = runLoop({ ...pace, call: through.call });
+    return Promise.all([first, second]);
+  };
+
+  const alone = await loops();
+  const chats = await startChatLoad({
+    url,
+    token,
+    model: STREAMED_MODEL,
+    streams: STREAMS,
+    rampMs: options.rampMs,
+  });
+  const beside = await loops();
+  const load = await chats.stop();
+  print(
+    `\n${STREAMS} chat streams meanwhile: ${load.tokens} tokens in ${load.turns} whole turns, ${load.failed} failed`,
+  );
+  return resultOf({ alone, beside, load });
+}
+
+const ENGINE_SERVER = fileURLToPath(new URL('engine/engine-server.mjs', import.meta.url));
+
+async function directly(url) {
+  const { call, close } = await connect(url);
+  await call('Engine.Handshake', { protocol: 1, client: { name: 'bench', version: '1' } });
+  return { close, call: (tick) => call('Engine.Invoke', invocation(tick)) };
+}
+
+async function throughTheService(port, token) {
+  const { call, close } = await connect(`ws://127.0.0.1:${port}/api/rpc?token=${token}`);
+  return { close, call: (tick) => call('engine.invoke', invocation(tick)) };
+}
+
+/** What a robot would tell its engine: a few dozen readings. */
+const invocation = (tick) => ({
+  model: ENGINE_MODEL,
+  method: 'sensor.ingest',
+  params: { tick, readings: Array.from({ length: 32 }, (_, joint) => Math.sin(tick + joint)) },
+});
+
+function resultOf({ alone, beside, load }) {
+  const rows = [
+    ...pairOf('alone', alone, 'with nothing else'),
+    ...pairOf('beside', beside, `beside ${STREAMS} chat streams`),
+  ];
+  const last = rows.at(-1);
+  const failed = rows.reduce((sum, row) => sum + row.failed, load.failed);
+  return {
+    rows,
+    goals: [
+      {
+        what: `added p99 beside ${STREAMS} chat streams, one turn of the loop`,
+        atMost: Math.floor(PERIOD_MS),
+        unit: 'ms',
+        measured: last.addedP99Ms,
+      },
+      { what: 'failed calls and turns', atMost: 0, unit: '', measured: failed },
+    ],
+  };
+}
+
+function pairOf(name, [direct, through], when) {
+  const plain = quantilesOf(direct);
+  const ours = quantilesOf(through);
+  return [
+    { name: `direct-${name}`, label: `engine directly, ${when}`, ...plain },
+    {
+      name: `invoke-${name}`,
+      label: `engine.invoke, ${when}`,
+      ...ours,
+      addedP50Ms: ours.p50Ms - plain.p50Ms,
+      addedP99Ms: ours.p99Ms - plain.p99Ms,
+    },
+  ];
+}
+
+function quantilesOf({ times, failed }) {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+  return { calls: times.length + failed, p50Ms: at(0.5), p99Ms: at(0.99), failed };
+}
+
+const WORK = {
+  name: 'engine',
+  title: `calls to an engine, ${HERTZ} a second over one WebSocket`,
+  columns: [
+    { key: 'calls', label: 'calls', digits: 0 },
+    { key: 'p50Ms', label: 'p50 ms', digits: 2 },
+    { key: 'p99Ms', label: 'p99 ms', digits: 2 },
+    { key: 'addedP50Ms', label: 'added p50 ms', digits: 2 },
+    { key: 'addedP99Ms', label: 'added p99 ms', digits: 2 },
+    { key: 'failed', label: 'failed', digits: 0 },
+  ],
+};
+
+async function keep({ json, markdown }, machine, result) {
+  if (json !== undefined) {
+    const goals = result.goals.map((goal) => ({ ...goal, verdict: verdict(goal) }));
+    await writeFile(json, `${JSON.stringify({ machine, rows: result.rows, goals }, null, 2)}\n`);
+  }
+  if (markdown !== undefined) await writeMarkdown(markdown, machine, [{ work: WORK, result }]);
+}
+
+function readOptions(args) {
+  const { values } = parseArgs({
+    // pnpm passes a separator on.
+    args: args.filter((argument) => argument !== '--'),
+    options: {
+      quick: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      markdown: { type: 'string' },
+      node: { type: 'string', default: process.execPath },
+      database: { type: 'string' },
+      redis: { type: 'string' },
+      'no-build': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.markdown !== undefined && values.quick) {
+    throw new Error('a quick run is not to be quoted, so --markdown does not go with it');
+  }
+  const place = (file) =>
+    file === undefined || isAbsolute(file) ? file : resolve(process.env.INIT_CWD ?? '.', file);
+  return {
+    ...values,
+    profile: false,
+    json: place(values.json),
+    markdown: place(values.markdown),
+    build: !values['no-build'],
+    ...(values.quick ? QUICK : FULL),
+  };
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,17 @@
+import { errorCode, isError } from '@model-gateway/kernel';
+
+// What a connection that never came to be fails with.
+const NOT_CONNECTED: readonly string[] = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+];
+const CONNECTING_EVENTS: readonly unknown[] = ['lookup', 'connect', 'secureConnect'];
+
+/** Whether a call that failed like this certainly did not reach the upstream. */
+export function neverArrived(failure: unknown): boolean {
+  if (NOT_CONNECTED.includes(errorCode(failure) ?? '')) return true;
+  return isError(failure) && 'event' in failure && CONNECTING_EVENTS.includes(failure.event);
+}

@@ -1,0 +1,85 @@
+import { silentLog } from '@model-gateway/kernel';
+import * as fc from 'fast-check';
+import { readDeltas, type ChatDelta } from './read-deltas.ts';
+import { createStreamObserver } from './stream-observer.ts';
+
+const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
+const text = (content: string, index = 0) =>
+  event({ model: 'm-1', choices: [{ index, delta: { content }, finish_reason: null }] });
+const finish = event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+const DONE = 'data: [DONE]\n\n';
+
+async function* bytesOf(parts: readonly (string | Buffer)[]) {
+  for (const part of parts) yield Buffer.from(part);
+}
+
+async function read(...parts: readonly (string | Buffer)[]) {
+  const observer = createStreamObserver({ keepsReply: true });
+  const deltas: ChatDelta[] = [];
+  let failure: unknown;
+  try {
+    const stream = { form: 'events', bytes: bytesOf(parts) } as const;
+    for await (const some of readDeltas(stream, { observer, log: silentLog })) deltas.push(...some);
+  } catch (error) {
+    failure = error;
+  }
+  return { observer, tokens: deltas.map(({ token }) => token), deltas, failure };
+}
+
+test('tokens come out in order, whatever pieces the bytes come in, and the observer learns the rest', async () => {
+  const whole = Buffer.from(
+    `: hello\n\n${text('Grüße ')}${text('世界')}${finish}${event({ choices: [], usage })}${DONE}`,
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(whole.length), { maxLength: 8 }), async (cuts) => {
+      const at = [0, ...cuts.toSorted((one, other) => one - other), whole.length];
+      const parts = at.slice(1).map((end, index) => whole.subarray(at[index], end));
+      const { tokens, observer, failure } = await read(...parts);
+      expect(failure).toBeUndefined();
+      expect(tokens).toEqual(['Grüße ', '世界']);
+      expect(observer.usage).toEqual(usage);
+      expect([observer.finishReason, observer.model]).toEqual(['stop', 'm-1']);
+      expect(observer.readReply().content).toBe('Grüße 世界');
+    }),
+  );
+});
+
+test('line ends of any kind and an end without its mark are understood', async () => {
+  const { tokens, failure } = await read(text('a').replaceAll('\n', '\r\n'), finish.trimEnd());
+  expect([tokens, failure]).toEqual([['a'], undefined]);
+});
+
+test('only the first choice is shown, and empty pieces are not', async () => {
+  const { tokens, observer } = await read(text('a'), text('b', 1), text(''), finish, DONE);
+  expect(tokens).toEqual(['a']);
+  expect(observer.text).toBe('ab');
+});
+
+test('pieces of tool calls are passed on as they are', async () => {
+  const tool_calls = [{ index: 0, id: 'c', function: { name: 'look', arguments: '' } }];
+  const { deltas } = await read(event({ choices: [{ delta: { tool_calls } }] }), finish, DONE);
+  expect(deltas).toEqual([{ token: '', toolCalls: tool_calls }]);
+});
+
+test.each([
+  { why: 'is cut off', end: '', message: /before the answer was complete/ },
+  {
+    why: 'reports an error',
+    end: event({ error: { message: 'no memory' } }),
+    message: /no memory/,
+  },
+  { why: 'never ends an event', end: 'x'.repeat(17 * 1024 * 1024), message: /too large/ },
+])('a stream that $why fails, after what came before', async ({ end, message }) => {
+  const { tokens, failure } = await read(text('a'), end);
+  expect(tokens).toEqual(['a']);
+  expect(failure).toMatchObject({
+    message: expect.stringMatching(message),
+    isBackendAtFault: true,
+  });
+});
+
+test('an event that is no JSON is left out', async () => {
+  const { tokens, failure } = await read('data: {"half\n\n', text('a'), finish, DONE);
+  expect([tokens, failure]).toEqual([['a'], undefined]);
+});

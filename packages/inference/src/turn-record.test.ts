@@ -1,0 +1,74 @@
+import type { NewMessage } from '@model-gateway/accounts';
+import { silentLog } from '@model-gateway/kernel';
+import { createTurnRecord } from './turn-record.ts';
+
+interface Failing {
+  readonly addTurn?: boolean;
+  readonly addToTurn?: boolean;
+}
+
+function setup(failing: Failing = {}, asked = [{ role: 'user' as const, content: 'Hi there' }]) {
+  const written: unknown[] = [];
+  const away = () => Promise.reject(new Error('away'));
+  const record = createTurnRecord({
+    conversationId: 'c',
+    asked,
+    log: silentLog,
+    store: {
+      addTurn: async (id: string, messages: readonly NewMessage[], title?: string) => {
+        if (failing.addTurn === true) return away();
+        written.push([id, messages, title]);
+        return '7';
+      },
+      addToTurn: async (id: string, turn: string, message: NewMessage) => {
+        if (failing.addToTurn === true) return away();
+        written.push([id, turn, message]);
+        return 'message';
+      },
+    },
+  });
+  return { record, written };
+}
+
+const reply = { content: 'Hello', toolCalls: [] };
+
+test('what was asked is written first, with a title, and the reply into the same turn', async () => {
+  const { record, written } = setup();
+  await record.begin();
+  expect(written).toEqual([['c', [{ role: 'user', content: 'Hi there' }], 'Hi there']]);
+  expect(await record.end(reply, 'm')).toBe('message');
+  expect(written[1]).toEqual(['c', '7', { role: 'assistant', content: 'Hello', model: 'm' }]);
+});
+
+test('a reply that comes before the beginning is written waits for it', async () => {
+  const { record, written } = setup();
+  void record.begin();
+  await record.end(reply, 'm');
+  expect(written).toHaveLength(2);
+});
+
+test('nothing said is nothing written', async () => {
+  const { record, written } = setup();
+  await record.begin();
+  expect(await record.end({ content: '', toolCalls: [] }, 'm')).toBeUndefined();
+  expect(written).toHaveLength(1);
+});
+
+test('a reply to nothing that is written down is a turn of its own', async () => {
+  const { record, written } = setup({}, []);
+  await record.begin();
+  await record.end(reply, 'm');
+  expect(written).toEqual([
+    ['c', [{ role: 'assistant', content: 'Hello', model: 'm' }], undefined],
+  ]);
+});
+
+test.each<{ failing: Failing; count: number }>([
+  { failing: { addTurn: true }, count: 0 },
+  { failing: { addToTurn: true }, count: 1 },
+])('a store that is away fails nothing: $failing', async ({ failing, count }) => {
+  const { record, written } = setup(failing);
+  await record.begin();
+  expect(await record.end(reply, 'm')).toBeUndefined();
+  expect(written).toHaveLength(count);
+});

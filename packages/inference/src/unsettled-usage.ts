@@ -1,0 +1,89 @@
+import type { UsageEvent } from '@model-gateway/contracts';
+import type { Clock } from '@model-gateway/kernel';
+
+/** What a user was served here in the last moments. */
+export interface RecentUsage {
+  readonly costUsd: number;
+  readonly tokens: number;
+  /** The newest of it. */
+  readonly last: { readonly id: string; readonly createdAt: Date };
+}
+
+/**
+ * What this process served a moment ago, and the database may not have counted yet. Without it a client that asks again at
+ * once would get one request more than its quota.
+ */
+export interface UnsettledUsage {
+  note(event: UsageEvent): void;
+  of(userId: string): RecentUsage | undefined;
+}
+
+/** Whole spans are forgotten at once, so that a busy user costs no more than a quiet one: between one and two of them are known. */
+const SPAN_MS = 1_000;
+const USERS_MAX = 20_000;
+
+interface Tally {
+  span: number;
+  costUsd: number;
+  tokens: number;
+  costUsdBefore: number;
+  tokensBefore: number;
+  last: RecentUsage['last'];
+}
+
+export function createUnsettledUsage(clock: Clock): UnsettledUsage {
+  const tallies = new Map<string, Tally>();
+
+  const currentSpan = (): number => Math.floor(clock.now() / SPAN_MS);
+
+  /** Moves a tally on to the current span; false when all of it is too old. */
+  function isRecent(tally: Tally, span: number): boolean {
+    const passed = span - tally.span;
+    if (passed === 0) return true;
+    tally.costUsdBefore = passed === 1 ? tally.costUsd : 0;
+    tally.tokensBefore = passed === 1 ? tally.tokens : 0;
+    tally.costUsd = 0;
+    tally.tokens = 0;
+    tally.span = span;
+    return passed === 1;
+  }
+
+  function dropOld(span: number): void {
+    for (const [userId, tally] of tallies) if (span - tally.span > 1) tallies.delete(userId);
+    // Still too many: they are told of a little late, which is what happens without this as well.
+    if (tallies.size > USERS_MAX) tallies.clear();
+  }
+
+  return {
+    note(event) {
+      const span = currentSpan();
+      const last = { id: event.id, createdAt: new Date(event.created_at) };
+      const costUsd = event.cost ?? 0;
+      const tally = tallies.get(event.user_id);
+      if (tally === undefined) {
+        if (tallies.size >= USERS_MAX) dropOld(span);
+        const tokens = event.total_tokens;
+        const empty = { costUsdBefore: 0, tokensBefore: 0 };
+        tallies.set(event.user_id, { span, costUsd, tokens, ...empty, last });
+        return;
+      }
+      isRecent(tally, span);
+      tally.costUsd += costUsd;
+      tally.tokens += event.total_tokens;
+      tally.last = last;
+    },
+    of(userId) {
+      const tally = tallies.get(userId);
+      if (tally === undefined) return undefined;
+      if (!isRecent(tally, currentSpan())) {
+        tallies.delete(userId);
+        return undefined;
+      }
+      return {
+        costUsd: tally.costUsd + tally.costUsdBefore,
+        tokens: tally.tokens + tally.tokensBefore,
+        last: tally.last,
+      };
+    },
+  };
+}

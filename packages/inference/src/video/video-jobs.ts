@@ -1,0 +1,98 @@
+import { ServiceError, sessionOwnerKey, type VideoRequest } from '@model-gateway/contracts';
+import { describeError, newId, type Channels, type Entries, type Log } from '@model-gateway/kernel';
+import type { Router } from '@model-gateway/router';
+import type { Caller } from '../caller.ts';
+import type { RequestCounter } from '../request-counter.ts';
+import type { VideoJobStore } from './video-job-store.ts';
+import type { VideoImage, VideoJob } from './video-job.ts';
+import type { VideoNotifications } from './video-notifications.ts';
+
+/** The video jobs of people: asked for here, carried out by whoever hears of them. */
+export interface VideoJobs {
+  /** Queues a job that the caller is covered for; refuses one that no healthy backend could take. */
+  create(caller: Caller, request: VideoRequest, idempotencyKey?: string): Promise<VideoJob>;
+  get(userId: string, id: string): Promise<VideoJob>;
+  list(userId: string, countMax: number): Promise<readonly VideoJob[]>;
+  /** Once more changes nothing; a job that ended otherwise is refused. */
+  cancel(userId: string, id: string): Promise<void>;
+}
+
+interface VideoJobsDependencies {
+  readonly store: VideoJobStore;
+  readonly router: Pick<Router, 'aliases' | 'canServe'>;
+  readonly requests: Pick<RequestCounter, 'accepted'>;
+  readonly notifications: Pick<VideoNotifications, 'cancelled'>;
+  readonly channels: Pick<Channels, 'publish'>;
+  readonly entries: Pick<Entries, 'put'>;
+  readonly log: Log;
+}
+
+/** The channel on which workers hear of new jobs. What they do not hear of they find by themselves, a little later. */
+export const VIDEO_QUEUED_CHANNEL = 'video:queued';
+
+/** Longer than a job lasts. */
+const OWNED_MS = 24 * 60 * 60 * 1000;
+
+export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs {
+  const { store, router, requests, notifications, channels, entries, log } = dependencies;
+
+  /** The job is safe by now, so nothing of this may fail the request. */
+  async function announce({ id, userId }: VideoJob): Promise<void> {
+    try {
+      await entries.put(sessionOwnerKey(id), userId, { expiresAfterMs: OWNED_MS });
+      await channels.publish(VIDEO_QUEUED_CHANNEL, id);
+    } catch (error) {
+      log.warn({ job_id: id, reason: describeError(error) }, 'a video job was not announced');
+    }
+  }
+
+  async function get(userId: string, id: string): Promise<VideoJob> {
+    const job = await store.find(id);
+    if (job === undefined || job.userId !== userId) {
+      throw new ServiceError('no_job', 'video job not found');
+    }
+    return job;
+  }
+
+  return {
+    async create({ modelPolicy: _policy, ...payer }, request, idempotencyKey) {
+      const { model, images = [], ...order } = request;
+      if (!router.canServe(model, { capability: 'video', provider: order.provider })) {
+        const message = `no healthy video-capable backend serves the model: ${model}`;
+        throw new ServiceError('no_video_backend', message);
+      }
+      const { job, isNew } = await store.create({
+        id: newId(),
+        payer,
+        model,
+        resolvedModel: router.aliases.resolve(model),
+        order,
+        images: images.map(decodeImage),
+        idempotencyKey: idempotencyKey ?? null,
+      });
+      if (!isNew) return job;
+      requests.accepted();
+      await announce(job);
+      return job;
+    },
+    get,
+    list: (userId, countMax) => store.list(userId, countMax),
+    async cancel(userId, id) {
+      await get(userId, id);
+      if (await store.cancel(id)) {
+        await notifications.cancelled(id);
+        return;
+      }
+      const { status } = await get(userId, id);
+      if (status === 'cancelled') return;
+      throw new ServiceError('job_ended', `the video job is ${status} already`);
+    },
+  };
+}
+
+type RequestedImage = NonNullable<VideoRequest['images']>[number];
+
+const decodeImage = ({ data_base64, mime_type }: RequestedImage): VideoImage => ({
+  mimeType: mime_type.toLowerCase(),
+  data: Buffer.from(data_base64, 'base64'),
+});

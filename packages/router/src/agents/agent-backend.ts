@@ -1,0 +1,35 @@
+import { createHmac } from 'node:crypto';
+import type { BackendConfig } from '../backend-config-store.ts';
+import type { Capability } from '../backend.ts';
+
+/** What the model of a node can be asked for. */
+export const AGENT_CAPABILITIES: readonly Capability[] = ['chat', 'embeddings'];
+
+/** The path below which a tunnel process passes requests on to its nodes. */
+export const AGENT_TUNNEL_PATH = '/internal/agents';
+
+/** The name of the backend of a model that nodes serve. */
+export const agentBackendName = (modelId: string): string => `agent-${modelId}`;
+
+/** The registration of a model at a node. */
+export const agentBackend = (modelId: string, url: string): BackendConfig => ({
+  name: agentBackendName(modelId),
+  type: 'agent',
+  url,
+  apiKey: null,
+  models: [modelId],
+  capabilities: null,
+});
+
+/** The base URL of a model behind the tunnel, at the process that holds the connection of its node. */
+export const tunnelledUrl = (origin: string, agentId: string, modelId: string): string =>
+  `${origin}${AGENT_TUNNEL_PATH}/${agentId}/${encodeURIComponent(modelId)}/v1`;
+
+/** Whether requests to this backend pass through the tunnel. */
+export function isTunnelled({ type, url }: Pick<BackendConfig, 'type' | 'url'>): boolean {
+  return type === 'agent' && URL.canParse(url) && new URL(url).pathname.startsWith(`${AGENT_TUNNEL_PATH}/`);
+}
+
+/** What routers show to tunnel processes: derived from a secret that all of them have and nobody else. */
+export const tunnelKey = (serviceSecret: string): string =>
+  createHmac('sha256', serviceSecret).update('agent-tunnel').digest('base64url');

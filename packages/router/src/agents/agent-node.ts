@@ -1,0 +1,59 @@
+/** A GPU node as it was last heard of. */
+export interface AgentNode {
+  readonly id: string;
+  readonly name: string;
+  /** Where its models can be reached, as far as it or its connection told. */
+  readonly host: string | null;
+  readonly version: string;
+  readonly gpus: readonly AgentGpu[];
+  /** The average over its GPUs in percent; null where it tells none. */
+  readonly gpuUtilization: number | null;
+  readonly models: readonly DeployedModel[];
+  readonly createdAt: Date;
+  readonly connectedAt: Date | null;
+  readonly lastHeartbeatAt: Date | null;
+  /** The connection that holds it; null while it has none. */
+  readonly connectionId: string | null;
+}
+
+export interface AgentGpu {
+  readonly name: string;
+  readonly memoryTotalMb: number;
+  readonly memoryUsedMb: number;
+  readonly utilization: number;
+}
+
+export interface DeployedModel {
+  readonly modelId: string;
+  readonly status: string;
+  readonly port: number | null;
+}
+
+/** The model can be asked: its node says so, and where. */
+export const READY = 'ready';
+
+/** The heartbeats since which a node counts as online. */
+export const onlineSince = (now: number, timeoutMs: number): Date => new Date(now - timeoutMs);
+
+/** Whether a node holds a connection and was heard of lately. */
+export function isOnline(
+  { connectionId, lastHeartbeatAt }: Pick<AgentNode, 'connectionId' | 'lastHeartbeatAt'>,
+  since: Date,
+): boolean {
+  return connectionId !== null && lastHeartbeatAt !== null && lastHeartbeatAt >= since;
+}
+
+/** By load: the lowest GPU utilization, then the fewest models, then the name. Nodes without telemetry come last. */
+export function byLoad(nodes: readonly AgentNode[]): readonly AgentNode[] {
+  return nodes.toSorted(
+    (left, right) =>
+      loadOf(left) - loadOf(right) ||
+      left.models.length - right.models.length ||
+      (left.name < right.name ? -1 : Number(left.name > right.name)),
+  );
+}
+
+/** Beyond every percentage, and still a number that can be subtracted. */
+const WITHOUT_TELEMETRY = Number.MAX_SAFE_INTEGER;
+
+const loadOf = ({ gpuUtilization }: AgentNode): number => gpuUtilization ?? WITHOUT_TELEMETRY;
