@@ -11,10 +11,7 @@ import {
   SERVICE_VERSION,
   type ServerApp,
 } from '@model-gateway/http';
-import {
-  createAgentCommands,
-  createBackendAnnouncer,
-} from '@model-gateway/router';
+import { createAgentCommands, createBackendAnnouncer } from '@model-gateway/router';
 import type { AgentTunnelConfig } from './config.ts';
 import { createDoor, type Door } from './door.ts';
 import { createHeartbeats } from './heartbeats.ts';

@@ -80,17 +80,32 @@ test.each([
   ],
   [
     'the progress of a stream that is not its own',
-    notification('Agent.Progress', { stream_id: 's2', model_id: 'm', status: 'pulling', progress: 1 }),
+    notification('Agent.Progress', {
+      stream_id: 's2',
+      model_id: 'm',
+      status: 'pulling',
+      progress: 1,
+    }),
     false,
   ],
   [
     'the progress of another model',
-    notification('Agent.Progress', { stream_id: 's1', model_id: 'n', status: 'pulling', progress: 1 }),
+    notification('Agent.Progress', {
+      stream_id: 's1',
+      model_id: 'n',
+      status: 'pulling',
+      progress: 1,
+    }),
     false,
   ],
   [
     'a progress beyond the end',
-    notification('Agent.Progress', { stream_id: 's1', model_id: 'm', status: 'pulling', progress: 101 }),
+    notification('Agent.Progress', {
+      stream_id: 's1',
+      model_id: 'm',
+      status: 'pulling',
+      progress: 101,
+    }),
     false,
   ],
 ])('refused after the hello: %s', (_what, frame, isFatal) => {
@@ -99,10 +114,12 @@ test.each([
 
 test('heartbeats, progress of its own deployments and answers are accepted', () => {
   const receive = greeted(['s1 m']);
-  expect(receive(notification('Agent.Heartbeat', { agent_id: AGENT, gpu_utilization: 5 }))).toEqual({
-    kind: 'heartbeat',
-    heartbeat: { gpu_utilization: 5 },
-  });
+  expect(receive(notification('Agent.Heartbeat', { agent_id: AGENT, gpu_utilization: 5 }))).toEqual(
+    {
+      kind: 'heartbeat',
+      heartbeat: { gpu_utilization: 5 },
+    },
+  );
   const progress = { stream_id: 's1', model_id: 'm', status: 'pulling', progress: 40 };
   expect(receive(notification('Agent.Progress', progress))).toEqual({ kind: 'progress', progress });
   expect(receive({ jsonrpc: '2.0', id: 3, result: { port: 1 } })).toEqual({
@@ -128,8 +145,15 @@ test('who says nothing right for long enough is cut off', () => {
 
 test('whatever comes, there is a reaction', () => {
   fc.assert(
-    fc.property(fc.oneof(fc.string(), fc.json(), fc.jsonValue().map((v) => JSON.stringify(v))), (text) => {
-      expect(connection()(text).kind).toBe('refused');
-    }),
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.json(),
+        fc.jsonValue().map((v) => JSON.stringify(v)),
+      ),
+      (text) => {
+        expect(connection()(text).kind).toBe('refused');
+      },
+    ),
   );
 });

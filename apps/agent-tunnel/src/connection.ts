@@ -30,7 +30,8 @@ export interface Refusal {
 
 /** What a node answered to a call. */
 export type Outcome =
-  { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly message: string };
+  | { readonly ok: true; readonly result: unknown }
+  | { readonly ok: false; readonly message: string };
 
 type RequestId = string | number;
 
@@ -112,7 +113,8 @@ export function createConnection({ agentId, isDeploying }: ConnectionOptions): C
       return refuse('the name of another agent', { id: id ?? undefined, isFatal: true });
     if (method === AGENT_METHODS.hello)
       return isGreeted ? refuse('a second hello', { id: id ?? undefined }) : greet(message);
-    if (!isGreeted) return refuse('a frame before the hello', { id: id ?? undefined, isFatal: true });
+    if (!isGreeted)
+      return refuse('a frame before the hello', { id: id ?? undefined, isFatal: true });
     if (method === AGENT_METHODS.heartbeat) return heartbeatOf(params);
     if (method === AGENT_METHODS.progress) return progressOf(params);
     return refuse('an unknown method', { id: id ?? undefined, code: METHOD_NOT_FOUND });

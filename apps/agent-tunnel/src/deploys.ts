@@ -82,8 +82,7 @@ export function createDeploys(dependencies: DeploysDependencies): Deploys {
     }
     running.delete(modelId);
     const owed = await streamsOwed(modelId, deploy);
-    if (failure !== undefined)
-      return streams.fail({ agentId, modelId, streams: owed }, failure);
+    if (failure !== undefined) return streams.fail({ agentId, modelId, streams: owed }, failure);
     log.info({ agentId, modelId }, 'a model was deployed');
     for (const streamId of owed) await streams.push(readyNotice(streamId, agentId, modelId));
   }

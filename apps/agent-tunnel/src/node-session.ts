@@ -156,8 +156,7 @@ export function createNodeSession(
       await entries.removeIf(agentAliveKey(agentId), held.connectionId);
       if (departure === undefined) return;
       await announcer.announce(departure.backends);
-      for (const deploy of departure.deploys)
-        await streams.fail(deploy, 'the agent left before the deployment ended');
+      for (const deploy of departure.deploys) await streams.fail(deploy, 'the agent left');
     } catch (error) {
       // Whoever routes finds out by the heartbeats that do not come.
       log.warn({ reason: describeError(error) }, 'the leaving of an agent was not written down');

@@ -1,6 +1,11 @@
 import { SESSION_LISTENERS_CHANNEL } from '@model-gateway/contracts';
 import type { Channels, Log, Subscription } from '@model-gateway/kernel';
-import { createDeployNotices, failureNotices, type DeployNotice, type DeployNotices } from '@model-gateway/router';
+import {
+  createDeployNotices,
+  failureNotices,
+  type DeployNotice,
+  type DeployNotices,
+} from '@model-gateway/router';
 
 /** The notification streams of deployments: what is said at their beginning waits a moment for whoever wants to listen. */
 export interface ProgressStreams extends DeployNotices {
@@ -24,7 +29,10 @@ export function createProgressStreams({
 }: ProgressStreamsDependencies): ProgressStreams {
   const notices = createDeployNotices({ channels, log });
   /** What waits for a listener, by stream. */
-  const held = new Map<string, { readonly queue: DeployNotice[]; readonly timer: NodeJS.Timeout }>();
+  const held = new Map<
+    string,
+    { readonly queue: DeployNotice[]; readonly timer: NodeJS.Timeout }
+  >();
   const publishing = new Set<Promise<void>>();
   let subscription: Subscription | undefined;
 

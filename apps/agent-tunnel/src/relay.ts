@@ -74,6 +74,8 @@ export function createRelay({ registry, tunnelKey, log }: RelayDependencies): Re
         log.debug({ reason: describeError(error) }, 'an answer through the tunnel broke off');
         response.destroy();
       });
+      // An answer may be complete before the request is.
+      if (!body.writableFinished) body.destroy();
     },
   };
 }

@@ -52,6 +52,8 @@ test('the API description lists what the gateway serves', async () => {
   expect(operations).toEqual([
     'POST /v1/chat/completions',
     'POST /v1/embeddings',
+    'POST /v1/video/generations',
+    'GET /v1/video/generations/{id}',
     'GET /v1/models',
     'GET /v1/models/{id}',
     'GET /v1/health',

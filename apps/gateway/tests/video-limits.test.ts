@@ -5,7 +5,7 @@ import { createRequestCounter } from '@model-gateway/inference';
 import { newId } from '@model-gateway/kernel';
 import { waitUntil } from '@model-gateway/testkit';
 import { startCloudVideo, type RunningCloudVideo } from '@model-gateway/testkit/upstreams';
-import { keysOf, registerBackend, startGateway } from './gateway.ts';
+import { registerBackend, startGateway } from './gateway.ts';
 import type { GatewayUnderTest } from './gateway.ts';
 
 let gateway: GatewayUnderTest;

@@ -122,7 +122,11 @@ test.each([
   { why: 'seconds as text', body: { ...order, duration_seconds: '5' }, field: 'duration_seconds' },
   { why: 'too narrow', body: { ...order, width: 63 }, field: 'width' },
   { why: 'too high', body: { ...order, height: 4097 }, field: 'height' },
-  { why: 'nine images', body: { ...order, images: Array(9).fill(image) }, field: 'images' },
+  {
+    why: 'nine images',
+    body: { ...order, images: Array.from({ length: 9 }, () => image) },
+    field: 'images',
+  },
   {
     why: 'an image that is a text',
     body: { ...order, images: [{ ...image, mime_type: 'text/plain' }] },
@@ -139,13 +143,13 @@ test.each([
     body: { ...order, extra: { frames: -100 } },
     field: 'extra.frames',
   },
-  { why: 'no object', body: [], field: undefined },
+  { why: 'no object', body: [], field: null },
 ])('a request with $why is refused, and the message names the field', async ({ body, field }) => {
   const response = await post(body);
   expect(response.status).toBe(400);
   const { error } = (await response.json()) as { error: { message: string } };
   expect(error).toMatchObject({ type: 'invalid_request', code: 'missing_fields', param: null });
-  if (field !== undefined) expect(error.message).toContain(`'${field}'`);
+  expect(error.message).toContain(field === null ? 'the request body' : `'${field}'`);
 });
 
 test.each([

@@ -47,8 +47,9 @@ export function startEngine(options: EngineOptions): Engine {
   }
 
   function onLine(line: string): void {
-    log.debug({ modelId, line }, 'an engine says');
+    // What it writes once it serves may have prompts in it.
     if (status !== 'pulling' && status !== 'loading') return;
+    log.debug({ modelId, line }, 'an engine says');
     const progress = readProgress(line, status);
     if (progress !== undefined) onProgress(progress);
   }
@@ -81,9 +82,11 @@ export function startEngine(options: EngineOptions): Engine {
     const filling = { id: modelId, model: spec.model ?? modelId, host, port: chosen };
     const server = start(spec.command, filling);
     const died = server.exited.then((ended): never => {
+      if (isStopped) throw new Error('the model was stopped');
+      become('failed');
       throw new Error(`the engine ended with status ${ended}${detailOf(server)}`);
     });
-    died.catch(() => become('failed'));
+    died.catch(() => undefined);
     const answered = async (): Promise<void> => {
       await untilAnswering(addressOf(host, chosen) + spec.readyPath, () => isStopped);
     };
@@ -105,7 +108,7 @@ export function startEngine(options: EngineOptions): Engine {
   }
 
   const ready = run().catch(async (error: unknown) => {
-    become('failed');
+    if (!isStopped) become('failed');
     await stop();
     throw error;
   });

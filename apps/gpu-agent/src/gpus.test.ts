@@ -1,7 +1,8 @@
 import { createGpuReader, parseGpus } from './gpus.ts';
 
 test('the answer of nvidia-smi is understood, also where the driver does not know', () => {
-  const text = 'NVIDIA L4, 23034, 512, 37\nNVIDIA A100-SXM4-80GB, 81920, [N/A], [Not Supported]\n\n';
+  const text =
+    'NVIDIA L4, 23034, 512, 37\nNVIDIA A100-SXM4-80GB, 81920, [N/A], [Not Supported]\n\n';
   expect(parseGpus(text)).toEqual([
     { name: 'NVIDIA L4', memory_total_mb: 23_034, memory_used_mb: 512, utilization: 37 },
     { name: 'NVIDIA A100-SXM4-80GB', memory_total_mb: 81_920, memory_used_mb: 0, utilization: 0 },

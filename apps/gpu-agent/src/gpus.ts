@@ -7,7 +7,10 @@ import { errorCode } from '@model-gateway/kernel';
 export type ReadGpus = () => Promise<readonly AgentGpu[]>;
 
 const run = promisify(execFile);
-const QUERY = ['--query-gpu=name,memory.total,memory.used,utilization.gpu', '--format=csv,noheader,nounits'];
+const QUERY = [
+  '--query-gpu=name,memory.total,memory.used,utilization.gpu',
+  '--format=csv,noheader,nounits',
+];
 const TIMEOUT_MS = 5_000;
 /** A machine without the tool does not get GPUs every ten seconds. */
 const LOOK_AGAIN_MS = 5 * 60 * 1_000;

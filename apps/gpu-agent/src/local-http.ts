@@ -1,4 +1,4 @@
-import { Agent, request as startRequest, type IncomingMessage } from 'node:http';
+import { request as startRequest, type IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { tunnelledRequestSchema, type TunnelledRequest } from '@model-gateway/contracts';
 import { describeError, type Log } from '@model-gateway/kernel';
@@ -8,7 +8,6 @@ import { addressOf } from './engine.ts';
 /** Carries out the HTTP requests that come through the tunnel, at the models of this node and nowhere else. */
 export interface LocalHttp {
   serve(head: unknown, exchange: Exchange): void;
-  close(): void;
 }
 
 interface LocalHttpDependencies {
@@ -20,14 +19,13 @@ interface LocalHttpDependencies {
 const OF_ONE_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
 
 export function createLocalHttp({ portOf, host, log }: LocalHttpDependencies): LocalHttp {
-  const agent = new Agent({ keepAlive: true });
-
   async function carryOut(head: TunnelledRequest, exchange: Exchange): Promise<void> {
     const port = portOf(head.model_id);
     if (port === undefined) throw new Error('the model does not run on this node');
     const { body } = exchange;
     const request = startRequest(`${addressOf(host, port)}${head.path}`, {
-      agent,
+      // A connection of its own: one that was kept might be closed by the engine at the wrong moment.
+      agent: false,
       method: head.method,
       headers: headersOf(head),
     });
@@ -36,8 +34,7 @@ export function createLocalHttp({ portOf, host, log }: LocalHttpDependencies): L
       request.once('response', resolve);
       request.once('error', reject);
     });
-    // How sending went shows in the answer.
-    pipeline(body, request, { end: true }).catch(() => undefined);
+    body.pipe(request);
     const answer = await response;
     exchange.answer({ status: answer.statusCode ?? 0, headers: pairsOf(answer.rawHeaders) });
     await pipeline(answer, body);
@@ -54,7 +51,6 @@ export function createLocalHttp({ portOf, host, log }: LocalHttpDependencies): L
         exchange.body.destroy(new Error(describeError(error)));
       });
     },
-    close: () => agent.destroy(),
   };
 }
 

@@ -18,7 +18,8 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const asked = () => (upstream.lastRequest?.body as { messages: unknown[] }).messages;
+const asked = (): readonly unknown[] =>
+  (upstream.lastRequest?.body as { readonly messages: unknown[] } | undefined)?.messages ?? [];
 const titleOf = async (id: string) =>
   ((await scene.ann.call('conversations.get', { id })) as { title: string }).title;
 

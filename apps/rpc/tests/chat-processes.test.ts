@@ -57,8 +57,12 @@ afterEach(() => upstream.faults.clear());
 
 /** A backend, and no limits: they have tests of their own. */
 async function prepare(databaseUrl: string): Promise<void> {
-  const { backendConfigs, plans, close } = createDatabase({ databaseUrl, log: silentLog });
-  await plans.saveTier('free', { monthlyUsdQuota: null, monthlyTokenQuota: null, rpm: null });
+  const stores = createDatabase({ databaseUrl, log: silentLog });
+  await stores.plans.saveTier('free', {
+    monthlyUsdQuota: null,
+    monthlyTokenQuota: null,
+    rpm: null,
+  });
   const { url } = upstream;
   const config = {
     name: 'up',
@@ -68,8 +72,8 @@ async function prepare(databaseUrl: string): Promise<void> {
     models: [],
     capabilities: null,
   };
-  await backendConfigs.save(config);
-  await close();
+  await stores.backendConfigs.save(config);
+  await stores.close();
 }
 
 async function send(params: object = {}): Promise<string> {

@@ -87,8 +87,8 @@ test('the upstream is sent what was asked for, and extra where that says nothing
     width: 640,
     seed: 7,
   });
-  const { images } = scene.test.context.database.videoJobs;
-  expect(await images(job.id)).toEqual([]);
+  const { videoJobs } = scene.test.context.database;
+  expect(await videoJobs.images(job.id)).toEqual([]);
 });
 
 test('progress that an upstream takes back is not told, and 100 is kept for the end', async () => {

@@ -64,7 +64,9 @@ test('a connection takes the node over from the one before, which then can do no
     deploys: [{ agentId, modelId: 'm', streams: ['s1', 's2'] }],
   });
   expect(await database.agentConnections.leave(first.held, PLACING)).toBeUndefined();
-  expect(await database.agentConnections.saveModels(first.held, [ready('m')], PLACING)).toBeUndefined();
+  expect(
+    await database.agentConnections.saveModels(first.held, [ready('m')], PLACING),
+  ).toBeUndefined();
   expect(await database.agentConnections.beginDeploy(first.held, 'm', 's3')).toBe(false);
   const beats = [first.held, second.held].map((held) => ({
     ...held,
@@ -199,7 +201,9 @@ test('a node that is forgotten leaves nothing behind, and another takes over wha
   expect(removed?.backends).toEqual(
     expect.arrayContaining([
       { name: 'agent-n', config: null },
-      expect.objectContaining({ config: expect.objectContaining({ url: 'http://two' }) as unknown }),
+      expect.objectContaining({
+        config: expect.objectContaining({ url: 'http://two' }) as unknown,
+      }),
     ]),
   );
   expect(await backends()).toEqual(['agent-m http://two']);

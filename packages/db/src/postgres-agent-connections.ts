@@ -123,10 +123,7 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
 }
 
 /** Locks the node, so that nobody else gets it before the transaction ends. */
-async function isHeld(
-  queries: Queries,
-  { agentId, connectionId }: HeldAgent,
-): Promise<boolean> {
+async function isHeld(queries: Queries, { agentId, connectionId }: HeldAgent): Promise<boolean> {
   const locked = await queries.$queryRaw<unknown[]>`
     SELECT 1 FROM agent_nodes
     WHERE id = ${agentId}::uuid AND connection_id = ${connectionId}::uuid FOR NO KEY UPDATE`;

@@ -86,15 +86,15 @@ describe('conversations in Postgres', () => {
 
   it('keep a reply right after what it answers, whatever came in between', async () => {
     const { id } = await create('talk');
-    const { addTurn, addToTurn } = database.conversations;
-    const first = await addTurn(id, [{ role: 'user', content: 'one' }]);
-    const second = await addTurn(id, [
+    const { conversations } = database;
+    const first = await conversations.addTurn(id, [{ role: 'user', content: 'one' }]);
+    const second = await conversations.addTurn(id, [
       { role: 'system', content: 'be brief' },
       { role: 'user', content: 'two' },
     ]);
     const reply = { role: 'assistant', model: 'demo-chat' };
-    await addToTurn(id, second ?? '', { ...reply, content: 'to two' });
-    const replyId = await addToTurn(id, first ?? '', { ...reply, content: 'to one' });
+    await conversations.addToTurn(id, second ?? '', { ...reply, content: 'to two' });
+    const replyId = await conversations.addToTurn(id, first ?? '', { ...reply, content: 'to one' });
     expect(await said(id)).toEqual(['one', 'to one', 'be brief', 'two', 'to two']);
     const found = await database.conversations.find(userId, id, 100);
     expect(found?.messages[1]).toMatchObject({ id: replyId, ...reply, content: 'to one' });
@@ -125,12 +125,12 @@ describe('conversations in Postgres', () => {
   it('take a title from their first words unless they were given one, and move up in the list', async () => {
     const plain = await create('New Conversation');
     const chosen = await create('chosen');
-    const { addTurn } = database.conversations;
+    const { conversations } = database;
     const words = [{ role: 'user', content: 'words' }];
-    await addTurn(plain.id, words);
-    await addTurn(plain.id, words, 'first words');
-    await addTurn(plain.id, words, 'later words');
-    await addTurn(chosen.id, words, 'first words');
+    await conversations.addTurn(plain.id, words);
+    await conversations.addTurn(plain.id, words, 'first words');
+    await conversations.addTurn(plain.id, words, 'later words');
+    await conversations.addTurn(chosen.id, words, 'first words');
     const listed = await database.conversations.list(userId, 10);
     expect(listed.map(({ title }) => title)).toEqual(['chosen', 'first words']);
     expect(listed[1]?.updatedAt.getTime()).toBeGreaterThan(plain.updatedAt.getTime());
@@ -161,14 +161,16 @@ describe('conversations in Postgres', () => {
     const { id } = await create('talk');
     for (const content of ['one', 'two', 'x'.repeat(1_000), 'four'])
       await database.conversations.addTurn(id, [{ role: 'user', content }]);
-    const { history } = database.conversations;
+    const { conversations } = database;
     const contents = async (messagesMax: number, bytesMax: number) =>
-      (await history(userId, id, { messagesMax, bytesMax }))?.map(({ content }) => content.length);
+      (await conversations.history(userId, id, { messagesMax, bytesMax }))?.map(
+        ({ content }) => content.length,
+      );
     expect(await contents(10, 10_000)).toEqual([3, 3, 1_000, 4]);
     expect(await contents(2, 10_000)).toEqual([1_000, 4]);
     expect(await contents(10, 100)).toEqual([4]);
-    expect(await history(newId(), id, NO_LIMITS)).toBeUndefined();
-    expect(await history(userId, newId(), NO_LIMITS)).toBeUndefined();
+    expect(await conversations.history(newId(), id, NO_LIMITS)).toBeUndefined();
+    expect(await conversations.history(userId, newId(), NO_LIMITS)).toBeUndefined();
   });
 
   it('keep what the database cannot hold without the characters that it refuses', async () => {

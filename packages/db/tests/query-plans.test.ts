@@ -18,6 +18,13 @@ const SEED = [
    SELECT 'user', md5(n::text)::uuid, 0, '2026-01-01' FROM generate_series(0, 29999) AS n`,
   `INSERT INTO ledger_entries (account_id, delta, balance_after, kind)
    SELECT id, 1000, 1000, 'topup' FROM ledger_accounts`,
+  `INSERT INTO users (id, email, name, password_hash)
+   SELECT md5(n::text)::uuid, n || '@example.com', '', '' FROM generate_series(0, 99) AS n`,
+  `INSERT INTO video_jobs (user_id, api_key_id, model, resolved_model, request, status, created_at)
+   SELECT md5((n % 100)::text)::uuid, 'jwt', 'm', 'm', '{}',
+     CASE WHEN n % 2000 = 0 THEN 'running' WHEN n % 2000 = 1 THEN 'queued' ELSE 'done' END,
+     '2026-01-01T00:00:00Z'::timestamptz + n * INTERVAL '1 minute'
+   FROM generate_series(1, 20000) AS n`,
   `UPDATE usage_totals SET updated_at = '2026-01-01'`,
   'VACUUM ANALYZE',
 ];
@@ -37,7 +44,7 @@ describe('with many rows no whole table is read', () => {
     await database.raw.query('SELECT pg_stat_force_next_flush()');
     const rows = await database.raw.query<{ table: string; rows: number }>(
       `SELECT relname AS table, seq_tup_read::int AS rows FROM pg_stat_user_tables
-       WHERE relname LIKE 'usage%' OR relname LIKE 'ledger%' ORDER BY 1`,
+       WHERE relname LIKE 'usage%' OR relname LIKE 'ledger%' OR relname LIKE 'video%' ORDER BY 1`,
     );
     return new Map(rows.map(({ table, rows: read }) => [table, read]));
   };
@@ -90,6 +97,13 @@ describe('with many rows no whole table is read', () => {
       work: (own: Database) => own.billingFacts.account({ type: 'user', id: userId }),
     },
     { what: 'what changed', work: readChanges },
+    { what: 'the video jobs of a user', work: (own: Database) => own.videoJobs.list(userId, 20) },
+    {
+      what: 'the unfinished video jobs',
+      work: async (own: Database) => {
+        for await (const ids of own.videoJobs.unfinished(0)) expect(ids).toHaveLength(20);
+      },
+    },
   ])('for $what', async ({ work }) => {
     expect(await tablesReadBy(work)).toEqual([]);
   });

@@ -1,9 +1,20 @@
-import { describeError, randomToken, type Channels, type Entries, type Log } from '@model-gateway/kernel';
+import {
+  describeError,
+  randomToken,
+  type Channels,
+  type Entries,
+  type Log,
+} from '@model-gateway/kernel';
 import type { BackendConfig } from './backend-config-store.ts';
 import { AGENT_CAPABILITIES } from './agents/agent-backend.ts';
 import type { PlacedBackend } from './agents/agent-store.ts';
 import type { CircuitStore } from './circuit-store.ts';
-import { HEALTH_CHANNEL, healthKey, type HealthMessage, type SharedReport } from './health-report.ts';
+import {
+  HEALTH_CHANNEL,
+  healthKey,
+  type HealthMessage,
+  type SharedReport,
+} from './health-report.ts';
 import { fingerprintOf, REGISTRY_CHANNEL } from './registry.ts';
 
 /** Tells every router of backends that somebody else than an operator registered or took away. */

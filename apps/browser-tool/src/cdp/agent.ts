@@ -1,11 +1,12 @@
 import { describeError } from '@model-gateway/kernel';
 import type { Call } from '../engine.ts';
-import type { AgentAnswer, AgentMethods } from '../page-scripts/page-agent.ts';
+import type { AgentAnswer, AgentMethods, AgentResults, FramePoint } from '../page-scripts/page-agent.ts';
+import type { ReadyPoint } from '../page-scripts/readiness.ts';
 import { agentCall, agentSource } from '../page-scripts/source.ts';
 import type { RefBook } from '../session/ref-book.ts';
 import { ToolError } from '../tool-error.ts';
 import { CdpError } from './connection.ts';
-import { AGENT_WORLD, documentIdOf, shownUrl, type Frame } from './frames.ts';
+import { AGENT_WORLD, documentIdOf, shownUrl, type Frame, type ScriptContext } from './frames.ts';
 import { AGENT_NAME, type Page } from './page.ts';
 
 /** The document that a script ran in went away meanwhile. */
@@ -21,11 +22,13 @@ export interface Agent {
     method: Method,
     parameters: Parameters<AgentMethods[Method]>[0],
     call: Call,
-  ): Promise<AgentAnswer<Method>['value']>;
+  ): Promise<AgentResults[Method]>;
   /** The element of a ref as an object that commands can name; undefined once it is gone. */
   handle(page: Page, frameId: string, ref: string, call: Call): Promise<string | undefined>;
-  /** Runs a function with an object as `this` in our world. */
-  callOn<Result>(page: Page, frame: Frame, objectId: string, body: string): Promise<Result>;
+  /** Where a point of a frame is in its parent, and what covers it there. */
+  throughFrame(page: Page, frame: Frame, point: ReadyPoint, call: Call): Promise<FramePoint>;
+  /** The ref of the element that a frame is shown in. */
+  ownerRef(page: Page, frame: Frame, call: Call): Promise<string>;
 }
 
 const CONTEXT_TIMEOUT_MS = 2_000;
@@ -40,8 +43,8 @@ export function isDocumentGone(error: unknown): boolean {
 /** An agent whose refs count on from those of the session. */
 export function createAgent(refs: RefBook): Agent {
   /** The context of our world in a frame; made anew where the browser did not make it. */
-  async function contextOf(page: Page, frameId: string, { signal }: Call): Promise<[Frame, string]> {
-    const context = (): string | undefined => page.frames.find(frameId)?.agentContext;
+  async function contextOf(page: Page, frameId: string, { signal }: Call): Promise<[Frame, ScriptContext]> {
+    const context = (): ScriptContext | undefined => page.frames.find(frameId)?.agentContext;
     const isThere = await page.changes.until(
       () => context() !== undefined || page.isGone || page.frames.find(frameId) === undefined,
       { timeoutMs: CONTEXT_TIMEOUT_MS, signal },
@@ -66,7 +69,7 @@ export function createAgent(refs: RefBook): Agent {
   }
 
   async function evaluate(page: Page, frameId: string, expression: string, byValue: boolean, call: Call) {
-    const [frame, uniqueContextId] = await contextOf(page, frameId, call);
+    const [frame, { uniqueId: uniqueContextId }] = await contextOf(page, frameId, call);
     try {
       const { result, exceptionDetails } = await page.send(
         'Runtime.evaluate',
@@ -86,11 +89,41 @@ export function createAgent(refs: RefBook): Agent {
     }
   }
 
+  /** Runs a function in the document around a frame, with the element that shows the frame as `this`. */
+  async function onOwner<Result>(page: Page, frame: Frame, body: string, call: Call): Promise<Result> {
+    const parent = parentOf(page, frame);
+    const [, { id: executionContextId }] = await contextOf(page, parent.id, call);
+    const { backendNodeId } = await page.send(
+      'DOM.getFrameOwner',
+      { frameId: frame.id },
+      parent.sessionId,
+    );
+    const { object } = await page.send(
+      'DOM.resolveNode',
+      { backendNodeId, executionContextId },
+      parent.sessionId,
+    );
+    if (object.objectId === undefined) throw new DocumentGone('the frame is gone');
+    const { result, exceptionDetails } = await page.send(
+      'Runtime.callFunctionOn',
+      { functionDeclaration: body, objectId: object.objectId, returnByValue: true },
+      parent.sessionId,
+    );
+    if (exceptionDetails !== undefined) throw new DocumentGone(exceptionDetails.text);
+    return result.value as Result;
+  }
+
   return {
-    async call(page, frameId, method, parameters, call) {
+    async call<Method extends keyof AgentMethods>(
+      page: Page,
+      frameId: string,
+      method: Method,
+      parameters: Parameters<AgentMethods[Method]>[0],
+      call: Call,
+    ) {
       const expression = agentCall(AGENT_NAME, method, parameters ?? {}, refs.next);
       const { frame, result } = await evaluate(page, frameId, expression, true, call);
-      const answer = result.value as AgentAnswer<typeof method>;
+      const answer = result.value as AgentAnswer<Method>;
       refs.advance(answer.next, { id: documentIdOf(frame), url: shownUrl(frame) });
       return answer.value;
     },
@@ -99,14 +132,24 @@ export function createAgent(refs: RefBook): Agent {
       const { result } = await evaluate(page, frameId, expression, false, call);
       return result.objectId;
     },
-    async callOn(page, frame, objectId, body) {
-      const { result, exceptionDetails } = await page.send(
-        'Runtime.callFunctionOn',
-        { functionDeclaration: body, objectId, returnByValue: true },
-        frame.sessionId,
+    async throughFrame(page, frame, { x, y }, call) {
+      const parent = parentOf(page, frame);
+      const answer = await onOwner<FramePoint>(
+        page,
+        frame,
+        `function () { return ${AGENT_NAME}.throughFrame(this, ${x}, ${y}, ${refs.next}) }`,
+        call,
       );
-      if (exceptionDetails !== undefined) throw new DocumentGone(exceptionDetails.text);
-      return result.value as never;
+      refs.advance(answer.next, { id: documentIdOf(parent), url: shownUrl(parent) });
+      return answer;
     },
+    ownerRef: (page, frame, call) =>
+      onOwner<string>(page, frame, `function () { return ${AGENT_NAME}.refOf(this) }`, call),
   };
+}
+
+function parentOf(page: Page, { parentId }: Frame): Frame {
+  const parent = parentId === undefined ? undefined : page.frames.find(parentId);
+  if (parent === undefined) throw new DocumentGone('the frame is gone');
+  return parent;
 }

@@ -13,9 +13,16 @@ export interface Frame {
   readonly url: string;
   /** What could not be loaded, where the browser shows its own error page instead. */
   readonly unreachableUrl: string | undefined;
-  /** The unique ids of the execution contexts. */
-  readonly agentContext: string | undefined;
-  readonly mainContext: string | undefined;
+  /** Where our scripts run. */
+  readonly agentContext: ScriptContext | undefined;
+  /** Where the page's own scripts run. */
+  readonly mainContext: ScriptContext | undefined;
+}
+
+/** A place for scripts. Its number is used again by the next document; its unique id never is. */
+export interface ScriptContext {
+  readonly id: number;
+  readonly uniqueId: string;
 }
 
 /** The frame as the protocol tells it. */
@@ -80,7 +87,7 @@ export function createFrameTree(): FrameTree {
     });
   }
 
-  function forgetContexts(fits: (frame: Frame, context: string | undefined) => boolean): void {
+  function forgetContexts(fits: (frame: Frame, context: ScriptContext | undefined) => boolean): void {
     for (const frame of frames.values()) {
       if (fits(frame, frame.agentContext)) change(frame.id, { agentContext: undefined });
       if (fits(frame, frame.mainContext)) change(frame.id, { mainContext: undefined });
@@ -114,16 +121,16 @@ export function createFrameTree(): FrameTree {
           if (event.params.reason === 'remove') remove(event.params.frameId);
           break;
         case 'Runtime.executionContextCreated': {
-          const { uniqueId, name, auxData } = event.params.context;
+          const { id, uniqueId, name, auxData } = event.params.context;
           const { frameId, isDefault } = (auxData ?? {}) as { frameId?: string; isDefault?: boolean };
           if (frameId === undefined) break;
-          if (isDefault === true) change(frameId, { mainContext: uniqueId });
-          else if (name === AGENT_WORLD) change(frameId, { agentContext: uniqueId });
+          if (isDefault === true) change(frameId, { mainContext: { id, uniqueId } });
+          else if (name === AGENT_WORLD) change(frameId, { agentContext: { id, uniqueId } });
           break;
         }
         case 'Runtime.executionContextDestroyed': {
           const gone = event.params.executionContextUniqueId;
-          forgetContexts((_, context) => context === gone);
+          forgetContexts((_, context) => context?.uniqueId === gone);
           break;
         }
         case 'Runtime.executionContextsCleared':

@@ -27,9 +27,13 @@ export const agentMethods = {
 
 export type AgentMethods = typeof agentMethods;
 
+export type AgentResults = {
+  [Method in keyof AgentMethods]: Awaited<ReturnType<AgentMethods[Method]>>;
+};
+
 /** What an agent call answers: the result, and the number of the next ref. */
 export interface AgentAnswer<Method extends keyof AgentMethods> {
-  readonly value: Awaited<ReturnType<AgentMethods[Method]>>;
+  readonly value: AgentResults[Method];
   readonly next: number;
 }
 
@@ -92,15 +96,38 @@ export function locateElement({
   };
 }
 
-/** What covers an element of this document at a point; used for the frames that an element is in. */
-export function coverReport(
-  element: Element,
-  x: number,
-  y: number,
-): { readonly markup: string; readonly ref: string } | undefined {
-  const cover = coverAt(element, { x, y });
-  if (cover === undefined || cover === 'outside') return undefined;
-  return { markup: tagMarkup(cover), ref: refOf(cover) };
+/** A point inside of a frame, seen from the document around it. */
+export interface FramePoint {
+  readonly x: number;
+  readonly y: number;
+  /** What lies over the frame there. */
+  readonly cover?: { readonly markup: string; readonly ref: string };
+  readonly next: number;
+}
+
+/** Where a point of a frame is in this document, scrolled into view, and what covers it. `next` numbers refs as elsewhere. */
+export function throughFrame(owner: HTMLElement, x: number, y: number, next: number): FramePoint {
+  elementRefs.next = next;
+  const place = (): { readonly x: number; readonly y: number } => {
+    const box = owner.getBoundingClientRect();
+    const style = getComputedStyle(owner);
+    const scaleX = owner.offsetWidth > 0 ? box.width / owner.offsetWidth : 1;
+    const scaleY = owner.offsetHeight > 0 ? box.height / owner.offsetHeight : 1;
+    const insetX = owner.clientLeft + Number.parseFloat(style.paddingLeft);
+    const insetY = owner.clientTop + Number.parseFloat(style.paddingTop);
+    return { x: box.left + (insetX + x) * scaleX, y: box.top + (insetY + y) * scaleY };
+  };
+  let point = place();
+  if (point.x < 0 || point.y < 0 || point.x > innerWidth || point.y > innerHeight) {
+    scrollBy({ left: point.x - innerWidth / 2, top: point.y - innerHeight / 2, behavior: 'instant' });
+    point = place();
+  }
+  const cover = coverAt(owner, point);
+  const report =
+    cover === undefined || cover === 'outside'
+      ? {}
+      : { cover: { markup: tagMarkup(cover), ref: refOf(cover) } };
+  return { ...point, ...report, next: elementRefs.next };
 }
 
 /** Scrolls the page, or the element, and says where it is then. */

@@ -9,6 +9,8 @@ const SECURITY_SCHEMES = {
   adminToken: { type: 'http', scheme: 'bearer', description: 'The admin token.' },
 };
 
+const PATH_PARAMETER = /\{(\w+)\}/g;
+
 /** The OpenAPI description of the HTTP surface, from the same schemas that validate it. */
 export function openApiDocument(publicUrl: string | undefined): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -30,13 +32,21 @@ export function openApiDocument(publicUrl: string | undefined): Record<string, u
 
 function describe(operation: Operation): Record<string, unknown> {
   const { summary, security, request, response, headers = {}, plainRefusals } = operation;
-  const parameters = Object.entries(headers).map(([name, description]) => ({
-    name,
-    in: 'header',
-    required: false,
-    description,
-    schema: { type: 'string' },
-  }));
+  const parameters = [
+    ...[...operation.path.matchAll(PATH_PARAMETER)].map(([, name]) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+    })),
+    ...Object.entries(headers).map(([name, description]) => ({
+      name,
+      in: 'header',
+      required: false,
+      description,
+      schema: { type: 'string' },
+    })),
+  ];
   return {
     summary,
     security: security.map((scheme) => ({ [scheme]: [] })),

@@ -15,6 +15,9 @@ import {
   modelListSchema,
   usageAnswerSchema,
   usageQuerySchema,
+  videoJobSchema,
+  videoRequestSchema,
+  videoSubmittedSchema,
 } from '@model-gateway/contracts';
 import { z } from 'zod';
 
@@ -67,6 +70,26 @@ const inference: readonly Operation[] = [
     headers: referenceHeader,
     request: embeddingsRequestSchema,
     response: embeddingListSchema,
+    plainRefusals: true,
+  },
+  {
+    method: 'post',
+    path: '/v1/video/generations',
+    summary: 'Submit a video job; its progress is told on the event stream of its id.',
+    security: ['apiKey'],
+    headers: {
+      'idempotency-key': 'At most 200 characters; the same one again makes no second job.',
+    },
+    request: videoRequestSchema,
+    response: videoSubmittedSchema,
+    plainRefusals: true,
+  },
+  {
+    method: 'get',
+    path: '/v1/video/generations/{id}',
+    summary: 'A video job.',
+    security: ['apiKey'],
+    response: videoJobSchema,
     plainRefusals: true,
   },
   {

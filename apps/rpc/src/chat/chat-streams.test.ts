@@ -110,3 +110,21 @@ test('a turn that does not finish in time fails, and its upstream is let go', as
   ]);
   expect(settled[0]).toBe('neutral');
 });
+
+test('a user has a bounded number of streams, and leaves room for others', async () => {
+  let goOn = (): void => undefined;
+  const asked = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const { streams } = setup(async function* () {
+    await asked;
+    yield chunk('one');
+  }, 10_000);
+  for (let count = 0; count < 500; count += 1) await streams.begin(turn);
+  await expect(streams.begin(turn)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+  await streams.begin({ ...turn, caller: jwtCaller('bob') });
+  goOn();
+  await streams.stop();
+  await streams.begin(turn);
+  await streams.stop();
+});

@@ -46,6 +46,7 @@ interface ChatStreamsDependencies extends ChatDependencies {
 }
 
 interface Running {
+  readonly userId: string;
   readonly canceller: Canceller;
   readonly output: StreamOutput;
   readonly ended: Promise<void>;
@@ -53,7 +54,8 @@ interface Running {
 
 /** A second less than connections are given, so that whoever listens here is told. */
 const DRAIN_MS = 29_000;
-const STREAMS_MAX = 5_000;
+const STREAMS_MAX = 2_000;
+const STREAMS_PER_USER_MAX = 500;
 const STOPPED = {
   code: -32_000,
   message: 'the service stopped before the answer was complete',
@@ -92,6 +94,13 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     }
   }
 
+  function assertRoom(userId: string): void {
+    if (running.size < STREAMS_PER_USER_MAX) return;
+    const own = [...running.values()].filter((one) => one.userId === userId).length;
+    if (running.size >= STREAMS_MAX || own >= STREAMS_PER_USER_MAX)
+      throw new ServiceError('rate_limit_exceeded', 'too many answers are under way');
+  }
+
   function drain(): void {
     for (const { output } of running.values()) output.hurry();
     deadline ??= setTimeout(() => {
@@ -101,12 +110,12 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
 
   return {
     async begin(asked) {
-      if (running.size >= STREAMS_MAX)
-        throw new ServiceError('rate_limit_exceeded', 'too many answers are under way here');
+      const { userId } = asked.caller;
+      assertRoom(userId);
       const streamId = randomToken();
       const canceller = createCanceller();
       const turn = await readyTurn({ ...asked, signal: canceller.cancel }, dependencies);
-      await sessions.own(streamId, asked.caller.userId);
+      await sessions.own(streamId, userId);
       const route = await acceptChat(turn, dependencies);
       const output = createStreamOutput(sessions, streamId);
       if (deadline !== undefined) output.hurry();
@@ -114,7 +123,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
       const ended = generate(turn, route, output, notifications).finally(() =>
         running.delete(streamId),
       );
-      running.set(streamId, { canceller, output, ended });
+      running.set(streamId, { userId, canceller, output, ended });
       return { streamId, memory: turn.memory };
     },
     isRunning: (streamId) => running.has(streamId),

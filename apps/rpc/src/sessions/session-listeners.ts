@@ -26,9 +26,9 @@ export function createSessionListeners({
   let subscription: Subscription | undefined;
 
   function heard(sessionId: string): void {
-    const onListener = waiting.get(sessionId);
+    const callBack = waiting.get(sessionId);
     waiting.delete(sessionId);
-    onListener?.();
+    callBack?.();
   }
 
   function onListener(sessionId: string, callBack: () => void): () => void {

@@ -24,9 +24,11 @@ interface PollDependencies {
   readonly clock: Clock;
   /** Aborted when this worker stops: others go on. */
   readonly stopping: AbortSignal;
+  /** How long an answer may take. */
+  readonly answerMs?: number;
 }
 
-const POLL_MS_MAX = 10_000;
+const ANSWER_MS = 10_000;
 /** An upstream that does not answer keeps others waiting: for so long nobody here waits for it again. */
 const SILENT_REST_MS = 30_000;
 /** So many answers in a row that cannot be understood are no accident. */
@@ -40,19 +42,21 @@ type Standing =
 
 export function createPoll(dependencies: PollDependencies): PollJob {
   const { jobs, router, notifications, settle, fail, pace, clock, stopping } = dependencies;
+  const { answerMs = ANSWER_MS } = dependencies;
   /** When the backends that did not answer may be asked again. */
   const restingUntil = new Map<string, number>();
 
   async function ask(backend: Backend, taskId: string): Promise<Standing> {
-    const { queryVideo, resolveVideo } = backend;
-    if (queryVideo === undefined || resolveVideo === undefined) throw notVideo(backend.name);
-    const silent = AbortSignal.timeout(POLL_MS_MAX);
+    if (backend.queryVideo === undefined || backend.resolveVideo === undefined) {
+      throw notVideo(backend.name);
+    }
+    const silent = AbortSignal.timeout(answerMs);
     const signal = AbortSignal.any([stopping, silent]);
     try {
-      const task = await queryVideo(taskId, signal);
+      const task = await backend.queryVideo(taskId, signal);
       if (task.state !== 'done') return task;
       const { fileId, width, height } = task;
-      const { url } = await resolveVideo(fileId, signal);
+      const { url } = await backend.resolveVideo(fileId, signal);
       return { state: 'done', video: { url, width, height } };
     } catch (error) {
       if (silent.aborted) restingUntil.set(backend.name, clock.now() + SILENT_REST_MS);

@@ -111,6 +111,12 @@ async function send(
     throw new UpstreamFailure(message, { isBackendAtFault: false });
   }
   const signal = AbortSignal.timeout(SUBMISSION_MS_MAX);
-  const { taskId } = await backend.submitVideo(body, { idempotencyKey, signal });
-  return taskId;
+  try {
+    const { taskId } = await backend.submitVideo(body, { idempotencyKey, signal });
+    return taskId;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const message = `the upstream did not answer within ${SUBMISSION_MS_MAX} ms`;
+    throw new UpstreamFailure(message, { isBackendAtFault: true, cause: error });
+  }
 }

@@ -72,7 +72,7 @@ export const videoRequestSchema = z.object({
 export type VideoRequest = z.output<typeof videoRequestSchema>;
 
 /** Where a video job stands. */
-export const videoJobStatus = z.enum(['queued', 'running', 'done', 'failed', 'cancelled']);
+const videoJobStatus = z.enum(['queued', 'running', 'done', 'failed', 'cancelled']);
 
 export type VideoJobStatus = z.output<typeof videoJobStatus>;
 

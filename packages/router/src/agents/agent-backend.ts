@@ -27,7 +27,11 @@ export const tunnelledUrl = (origin: string, agentId: string, modelId: string): 
 
 /** Whether requests to this backend pass through the tunnel. */
 export function isTunnelled({ type, url }: Pick<BackendConfig, 'type' | 'url'>): boolean {
-  return type === 'agent' && URL.canParse(url) && new URL(url).pathname.startsWith(`${AGENT_TUNNEL_PATH}/`);
+  return (
+    type === 'agent' &&
+    URL.canParse(url) &&
+    new URL(url).pathname.startsWith(`${AGENT_TUNNEL_PATH}/`)
+  );
 }
 
 /** What routers show to tunnel processes: derived from a secret that all of them have and nobody else. */

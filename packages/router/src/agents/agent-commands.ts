@@ -50,9 +50,7 @@ export function createAgentCommands(requests: Requests): AgentCommands {
       const timeout = { timeoutMs: TIMEOUTS_MS[command.kind] };
       let answer: AgentCommandAnswer;
       try {
-        answer = answerSchema.parse(
-          await requests.call(addressOf(connectionId), command, timeout),
-        );
+        answer = answerSchema.parse(await requests.call(addressOf(connectionId), command, timeout));
       } catch (error) {
         throw failureOf(error);
       }

@@ -47,7 +47,7 @@ export function createAgentWatch(dependencies: AgentWatchDependencies): AgentWat
     log.warn({ agentId: held.agentId }, 'an agent is offline: nothing was heard of it in time');
     await announcer.announce(departure.backends);
     for (const deploy of departure.deploys)
-      await notices.fail(deploy, 'the agent left before the deployment ended');
+      await notices.fail(deploy, 'the agent left');
   }
 
   async function look(): Promise<void> {

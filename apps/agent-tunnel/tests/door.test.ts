@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { WebSocket } from 'ws';
+import { startScene, type Scene } from './scene.ts';
+import { connectAgent, openAgent } from './simulated-agent.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+});
+afterAll(() => scene.close());
+
+/** What an upgrade was refused with. */
+async function refusal(headers: Readonly<Record<string, string>>, query = '') {
+  const url = `${scene.tunnelUrl.replace('http', 'ws')}/ws/agent${query}`;
+  const socket = new WebSocket(url, { headers });
+  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
+  const body = await text(response);
+  return { status: response.statusCode, body };
+}
+
+test.each([
+  ['no token', {}, ''],
+  ['a wrong token', { authorization: 'Bearer agt-wrong' }, ''],
+  ['a wrong token in the query', {}, '?token=agt-wrong'],
+  ['an empty token', { authorization: 'Bearer ' }, '?token='],
+])('%s is refused with 401 before the upgrade', async (_why, headers, query) => {
+  expect(await refusal(headers, query)).toEqual({ status: 401, body: 'unknown agent token' });
+});
+
+test('the token is taken from the bearer header or from the query', async () => {
+  const { agent_id, token } = await scene.register('both-ways');
+  const byHeader = await connectAgent(scene.tunnelUrl, token);
+  expect(byHeader.frames[0]).toEqual({
+    jsonrpc: '2.0',
+    id: 'hello',
+    result: { agent_id, heartbeat_secs: 10 },
+  });
+  const byQuery = await openAgent(scene.tunnelUrl, token, { inQuery: true });
+  byQuery.send({ jsonrpc: '2.0', id: 1, method: 'Agent.Hello', params: { version: '1' } });
+  expect(await byHeader.closed).toMatchObject({ code: 4000 });
+  byQuery.socket.close();
+});
+
+test('a second connection replaces the first, and the node stays online', async () => {
+  const { agent_id, token } = await scene.register('twice');
+  const first = await connectAgent(scene.tunnelUrl, token);
+  const second = await connectAgent(scene.tunnelUrl, token);
+  expect(await first.closed).toEqual({ code: 4000, reason: 'the agent was replaced' });
+  expect(await scene.agent(agent_id)).toMatchObject({ status: 'online', online: true });
+  // One that connects and never says who it is replaces nobody.
+  const silent = await openAgent(scene.tunnelUrl, token);
+  silent.socket.terminate();
+  second.heartbeat();
+  expect(second.socket.readyState).toBe(WebSocket.OPEN);
+  second.socket.close();
+});
+
+test('deregistering closes the connection, and the token is worth nothing any more', async () => {
+  const { agent_id, token } = await scene.register('leaving');
+  const agent = await connectAgent(scene.tunnelUrl, token);
+  expect(await scene.call('agents.deregister', { agent_id })).toEqual({ ok: true });
+  expect(await agent.closed).toEqual({ code: 4001, reason: 'the agent was deregistered' });
+  expect(await refusal({ authorization: `Bearer ${token}` })).toMatchObject({ status: 401 });
+  await expect(scene.agent(agent_id)).rejects.toThrow('agent not found');
+  await expect(scene.call('agents.deregister', { agent_id })).rejects.toThrow('agent not found');
+});
+
+test('who asks without a WebSocket is told what to ask for', async () => {
+  const url = `${scene.tunnelUrl}/ws/agent`;
+  expect((await fetch(url)).status).toBe(401);
+  const { token } = await scene.register('curious');
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  expect(answer.status).toBe(426);
+});

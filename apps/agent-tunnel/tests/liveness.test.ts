@@ -1,0 +1,170 @@
+import { newId } from '@model-gateway/kernel';
+import { agentAliveKey } from '@model-gateway/router';
+import { waitUntil } from '@model-gateway/testkit';
+import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
+import { startScene, type Scene } from './scene.ts';
+import { connectAgent } from './simulated-agent.ts';
+
+let scene: Scene;
+let upstream: RunningChatUpstream;
+
+const TIMEOUT_MS = 2_000;
+
+beforeAll(async () => {
+  scene = await startScene({
+    SERVICE_AGENT_HEARTBEAT_SECS: '1',
+    SERVICE_AGENT_TIMEOUT_SECS: String(TIMEOUT_MS / 1_000),
+  });
+  upstream = await startChatUpstream({ models: ['m'] });
+});
+afterAll(async () => {
+  await upstream.close();
+  await scene.close();
+});
+
+const ready = () => ({ models: [{ model_id: 'm', status: 'ready', port: upstream.port }] });
+const isOnline = async (agentId: string) => (await scene.agent(agentId)).online;
+const canChat = async () => (await scene.chat('m')).status === 200;
+const isGone = async () => (await scene.chat('m')).status === 404;
+
+test('the welcome says how often to send heartbeats', async () => {
+  const { agent_id, token } = await scene.register('asks');
+  const agent = await connectAgent(scene.tunnelUrl, token);
+  expect(agent.frames[0]?.result).toEqual({ agent_id, heartbeat_secs: 1 });
+  agent.socket.close();
+});
+
+test('a node without heartbeats is offline in time although its socket is open, and back when it connects anew', async () => {
+  const { agent_id, token } = await scene.register('silent');
+  const agent = await connectAgent(scene.tunnelUrl, token, ready());
+  await waitUntil(canChat);
+  const beating = setInterval(() => agent.heartbeat(ready()), 500);
+  // As long as they come, it stays: for longer than the time-out.
+  const watchedUntil = performance.now() + TIMEOUT_MS * 1.5;
+  await waitUntil(async () => {
+    expect(await isOnline(agent_id)).toBe(true);
+    return performance.now() > watchedUntil;
+  });
+  clearInterval(beating);
+  const silentSince = performance.now();
+  await waitUntil(async () => !(await isOnline(agent_id)));
+  await waitUntil(isGone);
+  expect(performance.now() - silentSince).toBeLessThan(TIMEOUT_MS * 2);
+  await agent.closed;
+
+  const again = await connectAgent(scene.tunnelUrl, token, ready());
+  await waitUntil(canChat);
+  expect(await isOnline(agent_id)).toBe(true);
+  expect(again.frames.some(({ method }) => method === 'Agent.Deploy')).toBe(false);
+  again.socket.close();
+  await waitUntil(isGone);
+});
+
+test('a closed socket takes the node out at once, and a node that no longer lists the model does not bring it back', async () => {
+  const { agent_id, token } = await scene.register('closing');
+  const agent = await connectAgent(scene.tunnelUrl, token, ready());
+  await waitUntil(canChat);
+  agent.socket.terminate();
+  const closedAt = performance.now();
+  await waitUntil(isGone);
+  expect(performance.now() - closedAt).toBeLessThan(TIMEOUT_MS);
+  expect(await scene.agent(agent_id)).toMatchObject({
+    status: 'offline',
+    models: [{ model_id: 'm' }],
+  });
+  const again = await connectAgent(scene.tunnelUrl, token);
+  await waitUntil(async () => (await scene.agent(agent_id)).models.length === 0);
+  expect(await isGone()).toBe(true);
+  again.socket.close();
+});
+
+describe('a process that held a node and died', () => {
+  /** What such a process leaves behind in the stores. */
+  async function leaveBehind(name: string, { isAlive }: { readonly isAlive: boolean }) {
+    const { database, bus } = scene.test.context;
+    const { agent_id } = await scene.register(name);
+    const held = { agentId: agent_id, connectionId: newId() };
+    const at = new Date(Date.now() - TIMEOUT_MS - 500);
+    await database.agentConnections.claim({
+      ...held,
+      version: '1',
+      host: '127.0.0.1',
+      gpus: [],
+      gpuUtilization: null,
+      at,
+    });
+    const url = `http://127.0.0.1:${upstream.port}`;
+    const models = [{ modelId: 'm', status: 'ready', port: upstream.port, url }];
+    if (isAlive) {
+      const expiry = { expiresAfterMs: 60_000 };
+      await bus.entries.put(agentAliveKey(agent_id), held.connectionId, expiry);
+    }
+    await database.agentConnections.saveModels(held, models, { onlineSince: at });
+    await database.agentConnections.beginDeploy(held, 'n', `stream-${name}`);
+    return held;
+  }
+
+  const holderOf = async (agentId: string) =>
+    (await scene.test.context.database.agents.find(agentId))?.connectionId;
+
+  test('its node is taken out of routing by those who route, and its deployments fail', async () => {
+    const stream = await scene.listen('stream-died');
+    const held = await leaveBehind('died', { isAlive: false });
+    await waitUntil(async () => (await holderOf(held.agentId)) === null);
+    await waitUntil(isGone);
+    expect(await stream.end()).toEqual([
+      {
+        stream_id: 'stream-died',
+        agent_id: held.agentId,
+        model_id: 'n',
+        status: 'failed',
+        progress: 0,
+        message: 'the agent left',
+      },
+    ]);
+    stream.close();
+  });
+
+  test('a holder that the database has not heard of, but Redis has, is believed', async () => {
+    const alive = await leaveBehind('alive', { isAlive: true });
+    const dead = await leaveBehind('dead', { isAlive: false });
+    await waitUntil(async () => (await holderOf(dead.agentId)) === null);
+    expect(await holderOf(alive.agentId)).toBe(alive.connectionId);
+    await scene.call('agents.deregister', { agent_id: alive.agentId });
+  });
+});
+
+describe('a connection that lost its node finds out with its next heartbeat', () => {
+  test.each([
+    ['deregistered', 'DELETE', 4001],
+    ['taken by another', 'another', 4000],
+  ])('%s', async (_what, how, code) => {
+    const { agent_id, token } = await scene.register(how);
+    const agent = await connectAgent(scene.tunnelUrl, token);
+    const { database } = scene.test.context;
+    if (how === 'DELETE') await database.agents.remove(agent_id, { onlineSince: new Date(0) });
+    else
+      await database.agentConnections.claim({
+        ...{ agentId: agent_id, connectionId: newId(), version: '1', host: 'h' },
+        ...{ gpus: [], gpuUtilization: null, at: new Date() },
+      });
+    agent.heartbeat();
+    expect(await agent.closed).toMatchObject({ code });
+  });
+
+  test('given up by mistake: it is taken back, with its models', async () => {
+    const { agent_id, token } = await scene.register('given-up');
+    const agent = await connectAgent(scene.tunnelUrl, token, ready());
+    await waitUntil(canChat);
+    const { database } = scene.test.context;
+    const connectionId = (await database.agents.find(agent_id))?.connectionId ?? '';
+    const held = { agentId: agent_id, connectionId };
+    await database.agentConnections.leave(held, { onlineSince: new Date(0) });
+    expect(await isOnline(agent_id)).toBe(false);
+    agent.heartbeat();
+    await waitUntil(() => isOnline(agent_id));
+    await waitUntil(async () => (await database.backendConfigs.list()).length === 1);
+    expect(await canChat()).toBe(true);
+    agent.socket.close();
+  });
+});

@@ -1,0 +1,183 @@
+import { fileURLToPath } from 'node:url';
+import { serverSettings, surfaceSettings } from '@model-gateway/http';
+import { loadConfig, silentLog } from '@model-gateway/kernel';
+import { createTestContext, rpcCall, waitUntil, type TestContext } from '@model-gateway/testkit';
+import { createGateway, gatewaySettings } from 'gateway/app';
+import { createGpuAgent, type GpuAgent } from 'gpu-agent/app';
+import { accountSettings, createRpc } from 'rpc/app';
+import { agentTunnelSettings, createAgentTunnel } from '../src/app.ts';
+
+/** The server apps on real stores, an admin, and a key to chat with. */
+export interface Scene {
+  readonly test: TestContext;
+  readonly gatewayUrl: string;
+  readonly rpcUrl: string;
+  readonly tunnelUrl: string;
+  readonly adminToken: string;
+  readonly key: string;
+  /** Calls a method as the admin; throws what it is refused with. */
+  call<Result>(method: string, params?: unknown): Promise<Result>;
+  register(name: string): Promise<Registered>;
+  agent(agentId: string): Promise<AgentRecord>;
+  chat(model: string, body?: Readonly<Record<string, unknown>>): Promise<Response>;
+  /** Listens to a notification stream from now on. */
+  listen(streamId: string): Promise<ProgressStream>;
+  close(): Promise<void>;
+}
+
+export interface Registered {
+  readonly agent_id: string;
+  readonly token: string;
+}
+
+export interface AgentRecord {
+  readonly id: string;
+  readonly status: string;
+  readonly online: boolean;
+  readonly host: string | null;
+  readonly models: readonly { model_id: string; status: string; port: number | null }[];
+  readonly gpus: readonly unknown[];
+  readonly gpu_utilization: number | null;
+  readonly last_heartbeat_at: string | null;
+}
+
+export interface Progress {
+  readonly stream_id: string;
+  readonly agent_id: string;
+  readonly model_id: string;
+  readonly status: string;
+  readonly progress: number;
+  readonly message?: string;
+}
+
+export interface ProgressStream {
+  readonly heard: readonly Progress[];
+  /** Everything up to the end of the deployment. */
+  end(): Promise<readonly Progress[]>;
+  close(): void;
+}
+
+export async function startScene(env: Readonly<Record<string, string>> = {}): Promise<Scene> {
+  const test = await createTestContext();
+  const { context } = test;
+  await context.database.plans.saveTier('free', {
+    monthlyUsdQuota: null,
+    monthlyTokenQuota: null,
+    rpm: null,
+  });
+  const config = loadConfig(
+    {
+      ...serverSettings(0),
+      ...surfaceSettings,
+      ...gatewaySettings,
+      ...accountSettings,
+      ...agentTunnelSettings,
+    },
+    { SERVICE_API_RATE_LIMIT_RPM: '100000', ...env },
+  );
+  const tunnelUrl = await test.serve(createAgentTunnel(config, context));
+  const rpcUrl = await test.serve(createRpc(config, context));
+  const gatewayUrl = await test.serve(createGateway(config, context));
+  const { result } = await rpcCall(rpcUrl, 'auth.register', {
+    email: 'admin@example.com',
+    password: 'long enough',
+  });
+  const { access_token: adminToken } = result as { access_token: string };
+  async function call<Result>(method: string, params: unknown = {}): Promise<Result> {
+    const answer = await rpcCall(rpcUrl, method, params, adminToken);
+    if (answer.error !== undefined) throw new Error(answer.error.message);
+    return answer.result as Result;
+  }
+  const { key } = await call<{ key: string }>('keys.create', { name: 'test' });
+  return {
+    test,
+    gatewayUrl,
+    rpcUrl,
+    tunnelUrl,
+    adminToken,
+    key,
+    call,
+    register: (name) => call('agents.register', { machine_name: name, version: '1.0.0' }),
+    agent: (agentId) => call('agents.status', { agent_id: agentId }),
+    chat: (model, body = {}) =>
+      fetch(`${gatewayUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }], ...body }),
+      }),
+    listen: (streamId) => listenTo(rpcUrl, streamId),
+    close: () => test.close(),
+  };
+}
+
+async function listenTo(rpcUrl: string, streamId: string): Promise<ProgressStream> {
+  const controller = new AbortController();
+  const response = await fetch(`${rpcUrl}/api/rpc/events?session=${streamId}`, {
+    signal: controller.signal,
+  });
+  const heard: Progress[] = [];
+  void (async () => {
+    let rest = '';
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        if (!line.startsWith('data: ')) continue;
+        heard.push((JSON.parse(line.slice(6)) as { params: Progress }).params);
+      }
+    }
+  })().catch(() => undefined);
+  const isEnd = ({ status }: Progress): boolean => status === 'ready' || status === 'failed';
+  return {
+    heard,
+    async end() {
+      await waitUntil(() => heard.some(isEnd), { what: 'the end of the deployment' });
+      return heard;
+    },
+    close: () => controller.abort(),
+  };
+}
+
+export const ENGINE = fileURLToPath(
+  new URL('../../gpu-agent/tests/child/chat-engine.mjs', import.meta.url),
+);
+
+/** How the little engine is run, as a configuration file would say it. */
+export const engineCommand = (...args: readonly string[]): readonly string[] => [
+  process.execPath,
+  ENGINE,
+  ...['--model', '{id}', '--host', '{host}', '--port', '{port}'],
+  ...args,
+];
+
+/** The daemon of a node, inside the test's process; its engines are processes of their own. */
+export function createNode(
+  { tunnelUrl }: Pick<Scene, 'tunnelUrl'>,
+  token: string,
+  options: { readonly args?: readonly string[]; readonly host?: string } = {},
+): GpuAgent {
+  return createGpuAgent(
+    {
+      url: `${tunnelUrl.replace('http', 'ws')}/ws/agent`,
+      token,
+      version: '1.2.3',
+      engines: {
+        models: {},
+        default: {
+          command: engineCommand(...(options.args ?? [])),
+          pull: undefined,
+          env: {},
+          model: undefined,
+          readyPath: '/v1/models',
+          readyTimeoutMs: 20_000,
+          stopGraceSecs: 5,
+        },
+      },
+      advertisedHost: options.host,
+      listenHost: '127.0.0.1',
+      logLevel: 'silent',
+      environment: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+    },
+    silentLog,
+  );
+}

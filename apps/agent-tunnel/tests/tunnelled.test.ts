@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { request as startRequest, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { waitUntil } from '@model-gateway/testkit';
+import type { GpuAgent } from 'gpu-agent/app';
+import { createNode, startScene, type Registered, type Scene } from './scene.ts';
+
+let scene: Scene;
+let node: Registered;
+let daemon: GpuAgent;
+let directUrl = '';
+
+/** Nobody listens there: as if the node were behind an address translator. */
+const UNREACHABLE = '127.0.0.2';
+const MODEL = 'meta/tiny model';
+
+beforeAll(async () => {
+  scene = await startScene();
+  node = await scene.register('behind-nat');
+  daemon = createNode(scene, node.token, { host: UNREACHABLE });
+  await daemon.start();
+  await waitUntil(async () => (await scene.agent(node.agent_id)).online);
+  const { stream_id } = await scene.call<{ stream_id: string }>('agents.deploy', {
+    model_id: MODEL,
+    agent_id: node.agent_id,
+  });
+  const stream = await scene.listen(stream_id);
+  expect((await stream.end()).at(-1)).toMatchObject({ status: 'ready' });
+  stream.close();
+  const { models } = await scene.agent(node.agent_id);
+  directUrl = `http://127.0.0.1:${models[0]?.port}`;
+});
+afterAll(async () => {
+  await daemon.stop();
+  await scene.close();
+});
+
+const relayUrl = (): string =>
+  `${scene.tunnelUrl}/internal/agents/${node.agent_id}/${encodeURIComponent(MODEL)}`;
+
+const bodyOf = (content: string, more: object = {}): string =>
+  JSON.stringify({
+    model: MODEL,
+    stream: true,
+    stream_options: { include_usage: true },
+    messages: [{ role: 'user', content }],
+    max_tokens: 40,
+    ...more,
+  });
+
+/** Asks the engine itself, or through the tunnel as a gateway does; the body is not read. */
+function ask(base: string, body: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = startRequest(`${base}/v1/chat/completions`, {
+      method: 'POST',
+      agent: false,
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${scene.test.context.agentTunnelKey}`,
+      },
+    });
+    request.once('response', resolve);
+    request.once('error', reject);
+    request.end(body);
+  });
+}
+
+test('the backend of a node that cannot be reached leads through the tunnel, and chats work', async () => {
+  const [config] = await scene.test.context.database.backendConfigs.list();
+  expect(config).toMatchObject({
+    name: `agent-${MODEL}`,
+    type: 'agent',
+    url: `${relayUrl()}/v1`,
+    apiKey: null,
+  });
+  const answer = await scene.chat(MODEL);
+  expect(await answer.json()).toMatchObject({
+    choices: [{ message: { content: 'you said: Hello!' } }],
+  });
+});
+
+test('50 streams at once through gateway and tunnel are byte for byte what the engine sends', async () => {
+  const results = await Promise.all(
+    Array.from({ length: 50 }, async (_, index) => {
+      const asked = bodyOf(`question ${index}`, { delay_ms: 5, chunk_bytes: 10 * index + 1 });
+      const [direct, through] = await Promise.all([
+        ask(directUrl, asked).then((response) => text(response)),
+        scene.chat(MODEL, JSON.parse(asked) as Record<string, unknown>).then((got) => got.text()),
+      ]);
+      return direct === through && direct.endsWith('data: [DONE]\n\n');
+    }),
+  );
+  expect(results.filter(Boolean)).toHaveLength(50);
+});
+
+test('a large answer passes whole, and a slow reader of it does not stall the others', async () => {
+  const large = bodyOf('large', { max_tokens: 2_000, chunk_bytes: 8_000 });
+  const slow = await ask(relayUrl(), large);
+  slow.pause();
+  await Promise.all(
+    Array.from({ length: 10 }, async (_, index) => {
+      const response = await ask(relayUrl(), bodyOf(`quick ${index}`, { delay_ms: 2 }));
+      expect(await text(response)).toMatch(/\[DONE\]\n\n$/);
+    }),
+  );
+  const hash = (body: string): string => createHash('sha256').update(body).digest('hex');
+  const direct = await text(await ask(directUrl, large));
+  expect(direct.length).toBeGreaterThan(16_000_000);
+  expect(hash(await text(slow))).toBe(hash(direct));
+});
+
+test('a large request passes whole', async () => {
+  const content = 'x'.repeat(2_000_000);
+  const answer = await scene.chat(MODEL, { messages: [{ role: 'user', content }] });
+  const body = (await answer.json()) as { choices: [{ message: { content: string } }] };
+  expect(body.choices[0].message.content).toBe(`you said: ${content}`);
+});
+
+test('a reader that hangs up ends the request at the engine within a second', async () => {
+  const endless = bodyOf('endless', { max_tokens: 1_000_000, delay_ms: 5 });
+  const response = await ask(relayUrl(), endless);
+  await new Promise((resolve) => response.once('data', resolve));
+  const metric = async (): Promise<string> => {
+    const metrics = await (await fetch(`${scene.tunnelUrl}/metrics`)).text();
+    return /^service_agent_tunnel_exchanges (\d+)/m.exec(metrics)?.[1] ?? '';
+  };
+  expect(await metric()).toBe('1');
+  response.destroy();
+  await waitUntil(async () => (await metric()) === '0', { timeoutMs: 1_000 });
+});
+
+test.each([
+  ['no key', 401, () => relayUrl(), ''],
+  ['another key', 401, () => relayUrl(), 'Bearer wrong'],
+  [
+    'an agent that is not connected',
+    503,
+    () => relayUrl().replace(node.agent_id, '5e5f3c1e-0000-4000-8000-000000000001'),
+    undefined,
+  ],
+  ['a model that does not run there', 502, () => relayUrl().replace('tiny', 'huge'), undefined],
+])('refused: %s', async (_why, status, url, authorization) => {
+  const key = `Bearer ${scene.test.context.agentTunnelKey}`;
+  const response = await fetch(`${url()}/v1/models`, {
+    headers: { authorization: authorization ?? key },
+  });
+  expect(response.status).toBe(status);
+});

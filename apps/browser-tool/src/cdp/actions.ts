@@ -1,0 +1,159 @@
+import type {
+  ActionOutcome,
+  Call,
+  ClickOutcome,
+  ClickRequest,
+  PressRequest,
+  ScrollOutcome,
+  ScrollRequest,
+  TypeOutcome,
+  TypeRequest,
+} from '../engine.ts';
+import { elementText } from '../session/not-ready.ts';
+import { ToolError } from '../tool-error.ts';
+import { readAddress } from './address.ts';
+import { isDocumentGone, type Agent } from './agent.ts';
+import type { Browser } from './browser.ts';
+import type { Elements, ReadyElement } from './elements.ts';
+import { clickMouse, pressKey, typeCharacter } from './input.ts';
+import { parseKeyPress } from './keys.ts';
+import type { Page } from './page.ts';
+import { markPage, settle, type SettleMark } from './settle.ts';
+
+/** What people do with pages. */
+export interface Actions {
+  click(page: Page, request: ClickRequest, call: Call): Promise<ClickOutcome>;
+  type(page: Page, request: TypeRequest, call: Call): Promise<TypeOutcome>;
+  press(page: Page, request: PressRequest, call: Call): Promise<ActionOutcome>;
+  scroll(page: Page, request: ScrollRequest, call: Call): Promise<ScrollOutcome>;
+}
+
+/** Text that is not submitted rarely leads anywhere: only what navigates while the page comes to rest is waited for. */
+const TYPE_NAVIGATION_START_MS = 0;
+
+export function createActions(browser: Browser, agent: Agent, elements: Elements): Actions {
+  /** Waits for the page to come to rest and says where it is; a new tab that the action opened counts as the page then. */
+  async function finish(
+    page: Page,
+    mark: SettleMark,
+    call: Call,
+    navigationStartMs?: number,
+  ): Promise<ActionOutcome> {
+    const navigated = await settle(page, agent, mark, call, navigationStartMs);
+    const shown = await browser.activePage();
+    if (shown !== page) await awaitTab(shown, call);
+    return { navigated, ...(await readAddress(shown, agent, call)) };
+  }
+
+  async function focus(page: Page, target: string, timeoutMs: number, call: Call): Promise<void> {
+    const options = { action: 'focus', force: false, timeoutMs } as const;
+    const { frameId, element } = await elements.ready(page, target, options, call);
+    await agent.call(page, frameId, 'focus', { ref: element.ref }, call);
+  }
+
+  return {
+    async click(page, { target, button, double, modifiers, position, force, timeoutMs }, call) {
+      const options = { action: 'click', position, force, timeoutMs } as const;
+      const ready = await elements.ready(page, target, options, call);
+      const { element, point, frameId } = ready;
+      const mark = markPage(page);
+      const isTaken =
+        element.tag === 'option' &&
+        (await agent.call(page, frameId, 'clickOption', { ref: element.ref }, call));
+      if (!isTaken) {
+        await clickMouse(page, { ...point, button, modifiers, clicks: double ? 2 : 1 }).catch(ifGone);
+      }
+      return { target: element, ...(await finish(page, mark, call)) };
+    },
+
+    async type(page, { target, text, clear, submit, slowly, timeoutMs }, call) {
+      const options = { action: 'type', force: false, timeoutMs } as const;
+      const ready = await elements.ready(page, target, options, call);
+      const mark = markPage(page);
+      await enterText(page, ready, { target, text, clear, slowly }, call);
+      const value = await agent
+        .call(page, ready.frameId, 'read', { ref: ready.element.ref }, call)
+        .catch((error: unknown) => {
+          ifGone(error);
+          return '';
+        });
+      if (submit) await pressKey(page, parseKeyPress('Enter')).catch(ifGone);
+      const outcome = await finish(page, mark, call, submit ? undefined : TYPE_NAVIGATION_START_MS);
+      return { target: ready.element, value, ...outcome };
+    },
+
+    async press(page, { key, target, count, timeoutMs }, call) {
+      const press = parseKeyPress(key);
+      if (target !== undefined) await focus(page, target, timeoutMs, call);
+      const mark = markPage(page);
+      for (let time = 0; time < count; time += 1) {
+        call.signal.throwIfAborted();
+        await pressKey(page, press).catch(ifGone);
+      }
+      return finish(page, mark, call);
+    },
+
+    async scroll(page, { target, deltaX, deltaY, to, timeoutMs }, call) {
+      const options = { action: 'focus', force: false, timeoutMs } as const;
+      const found = target === undefined ? undefined : await elements.ready(page, target, options, call);
+      const parameters = { ref: found?.element.ref, deltaX, deltaY, to };
+      const place = await agent.call(page, found?.frameId ?? page.main.id, 'scroll', parameters, call);
+      return { ...place, ...(await readAddress(page, agent, call)) };
+    },
+  };
+
+  async function enterText(
+    page: Page,
+    { frameId, element, point }: ReadyElement,
+    { target, text, clear, slowly }: Pick<TypeRequest, 'target' | 'text' | 'clear' | 'slowly'>,
+    call: Call,
+  ): Promise<void> {
+    const start = () => agent.call(page, frameId, 'edit', { ref: element.ref, text, clear }, call);
+    let started = await start();
+    if (started.ok && !started.isFocused) {
+      // Frames of other processes get the keyboard by a click alone.
+      await clickMouse(page, { ...point, button: 'left', modifiers: [], clicks: 1 });
+      started = await start();
+    }
+    if (!started.ok) {
+      if (started.why === 'stale') throw staleError(target);
+      throw new ToolError('INVALID_ARGUMENT', `${elementText(element)} has no option ${JSON.stringify(text)}.`, {
+        hint: `Its options: ${started.options.slice(0, 30).join(', ')}.`,
+        details: { options: started.options },
+      });
+    }
+    if (started.kind === 'done') return;
+    if (text === '') {
+      if (clear) await pressKey(page, parseKeyPress('Delete'));
+    } else if (slowly) {
+      for (const character of text) {
+        call.signal.throwIfAborted();
+        await typeCharacter(page, character);
+      }
+    } else await page.send('Input.insertText', { text });
+  }
+}
+
+const TAB_TIMEOUT_MS = 10_000;
+
+/** A tab that was just opened, once its document is there. */
+async function awaitTab(page: Page, { notes, signal }: Call): Promise<void> {
+  const { loading, changes } = page;
+  await changes.until(
+    () => page.isGone || (!loading.isUnderWay && loading.reached('DOMContentLoaded')),
+    { timeoutMs: TAB_TIMEOUT_MS, signal },
+  );
+  if (notes.openedTab !== undefined) notes.openedTab = { url: page.main.url };
+}
+
+/** The page may go away under an action that did what it should. */
+function ifGone(error: unknown): void {
+  if (!isDocumentGone(error)) throw error;
+}
+
+function staleError(target: string): ToolError {
+  return new ToolError('STALE_REF', `${target} is no longer in the page.`, {
+    hint: 'Call browser_snapshot for fresh refs.',
+    details: { target },
+  });
+}

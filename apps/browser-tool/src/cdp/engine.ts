@@ -1,0 +1,224 @@
+import type {
+  BrowserEngine,
+  Call,
+  EngineContext,
+  EngineStatus,
+  WaitOutcome,
+  WaitRequest,
+} from '../engine.ts';
+import type { ResolvedBrowser } from '../resolve/index.ts';
+import { notReadyError } from '../session/not-ready.ts';
+import { parseTarget } from '../session/target.ts';
+import { ToolError } from '../tool-error.ts';
+import { createActions } from './actions.ts';
+import { readAddress } from './address.ts';
+import { createAgent, isDocumentGone } from './agent.ts';
+import { createBrowser, type Browser } from './browser.ts';
+import { connect, type Connection } from './connection.ts';
+import { createElements } from './elements.ts';
+import { evaluate } from './evaluate.ts';
+import { shownUrl } from './frames.ts';
+import { launchChromium, type RunningChromium } from './launch.ts';
+import { navigate, traverse } from './navigation.ts';
+import type { Page } from './page.ts';
+import { proxyServer } from './request-rules.ts';
+import { screenshot } from './screenshot.ts';
+import { snapshot } from './snapshot.ts';
+
+const WAIT_PAUSES_MS = [0, 16, 50];
+const WAIT_PAUSE_MS = 100;
+const PING_TIMEOUT_MS = 2_000;
+
+type ResolvedChromium = Extract<ResolvedBrowser, { readonly kind: 'cdp' }>;
+
+/** Starts a Chromium and drives it over the DevTools protocol. */
+export async function launchCdpEngine(
+  resolved: ResolvedChromium,
+  context: EngineContext,
+): Promise<BrowserEngine> {
+  const { viewport, signal, log, proxy } = context;
+  const chromium = await launchChromium({
+    executable: resolved.executable,
+    viewport,
+    proxyServer: proxy === undefined ? undefined : proxyServer(proxy),
+    signal,
+    log,
+  });
+  try {
+    const connection = await connect(chromium.port, chromium.path);
+    const browser = await createBrowser(connection, context);
+    const { product } = await connection.send('Browser.getVersion');
+    const version = product.split('/').at(-1) ?? product;
+    return createCdpEngine({ chromium, connection, browser, version }, context);
+  } catch (error) {
+    await chromium.end();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly chromium: RunningChromium;
+  readonly connection: Connection;
+  readonly browser: Browser;
+  readonly version: string;
+}
+
+function createCdpEngine(
+  { chromium, connection, browser, version }: Parts,
+  { refs, onEnd, captures }: EngineContext,
+): BrowserEngine {
+  const agent = createAgent(refs);
+  const elements = createElements(agent, refs);
+  const actions = createActions(browser, agent, elements);
+  let isClosing = false;
+  void Promise.race([chromium.exited, connection.closed.then(() => 'it closed its connection')]).then(
+    async (how) => {
+      if (isClosing) return;
+      captures.events.publish('crash', { reason: how });
+      onEnd(how);
+      await chromium.end();
+    },
+  );
+
+  /** Runs a command on the active tab; a crash or the deadline ends it wherever it is. */
+  async function onPage<Result>(call: Call, work: (page: Page) => Promise<Result>): Promise<Result> {
+    call.signal.throwIfAborted();
+    const finished = browser.begin(call);
+    try {
+      const page = await raceAbort(browser.activePage(), call.signal);
+      if (page.isCrashed) throw crashError(page);
+      const crashed = page.ended.then((how) =>
+        how === 'crashed' ? Promise.reject(crashError(page)) : new Promise<never>(() => undefined),
+      );
+      crashed.catch(() => undefined);
+      return await raceAbort(Promise.race([work(page), crashed]), call.signal);
+    } catch (error) {
+      if (!isDocumentGone(error)) throw error;
+      throw movedError(browser.current);
+    } finally {
+      finished();
+    }
+  }
+
+  async function waitFor(page: Page, request: WaitRequest, call: Call): Promise<WaitOutcome> {
+    const { target, state, timeoutMs } = request;
+    const deadline = performance.now() + timeoutMs;
+    const query = parseTarget(target);
+    for (let attempt = 0; ; attempt += 1) {
+      const counted = await countAt(page, target, call);
+      if (counted !== undefined && !counted.ok) throw notReadyError(target, counted, 0);
+      const { count = 0, visible = 0 } = counted ?? {};
+      const found =
+        counted !== undefined &&
+        { attached: count > 0, visible: visible > 0, hidden: visible === 0, detached: count === 0 }[state];
+      const pause = WAIT_PAUSES_MS[attempt] ?? WAIT_PAUSE_MS;
+      if (found || performance.now() + pause > deadline) return { found, count };
+      await page.changes.until(() => page.isGone, { timeoutMs: pause, signal: call.signal });
+      if (query.kind === 'ref' && page.isGone) return { found: false, count: 0 };
+    }
+  }
+
+  async function countAt(page: Page, target: string, call: Call) {
+    try {
+      const frameId = await elements.frameFor(page, target, call);
+      return await agent.call(page, frameId, 'count', { query: parseTarget(target) }, call);
+    } catch (error) {
+      if (isDocumentGone(error)) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    protocol: 'cdp',
+    status: (): EngineStatus => ({
+      version,
+      pid: chromium.pid,
+      sandbox: chromium.sandbox,
+      viewport: browser.viewport,
+    }),
+    address: (call) => onPage(call, (page) => readAddress(page, agent, call)),
+    navigate: (request, call) => onPage(call, (page) => navigate(page, agent, request, call)),
+    traverse: (direction, request, call) =>
+      onPage(call, (page) => traverse(page, agent, direction, request, call)),
+    click: (request, call) => onPage(call, (page) => actions.click(page, request, call)),
+    type: (request, call) => onPage(call, (page) => actions.type(page, request, call)),
+    press: (request, call) => onPage(call, (page) => actions.press(page, request, call)),
+    scroll: (request, call) => onPage(call, (page) => actions.scroll(page, request, call)),
+    evaluate: (request, call) => onPage(call, (page) => evaluate(page, agent, elements, request, call)),
+    screenshot: (request, call) =>
+      onPage(call, (page) => screenshot(page, agent, elements, request, call)),
+    waitFor: (request, call) => onPage(call, (page) => waitFor(page, request, call)),
+    snapshot: (request, call) => onPage(call, (page) => snapshot(page, agent, elements, request, call)),
+    dom: (request, call) =>
+      onPage(call, async (page) => {
+        const { selector, ...options } = request;
+        const frameId =
+          selector === undefined ? page.main.id : await elements.frameFor(page, selector, call);
+        const query = selector === undefined ? undefined : parseTarget(selector);
+        const found = await agent.call(page, frameId, 'inspect', { query, ...options }, call);
+        if (!found.ok) throw notReadyError(selector ?? '', found, 0);
+        return { count: found.count, matches: found.matches, truncated: found.truncated };
+      }),
+    resize: ({ width, height, deviceScaleFactor, mobile }, call) =>
+      onPage(call, async () => {
+        await browser.resize([width, height], deviceScaleFactor ?? 1, mobile);
+        return browser.viewport;
+      }),
+    async responseBody(id) {
+      const page = browser.current;
+      const source = page?.sourceOf(id);
+      if (page === undefined || source === undefined) return undefined;
+      const { requestId, sessionId } = source;
+      return page.send('Network.getResponseBody', { requestId }, sessionId).then(
+        ({ body, base64Encoded }) => ({ body, isBase64: base64Encoded }),
+        () => undefined,
+      );
+    },
+    async revive() {
+      const page = browser.current;
+      if (page !== undefined && !page.isGone && (await isAnswering(page))) return false;
+      await browser.replacePage();
+      return true;
+    },
+    async close() {
+      isClosing = true;
+      connection.close();
+      await chromium.end();
+    },
+  };
+}
+
+/** Whether scripts run in a page; what keeps it busy is ended. */
+async function isAnswering(page: Page): Promise<boolean> {
+  const answer = async (): Promise<boolean> => {
+    void page.send('Runtime.terminateExecution').catch(() => undefined);
+    await page.send('Runtime.evaluate', { expression: '1' });
+    return true;
+  };
+  return Promise.race([
+    answer().catch(() => false),
+    new Promise<boolean>((resolve) => setTimeout(() => resolve(false), PING_TIMEOUT_MS).unref()),
+  ]);
+}
+
+function raceAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+function crashError(page: Page): ToolError {
+  return new ToolError('BROWSER_CRASHED', `The tab of ${shownUrl(page.main)} crashed.`, {
+    hint: 'Call again: a new tab is opened.',
+  });
+}
+
+function movedError(page: Page | undefined): ToolError {
+  const now = page === undefined ? 'another page' : shownUrl(page.main);
+  return new ToolError('STALE_REF', `The page went to ${now} while the command ran.`, {
+    hint: 'Call browser_snapshot to see where it is now, and call again.',
+  });
+}

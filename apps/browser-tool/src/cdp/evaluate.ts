@@ -1,0 +1,206 @@
+import type { Protocol } from 'devtools-protocol';
+import type { Call, EvaluateOutcome, EvaluateRequest } from '../engine.ts';
+import { jsonForm, type JsonForm } from '../page-scripts/json-value.ts';
+import { ToolError } from '../tool-error.ts';
+import { isDocumentGone, type Agent } from './agent.ts';
+import type { Elements } from './elements.ts';
+import { shownUrl, type Frame } from './frames.ts';
+import { looksLikeFunction } from './function-text.ts';
+import type { Page } from './page.ts';
+
+const DEPTH_MAX = 20;
+// The longest that a timer can wait.
+const NEVER_MS = 2 ** 31 - 1;
+const RESULT_BYTES_MAX = 1024 * 1024;
+
+type RemoteAnswer = Pick<Protocol.Runtime.EvaluateResponse, 'result' | 'exceptionDetails'>;
+
+/** Runs an expression or a function in the page's own world. */
+export async function evaluate(
+  page: Page,
+  agent: Agent,
+  elements: Elements,
+  request: EvaluateRequest,
+  call: Call,
+): Promise<EvaluateOutcome> {
+  const { target, timeoutMs } = request;
+  const frameId = target === undefined ? page.main.id : await elements.frameFor(page, target, call);
+  const element = target === undefined ? undefined : await elementHandle(page, agent, elements, frameId, target, call);
+  const run = async (): Promise<EvaluateOutcome> => {
+    const frame = page.frames.find(frameId) ?? page.main;
+    const { result, exceptionDetails } = await runSource(page, frame, request, element);
+    if (exceptionDetails !== undefined) throw evaluationError(exceptionDetails);
+    return outcomeOf(page, frame, result);
+  };
+  const over = new AbortController();
+  const signal = AbortSignal.any([call.signal, over.signal]);
+  const hindrances = [late(page, timeoutMs, signal), whenMoved(page, signal)];
+  for (const hindrance of hindrances) hindrance.catch(() => undefined);
+  try {
+    return await Promise.race([run(), ...hindrances]);
+  } catch (error) {
+    if (!isDocumentGone(error)) throw error;
+    throw movedError(page);
+  } finally {
+    over.abort();
+  }
+}
+
+async function elementHandle(
+  page: Page,
+  agent: Agent,
+  elements: Elements,
+  frameId: string,
+  target: string,
+  call: Call,
+): Promise<string> {
+  const options = { action: 'focus', force: false, timeoutMs: 1_000 } as const;
+  const { element } = await elements.ready(page, target, options, call);
+  const objectId = await agent.handle(page, frameId, element.ref, call);
+  const frame = page.frames.find(frameId);
+  if (objectId === undefined || frame?.mainContext === undefined) {
+    throw new ToolError('STALE_REF', `${target} is no longer in the page.`, {
+      hint: 'Call browser_snapshot for fresh refs.',
+    });
+  }
+  // From our world to the page's own.
+  const { node } = await page.send('DOM.describeNode', { objectId }, frame.sessionId);
+  const { object } = await page.send(
+    'DOM.resolveNode',
+    { backendNodeId: node.backendNodeId, executionContextId: frame.mainContext.id },
+    frame.sessionId,
+  );
+  return object.objectId ?? '';
+}
+
+async function runSource(
+  page: Page,
+  frame: Frame,
+  { source, args, awaitPromise }: EvaluateRequest,
+  element: string | undefined,
+): Promise<RemoteAnswer> {
+  const uniqueContextId = frame.mainContext?.uniqueId;
+  const context = uniqueContextId === undefined ? {} : { uniqueContextId };
+  if (element !== undefined || args.length > 0 || looksLikeFunction(source)) {
+    const given = [...(element === undefined ? [] : [{ objectId: element }]), ...args.map(argument)];
+    const declaration = looksLikeFunction(source) ? source : `(element) => (${source}\n)`;
+    return page.send(
+      'Runtime.callFunctionOn',
+      { functionDeclaration: declaration, arguments: given, awaitPromise, userGesture: true, ...context },
+      frame.sessionId,
+    );
+  }
+  const answer = await evaluateText(page, frame, source, awaitPromise, context);
+  // A list of statements with a `return` is meant as the body of a function.
+  if (!/Illegal return|await is only valid/.test(answer.exceptionDetails?.exception?.description ?? '')) {
+    return answer;
+  }
+  return evaluateText(page, frame, `(async () => {${source}\n})()`, awaitPromise, context);
+}
+
+function evaluateText(
+  page: Page,
+  frame: Frame,
+  expression: string,
+  awaitPromise: boolean,
+  context: { readonly uniqueContextId?: string },
+): Promise<RemoteAnswer> {
+  return page.send(
+    'Runtime.evaluate',
+    { expression, awaitPromise, userGesture: true, replMode: true, ...context },
+    frame.sessionId,
+  );
+}
+
+function argument(value: unknown): Protocol.Runtime.CallArgument {
+  return value === undefined ? { unserializableValue: 'undefined' } : { value };
+}
+
+async function outcomeOf(
+  page: Page,
+  frame: Frame,
+  result: Protocol.Runtime.RemoteObject,
+): Promise<EvaluateOutcome> {
+  const { type, subtype, value, unserializableValue, objectId, description } = result;
+  if (unserializableValue !== undefined) return { result: unserializableValue, type, truncated: false };
+  if (type === 'undefined') return { result: null, type, truncated: false };
+  if (type === 'function') return { result: description ?? '[Function]', type, truncated: false };
+  if (objectId === undefined) {
+    checkSize(typeof value === 'string' ? value.length : 0);
+    return { result: value ?? null, type: subtype === 'null' ? 'null' : type, truncated: false };
+  }
+  const answer = await page.send(
+    'Runtime.callFunctionOn',
+    {
+      functionDeclaration: `function () { return (${String(jsonForm)})(this, ${DEPTH_MAX}) }`,
+      objectId,
+      returnByValue: true,
+    },
+    frame.sessionId,
+  );
+  void page.send('Runtime.releaseObject', { objectId }, frame.sessionId).catch(() => undefined);
+  if (answer.exceptionDetails !== undefined) throw evaluationError(answer.exceptionDetails);
+  const { json, truncated } = answer.result.value as JsonForm;
+  checkSize(json?.length ?? 0);
+  return {
+    result: json === undefined ? null : (JSON.parse(json) as unknown),
+    type: subtype === 'array' ? 'array' : type,
+    truncated,
+  };
+}
+
+function checkSize(length: number): void {
+  if (length <= RESULT_BYTES_MAX) return;
+  const size = (length / (1024 * 1024)).toFixed(1);
+  throw new ToolError('RESULT_TOO_LARGE', `The result is ${size} MiB of JSON, more than 1 MiB.`, {
+    hint: 'Return only what is needed, such as a part of it or a count.',
+    details: { chars: length, chars_max: RESULT_BYTES_MAX },
+  });
+}
+
+/** What a script threw, as an error for the caller. */
+function evaluationError(details: Protocol.Runtime.ExceptionDetails): ToolError {
+  const { exception, lineNumber, columnNumber, text } = details;
+  const stack = exception?.description ?? text;
+  const [first = text] = stack.split('\n');
+  const parsed = /^(?:Uncaught )?([A-Za-z$_][\w$]*(?:Error|Exception)?): (.*)$/s.exec(first);
+  const isError = exception?.subtype === 'error' || exception?.className?.endsWith('Exception') === true;
+  const name = isError ? (parsed?.[1] ?? exception?.className ?? 'Error') : (exception?.type ?? 'Error');
+  const message = isError ? (parsed?.[2] ?? first) : shownThrown(exception, first);
+  const [line, column] = [lineNumber + 1, columnNumber + 1];
+  return new ToolError('EVALUATION_FAILED', `The script threw ${isError ? first : `${name} ${message}`} (line ${line}, column ${column}).`, {
+    hint: 'Correct the script and call again.',
+    details: { name, message, stack, line, column },
+  });
+}
+
+function shownThrown(exception: Protocol.Runtime.RemoteObject | undefined, first: string): string {
+  if (exception?.value !== undefined) return String(exception.value);
+  return exception?.unserializableValue ?? first;
+}
+
+/** After the deadline: ends what still runs, so that the page answers again. */
+async function late(page: Page, timeoutMs: number, signal: AbortSignal): Promise<never> {
+  await page.changes.until(() => false, { timeoutMs, signal });
+  await page.send('Runtime.terminateExecution').catch(() => undefined);
+  throw new ToolError('TIMEOUT', `The script did not finish within ${timeoutMs} ms.`, {
+    hint: 'Raise timeoutMs, or let it do less.',
+    details: { timeout_ms: timeoutMs },
+  });
+}
+
+/** Fails when the page moves on under the script, whose promise nobody would settle any more. */
+async function whenMoved(page: Page, signal: AbortSignal): Promise<never> {
+  const { loaderId } = page.loading;
+  const hasMoved = (): boolean => page.loading.loaderId !== loaderId || page.isGone;
+  await page.changes.until(hasMoved, { timeoutMs: NEVER_MS, signal });
+  throw movedError(page);
+}
+
+function movedError(page: Page): ToolError {
+  const now = shownUrl(page.main);
+  return new ToolError('EVALUATION_FAILED', `The page went to ${now} before the script finished.`, {
+    hint: 'Call again on the new page, or do not await what navigates.',
+    details: { name: 'Navigation', message: `navigated to ${now}`, stack: '', line: null, column: null },
+  });
+}

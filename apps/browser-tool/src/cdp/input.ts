@@ -1,0 +1,85 @@
+import type { Modifier, MouseButton } from '../engine.ts';
+import { HELD_BITS, parseKeyPress, type HeldKey, type Key, type KeyPress } from './keys.ts';
+import type { Page } from './page.ts';
+
+interface MouseClick {
+  readonly x: number;
+  readonly y: number;
+  readonly button: MouseButton;
+  readonly clicks: 1 | 2;
+  readonly modifiers: readonly Modifier[];
+}
+
+const BUTTON_BITS: Readonly<Record<MouseButton, number>> = { left: 1, right: 2, middle: 4 };
+
+/** Moves the mouse there and clicks, as a person's hand would. */
+export async function clickMouse(page: Page, click: MouseClick): Promise<void> {
+  const { x, y, button } = click;
+  const held = click.modifiers.map(heldKeyOf);
+  const modifiers = bitsOf(held);
+  for (const name of held) await dispatchKey(page, parseKeyPress(name), 'down', modifiers);
+  const buttons = BUTTON_BITS[button];
+  // All at once: the browser handles them in order, and each answer waits for the page.
+  const sent: Promise<unknown>[] = [
+    page.send('Input.dispatchMouseEvent', { type: 'mouseMoved', x, y, modifiers }),
+  ];
+  for (let clickCount = 1; clickCount <= click.clicks; clickCount += 1) {
+    const same = { x, y, button, modifiers, clickCount };
+    sent.push(page.send('Input.dispatchMouseEvent', { type: 'mousePressed', buttons, ...same }));
+    sent.push(page.send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...same }));
+  }
+  await Promise.all(sent);
+  for (const name of held) await dispatchKey(page, parseKeyPress(name), 'up', 0);
+}
+
+/** Presses a key or a chord once. */
+export async function pressKey(page: Page, { key, held }: KeyPress): Promise<void> {
+  const modifiers = bitsOf(held);
+  for (const name of held) await dispatchKey(page, parseKeyPress(name), 'down', modifiers);
+  const sent = [
+    dispatch(page, key, key.text === '' ? 'rawKeyDown' : 'keyDown', modifiers),
+    dispatch(page, key, 'keyUp', modifiers),
+  ];
+  await Promise.all(sent);
+  for (const name of held) await dispatchKey(page, parseKeyPress(name), 'up', 0);
+}
+
+/** Types a character with a key where the keyboard has one, and as text where it does not. */
+export async function typeCharacter(page: Page, character: string): Promise<void> {
+  if (character === '\n') {
+    await pressKey(page, parseKeyPress('Enter'));
+    return;
+  }
+  const press: KeyPress = { key: parseKeyPress(character).key, held: [] };
+  if (press.key.code === '') await page.send('Input.insertText', { text: character });
+  else await pressKey(page, press);
+}
+
+function heldKeyOf(modifier: Modifier): HeldKey {
+  if (modifier !== 'ControlOrMeta') return modifier;
+  return process.platform === 'darwin' ? 'Meta' : 'Control';
+}
+
+function bitsOf(held: readonly HeldKey[]): number {
+  return held.reduce((bits, name) => bits | HELD_BITS[name], 0);
+}
+
+function dispatchKey(page: Page, { key }: KeyPress, way: 'down' | 'up', modifiers: number): Promise<unknown> {
+  return dispatch(page, key, way === 'down' ? 'rawKeyDown' : 'keyUp', modifiers);
+}
+
+async function dispatch(
+  page: Page,
+  { key, code, keyCode, text }: Key,
+  type: 'keyDown' | 'rawKeyDown' | 'keyUp',
+  modifiers: number,
+): Promise<void> {
+  await page.send('Input.dispatchKeyEvent', {
+    type,
+    key,
+    code,
+    modifiers,
+    windowsVirtualKeyCode: keyCode,
+    ...(type === 'keyDown' ? { text, unmodifiedText: text } : {}),
+  });
+}

@@ -1,0 +1,146 @@
+import { ToolError } from '../tool-error.ts';
+
+/** A key as the browser wants to hear of it. */
+export interface Key {
+  readonly key: string;
+  readonly code: string;
+  readonly keyCode: number;
+  /** What it writes, if anything. */
+  readonly text: string;
+}
+
+export type HeldKey = 'Alt' | 'Control' | 'Meta' | 'Shift';
+
+/** A key with those that are held meanwhile. */
+export interface KeyPress {
+  readonly key: Key;
+  readonly held: readonly HeldKey[];
+}
+
+/** The bits by which the protocol tells which keys are held. */
+export const HELD_BITS: Readonly<Record<HeldKey, number>> = { Alt: 1, Control: 2, Meta: 4, Shift: 8 };
+
+const NAMED: Readonly<Record<string, readonly [keyCode: number, text?: string]>> = {
+  Alt: [18],
+  ArrowDown: [40],
+  ArrowLeft: [37],
+  ArrowRight: [39],
+  ArrowUp: [38],
+  Backspace: [8],
+  CapsLock: [20],
+  ContextMenu: [93],
+  Control: [17],
+  Delete: [46],
+  End: [35],
+  Enter: [13, '\r'],
+  Escape: [27],
+  Home: [36],
+  Insert: [45],
+  Meta: [91],
+  PageDown: [34],
+  PageUp: [33],
+  Pause: [19],
+  PrintScreen: [44],
+  Shift: [16],
+  Tab: [9],
+};
+
+const ALIASES: Readonly<Record<string, string>> = {
+  cmd: 'Meta',
+  command: 'Meta',
+  control: 'Control',
+  controlormeta: process.platform === 'darwin' ? 'Meta' : 'Control',
+  ctrl: 'Control',
+  del: 'Delete',
+  down: 'ArrowDown',
+  esc: 'Escape',
+  left: 'ArrowLeft',
+  option: 'Alt',
+  return: 'Enter',
+  right: 'ArrowRight',
+  space: ' ',
+  spacebar: ' ',
+  up: 'ArrowUp',
+  win: 'Meta',
+};
+
+// What a US keyboard writes with and without Shift, by the code of the key.
+const PRINTED: readonly (readonly [code: string, keyCode: number, plain: string, shifted: string])[] = [
+  ['Space', 32, ' ', ' '],
+  ['Minus', 189, '-', '_'],
+  ['Equal', 187, '=', '+'],
+  ['BracketLeft', 219, '[', '{'],
+  ['BracketRight', 221, ']', '}'],
+  ['Backslash', 220, '\\', '|'],
+  ['Semicolon', 186, ';', ':'],
+  ['Quote', 222, "'", '"'],
+  ['Backquote', 192, '`', '~'],
+  ['Comma', 188, ',', '<'],
+  ['Period', 190, '.', '>'],
+  ['Slash', 191, '/', '?'],
+  ...[...')!@#$%^&*('].map((shifted, digit) => [`Digit${digit}`, 48 + digit, String(digit), shifted] as const),
+];
+
+/** Reads a key or a chord, such as `a`, `Enter` or `Control+Shift+K`. */
+export function parseKeyPress(text: string): KeyPress {
+  const parts = splitChord(text);
+  const name = parts.at(-1);
+  if (name === undefined) throw invalidKey(text, text);
+  const held = parts.slice(0, -1).map((part) => {
+    const resolved = ALIASES[part.toLowerCase()] ?? capitalized(part);
+    if (!isHeldKey(resolved)) throw invalidKey(text, part);
+    return resolved;
+  });
+  return { key: findKey(text, name, held), held };
+}
+
+function isHeldKey(name: string): name is HeldKey {
+  return name in HELD_BITS;
+}
+
+function splitChord(text: string): readonly string[] {
+  if (text === '+' || text === ' ') return [text];
+  // The plus sign itself may be the last key, as in `Control++`.
+  const isPlus = text.endsWith('++');
+  const parts = (isPlus ? text.slice(0, -2) : text).split('+').map((part) => part.trim());
+  return [...parts, ...(isPlus ? ['+'] : [])].filter((part) => part !== '');
+}
+
+function findKey(chord: string, name: string, held: readonly HeldKey[]): Key {
+  const resolved = ALIASES[name.toLowerCase()] ?? name;
+  if ([...resolved].length === 1) return printedKey(resolved, held);
+  const exact = Object.keys(NAMED).find((known) => known.toLowerCase() === resolved.toLowerCase());
+  const [keyCode, text = ''] = (exact === undefined ? undefined : NAMED[exact]) ?? [];
+  if (exact !== undefined && keyCode !== undefined) {
+    const code = isHeldKey(exact) ? `${exact}Left` : exact;
+    return { key: exact, code, keyCode, text: isShortcut(held) ? '' : text };
+  }
+  const functionKey = /^f(\d{1,2})$/i.exec(resolved);
+  const number = Number(functionKey?.[1] ?? 0);
+  if (number < 1 || number > 24) throw invalidKey(chord, name);
+  return { key: `F${number}`, code: `F${number}`, keyCode: 111 + number, text: '' };
+}
+
+function printedKey(character: string, held: readonly HeldKey[]): Key {
+  const text = isShortcut(held) ? '' : character;
+  const letter = /^[a-z]$/i.test(character) ? character.toUpperCase() : undefined;
+  if (letter !== undefined) {
+    // With Control held and Shift not, a keyboard says the small letter.
+    const key = isShortcut(held) && !held.includes('Shift') ? character.toLowerCase() : character;
+    return { key, code: `Key${letter}`, keyCode: letter.charCodeAt(0), text };
+  }
+  const found = PRINTED.find(([, , plain, shifted]) => plain === character || shifted === character);
+  const [code = '', keyCode = 0] = found ?? [];
+  return { key: character, code, keyCode, text };
+}
+
+const isShortcut = (held: readonly HeldKey[]): boolean => held.some((key) => key !== 'Shift');
+
+const capitalized = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1).toLowerCase();
+
+function invalidKey(chord: string, part: string): ToolError {
+  return new ToolError('INVALID_KEY', `${JSON.stringify(part)} in ${JSON.stringify(chord)} is no key.`, {
+    hint: 'Use a character, a name such as Enter, Escape, Tab, ArrowDown, PageUp or F5, or a chord such as Control+A.',
+    details: { key: chord },
+  });
+}

@@ -1,0 +1,216 @@
+import type { Call, LoadState, NavigateRequest, NavigationOutcome } from '../engine.ts';
+import { ToolError } from '../tool-error.ts';
+import { readAddress } from './address.ts';
+import type { Agent } from './agent.ts';
+import { shownUrl } from './frames.ts';
+import type { Page } from './page.ts';
+
+const LOAD_TIMEOUT_MS = 5_000;
+const ERROR_PAGE_TIMEOUT_MS = 1_000;
+const STOP_TIMEOUT_MS = 1_000;
+
+type Waiting = Omit<NavigateRequest, 'url'>;
+
+/** Goes to an address and waits for its document. A failure leaves the tab usable. */
+export async function navigate(
+  page: Page,
+  agent: Agent,
+  request: NavigateRequest,
+  call: Call,
+): Promise<NavigationOutcome> {
+  const deadline = performance.now() + request.timeoutMs;
+  const answer = await sendNavigation(page, request, deadline, call);
+  if (answer.errorText !== undefined) {
+    const failure = await failureOf(page, request.url, answer, call);
+    throw failure;
+  }
+  // Without a loader the address is another place in the same document.
+  const { loaderId } = answer;
+  if (loaderId === undefined) return outcomeOf(page, agent, page.loading.loaderId, 'complete', call);
+  const loadState = await awaitLoad(page, request, loaderId, deadline, call);
+  return outcomeOf(page, agent, loaderId, loadState, call);
+}
+
+/** Goes back, forward, or loads the same page again. */
+export async function traverse(
+  page: Page,
+  agent: Agent,
+  direction: 'back' | 'forward' | 'reload',
+  waiting: Waiting,
+  call: Call,
+): Promise<NavigationOutcome> {
+  const deadline = performance.now() + waiting.timeoutMs;
+  const shown = page.loading.shown;
+  if (direction === 'reload') await page.send('Page.reload');
+  else await page.send('Page.navigateToHistoryEntry', { entryId: await entryBeside(page, direction) });
+  const hasMoved = await page.changes.until(() => page.loading.shown > shown || page.isGone, {
+    timeoutMs: Math.max(0, deadline - performance.now()),
+    signal: call.signal,
+  });
+  if (!hasMoved) throw await timedOut(page, `going ${direction}`, waiting.timeoutMs);
+  const { loaderId } = page.loading;
+  const loadState = await awaitLoad(page, waiting, loaderId, deadline, call);
+  if (page.main.unreachableUrl !== undefined) {
+    throw navigationFailed(page.main.unreachableUrl, page.loading.failureOf(loaderId) ?? 'net::ERR_FAILED');
+  }
+  return outcomeOf(page, agent, loaderId, loadState, call);
+}
+
+async function entryBeside(page: Page, direction: 'back' | 'forward'): Promise<number> {
+  const { currentIndex, entries } = await page.send('Page.getNavigationHistory');
+  const entry = entries[currentIndex + (direction === 'back' ? -1 : 1)];
+  if (entry !== undefined) return entry.id;
+  throw new ToolError('NO_HISTORY', `There is no page to go ${direction} to from ${shownUrl(page.main)}.`, {
+    hint: 'Navigate to an address instead.',
+  });
+}
+
+interface NavigationAnswer {
+  readonly loaderId?: string | undefined;
+  readonly errorText?: string | undefined;
+  readonly isDownload?: boolean | undefined;
+}
+
+async function sendNavigation(
+  page: Page,
+  { url, timeoutMs }: NavigateRequest,
+  deadline: number,
+  call: Call,
+): Promise<NavigationAnswer> {
+  const send = (): Promise<NavigationAnswer | 'late'> =>
+    Promise.race([
+      page.send('Page.navigate', { url }),
+      page.changes
+        .until(() => false, { timeoutMs: Math.max(0, deadline - performance.now()), signal: call.signal })
+        .then(() => 'late' as const),
+    ]);
+  const downloads = call.notes.downloads.length;
+  let answer = await send();
+  // A page that was just leaving by itself takes the first navigation with it.
+  const isInterrupted = answer !== 'late' && answer.errorText === 'net::ERR_ABORTED' && answer.isDownload !== true;
+  const hasAnswer = answer !== 'late' && answer.loaderId !== undefined && page.loading.answerOf(answer.loaderId) !== undefined;
+  const wasRefused = call.notes.dialogs.some(({ type, action }) => type === 'beforeunload' && action === 'dismissed');
+  if (isInterrupted && !hasAnswer && !wasRefused && call.notes.downloads.length === downloads) answer = await send();
+  if (answer === 'late') throw await timedOut(page, url, timeoutMs);
+  return answer;
+}
+
+/** Waits for the document, then a while for the rest; the page may move on by itself meanwhile. */
+async function awaitLoad(
+  page: Page,
+  { waitUntil, timeoutMs }: Waiting,
+  loaderId: string,
+  deadline: number,
+  { signal }: Call,
+): Promise<LoadState> {
+  const { loading, changes } = page;
+  const isCommitted = (): boolean => page.isGone || loading.loaderId === loaderId || loading.failureOf(loaderId) !== undefined;
+  const rest = (): number => Math.max(0, deadline - performance.now());
+  await changes.until(() => isCommitted() || !loading.isUnderWay, { timeoutMs: rest(), signal });
+  if (waitUntil === 'commit') return loading.reached('load') ? 'complete' : 'interactive';
+  const isThere = await changes.until(
+    () => page.isGone || (!loading.isUnderWay && loading.reached('DOMContentLoaded')),
+    { timeoutMs: rest(), signal },
+  );
+  if (!isThere) throw await timedOut(page, shownUrl(page.main), timeoutMs);
+  if (waitUntil === 'domcontentloaded') return loading.reached('load') ? 'complete' : 'interactive';
+  const milestone = waitUntil === 'networkidle' ? 'networkIdle' : 'load';
+  await changes.until(() => page.isGone || loading.reached(milestone), {
+    timeoutMs: Math.min(LOAD_TIMEOUT_MS, rest()),
+    signal,
+  });
+  return loading.reached('load') ? 'complete' : 'interactive';
+}
+
+async function outcomeOf(
+  page: Page,
+  agent: Agent,
+  firstLoader: string,
+  loadState: LoadState,
+  call: Call,
+): Promise<NavigationOutcome> {
+  const { loading } = page;
+  const address = await readAddress(page, agent, call);
+  const answer = loading.answerOf(loading.loaderId) ?? loading.answerOf(firstLoader);
+  return {
+    ...address,
+    status: answer?.status ?? null,
+    statusText: answer?.statusText ?? '',
+    loadState,
+    redirected: loading.wasRedirected(firstLoader) || loading.loaderId !== firstLoader,
+  };
+}
+
+/** Why there is no document, once the tab has come to rest. */
+async function failureOf(
+  page: Page,
+  url: string,
+  { errorText = '', loaderId = '', isDownload }: NavigationAnswer,
+  call: Call,
+): Promise<ToolError> {
+  const { changes, loading } = page;
+  const options = { timeoutMs: ERROR_PAGE_TIMEOUT_MS, signal: call.signal };
+  if (isDownload === true) {
+    await changes.until(() => call.notes.downloads.length > 0, options);
+    return navigationFailed(url, errorText, 'it is a download, and downloads are denied');
+  }
+  const status = loading.answerOf(loaderId)?.status;
+  if (status === 204 || status === 205) {
+    return navigationFailed(url, errorText, `the server answered ${status}, which has no page`, { status });
+  }
+  if (call.notes.dialogs.some(({ type, action }) => type === 'beforeunload' && action === 'dismissed')) {
+    return navigationFailed(url, errorText, 'the dialog that asks whether to leave the page was dismissed');
+  }
+  // The browser shows a page of its own now. Until that is done, the next navigation would be thrown away.
+  if (errorText !== 'net::ERR_ABORTED') {
+    await changes.until(() => page.main.unreachableUrl !== undefined && !loading.isUnderWay, options);
+    await changes.until(() => loading.reached('load'), options);
+  }
+  if (errorText === 'net::ERR_BLOCKED_BY_CLIENT') {
+    return new ToolError('URL_BLOCKED', `${url} is not among the origins that pages may talk to.`, {
+      hint: 'Add its origin to BROWSER_ALLOWED_ORIGINS.',
+      details: { url, net_error: errorText },
+    });
+  }
+  return navigationFailed(url, errorText);
+}
+
+function navigationFailed(
+  url: string,
+  netError: string,
+  why = MEANINGS[netError],
+  more: Readonly<Record<string, unknown>> = {},
+): ToolError {
+  const reason = why === undefined ? netError : `${why} (${netError})`;
+  return new ToolError('NAVIGATION_FAILED', `${url} could not be opened: ${reason}.`, {
+    hint: 'Check the address and that its server runs; the tab is ready for another navigation.',
+    details: { url, net_error: netError, ...more },
+  });
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  'net::ERR_ABORTED': 'the navigation was interrupted',
+  'net::ERR_ADDRESS_UNREACHABLE': 'the address is out of reach',
+  'net::ERR_CERT_AUTHORITY_INVALID': 'its certificate is not trusted',
+  'net::ERR_CONNECTION_REFUSED': 'the connection was refused',
+  'net::ERR_CONNECTION_RESET': 'the connection was reset',
+  'net::ERR_CONNECTION_TIMED_OUT': 'the connection timed out',
+  'net::ERR_EMPTY_RESPONSE': 'the server sent nothing',
+  'net::ERR_INTERNET_DISCONNECTED': 'there is no network',
+  'net::ERR_NAME_NOT_RESOLVED': 'there is no such host',
+  'net::ERR_PROXY_CONNECTION_FAILED': 'the proxy could not be reached',
+  'net::ERR_TOO_MANY_REDIRECTS': 'it redirects in a circle',
+  'net::ERR_TUNNEL_CONNECTION_FAILED': 'the proxy refused the connection',
+};
+
+/** Stops what is loading, so that the tab is ready for the next command. */
+async function timedOut(page: Page, what: string, timeoutMs: number): Promise<ToolError> {
+  await Promise.race([
+    page.send('Page.stopLoading').catch(() => undefined),
+    new Promise((resolve) => setTimeout(resolve, STOP_TIMEOUT_MS).unref()),
+  ]);
+  return new ToolError('TIMEOUT', `${what} showed no document within ${timeoutMs} ms.`, {
+    hint: 'Raise timeoutMs, or wait for less with waitUntil:"commit".',
+    details: { timeout_ms: timeoutMs },
+  });
+}

@@ -1,0 +1,97 @@
+import type { Call } from '../engine.ts';
+import { isDocumentGone, type Agent } from './agent.ts';
+import type { Page } from './page.ts';
+
+/** How a page was before an action. */
+export interface SettleMark {
+  readonly startedNavigations: number;
+  readonly shownDocuments: number;
+  readonly nextRequest: number;
+  readonly at: number;
+}
+
+/** How long an action's own navigation may take to begin. */
+const NAVIGATION_START_MS = 50;
+const DOCUMENT_TIMEOUT_MS = 10_000;
+const LOAD_TIMEOUT_MS = 1_000;
+const QUIET_MS = 30;
+const CAP_MS = 1_000;
+
+/** Taken right before an action. */
+export function markPage(page: Page): SettleMark {
+  return {
+    startedNavigations: page.loading.started,
+    shownDocuments: page.loading.shown,
+    nextRequest: page.requests.next,
+    at: performance.now(),
+  };
+}
+
+/**
+ * Waits until a page came to rest after an action: the navigation that it started showed its document, or the document stopped
+ * changing and no request of the action is without an answer. Answers whether the page navigated.
+ */
+export async function settle(
+  page: Page,
+  agent: Agent,
+  mark: SettleMark,
+  call: Call,
+  navigationStartMs = NAVIGATION_START_MS,
+): Promise<boolean> {
+  const end = performance.now() + CAP_MS;
+  const { signal } = call;
+  const hasNavigated = (): boolean => page.loading.shown > mark.shownDocuments;
+  const isNavigating = (): boolean =>
+    page.loading.isUnderWay && page.loading.started > mark.startedNavigations;
+  const isOver = (): boolean => page.isGone || performance.now() >= end;
+
+  const quiet = awaitQuiet(page, agent, call, end);
+  quiet.catch(() => undefined);
+  // A link navigates at once, a handler may take a moment; what navigates later is not of this action.
+  const startWindow = mark.at + navigationStartMs - performance.now();
+  if (startWindow > 0) {
+    await page.changes.until(() => isNavigating() || page.isGone, { timeoutMs: startWindow, signal });
+  }
+  if (isNavigating() || (hasNavigated() && !page.loading.reached('DOMContentLoaded'))) {
+    await awaitDocument(page, call);
+    return hasNavigated();
+  }
+  await quiet;
+  while (!isOver() && !isNavigating() && page.requests.countFrom(mark.nextRequest) > 0) {
+    await page.changes.until(
+      () => isNavigating() || isOver() || page.requests.countFrom(mark.nextRequest) === 0,
+      { timeoutMs: Math.max(0, end - performance.now()), signal },
+    );
+    // The answer changes the page in turn.
+    if (!isOver() && !isNavigating()) await awaitQuiet(page, agent, call, end);
+  }
+  if (isNavigating()) await awaitDocument(page, call);
+  return hasNavigated();
+}
+
+/** Waits for the document of a navigation that is under way, and a little for the rest of it. */
+async function awaitDocument(page: Page, { signal }: Call): Promise<void> {
+  const { loading, changes } = page;
+  // A navigation without a document of its own, such as a download, leaves the one that was there, which has got that far.
+  await changes.until(
+    () => page.isGone || (!loading.isUnderWay && loading.reached('DOMContentLoaded')),
+    { timeoutMs: DOCUMENT_TIMEOUT_MS, signal },
+  );
+  await changes.until(() => page.isGone || loading.reached('load'), {
+    timeoutMs: LOAD_TIMEOUT_MS,
+    signal,
+  });
+}
+
+async function awaitQuiet(page: Page, agent: Agent, call: Call, end: number): Promise<void> {
+  const capMs = Math.max(0, end - performance.now());
+  try {
+    await Promise.race([
+      agent.call(page, page.main.id, 'quiet', { quietMs: QUIET_MS, capMs }, call),
+      page.ended,
+      new Promise((resolve) => setTimeout(resolve, capMs).unref()),
+    ]);
+  } catch (error) {
+    if (!isDocumentGone(error)) throw error;
+  }
+}

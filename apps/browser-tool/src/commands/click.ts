@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { elementText } from '../session/not-ready.ts';
+import { command, deadlineFor, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
+import { elementOf, fields, TIMEOUT_MS } from './fields.ts';
+
+export const click = command({
+  name: 'click',
+  http: { method: 'POST', path: '/click' },
+  inBatch: true,
+  aliases: { ...TARGET_ALIASES, ...TIMEOUT_ALIASES, double: 'doubleClick' },
+  params: z.object({
+    target: fields.target,
+    element: fields.element,
+    button: z.enum(['left', 'right', 'middle']).default('left'),
+    doubleClick: z.boolean().default(false),
+    modifiers: z.array(z.enum(['Alt', 'Control', 'ControlOrMeta', 'Meta', 'Shift'])).default([]),
+    position: z.object({ x: z.number(), y: z.number() }).optional(),
+    force: z.boolean().default(false),
+    dialog: fields.dialog,
+    promptText: fields.promptText,
+    timeoutMs: fields.timeoutMs(TIMEOUT_MS),
+    includeSnapshot: fields.includeSnapshot,
+  }),
+  tool: {
+    name: 'browser_click',
+    title: 'Click',
+    description: 'Click an element.',
+    fields: [
+      'target',
+      'element',
+      'button',
+      'doubleClick',
+      'modifiers',
+      'force',
+      'dialog',
+      'timeoutMs',
+      'includeSnapshot',
+    ],
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: true,
+    },
+    output: { clicked: 'boolean', navigated: 'boolean' },
+    canSnapshot: true,
+    text: ({ target }, { doubleClick }) =>
+      `${doubleClick ? 'Double-clicked' : 'Clicked'} ${elementText(elementOf(target))}`,
+  },
+  async run(params, context) {
+    const { target, button, doubleClick, modifiers, position, force, timeoutMs } = params;
+    const { dialog, promptText } = params;
+    const request = { target, button, double: doubleClick, modifiers, position, force, timeoutMs };
+    const options = { name: 'click', deadlineMs: deadlineFor(timeoutMs), dialog, promptText };
+    return runCall(context, options, async (engine, call) => {
+      const { target: element, navigated, url, title } = await engine.click(request, call);
+      return { clicked: true, target: element, navigated, url, title, dialogs: [], elapsed_ms: 0 };
+    });
+  },
+});

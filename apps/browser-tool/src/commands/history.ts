@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { command, deadlineFor, runCall, TIMEOUT_ALIASES } from './command.ts';
+import { fields } from './fields.ts';
+import { NAVIGATION_OUTPUT, navigationData } from './navigate.ts';
+
+const TIMEOUT_MS = 30_000;
+const DEADLINE_MS = 60_000;
+
+const ANNOTATIONS = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: true,
+} as const;
+
+function traversal(direction: 'back' | 'forward' | 'reload', title: string) {
+  return command({
+    name: direction,
+    http: { method: 'POST', path: `/${direction}` },
+    inBatch: true,
+    aliases: TIMEOUT_ALIASES,
+    params: z.object({
+      waitUntil: fields.waitUntil,
+      timeoutMs: fields.timeoutMs(TIMEOUT_MS),
+      dialog: fields.dialog,
+      promptText: fields.promptText,
+      includeSnapshot: fields.includeSnapshot,
+    }),
+    ...(direction === 'reload'
+      ? {}
+      : {
+          tool: {
+            name: `browser_navigate_${direction}` as const,
+            title,
+            description: `${title} in the tab's history.`,
+            fields: ['includeSnapshot'] as const,
+            annotations: ANNOTATIONS,
+            output: NAVIGATION_OUTPUT,
+            canSnapshot: true,
+            text: ({ url }) => `Went ${direction} to ${String(url)}`,
+          },
+        }),
+    async run({ waitUntil, timeoutMs, dialog, promptText }, context) {
+      const options = { name: direction, deadlineMs: deadlineFor(timeoutMs, DEADLINE_MS), dialog, promptText };
+      return runCall(context, options, async (engine, call) =>
+        navigationData(await engine.traverse(direction, { waitUntil, timeoutMs }, call)),
+      );
+    },
+  });
+}
+
+export const back = traversal('back', 'Go back');
+export const forward = traversal('forward', 'Go forward');
+export const reload = traversal('reload', 'Reload');

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { NavigationOutcome } from '../engine.ts';
+import { ToolError } from '../tool-error.ts';
+import { command, deadlineFor, runCall, TIMEOUT_ALIASES, type CommandData } from './command.ts';
+import { fields } from './fields.ts';
+
+const TIMEOUT_MS = 30_000;
+const DEADLINE_MS = 60_000;
+const WAIT_FOR_TIMEOUT_MS = 10_000;
+
+/** What going somewhere answers. */
+export function navigationData(outcome: NavigationOutcome): CommandData {
+  const { url, title, status, statusText, loadState, redirected } = outcome;
+  return {
+    url,
+    title,
+    status,
+    ...(statusText === '' ? {} : { status_text: statusText }),
+    load_state: loadState,
+    redirected,
+    elapsed_ms: 0,
+    dialogs: [],
+  };
+}
+
+/** The fields of such an answer, for output schemas. */
+export const NAVIGATION_OUTPUT = { load_state: 'string', redirected: 'boolean' } as const;
+
+export const navigate = command({
+  name: 'navigate',
+  http: { method: 'POST', path: '/navigate' },
+  inBatch: true,
+  aliases: { ...TIMEOUT_ALIASES, waitForSelector: 'waitFor' },
+  params: z.object({
+    url: z.string().min(1),
+    waitUntil: fields.waitUntil,
+    waitFor: z.string().min(1).optional(),
+    timeoutMs: fields.timeoutMs(TIMEOUT_MS),
+    dialog: fields.dialog,
+    promptText: fields.promptText,
+    includeSnapshot: fields.includeSnapshot,
+  }),
+  tool: {
+    name: 'browser_navigate',
+    title: 'Go to a URL',
+    description: 'Open a URL in the tab.',
+    fields: ['url', 'waitUntil', 'timeoutMs', 'includeSnapshot'],
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: true,
+    },
+    output: NAVIGATION_OUTPUT,
+    canSnapshot: true,
+    text: ({ url, load_state: state }) =>
+      `Navigated to ${String(url)}${state === 'interactive' ? ' (still loading)' : ''}`,
+  },
+  async run({ url, waitUntil, waitFor, timeoutMs, dialog, promptText }, context) {
+    const address = context.checkUrl(url);
+    const options = { name: 'navigate', deadlineMs: deadlineFor(timeoutMs, DEADLINE_MS), dialog, promptText };
+    return runCall(context, options, async (engine, call) => {
+      const outcome = await engine.navigate({ url: address, waitUntil, timeoutMs }, call);
+      if (waitFor !== undefined) {
+        const request = { target: waitFor, state: 'visible', timeoutMs: WAIT_FOR_TIMEOUT_MS } as const;
+        const { found } = await engine.waitFor(request, call);
+        if (!found) throw neverSeen(waitFor);
+      }
+      return navigationData(outcome);
+    });
+  },
+});
+
+function neverSeen(selector: string): ToolError {
+  return new ToolError(
+    'TIMEOUT',
+    `The page loaded, but ${JSON.stringify(selector)} did not become visible within ${WAIT_FOR_TIMEOUT_MS} ms.`,
+    { hint: 'Call browser_snapshot to see what is there instead.', details: { selector } },
+  );
+}

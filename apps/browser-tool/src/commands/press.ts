@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { command, deadlineFor, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
+import { fields, TIMEOUT_MS } from './fields.ts';
+
+const COUNT_MAX = 100;
+
+export const press = command({
+  name: 'press',
+  http: { method: 'POST', path: '/press' },
+  inBatch: true,
+  aliases: { ...TARGET_ALIASES, ...TIMEOUT_ALIASES },
+  params: z.object({
+    key: z.string().min(1).max(100),
+    target: fields.target.optional(),
+    count: z.int().min(1).max(COUNT_MAX).default(1),
+    dialog: fields.dialog,
+    promptText: fields.promptText,
+    timeoutMs: fields.timeoutMs(TIMEOUT_MS),
+    includeSnapshot: fields.includeSnapshot,
+  }),
+  tool: {
+    name: 'browser_press_key',
+    title: 'Press a key',
+    description: 'Press a key or chord, such as Enter or Control+A.',
+    fields: ['key', 'target', 'dialog', 'includeSnapshot'],
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: true,
+    },
+    output: { pressed: 'string', navigated: 'boolean' },
+    canSnapshot: true,
+    text: ({ pressed }) => `Pressed ${String(pressed)}`,
+  },
+  async run({ key, target, count, dialog, promptText, timeoutMs }, context) {
+    const options = { name: 'press', deadlineMs: deadlineFor(timeoutMs), dialog, promptText };
+    return runCall(context, options, async (engine, call) => {
+      const request = { key, target, count, timeoutMs };
+      const { navigated, url, title } = await engine.press(request, call);
+      return { pressed: key, navigated, url, title, dialogs: [] };
+    });
+  },
+});

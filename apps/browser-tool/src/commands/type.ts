@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { elementText } from '../session/not-ready.ts';
+import { command, deadlineFor, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
+import { elementOf, fields, TIMEOUT_MS } from './fields.ts';
+
+// What a key takes at the slowest, for texts that are typed key by key.
+const KEY_MS = 50;
+const SHOWN_CHARS_MAX = 100;
+
+export const type = command({
+  name: 'type',
+  http: { method: 'POST', path: '/type' },
+  inBatch: true,
+  aliases: { ...TARGET_ALIASES, ...TIMEOUT_ALIASES, clearFirst: 'clear', value: 'text' },
+  params: z.object({
+    target: fields.target,
+    text: fields.text,
+    element: fields.element,
+    submit: z.boolean().default(false),
+    slowly: z.boolean().default(false),
+    clear: z.boolean().default(true),
+    dialog: fields.dialog,
+    promptText: fields.promptText,
+    timeoutMs: fields.timeoutMs(TIMEOUT_MS),
+    includeSnapshot: fields.includeSnapshot,
+  }),
+  tool: {
+    name: 'browser_type',
+    title: 'Type text',
+    description: 'Type into a field, or choose an option of a select by its text.',
+    fields: [
+      'target',
+      'text',
+      'element',
+      'submit',
+      'slowly',
+      'clear',
+      'dialog',
+      'timeoutMs',
+      'includeSnapshot',
+    ],
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: true,
+    },
+    output: { typed: 'boolean', value: 'string', navigated: 'boolean' },
+    canSnapshot: true,
+    text({ target, value }, { text, submit }) {
+      const shown = value === '•••' ? '•••' : text;
+      const clipped = shown.length > SHOWN_CHARS_MAX ? `${shown.slice(0, SHOWN_CHARS_MAX)}…` : shown;
+      const submitted = submit ? ' and pressed Enter' : '';
+      return `Typed ${JSON.stringify(clipped)} into ${elementText(elementOf(target))}${submitted}`;
+    },
+  },
+  async run(params, context) {
+    const { target, text, submit, slowly, clear, dialog, promptText, timeoutMs } = params;
+    const request = { target, text, submit, slowly, clear, timeoutMs };
+    const typingMs = slowly ? text.length * KEY_MS : 0;
+    const deadlineMs = deadlineFor(timeoutMs + typingMs);
+    const options = { name: 'type', deadlineMs, dialog, promptText };
+    return runCall(context, options, async (engine, call) => {
+      const { target: element, value, navigated, url, title } = await engine.type(request, call);
+      const data = { typed: true, value, target: element, navigated, url, title };
+      return { ...data, dialogs: [], elapsed_ms: 0 };
+    });
+  },
+});

@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import { startGuard } from '../cdp/guard.ts';
+import { createProfile, removeProfile } from '../cdp/profile.ts';
+import type { BrowserEngine, Call, DialogReport, EngineContext, Viewport } from '../engine.ts';
+import type { ResolvedBrowser } from '../resolve/index.ts';
+import { ToolError } from '../tool-error.ts';
+import { createEventTaker } from './engine-events.ts';
+import { startEngineHost, type EngineHost } from './engine-host.ts';
+import { clickFfi, pressFfi, scrollFfi, typeFfi } from './ffi-actions.ts';
+import { navigateFfi, traverseFfi } from './ffi-navigation.ts';
+import { domFfi, evaluateFfi, screenshotFfi, snapshotFfi, waitForFfi } from './ffi-reading.ts';
+import type { FfiSession } from './ffi-session.ts';
+import type { OpenProblem } from './host-messages.ts';
+import { createNativeCalls, notSupported } from './native-calls.ts';
+import { createPageChannel } from './page-channel.ts';
+
+const START_MS = 30_000;
+
+type FfiBrowser = Extract<ResolvedBrowser, { readonly kind: 'ffi' }>;
+
+interface FfiOptions {
+  /** The program of the host process; the built one unless a test says otherwise. */
+  readonly hostProgram?: string;
+}
+
+/** Starts an engine behind the C interface: the vendor's library in a process of its own, and our scripts in its pages. */
+export async function createFfiEngine(
+  browser: FfiBrowser,
+  context: EngineContext,
+  { hostProgram }: FfiOptions = {},
+): Promise<BrowserEngine> {
+  if (context.allowedOrigins.length > 0) {
+    // Better no browser than one that goes where it must not.
+    throw notSupported(browser.backend, 'what BROWSER_ALLOWED_ORIGINS needs');
+  }
+  const profile = await createProfile();
+  let current: Call | undefined;
+  let viewport = context.viewport;
+  const takeDialog = (dialog: DialogReport): void => {
+    current?.notes.dialogs.push(dialog);
+    context.captures.events.publish('dialog', dialog);
+  };
+  const takeEvent = createEventTaker({
+    captures: context.captures,
+    onDialog: takeDialog,
+    onCrash: (reason) => {
+      context.captures.events.publish('crash', { reason });
+      void host.close().then(() => context.onEnd(reason));
+    },
+  });
+  const host = startEngineHost({
+    log: context.log,
+    onEvent: takeEvent,
+    onEnd: (reason) => {
+      context.captures.events.publish('crash', { reason });
+      context.onEnd(reason);
+    },
+    ...(hostProgram === undefined ? {} : { program: hostProgram }),
+  });
+  const guard = host.pid === null ? undefined : startGuard(profile, host.pid);
+  const end = async (): Promise<void> => {
+    await host.close();
+    await removeProfile(profile);
+    guard?.done();
+  };
+  const capabilities = await open(host, browser, context, profile).catch(async (error: unknown) => {
+    await end();
+    throw error;
+  });
+  const native = createNativeCalls(host, browser.backend);
+  const session: FfiSession = {
+    backend: browser.backend,
+    native,
+    captures: context.captures,
+    refs: context.refs,
+    tellsNavigations: capabilities.includes('events'),
+    channel: createPageChannel({
+      native,
+      refs: context.refs,
+      answersDialogs: !capabilities.includes('dialog'),
+      onDialogs: (dialogs) => {
+        for (const dialog of dialogs) takeDialog(dialog);
+      },
+    }),
+  };
+  /** Dialogs that the engine itself tells of belong to the call that runs. */
+  const during =
+    <Request, Outcome>(
+      run: (session: FfiSession, request: Request, call: Call) => Promise<Outcome>,
+    ) =>
+    (request: Request, call: Call): Promise<Outcome> => {
+      current = call;
+      return run(session, request, call);
+    };
+  let ended: Promise<void> | undefined;
+  return {
+    protocol: 'ffi',
+    status: () => ({ version: browser.backend, pid: host.pid, sandbox: false, viewport }),
+    address: (call) => session.channel.agent('address', undefined, call),
+    navigate: during(navigateFfi),
+    traverse: (direction, request, call) =>
+      during((_: FfiSession, given: typeof request) =>
+        traverseFfi(session, direction, given, call),
+      )(request, call),
+    click: during(clickFfi),
+    type: during(typeFfi),
+    press: during(pressFfi),
+    scroll: during(scrollFfi),
+    evaluate: during(evaluateFfi),
+    screenshot: during(screenshotFfi),
+    waitFor: during(waitForFfi),
+    dom: during(domFfi),
+    snapshot: during(snapshotFfi),
+    async resize({ width, height, deviceScaleFactor, mobile }, call) {
+      const params = { width, height, device_scale_factor: deviceScaleFactor ?? null, mobile };
+      if ((await native.tryCall('resize', params, call)) === undefined) {
+        throw notSupported(browser.backend, 'resizing');
+      }
+      viewport = [width, height] satisfies Viewport;
+      return viewport;
+    },
+    responseBody: () => Promise.resolve(undefined),
+    // A page that hangs makes the library hang, which is then given up as a whole.
+    revive: () => Promise.resolve(false),
+    close: () => (ended ??= end()),
+  };
+}
+
+const PROBLEMS = {
+  'not-loaded': 'ENGINE_LIB_NOT_FOUND',
+  'wrong-abi': 'ENGINE_ABI_MISMATCH',
+  'not-created': 'BROWSER_LAUNCH_FAILED',
+} as const satisfies Record<OpenProblem, string>;
+
+const HINTS: Readonly<Record<OpenProblem, string>> = {
+  'not-loaded': 'Run the `bundle` subcommand on it to see which of its own libraries are missing.',
+  'wrong-abi':
+    'Get a build of the engine that was made with include/browser_engine.h of this tool.',
+  'not-created': 'See what the engine needs on this machine.',
+};
+
+async function open(
+  host: EngineHost,
+  { library, backend }: FfiBrowser,
+  { startUrl, proxy, viewport: [width, height], signal }: EngineContext,
+  profile: string,
+): Promise<readonly string[]> {
+  const options = {
+    url: startUrl,
+    proxy: proxy ?? null,
+    viewport: { width, height },
+    user_data_dir: profile,
+  };
+  const answer = await host.ask({ kind: 'open', library, backend, options }, START_MS, signal);
+  if ('problem' in answer) {
+    const { problem } = answer;
+    throw new ToolError(
+      PROBLEMS[problem],
+      `the engine library ${library} cannot be used: ${reasonOf(answer.message)}.`,
+      { hint: HINTS[problem], details: { library, backend } },
+    );
+  }
+  const parsed = z.array(z.string()).safeParse(parseJson(answer.json ?? '[]'));
+  return parsed.success ? parsed.data : [];
+}
+
+/** An engine may say why as `{code, message}`. */
+function reasonOf(text: string): string {
+  const parsed = z.object({ message: z.string() }).safeParse(parseJson(text));
+  return parsed.success ? parsed.data.message : text;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+import type { Captures } from '../capture/captures.ts';
+import type { Call } from '../engine.ts';
+import type { PageQuery } from '../page-scripts/find-elements.ts';
+import type { RefBook } from '../session/ref-book.ts';
+import { parseTarget } from '../session/target.ts';
+import { ToolError } from '../tool-error.ts';
+import type { NativeCalls } from './native-calls.ts';
+import type { PageChannel } from './page-channel.ts';
+
+/** What the parts of an engine behind the C interface share. */
+export interface FfiSession {
+  readonly backend: string;
+  readonly native: NativeCalls;
+  readonly channel: PageChannel;
+  readonly captures: Captures;
+  readonly refs: RefBook;
+  /** Whether the library itself tells when a new document came. */
+  readonly tellsNavigations: boolean;
+}
+
+/** Reads a target; a ref must have been issued, and for the document that is there now. */
+export async function queryOf(
+  { refs, channel }: FfiSession,
+  target: string,
+  call: Call,
+): Promise<PageQuery> {
+  const query = parseTarget(target);
+  if (query.kind !== 'ref') return query;
+  const issued = refs.find(Number(query.ref.slice(1)));
+  if (issued === undefined) {
+    throw new ToolError('ELEMENT_NOT_FOUND', `${query.ref} was never issued.`, {
+      hint: 'Call browser_snapshot for refs of this page.',
+      details: { target },
+    });
+  }
+  const now = await channel.look(call);
+  if (issued.id === now.id) return query;
+  throw new ToolError(
+    'STALE_REF',
+    `${query.ref} belonged to ${issued.url} which is no longer loaded (now ${now.url}).`,
+    { hint: 'Call browser_snapshot for fresh refs.', details: { target } },
+  );
+}

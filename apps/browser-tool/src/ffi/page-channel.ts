@@ -1,0 +1,140 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Call } from '../engine.ts';
+import type { AgentAnswer, AgentMethods } from '../page-scripts/page-agent.ts';
+import { agentCall, agentSource } from '../page-scripts/source.ts';
+import type { RefBook } from '../session/ref-book.ts';
+import { ToolError } from '../tool-error.ts';
+import { CALL_TIMEOUT_MS, type NativeCalls, type NativeFailure } from './native-calls.ts';
+import { createPageState } from './page-actions.ts';
+
+const STATE = "document[Symbol.for('browser-tool')]";
+const TRIES_MAX = 3;
+const RETRY_MS = 100;
+
+const envelopeShape = z.object({
+  id: z.string(),
+  url: z.string(),
+  title: z.string(),
+  readyState: z.string(),
+  isLeaving: z.boolean(),
+  dialogs: z.array(
+    z.object({
+      type: z.enum(['alert', 'confirm', 'prompt', 'beforeunload']),
+      message: z.string(),
+      action: z.enum(['accepted', 'dismissed']),
+    }),
+  ),
+  value: z.unknown(),
+  error: z.object({ name: z.string(), message: z.string(), stack: z.string() }).optional(),
+});
+
+/** What a script brought back, and the document that it ran in. */
+export type PageAnswer = z.output<typeof envelopeShape>;
+
+/** An engine that could not run a script at all, most likely because the document made way for another one, says why. */
+export type PageResult =
+  | { readonly ok: true; readonly answer: PageAnswer }
+  | { readonly ok: false; readonly failure: NativeFailure };
+
+/** Runs scripts in the page by evaluating them: the way that every engine has. */
+export interface PageChannel {
+  /** Runs a function `(state) => …` once. An error that it throws is in the answer. */
+  run(body: string, call: Call, timeoutMs?: number): Promise<PageResult>;
+  /** The document as it is now. */
+  look(call: Call): Promise<PageAnswer>;
+  /** Asks the scripts of the tool, in the next document where one made way. */
+  agent<Method extends keyof AgentMethods>(
+    method: Method,
+    parameters: Parameters<AgentMethods[Method]>[0],
+    call: Call,
+    timeoutMs?: number,
+  ): Promise<AgentAnswer<Method>['value']>;
+}
+
+interface ChannelOptions {
+  readonly native: NativeCalls;
+  readonly refs: RefBook;
+  /** Whether the engine leaves dialogs to us. */
+  readonly answersDialogs: boolean;
+  readonly onDialogs: (dialogs: PageAnswer['dialogs'], call: Call) => void;
+}
+
+/** A channel to whichever document is there when it is used. */
+export function createPageChannel(options: ChannelOptions): PageChannel {
+  const { native, refs, answersDialogs, onDialogs } = options;
+  const install = `${STATE} ??= (${String(createPageState)})(${agentSource}, ${answersDialogs});`;
+
+  async function run(body: string, call: Call, timeoutMs = CALL_TIMEOUT_MS): Promise<PageResult> {
+    // The scripts are large; a document that has them is not sent them again.
+    const light = await native.evaluate(expression(body, '', call), call, timeoutMs);
+    const result =
+      light.ok && light.value === 'none'
+        ? await native.evaluate(expression(body, install, call), call, timeoutMs)
+        : light;
+    if (!result.ok) return result;
+    const envelope = envelopeShape.safeParse(parseJson(result.value));
+    if (!envelope.success) {
+      return { ok: false, failure: { message: 'its answer is not what the tool understands' } };
+    }
+    onDialogs(envelope.data.dialogs, call);
+    return { ok: true, answer: envelope.data };
+  }
+
+  async function runSurely(body: string, call: Call, timeoutMs?: number): Promise<PageAnswer> {
+    for (let tries = 1; ; tries += 1) {
+      const result = await run(body, call, timeoutMs);
+      const problem = result.ok ? result.answer.error : result.failure;
+      if (result.ok && problem === undefined) return result.answer;
+      if (result.ok || tries >= TRIES_MAX) {
+        const reason = problem?.message ?? 'it gave no reason';
+        throw new ToolError('INTERNAL', `A script of the tool failed in the page: ${reason}.`);
+      }
+      await delay(RETRY_MS);
+      call.signal.throwIfAborted();
+    }
+  }
+
+  async function agent<Method extends keyof AgentMethods>(
+    method: Method,
+    parameters: Parameters<AgentMethods[Method]>[0],
+    call: Call,
+    timeoutMs?: number,
+  ): Promise<AgentAnswer<Method>['value']> {
+    const text = agentCall('state.agent', method, parameters ?? {}, refs.next);
+    const answer = await runSurely(`async (state) => ${text}`, call, timeoutMs);
+    const { value, next } = answer.value as AgentAnswer<Method>;
+    refs.advance(next, { id: answer.id, url: answer.url });
+    return value;
+  }
+
+  return { run, agent, look: (call) => runSurely('() => undefined', call) };
+}
+
+function expression(body: string, install: string, { dialog, promptText }: Call): string {
+  const accept = dialog === undefined ? undefined : dialog === 'accept';
+  return `(async () => {
+    ${install}
+    const state = ${STATE};
+    if (state === undefined) return 'none';
+    state.answer = ${JSON.stringify({ accept, promptText })};
+    const answer = {};
+    try { answer.value = await (${body})(state); }
+    catch (error) {
+      const { name = 'Error', message = String(error), stack = '' } = error ?? {};
+      answer.error = { name: String(name), message: String(message), stack: String(stack) };
+    }
+    return JSON.stringify({
+      id: state.id, url: location.href, title: document.title, readyState: document.readyState,
+      isLeaving: state.isLeaving, dialogs: state.dialogs.splice(0), ...answer,
+    });
+  })()`;
+}
+
+function parseJson(value: unknown): unknown {
+  try {
+    return typeof value === 'string' ? JSON.parse(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}

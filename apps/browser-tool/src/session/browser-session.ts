@@ -1,0 +1,226 @@
+import type { Log } from '@model-gateway/kernel';
+import type { Captures } from '../capture/captures.ts';
+import type { BrowserEngine, Call, CallNotes, DialogAnswer, EngineStatus } from '../engine.ts';
+import type { ResolvedBrowser } from '../resolve/index.ts';
+import { ToolError } from '../tool-error.ts';
+import { createQueue } from './queue.ts';
+
+/** How one call is to be run. */
+export interface CallOptions {
+  /** What it is, for messages. */
+  readonly name: string;
+  readonly deadlineMs: number;
+  readonly dialog?: DialogAnswer | undefined;
+  readonly promptText?: string | undefined;
+  /** Aborted when the caller goes away. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a call came to, and what happened besides. */
+export interface CallOutcome<Result> {
+  readonly result: Result;
+  readonly notes: CallNotes;
+  /** Whether the browser, or its tab, had to be started anew for it. */
+  readonly restarted: boolean;
+}
+
+export type RunCall = <Result>(
+  options: CallOptions,
+  work: (engine: BrowserEngine, call: Call) => Promise<Result>,
+) => Promise<CallOutcome<Result>>;
+
+/** What is known about the browser without asking it. */
+export interface SessionStatus {
+  readonly resolved: ResolvedBrowser | undefined;
+  readonly engine: EngineStatus | undefined;
+  readonly protocol: 'cdp' | 'ffi' | undefined;
+  /** Why there is no browser. */
+  readonly failure: ToolError | undefined;
+}
+
+/** One browser for one tool: started when needed, started anew when it died, one call at a time. */
+export interface BrowserSession {
+  readonly captures: Captures;
+  /** Starts the browser in the background. */
+  warmUp(): void;
+  /** Runs a call once those before it are done. */
+  run: RunCall;
+  /** Several calls with nobody else's in between. */
+  exclusive<Result>(work: (run: RunCall) => Promise<Result>): Promise<Result>;
+  status(): SessionStatus;
+  /** Settles when a start that is under way has ended, well or badly. */
+  settled(): Promise<void>;
+  /** The engine if there is one now; for what needs no turn. */
+  engine(): BrowserEngine | undefined;
+  close(): Promise<void>;
+}
+
+interface SessionDependencies {
+  readonly captures: Captures;
+  readonly log: Log;
+  readonly resolve: () => Promise<ResolvedBrowser>;
+  readonly launch: (
+    resolved: ResolvedBrowser,
+    hooks: { readonly onEnd: (reason: string) => void; readonly signal: AbortSignal },
+  ) => Promise<BrowserEngine>;
+}
+
+export function createBrowserSession({ captures, log, resolve, launch }: SessionDependencies): BrowserSession {
+  const queue = createQueue();
+  const closing = new AbortController();
+  let resolved: ResolvedBrowser | undefined;
+  let engine: BrowserEngine | undefined;
+  let starting: Promise<BrowserEngine> | undefined;
+  let failure: ToolError | undefined;
+  // A browser was lost and its successor has not been reported yet.
+  let isLost = false;
+  // The last call ended so that the tab may hang.
+  let isSuspect = false;
+
+  async function start(): Promise<BrowserEngine> {
+    resolved = await resolve();
+    const started = await launch(resolved, {
+      signal: closing.signal,
+      onEnd: (reason) => {
+        log.warn({ reason }, 'the browser ended');
+        engine = undefined;
+        isLost = true;
+      },
+    });
+    if (closing.signal.aborted) {
+      await started.close();
+      throw closing.signal.reason;
+    }
+    engine = started;
+    failure = undefined;
+    return started;
+  }
+
+  function ensureEngine(): Promise<BrowserEngine> {
+    if (engine !== undefined) return Promise.resolve(engine);
+    starting ??= start()
+      .catch((error: unknown) => {
+        failure = error instanceof ToolError ? error : launchError(error);
+        log.warn({ error: failure }, 'the browser could not be started');
+        throw failure;
+      })
+      .finally(() => (starting = undefined));
+    starting.catch(() => undefined);
+    return starting;
+  }
+
+  const runNow: RunCall = async (options, work) => {
+    closing.signal.throwIfAborted();
+    const notes: CallNotes = { dialogs: [], downloads: [], openedTab: undefined };
+    const current = await within(ensureEngine(), options, closing.signal, 'The browser is still starting');
+    let restarted = isLost;
+    isLost = false;
+    if (isSuspect) {
+      isSuspect = false;
+      restarted = (await current.revive()) || restarted;
+    }
+    const deadline = deadlineOf(options);
+    const signals = [deadline.signal, closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
+    const signal = AbortSignal.any(signals);
+    try {
+      const call: Call = { signal, notes, dialog: options.dialog, promptText: options.promptText };
+      const result = await work(current, call);
+      return { result, notes, restarted };
+    } catch (error) {
+      const failed = asToolError(error, options);
+      isSuspect = failed.code === 'TIMEOUT' || failed.code === 'BROWSER_CRASHED';
+      throw restarted ? withRestart(failed) : failed;
+    } finally {
+      deadline.stop();
+    }
+  };
+
+  return {
+    captures,
+    warmUp() {
+      void ensureEngine().catch(() => undefined);
+    },
+    run: (options, work) => queue.add(() => runNow(options, work), options.signal),
+    exclusive: (work) => queue.add(() => work(runNow)),
+    status: () => ({
+      resolved,
+      engine: engine?.status(),
+      protocol: engine?.protocol,
+      failure: engine === undefined ? failure : undefined,
+    }),
+    async settled() {
+      await starting?.catch(() => undefined);
+    },
+    engine: () => engine,
+    async close() {
+      closing.abort(new ToolError('BROWSER_CRASHED', 'The tool is ending.'));
+      await starting?.catch(() => undefined);
+      await engine?.close();
+      engine = undefined;
+    },
+  };
+}
+
+/** Waits at most as long as the call may take; what is waited for goes on. */
+async function within<Result>(
+  work: Promise<Result>,
+  options: CallOptions,
+  closing: AbortSignal,
+  what: string,
+): Promise<Result> {
+  const deadline = deadlineOf(options, what);
+  const signal = AbortSignal.any([deadline.signal, closing]);
+  try {
+    return await Promise.race([
+      work,
+      new Promise<never>((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      }),
+    ]);
+  } finally {
+    deadline.stop();
+  }
+}
+
+function deadlineOf(
+  { name, deadlineMs }: CallOptions,
+  what = `${name} did not finish`,
+): { readonly signal: AbortSignal; stop(): void } {
+  const controller = new AbortController();
+  const timer = setTimeout(() => {
+    const message = what.includes('starting') ? `${what} after ${deadlineMs} ms.` : `${what} within ${deadlineMs} ms.`;
+    controller.abort(
+      new ToolError('TIMEOUT', message, {
+        hint: 'Call again; a page that hangs is replaced by a new one.',
+        details: { deadline_ms: deadlineMs },
+      }),
+    );
+  }, deadlineMs);
+  return { signal: controller.signal, stop: () => clearTimeout(timer) };
+}
+
+function asToolError(error: unknown, { name }: CallOptions): ToolError {
+  if (error instanceof ToolError) return error;
+  if (error instanceof DOMException) {
+    return new ToolError('TIMEOUT', `${name} was given up because the caller went away.`);
+  }
+  return new ToolError('INTERNAL', `${name} failed: ${error instanceof Error ? error.message : String(error)}`, {
+    cause: error,
+  });
+}
+
+function launchError(error: unknown): ToolError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new ToolError('BROWSER_LAUNCH_FAILED', `The browser could not be started: ${message}`, {
+    cause: error,
+  });
+}
+
+/** Old refs and pages are gone with the old browser: the caller should know why. */
+function withRestart(error: ToolError): ToolError {
+  return new ToolError(error.code, `${error.message} (The browser was restarted before this call.)`, {
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    details: { ...error.details, restarted: true },
+    cause: error,
+  });
+}

@@ -1,0 +1,61 @@
+import { ToolError } from '../tool-error.ts';
+
+interface UrlPolicy {
+  readonly allowFile: boolean;
+  readonly allowedOrigins: readonly string[];
+}
+
+const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
+// A host with a port looks like a scheme: `localhost:3000`.
+const HOST_AND_PORT = /^[^/?#\s]+:\d{1,5}(?=$|[/?#])/;
+const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|[^./:?#]+)(?=$|[:/?#])/i;
+
+/** The address that a caller means, if pages may be opened there. */
+export function checkUrl(text: string, policy: UrlPolicy): string {
+  const given = text.trim();
+  const scheme = HOST_AND_PORT.test(given) ? undefined : SCHEME.exec(given)?.[1]?.toLowerCase();
+  if (given === '') throw invalidUrl(text);
+  if (scheme === undefined) return checkOrigin(withScheme(given), policy);
+  if (scheme === 'about') {
+    if (/^about:blank([?#]|$)/i.test(given)) return given;
+    throw blocked(given, scheme);
+  }
+  if (scheme === 'data' || scheme === 'blob') return given;
+  if (scheme === 'http' || scheme === 'https') return checkOrigin(given, policy);
+  if (scheme === 'file' && policy.allowFile) return given;
+  throw blocked(given, scheme);
+}
+
+/** Machines at hand speak http, the rest of the world https. */
+function withScheme(given: string): string {
+  const rest = given.startsWith('//') ? given.slice(2) : given;
+  return `${LOCAL_HOST.test(rest) ? 'http' : 'https'}://${rest}`;
+}
+
+function checkOrigin(given: string, { allowedOrigins }: UrlPolicy): string {
+  if (!URL.canParse(given)) throw invalidUrl(given);
+  const { href, origin } = new URL(given);
+  if (allowedOrigins.length === 0 || allowedOrigins.includes(origin)) return href;
+  throw new ToolError('URL_BLOCKED', `${origin} is not among the allowed origins.`, {
+    hint: `Allowed are ${allowedOrigins.join(', ')}; BROWSER_ALLOWED_ORIGINS decides.`,
+    details: { url: given },
+  });
+}
+
+function invalidUrl(text: string): ToolError {
+  return new ToolError('INVALID_URL', `${JSON.stringify(text)} is no URL.`, {
+    hint: 'Give an address such as https://example.com/ or localhost:3000.',
+    details: { url: text },
+  });
+}
+
+function blocked(url: string, scheme: string): ToolError {
+  const hint =
+    scheme === 'file'
+      ? 'Set BROWSER_ALLOW_FILE=1 to open files, or serve them over http.'
+      : 'Open http:, https:, about:blank, data: or blob: addresses.';
+  return new ToolError('URL_BLOCKED', `${scheme}: addresses are not opened (${url}).`, {
+    hint,
+    details: { url, scheme },
+  });
+}

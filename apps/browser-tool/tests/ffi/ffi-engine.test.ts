@@ -1,0 +1,465 @@
+import { createServer, type Server } from 'node:http';
+import { readdir } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { silentLog, systemClock } from '@model-gateway/kernel';
+import { waitUntil } from '@model-gateway/testkit';
+import { createCaptures, type Captures } from '../../src/capture/captures.ts';
+import type { BrowserEngine, Call, EngineContext, WaitUntil } from '../../src/engine.ts';
+import { createFfiEngine } from '../../src/ffi/ffi-engine.ts';
+import { createRefBook } from '../../src/session/ref-book.ts';
+import { startBrowserBehind, type BrowserBehind } from './browser-behind.ts';
+import { createEngineLibraries, type EngineLibraries } from './engine-library.ts';
+
+const hostProgram = fileURLToPath(new URL('../../dist/ffi/engine-host-main.js', import.meta.url));
+const PAGES: Readonly<Record<string, string>> = {
+  '/': `<title>Home</title><h1>Shop</h1><a href="/next">Next page</a>
+    <button id="buy" onclick="out.textContent = 'bought ' + event.button + event.shiftKey">Buy</button>
+    <button id="ask" onclick="out.textContent = confirm('Sure?') + prompt('Name?', 'x')">Ask</button>
+    <button id="off" disabled>Off</button>
+    <button id="late" onclick="setTimeout(() => { out.textContent = 'late' }, 20)">Late</button>
+    <form action="/next"><input id="name" name="name" oninput="out.textContent = this.value"></form>
+    <textarea id="note">old</textarea>
+    <select id="size"><option>Small<option>Large</select><p id="out"></p>`,
+  '/next': '<title>Next</title><p>Second page</p>',
+};
+
+let libraries: EngineLibraries;
+let library: string;
+let behind: BrowserBehind;
+let site: Server;
+let address: string;
+let engine: BrowserEngine;
+let captures: Captures;
+let ends: string[];
+
+beforeAll(async () => {
+  libraries = await createEngineLibraries();
+  library = await libraries.build();
+  behind = await startBrowserBehind();
+  site = createServer((request, response) => {
+    const page = PAGES[new URL(request.url ?? '/', 'http://x').pathname];
+    response
+      .writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html' })
+      .end(page ?? 'none');
+  });
+  await new Promise<void>((resolve) => {
+    site.listen(0, '127.0.0.1', resolve);
+  });
+  address = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  site.closeAllConnections();
+  site.close();
+  await behind.close();
+  await libraries.remove();
+});
+
+const profiles = async () =>
+  (await readdir(tmpdir())).filter((name) => name.startsWith('browser-tool-profile-'));
+
+async function start(changes: Partial<EngineContext> = {}, path = library): Promise<BrowserEngine> {
+  ends = [];
+  captures = createCaptures(systemClock);
+  const context: EngineContext = {
+    captures,
+    refs: createRefBook(),
+    log: silentLog,
+    viewport: [800, 600],
+    proxy: behind.url,
+    allowedOrigins: [],
+    startUrl: 'about:blank',
+    onEnd: (reason) => ends.push(reason),
+    signal: new AbortController().signal,
+    ...changes,
+  };
+  return createFfiEngine(
+    { kind: 'ffi', backend: 'servo', library: path, resolvedBy: 'override' },
+    context,
+    { hostProgram },
+  );
+}
+
+function newCall(changes: Partial<Call> = {}): Call {
+  return {
+    signal: new AbortController().signal,
+    notes: { dialogs: [], downloads: [], openedTab: undefined },
+    dialog: undefined,
+    promptText: undefined,
+    ...changes,
+  };
+}
+
+const go = (path: string, waitUntil: WaitUntil = 'load') =>
+  engine.navigate({ url: `${address}${path}`, waitUntil, timeoutMs: 10_000 }, newCall());
+const click = (target: string, call = newCall(), modifiers: readonly 'Shift'[] = []) =>
+  engine.click(
+    {
+      target,
+      button: 'left',
+      double: false,
+      modifiers,
+      position: undefined,
+      force: false,
+      timeoutMs: 1_000,
+    },
+    call,
+  );
+const type = (target: string, text: string, changes = {}) =>
+  engine.type(
+    { target, text, clear: true, submit: false, slowly: false, timeoutMs: 1_000, ...changes },
+    newCall(),
+  );
+const read = async () =>
+  (
+    await engine.evaluate(
+      {
+        source: 'out.textContent',
+        args: [],
+        target: undefined,
+        awaitPromise: true,
+        timeoutMs: 5_000,
+      },
+      newCall(),
+    )
+  ).result;
+
+describe('with an engine that offers nothing but scripts', () => {
+  beforeAll(async () => {
+    engine = await start();
+  });
+  beforeEach(() => go('/'));
+  afterAll(() => engine.close());
+
+  test('it is told what to open and how', () => {
+    expect(JSON.parse(behind.options[0] ?? '')).toEqual({
+      url: 'about:blank',
+      proxy: behind.url,
+      viewport: { width: 800, height: 600 },
+      user_data_dir: expect.stringContaining('browser-tool-profile-'),
+    });
+    expect(engine.status()).toMatchObject({
+      version: 'servo',
+      sandbox: false,
+      viewport: [800, 600],
+    });
+  });
+
+  test('navigating tells the status, the title and the state of loading', async () => {
+    expect(await go('/next')).toEqual({
+      url: `${address}/next`,
+      title: 'Next',
+      status: 200,
+      statusText: '',
+      loadState: 'complete',
+      redirected: false,
+    });
+    expect(await go('/gone')).toMatchObject({ status: 404 });
+  });
+
+  test('an address that cannot be reached is an error, and the next one works', async () => {
+    await expect(
+      engine.navigate(
+        { url: 'http://127.0.0.1:9/', waitUntil: 'load', timeoutMs: 5_000 },
+        newCall(),
+      ),
+    ).rejects.toMatchObject({
+      code: 'NAVIGATION_FAILED',
+      details: { net_error: expect.stringMatching(/^net::ERR_/) },
+    });
+    expect(await go('/next')).toMatchObject({ title: 'Next' });
+  });
+
+  test('a click is a click for the page, with its modifiers', async () => {
+    expect(await click('#buy', newCall(), ['Shift'])).toMatchObject({
+      navigated: false,
+      target: { role: 'button', name: 'Buy', tag: 'button' },
+    });
+    expect(await read()).toBe('bought 0true');
+    await click('#late');
+    expect(await read()).toBe('late');
+  });
+
+  test('a click on a link waits for the page that it leads to', async () => {
+    expect(await click('text=Next page')).toMatchObject({
+      navigated: true,
+      url: `${address}/next`,
+      title: 'Next',
+    });
+  });
+
+  test('a disabled element is told as everywhere', async () => {
+    await expect(click('#off')).rejects.toMatchObject({ code: 'ELEMENT_DISABLED' });
+    await expect(click('#nowhere')).rejects.toMatchObject({ code: 'ELEMENT_NOT_FOUND' });
+    await expect(click('##')).rejects.toMatchObject({ code: 'INVALID_SELECTOR' });
+  });
+
+  test('typing replaces or adds, chooses options, and submits', async () => {
+    expect(await type('#name', 'Zoë')).toMatchObject({ value: 'Zoë', navigated: false });
+    expect(await read()).toBe('Zoë');
+    expect(await type('#note', ' and new', { clear: false })).toMatchObject({
+      value: 'old and new',
+    });
+    expect(await type('#name', 'abc', { slowly: true })).toMatchObject({ value: 'abc' });
+    expect(await type('#size', 'Large')).toMatchObject({ value: 'Large' });
+    await expect(type('#size', 'Huge')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    await expect(type('#buy', 'x')).rejects.toMatchObject({ code: 'ELEMENT_NOT_EDITABLE' });
+    expect(await type('#name', 'q', { submit: true })).toMatchObject({
+      navigated: true,
+      url: `${address}/next?name=q`,
+    });
+  });
+
+  test('keys go to what has the focus', async () => {
+    await type('#name', 'ab');
+    await engine.press(
+      { key: 'Backspace', target: undefined, count: 1, timeoutMs: 1_000 },
+      newCall(),
+    );
+    await engine.press({ key: 'z', target: '#name', count: 2, timeoutMs: 1_000 }, newCall());
+    expect(await read()).toBe('azz');
+    await expect(
+      engine.press({ key: 'NoSuchKey', target: undefined, count: 1, timeoutMs: 1_000 }, newCall()),
+    ).rejects.toMatchObject({ code: 'INVALID_KEY' });
+  });
+
+  test('dialogs are answered at once and reported', async () => {
+    const plain = newCall();
+    await click('#ask', plain);
+    expect(await read()).toBe('falsenull');
+    expect(plain.notes.dialogs).toEqual([
+      { type: 'confirm', message: 'Sure?', action: 'dismissed' },
+      { type: 'prompt', message: 'Name?', action: 'dismissed' },
+    ]);
+    await click('#ask', newCall({ dialog: 'accept', promptText: 'Ann' }));
+    expect(await read()).toBe('trueAnn');
+  });
+
+  test('functions, expressions and statements are evaluated, with arguments and an element', async () => {
+    const evaluate = (source: string, changes = {}) =>
+      engine.evaluate(
+        { source, args: [], target: undefined, awaitPromise: true, timeoutMs: 5_000, ...changes },
+        newCall(),
+      );
+    expect(await evaluate('1 + 1')).toEqual({ result: 2, type: 'number', truncated: false });
+    expect(await evaluate('undefined')).toMatchObject({ result: undefined, type: 'undefined' });
+    expect(await evaluate('const a = 2; a * 3')).toMatchObject({ result: 6 });
+    expect(await evaluate('async (a, b) => a + b', { args: [1, 2] })).toMatchObject({ result: 3 });
+    expect(
+      await evaluate('(element, a) => element.id + a', { args: ['!'], target: '#buy' }),
+    ).toMatchObject({
+      result: 'buy!',
+    });
+    await expect(evaluate('() => { throw new TypeError("no") }')).rejects.toMatchObject({
+      code: 'EVALUATION_FAILED',
+      details: { name: 'TypeError', message: 'no' },
+    });
+    await expect(evaluate('(((')).rejects.toMatchObject({ code: 'EVALUATION_FAILED' });
+  });
+
+  test('the outline and the DOM give refs that work, and turn stale with their page', async () => {
+    const { nodes } = await engine.snapshot(
+      { target: undefined, depth: undefined, interactive: true, urls: false, boxes: false },
+      newCall(),
+    );
+    const buy = nodes.find(({ name }) => name === 'Buy');
+    expect(await click(buy?.ref ?? '')).toMatchObject({ target: { ref: buy?.ref } });
+    const found = await engine.dom(
+      {
+        selector: '#buy',
+        attribute: 'id',
+        all: false,
+        computed: false,
+        html: 'none',
+        limit: 1,
+        maxChars: 100,
+      },
+      newCall(),
+    );
+    expect(found).toMatchObject({
+      count: 1,
+      matches: [{ ref: buy?.ref, tag: 'button', value: 'buy' }],
+    });
+    await go('/next');
+    await expect(click(buy?.ref ?? '')).rejects.toMatchObject({
+      code: 'STALE_REF',
+      message: `${buy?.ref} belonged to ${address}/ which is no longer loaded (now ${address}/next).`,
+    });
+    await expect(click('e999999')).rejects.toMatchObject({ code: 'ELEMENT_NOT_FOUND' });
+  });
+
+  test('waiting ends when the element is there, or with the time', async () => {
+    const wait = (target: string, timeoutMs: number) =>
+      engine.waitFor({ target, state: 'visible', timeoutMs }, newCall());
+    expect(await wait('#buy', 1_000)).toEqual({ found: true, count: 1 });
+    expect(await wait('#nowhere', 150)).toEqual({ found: false, count: 0 });
+  });
+
+  test('the history is walked, to its ends', async () => {
+    await go('/next');
+    const step = (direction: 'back' | 'forward' | 'reload') =>
+      engine.traverse(direction, { waitUntil: 'load', timeoutMs: 5_000 }, newCall());
+    expect(await step('back')).toMatchObject({ title: 'Home' });
+    expect(await step('forward')).toMatchObject({ title: 'Next' });
+    expect(await step('reload')).toMatchObject({ title: 'Next' });
+    await expect(step('forward')).rejects.toMatchObject({ code: 'NO_HISTORY' });
+  });
+
+  test('a picture is a PNG with its size; other formats and resizing are not offered', async () => {
+    const shoot = (changes = {}) =>
+      engine.screenshot(
+        {
+          target: undefined,
+          fullPage: false,
+          format: 'png',
+          quality: undefined,
+          maxDimension: 0,
+          omitBackground: false,
+          timeoutMs: 5_000,
+          ...changes,
+        },
+        newCall(),
+      );
+    expect(await shoot()).toMatchObject({
+      mimeType: 'image/png',
+      width: 800,
+      height: 600,
+      scale: 1,
+    });
+    expect((await shoot({ target: '#buy' })).width).toBeLessThan(200);
+    await expect(shoot({ format: 'jpeg' })).rejects.toMatchObject({
+      code: 'NOT_SUPPORTED_BY_ENGINE',
+    });
+    await expect(
+      engine.resize(
+        { width: 500, height: 400, deviceScaleFactor: undefined, mobile: false },
+        newCall(),
+      ),
+    ).rejects.toMatchObject({
+      code: 'NOT_SUPPORTED_BY_ENGINE',
+      message: 'the servo engine does not offer resizing.',
+    });
+  });
+
+  test('events of the engine are captured', async () => {
+    const emit = (event: object) =>
+      engine
+        .navigate(
+          { url: `http://event/#${JSON.stringify(event)}`, waitUntil: 'commit', timeoutMs: 5_000 },
+          newCall(),
+        )
+        .catch(() => undefined);
+    await emit({ type: 'console', level: 'error', text: 'ouch' });
+    await emit({
+      type: 'network',
+      id: '1',
+      event: 'started',
+      url: 'http://a.test/x',
+      method: 'POST',
+    });
+    await emit({ type: 'network', id: '1', event: 'finished', status: 201 });
+    await emit({ type: 'websocket', id: 's', event: 'created', url: 'ws://a.test/' });
+    await emit({ type: 'nonsense' });
+    await waitUntil(() => captures.webSockets.connections().length > 0);
+    expect(captures.console.query({ limit: 5, all: true }).entries.at(-1)).toMatchObject({
+      level: 'error',
+      text: 'ouch',
+      count: 2,
+    });
+    expect(captures.network.query({ limit: 5 }).resources).toContainEqual(
+      expect.objectContaining({ url: 'http://a.test/x', method: 'POST', status: 201 }),
+    );
+  });
+});
+
+test('what an engine offers itself is used instead of scripts', async () => {
+  const clicks: unknown[] = [];
+  behind.offered.set('click', async (params, page) => {
+    clicks.push(params);
+    await page.mouse.click(Number(params['x']), Number(params['y']));
+  });
+  behind.offered.set('resize', async (params, page) => {
+    await page.setViewportSize({
+      width: Number(params['width']),
+      height: Number(params['height']),
+    });
+  });
+  engine = await start();
+  await go('/');
+  await click('#buy');
+  expect(await read()).toBe('bought 0false');
+  expect(clicks).toEqual([expect.objectContaining({ button: 'left', double: false })]);
+  expect(
+    await engine.resize(
+      { width: 500, height: 400, deviceScaleFactor: undefined, mobile: false },
+      newCall(),
+    ),
+  ).toEqual([500, 400]);
+  behind.offered.clear();
+  await engine.close();
+});
+
+test('a hung engine is a time-out; its process and its profile go, and the tool goes on', async () => {
+  const before = await profiles();
+  engine = await start();
+  expect(await profiles()).toHaveLength(before.length + 1);
+  await expect(
+    engine.navigate({ url: 'http://hang/', waitUntil: 'load', timeoutMs: 300 }, newCall()),
+  ).rejects.toMatchObject({ code: 'TIMEOUT' });
+  await waitUntil(() => ends.length === 1);
+  await engine.close();
+  expect(await profiles()).toEqual(before);
+});
+
+test('a crash of the engine is told once', async () => {
+  engine = await start();
+  const crash = engine.navigate(
+    { url: 'http://crash/', waitUntil: 'load', timeoutMs: 5_000 },
+    newCall(),
+  );
+  await expect(crash).rejects.toMatchObject({ code: 'BROWSER_CRASHED' });
+  expect(ends).toHaveLength(1);
+  await engine.close();
+});
+
+test.each([
+  {
+    why: 'of another ABI',
+    definition: 'TEST_ABI=2',
+    code: 'ENGINE_ABI_MISMATCH',
+    text: 'it speaks ABI 2',
+  },
+  {
+    why: 'that cannot start',
+    definition: 'X',
+    code: 'BROWSER_LAUNCH_FAILED',
+    text: 'there is no display',
+  },
+])(
+  'a library $why is refused, and nothing of it stays',
+  async ({ definition, code, text, why }) => {
+    const before = await profiles();
+    const path = await libraries.build(definition);
+    const proxy = why === 'that cannot start' ? undefined : behind.url;
+    await expect(start({ proxy }, path)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(text),
+    });
+    expect(await profiles()).toEqual(before);
+  },
+);
+
+test('a file that is no library is refused', async () => {
+  await expect(start({}, fileURLToPath(import.meta.url))).rejects.toMatchObject({
+    code: 'ENGINE_LIB_NOT_FOUND',
+    hint: expect.stringContaining('`bundle`'),
+  });
+});
+
+test('rules about origins, which no engine can keep, keep the engine from starting', async () => {
+  await expect(start({ allowedOrigins: ['https://a.test'] })).rejects.toMatchObject({
+    code: 'NOT_SUPPORTED_BY_ENGINE',
+  });
+});

@@ -1,0 +1,194 @@
+import {
+  AGENT_CLOSE_CODES,
+  AGENT_FRAME_BYTES_MAX,
+  AGENT_METHODS,
+  agentWelcomeSchema,
+} from '@model-gateway/contracts';
+import { describeError, type Log } from '@model-gateway/kernel';
+import { createTunnel, type Exchange } from '@model-gateway/tunnel';
+import { WebSocket, type RawData } from 'ws';
+import { z } from 'zod';
+
+/** The connection to the gateway, from dialling until it is over. */
+export interface Link {
+  readonly notify: Notify;
+  /** Resolves when the hello was answered; rejects when the connection ends before. */
+  readonly welcomed: Promise<{ readonly heartbeatMs: number }>;
+  /** Says why it ended, and whether it makes sense to dial again. */
+  readonly ended: Promise<LinkEnd>;
+  close(): void;
+}
+
+/** Tells the gateway something, if the connection is still there. */
+export type Notify = (method: string, params: unknown) => void;
+
+export interface LinkEnd {
+  readonly reason: string;
+  readonly isFinal: boolean;
+}
+
+interface LinkOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly hello: () => Promise<unknown>;
+  /** Answers what the gateway asks; what it rejects with is told. */
+  readonly onCall: (method: string, params: unknown, notify: Notify) => Promise<unknown>;
+  /** A request for a model of this node. */
+  readonly onExchange: (head: unknown, exchange: Exchange) => void;
+  readonly log: Log;
+}
+
+const HELLO_ID = 1;
+const DIAL_TIMEOUT_MS = 10_000;
+const WELCOME_TIMEOUT_MS = 15_000;
+/** The gateway pings with every heartbeat that it expects; so many missing ones mean that the way is cut. */
+const SILENT_HEARTBEATS_MAX = 3;
+const CLOSE_TIMEOUT_MS = 2_000;
+const METHOD_NOT_FOUND = -32_601;
+const FAILED = -32_000;
+const HTTP_UNAUTHORIZED = 401;
+
+const frameSchema = z.object({
+  id: z.union([z.number(), z.string()]).nullish(),
+  method: z.string().optional(),
+  params: z.unknown().optional(),
+  result: z.unknown().optional(),
+  error: z.object({ message: z.string() }).optional(),
+});
+
+/** Thrown for a method that this node does not know. */
+export class UnknownMethod extends Error {}
+
+export function dial(options: LinkOptions): Link {
+  const { url, token, hello, onCall, onExchange, log } = options;
+  const socket = new WebSocket(url, {
+    headers: { authorization: `Bearer ${token}` },
+    handshakeTimeout: DIAL_TIMEOUT_MS,
+    maxPayload: AGENT_FRAME_BYTES_MAX,
+    perMessageDeflate: false,
+  });
+  const tunnel = createTunnel({
+    onOpen: onExchange,
+    send(frame, onSent) {
+      if (socket.readyState === WebSocket.OPEN) socket.send(frame, () => onSent());
+      else setImmediate(onSent);
+    },
+  });
+  const welcomed = deferred<{ readonly heartbeatMs: number }>();
+  const ended = deferred<LinkEnd>();
+  let silence = setTimeout(() => end('the gateway did not answer the hello'), WELCOME_TIMEOUT_MS);
+
+  function end(reason: string, isFinal = false): void {
+    clearTimeout(silence);
+    socket.terminate();
+    tunnel.close('the connection to the gateway is gone');
+    welcomed.reject(new Error(reason));
+    ended.resolve({ reason, isFinal });
+  }
+
+  const send = (message: object): void => {
+    if (socket.readyState === WebSocket.OPEN)
+      socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  };
+
+  const notify: Notify = (method, params) => send({ method, params });
+
+  async function answer(id: string | number, method: string, params: unknown): Promise<void> {
+    try {
+      send({ id, result: await onCall(method, params, notify) });
+    } catch (error) {
+      const code = error instanceof UnknownMethod ? METHOD_NOT_FOUND : FAILED;
+      send({ id, error: { code, message: describeError(error) } });
+    }
+  }
+
+  function onWelcome(result: unknown): void {
+    const heartbeatMs = agentWelcomeSchema.parse(result).heartbeat_secs * 1_000;
+    clearTimeout(silence);
+    silence = setTimeout(
+      () => end('nothing was heard of the gateway'),
+      heartbeatMs * SILENT_HEARTBEATS_MAX,
+    );
+    welcomed.resolve({ heartbeatMs });
+  }
+
+  function onText(text: string): void {
+    const { id, method, params, result, error } = frameSchema.parse(JSON.parse(text));
+    if (method !== undefined) {
+      if (id !== undefined && id !== null) void answer(id, method, params);
+      return;
+    }
+    if (id !== HELLO_ID) return;
+    if (error !== undefined) end(`the gateway refused the hello: ${error.message}`);
+    else onWelcome(result);
+  }
+
+  socket.on('message', (data, isBinary) => {
+    silence.refresh();
+    try {
+      const bytes = bytesOf(data);
+      if (isBinary) tunnel.receive(bytes);
+      else onText(bytes.toString('utf8'));
+    } catch (error) {
+      end(`the gateway sent what cannot be read: ${describeError(error)}`);
+    }
+  });
+  socket.on('ping', () => silence.refresh());
+  socket.on('open', () => {
+    hello().then(
+      (params) => send({ id: HELLO_ID, method: AGENT_METHODS.hello, params }),
+      (error: unknown) => end(describeError(error)),
+    );
+  });
+  socket.on('unexpected-response', (_request, response) => {
+    const { statusCode } = response;
+    response.resume();
+    end(
+      statusCode === HTTP_UNAUTHORIZED
+        ? 'the gateway does not know this token: register the node again'
+        : `the gateway answered ${statusCode}`,
+      statusCode === HTTP_UNAUTHORIZED,
+    );
+  });
+  socket.on('error', (error) => {
+    log.debug({ reason: describeError(error) }, 'the connection failed');
+    end(`the gateway cannot be reached: ${describeError(error)}`);
+  });
+  socket.on('close', (code, reason) => {
+    end(...reasonOf(code, reason.toString('utf8')));
+  });
+
+  return {
+    notify,
+    welcomed: welcomed.promise,
+    ended: ended.promise,
+    close() {
+      if (socket.readyState !== WebSocket.OPEN) return end('closed');
+      socket.close(1000, 'the node stops');
+      setTimeout(() => end('closed'), CLOSE_TIMEOUT_MS).unref();
+    },
+  };
+}
+
+function reasonOf(code: number, text: string): [string, boolean] {
+  if (code === AGENT_CLOSE_CODES.replaced)
+    return ['another process has connected with the token of this node', true];
+  if (code === AGENT_CLOSE_CODES.deregistered) return ['this node was deregistered', true];
+  return [`the gateway closed the connection (${code}${text === '' ? '' : `: ${text}`})`, false];
+}
+
+function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return Buffer.isBuffer(data) ? data : Buffer.from(data);
+}
+
+function deferred<Value>() {
+  let resolve: (value: Value) => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<Value>((settle, fail) => {
+    resolve = settle;
+    reject = fail;
+  });
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}

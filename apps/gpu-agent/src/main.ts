@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+import { runProcess } from '@model-gateway/kernel';
+import { createGpuAgent } from './app.ts';
+import { readCommandLine, readGpuAgentConfig, USAGE } from './config.ts';
+import { AGENT_VERSION } from './version.ts';
+
+await runProcess({
+  name: 'gpu-agent',
+  readConfig() {
+    const { asked, environment } = readCommandLine();
+    if (asked !== undefined) {
+      process.stdout.write(asked === 'help' ? USAGE : `${AGENT_VERSION}\n`);
+      process.exit(0);
+    }
+    return readGpuAgentConfig(environment);
+  },
+  async open(config, lifecycle, log) {
+    const agent = createGpuAgent(config, log);
+    await lifecycle.start(agent);
+    await Promise.race([agent.failed, stopping(lifecycle.stopping)]);
+  },
+});
+
+/** Resolves when the process begins to stop. */
+function stopping(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

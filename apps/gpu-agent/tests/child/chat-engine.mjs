@@ -1,0 +1,104 @@
+// A little engine for tests: a real process that serves the chat protocol. What it answers follows from the messages alone,
+// so that two ways to it can be compared byte for byte.
+import { createHash } from 'node:crypto';
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: {
+    model: { type: 'string' },
+    port: { type: 'string' },
+    host: { type: 'string', default: '127.0.0.1' },
+    // How long it loads, in steps that it prints.
+    'load-ms': { type: 'string', default: '0' },
+    // Ends while it loads.
+    broken: { type: 'boolean', default: false },
+    // Does not listen to SIGTERM.
+    stubborn: { type: 'boolean', default: false },
+    // Starts a process of its own and prints its id.
+    'with-child': { type: 'boolean', default: false },
+  },
+});
+
+if (values.stubborn) process.on('SIGTERM', () => undefined);
+if (values['with-child']) {
+  const child = spawn('sleep', ['600'], { stdio: 'ignore' });
+  process.stderr.write(`child ${child.pid}\n`);
+}
+
+const LOAD_STEPS = 4;
+for (let step = 1; step <= LOAD_STEPS; step += 1) {
+  process.stderr.write(`pulling ${values.model}: ${(step * 100) / LOAD_STEPS}% 1.0 GB/4.0 GB\r`);
+  await sleep(Number(values['load-ms']) / LOAD_STEPS);
+  if (values.broken && step === 2) {
+    process.stderr.write('\nout of memory\n');
+    process.exit(3);
+  }
+}
+
+const server = createServer(async (request, response) => {
+  try {
+    await answer(request, response);
+  } catch {
+    response.destroy();
+  }
+});
+server.listen(Number(values.port), values.host);
+
+async function answer(request, response) {
+  if (request.url === '/v1/models') {
+    return send(response, { object: 'list', data: [{ id: values.model, object: 'model' }] });
+  }
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const asked = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  if (request.url === '/v1/embeddings') {
+    const data = [asked.input].flat().map((_, index) => ({ index, embedding: [0.5, index] }));
+    return send(response, { object: 'list', model: asked.model, data, usage: usageOf(1) });
+  }
+  if (request.url !== '/v1/chat/completions') return response.writeHead(404).end();
+  if (asked.stream === true) return stream(response, asked);
+  return send(response, {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: asked.model,
+    choices: [
+      { index: 0, message: { role: 'assistant', content: answerOf(asked) }, finish_reason: 'stop' },
+    ],
+    usage: usageOf(3),
+  });
+}
+
+// `max_tokens` chunks of `chunk_bytes` characters, `delay_ms` apart.
+async function stream(response, asked) {
+  const seed = JSON.stringify(asked.messages);
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const count = asked.max_tokens ?? 3;
+  for (let index = 0; index < count; index += 1) {
+    const hash = createHash('sha256').update(`${seed}${index}`).digest('hex');
+    const content = hash.repeat(Math.ceil((asked.chunk_bytes ?? 8) / hash.length));
+    const isRoom = response.write(event({ delta: { content }, finish_reason: null }, asked.model));
+    if (!isRoom) await new Promise((resolve) => response.once('drain', resolve));
+    if (asked.delay_ms > 0) await sleep(asked.delay_ms);
+    if (response.destroyed) return;
+  }
+  response.write(event({ delta: {}, finish_reason: 'stop' }, asked.model, usageOf(count)));
+  response.end('data: [DONE]\n\n');
+}
+
+const answerOf = ({ messages }) => `you said: ${messages?.at(-1)?.content ?? ''}`;
+const usageOf = (tokens) => ({
+  prompt_tokens: 1,
+  completion_tokens: tokens,
+  total_tokens: tokens + 1,
+});
+const event = (choice, model, usage) =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, ...choice }], ...(usage && { usage }) })}\n\n`;
+
+function send(response, body) {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,132 @@
+import { ServiceError } from '@model-gateway/contracts';
+import type { VideoWork } from '@model-gateway/inference';
+import { manualClock, silentLog } from '@model-gateway/kernel';
+import { UpstreamFailure, type Route } from '@model-gateway/router';
+import { createVideoPace } from '../video-pace.ts';
+import { createSubmit } from './submit.ts';
+
+const clock = manualClock(1_000_000);
+
+const work: VideoWork = {
+  id: 'job',
+  userId: 'user',
+  model: 'nice',
+  status: 'queued',
+  progress: 0,
+  result: null,
+  error: null,
+  cost: 0,
+  createdAt: new Date(clock.now()),
+  payer: {
+    userId: 'user',
+    keyId: null,
+    apiKeyId: 'jwt-user',
+    project: null,
+    groupId: null,
+    multiplier: 1,
+  },
+  resolvedModel: 'v-1',
+  order: { prompt: 'a cat', provider: 'left' },
+  backend: null,
+  servedModel: null,
+};
+
+interface Setting {
+  /** What the upstream does with a submission. */
+  readonly submitted?: () => Promise<{ readonly taskId: string }>;
+  readonly chosen?: string | undefined;
+  readonly begin?: () => Promise<boolean>;
+}
+
+/** A submission among ports that note what is asked of them. */
+function scene({ submitted, chosen = 'left', begin }: Setting = {}) {
+  const notes: string[] = [];
+  const note = <Value>(text: string, value: Value): Promise<Value> => {
+    notes.push(text);
+    return Promise.resolve(value);
+  };
+  const route: Route = {
+    backend: {
+      name: chosen,
+      kind: 'cloud-video',
+      capabilities: () => new Set(['video'] as const),
+      probe: () => Promise.resolve({ state: 'Healthy', models: [] }),
+      submitVideo: (_body, { idempotencyKey }) => {
+        notes.push(`submit ${idempotencyKey}`);
+        return submitted?.() ?? Promise.resolve({ taskId: 'task' });
+      },
+      close: () => Promise.resolve(),
+    },
+    model: 'v-1',
+    answered: () => Promise.resolve(),
+    settle: (outcome) => note(`settle ${outcome}`, undefined),
+  };
+  const submit = createSubmit({
+    jobs: {
+      images: () => Promise.resolve([]),
+      startSubmission: (_id, { backend }) => note(`start ${backend}`, true),
+      undoSubmission: () => note('undo', undefined),
+      begin: (_id, taskId) => begin?.() ?? note(`begin ${taskId}`, true),
+    },
+    router: {
+      choose: (_model, { provider, resolved } = {}) =>
+        note(`choose ${resolved} ${provider}`, route),
+    },
+    notifications: { progress: (_id, progress) => note(`tell ${progress}`, undefined) },
+    fail: (_id, error) => note(`fail ${error}`, undefined),
+    pace: createVideoPace({ pollMs: 2_000, timeoutSecs: 60, clock }),
+    log: silentLog,
+  });
+  return { submit, notes };
+}
+
+test('a submission is noted before it is sent, and its task before anybody is told', async () => {
+  const { submit, notes } = scene();
+  expect(await submit(work, {})).toEqual({ afterMs: 2_000 });
+  expect(notes).toEqual([
+    'choose v-1 left',
+    'start left',
+    'submit job',
+    'settle success',
+    'begin task',
+    'tell 0',
+    'settle neutral',
+  ]);
+});
+
+test('a task that cannot be written down is kept in mind, and not submitted again', async () => {
+  const away = () => Promise.reject(new ServiceError('store_unavailable', 'away'));
+  const first = scene({ begin: away });
+  const next = await first.submit(work, {});
+  expect(next).toEqual({ afterMs: 2_000, memo: { taskId: 'task' } });
+  const second = scene();
+  expect(await second.submit(work, next?.memo ?? {})).toEqual({ afterMs: 2_000 });
+  expect(second.notes).toEqual(['begin task', 'tell 0']);
+});
+
+test('a job whose submission began before goes to the same backend, or waits for it', async () => {
+  const begun = { ...work, backend: 'right', servedModel: 'v-1' };
+  const elsewhere = scene({ chosen: 'left' });
+  expect(await elsewhere.submit(begun, {})).toEqual({ afterMs: 4_000, memo: { failures: 1 } });
+  expect(elsewhere.notes).toEqual(['choose v-1 right', 'settle neutral']);
+  const there = scene({ chosen: 'right' });
+  await there.submit(begun, {});
+  expect(there.notes).toContain('submit job');
+});
+
+test('a submission without effect is taken back, and one that may have had one fails the job', async () => {
+  const failing = (hadNoEffect: boolean) => () =>
+    Promise.reject(new UpstreamFailure('no', { isBackendAtFault: true, hadNoEffect }));
+  const without = scene({ submitted: failing(true) });
+  expect(await without.submit(work, {})).toEqual({ afterMs: 4_000, memo: { failures: 1 } });
+  expect(without.notes.slice(3)).toEqual(['settle failure', 'undo', 'settle neutral']);
+  const perhaps = scene({ submitted: failing(false) });
+  expect(await perhaps.submit(work, {})).toBeUndefined();
+  expect(perhaps.notes.slice(3)).toEqual(['settle failure', 'fail no', 'settle neutral']);
+});
+
+test('a job that was cancelled while it was submitted is left alone', async () => {
+  const { submit, notes } = scene({ begin: () => Promise.resolve(false) });
+  expect(await submit(work, {})).toBeUndefined();
+  expect(notes).not.toContain('tell 0');
+});
