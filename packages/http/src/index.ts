@@ -2,7 +2,6 @@ export { bearerOf } from './bearer.ts';
 export { createClientIp, type ClientIp } from './client-ip.ts';
 export { clientGone } from './client-gone.ts';
 export { createCors, type Cors } from './cors.ts';
-export { createExpressApp } from './express-app.ts';
 export { checkAddress, listen, type HttpServer } from './http-server.ts';
 export { createLeanRoutes, type LeanRoute } from './lean-routes.ts';
 export { createProbes, type Probes, type StoreCheck } from './probes.ts';

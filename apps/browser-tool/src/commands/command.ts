@@ -35,6 +35,10 @@ export interface ToolFace<Params> {
   readonly description: string;
   /** Which of the command's parameters the tool has; the others are for HTTP alone. */
   readonly fields: readonly (keyof Params & string)[];
+  /** Where the tool wants a parameter otherwise than HTTP does, such as with another default. */
+  readonly overrides?: z.ZodRawShape;
+  /** Parameters that the tool sets by itself. */
+  readonly fixed?: Partial<Params>;
   readonly annotations: ToolAnnotations;
   /** The first lines of the answer; where the page is follows. */
   readonly text: (data: CommandData, params: Params) => string;
@@ -51,6 +55,8 @@ export interface Command<Schema extends z.ZodObject = z.ZodObject> {
   readonly params: Schema;
   /** Other names of parameters that callers use. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** Names that mean another parameter when nothing else is given. */
+  readonly soleAliases?: Readonly<Record<string, string>>;
   readonly http?: { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string };
   readonly inBatch?: boolean;
   readonly tool?: ToolFace<z.output<Schema>>;

@@ -17,16 +17,13 @@ const { values } = parseArgs({
     broken: { type: 'boolean', default: false },
     // Does not listen to SIGTERM.
     stubborn: { type: 'boolean', default: false },
-    // Starts a process of its own and prints its id.
+    // Starts a process of its own.
     'with-child': { type: 'boolean', default: false },
   },
 });
 
 if (values.stubborn) process.on('SIGTERM', () => undefined);
-if (values['with-child']) {
-  const child = spawn('sleep', ['600'], { stdio: 'ignore' });
-  process.stderr.write(`child ${child.pid}\n`);
-}
+const child = values['with-child'] ? spawn('sleep', ['600'], { stdio: 'ignore' }) : undefined;
 
 const LOAD_STEPS = 4;
 for (let step = 1; step <= LOAD_STEPS; step += 1) {
@@ -51,6 +48,8 @@ async function answer(request, response) {
   if (request.url === '/v1/models') {
     return send(response, { object: 'list', data: [{ id: values.model, object: 'model' }] });
   }
+  if (request.url === '/pids') return send(response, [process.pid, child?.pid]);
+  if (request.url === '/crash') process.exit(9);
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   const asked = JSON.parse(Buffer.concat(chunks).toString('utf8'));

@@ -1,0 +1,181 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createTestDatabase,
+  rpcCall,
+  startProcess,
+  testRedisUrl,
+  uniquePrefix,
+  waitUntil,
+  type TestDatabase,
+  type TestProcess,
+} from '@model-gateway/testkit';
+import { startBalancer, type Balancer } from './balancer.ts';
+import { engineCommand, type AgentRecord } from './scene.ts';
+
+const TIMEOUT_MS = 4_000;
+/** What a loaded machine may add to it. */
+const SLACK_MS = 6_000;
+const WITHIN = { timeoutMs: TIMEOUT_MS + SLACK_MS };
+const MODEL = 'tiny';
+
+let database: TestDatabase;
+let folder = '';
+let env: Record<string, string> = {};
+let balancer: Balancer;
+let gateway: TestProcess;
+let rpc: TestProcess;
+let daemon: TestProcess;
+let token = '';
+let key = '';
+let agentId = '';
+let agentToken = '';
+const tunnels: TestProcess[] = [];
+
+const start = (app: string): Promise<TestProcess> => startProcess({ app, env });
+
+async function startTunnel(): Promise<void> {
+  tunnels.push(await start('agent-tunnel'));
+  balancer.targets = tunnels.map(({ port }) => port);
+}
+
+/** The node's engines are not where it says that they are: every request passes through the tunnel. */
+async function startDaemon(): Promise<TestProcess> {
+  return startProcess({
+    app: 'gpu-agent',
+    args: ['--url', balancer.url, '--config', join(folder, 'engines.json'), '--host', '127.0.0.2'],
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', AGENT_TOKEN: agentToken },
+    readyPath: null,
+  });
+}
+
+async function call<Result>(method: string, params: unknown = {}): Promise<Result> {
+  const { result, error } = await rpcCall(rpc.url, method, params, token);
+  if (error !== undefined) throw new Error(error.message);
+  return result as Result;
+}
+
+const agent = (): Promise<AgentRecord> => call('agents.status', { agent_id: agentId });
+const chat = (): Promise<Response> =>
+  fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+const canChat = async (): Promise<boolean> => (await chat()).status === 200;
+const isGone = async (): Promise<boolean> => (await chat()).status === 404;
+
+async function deploy(): Promise<void> {
+  await call('agents.deploy', { model_id: MODEL, agent_id: agentId });
+  await waitUntil(canChat, { timeoutMs: 20_000, what: 'a chat' });
+}
+
+/** The very process that serves the model. */
+async function engineOf(): Promise<{ readonly port: number; readonly pid: number }> {
+  const port = (await agent()).models[0]?.port ?? 0;
+  const [pid = 0] = (await (await fetch(`http://127.0.0.1:${port}/pids`)).json()) as number[];
+  return { port, pid };
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'agent-processes-'));
+  await writeFile(
+    join(folder, 'engines.json'),
+    JSON.stringify({ default: { command: engineCommand(), stop_timeout_secs: 1 } }),
+  );
+  env = {
+    DATABASE_URL: database.url,
+    REDIS_URL: testRedisUrl(),
+    SERVICE_REDIS_PREFIX: uniquePrefix(),
+    SERVICE_DATA_DIR: folder,
+    SERVICE_AGENT_HEARTBEAT_SECS: '1',
+    SERVICE_AGENT_TIMEOUT_SECS: String(TIMEOUT_MS / 1_000),
+    SERVICE_API_RATE_LIMIT_RPM: '100000',
+    SERVICE_ADMIN_TOKEN: 'admin',
+  };
+  balancer = await startBalancer();
+  [gateway, rpc] = await Promise.all([start('gateway'), start('rpc'), startTunnel()]);
+  const account = { email: 'a@example.com', password: 'long enough' };
+  const { result } = await rpcCall(rpc.url, 'auth.register', account);
+  token = (result as { access_token: string }).access_token;
+  const unlimited = { name: 'free', monthly_usd_quota: null, monthly_token_quota: null, rpm: null };
+  await rpcCall(rpc.url, 'billing.tiers.set', unlimited, 'admin');
+  key = (await call<{ key: string }>('keys.create', { name: 'k' })).key;
+  const registered = await call<{ agent_id: string; token: string }>('agents.register', {
+    machine_name: 'node',
+    version: '1',
+  });
+  ({ agent_id: agentId, token: agentToken } = registered);
+  daemon = await startDaemon();
+  await waitUntil(async () => (await agent()).online, WITHIN);
+  await deploy();
+}, 90_000);
+afterAll(async () => {
+  await Promise.all([daemon, gateway, rpc, ...tunnels].map((running) => running.stop()));
+  await balancer.close();
+  await database.drop();
+  await rm(folder, { recursive: true, force: true });
+}, 60_000);
+
+test('a gateway that is started anew routes to the node', async () => {
+  await gateway.kill();
+  gateway = await start('gateway');
+  await waitUntil(canChat, WITHIN);
+});
+
+test('when the replica that holds the connection is killed, the node comes back over another one, with the same engine', async () => {
+  const before = await engineOf();
+  await startTunnel();
+  await tunnels.shift()?.kill();
+  await waitUntil(canChat, WITHIN);
+  expect(await agent()).toMatchObject({ status: 'online' });
+  expect(await engineOf()).toEqual(before);
+  // Commands reach the replica that holds the connection now: to deploy what is deployed changes nothing.
+  await deploy();
+  expect(await engineOf()).toEqual(before);
+}, 60_000);
+
+test('a replica that stops in an orderly way says goodbye, and the node is back at once', async () => {
+  const before = await engineOf();
+  await startTunnel();
+  expect(await tunnels.shift()?.stop()).toBe(0);
+  await waitUntil(canChat, WITHIN);
+  expect(await engineOf()).toEqual(before);
+}, 60_000);
+
+test('a network that is cut takes the node out in time, and back when it is mended', async () => {
+  const before = await engineOf();
+  balancer.cut();
+  await waitUntil(isGone, WITHIN);
+  expect(await agent()).toMatchObject({ status: 'offline' });
+  balancer.mend();
+  await waitUntil(canChat, { timeoutMs: 40_000, what: 'the node being back' });
+  expect(await engineOf()).toEqual(before);
+}, 60_000);
+
+test('a daemon that is killed is out at once with its engine, and starts anew without models', async () => {
+  const { port } = await engineOf();
+  await daemon.kill();
+  await waitUntil(isGone, WITHIN);
+  expect(await agent()).toMatchObject({ status: 'offline' });
+  await waitUntil(() =>
+    fetch(`http://127.0.0.1:${port}/pids`).then(
+      () => false,
+      () => true,
+    ),
+  );
+  daemon = await startDaemon();
+  await waitUntil(async () => (await agent()).online, WITHIN);
+  expect((await agent()).models).toEqual([]);
+  await deploy();
+}, 60_000);
+
+test('when no replica is left the node is out in time, and listed as offline', async () => {
+  for (const tunnel of tunnels.splice(0)) await tunnel.kill();
+  await waitUntil(isGone, WITHIN);
+  expect(await agent()).toMatchObject({ status: 'offline', models: [{ model_id: MODEL }] });
+  await startTunnel();
+  await waitUntil(canChat, { timeoutMs: 40_000, what: 'the node being back' });
+}, 60_000);

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { AccessibleNode } from '../engine.ts';
+import { ToolError } from '../tool-error.ts';
+import { command, runCall, TARGET_ALIASES } from './command.ts';
+import { fields } from './fields.ts';
+import { pageOfLines, snapshotLines } from './snapshot-text.ts';
+
+const TEXT_CHARS_DEFAULT = 20_000;
+const TREE_CHARS_DEFAULT = 1_000_000;
+const CHARS_MAX = 5_000_000;
+
+const maxChars = z.int().min(100).max(CHARS_MAX);
+
+export const a11y = command({
+  name: 'a11y',
+  http: { method: 'GET', path: '/a11y' },
+  inBatch: true,
+  aliases: TARGET_ALIASES,
+  params: z.object({
+    target: fields.target.optional(),
+    interactive: z.boolean().default(false),
+    depth: z.int().min(1).max(1_000).optional(),
+    urls: z.boolean().default(false),
+    boxes: z.boolean().default(false),
+    maxChars: maxChars.optional(),
+    cursor: z.string().regex(/^n\d{1,9}$/, 'a cursor that an earlier snapshot named').optional(),
+    format: z.enum(['tree', 'text']).default('tree'),
+  }),
+  tool: {
+    name: 'browser_snapshot',
+    title: 'Page snapshot',
+    description: "The page as text: every control with the ref to act on it. Prefer it to a screenshot.",
+    fields: ['target', 'interactive', 'depth', 'urls', 'boxes', 'maxChars', 'cursor'],
+    overrides: { maxChars: maxChars.default(TEXT_CHARS_DEFAULT) },
+    fixed: { format: 'text' },
+    annotations: {
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: true,
+    },
+    output: { text: 'string', truncated: 'boolean' },
+    text: ({ text }) => String(text),
+  },
+  async run({ target, interactive, depth, urls, boxes, maxChars: limit, cursor, format }, context) {
+    return runCall(context, { name: 'a11y' }, async (engine, call) => {
+      const request = { target, depth, interactive, urls, boxes };
+      const { url, title, nodes: all, truncated } = await engine.snapshot(request, call);
+      const shallow = depth === undefined ? all : all.map((node) => cutAt(node, depth));
+      const nodes = interactive ? shallow.flatMap(interactiveNodes) : shallow;
+      const counts = { node_count: count(nodes, () => true), ref_count: count(nodes, hasRef) };
+      if (format === 'text') {
+        const lines = snapshotLines(nodes);
+        if (cursor !== undefined && Number(cursor.slice(1)) > lines.length) throw badCursor(cursor, lines.length);
+        const page = pageOfLines(lines, limit ?? TEXT_CHARS_DEFAULT, cursor);
+        const isCut = truncated || page.truncated;
+        return { url, title, nodes: [], ...counts, text: page.text, truncated: isCut };
+      }
+      const budget = { chars: limit ?? TREE_CHARS_DEFAULT, isCut: false };
+      const kept = withinBudget(nodes, budget);
+      return { url, title, nodes: kept, ...counts, truncated: truncated || budget.isCut };
+    });
+  },
+});
+
+const hasRef = ({ ref }: AccessibleNode): boolean => ref !== undefined;
+
+function count(nodes: readonly AccessibleNode[], fits: (node: AccessibleNode) => boolean): number {
+  return nodes.reduce((sum, node) => sum + (fits(node) ? 1 : 0) + count(node.children, fits), 0);
+}
+
+function cutAt(node: AccessibleNode, depth: number): AccessibleNode {
+  const children = depth <= 1 ? [] : node.children.map((child) => cutAt(child, depth - 1));
+  return { ...node, children };
+}
+
+/** What a person can act on, without what is around it. */
+function interactiveNodes(node: AccessibleNode): readonly AccessibleNode[] {
+  const inner = node.children.flatMap(interactiveNodes);
+  if (node.ref === undefined) return inner;
+  const texts = node.children.filter(({ role }) => role === 'text' || role === 'option');
+  return [{ ...node, children: texts.filter(({ ref }) => ref === undefined) }, ...inner];
+}
+
+/** The first nodes whose JSON fits. */
+function withinBudget(
+  nodes: readonly AccessibleNode[],
+  budget: { chars: number; isCut: boolean },
+): readonly AccessibleNode[] {
+  const kept: AccessibleNode[] = [];
+  for (const node of nodes) {
+    const { children, ...own } = node;
+    budget.chars -= JSON.stringify(own).length + ',"children":[]'.length;
+    if (budget.chars < 0) {
+      budget.isCut = true;
+      return kept;
+    }
+    kept.push({ ...own, children: withinBudget(children, budget) });
+  }
+  return kept;
+}
+
+function badCursor(cursor: string, lines: number): ToolError {
+  return new ToolError('INVALID_ARGUMENT', `The page has only ${lines} nodes, fewer than cursor ${cursor} says are left.`, {
+    hint: 'The page changed: call browser_snapshot without a cursor.',
+    details: { field: 'cursor', received: cursor },
+  });
+}

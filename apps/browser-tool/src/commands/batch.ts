@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { ToolError } from '../tool-error.ts';
+import { describeError } from '@model-gateway/kernel';
+import type { Command, CommandContext, CommandData } from './command.ts';
+import { parseParams, type ParamStyle } from './parse-params.ts';
+
+const OPERATIONS_MAX = 100;
+
+/** What `POST /batch` takes. */
+export const batchParams = z.object({
+  operations: z.array(z.record(z.string(), z.unknown())).min(1).max(OPERATIONS_MAX),
+  stopOnError: z.boolean().default(true),
+});
+
+interface OperationResult {
+  readonly index: number;
+  readonly name: string;
+  readonly op_type: string;
+  readonly success: boolean;
+  readonly data?: CommandData;
+  readonly error?: string;
+  readonly code?: string;
+  readonly duration_ms: number;
+}
+
+/** Runs operations one after the other; by default the first that fails is the last. */
+export async function runBatch(
+  commands: readonly Command[],
+  { operations, stopOnError }: z.output<typeof batchParams>,
+  context: CommandContext,
+  style: ParamStyle,
+): Promise<CommandData> {
+  const results: OperationResult[] = [];
+  let stoppedAt: number | undefined;
+  for (const [index, operation] of operations.entries()) {
+    const result = await runOperation(commands, operation, index, context, style);
+    results.push(result);
+    if (!result.success && stopOnError) {
+      stoppedAt = index;
+      break;
+    }
+  }
+  const failed = results.filter(({ success }) => !success).length;
+  return {
+    results,
+    completed: results.length - failed,
+    failed,
+    ...(stoppedAt === undefined ? {} : { stopped_at: stoppedAt }),
+  };
+}
+
+async function runOperation(
+  commands: readonly Command[],
+  { type, name, ...given }: Readonly<Record<string, unknown>>,
+  index: number,
+  context: CommandContext,
+  style: ParamStyle,
+): Promise<OperationResult> {
+  const start = performance.now();
+  const label = {
+    index,
+    name: typeof name === 'string' ? name : String(type),
+    op_type: String(type),
+  };
+  const took = (): { readonly duration_ms: number } => ({
+    duration_ms: Math.round(performance.now() - start),
+  });
+  try {
+    const found = findCommand(commands, type);
+    const { params } = parseParams(found, found.params, given, style);
+    const data = await found.run(params, context);
+    return { ...label, success: true, data, ...took() };
+  } catch (error) {
+    const isKnown = error instanceof ToolError;
+    const text = isKnown ? error.sentence : describeError(error);
+    return { ...label, success: false, error: text, code: isKnown ? error.code : 'INTERNAL', ...took() };
+  }
+}
+
+function findCommand(commands: readonly Command[], type: unknown): Command {
+  const possible = commands.filter(({ inBatch }) => inBatch === true);
+  const wanted = typeof type === 'string' ? type.replaceAll('_', '-') : undefined;
+  const found = possible.find(({ name }) => name === wanted);
+  if (found !== undefined) return found;
+  const allowed = possible.map(({ name }) => name);
+  throw new ToolError('INVALID_ARGUMENT', `${JSON.stringify(type) ?? 'nothing'} is no type of operation.`, {
+    hint: `Use one of ${allowed.join(', ')}.`,
+    details: { field: 'type', allowed },
+  });
+}

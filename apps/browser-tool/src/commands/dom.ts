@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { DomElement } from '../engine.ts';
+import { command, runCall, type CommandData } from './command.ts';
+
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 1_000;
+const CHARS_DEFAULT = 20_000;
+const TOOL_CHARS_DEFAULT = 8_000;
+const CHARS_MAX = 5_000_000;
+
+const maxChars = z.int().min(1).max(CHARS_MAX);
+
+export const dom = command({
+  name: 'dom',
+  http: { method: 'GET', path: '/dom' },
+  inBatch: true,
+  aliases: { target: 'selector', ref: 'selector', uid: 'selector' },
+  params: z.object({
+    selector: z.string().min(1).optional(),
+    attribute: z.string().min(1).optional(),
+    all: z.boolean().default(false),
+    computed: z.union([z.boolean(), z.string()]).default(false),
+    html: z.enum(['outer', 'inner', 'none']).default('outer'),
+    limit: z.int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
+    maxChars: maxChars.default(CHARS_DEFAULT),
+  }),
+  tool: {
+    name: 'browser_dom',
+    title: 'Query the DOM',
+    description: 'Markup, attributes, box and styles of elements.',
+    fields: ['selector', 'attribute', 'all', 'computed', 'html', 'maxChars'],
+    overrides: {
+      selector: z.string().min(1),
+      computed: z.boolean().default(false),
+      maxChars: maxChars.default(TOOL_CHARS_DEFAULT),
+    },
+    annotations: {
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: true,
+    },
+    output: { count: 'number', truncated: 'boolean' },
+    text: domText,
+  },
+  async run({ computed, ...params }, context) {
+    const { selector, attribute } = params;
+    return runCall(context, { name: 'dom' }, async (engine, call) => {
+      const request = { ...params, selector, attribute, computed: computedWish(computed) };
+      const { count, matches, truncated } = await engine.dom(request, call);
+      const [first] = matches;
+      return {
+        count,
+        ...(first === undefined ? {} : elementData(first, attribute)),
+        ...(params.all ? { matches: matches.map((each) => elementData(each, attribute)) } : {}),
+        truncated,
+      };
+    });
+  },
+});
+
+function computedWish(computed: boolean | string): boolean | readonly string[] {
+  if (typeof computed === 'boolean') return computed;
+  if (computed === '' || computed === 'false' || computed === '0') return false;
+  if (computed === 'true' || computed === '1') return true;
+  return computed.split(',').map((name) => name.trim());
+}
+
+function elementData({ value, ...element }: DomElement, attribute: string | undefined): CommandData {
+  return { ...element, ...(attribute === undefined ? {} : { attribute, value }) };
+}
+
+/** What matters of the answer, as a model reads it. */
+function domText(data: CommandData, { selector, attribute, all }: { selector?: string | undefined; attribute?: string | undefined; all: boolean }): string {
+  const count = Number(data['count']);
+  const what = selector ?? 'the document';
+  if (count === 0) return `No element fits ${what}`;
+  const shown = (all ? data['matches'] : [data]) as readonly DomElement[];
+  const lines = shown.map((element) => {
+    if (attribute !== undefined) return `[ref=${element.ref}] ${attribute}=${JSON.stringify(element.value)}`;
+    const styles = element.computed === undefined ? '' : `\n${JSON.stringify(element.computed)}`;
+    const hidden = element.visible ? '' : ' (not visible)';
+    return `[ref=${element.ref}]${hidden} ${element.html ?? element.text}${styles}`;
+  });
+  const cut = data['truncated'] === true ? '\n… truncated' : '';
+  return `${count} ${count === 1 ? 'element fits' : 'elements fit'} ${what}\n${lines.join('\n')}${cut}`;
+}

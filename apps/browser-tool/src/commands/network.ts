@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import type { NetworkRecord } from '../capture/network-log.ts';
+import { ToolError } from '../tool-error.ts';
+import { command, type CommandData } from './command.ts';
+
+const LIMIT_DEFAULT = 200;
+const LIMIT_MAX = 1_000;
+const BODY_BYTES_DEFAULT = 65_536;
+const BODY_BYTES_MAX = 10 * 1024 * 1024;
+const REDACTED = '[redacted]';
+const SECRET_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization', 'set-cookie']);
+
+export const network = command({
+  name: 'network',
+  http: { method: 'GET', path: '/network' },
+  params: z.object({
+    type: z.string().optional(),
+    status: z.string().optional(),
+    url: z.string().optional(),
+    method: z.string().optional(),
+    failed: z.boolean().optional(),
+    since: z.int().min(0).optional(),
+    limit: z.int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
+  }),
+  async run({ type, status, url, method, failed, since, limit }, { captures }) {
+    const query = {
+      limit,
+      ...(type === undefined ? {} : { type }),
+      ...(status === undefined ? {} : { status: status.split(',').map((part) => part.trim()) }),
+      ...(url === undefined ? {} : { url }),
+      ...(method === undefined ? {} : { method }),
+      ...(failed === undefined ? {} : { failed }),
+      ...(since === undefined ? {} : { since }),
+    };
+    return { ...captures.network.query(query) };
+  },
+});
+
+export const networkEntry = command({
+  name: 'network-entry',
+  http: { method: 'GET', path: '/network/:id' },
+  params: z.object({
+    id: z.string(),
+    body: z.boolean().default(false),
+    maxBytes: z.int().min(0).max(BODY_BYTES_MAX).default(BODY_BYTES_DEFAULT),
+    raw: z.boolean().default(false),
+  }),
+  async run({ id, body, maxBytes, raw }, { captures, engine }) {
+    const record = captures.network.find(id);
+    if (record === undefined) throw notKept(id);
+    const content = body ? await engine()?.responseBody(id) : undefined;
+    return { ...shownRecord(record, raw), ...bodyData(content, maxBytes) };
+  },
+});
+
+export const clearNetwork = command({
+  name: 'clear-network',
+  http: { method: 'DELETE', path: '/network' },
+  params: z.object({}),
+  run: async (_params, { captures }) => ({ cleared: captures.network.clear() }),
+});
+
+function shownRecord(record: NetworkRecord, raw: boolean): CommandData {
+  if (raw) return { ...record };
+  return {
+    ...record,
+    request_headers: redacted(record.request_headers),
+    response_headers: redacted(record.response_headers),
+  };
+}
+
+function redacted(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      SECRET_HEADERS.has(name.toLowerCase()) ? REDACTED : value,
+    ]),
+  );
+}
+
+function bodyData(
+  content: { readonly body: string; readonly isBase64: boolean } | undefined,
+  maxBytes: number,
+): CommandData {
+  if (content === undefined) return { body: null, body_base64: null, truncated: false };
+  const bytes = Buffer.from(content.body, content.isBase64 ? 'base64' : 'utf8');
+  const shown = bytes.subarray(0, maxBytes);
+  return {
+    body: content.isBase64 ? null : shown.toString('utf8'),
+    body_base64: content.isBase64 ? shown.toString('base64') : null,
+    truncated: bytes.length > maxBytes,
+  };
+}
+
+function notKept(id: string): ToolError {
+  return new ToolError('NOT_FOUND', `No request ${id} is kept.`, {
+    hint: 'GET /network lists those that are.',
+    details: { id },
+  });
+}

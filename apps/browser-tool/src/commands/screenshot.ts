@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import type { ScreenshotOutcome, ScreenshotRequest } from '../engine.ts';
+import { command, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
+import { fields, TIMEOUT_MS } from './fields.ts';
+
+const DIMENSION_DEFAULT = 1_568;
+const BYTES_MAX = 4 * 1024 * 1024;
+// Base64 makes four characters of three bytes: seven million of them.
+const BYTES_HARD_MAX = 5 * 1024 * 1024;
+
+export const screenshot = command({
+  name: 'screenshot',
+  http: { method: 'POST', path: '/screenshot' },
+  inBatch: true,
+  aliases: { ...TARGET_ALIASES, ...TIMEOUT_ALIASES },
+  soleAliases: { element: 'target' },
+  params: z.object({
+    target: fields.target.optional(),
+    fullPage: z.boolean().default(false),
+    format: z.enum(['png', 'jpeg', 'webp']).default('png'),
+    quality: z.int().min(1).max(100).optional(),
+    maxDimension: z.int().min(0).max(20_000).default(DIMENSION_DEFAULT),
+    omitBackground: z.boolean().default(false),
+    timeoutMs: fields.timeoutMs(TIMEOUT_MS),
+  }),
+  tool: {
+    name: 'browser_screenshot',
+    title: 'Screenshot',
+    description: 'A picture of the viewport, the whole page or one element.',
+    fields: ['target', 'fullPage', 'format', 'quality', 'maxDimension'],
+    annotations: {
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: true,
+    },
+    output: { mime_type: 'string', width: 'number', height: 'number' },
+    text({ width, height, mime_type: type, bytes }, { target, fullPage }) {
+      const what = target ?? (fullPage ? 'the whole page' : 'the viewport');
+      return `Screenshot of ${what}: ${String(width)}x${String(height)} ${String(type)}, ${Math.ceil(Number(bytes) / 1024)} KB`;
+    },
+  },
+  async run(params, context) {
+    const { target, quality } = params;
+    const request: ScreenshotRequest = { ...params, quality, target };
+    return runCall(context, { name: 'screenshot' }, async (engine, call) => {
+      const isCapped = params.maxDimension > 0;
+      let taken = await engine.screenshot(request, call);
+      for (const smaller of isCapped ? smallerRequests(request) : []) {
+        if (taken.bytes <= (smaller.quality === undefined ? BYTES_MAX : BYTES_HARD_MAX)) break;
+        taken = await engine.screenshot(smaller, call);
+      }
+      return shotData(taken);
+    });
+  },
+});
+
+/** What is tried for a picture that is too large to send. */
+function smallerRequests(request: ScreenshotRequest): readonly ScreenshotRequest[] {
+  const jpeg = { ...request, format: 'jpeg', omitBackground: false } as const;
+  const half = Math.floor(request.maxDimension / 2);
+  return [
+    { ...jpeg, quality: undefined },
+    { ...jpeg, quality: 50 },
+    { ...jpeg, quality: 50, maxDimension: half },
+  ];
+}
+
+function shotData({ data, mimeType, width, height, scale, bytes }: ScreenshotOutcome) {
+  return { data, mime_type: mimeType, width, height, scale, bytes };
+}

@@ -1,0 +1,106 @@
+import type { AccessibleNode } from '../engine.ts';
+
+const TEXT_CHARS_MAX = 200;
+const INDENT = '  ';
+const CURSOR = /^n(\d{1,9})$/;
+// Room for the line that says how to go on.
+const MORE_LINE_CHARS = 80;
+
+/** Roles that say nothing which the lines below them do not say. */
+const DROPPED = new Set(['document', 'generic', 'list', 'listitem', 'none', 'rowgroup', 'presentation']);
+const CELLS = new Set(['cell', 'gridcell', 'columnheader', 'rowheader']);
+
+export interface TextPage {
+  readonly text: string;
+  readonly truncated: boolean;
+}
+
+/** A page's tree as the lines that a model reads, one control or text a line. */
+export function snapshotLines(nodes: readonly AccessibleNode[]): readonly string[] {
+  return nodes.flatMap((node) => nodeLines(node, 0));
+}
+
+/** As many lines as fit, from where the cursor of the page before left off. */
+export function pageOfLines(lines: readonly string[], maxChars: number, cursor?: string): TextPage {
+  const left = Number(CURSOR.exec(cursor ?? '')?.[1] ?? lines.length);
+  const start = Math.max(0, lines.length - left);
+  const shown: string[] = [];
+  let chars = 0;
+  for (const line of lines.slice(start)) {
+    const rest = lines.length - start - shown.length;
+    const room = maxChars - (rest > 1 ? MORE_LINE_CHARS : 0);
+    if (shown.length > 0 && chars + line.length + 1 > room) {
+      shown.push(`… ${rest} more nodes, call browser_snapshot with cursor:"n${rest}"`);
+      return { text: shown.join('\n'), truncated: true };
+    }
+    shown.push(line);
+    chars += line.length + 1;
+  }
+  return { text: shown.join('\n'), truncated: false };
+}
+
+function nodeLines(node: AccessibleNode, depth: number): readonly string[] {
+  const isBare = node.ref === undefined && node.states.length === 0;
+  if (DROPPED.has(node.role) && isBare) return node.children.flatMap((child) => nodeLines(child, depth));
+  const indent = INDENT.repeat(depth);
+  if (node.role === 'row') return [`${indent}- ${rowLine(node)}`];
+  const options = optionsOf(node);
+  const [only, ...others] = node.children;
+  const isInline = options === undefined && only?.role === 'text' && others.length === 0 && node.value === undefined;
+  const value = node.value ?? (isInline ? only.name : undefined);
+  const tail = [value === undefined ? '' : clip(value), options ?? ''].filter((part) => part !== '').join(' ');
+  const line = `${indent}- ${head(node)}${tail === '' ? '' : `: ${tail}`}`;
+  if (isInline || options !== undefined) return [line];
+  return [line, ...node.children.flatMap((child) => nodeLines(child, depth + 1))];
+}
+
+/** `role "name" [state] [ref=e1]`. */
+function head({ role, name, states, ref, url, box }: AccessibleNode): string {
+  if (role === 'text') return `text: ${clip(name)}`;
+  return [
+    role,
+    ...(name === '' ? [] : [quoted(name)]),
+    ...states.map((state) => `[${state}]`),
+    ...(ref === undefined ? [] : [`[ref=${ref}]`]),
+    ...(url === undefined ? [] : [`[url=${clip(url)}]`]),
+    ...(box === undefined ? [] : [`[box=${box.join(',')}]`]),
+  ].join(' ');
+}
+
+/** The options of a select that is closed, which take no line each. */
+function optionsOf({ role, tag, children }: AccessibleNode): string | undefined {
+  if (role !== 'combobox' || tag !== 'select') return undefined;
+  const names = children.flatMap((child) => (child.role === 'group' ? child.children : [child]));
+  return clip(`(${names.map(({ name }) => name).join(', ')})`);
+}
+
+function rowLine(row: AccessibleNode): string {
+  const cells = row.children.map((child) =>
+    CELLS.has(child.role) && child.ref === undefined
+      ? inlineText(child.children, child.name)
+      : inlineText([child], ''),
+  );
+  return `${head(row)}: ${cells.join(' | ')}`;
+}
+
+/** What is in a cell, on one line. */
+function inlineText(nodes: readonly AccessibleNode[], otherwise: string): string {
+  if (nodes.length === 0) return clip(otherwise);
+  return nodes
+    .map((node) => {
+      if (node.role === 'text') return clip(node.name);
+      const inner = inlineText(node.children, '');
+      if (DROPPED.has(node.role) && node.ref === undefined) return inner;
+      const value = node.value === undefined ? inner : clip(node.value);
+      return value === '' ? head(node) : `${head(node)}: ${value}`;
+    })
+    .join(' ');
+}
+
+function quoted(text: string): string {
+  return `"${clip(text).replaceAll('"', '\\"')}"`;
+}
+
+function clip(text: string): string {
+  return text.length <= TEXT_CHARS_MAX ? text : `${text.slice(0, TEXT_CHARS_MAX - 1)}…`;
+}

@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { ToolError } from '../tool-error.ts';
+import { command, deadlineFor, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
+import { fields } from './fields.ts';
+
+const TIMEOUT_MS = 10_000;
+const PAUSE_MS_MAX = 60_000;
+const PAUSE_MS_DEFAULT = 1_000;
+
+export const waitForSelector = command({
+  name: 'wait-for-selector',
+  http: { method: 'POST', path: '/wait-for-selector' },
+  inBatch: true,
+  aliases: { ...TARGET_ALIASES, ...TIMEOUT_ALIASES },
+  params: z.object({
+    target: fields.target,
+    state: z.enum(['attached', 'visible', 'hidden', 'detached']).default('visible'),
+    timeoutMs: fields.timeoutMs(TIMEOUT_MS),
+    required: z.boolean().default(false),
+  }),
+  async run({ target, state, timeoutMs, required }, context) {
+    const options = { name: 'wait-for-selector', deadlineMs: deadlineFor(timeoutMs) };
+    return runCall(context, options, async (engine, call) => {
+      const { found, count } = await engine.waitFor({ target, state, timeoutMs }, call);
+      if (!found && required) {
+        throw new ToolError('TIMEOUT', `${JSON.stringify(target)} did not become ${state} within ${timeoutMs} ms.`, {
+          hint: 'Call browser_snapshot to see what is on the page.',
+          details: { selector: target, state, count, timeout_ms: timeoutMs },
+        });
+      }
+      return { selector: target, found, count, state, elapsed_ms: 0 };
+    });
+  },
+});
+
+/** A pause between the operations of a batch. */
+export const wait = command({
+  name: 'wait',
+  inBatch: true,
+  aliases: { durationMs: 'ms', timeoutMs: 'ms', timeMs: 'ms', duration: 'ms', timeout: 'ms', time: 'ms' },
+  params: z.object({ ms: z.int().min(0).max(PAUSE_MS_MAX).default(PAUSE_MS_DEFAULT) }),
+  async run({ ms }, { signal }) {
+    await sleep(ms, undefined, signal === undefined ? {} : { signal });
+    return { waited_ms: ms };
+  },
+});

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { ToolError } from '../tool-error.ts';
+import { command } from './command.ts';
+
+const LIMIT_DEFAULT = 200;
+const LIMIT_MAX = 500;
+
+export const webSockets = command({
+  name: 'websocket',
+  http: { method: 'GET', path: '/websocket' },
+  params: z.object({}),
+  async run(_params, { captures }) {
+    const connections = captures.webSockets.connections();
+    const active = connections.filter(({ state }) => state === 'connecting' || state === 'open');
+    return { active_count: active.length, connections };
+  },
+});
+
+export const webSocketFrames = command({
+  name: 'websocket-frames',
+  http: { method: 'GET', path: '/websocket/:id' },
+  params: z.object({
+    id: z.string(),
+    since: z.int().min(0).default(0),
+    limit: z.int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
+  }),
+  async run({ id, since, limit }, { captures }) {
+    const page = captures.webSockets.frames(id, since, limit);
+    if (page !== undefined) return { ...page };
+    throw new ToolError('NOT_FOUND', `No WebSocket ${id} is kept.`, {
+      hint: 'GET /websocket lists those that are.',
+      details: { id },
+    });
+  },
+});
+
+export const clearWebSockets = command({
+  name: 'clear-websocket',
+  http: { method: 'DELETE', path: '/websocket' },
+  params: z.object({}),
+  run: async (_params, { captures }) => ({ cleared: captures.webSockets.clear() }),
+});

@@ -1,0 +1,239 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startProcess, waitUntil, type TestProcess } from '@model-gateway/testkit';
+import { startGatewayStandIn, TOKEN, type GatewayStandIn } from './gateway-stand-in.ts';
+
+const ENGINE = fileURLToPath(new URL('./child/chat-engine.mjs', import.meta.url));
+
+let gateway: GatewayStandIn;
+let folder = '';
+const daemons: TestProcess[] = [];
+
+beforeEach(async () => {
+  gateway = await startGatewayStandIn();
+  folder = await mkdtemp(join(tmpdir(), 'gpu-agent-'));
+});
+afterEach(async () => {
+  for (const daemon of daemons.splice(0)) await daemon.stop();
+  await gateway.close();
+  await rm(folder, { recursive: true });
+});
+
+/** A configuration file with one model `m` that the little engine serves. */
+async function configFile(...args: readonly string[]): Promise<string> {
+  const file = join(folder, 'engines.json');
+  const command = [
+    ...[process.execPath, ENGINE, '--model', '{id}', '--host', '{host}', '--port', '{port}'],
+    ...args,
+  ];
+  await writeFile(
+    file,
+    JSON.stringify({ models: { m: { command, stop_timeout_secs: 1, ready_timeout_secs: 20 } } }),
+  );
+  return file;
+}
+
+async function startDaemon(...args: readonly string[]): Promise<TestProcess> {
+  const daemon = await startProcess({
+    app: 'gpu-agent',
+    args: ['--url', gateway.url, ...args],
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', AGENT_TOKEN: TOKEN },
+    readyPath: null,
+  });
+  daemons.push(daemon);
+  return daemon;
+}
+
+const connected = (): Promise<void> =>
+  waitUntil(() => gateway.frames.some(({ method }) => method === 'Agent.Heartbeat'), {
+    what: 'a heartbeat',
+  });
+
+async function deploy(...engineArgs: readonly string[]) {
+  const daemon = await startDaemon('--config', await configFile(...engineArgs));
+  await connected();
+  const answer = await gateway.call('Agent.Deploy', { model_id: 'm', stream_id: 's' });
+  return { daemon, answer, port: (answer.result as { port?: number } | undefined)?.port ?? 0 };
+}
+
+const serves = (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/v1/models`).then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+
+test('it says hello, sends heartbeats, and deploys, reports and stops a model', async () => {
+  const { port } = await deploy('--load-ms', '1200');
+  expect(gateway.frames[0]).toMatchObject({
+    method: 'Agent.Hello',
+    params: { version: '0.1.0', gpus: [], models: [], tunnel: 1 },
+  });
+  const progress = gateway.frames
+    .filter(({ method }) => method === 'Agent.Progress')
+    .map(({ params }) => params);
+  expect(progress[0]).toEqual({ stream_id: 's', model_id: 'm', status: 'loading', progress: 0 });
+  expect(progress).toContainEqual({
+    ...{ stream_id: 's', model_id: 'm', status: 'pulling', progress: 50 },
+    ...{ downloaded_bytes: 1e9, total_bytes: 4e9 },
+  });
+  expect(await serves(port)).toBe(true);
+  await waitUntil(() => gateway.models()[0]?.status === 'ready');
+  expect(gateway.models()).toEqual([{ model_id: 'm', status: 'ready', port }]);
+  // The same once more is the same model, not another one.
+  expect(await gateway.call('Agent.Deploy', { model_id: 'm', stream_id: 't' })).toMatchObject({
+    result: { port },
+  });
+  expect(await gateway.call('Agent.Stop', { model_id: 'm' })).toMatchObject({
+    result: { ok: true },
+  });
+  expect(await serves(port)).toBe(false);
+  await waitUntil(() => gateway.models().length === 0);
+  expect(await gateway.call('Agent.Stop', { model_id: 'm' })).toMatchObject({
+    result: { ok: true },
+  });
+});
+
+test.each([
+  [
+    'a model that is not configured',
+    { model_id: 'other' },
+    'this node is not configured to run this model',
+  ],
+  ['an engine that ends', { model_id: 'm' }, 'the engine ended with status 3: out of memory'],
+])('%s is answered with an error', async (_what, params, message) => {
+  await startDaemon('--config', await configFile('--broken'));
+  await connected();
+  const { error } = await gateway.call('Agent.Deploy', { ...params, stream_id: 's' });
+  expect(error).toEqual({ code: -32_000, message });
+});
+
+test('a method that it does not know is answered with -32601', async () => {
+  await startDaemon('--engine', 'ollama');
+  await connected();
+  const { error } = await gateway.call('Agent.Reboot', {});
+  expect(error).toMatchObject({ code: -32_601 });
+});
+
+test('an engine that ends by itself is reported at once', async () => {
+  const { port } = await deploy();
+  await waitUntil(() => gateway.models()[0]?.status === 'ready');
+  await fetch(`http://127.0.0.1:${port}/crash`, { method: 'POST' }).catch(() => undefined);
+  await waitUntil(() => gateway.models()[0]?.status === 'failed');
+  // It can be deployed again.
+  expect(await gateway.call('Agent.Deploy', { model_id: 'm', stream_id: 't' })).toMatchObject({
+    result: { port: expect.any(Number) as unknown },
+  });
+});
+
+describe('no engine is left running', () => {
+  const pidsOf = async (port: number) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/pids`);
+    return (await answer.json()) as readonly number[];
+  };
+  const runs = (pid: number): boolean => {
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const allGone = (pids: readonly number[]): Promise<void> =>
+    waitUntil(() => !pids.some(runs), { what: 'the end of the engine' });
+
+  test.each([
+    ['the daemon is told to stop', 'stop', []],
+    ['the daemon is killed', 'kill', []],
+    ['the daemon is killed, and the engine does not listen to SIGTERM', 'kill', ['--stubborn']],
+    ['the model is stopped, and the engine does not listen to SIGTERM', 'model', ['--stubborn']],
+  ] as const)('when %s', async (_when, how, engineArgs) => {
+    const { daemon, port } = await deploy('--with-child', ...engineArgs);
+    const pids = await pidsOf(port);
+    expect(pids.map(runs)).toEqual([true, true]);
+    if (how === 'stop') expect(await daemon.stop()).toBe(0);
+    else if (how === 'kill') await daemon.kill();
+    else await gateway.call('Agent.Stop', { model_id: 'm' });
+    await allGone(pids);
+  });
+});
+
+test('it connects again after the gateway was away, with its models still running', async () => {
+  const { port } = await deploy();
+  for (const code of [undefined, 1001, 1013]) {
+    const before = gateway.connections;
+    gateway.hangUp(code);
+    await waitUntil(() => gateway.connections === before + 1);
+  }
+  const hello = gateway.frames.findLast(({ method }) => method === 'Agent.Hello');
+  expect(hello?.params?.['models']).toEqual([{ model_id: 'm', status: 'ready', port }]);
+  expect(await serves(port)).toBe(true);
+});
+
+test.each([
+  [
+    'another process took its place',
+    4000,
+    'another process has connected with the token of this node',
+  ],
+  ['it was deregistered', 4001, 'this node was deregistered'],
+])('it ends with its engines when %s', async (_why, code, sentence) => {
+  const { daemon, port } = await deploy();
+  gateway.hangUp(code);
+  expect(await daemon.exited).toBe(1);
+  expect(daemon.output()).toMatch(new RegExp(`^gpu-agent: ${sentence}$`, 'm'));
+  expect(await serves(port)).toBe(false);
+});
+
+test('a token that the gateway does not know is the end of it', async () => {
+  const daemon = await startProcess({
+    app: 'gpu-agent',
+    args: ['--url', gateway.url, '--token', 'agt-wrong', '--engine', 'ollama'],
+    readyPath: null,
+  });
+  expect(await daemon.exited).toBe(1);
+  expect(daemon.output()).toContain('gpu-agent: the gateway does not know this token');
+});
+
+test.each([
+  ['--help', ['--help'], 0, 'Usage: gpu-agent --url'],
+  ['--version', ['--version'], 0, '0.1.0'],
+  ['no settings', [], 1, 'AGENT_URL is required'],
+  ['an unknown option', ['--colour'], 1, "Unknown option '--colour'"],
+  [
+    'an unknown engine',
+    ['--engine', 'abacus'],
+    1,
+    'AGENT_ENGINE must be one of ollama, vllm, llama.cpp',
+  ],
+  [
+    'a missing file',
+    ['--url', 'http://x', '--token', 't', '--config', '/missing.json'],
+    1,
+    'the configuration file /missing.json cannot be used',
+  ],
+])('the command line: %s', async (_what, args, status, output) => {
+  const daemon = await startProcess({ app: 'gpu-agent', args, readyPath: null });
+  expect(await daemon.exited).toBe(status);
+  expect(daemon.output()).toContain(output);
+});
+
+test('GPUs are read through nvidia-smi where there is one', async () => {
+  await writeFile(join(folder, 'nvidia-smi'), '#!/bin/sh\necho "NVIDIA L4, 23034, 512, 37"\n', {
+    mode: 0o755,
+  });
+  const daemon = await startProcess({
+    app: 'gpu-agent',
+    args: ['--url', gateway.url, '--token', TOKEN, '--engine', 'ollama'],
+    env: { PATH: `${folder}:/usr/bin:/bin` },
+    readyPath: null,
+  });
+  daemons.push(daemon);
+  await connected();
+  const gpus = [
+    { name: 'NVIDIA L4', memory_total_mb: 23_034, memory_used_mb: 512, utilization: 37 },
+  ];
+  for (const name of ['Agent.Hello', 'Agent.Heartbeat'])
+    expect(gateway.frames.find(({ method }) => method === name)?.params?.['gpus']).toEqual(gpus);
+});
