@@ -64,7 +64,12 @@ export default {
       from: { path: '^[^/]+/([^/]+)/' },
       to: {
         path: '^packages/',
-        pathNot: ['^packages/$1/', '^packages/[^/]+/src/index\\.ts$', TESTKIT_UPSTREAMS, HTTP_EXPRESS],
+        pathNot: [
+          '^packages/$1/',
+          '^packages/[^/]+/src/index\\.ts$',
+          TESTKIT_UPSTREAMS,
+          HTTP_EXPRESS,
+        ],
       },
     },
     {

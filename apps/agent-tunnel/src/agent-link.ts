@@ -78,6 +78,7 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
   }
 
   function close(code: number, reason: string): void {
+    if (socket.readyState === socket.CLOSING) return;
     if (socket.readyState !== socket.OPEN) return end(reason);
     socket.close(code, Buffer.from(reason).subarray(0, REASON_BYTES_MAX).toString());
     setTimeout(() => end(reason), CLOSE_TIMEOUT_MS).unref();

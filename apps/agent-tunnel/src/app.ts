@@ -88,6 +88,13 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
     return relay.handle(request, response);
   }
 
+  // Nodes go to another replica at once; those that are being asked through this one stay until they have answered.
+  const onStopping = (): void => {
+    door.close();
+    registry.drain();
+  };
+  stopping.addEventListener('abort', onStopping, { once: true });
+
   return {
     name: 'agent-tunnel',
     start: () => streams.start(),

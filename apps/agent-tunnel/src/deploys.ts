@@ -24,6 +24,7 @@ interface DeploysDependencies {
   /** Puts the model into service; rejects with a NodeError when it cannot be reached. */
   readonly onReady: (modelId: string, port: number) => Promise<void>;
   readonly log: Log;
+  readonly silenceMsMax?: number;
 }
 
 interface Running {
@@ -41,6 +42,7 @@ const LISTENERS_MAX = 64;
 
 export function createDeploys(dependencies: DeploysDependencies): Deploys {
   const { held, connections, calls, streams, readyPort, onReady, log } = dependencies;
+  const { silenceMsMax = SILENCE_MS_MAX } = dependencies;
   const { agentId } = held;
   const running = new Map<string, Running>();
 
@@ -50,8 +52,8 @@ export function createDeploys(dependencies: DeploysDependencies): Deploys {
     const params = { model_id: modelId, stream_id: deploy.streamId };
     const answer = agentDeployedSchema.safeParse(
       await calls.call(AGENT_METHODS.deploy, params, {
-        timeoutMs: SILENCE_MS_MAX,
-        late: `the agent reported nothing for ${SILENCE_MS_MAX / 1000} seconds`,
+        timeoutMs: silenceMsMax,
+        late: `the agent reported nothing for ${silenceMsMax / 1000} seconds`,
         signal: deploy.controller.signal,
         onStarted(prolong) {
           deploy.prolong = prolong;

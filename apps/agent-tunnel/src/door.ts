@@ -64,6 +64,7 @@ export function createDoor(dependencies: DoorDependencies): Door {
       });
     },
     close() {
+      if (isClosed) return;
       isClosed = true;
       server.close();
     },

@@ -16,6 +16,7 @@ import { createSequence } from './sequence.ts';
 export interface NodeModels {
   /** What the node says that it has. */
   report(models: readonly AgentModel[]): void;
+  ids(): readonly string[];
   readyPort(modelId: string): number | undefined;
   /** Puts a model that was just deployed into service; rejects with a NodeError when it answers nowhere. */
   add(modelId: string, port: number): Promise<void>;
@@ -125,6 +126,7 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
       );
       writeLater();
     },
+    ids: () => [...known.keys()],
     readyPort(modelId) {
       const model = known.get(modelId);
       return model?.status === READY ? (model.port ?? undefined) : undefined;

@@ -79,17 +79,22 @@ export function createNodeSession(
   }
 
   /** False when the node was deregistered in the meantime. */
-  async function claim(hello: AgentHello): Promise<boolean> {
+  async function claim(hello: AgentHello, modelIds: readonly string[]): Promise<boolean> {
     const host = hello.host ?? remoteAddress;
-    const claimed = await connections.claim({
-      ...held,
-      ...telemetryOf(hello, clock.now()),
-      version: hello.version,
-      host,
-    });
+    const claimed = await connections.claim(
+      {
+        ...held,
+        ...telemetryOf(hello, clock.now()),
+        version: hello.version,
+        host,
+        modelIds,
+      },
+      { onlineSince: since() },
+    );
     if (claimed === undefined) return false;
     await entries.put(agentAliveKey(agentId), held.connectionId, { expiresAfterMs: timeoutMs });
-    const { previous, deploys } = claimed;
+    const { previous, deploys, backends } = claimed;
+    await announcer.announce(backends);
     for (const deploy of deploys) await streams.fail(deploy, 'the agent connected anew');
     if (previous !== null && previous !== held.connectionId) sendAway(previous);
     return true;
@@ -114,7 +119,12 @@ export function createNodeSession(
     });
     // Served before it is claimed: whoever learns of the connection can reach it.
     subscription = await commands.serve(held.connectionId, (command) => connected.obey(command));
-    if (!(await claim(hello)))
+    if (
+      !(await claim(
+        hello,
+        hello.models.map(({ model_id }) => model_id),
+      ))
+    )
       return link.close(AGENT_CLOSE_CODES.deregistered, 'the agent was deregistered');
     node = connected;
     link.welcome({ agent_id: agentId, heartbeat_secs: heartbeatMs / 1000 });
@@ -139,7 +149,7 @@ export function createNodeSession(
     const isFree = current.connectionId === null || current.connectionId === held.connectionId;
     if (!isFree) return link.close(AGENT_CLOSE_CODES.replaced, 'the agent was replaced');
     log.warn({}, 'an agent had been given up and is taken back');
-    if (await claim(node.hello)) await node.models.save();
+    if (await claim(node.hello, node.models.ids())) await node.models.save();
   }
 
   function onLost(): void {

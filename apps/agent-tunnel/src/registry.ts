@@ -16,12 +16,17 @@ export interface NodeRegistry {
   readonly size: number;
   /** How many HTTP exchanges pass through. */
   readonly exchanges: number;
-  /** Says goodbye to every node; resolves when all have left. */
+  /** Says goodbye to every node once no request passes through to it, or the time is up. */
+  drain(): void;
+  /** Says goodbye to every node now; resolves when all have left. */
   stop(): Promise<void>;
 }
 
 const RECHECK_MS = 30_000;
 const CLOSE_GOING_AWAY = 1001;
+/** A second less than connections are given, so that whoever waits for an answer is told. */
+const DRAIN_MS = 29_000;
+const DRAIN_CHECK_MS = 100;
 
 export function createNodeRegistry(dependencies: TunnelDependencies): NodeRegistry {
   const sessions = new Map<string, NodeSession>();
@@ -31,6 +36,11 @@ export function createNodeRegistry(dependencies: TunnelDependencies): NodeRegist
     for (const session of sessions.values()) session.recheck();
   }, RECHECK_MS);
   recheck.unref();
+
+  let draining: NodeJS.Timeout | undefined;
+
+  const sayGoodbye = (session: NodeSession): void =>
+    session.close(CLOSE_GOING_AWAY, 'the service stops');
 
   function forget(session: NodeSession): void {
     sessions.delete(session.connectionId);
@@ -54,10 +64,21 @@ export function createNodeRegistry(dependencies: TunnelDependencies): NodeRegist
     get exchanges() {
       return [...sessions.values()].reduce((sum, { exchanges }) => sum + exchanges, 0);
     },
+    drain() {
+      const deadline = performance.now() + DRAIN_MS;
+      const closeIdle = (): void => {
+        const isLate = performance.now() > deadline;
+        for (const session of sessions.values())
+          if (isLate || session.exchanges === 0) sayGoodbye(session);
+      };
+      closeIdle();
+      draining ??= setInterval(closeIdle, DRAIN_CHECK_MS);
+    },
     async stop() {
       clearInterval(recheck);
+      clearInterval(draining);
       const leaving = [...sessions.values()];
-      for (const session of leaving) session.close(CLOSE_GOING_AWAY, 'the service stops');
+      for (const session of leaving) sayGoodbye(session);
       await Promise.all(leaving.map(({ ended }) => ended));
     },
   };

@@ -1,5 +1,5 @@
 import { newId } from '@model-gateway/kernel';
-import { agentAliveKey } from '@model-gateway/router';
+import { agentAliveKey, type HeldAgent } from '@model-gateway/router';
 import { waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { startScene, type Scene } from './scene.ts';
@@ -23,6 +23,15 @@ afterAll(async () => {
 });
 
 const ready = () => ({ models: [{ model_id: 'm', status: 'ready', port: upstream.port }] });
+const claimOf = (held: HeldAgent, at: Date) => ({
+  ...held,
+  version: '1',
+  host: '127.0.0.1',
+  gpus: [],
+  gpuUtilization: null,
+  at,
+  modelIds: [],
+});
 const isOnline = async (agentId: string) => (await scene.agent(agentId)).online;
 const canChat = async () => (await scene.chat('m')).status === 200;
 const isGone = async () => (await scene.chat('m')).status === 404;
@@ -85,14 +94,7 @@ describe('a process that held a node and died', () => {
     const { agent_id } = await scene.register(name);
     const held = { agentId: agent_id, connectionId: newId() };
     const at = new Date(Date.now() - TIMEOUT_MS - 500);
-    await database.agentConnections.claim({
-      ...held,
-      version: '1',
-      host: '127.0.0.1',
-      gpus: [],
-      gpuUtilization: null,
-      at,
-    });
+    await database.agentConnections.claim(claimOf(held, at), { onlineSince: at });
     const url = `http://127.0.0.1:${upstream.port}`;
     const models = [{ modelId: 'm', status: 'ready', port: upstream.port, url }];
     if (isAlive) {
@@ -144,10 +146,10 @@ describe('a connection that lost its node finds out with its next heartbeat', ()
     const { database } = scene.test.context;
     if (how === 'DELETE') await database.agents.remove(agent_id, { onlineSince: new Date(0) });
     else
-      await database.agentConnections.claim({
-        ...{ agentId: agent_id, connectionId: newId(), version: '1', host: 'h' },
-        ...{ gpus: [], gpuUtilization: null, at: new Date() },
-      });
+      await database.agentConnections.claim(
+        claimOf({ agentId: agent_id, connectionId: newId() }, new Date()),
+        { onlineSince: new Date(0) },
+      );
     agent.heartbeat();
     expect(await agent.closed).toMatchObject({ code });
   });

@@ -17,16 +17,20 @@ async function register(name: string): Promise<string> {
   return id;
 }
 
-async function connect(agentId: string) {
+async function connect(agentId: string, modelIds: readonly string[] = []) {
   const held = { agentId, connectionId: newId() };
-  const claimed = await database.agentConnections.claim({
-    ...held,
-    version: '2',
-    host: '10.0.0.1',
-    gpus: [],
-    gpuUtilization: null,
-    at: AT,
-  });
+  const claimed = await database.agentConnections.claim(
+    {
+      ...held,
+      version: '2',
+      host: '10.0.0.1',
+      gpus: [],
+      gpuUtilization: null,
+      at: AT,
+      modelIds,
+    },
+    PLACING,
+  );
   return { held, claimed };
 }
 
@@ -54,7 +58,7 @@ test('a registered node is found by its token, listed by name and offline until 
 test('a connection takes the node over from the one before, which then can do nothing', async () => {
   const agentId = await register('node');
   const first = await connect(agentId);
-  expect(first.claimed).toEqual({ previous: null, deploys: [] });
+  expect(first.claimed).toEqual({ previous: null, deploys: [], backends: [] });
   expect(await database.agentConnections.beginDeploy(first.held, 'm', 's1')).toBe(true);
   expect(await database.agentConnections.beginDeploy(first.held, 'm', 's2')).toBe(true);
 
@@ -62,6 +66,7 @@ test('a connection takes the node over from the one before, which then can do no
   expect(second.claimed).toEqual({
     previous: first.held.connectionId,
     deploys: [{ agentId, modelId: 'm', streams: ['s1', 's2'] }],
+    backends: [],
   });
   expect(await database.agentConnections.leave(first.held, PLACING)).toBeUndefined();
   expect(
@@ -108,6 +113,16 @@ test('the backend of a model comes with it, moves with it and goes with it', asy
   const failed = { ...ready('m'), status: 'failed' };
   expect(await saveModels(held, [failed], PLACING)).toEqual([{ name: 'agent-m', config: null }]);
   expect(await backends()).toEqual([]);
+});
+
+test('what a node no longer has when it connects anew is gone at once, and the rest stays', async () => {
+  const agentId = await register('node');
+  const { held } = await connect(agentId);
+  await database.agentConnections.saveModels(held, [ready('m'), ready('n')], PLACING);
+  const { claimed } = await connect(agentId, ['n']);
+  expect(claimed).toMatchObject({ backends: [{ name: 'agent-m', config: null }] });
+  expect(await database.agents.find(agentId)).toMatchObject({ models: [{ modelId: 'n' }] });
+  expect(await backends()).toEqual(['agent-n http://10.0.0.1:9000']);
 });
 
 test('of several nodes the one where the model became ready last serves, and the next one takes over', async () => {

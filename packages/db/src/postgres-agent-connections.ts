@@ -22,7 +22,7 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
         return row?.id;
       }),
 
-    claim: ({ agentId, connectionId, version, host, gpus, gpuUtilization, at }) =>
+    claim: ({ agentId, modelIds, gpus, at, ...node }, { onlineSince }) =>
       connection.transaction(async (queries) => {
         const [before] = await queries.$queryRaw<{ connectionId: string | null }[]>`
           SELECT connection_id AS "connectionId" FROM agent_nodes
@@ -30,18 +30,13 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
         if (before === undefined) return undefined;
         await queries.agentNode.update({
           where: { id: agentId },
-          data: {
-            connectionId,
-            version,
-            host,
-            gpus: gpuColumn(gpus),
-            gpuUtilization,
-            connectedAt: at,
-            lastHeartbeatAt: at,
-          },
+          data: { ...node, gpus: gpuColumn(gpus), connectedAt: at, lastHeartbeatAt: at },
           select: { id: true },
         });
-        return { previous: before.connectionId, deploys: await endDeploys(queries, agentId) };
+        const deploys = await endDeploys(queries, agentId);
+        const lost = await removeOthers(queries, agentId, modelIds);
+        const backends = await placeBackends(queries, lost, onlineSince);
+        return { previous: before.connectionId, deploys, backends };
       }),
 
     beat: (beats) =>
@@ -71,17 +66,10 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
       connection.transaction(async (queries) => {
         if (!(await isHeld(queries, held))) return undefined;
         const { agentId } = held;
-        const gone = await queries.$queryRaw<{ modelId: string }[]>`
-          DELETE FROM agent_models
-          WHERE agent_id = ${agentId}::uuid AND streams = '{}'
-            AND model_id <> ALL (${models.map(({ modelId }) => modelId)}::text[])
-          RETURNING model_id AS "modelId"`;
+        const modelIds = models.map(({ modelId }) => modelId);
+        const gone = await removeOthers(queries, agentId, modelIds);
         await writeModels(queries, agentId, models, redeployed);
-        return placeBackends(
-          queries,
-          [...gone, ...models].map(({ modelId }) => modelId),
-          onlineSince,
-        );
+        return placeBackends(queries, [...gone, ...modelIds], onlineSince);
       }),
 
     beginDeploy: ({ agentId, connectionId }, modelId, streamId) =>
@@ -128,6 +116,20 @@ async function isHeld(queries: Queries, { agentId, connectionId }: HeldAgent): P
     SELECT 1 FROM agent_nodes
     WHERE id = ${agentId}::uuid AND connection_id = ${connectionId}::uuid FOR NO KEY UPDATE`;
   return locked.length > 0;
+}
+
+/** Removes the models of a node that are neither among these nor being deployed; answers those. */
+async function removeOthers(
+  queries: Queries,
+  agentId: string,
+  modelIds: readonly string[],
+): Promise<readonly string[]> {
+  const removed = await queries.$queryRaw<{ modelId: string }[]>`
+    DELETE FROM agent_models
+    WHERE agent_id = ${agentId}::uuid AND streams = '{}'
+      AND model_id <> ALL (${modelIds}::text[])
+    RETURNING model_id AS "modelId"`;
+  return removed.map(({ modelId }) => modelId);
 }
 
 async function writeModels(

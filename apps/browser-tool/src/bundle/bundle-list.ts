@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { delimiter, dirname, resolve } from 'node:path';
-import { describeError } from '@model-gateway/kernel';
+import { describeError, isError } from '@model-gateway/kernel';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
 
@@ -48,6 +48,11 @@ export interface BundleConfig {
 /** Why a list of libraries cannot be read: one sentence that names the file or variable. */
 export class BundleListError extends Error {
   override readonly name = 'BundleListError';
+}
+
+/** Whether it says that a list of libraries cannot be read or shipped. */
+export function isBundleListError(thrown: unknown): boolean {
+  return isError(thrown) && thrown.name === 'BundleListError';
 }
 
 /** Reads both lists of libraries to ship. The paths of a manifest start from the manifest's own folder. */

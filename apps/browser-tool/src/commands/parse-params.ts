@@ -69,7 +69,7 @@ function fromText(given: Raw, schema: z.ZodObject): Raw {
   return Object.fromEntries(
     Object.entries(given).map(([key, value]) => {
       const property = properties[key];
-      const type = typeof property === 'object' ? property.type : undefined;
+      const type = typeof property === 'object' ? String(property.type) : undefined;
       return [key, typeof value === 'string' ? valueOf(value, type) : value];
     }),
   );

@@ -14,7 +14,7 @@ import { parseKeyPress } from '../cdp/keys.ts';
 import { elementText, notReadyError } from '../session/not-ready.ts';
 import { ToolError } from '../tool-error.ts';
 import { beginAction, settleAction } from './ffi-navigation.ts';
-import { queryOf, type FfiSession } from './ffi-session.ts';
+import { queryOf, refOf, type FfiSession } from './ffi-session.ts';
 import { clickElement, insertText, pressKey } from './page-actions.ts';
 
 const SCRIPT_MARGIN_MS = 5_000;
@@ -120,13 +120,6 @@ async function focus(session: FfiSession, target: string, timeoutMs: number, cal
   return before;
 }
 
-async function refOf(session: FfiSession, target: string, call: Call): Promise<string> {
-  const query = await queryOf(session, target, call);
-  const found = await session.channel.agent('locate', { query, scroll: false }, call);
-  if (!found.ok) throw notReadyError(target, found, 0);
-  return found.element.ref;
-}
-
 async function enterText(
   session: FfiSession,
   text: string,
@@ -135,7 +128,10 @@ async function enterText(
 ): Promise<void> {
   if ((await session.native.tryCall('type', { text, slowly }, call)) !== undefined) return;
   if (!slowly || text === '') {
-    await session.channel.run(`() => (${String(insertText)})(${JSON.stringify(text)})`, call);
+    await session.channel.run(
+      `(state) => (${String(insertText)})(state, ${JSON.stringify(text)})`,
+      call,
+    );
     return;
   }
   for (const character of text)
@@ -146,7 +142,10 @@ async function press(session: FfiSession, key: string, call: Call): Promise<void
   const { key: pressed, held } = parseKeyPress(key);
   if ((await session.native.tryCall('press', { key }, call)) !== undefined) return;
   const parameters = { key: pressed.key, code: pressed.code, modifiers: held };
-  await session.channel.run(`() => (${String(pressKey)})(${JSON.stringify(parameters)})`, call);
+  await session.channel.run(
+    `(state) => (${String(pressKey)})(state, ${JSON.stringify(parameters)})`,
+    call,
+  );
 }
 
 /** Runs an action on an element. That the document goes away in the middle is what many actions are for. */

@@ -8,7 +8,8 @@ import { createEventTaker } from './engine-events.ts';
 import { startEngineHost, type EngineHost } from './engine-host.ts';
 import { clickFfi, pressFfi, scrollFfi, typeFfi } from './ffi-actions.ts';
 import { navigateFfi, traverseFfi } from './ffi-navigation.ts';
-import { domFfi, evaluateFfi, screenshotFfi, snapshotFfi, waitForFfi } from './ffi-reading.ts';
+import { evaluateFfi } from './ffi-evaluate.ts';
+import { domFfi, screenshotFfi, snapshotFfi, waitForFfi } from './ffi-reading.ts';
 import type { FfiSession } from './ffi-session.ts';
 import type { OpenProblem } from './host-messages.ts';
 import { createNativeCalls, notSupported } from './native-calls.ts';
@@ -40,29 +41,25 @@ export async function createFfiEngine(
     current?.notes.dialogs.push(dialog);
     context.captures.events.publish('dialog', dialog);
   };
-  const takeEvent = createEventTaker({
-    captures: context.captures,
-    onDialog: takeDialog,
-    onCrash: (reason) => {
-      context.captures.events.publish('crash', { reason });
-      void host.close().then(() => context.onEnd(reason));
-    },
-  });
+  let ended: Promise<void> | undefined;
+  const end = (): Promise<void> =>
+    (ended ??= (async () => {
+      await host.close();
+      await removeProfile(profile);
+      guard?.done();
+    })());
+  const fall = (reason: string): void => {
+    context.captures.events.publish('crash', { reason });
+    context.onEnd(reason);
+    void end();
+  };
   const host = startEngineHost({
     log: context.log,
-    onEvent: takeEvent,
-    onEnd: (reason) => {
-      context.captures.events.publish('crash', { reason });
-      context.onEnd(reason);
-    },
+    onEvent: createEventTaker({ captures: context.captures, onDialog: takeDialog, onCrash: fall }),
+    onEnd: fall,
     ...(hostProgram === undefined ? {} : { program: hostProgram }),
   });
   const guard = host.pid === null ? undefined : startGuard(profile, host.pid);
-  const end = async (): Promise<void> => {
-    await host.close();
-    await removeProfile(profile);
-    guard?.done();
-  };
   const capabilities = await open(host, browser, context, profile).catch(async (error: unknown) => {
     await end();
     throw error;
@@ -92,7 +89,6 @@ export async function createFfiEngine(
       current = call;
       return run(session, request, call);
     };
-  let ended: Promise<void> | undefined;
   return {
     protocol: 'ffi',
     status: () => ({ version: browser.backend, pid: host.pid, sandbox: false, viewport }),
@@ -122,7 +118,7 @@ export async function createFfiEngine(
     responseBody: () => Promise.resolve(undefined),
     // A page that hangs makes the library hang, which is then given up as a whole.
     revive: () => Promise.resolve(false),
-    close: () => (ended ??= end()),
+    close: end,
   };
 }
 

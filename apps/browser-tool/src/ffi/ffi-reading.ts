@@ -1,12 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Script } from 'node:vm';
+import { imageSize } from '../cdp/image-size.ts';
 import type {
-  AccessibleNode,
   Call,
   DomOutcome,
   DomRequest,
-  EvaluateOutcome,
-  EvaluateRequest,
   ScreenshotOutcome,
   ScreenshotRequest,
   SnapshotOutcome,
@@ -14,45 +11,13 @@ import type {
   WaitOutcome,
   WaitRequest,
 } from '../engine.ts';
-import { jsonForm } from '../page-scripts/json-value.ts';
 import { notReadyError } from '../session/not-ready.ts';
 import { ToolError } from '../tool-error.ts';
 import { queryOf, type FfiSession } from './ffi-session.ts';
 import { notSupported } from './native-calls.ts';
 
 const POLL_MS = 100;
-const DEPTH_MAX = 12;
 const NODES_MAX = 50_000;
-const PNG_SIZE_AT = 16;
-const SCRIPT_MARGIN_MS = 1_000;
-
-/** Evaluates a caller's function or expression. */
-export async function evaluateFfi(
-  session: FfiSession,
-  { source, args, target, awaitPromise, timeoutMs }: EvaluateRequest,
-  call: Call,
-): Promise<EvaluateOutcome> {
-  const element =
-    target === undefined
-      ? ''
-      : `state.agent.elementOf(${JSON.stringify(await refOf(session, target, call))}), `;
-  const body = `async (state) => {
-    const given = ${expressionOf(source)};
-    const made = typeof given === 'function' ? given(${element}...${JSON.stringify(args)}) : given;
-    const value = ${awaitPromise ? 'await made' : 'made'};
-    return { ...(${String(jsonForm)})(value, ${DEPTH_MAX}), type: value === null ? 'null' : typeof value };
-  }`;
-  const result = await session.channel.run(body, call, timeoutMs + SCRIPT_MARGIN_MS);
-  const problem = result.ok ? result.answer.error : result.failure;
-  if (!result.ok || problem !== undefined) throw evaluationFailed(problem ?? {});
-  const { json, truncated, type } = result.answer.value as {
-    readonly json?: string;
-    readonly truncated: boolean;
-    readonly type: string;
-  };
-  const value: unknown = json === undefined ? undefined : JSON.parse(json);
-  return { result: value, type, truncated };
-}
 
 /** Elements as the DOM has them. */
 export async function domFfi(
@@ -70,7 +35,7 @@ export async function domFfi(
 /** The page as an outline of roles and names. */
 export async function snapshotFfi(
   session: FfiSession,
-  { target, urls, boxes, depth, interactive }: SnapshotRequest,
+  { target, urls, boxes }: SnapshotRequest,
   call: Call,
 ): Promise<SnapshotOutcome> {
   const { channel } = session;
@@ -78,22 +43,7 @@ export async function snapshotFfi(
   const tree = await channel.agent('tree', { query, urls, boxes, nodesMax: NODES_MAX }, call);
   if (!tree.ok) throw notReadyError(target ?? '', tree, 0);
   const address = await channel.agent('address', undefined, call);
-  const shown = interactive ? onlyInteractive(tree.nodes) : tree.nodes;
-  return { ...address, nodes: cutAt(shown, depth ?? Infinity), truncated: tree.truncated };
-}
-
-function onlyInteractive(nodes: readonly AccessibleNode[]): readonly AccessibleNode[] {
-  return nodes.flatMap((node) => {
-    const children = onlyInteractive(node.children);
-    return node.ref === undefined ? children : [{ ...node, children }];
-  });
-}
-
-function cutAt(nodes: readonly AccessibleNode[], depth: number): readonly AccessibleNode[] {
-  return nodes.map((node) => ({
-    ...node,
-    children: depth <= 1 ? [] : cutAt(node.children, depth - 1),
-  }));
+  return { ...address, nodes: tree.nodes, truncated: tree.truncated };
 }
 
 /** Waits until an element is as wanted, or until the time is over. */
@@ -136,12 +86,13 @@ export async function screenshotFfi(
     omit_background: omitBackground,
   };
   const bytes = Buffer.from(await session.native.screenshot(params, call));
-  if (bytes.length < PNG_SIZE_AT + 8) throw new ToolError('INTERNAL', 'the engine made no PNG.');
+  const size = imageSize(bytes);
+  if (size === undefined) throw new ToolError('INTERNAL', 'the engine made no PNG.');
   return {
     data: bytes.toString('base64'),
     mimeType: 'image/png',
-    width: bytes.readUInt32BE(PNG_SIZE_AT),
-    height: bytes.readUInt32BE(PNG_SIZE_AT + 4),
+    width: size[0],
+    height: size[1],
     scale,
     bytes: bytes.length,
   };
@@ -167,35 +118,4 @@ async function areaOf(
   const result = await session.channel.run(`() => ${size}`, call);
   const [width = 0, height = 0] = result.ok ? (result.answer.value as readonly number[]) : [];
   return { x: 0, y: 0, width, height };
-}
-
-async function refOf(session: FfiSession, target: string, call: Call): Promise<string> {
-  const query = await queryOf(session, target, call);
-  const found = await session.channel.agent('locate', { query, scroll: false }, call);
-  if (!found.ok) throw notReadyError(target, found, 0);
-  return found.element.ref;
-}
-
-/** Statements are no expression; only the page itself can run them then. */
-function expressionOf(source: string): string {
-  const wrapped = `(${source}\n)`;
-  try {
-    // Only its grammar is looked at; nothing runs here.
-    new Script(`async () => ${wrapped}`);
-    return wrapped;
-  } catch {
-    return `(0, eval)(${JSON.stringify(source)})`;
-  }
-}
-
-function evaluationFailed(problem: {
-  readonly name?: string | undefined;
-  readonly message?: string | undefined;
-  readonly stack?: string | undefined;
-}): ToolError {
-  const { name = 'Error', message = 'it gave no reason', stack = '' } = problem;
-  return new ToolError('EVALUATION_FAILED', `${name}: ${message}.`, {
-    hint: 'Correct the script and evaluate it again.',
-    details: { name, message, stack, line: null, column: null },
-  });
 }

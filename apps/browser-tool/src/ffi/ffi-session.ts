@@ -2,6 +2,7 @@ import type { Captures } from '../capture/captures.ts';
 import type { Call } from '../engine.ts';
 import type { PageQuery } from '../page-scripts/find-elements.ts';
 import type { RefBook } from '../session/ref-book.ts';
+import { notReadyError } from '../session/not-ready.ts';
 import { parseTarget } from '../session/target.ts';
 import { ToolError } from '../tool-error.ts';
 import type { NativeCalls } from './native-calls.ts';
@@ -40,4 +41,12 @@ export async function queryOf(
     `${query.ref} belonged to ${issued.url} which is no longer loaded (now ${now.url}).`,
     { hint: 'Call browser_snapshot for fresh refs.', details: { target } },
   );
+}
+
+/** The ref of the one element that a target means. */
+export async function refOf(session: FfiSession, target: string, call: Call): Promise<string> {
+  const query = await queryOf(session, target, call);
+  const found = await session.channel.agent('locate', { query, scroll: false }, call);
+  if (!found.ok) throw notReadyError(target, found, 0);
+  return found.element.ref;
 }

@@ -15,6 +15,8 @@ export interface PageState {
   readonly dialogs: Array<{ type: string; message: string; action: string }>;
   /** How the next dialogs are answered. */
   answer: { readonly accept: boolean | undefined; readonly promptText: string | undefined };
+  /** Edits where the caret is, as if typed: with the events that typing causes. */
+  edit(command: 'delete' | 'forwardDelete' | 'insertText' | 'selectAll', text?: string): boolean;
   /** Whether the document was asked to make way for another one. */
   isLeaving: boolean;
 }
@@ -27,6 +29,8 @@ export function createPageState(agent: PageState['agent'], answersDialogs: boole
     dialogs: [],
     answer: { accept: undefined, promptText: undefined },
     isLeaving: false,
+    // oxlint-disable-next-line no-deprecated -- There is no other way by which the page notices.
+    edit: (command, text) => document.execCommand(command, false, text),
   };
   addEventListener('beforeunload', () => {
     state.isLeaving = true;
@@ -34,7 +38,8 @@ export function createPageState(agent: PageState['agent'], answersDialogs: boole
   if (!answersDialogs) return state;
   const note = (type: string, message: unknown, isAccepted: boolean): void => {
     const action = isAccepted ? 'accepted' : 'dismissed';
-    state.dialogs.push({ type, message: String(message ?? '').slice(0, 2_000), action });
+    const text = typeof message === 'string' ? message : (JSON.stringify(message) ?? '');
+    state.dialogs.push({ type, message: text.slice(0, 2_000), action });
   };
   window.alert = (message?: unknown) => note('alert', message, true);
   window.confirm = (message?: string) => {
@@ -102,14 +107,14 @@ export function clickElement(element: Element, parameters: ClickParameters): voi
 }
 
 /** Puts text where the caret is, in the place of what is selected, with the events that typing causes. */
-export function insertText(text: string): void {
+export function insertText(state: PageState, text: string): void {
   let focused = document.activeElement;
-  while (focused?.shadowRoot?.activeElement != null) focused = focused.shadowRoot.activeElement;
+  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
   if (text === '') {
-    document.execCommand('delete');
+    state.edit('delete');
     return;
   }
-  if (document.execCommand('insertText', false, text)) return;
+  if (state.edit('insertText', text)) return;
   if (focused instanceof HTMLInputElement || focused instanceof HTMLTextAreaElement) {
     focused.setRangeText(
       text,
@@ -135,9 +140,9 @@ export interface KeyParameters {
 }
 
 /** Presses a key on what has the focus, and does what browsers do for the keys that matter most. */
-export function pressKey({ key, code, modifiers }: KeyParameters): void {
+export function pressKey(state: PageState, { key, code, modifiers }: KeyParameters): void {
   let focused: Element = document.activeElement ?? document.body;
-  while (focused.shadowRoot?.activeElement != null) focused = focused.shadowRoot.activeElement;
+  while (focused.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
   const isCommand = modifiers.includes('Control') || modifiers.includes('Meta');
   const send = (type: string): boolean =>
     focused.dispatchEvent(
@@ -155,7 +160,7 @@ export function pressKey({ key, code, modifiers }: KeyParameters): void {
     );
   const actions: Record<string, () => void> = {
     Enter: () => {
-      if (focused instanceof HTMLTextAreaElement) document.execCommand('insertText', false, '\n');
+      if (focused instanceof HTMLTextAreaElement) state.edit('insertText', '\n');
       else if (focused instanceof HTMLInputElement) submitForm(focused);
       else if (focused instanceof HTMLElement && focused.matches('a[href], button, summary'))
         focused.click();
@@ -166,10 +171,10 @@ export function pressKey({ key, code, modifiers }: KeyParameters): void {
         focused.matches('button, summary, input[type=checkbox], input[type=radio]')
       )
         focused.click();
-      else document.execCommand('insertText', false, ' ');
+      else state.edit('insertText', ' ');
     },
-    Backspace: () => void document.execCommand('delete'),
-    Delete: () => void document.execCommand('forwardDelete'),
+    Backspace: () => state.edit('delete'),
+    Delete: () => state.edit('forwardDelete'),
     Escape: () => document.querySelector('dialog:modal')?.dispatchEvent(new Event('cancel')),
     PageDown: () => scrollBy({ top: innerHeight, behavior: 'instant' }),
     PageUp: () => scrollBy({ top: -innerHeight, behavior: 'instant' }),
@@ -182,9 +187,9 @@ export function pressKey({ key, code, modifiers }: KeyParameters): void {
   };
   if (send('keydown')) {
     if (key.length === 1 || key === 'Enter') send('keypress');
-    if (isCommand && key.toLowerCase() === 'a') document.execCommand('selectAll');
+    if (isCommand && key.toLowerCase() === 'a') state.edit('selectAll');
     else if (actions[key] !== undefined) actions[key]();
-    else if (key.length === 1 && !isCommand) document.execCommand('insertText', false, key);
+    else if (key.length === 1 && !isCommand) state.edit('insertText', key);
   }
   send('keyup');
 }

@@ -25,7 +25,7 @@ const envelopeShape = z.object({
       action: z.enum(['accepted', 'dismissed']),
     }),
   ),
-  value: z.unknown(),
+  value: z.unknown().optional(),
   error: z.object({ name: z.string(), message: z.string(), stack: z.string() }).optional(),
 });
 

@@ -1,6 +1,6 @@
 import type { Log } from '@model-gateway/kernel';
 import type { Captures } from '../capture/captures.ts';
-import type { BrowserEngine, Call, CallNotes, DialogAnswer, EngineStatus } from '../engine.ts';
+import type { BrowserEngine, Call, CallNotes, DialogAnswer, EngineStatus, PageAddress } from '../engine.ts';
 import type { ResolvedBrowser } from '../resolve/index.ts';
 import { ToolError } from '../tool-error.ts';
 import { createQueue } from './queue.ts';
@@ -52,6 +52,8 @@ export interface BrowserSession {
   settled(): Promise<void>;
   /** The engine if there is one now; for what needs no turn. */
   engine(): BrowserEngine | undefined;
+  /** Where the page was after the last call that said so. */
+  lastAddress(): PageAddress | undefined;
   close(): Promise<void>;
 }
 
@@ -76,6 +78,7 @@ export function createBrowserSession({ captures, log, resolve, launch }: Session
   let isLost = false;
   // The last call ended so that the tab may hang.
   let isSuspect = false;
+  let lastAddress: PageAddress | undefined;
 
   async function start(): Promise<BrowserEngine> {
     resolved = await resolve();
@@ -125,6 +128,7 @@ export function createBrowserSession({ captures, log, resolve, launch }: Session
     try {
       const call: Call = { signal, notes, dialog: options.dialog, promptText: options.promptText };
       const result = await work(current, call);
+      lastAddress = addressIn(result) ?? lastAddress;
       return { result, notes, restarted };
     } catch (error) {
       const failed = asToolError(error, options);
@@ -152,6 +156,7 @@ export function createBrowserSession({ captures, log, resolve, launch }: Session
       await starting?.catch(() => undefined);
     },
     engine: () => engine,
+    lastAddress: () => lastAddress,
     async close() {
       closing.abort(new ToolError('BROWSER_CRASHED', 'The tool is ending.'));
       await starting?.catch(() => undefined);
@@ -159,6 +164,12 @@ export function createBrowserSession({ captures, log, resolve, launch }: Session
       engine = undefined;
     },
   };
+}
+
+function addressIn(result: unknown): PageAddress | undefined {
+  if (typeof result !== 'object' || result === null) return undefined;
+  const { url, title } = result as Partial<PageAddress>;
+  return typeof url === 'string' && typeof title === 'string' ? { url, title } : undefined;
 }
 
 /** Waits at most as long as the call may take; what is waited for goes on. */

@@ -23,7 +23,10 @@ export interface AgentConnections {
   /** The node that a token belongs to. */
   authenticate(tokenHash: string): Promise<string | undefined>;
   /** Gives a node to a new connection; undefined when the node is gone. */
-  claim(claim: AgentClaim): Promise<ClaimedAgent | undefined>;
+  claim(
+    claim: AgentClaim,
+    options: Pick<PlacementOptions, 'onlineSince'>,
+  ): Promise<ClaimedAgent | undefined>;
   /** Notes heartbeats; answers the connections that still hold their nodes. */
   beat(beats: readonly AgentBeat[]): Promise<ReadonlySet<string>>;
   /** Ends a connection; undefined when it had lost its node before. */
@@ -60,15 +63,16 @@ export interface AgentTelemetry {
 export interface AgentClaim extends HeldAgent, AgentTelemetry {
   readonly version: string;
   readonly host: string;
+  /** The models that the node still has; it lost the others. */
+  readonly modelIds: readonly string[];
 }
 
 export interface AgentBeat extends HeldAgent, AgentTelemetry {}
 
-export interface ClaimedAgent {
+/** What the coming of a connection means to others: deployments of the one before it have ended with that. */
+export interface ClaimedAgent extends Departure {
   /** The connection that held it before. */
   readonly previous: string | null;
-  /** Deployments that ended with that one. */
-  readonly deploys: readonly BrokenDeploy[];
 }
 
 /** A model and where the gateway reaches it; null while that is not known. */

@@ -1,0 +1,98 @@
+import { silentLog } from '@model-gateway/kernel';
+import type { PlacedBackend, ReachableModel } from '@model-gateway/router';
+import { waitUntil } from '@model-gateway/testkit';
+import { createNodeModels } from './node-models.ts';
+import type { Located } from './reach.ts';
+
+const DIRECT: Located = { url: 'http://node:1', isTunnelled: false };
+const THROUGH: Located = { url: 'http://tunnel/internal', isTunnelled: true };
+const READY = { model_id: 'm', status: 'ready', port: 1 };
+
+function setUp() {
+  const saved: (readonly ReachableModel[])[] = [];
+  const located: Located[] = [DIRECT];
+  const state = { isThere: true, isHeld: true, lost: 0, isStoreAway: false };
+  const announced: { readonly names: readonly string[]; readonly isProbed: boolean }[] = [];
+  const models = createNodeModels({
+    held: { agentId: 'a', connectionId: 'c' },
+    connections: {
+      async saveModels(_held, reachable) {
+        if (state.isStoreAway) throw new Error('away');
+        saved.push(reachable);
+        return state.isHeld ? reachable.map(placedOf) : undefined;
+      },
+    },
+    announcer: {
+      async announce(backends, { isProbed = false } = {}) {
+        if (backends.length > 0)
+          announced.push({ names: backends.map(({ name }) => name), isProbed });
+      },
+    },
+    reach: {
+      locate: async () => located.at(-1),
+      isThere: async () => state.isThere,
+    },
+    onlineSince: () => new Date(0),
+    defaultPort: null,
+    onLost: () => {
+      state.lost += 1;
+    },
+    log: silentLog,
+  });
+  return { models, saved, located, announced, state };
+}
+
+const placedOf = ({ modelId, url }: ReachableModel): PlacedBackend => ({
+  name: modelId,
+  config:
+    url === null
+      ? null
+      : { name: modelId, type: 'agent', url, apiKey: null, models: [], capabilities: null },
+});
+
+test('what the node reports is written down once, until it reports something else', async () => {
+  const { models, saved, announced } = setUp();
+  models.report([READY]);
+  models.report([READY]);
+  await waitUntil(() => saved.length === 1);
+  expect(saved[0]).toEqual([{ modelId: 'm', status: 'ready', port: 1, url: DIRECT.url }]);
+  expect(announced).toEqual([{ names: ['m'], isProbed: true }]);
+  models.report([READY]);
+  models.report([{ ...READY, status: 'failed' }]);
+  await waitUntil(() => saved.length === 2);
+  expect(saved[1]).toEqual([{ modelId: 'm', status: 'failed', port: 1, url: null }]);
+  expect(announced.at(-1)).toEqual({ names: ['m'], isProbed: false });
+});
+
+test('a model that no longer answers at its node is looked for anew', async () => {
+  const { models, saved, located, state } = setUp();
+  models.report([READY]);
+  await waitUntil(() => saved.length === 1);
+  models.recheck();
+  state.isThere = false;
+  located.push(THROUGH);
+  models.recheck();
+  await waitUntil(() => {
+    models.recheck();
+    return saved.length > 1;
+  });
+  expect(saved.at(-1)).toMatchObject([{ url: THROUGH.url }]);
+});
+
+test('what could not be written down is written with the next report', async () => {
+  const { models, saved, state } = setUp();
+  state.isStoreAway = true;
+  models.report([READY]);
+  await waitUntil(() => {
+    models.report([READY]);
+    state.isStoreAway = false;
+    return saved.length === 1;
+  });
+});
+
+test('a connection that lost its node says so', async () => {
+  const { models, state } = setUp();
+  state.isHeld = false;
+  models.report([READY]);
+  await waitUntil(() => state.lost === 1);
+});

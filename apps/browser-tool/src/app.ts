@@ -1,0 +1,81 @@
+import { systemClock, type Log } from '@model-gateway/kernel';
+import { createCaptures } from './capture/captures.ts';
+import { sweepProfiles } from './cdp/profile.ts';
+import type { CommandContext } from './commands/command.ts';
+import type { BrowserToolConfig } from './config.ts';
+import type { Viewport } from './engine.ts';
+import { resolveBrowser } from './resolve/index.ts';
+import { createBrowserSession, type BrowserSession, type RunCall } from './session/browser-session.ts';
+import { createRefBook } from './session/ref-book.ts';
+import { checkUrl } from './session/url-policy.ts';
+
+const VIEWPORT_DEFAULT: Viewport = [1280, 720];
+
+/** What can be built into the tool and is. */
+export const FEATURES = ['auto-fetch', 'runtime-fetch', 'foreign-engine'] as const;
+
+/** One browser and everything that is done with it; the faces speak to this. */
+export interface BrowserTool {
+  readonly session: BrowserSession;
+  readonly config: BrowserToolConfig;
+  readonly proxy: string | undefined;
+  readonly startedAt: number;
+  /** What commands work with, for one caller. */
+  context(signal: AbortSignal | undefined, run?: RunCall): CommandContext;
+  close(): Promise<void>;
+}
+
+interface ToolOptions {
+  readonly config: BrowserToolConfig;
+  readonly log: Log;
+  /** Where the pages' traffic goes through. */
+  readonly proxy: string | undefined;
+}
+
+/** Puts the tool together. The browser is started by the first command, or by `session.warmUp()`. */
+export function createBrowserTool({ config, log, proxy }: ToolOptions): BrowserTool {
+  const captures = createCaptures(systemClock);
+  const refs = createRefBook();
+  const policy = { allowFile: config.allowFile, allowedOrigins: config.allowedOrigins };
+  const session = createBrowserSession({
+    captures,
+    log,
+    resolve: async () => {
+      await sweepProfiles(log);
+      return resolveBrowser(config.resolve, log);
+    },
+    launch: async (resolved, hooks) => {
+      const context = {
+        captures,
+        refs,
+        log,
+        viewport: VIEWPORT_DEFAULT,
+        proxy,
+        allowedOrigins: config.allowedOrigins,
+        startUrl: checkUrl(config.startUrl, policy),
+        ...hooks,
+      };
+      // The engines are large, and a process needs one of them.
+      if (resolved.kind === 'cdp') {
+        const { launchCdpEngine } = await import('./cdp/engine.ts');
+        return launchCdpEngine(resolved, context);
+      }
+      const { createFfiEngine } = await import('./ffi/ffi-engine.ts');
+      return createFfiEngine(resolved, context);
+    },
+  });
+  return {
+    session,
+    config,
+    proxy,
+    startedAt: Date.now(),
+    context: (signal, run = session.run) => ({
+      run,
+      captures,
+      engine: session.engine,
+      checkUrl: (text) => checkUrl(text, policy),
+      signal,
+    }),
+    close: () => session.close(),
+  };
+}

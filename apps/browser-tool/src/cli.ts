@@ -1,0 +1,95 @@
+import { parseArgs } from 'node:util';
+
+/** What `--help` prints. */
+export const USAGE = `Usage: browser-tool <command> [options]
+
+A browser for AI agents and scripts.
+
+Commands:
+  debug --port <port>   serve the HTTP API on 127.0.0.1 (port 0 takes a free one)
+        --proxy <url>   send the pages' traffic through an http, https or socks5 proxy
+        --host <addr>   listen elsewhere; needs BROWSER_TOKEN and BROWSER_ALLOWED_HOSTS
+  mcp                   speak the Model Context Protocol on standard input and output
+        --proxy <url>   as above; BROWSER_DOWNLOAD_PROXY without it
+  bundle [file]         report the shared libraries that a browser needs
+
+Options:
+  --help      this text
+  --version   the version
+
+Exit status: 0 when all went well, 1 when it could not start, 2 for arguments that make no sense.
+`;
+
+export const EXIT_OK = 0;
+export const EXIT_FAILED = 1;
+export const EXIT_USAGE = 2;
+
+/** What the command line asks for. */
+export type Invocation =
+  | { readonly kind: 'help' | 'version' }
+  | { readonly kind: 'debug'; readonly port: number; readonly host: string; readonly proxy: string | undefined }
+  | { readonly kind: 'mcp'; readonly proxy: string | undefined }
+  | { readonly kind: 'bundle'; readonly args: readonly string[] }
+  | { readonly kind: 'problem'; readonly message: string };
+
+const PORT_MAX = 65_535;
+const LOOPBACK = '127.0.0.1';
+const PROXY_SCHEMES = ['http:', 'https:', 'socks5:'];
+
+/** Reads the arguments after the program's name. */
+export function parseCommandLine(args: readonly string[]): Invocation {
+  // `pnpm start -- mcp` passes the dashes on.
+  const [command, ...rest] = args[0] === '--' ? args.slice(1) : args;
+  if (command === undefined) return { kind: 'problem', message: 'which command?' };
+  if (command === '--help' || command === '-h' || command === 'help') return { kind: 'help' };
+  if (command === '--version' || command === '-V') return { kind: 'version' };
+  if (command === 'bundle') return { kind: 'bundle', args: rest };
+  if (command !== 'debug' && command !== 'mcp') {
+    return { kind: 'problem', message: `there is no command ${JSON.stringify(command)}` };
+  }
+  try {
+    return command === 'debug' ? parseDebug(rest) : parseMcp(rest);
+  } catch (error) {
+    return { kind: 'problem', message: (error as Error).message };
+  }
+}
+
+function parseDebug(args: readonly string[]): Invocation {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      port: { type: 'string' },
+      host: { type: 'string', default: LOOPBACK },
+      proxy: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) return { kind: 'help' };
+  const port = Number(values.port ?? Number.NaN);
+  if (values.port === undefined) return { kind: 'problem', message: 'debug needs --port <port>' };
+  if (!Number.isInteger(port) || port < 0 || port > PORT_MAX) {
+    return { kind: 'problem', message: `--port must be a number from 0 to ${PORT_MAX}, not ${JSON.stringify(values.port)}` };
+  }
+  return checkProxy(values.proxy) ?? { kind: 'debug', port, host: values.host, proxy: values.proxy };
+}
+
+function parseMcp(args: readonly string[]): Invocation {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { proxy: { type: 'string' }, help: { type: 'boolean', short: 'h', default: false } },
+  });
+  if (values.help) return { kind: 'help' };
+  return checkProxy(values.proxy) ?? { kind: 'mcp', proxy: values.proxy };
+}
+
+function checkProxy(proxy: string | undefined): Invocation | undefined {
+  if (proxy === undefined) return undefined;
+  const url = URL.canParse(proxy) ? new URL(proxy) : undefined;
+  if (url === undefined || !PROXY_SCHEMES.includes(url.protocol)) {
+    return { kind: 'problem', message: '--proxy must be an http://, https:// or socks5:// URL' };
+  }
+  if (url.protocol === 'socks5:' && url.username !== '') {
+    return { kind: 'problem', message: 'browsers log in to no socks5 proxy: use one without a password, or an http proxy' };
+  }
+  return undefined;
+}

@@ -1,0 +1,79 @@
+import { arch, homedir, platform } from 'node:os';
+import {
+  flag,
+  list,
+  loadConfig,
+  LOG_LEVELS,
+  oneOf,
+  optional,
+  setting,
+  text,
+  withDefault,
+  type Environment,
+} from '@model-gateway/kernel';
+import { z } from 'zod';
+import type { BundleConfig } from './bundle/bundle-list.ts';
+import { bundleSettings } from './bundle/bundle-settings.ts';
+import { resolveConfigFrom, resolveSettings } from './resolve/index.ts';
+
+const origins = z
+  .string()
+  .transform((value) => value.split(',').map((entry) => entry.trim()).filter((entry) => entry !== ''))
+  .refine((entries) => entries.every(isOrigin), 'origins such as https://example.com, separated by commas')
+  .transform((entries) => entries.map((entry) => new URL(entry).origin));
+
+function isOrigin(entry: string): boolean {
+  return URL.canParse(entry) && /^https?:$/.test(new URL(entry).protocol);
+}
+
+/** Everything that the tool reads from its environment. */
+export const processSettings = {
+  startUrl: setting('BROWSER_URL', withDefault(text(), 'about:blank'), {
+    description: 'The page that the browser shows at its start.',
+    defaultText: '`about:blank`',
+  }),
+  allowFile: setting('BROWSER_ALLOW_FILE', withDefault(flag(), false), {
+    description: 'Whether `file:` addresses may be opened.',
+    defaultText: '`false`',
+  }),
+  allowedOrigins: setting('BROWSER_ALLOWED_ORIGINS', withDefault(origins, []), {
+    description: 'The origins that pages may talk to, redirects and sub-resources included; unset allows all.',
+    defaultText: 'all',
+  }),
+  token: setting('BROWSER_TOKEN', optional(text()), {
+    description: 'The bearer token that every request to `debug` must carry; needed off loopback.',
+    defaultText: 'none',
+    secret: true,
+  }),
+  allowedHosts: setting('BROWSER_ALLOWED_HOSTS', withDefault(list(), []), {
+    description: 'Host names, beside loopback ones, under which `debug` answers; needed off loopback.',
+    defaultText: 'none',
+  }),
+  logLevel: setting('BROWSER_LOG_LEVEL', withDefault(oneOf(...LOG_LEVELS), 'warn'), {
+    description: 'The least grave level that is logged, to standard error.',
+    defaultText: '`warn`',
+  }),
+  ...resolveSettings,
+  ...bundleSettings,
+};
+
+/** What the tool is set up with. */
+export type BrowserToolConfig = ReturnType<typeof readBrowserToolConfig>;
+
+/** Reads the configuration of a process of the browser tool. */
+export function readBrowserToolConfig(environment: Environment = process.env) {
+  const config = loadConfig(processSettings, environment);
+  const machine = { os: platform(), architecture: arch(), home: homedir(), executable: process.execPath };
+  return {
+    ...config,
+    resolve: resolveConfigFrom(config, environment, machine),
+    // npm and pnpm run scripts in the package's folder and say here where they were called.
+    workingDirectory: environment['INIT_CWD'] ?? process.cwd(),
+  };
+}
+
+/** Reads which libraries are shipped, for whoever needs nothing else. */
+export function readBundleConfig(environment: Environment = process.env): BundleConfig {
+  const config = loadConfig(bundleSettings, environment);
+  return { ...config, workingDirectory: environment['INIT_CWD'] ?? process.cwd() };
+}

@@ -1,0 +1,1 @@
+export { createFfiEngine } from './ffi-engine.ts';

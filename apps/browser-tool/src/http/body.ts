@@ -1,0 +1,29 @@
+import type { Request } from 'express';
+import { ToolError } from '../tool-error.ts';
+
+const BODY_BYTES_MAX = 1024 * 1024;
+
+/** The JSON of a request, whatever it calls itself; nothing at all is an empty object. */
+export async function readJsonBody(request: Request): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES_MAX) {
+      throw new ToolError('PAYLOAD_TOO_LARGE', `The body is larger than ${BODY_BYTES_MAX} bytes.`, {
+        hint: 'Send less, or split it into several calls.',
+        details: { bytes_max: BODY_BYTES_MAX },
+      });
+    }
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString('utf8').trim();
+  if (text === '') return {};
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ToolError('INVALID_JSON', `The body is no JSON: ${(error as Error).message}.`, {
+      hint: 'Send a JSON object, such as {"url": "https://example.com"}.',
+    });
+  }
+}

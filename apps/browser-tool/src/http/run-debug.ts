@@ -1,0 +1,45 @@
+import { createLog, StartupError } from '@model-gateway/kernel';
+import { createBrowserTool } from '../app.ts';
+import { EXIT_OK } from '../cli.ts';
+import { readBrowserToolConfig } from '../config.ts';
+import { endRequested } from '../process/end-requested.ts';
+import { parseBackend } from '../resolve/index.ts';
+import { startDebugServer } from './server.ts';
+
+interface DebugOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly proxy: string | undefined;
+}
+
+const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
+
+/** Serves the HTTP API until a signal comes, and answers the exit status. */
+export async function runDebug({ port, host, proxy }: DebugOptions): Promise<number> {
+  const config = readBrowserToolConfig();
+  parseBackend(config.backend);
+  checkHost(host, config);
+  const log = createLog({
+    level: config.logLevel,
+    app: 'browser-tool',
+    destination: { write: (line) => void process.stderr.write(line) },
+  });
+  const end = endRequested();
+  const tool = createBrowserTool({ config, log, proxy });
+  const server = await startDebugServer({ tool, host, port, log });
+  process.stdout.write(`browser-tool listens on http://${host.includes(':') ? `[${host}]` : host}:${server.port}\n`);
+  tool.session.warmUp();
+  await end;
+  await Promise.all([server.close(), tool.close()]);
+  return EXIT_OK;
+}
+
+/** Off loopback anybody could drive the browser, so that a token and the names of the server are needed. */
+function checkHost(
+  host: string,
+  { token, allowedHosts }: { readonly token: string | undefined; readonly allowedHosts: readonly string[] },
+): void {
+  if (LOOPBACK.includes(host)) return;
+  if (token !== undefined && allowedHosts.length > 0) return;
+  throw new StartupError(`--host ${host} is not loopback: set BROWSER_TOKEN and BROWSER_ALLOWED_HOSTS`);
+}

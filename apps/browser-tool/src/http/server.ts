@@ -1,0 +1,175 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { describeError, StartupError, type Log } from '@model-gateway/kernel';
+import type { BrowserTool } from '../app.ts';
+import { batchParams, runBatch } from '../commands/batch.ts';
+import type { Command, CommandData } from '../commands/command.ts';
+import { commands } from '../commands/index.ts';
+import { parseParams, type ParamStyle } from '../commands/parse-params.ts';
+import { HTTP_STATUS, ToolError } from '../tool-error.ts';
+import { checkAccess } from './access.ts';
+import { readJsonBody } from './body.ts';
+import { streamEvents } from './events.ts';
+import { healthData, infoData } from './info.ts';
+
+const BODY_STYLE: ParamStyle = { isSnake: true, isStrict: false, isText: false };
+const QUERY_STYLE: ParamStyle = { isSnake: true, isStrict: false, isText: true };
+
+interface ServerOptions {
+  readonly tool: BrowserTool;
+  readonly host: string;
+  readonly port: number;
+  readonly log: Log;
+}
+
+/** The debug server: every command as an HTTP route. */
+export interface DebugServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Listens and answers. */
+export async function startDebugServer({ tool, host, port, log }: ServerOptions): Promise<DebugServer> {
+  const stopping = new AbortController();
+  const app = createApp({ tool, log, port: () => addressOf(server).port, stopping: stopping.signal });
+  const server = createServer(app);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) =>
+      reject(new StartupError(`cannot listen on ${host}:${port}: ${describeError(error)}`)),
+    );
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: addressOf(server).port,
+    async close() {
+      stopping.abort();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function addressOf(server: Server): AddressInfo {
+  return server.address() as AddressInfo;
+}
+
+interface AppOptions {
+  readonly tool: BrowserTool;
+  readonly log: Log;
+  readonly port: () => number;
+  readonly stopping: AbortSignal;
+}
+
+function createApp({ tool, log, port, stopping }: AppOptions): Express {
+  const { token, allowedHosts } = tool.config;
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use((request: Request, response: Response, next: NextFunction) => {
+    response.setHeader('cache-control', 'no-store');
+    response.setHeader('x-content-type-options', 'nosniff');
+    checkAccess(request.headers, { port, allowedHosts, token });
+    next();
+  });
+  const routes: Route[] = [
+    { method: 'GET', path: '/health', answer: () => healthData(tool) },
+    { method: 'GET', path: '/info', answer: () => infoData(tool, port()) },
+    { method: 'POST', path: '/batch', answer: (request, signal) => batch(tool, request, signal) },
+    ...commands.flatMap((each) => (each.http === undefined ? [] : [commandRoute(tool, each, each.http)])),
+  ];
+  for (const { method, path, answer } of routes) {
+    app[method === 'GET' ? 'get' : method === 'POST' ? 'post' : 'delete'](
+      path,
+      async (request: Request, response: Response) => {
+        const data = await answer(request, goneSignal(response));
+        sendData(request, response, data);
+      },
+    );
+  }
+  app.get('/events', (request, response) =>
+    streamEvents(tool.session.captures.events, request, response, stopping),
+  );
+  const listed = [...routes.map(({ method, path }) => [method, path] as const), ['GET', '/events'] as const];
+  for (const path of new Set(listed.map(([, each]) => each))) {
+    app.all(path, (request, response) => {
+      const allowed = listed.filter(([, each]) => each === path).map(([method]) => method);
+      response.setHeader('allow', allowed.join(', '));
+      throw new ToolError('METHOD_NOT_ALLOWED', `${request.path} does not answer ${request.method}.`, {
+        hint: `Use ${allowed.join(' or ')}.`,
+        details: { allowed },
+      });
+    });
+  }
+  app.use((request: Request) => {
+    throw new ToolError('NOT_FOUND', `There is no ${request.method} ${request.path}.`, {
+      hint: 'details.routes lists what there is.',
+      details: { routes: listed.map((route) => route.join(' ')) },
+    });
+  });
+  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+    sendError(response, error, log);
+  });
+  return app;
+}
+
+interface Route {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  answer(request: Request, signal: AbortSignal): CommandData | Promise<CommandData>;
+}
+
+function commandRoute(tool: BrowserTool, command: Command, { method, path }: NonNullable<Command['http']>): Route {
+  return {
+    method,
+    path,
+    async answer(request, signal) {
+      const isQuery = method !== 'POST';
+      const given = isQuery ? { ...request.query, ...request.params } : await readJsonBody(request);
+      const style = isQuery ? QUERY_STYLE : BODY_STYLE;
+      const { params, ignored } = parseParams(command, command.params, given, style);
+      const data = await command.run(params, tool.context(signal));
+      return ignored.length === 0 ? data : { ...data, ignored_fields: ignored };
+    },
+  };
+}
+
+async function batch(tool: BrowserTool, request: Request, signal: AbortSignal): Promise<CommandData> {
+  const { params } = parseParams({ name: 'batch' }, batchParams, await readJsonBody(request), BODY_STYLE);
+  return tool.session.exclusive((run) => runBatch(commands, params, tool.context(signal, run), BODY_STYLE));
+}
+
+/** Aborted when the caller hangs up before its answer. */
+function goneSignal(response: Response): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}
+
+function sendData(request: Request, response: Response, data: CommandData): void {
+  const { data: image, mime_type: type } = data;
+  const wantsImage = /(^|,)\s*image\//.test(request.headers.accept ?? '');
+  if (wantsImage && typeof image === 'string' && typeof type === 'string') {
+    response.type(type).send(Buffer.from(image, 'base64'));
+    return;
+  }
+  response.json({ ok: true, data });
+}
+
+function sendError(response: Response, error: unknown, log: Log): void {
+  if (response.headersSent) {
+    response.end();
+    return;
+  }
+  const known = error instanceof ToolError ? error : new ToolError('INTERNAL', describeError(error), { cause: error });
+  if (known.code === 'INTERNAL') log.error({ error }, 'a request failed');
+  response.status(HTTP_STATUS[known.code]).json({
+    ok: false,
+    error: known.sentence,
+    code: known.code,
+    ...(known.hint === undefined ? {} : { hint: known.hint }),
+    ...(known.details === undefined ? {} : { details: known.details }),
+  });
+}

@@ -1,0 +1,41 @@
+#!/usr/bin/env node
+import { EXIT_FAILED, EXIT_OK, EXIT_USAGE, parseCommandLine, USAGE, type Invocation } from './cli.ts';
+import { ToolError } from './tool-error.ts';
+
+// Each command loads only what it needs: an MCP client waits for the first answer of a process that just started.
+async function run(invocation: Invocation): Promise<number> {
+  switch (invocation.kind) {
+    case 'help':
+      process.stdout.write(USAGE);
+      return EXIT_OK;
+    case 'version': {
+      const { TOOL_VERSION } = await import('./version.ts');
+      process.stdout.write(`${TOOL_VERSION}\n`);
+      return EXIT_OK;
+    }
+    case 'debug': {
+      const { runDebug } = await import('./http/run-debug.ts');
+      return runDebug(invocation);
+    }
+    case 'mcp': {
+      const { runMcp } = await import('./mcp/run-mcp.ts');
+      return runMcp(invocation);
+    }
+    case 'bundle': {
+      const { runBundle } = await import('./bundle/run-bundle.ts');
+      return runBundle(invocation.args);
+    }
+    case 'problem':
+      process.stderr.write(`browser-tool: ${invocation.message}\n\n${USAGE}`);
+      return EXIT_USAGE;
+  }
+}
+
+run(parseCommandLine(process.argv.slice(2))).then(
+  (status) => process.exit(status),
+  (error: unknown) => {
+    const message = error instanceof ToolError ? `${error.code}: ${error.sentence}` : String(error);
+    process.stderr.write(`browser-tool: ${message}\n`);
+    process.exit(EXIT_FAILED);
+  },
+);

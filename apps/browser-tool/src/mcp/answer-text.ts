@@ -1,0 +1,62 @@
+import type { CommandData, ToolFace } from '../commands/command.ts';
+import type { DialogReport, DownloadReport } from '../engine.ts';
+
+interface Counts {
+  readonly errors: number;
+  readonly warnings: number;
+}
+
+/** Which answers say where the page is: those of tools that read or move it. */
+const PLACES = new Set([
+  'browser_navigate',
+  'browser_navigate_back',
+  'browser_navigate_forward',
+  'browser_snapshot',
+  'browser_click',
+  'browser_type',
+  'browser_press_key',
+]);
+
+/** The answer of a tool as a model reads it: what was done, where the page is, and what happened besides. */
+export function answerText<Params>(
+  tool: Pick<ToolFace<Params>, 'name' | 'text'>,
+  data: CommandData,
+  params: Params,
+  counts: Counts,
+): string {
+  const told = tool.text(data, params);
+  const lines = [...(PLACES.has(tool.name) ? placeLines(data, counts) : []), ...noteLines(data)];
+  // A snapshot is long: where the page is comes first.
+  if (tool.name === 'browser_snapshot') return [...lines, '', told].join('\n');
+  const snapshot = data['snapshot'];
+  const tail = typeof snapshot === 'string' ? ['', snapshot] : [];
+  return [told, ...lines, ...tail].join('\n');
+}
+
+function placeLines(data: CommandData, { errors, warnings }: Counts): readonly string[] {
+  const { url, title, status, status_text: statusText } = data;
+  const isWell = typeof status !== 'number' || (status >= 200 && status < 300);
+  return [
+    `- Page URL: ${String(url)}`,
+    `- Page Title: ${String(title)}`,
+    ...(isWell ? [] : [`- HTTP status: ${status}${typeof statusText === 'string' ? ` ${statusText}` : ''}`]),
+    ...(errors + warnings > 0 ? [`- Console: ${errors} errors, ${warnings} warnings`] : []),
+  ];
+}
+
+function noteLines(data: CommandData): readonly string[] {
+  const dialogs = (data['dialogs'] ?? []) as readonly DialogReport[];
+  const downloads = (data['downloads'] ?? []) as readonly DownloadReport[];
+  const tab = data['opened_tab'] as { readonly url: string } | undefined;
+  return [
+    ...dialogs.map(dialogLine),
+    ...downloads.map(({ filename, url }) => `- Download: ${filename} was denied (${url})`),
+    ...(tab === undefined ? [] : [`- Opened tab: ${tab.url} is the active page now`]),
+    ...(data['restarted'] === true ? ['- Browser: it was restarted; pages and refs of before are gone'] : []),
+  ];
+}
+
+function dialogLine({ type, message, action }: DialogReport): string {
+  const advice = action === 'dismissed' ? ' (pass dialog:"accept" to accept)' : '';
+  return `- Dialog: ${type} ${JSON.stringify(message)} was ${action}${advice}`;
+}

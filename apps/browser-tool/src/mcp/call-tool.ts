@@ -1,0 +1,111 @@
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { BrowserTool } from '../app.ts';
+import { a11y } from '../commands/a11y.ts';
+import type { CommandContext, CommandData } from '../commands/command.ts';
+import { parseParams } from '../commands/parse-params.ts';
+import type { PageAddress } from '../engine.ts';
+import type { RunCall } from '../session/browser-session.ts';
+import { ToolError } from '../tool-error.ts';
+import { answerText } from './answer-text.ts';
+import { toolParams, type ToolCommand } from './tool-list.ts';
+
+const STYLE = { isSnake: false, isStrict: true, isText: false } as const;
+const RESULT_CHARS_MAX = 20_000;
+
+/** Runs a tool. What goes wrong is an answer too, which a model can read and act upon. */
+export async function callTool(
+  command: ToolCommand,
+  given: unknown,
+  openTool: () => Promise<BrowserTool>,
+  signal: AbortSignal,
+): Promise<CallToolResult> {
+  try {
+    const label = { ...command, name: command.tool.name };
+    const { params: asked } = parseParams(label, toolParams(command), given ?? {}, STYLE);
+    const params = command.params.parse({ ...asked, ...command.tool.fixed }) as CommandData;
+    const tool = await openTool();
+    const { data, address } = await run(tool, command, params, signal);
+    return success(command, { ...address, ...data }, params, tool);
+  } catch (error) {
+    return failure(error);
+  }
+}
+
+interface Ran {
+  readonly data: CommandData;
+  readonly address: Partial<PageAddress>;
+}
+
+async function run(tool: BrowserTool, command: ToolCommand, params: CommandData, signal: AbortSignal): Promise<Ran> {
+  const wantsSnapshot = command.tool.canSnapshot === true && params['includeSnapshot'] === true;
+  if (!wantsSnapshot) return runAlone(tool, command, params, tool.context(signal));
+  return tool.session.exclusive(async (runCall) => {
+    const context = tool.context(signal, runCall);
+    const { data, address } = await runAlone(tool, command, params, context);
+    const { text } = await a11y.run(a11y.params.parse({ format: 'text' }), context);
+    return { data: { ...data, snapshot: text }, address };
+  });
+}
+
+/** Every answer says where the page is, also those of commands that do not ask. */
+async function runAlone(
+  { session }: BrowserTool,
+  command: ToolCommand,
+  params: CommandData,
+  context: CommandContext,
+): Promise<Ran> {
+  let address: Partial<PageAddress> = {};
+  const withAddress: RunCall = (options, work) =>
+    context.run(options, async (engine, call) => {
+      const result = await work(engine, call);
+      const isKnown = typeof result === 'object' && result !== null && 'url' in result;
+      if (!isKnown) address = await engine.address(call);
+      return result;
+    });
+  const data = await command.run(params, { ...context, run: withAddress });
+  return { data, address: 'url' in data || 'url' in address ? address : (session.lastAddress() ?? {}) };
+}
+
+function success(
+  { tool: face }: ToolCommand,
+  data: CommandData,
+  params: CommandData,
+  { session }: BrowserTool,
+): CallToolResult {
+  const text = answerText(face, data, params, session.captures.console.counts());
+  const { data: image, mime_type: mimeType } = data;
+  if (typeof image === 'string' && typeof mimeType === 'string') {
+    const { data: _image, ...rest } = data;
+    return {
+      content: [
+        { type: 'text', text },
+        { type: 'image', data: image, mimeType },
+      ],
+      structuredContent: { ok: true, ...rest },
+    };
+  }
+  return { content: [{ type: 'text', text }], structuredContent: { ok: true, ...clipped(data) } };
+}
+
+/** A result of a script may be larger than what a model should be given. */
+function clipped(data: CommandData): CommandData {
+  if (!('result' in data)) return data;
+  const json = JSON.stringify(data['result']) ?? '';
+  if (json.length <= RESULT_CHARS_MAX) return data;
+  return { ...data, result: `${json.slice(0, RESULT_CHARS_MAX)}…`, truncated: true };
+}
+
+function failure(error: unknown): CallToolResult {
+  const known = error instanceof ToolError ? error : new ToolError('INTERNAL', String(error));
+  return {
+    isError: true,
+    content: [{ type: 'text', text: `${known.code}: ${known.sentence}` }],
+    structuredContent: {
+      ok: false,
+      code: known.code,
+      error: known.sentence,
+      ...(known.hint === undefined ? {} : { hint: known.hint }),
+      ...(known.details === undefined ? {} : { details: known.details }),
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { BrowserTool } from '../app.ts';
+import { EXIT_OK } from '../cli.ts';
+import { commands } from '../commands/index.ts';
+import { endRequested } from '../process/end-requested.ts';
+import { TOOL_VERSION } from '../version.ts';
+import { callTool } from './call-tool.ts';
+import { openTool } from './open-tool.ts';
+import { toolCommands, toolListing } from './tool-list.ts';
+
+const CLOSE_TIMEOUT_MS = 800;
+
+/** Speaks MCP on standard input and output until the client leaves, and answers the exit status. */
+export async function runMcp({ proxy }: { readonly proxy: string | undefined }): Promise<number> {
+  const tools = toolCommands(commands);
+  let opening: Promise<BrowserTool> | undefined;
+  const open = (): Promise<BrowserTool> => (opening ??= openTool(proxy));
+
+  const { server } = new McpServer(
+    { name: 'browser-tool', version: TOOL_VERSION },
+    { capabilities: { tools: {} } },
+  );
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(toolListing) }));
+  server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: given } }, { signal }) => {
+    const command = tools.find(({ tool }) => tool.name === name);
+    if (command === undefined) {
+      const known = tools.map(({ tool }) => tool.name).join(', ');
+      throw new McpError(ErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}; there are ${known}.`);
+    }
+    return callTool(command, given, open, signal);
+  });
+  // Only now, so that the client has its answer before the machine is busy with a browser.
+  server.oninitialized = () => {
+    open().then(
+      ({ session }) => session.warmUp(),
+      () => undefined,
+    );
+  };
+  const end = Promise.race([clientGone(), endRequested()]);
+  await server.connect(new StdioServerTransport());
+  await end;
+  await Promise.race([
+    opening?.then((tool) => tool.close()).catch(() => undefined),
+    new Promise((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS)),
+  ]);
+  return EXIT_OK;
+}
+
+/** Settles when the client closed its side. */
+function clientGone(): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdin.once('end', resolve);
+    process.stdin.once('close', resolve);
+    process.stdout.on('error', () => resolve());
+  });
+}

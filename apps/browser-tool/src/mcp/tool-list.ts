@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { Command, OutputField, ToolFace } from '../commands/command.ts';
+
+type Tool = ToolFace<Readonly<Record<string, unknown>>>;
+
+/** A command that is also a tool. */
+export interface ToolCommand extends Command {
+  readonly tool: Tool;
+}
+
+/** Those commands that are tools, in the order in which they are listed. */
+export function toolCommands(commands: readonly Command[]): readonly ToolCommand[] {
+  return commands.filter((command): command is ToolCommand => command.tool !== undefined);
+}
+
+/** What a tool takes. */
+export function toolParams({ params, tool }: ToolCommand): z.ZodObject {
+  const own = tool.fields.map((field) => [field, params.shape[field]] as const);
+  return z.object({ ...Object.fromEntries(own), ...tool.overrides });
+}
+
+/** The tool as `tools/list` shows it. Every word of it is read by a model at every start, so that there are few. */
+export function toolListing(command: ToolCommand) {
+  const { name, title, description, annotations, output } = command.tool;
+  return {
+    name,
+    description,
+    inputSchema: inputSchema(toolParams(command)),
+    outputSchema: outputSchema(output),
+    annotations: { title, ...annotations },
+  };
+}
+
+interface JsonSchema {
+  type?: string | undefined;
+  properties?: Record<string, JsonSchema> | undefined;
+  required?: string[] | undefined;
+  items?: JsonSchema | undefined;
+  [keyword: string]: unknown;
+}
+
+// Limits that only an absurd value would meet are checked, but not told.
+const TOLD = ['type', 'enum', 'default', 'description', 'items'] as const;
+const MINIMUM_TOLD_MAX = 1;
+const MAXIMUM_TOLD_MAX = 10_000;
+
+function inputSchema(params: z.ZodObject) {
+  const { properties = {}, required = [] } = z.toJSONSchema(params, {
+    io: 'input',
+    unrepresentable: 'any',
+  }) as JsonSchema;
+  const told = Object.entries(properties).map(([name, schema]) => [name, toldOf(schema)] as const);
+  return {
+    type: 'object' as const,
+    properties: Object.fromEntries(told),
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  };
+}
+
+function toldOf(schema: JsonSchema): JsonSchema {
+  const kept = TOLD.filter((keyword) => schema[keyword] !== undefined).map((keyword) => [
+    keyword,
+    keyword === 'items' ? toldOf(schema.items ?? {}) : schema[keyword],
+  ]);
+  const { minimum, maximum } = schema;
+  const isRange = minimum === MINIMUM_TOLD_MAX && maximum === MAXIMUM_TOLD_MAX;
+  return { ...Object.fromEntries(kept), ...(isRange ? { minimum, maximum } : {}) } as JsonSchema;
+}
+
+/** It also fits what a failure answers: `{ok: false, code, error, hint, details}`. */
+function outputSchema(fields: Readonly<Record<string, OutputField>>) {
+  const base = { ok: 'boolean', url: 'string', title: 'string' };
+  const properties = Object.entries({ ...base, ...fields }).map(([name, type]) => [name, { type }] as const);
+  return {
+    type: 'object' as const,
+    properties: Object.fromEntries(properties),
+    required: ['ok'],
+  };
+}
