@@ -35,7 +35,18 @@ extern "C" {
 
 typedef struct browser_engine browser_engine;
 
-/* {"type":"console|network|websocket|dialog|navigated|crashed",…}; the text is read before the callback returns. */
+/*
+ * One event as JSON; the text is read before the callback returns. Fields with a question mark may be left out, ids are the engine's own.
+ *   {"type":"console","level":"error|warning|info|debug","text":…,"source?":"console|exception|network|worker|security",
+ *    "url?":…,"line?":1,"column?":1,"stack?":…}
+ *   {"type":"network","id":…,"event":"started|finished|failed","url?":…,"method?":…,"resource?":"document|fetch|…","status?":200,
+ *    "size?":0,"error?":…,"request_headers?":{…},"response_headers?":{…},"post_data?":…}
+ *   {"type":"websocket","id":…,"event":"created|opened|frame|closed|failed","url?":…,"direction?":"sent|received","opcode?":1,
+ *    "payload?":… (base64 where the opcode is not 1),"error?":…}
+ *   {"type":"dialog","kind":"alert|confirm|prompt|beforeunload","message?":…,"action":"accepted|dismissed"}
+ *   {"type":"navigated","url":…}
+ *   {"type":"crashed","reason?":…}
+ */
 typedef void (*browser_event_cb)(void *user, const char *event_json);
 
 /* BROWSER_ENGINE_ABI of the header that the library was built with. */
@@ -44,7 +55,10 @@ BROWSER_ENGINE_API uint32_t browser_engine_abi(void);
 /* "firefox" or "servo". */
 BROWSER_ENGINE_API const char *browser_engine_id(void);
 
-/* A JSON array, such as ["navigate","evaluate","screenshot","events","click"]. */
+/*
+ * A JSON array, such as ["navigate","evaluate","screenshot","events"]. Two words matter: "events" says that the engine tells of every
+ * navigation itself, and "dialog" that it answers dialogs itself; without it the tool answers them in the page.
+ */
 BROWSER_ENGINE_API const char *browser_engine_capabilities(void);
 
 /* Options: {"url":…,"proxy":…,"viewport":{"width":…,"height":…},"user_data_dir":…}. NULL and {"code":…,"message":…} on failure. */
@@ -62,7 +76,14 @@ BROWSER_ENGINE_API int browser_engine_evaluate(browser_engine *engine, const cha
 BROWSER_ENGINE_API int browser_engine_screenshot(browser_engine *engine, const char *params_json, unsigned char **png,
                                                  size_t *len);
 
-/* Anything else, by name: click, type, press, back, forward, reload, resize, a11y, version, … */
+/*
+ * Anything else, by name; BROWSER_ENGINE_NOT_SUPPORTED for what the engine does not know. The tool asks for
+ *   click {"x":…,"y":…,"button":"left|middle|right","double":false,"modifiers":["Shift",…]}, in pixels of the viewport
+ *   type {"text":…,"slowly":false}, into what has the focus, in the place of what is selected
+ *   press {"key":"Control+A"}
+ *   back {}, forward {}, reload {}; a failure with the code "NO_HISTORY" says that there is no such page
+ *   resize {"width":…,"height":…,"device_scale_factor":null,"mobile":false}
+ */
 BROWSER_ENGINE_API int browser_engine_call(browser_engine *engine, const char *method, const char *params_json,
                                            char **result_json);
 

@@ -40,9 +40,9 @@ export function createBrowserTool({ config, log, proxy }: ToolOptions): BrowserT
   const session = createBrowserSession({
     captures,
     log,
-    resolve: async () => {
+    resolve: async (signal) => {
       await sweepProfiles(log);
-      return resolveBrowser(config.resolve, log);
+      return resolveBrowser(config.resolve, log, signal);
     },
     launch: async (resolved, hooks) => {
       const context = {

@@ -19,9 +19,11 @@ export async function temporaryFolder(): Promise<{
 export async function startStandalone(
   dataDir: string,
   env: Readonly<Record<string, string>> = {},
+  port?: number,
 ): Promise<TestProcess> {
   const standalone = await startProcess({
     app: 'standalone',
+    ...(port === undefined ? {} : { port }),
     env: { PATH, SERVICE_DATA_DIR: dataDir, ...env },
     readyTimeoutMs: START_TIMEOUT_MS,
   });

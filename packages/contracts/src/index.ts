@@ -90,3 +90,4 @@ export {
   sessionOwnerKey,
 } from './rpc/sessions.ts';
 export { usageEventSchema, type UsageEvent } from './usage-event.ts';
+export { readUsage } from './rest/read-usage.ts';

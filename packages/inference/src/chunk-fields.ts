@@ -1,8 +1,9 @@
-import { tokenUsageSchema, type TokenUsage } from '@model-gateway/contracts';
+import { readUsage, type TokenUsage } from '@model-gateway/contracts';
 
 /** Whether a chunk carries usage and nothing else: clients that did not ask for it are spared it. */
 export function isUsageOnly(chunk: unknown): boolean {
-  return usageOf(chunk) !== undefined && choicesOf(chunk).length === 0;
+  const usage = property(chunk, 'usage');
+  return usage !== undefined && usage !== null && choicesOf(chunk).length === 0;
 }
 
 /** The error that an upstream put into its stream, as text. */
@@ -37,10 +38,7 @@ export function isFirstChoice(choice: unknown): boolean {
 
 /** What a chunk says the request took. */
 export function usageOf(chunk: unknown): TokenUsage | undefined {
-  const usage = property(chunk, 'usage');
-  if (usage === undefined || usage === null) return undefined;
-  const parsed = tokenUsageSchema.safeParse(usage);
-  return parsed.success ? parsed.data : undefined;
+  return readUsage(property(chunk, 'usage'));
 }
 
 /** The choices of a chunk. */

@@ -48,7 +48,8 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         backend: surface,
         prompt_tokens: usage.prompt_tokens,
         completion_tokens: usage.completion_tokens,
-        total_tokens: usage.total_tokens,
+        // The sum, whatever an upstream adds to its own.
+        total_tokens: usage.prompt_tokens + usage.completion_tokens,
         cost: cost === undefined ? prices.costOf(model, usage) : cost,
         ref_id: refId,
         created_at: new Date(clock.now()).toISOString(),

@@ -4,10 +4,12 @@ import { optional, setting, text } from '@model-gateway/kernel';
 export const bundleSettings = {
   bundleLibs: setting('BROWSER_BUNDLE_LIBS', optional(text()), {
     description:
-      'Shared libraries to ship with the tool, separated as in PATH; the build copies them to `dist/lib`.',
+      'Shared libraries to ship, separated as in PATH; the build copies them to `dist/lib`.',
+    defaultText: 'none',
   }),
   bundleManifest: setting('BROWSER_BUNDLE_MANIFEST', optional(text()), {
     description:
-      'A TOML file of `[[lib]]` tables (`path`, `optional`, `target_os`) that name more libraries to ship.',
+      'A TOML file of `[[lib]]` tables (`path`, `optional`, `target_os`) with more libraries to ship.',
+    defaultText: 'none',
   }),
 };

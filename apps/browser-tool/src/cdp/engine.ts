@@ -39,6 +39,7 @@ export async function launchCdpEngine(
   const { viewport, signal, log, proxy } = context;
   const chromium = await launchChromium({
     executable: resolved.executable,
+    libraryFolder: resolved.libraryFolder,
     viewport,
     proxyServer: proxy === undefined ? undefined : proxyServer(proxy),
     signal,

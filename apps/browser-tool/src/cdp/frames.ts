@@ -108,7 +108,8 @@ export function createFrameTree(): FrameTree {
       switch (event.method) {
         case 'Page.frameAttached':
           if (!frames.has(event.params.frameId)) {
-            frames.set(event.params.frameId, newFrame(event.params, sessionId));
+            const { frameId, parentFrameId } = event.params;
+            frames.set(frameId, newFrame(frameId, parentFrameId, sessionId));
           }
           break;
         case 'Page.frameNavigated':
@@ -124,6 +125,8 @@ export function createFrameTree(): FrameTree {
           const { id, uniqueId, name, auxData } = event.params.context;
           const { frameId, isDefault } = (auxData ?? {}) as { frameId?: string; isDefault?: boolean };
           if (frameId === undefined) break;
+          // A session tells its contexts before it is asked for its frames.
+          if (!frames.has(frameId)) frames.set(frameId, newFrame(frameId, undefined, sessionId));
           if (isDefault === true) change(frameId, { mainContext: { id, uniqueId } });
           else if (name === AGENT_WORLD) change(frameId, { agentContext: { id, uniqueId } });
           break;
@@ -143,13 +146,10 @@ export function createFrameTree(): FrameTree {
   return tree;
 }
 
-function newFrame(
-  { frameId, parentFrameId }: { readonly frameId: string; readonly parentFrameId: string },
-  sessionId: string,
-): Frame {
+function newFrame(id: string, parentId: string | undefined, sessionId: string): Frame {
   return {
-    id: frameId,
-    parentId: parentFrameId,
+    id,
+    parentId,
     sessionId,
     loaderId: '',
     url: '',

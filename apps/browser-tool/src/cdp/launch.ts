@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Launcher } from 'chrome-launcher';
 import { describeError, type Log } from '@model-gateway/kernel';
+import { withLibraryFolder } from '../bundle/library-environment.ts';
 import type { Viewport } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
 import { chromiumFlags } from './flags.ts';
@@ -18,6 +19,8 @@ const SANDBOX_TROUBLE = /sandbox|zygote|namespace/i;
 
 interface LaunchOptions {
   readonly executable: string;
+  /** Libraries that are shipped with the tool. */
+  readonly libraryFolder: string | undefined;
   readonly viewport: Viewport;
   readonly proxyServer: string | undefined;
   readonly signal: AbortSignal;
@@ -81,7 +84,7 @@ async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningC
 }
 
 async function spawnChromium(
-  { executable, viewport, proxyServer }: LaunchOptions,
+  { executable, libraryFolder, viewport, proxyServer }: LaunchOptions,
   profile: string,
   sandbox: boolean,
 ): Promise<ChildProcess> {
@@ -99,7 +102,8 @@ async function spawnChromium(
     },
     {
       spawn: ((command: string, args: readonly string[], spawnOptions: SpawnOptions) => {
-        child = spawn(command, args, spawnOptions);
+        const env = withLibraryFolder(spawnOptions.env ?? {}, libraryFolder);
+        child = spawn(command, args, { ...spawnOptions, env });
         // Without a listener, a program that cannot be started would end our process.
         child.on('error', () => undefined);
         closeLogs(spawnOptions);

@@ -28,10 +28,11 @@ export const a11y = command({
   }),
   tool: {
     name: 'browser_snapshot',
-    title: 'Page snapshot',
-    description: "The page as text: every control with the ref to act on it. Prefer it to a screenshot.",
+    title: 'Snapshot',
+    description: 'Page as text with refs to act on; prefer it to screenshots',
     fields: ['target', 'interactive', 'depth', 'urls', 'boxes', 'maxChars', 'cursor'],
     overrides: { maxChars: maxChars.default(TEXT_CHARS_DEFAULT) },
+    tellsDefaultOf: ['interactive', 'urls', 'boxes', 'maxChars'],
     fixed: { format: 'text' },
     annotations: {
       readOnlyHint: true,
@@ -39,7 +40,6 @@ export const a11y = command({
       idempotentHint: true,
       openWorldHint: true,
     },
-    output: { text: 'string', truncated: 'boolean' },
     text: ({ text }) => String(text),
   },
   async run({ target, interactive, depth, urls, boxes, maxChars: limit, cursor, format }, context) {

@@ -9,7 +9,7 @@ export const click = command({
   inBatch: true,
   aliases: { ...TARGET_ALIASES, ...TIMEOUT_ALIASES, double: 'doubleClick' },
   params: z.object({
-    target: fields.target,
+    target: fields.target.describe('e12, CSS, text=… or xpath=…'),
     element: fields.element,
     button: z.enum(['left', 'right', 'middle']).default('left'),
     doubleClick: z.boolean().default(false),
@@ -24,7 +24,7 @@ export const click = command({
   tool: {
     name: 'browser_click',
     title: 'Click',
-    description: 'Click an element.',
+    description: 'Click an element',
     fields: [
       'target',
       'element',
@@ -42,7 +42,6 @@ export const click = command({
       idempotentHint: false,
       openWorldHint: true,
     },
-    output: { clicked: 'boolean', navigated: 'boolean' },
     canSnapshot: true,
     text: ({ target }, { doubleClick }) =>
       `${doubleClick ? 'Double-clicked' : 'Clicked'} ${elementText(elementOf(target))}`,

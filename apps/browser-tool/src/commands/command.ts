@@ -18,9 +18,6 @@ export interface CommandContext {
 /** What a command answers, by the names that both faces use. */
 export type CommandData = Readonly<Record<string, unknown>>;
 
-/** A field of what a tool answers, for its output schema. */
-export type OutputField = 'string' | 'number' | 'boolean' | 'array' | 'object';
-
 export interface ToolAnnotations {
   readonly readOnlyHint: boolean;
   readonly destructiveHint: boolean;
@@ -37,13 +34,13 @@ export interface ToolFace<Params> {
   readonly fields: readonly (keyof Params & string)[];
   /** Where the tool wants a parameter otherwise than HTTP does, such as with another default. */
   readonly overrides?: z.ZodRawShape;
+  /** Parameters whose default a model should know. */
+  readonly tellsDefaultOf?: readonly (keyof Params & string)[];
   /** Parameters that the tool sets by itself. */
   readonly fixed?: Partial<Params>;
   readonly annotations: ToolAnnotations;
   /** The first lines of the answer; where the page is follows. */
   readonly text: (data: CommandData, params: Params) => string;
-  /** What the answer holds besides `ok`, `url` and `title`. */
-  readonly output: Readonly<Record<string, OutputField>>;
   /** Whether the answer can bring a snapshot of the page along. */
   readonly canSnapshot?: boolean;
 }

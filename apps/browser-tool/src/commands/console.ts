@@ -33,9 +33,10 @@ export const consoleMessages = command({
   }),
   tool: {
     name: 'browser_console_messages',
-    title: 'Console messages',
-    description: 'What the page wrote to its console, since it was opened.',
+    title: 'Console',
+    description: 'Console output of the page',
     fields: ['level', 'all', 'limit', 'clear'],
+    tellsDefaultOf: ['level', 'all', 'limit', 'clear'],
     overrides: { level: level.default('info'), limit: limitField.default(TOOL_LIMIT_DEFAULT) },
     annotations: {
       readOnlyHint: true,
@@ -43,7 +44,6 @@ export const consoleMessages = command({
       idempotentHint: true,
       openWorldHint: false,
     },
-    output: { entries: 'array', dropped: 'number' },
     text: ({ entries }) => consoleText(entries as readonly ConsoleEntry[]),
   },
   async run({ level: atLeast, all, limit, since, source, clear }, { captures }) {

@@ -26,9 +26,10 @@ export const dom = command({
   }),
   tool: {
     name: 'browser_dom',
-    title: 'Query the DOM',
-    description: 'Markup, attributes, box and styles of elements.',
+    title: 'DOM',
+    description: 'Markup, attributes and styles of elements',
     fields: ['selector', 'attribute', 'all', 'computed', 'html', 'maxChars'],
+    tellsDefaultOf: ['all', 'computed', 'html', 'maxChars'],
     overrides: {
       selector: z.string().min(1),
       computed: z.boolean().default(false),
@@ -40,7 +41,6 @@ export const dom = command({
       idempotentHint: true,
       openWorldHint: true,
     },
-    output: { count: 'number', truncated: 'boolean' },
     text: domText,
   },
   async run({ computed, ...params }, context) {

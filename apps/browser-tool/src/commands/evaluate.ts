@@ -28,16 +28,16 @@ export const evaluate = command({
   }),
   tool: {
     name: 'browser_evaluate',
-    title: 'Run JavaScript',
-    description: "Run a function (called with target's element, then args) or an expression in the page.",
+    title: 'Evaluate',
+    description: 'Run a function(element?, ...args) or expression in the page',
     fields: ['function', 'target', 'args', 'timeoutMs'],
+    tellsDefaultOf: ['timeoutMs'],
     annotations: {
       readOnlyHint: false,
       destructiveHint: true,
       idempotentHint: false,
       openWorldHint: true,
     },
-    output: { type: 'string', truncated: 'boolean' },
     text({ result, type }) {
       if (type === 'undefined') return 'undefined';
       const json = JSON.stringify(result, undefined, 1) ?? 'undefined';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { command, deadlineFor, runCall, TIMEOUT_ALIASES } from './command.ts';
 import { fields } from './fields.ts';
-import { NAVIGATION_OUTPUT, navigationData } from './navigate.ts';
+import { navigationData } from './navigate.ts';
 
 const TIMEOUT_MS = 30_000;
 const DEADLINE_MS = 60_000;
@@ -32,10 +32,9 @@ function traversal(direction: 'back' | 'forward' | 'reload', title: string) {
           tool: {
             name: `browser_navigate_${direction}` as const,
             title,
-            description: `${title} in the tab's history.`,
+            description: `Go ${direction}`,
             fields: ['includeSnapshot'] as const,
             annotations: ANNOTATIONS,
-            output: NAVIGATION_OUTPUT,
             canSnapshot: true,
             text: ({ url }) => `Went ${direction} to ${String(url)}`,
           },
@@ -49,6 +48,6 @@ function traversal(direction: 'back' | 'forward' | 'reload', title: string) {
   });
 }
 
-export const back = traversal('back', 'Go back');
-export const forward = traversal('forward', 'Go forward');
+export const back = traversal('back', 'Back');
+export const forward = traversal('forward', 'Forward');
 export const reload = traversal('reload', 'Reload');

@@ -23,9 +23,6 @@ export function navigationData(outcome: NavigationOutcome): CommandData {
   };
 }
 
-/** The fields of such an answer, for output schemas. */
-export const NAVIGATION_OUTPUT = { load_state: 'string', redirected: 'boolean' } as const;
-
 export const navigate = command({
   name: 'navigate',
   http: { method: 'POST', path: '/navigate' },
@@ -42,8 +39,8 @@ export const navigate = command({
   }),
   tool: {
     name: 'browser_navigate',
-    title: 'Go to a URL',
-    description: 'Open a URL in the tab.',
+    title: 'Navigate',
+    description: 'Open a URL',
     fields: ['url', 'waitUntil', 'timeoutMs', 'includeSnapshot'],
     annotations: {
       readOnlyHint: false,
@@ -51,7 +48,7 @@ export const navigate = command({
       idempotentHint: true,
       openWorldHint: true,
     },
-    output: NAVIGATION_OUTPUT,
+    tellsDefaultOf: ['includeSnapshot'],
     canSnapshot: true,
     text: ({ url, load_state: state }) =>
       `Navigated to ${String(url)}${state === 'interactive' ? ' (still loading)' : ''}`,

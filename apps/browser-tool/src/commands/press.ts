@@ -20,8 +20,8 @@ export const press = command({
   }),
   tool: {
     name: 'browser_press_key',
-    title: 'Press a key',
-    description: 'Press a key or chord, such as Enter or Control+A.',
+    title: 'Press key',
+    description: 'Press a key or chord, e.g. Control+A',
     fields: ['key', 'target', 'dialog', 'includeSnapshot'],
     annotations: {
       readOnlyHint: false,
@@ -29,7 +29,6 @@ export const press = command({
       idempotentHint: false,
       openWorldHint: true,
     },
-    output: { pressed: 'string', navigated: 'boolean' },
     canSnapshot: true,
     text: ({ pressed }) => `Pressed ${String(pressed)}`,
   },

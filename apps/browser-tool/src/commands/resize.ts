@@ -18,8 +18,8 @@ export const resize = command({
   }),
   tool: {
     name: 'browser_resize',
-    title: 'Resize the viewport',
-    description: 'Set the size of the viewport in pixels.',
+    title: 'Resize',
+    description: 'Set the viewport size',
     fields: ['width', 'height', 'deviceScaleFactor', 'mobile'],
     annotations: {
       readOnlyHint: false,
@@ -27,7 +27,6 @@ export const resize = command({
       idempotentHint: true,
       openWorldHint: false,
     },
-    output: { viewport: 'array' },
     text: (_data, { width, height }) => `Resized to ${width}x${height}`,
   },
   async run({ width, height, deviceScaleFactor, mobile }, context) {

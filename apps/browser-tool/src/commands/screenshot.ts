@@ -26,15 +26,15 @@ export const screenshot = command({
   tool: {
     name: 'browser_screenshot',
     title: 'Screenshot',
-    description: 'A picture of the viewport, the whole page or one element.',
+    description: 'Picture of viewport, page or element',
     fields: ['target', 'fullPage', 'format', 'quality', 'maxDimension'],
+    tellsDefaultOf: ['fullPage', 'format', 'maxDimension'],
     annotations: {
       readOnlyHint: true,
       destructiveHint: false,
       idempotentHint: true,
       openWorldHint: true,
     },
-    output: { mime_type: 'string', width: 'number', height: 'number' },
     text({ width, height, mime_type: type, bytes }, { target, fullPage }) {
       const what = target ?? (fullPage ? 'the whole page' : 'the viewport');
       return `Screenshot of ${what}: ${String(width)}x${String(height)} ${String(type)}, ${Math.ceil(Number(bytes) / 1024)} KB`;

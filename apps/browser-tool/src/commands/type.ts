@@ -26,8 +26,8 @@ export const type = command({
   }),
   tool: {
     name: 'browser_type',
-    title: 'Type text',
-    description: 'Type into a field, or choose an option of a select by its text.',
+    title: 'Type',
+    description: 'Type into a field, or choose an option of a select',
     fields: [
       'target',
       'text',
@@ -45,7 +45,7 @@ export const type = command({
       idempotentHint: false,
       openWorldHint: true,
     },
-    output: { typed: 'boolean', value: 'string', navigated: 'boolean' },
+    tellsDefaultOf: ['clear'],
     canSnapshot: true,
     text({ target, value }, { text, submit }) {
       const shown = value === '•••' ? '•••' : text;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Command, OutputField, ToolFace } from '../commands/command.ts';
+import type { Command, ToolFace } from '../commands/command.ts';
 
 type Tool = ToolFace<Readonly<Record<string, unknown>>>;
 
@@ -21,15 +21,21 @@ export function toolParams({ params, tool }: ToolCommand): z.ZodObject {
 
 /** The tool as `tools/list` shows it. Every word of it is read by a model at every start, so that there are few. */
 export function toolListing(command: ToolCommand) {
-  const { name, title, description, annotations, output } = command.tool;
+  const { name, title, description, annotations, tellsDefaultOf = [] } = command.tool;
   return {
     name,
     description,
-    inputSchema: inputSchema(toolParams(command)),
-    outputSchema: outputSchema(output),
+    inputSchema: inputSchema(toolParams(command), tellsDefaultOf),
+    outputSchema: OUTPUT_SCHEMA,
     annotations: { title, ...annotations },
   };
 }
+
+/** What every answer has. Fields of a tool's own come besides, and what a failure answers fits as well. */
+const OUTPUT_SCHEMA = {
+  type: 'object' as const,
+  properties: { ok: { type: 'boolean' }, url: {}, title: {} },
+};
 
 interface JsonSchema {
   type?: string | undefined;
@@ -40,16 +46,19 @@ interface JsonSchema {
 }
 
 // Limits that only an absurd value would meet are checked, but not told.
-const TOLD = ['type', 'enum', 'default', 'description', 'items'] as const;
+const TOLD = ['type', 'enum', 'description', 'items'] as const;
 const MINIMUM_TOLD_MAX = 1;
 const MAXIMUM_TOLD_MAX = 10_000;
 
-function inputSchema(params: z.ZodObject) {
+function inputSchema(params: z.ZodObject, tellsDefaultOf: readonly string[]) {
   const { properties = {}, required = [] } = z.toJSONSchema(params, {
     io: 'input',
     unrepresentable: 'any',
   }) as JsonSchema;
-  const told = Object.entries(properties).map(([name, schema]) => [name, toldOf(schema)] as const);
+  const told = Object.entries(properties).map(([name, { default: fallback, ...schema }]) => {
+    const isTold = tellsDefaultOf.includes(name);
+    return [name, { ...toldOf(schema), ...(isTold ? { default: fallback } : {}) }] as const;
+  });
   return {
     type: 'object' as const,
     properties: Object.fromEntries(told),
@@ -59,7 +68,7 @@ function inputSchema(params: z.ZodObject) {
 }
 
 function toldOf(schema: JsonSchema): JsonSchema {
-  const kept = TOLD.filter((keyword) => schema[keyword] !== undefined).map((keyword) => [
+  const kept = TOLD.filter((keyword) => schema[keyword] !== undefined && !isEmpty(schema[keyword])).map((keyword) => [
     keyword,
     keyword === 'items' ? toldOf(schema.items ?? {}) : schema[keyword],
   ]);
@@ -68,13 +77,8 @@ function toldOf(schema: JsonSchema): JsonSchema {
   return { ...Object.fromEntries(kept), ...(isRange ? { minimum, maximum } : {}) } as JsonSchema;
 }
 
-/** It also fits what a failure answers: `{ok: false, code, error, hint, details}`. */
-function outputSchema(fields: Readonly<Record<string, OutputField>>) {
-  const base = { ok: 'boolean', url: 'string', title: 'string' };
-  const properties = Object.entries({ ...base, ...fields }).map(([name, type]) => [name, { type }] as const);
-  return {
-    type: 'object' as const,
-    properties: Object.fromEntries(properties),
-    required: ['ok'],
-  };
+
+/** A list of anything needs no word on its items. */
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }

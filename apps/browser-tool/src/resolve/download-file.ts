@@ -23,6 +23,8 @@ export interface DownloadRequest {
   /** For each try. */
   readonly timeoutMs: number;
   readonly log: Log;
+  /** Aborted when nobody wants it any more. */
+  readonly signal: AbortSignal;
 }
 
 /** Fetches a file, trying three times where a next try may help, and tells its SHA-256 in hex. */
@@ -33,10 +35,11 @@ export async function downloadFile(request: DownloadRequest): Promise<string> {
       request.log.info({ url, tries }, 'downloading the browser');
       return await fetchOnce(request);
     } catch (error) {
+      request.signal.throwIfAborted();
       const reason = reasonOf(error, request);
       if (tries >= TRIES_MAX || !isWorthAnotherTry(error)) throw failure(url, tries, reason, error);
       request.log.warn({ url, tries, reason }, 'the download failed and is tried again');
-      await delay(RETRY_DELAY_MS * 2 ** (tries - 1));
+      await delay(RETRY_DELAY_MS * 2 ** (tries - 1), undefined, { signal: request.signal });
     }
   }
 }
@@ -58,7 +61,8 @@ async function fetchOnce(request: DownloadRequest): Promise<string> {
     decompress: false,
     ...(request.proxy === undefined ? {} : { agent: proxyAgents(request.proxy) }),
   });
-  await pipeline(stream, meter, createWriteStream(request.destination));
+  const file = createWriteStream(request.destination);
+  await pipeline(stream, meter, file, { signal: request.signal });
   return hash.digest('hex');
 }
 

@@ -23,6 +23,7 @@ export interface InstallOptions {
   readonly proxy: string | undefined;
   readonly timeoutMs: number;
   readonly log: Log;
+  readonly signal: AbortSignal;
 }
 
 /** Makes sure that a build lies in the cache and tells its executable; however many processes ask at once, one downloads it. */
@@ -33,13 +34,18 @@ export async function installBrowser(build: ChromeBuild, options: InstallOptions
   try {
     await makeDirectory(dirname(folder), FOLDER_MODE);
     await withInstallLock(
-      { path: `${folder}.lock`, waitMaxMs: options.timeoutMs * LOCK_WAIT_TRIES },
+      {
+        path: `${folder}.lock`,
+        waitMaxMs: options.timeoutMs * LOCK_WAIT_TRIES,
+        signal: options.signal,
+      },
       async () => {
         if (await isInstalled(folder, executable, options.sha256)) return;
         await install(build, folder, options);
       },
     );
   } catch (error) {
+    options.signal.throwIfAborted();
     if (error instanceof ToolError) throw error;
     throw new ToolError(
       'DOWNLOAD_FAILED',

@@ -17,6 +17,7 @@ interface Holder {
 interface LockOptions {
   readonly path: string;
   readonly waitMaxMs: number;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -24,11 +25,11 @@ interface LockOptions {
  * here, because an installation is put in place in one step.
  */
 export async function withInstallLock<Result>(
-  { path, waitMaxMs }: LockOptions,
+  { path, waitMaxMs, signal }: LockOptions,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const own: Holder = { pid: process.pid, host: hostname(), token: randomToken(8) };
-  await acquire(path, own, Date.now() + waitMaxMs);
+  await acquire(path, own, Date.now() + waitMaxMs, signal);
   const beat = setInterval(() => void touch(path), BEAT_MS);
   beat.unref();
   try {
@@ -40,7 +41,12 @@ export async function withInstallLock<Result>(
   }
 }
 
-async function acquire(path: string, own: Holder, deadline: number): Promise<void> {
+async function acquire(
+  path: string,
+  own: Holder,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<void> {
   while (!(await create(path, own))) {
     if (await isAbandoned(path)) {
       await rm(path, { force: true });
@@ -49,7 +55,7 @@ async function acquire(path: string, own: Holder, deadline: number): Promise<voi
         `another process holds ${path} and does not finish; remove it if there is none`,
       );
     } else {
-      await delay(POLL_MS);
+      await delay(POLL_MS, undefined, { signal });
     }
   }
 }

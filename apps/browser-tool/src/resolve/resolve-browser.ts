@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type { Log } from '@model-gateway/kernel';
 import { ToolError } from '../tool-error.ts';
@@ -26,6 +27,8 @@ export type ResolvedBrowser =
       readonly backend: CdpBackend;
       readonly executable: string;
       readonly resolvedBy: ResolvedBy;
+      /** Libraries that are shipped with the tool, for the browser to find first. */
+      readonly libraryFolder?: string;
     }
   | {
       readonly kind: 'ffi';
@@ -36,8 +39,12 @@ export type ResolvedBrowser =
 
 type CdpBrowser = Extract<ResolvedBrowser, { readonly kind: 'cdp' }>;
 
-/** Finds the browser to start: what a variable names, what the build fetched, what is installed, and last a download. */
-export async function resolveBrowser(config: ResolveConfig, log: Log): Promise<ResolvedBrowser> {
+/** Finds the browser to start: what a variable names, what the build fetched, what is installed, and last a download, which the signal ends. */
+export async function resolveBrowser(
+  config: ResolveConfig,
+  log: Log,
+  signal?: AbortSignal,
+): Promise<ResolvedBrowser> {
   const backend = parseBackend(config.backend);
   if (isFfiBackend(backend)) {
     return { kind: 'ffi', backend, ...(await findEngineLibrary(backend, config)) };
@@ -47,13 +54,21 @@ export async function resolveBrowser(config: ResolveConfig, log: Log): Promise<R
     (await fromOverride(wanted, config)) ??
     (await fromBuild(wanted, config, log)) ??
     (await fromSystem(wanted, config));
-  if (found !== undefined) return found;
-  if (config.skipBrowserFetch || !isFetched(wanted)) throw notFound(backend, wanted, config);
-  return cdp(fetchedAs(wanted), await fetchBrowser(config, log), 'download');
+  if (found === undefined && (config.skipBrowserFetch || !isFetched(wanted))) {
+    throw notFound(backend, wanted, config);
+  }
+  const browser =
+    found ?? cdp(fetchedAs(wanted), await fetchBrowser(config, log, signal), 'download');
+  const hasLibraries = await isFolder(config.libraryFolder);
+  return hasLibraries ? { ...browser, libraryFolder: config.libraryFolder } : browser;
 }
 
 /** Downloads the pinned build into the shared cache, unless it is there, and tells its executable. */
-export async function fetchBrowser(config: ResolveConfig, log: Log): Promise<string> {
+export async function fetchBrowser(
+  config: ResolveConfig,
+  log: Log,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<string> {
   if (config.skipBrowserFetch) {
     throw new ToolError(
       'FETCH_DISABLED',
@@ -73,6 +88,7 @@ export async function fetchBrowser(config: ResolveConfig, log: Log): Promise<str
     proxy: config.downloadProxy,
     timeoutMs: config.downloadTimeoutMs,
     log,
+    signal,
   });
 }
 
@@ -113,6 +129,13 @@ async function fromSystem(
     if (executable !== undefined) return cdp(backend, executable, 'system');
   }
   return undefined;
+}
+
+function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (entry) => entry.isDirectory(),
+    () => false,
+  );
 }
 
 /** What is fetched is Chrome for Testing: it serves as Chrome and as Chromium, and never as Edge. */

@@ -24,7 +24,9 @@ export interface ResolveConfig {
   readonly architecture: string;
   /** The folder that all processes of the user share. */
   readonly cache: string;
-  /** Folders where a library may lie that was shipped with the tool. */
+  /** Where the build puts libraries that are shipped. */
+  readonly libraryFolder: string;
+  /** Folders where the library of an engine may lie that was shipped with the tool. */
   readonly shippedFolders: readonly string[];
   readonly chromeVersion: string;
   readonly chromeMirror: string;
@@ -79,6 +81,7 @@ export function resolveConfigFrom(
     os: machine.os,
     architecture: machine.architecture,
     cache: join(cacheHome(environment, machine), 'browser-tool'),
+    libraryFolder: join(output, 'lib'),
     shippedFolders: [join(output, 'lib'), output, join(machine.executable, '..')],
     chromeVersion: values.chromeVersion,
     chromeMirror: values.chromeMirror,

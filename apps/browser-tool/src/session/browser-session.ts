@@ -60,7 +60,8 @@ export interface BrowserSession {
 interface SessionDependencies {
   readonly captures: Captures;
   readonly log: Log;
-  readonly resolve: () => Promise<ResolvedBrowser>;
+  /** The signal is aborted when the process ends while it is still searching or downloading. */
+  readonly resolve: (signal: AbortSignal) => Promise<ResolvedBrowser>;
   readonly launch: (
     resolved: ResolvedBrowser,
     hooks: { readonly onEnd: (reason: string) => void; readonly signal: AbortSignal },
@@ -81,7 +82,7 @@ export function createBrowserSession({ captures, log, resolve, launch }: Session
   let lastAddress: PageAddress | undefined;
 
   async function start(): Promise<BrowserEngine> {
-    resolved = await resolve();
+    resolved = await resolve(closing.signal);
     const started = await launch(resolved, {
       signal: closing.signal,
       onEnd: (reason) => {

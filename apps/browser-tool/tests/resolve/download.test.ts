@@ -229,3 +229,16 @@ test('the lock of another machine counts for as long as it is touched', async ()
     message: expect.stringContaining('linux64.lock and does not finish'),
   });
 });
+
+test('a download that nobody wants any more ends at once and leaves nothing', async () => {
+  const leaving = new AbortController();
+  mirror.answer((response) => {
+    response.write(archive.subarray(0, 20));
+    leaving.abort(new Error('the tool is ending'));
+  });
+  await expect(fetchBrowser(scene.config, silentLog, leaving.signal)).rejects.toThrow(
+    'the tool is ending',
+  );
+  expect(mirror.requests).toHaveLength(1);
+  expect(await leftovers()).toEqual([]);
+});

@@ -162,6 +162,16 @@ test('a backend that there is none of is told with the six that there are', asyn
   await expect(resolve({ backend: 'Chrome' })).rejects.toMatchObject({ code: 'BROWSER_NOT_FOUND' });
 });
 
+test('libraries that the build shipped are told with the browser', async () => {
+  const executable = await scene.program('first/chromium');
+  expect(await resolve()).not.toHaveProperty('libraryFolder');
+  await scene.program('output/lib/libx.so');
+  expect(await resolve()).toMatchObject({
+    executable,
+    libraryFolder: join(scene.folder, 'output', 'lib'),
+  });
+});
+
 test('an engine is its library: its own variable, the common one, beside the tool, the cache', async () => {
   const cached = await scene.program('cache/engines/servo/libbrowser_engine_servo.so');
   const servo = { backend: 'servo' };

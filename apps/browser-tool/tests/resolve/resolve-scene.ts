@@ -44,6 +44,7 @@ export async function createResolveScene(
     os: 'linux',
     architecture: 'x64',
     cache: join(folder, 'cache'),
+    libraryFolder: join(folder, 'output', 'lib'),
     shippedFolders: [join(folder, 'output', 'lib')],
     chromeVersion: '158.0.8127.18',
     chromeMirror: 'http://127.0.0.1:9',

@@ -6,9 +6,21 @@ const REF_CHARS_MAX = 64;
 /** The attribution reference that a caller tagged its request with. */
 export function serviceRefOf(request: IncomingMessage): string | null {
   const header = request.headers['x-service-ref'];
-  const ref = typeof header === 'string' ? header.trim() : '';
+  const ref = typeof header === 'string' ? textOf(header).trim() : '';
   if (ref.length > REF_CHARS_MAX) {
     throw new ServiceError('bad_ref', `x-service-ref may have at most ${REF_CHARS_MAX} characters`);
   }
   return ref === '' ? null : ref;
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Node reads headers as Latin-1, but whoever sends more than ASCII sends UTF-8. */
+function textOf(header: string): string {
+  if (!/[^\x20-\x7e]/.test(header)) return header;
+  try {
+    return UTF8.decode(Buffer.from(header, 'latin1'));
+  } catch {
+    return header;
+  }
 }

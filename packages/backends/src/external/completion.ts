@@ -1,4 +1,8 @@
-import { upstreamCompletionSchema, type UpstreamCompletion } from '@model-gateway/contracts';
+import {
+  readUsage,
+  upstreamCompletionSchema,
+  type UpstreamCompletion,
+} from '@model-gateway/contracts';
 import { newId, type Clock } from '@model-gateway/kernel';
 import type { ChatChunk, UpstreamAnswer } from '@model-gateway/router';
 import { readJson } from '../read-text.ts';
@@ -23,6 +27,7 @@ export function readCompletion(
     model,
     ...body,
     ...withCompleteChoices(body),
+    ...withReadableUsage(body),
   });
   if (!completion.success) throw notACompletion();
   return { completion: completion.data };
@@ -38,6 +43,13 @@ function withCompleteChoices(body: object): { readonly choices?: unknown } {
     return { index, finish_reason: null, ...choice, message: { role: 'assistant', ...message } };
   });
   return { choices };
+}
+
+/** What cannot be read as usage is as good as none: the answer itself is good. */
+function withReadableUsage(body: object): { readonly usage?: unknown } {
+  if (!('usage' in body)) return {};
+  const usage = readUsage(body.usage);
+  return { usage: usage === undefined ? null : { ...Object(body.usage), ...usage } };
 }
 
 /** A whole answer of an upstream that was asked to stream and did not. */

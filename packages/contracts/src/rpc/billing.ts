@@ -6,7 +6,9 @@ const TIER_NAME_CHARS_MAX = 64;
 const PATTERN_CHARS_MAX = 128;
 const RPM_MAX = 1_000_000;
 
-const price = z.number().min(0);
+const PRICE_MAX = 1_000_000;
+
+const price = z.number().min(0).max(PRICE_MAX);
 const tokenPrice = price
   .nullable()
   .describe('USD per million tokens; null in both removes the override');

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const home = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What a process came to. */
+export interface Ended {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A copy of the built tool, whose output a test may change. */
+export interface BuildCopy {
+  readonly output: string;
+  /** Runs what the build ends with. */
+  finishBuild(environment: Readonly<Record<string, string>>): Promise<Ended>;
+  /** Runs the tool. */
+  run(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended>;
+  remove(): Promise<void>;
+}
+
+/** Copies the output of the build. */
+export async function copyBuild(): Promise<BuildCopy> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'build-')));
+  const output = join(folder, 'dist');
+  await cp(join(home, 'dist'), output, { recursive: true });
+  await cp(join(home, 'package.json'), join(folder, 'package.json'));
+  await symlink(join(home, 'node_modules'), join(folder, 'node_modules'));
+  const run = (program: string, args: readonly string[], environment: object): Promise<Ended> =>
+    new Promise((resolve) => {
+      const env = { HOME: folder, PATH: '/usr/bin:/bin', ...environment };
+      execFile(
+        process.execPath,
+        [join(output, program), ...args],
+        { env },
+        (error, stdout, stderr) => {
+          const status = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+          resolve({ status, stdout, stderr });
+        },
+      );
+    });
+  return {
+    output,
+    finishBuild: (environment) => run('finish-build.js', [], environment),
+    run: (args, environment) => run('main.js', args, environment),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,91 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rpcCall, startProcess, waitUntil, type TestProcess } from '@model-gateway/testkit';
+import { startStandalone, temporaryFolder } from './standalone.ts';
+
+const ENGINE = fileURLToPath(
+  new URL('../../gpu-agent/tests/child/chat-engine.mjs', import.meta.url),
+);
+const MODEL = 'tiny';
+const ENV = { SERVICE_ADMIN_TOKEN: 'admin', SERVICE_API_RATE_LIMIT_RPM: '100000' };
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let standalone: TestProcess;
+let daemon: TestProcess;
+let token = '';
+let key = '';
+let agent: { agent_id: string; token: string };
+
+async function call<Result>(method: string, params: unknown = {}): Promise<Result> {
+  const { result, error } = await rpcCall(standalone.url, method, params, token);
+  if (error !== undefined) throw new Error(error.message);
+  return result as Result;
+}
+
+const status = () =>
+  call<{ online: boolean; models: { status: string }[] }>('agents.status', {
+    agent_id: agent.agent_id,
+  });
+
+async function chat(): Promise<{ status: number; backend: string | null }> {
+  const response = await fetch(`${standalone.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+  await response.arrayBuffer();
+  return { status: response.status, backend: response.headers.get('x-service-backend') };
+}
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  const command = [
+    ...[process.execPath, ENGINE, '--model', '{id}', '--host', '{host}', '--port', '{port}'],
+  ];
+  await writeFile(join(folder.path, 'engines.json'), JSON.stringify({ default: { command } }));
+  standalone = await startStandalone(join(folder.path, 'data'), ENV);
+  const account = { email: 'a@example.com', password: 'long enough' };
+  const { result } = await rpcCall(standalone.url, 'auth.register', account);
+  token = (result as { access_token: string }).access_token;
+  const unlimited = { name: 'free', monthly_usd_quota: null, monthly_token_quota: null, rpm: null };
+  await rpcCall(standalone.url, 'billing.tiers.set', unlimited, 'admin');
+  key = (await call<{ key: string }>('keys.create', { name: 'k' })).key;
+  agent = await call('agents.register', { machine_name: 'this machine', version: '1' });
+  daemon = await startProcess({
+    app: 'gpu-agent',
+    // As if behind an address translator: the one port of the service carries everything.
+    args: [
+      '--url',
+      standalone.url,
+      '--config',
+      join(folder.path, 'engines.json'),
+      '--host',
+      '127.0.0.2',
+    ],
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', AGENT_TOKEN: agent.token },
+    readyPath: null,
+  });
+}, 90_000);
+afterAll(async () => {
+  await daemon.stop();
+  await standalone.stop();
+  await folder.remove();
+});
+
+test('a node connects to the one port, and a model that is deployed on it is chatted with through the tunnel', async () => {
+  await waitUntil(async () => (await status()).online);
+  await call('agents.deploy', { model_id: MODEL });
+  await waitUntil(async () => (await chat()).status === 200, { what: 'a chat' });
+  expect(await chat()).toEqual({ status: 200, backend: `agent-${MODEL}` });
+  expect(await call('system.status')).toMatchObject({ agents_online: 1, gpu_nodes: 0 });
+});
+
+test('after a restart the node is listed, and its model comes back without being deployed', async () => {
+  const { port } = standalone;
+  expect(await standalone.stop()).toBe(0);
+  standalone = await startStandalone(join(folder.path, 'data'), ENV, port);
+  expect(await call('agents.list')).toMatchObject([{ name: 'this machine' }]);
+  await waitUntil(async () => (await chat()).status === 200, { timeoutMs: 40_000, what: 'a chat' });
+  expect((await status()).models).toMatchObject([{ model_id: MODEL, status: 'ready' }]);
+}, 90_000);

@@ -1,0 +1,31 @@
+import { readUsage } from './read-usage.ts';
+
+const whole = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+
+test.each([
+  { what: 'everything', usage: whole, read: whole },
+  { what: 'no total', usage: { prompt_tokens: 3, completion_tokens: 2 }, read: whole },
+  {
+    what: 'no completion',
+    usage: { prompt_tokens: 3, completion_tokens: null },
+    read: { prompt_tokens: 3, completion_tokens: 0, total_tokens: 3 },
+  },
+  { what: 'more', usage: { ...whole, prompt_tokens_details: {} }, read: whole },
+])('usage with $what is read', ({ usage, read }) => {
+  expect(readUsage(usage)).toEqual(read);
+});
+
+test.each([
+  undefined,
+  null,
+  'x',
+  [],
+  {},
+  { total_tokens: 50 },
+  { prompt_tokens: '12', completion_tokens: 1 },
+  { prompt_tokens: 1.5, completion_tokens: 2 },
+  { prompt_tokens: -1, completion_tokens: 2 },
+  { prompt_tokens: 1e300, completion_tokens: 2 },
+])('%j is no usage', (usage) => {
+  expect(readUsage(usage)).toBeUndefined();
+});
