@@ -1,5 +1,5 @@
 // Who may import whom. The layers and their reasons: docs/architecture.md.
-const PURE = ['contracts', 'accounts', 'billing', 'router'];
+const PURE = ['contracts', 'accounts', 'billing', 'router', 'tunnel'];
 const TURNS = ['inference', 'client'];
 const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded'];
 

@@ -1,4 +1,4 @@
-// The two programs that tests need and npm does not ship: a Redis and a browser.
+// The programs that tests need and npm does not ship: a Redis, a browser, and a C compiler for the library of a browser engine.
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fail, runCommand } from './run-command.mjs';
@@ -17,9 +17,10 @@ const NEEDED = [
     ],
     brew: '--cask chromium',
   },
+  { debianPackage: 'build-essential', programs: ['cc'], brew: 'gcc' },
 ];
 
-/** Makes sure that both are there. As root on Debian they are installed; anywhere else the message says how to. */
+/** Makes sure that they are there. As root on Debian they are installed; anywhere else the message says how to. */
 export async function ensureSystemPackages() {
   const missing = NEEDED.filter(({ programs }) => !programs.some(isInstalled));
   if (missing.length === 0) return;

@@ -5,6 +5,7 @@ import { createAgentCalls } from './agent-calls.ts';
 import { createDeploys } from './deploys.ts';
 
 const SILENCE_MS_MAX = 300;
+const COMMON = { agent_id: 'a', progress: 0 };
 
 /** The deployments of a node whose answers come from the test, on a store that remembers streams. */
 function setUp(options: { readonly isStoreAway?: () => boolean } = {}) {
@@ -33,10 +34,7 @@ function setUp(options: { readonly isStoreAway?: () => boolean } = {}) {
       push,
       async fail({ modelId, streams }, message) {
         for (const stream_id of streams)
-          await push({
-            ...{ stream_id, agent_id: 'a', model_id: modelId },
-            ...{ status: 'failed', progress: 0, message },
-          });
+          await push({ ...COMMON, stream_id, model_id: modelId, status: 'failed', message });
       },
       start: async () => undefined,
       stop: async () => undefined,

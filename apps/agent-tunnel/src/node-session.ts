@@ -178,13 +178,13 @@ export function createNodeSession(
     get isConnected() {
       return node !== undefined && !isOver;
     },
-    openExchange: link.openExchange,
+    openExchange: (head) => link.openExchange(head),
     get exchanges() {
       return link.exchanges;
     },
     recheck: () => node?.models.recheck(),
     onLost,
-    close: link.close,
+    close: (code, reason) => link.close(code, reason),
     ended,
   };
 }

@@ -138,7 +138,7 @@ async function listenTo(rpcUrl: string, streamId: string): Promise<ProgressStrea
   };
 }
 
-export const ENGINE = fileURLToPath(
+const ENGINE = fileURLToPath(
   new URL('../../gpu-agent/tests/child/chat-engine.mjs', import.meta.url),
 );
 
@@ -146,7 +146,12 @@ export const ENGINE = fileURLToPath(
 export const engineCommand = (...args: readonly string[]): readonly string[] => [
   process.execPath,
   ENGINE,
-  ...['--model', '{id}', '--host', '{host}', '--port', '{port}'],
+  '--model',
+  '{id}',
+  '--host',
+  '{host}',
+  '--port',
+  '{port}',
   ...args,
 ];
 

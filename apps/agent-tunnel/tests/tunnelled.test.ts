@@ -25,7 +25,7 @@ beforeAll(async () => {
     agent_id: node.agent_id,
   });
   const stream = await scene.listen(stream_id);
-  expect((await stream.end()).at(-1)).toMatchObject({ status: 'ready' });
+  await stream.end();
   stream.close();
   const { models } = await scene.agent(node.agent_id);
   directUrl = `http://127.0.0.1:${models[0]?.port}`;

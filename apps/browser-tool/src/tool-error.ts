@@ -57,6 +57,11 @@ export class ToolError extends Error {
   readonly hint: string | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
+  /** By its name: the MCP face is bundled with a copy of this class, and its errors are the same to everybody. */
+  static override [Symbol.hasInstance](thrown: unknown): boolean {
+    return typeof thrown === 'object' && thrown !== null && 'name' in thrown && thrown.name === 'ToolError';
+  }
+
   constructor(code: ToolErrorCode, message: string, options: ToolErrorOptions = {}) {
     super(oneLine(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;

@@ -11,8 +11,8 @@ import {
   text,
   urlWith,
   withDefault,
+  type ConfigOf,
   type Environment,
-  type LogLevel,
 } from '@model-gateway/kernel';
 import { z } from 'zod';
 import { engineFileSchema, engineSchema, PRESET_NAMES, type EngineSpecs } from './engine-spec.ts';
@@ -52,16 +52,13 @@ export const processSettings = {
   }),
 };
 
-/** What the daemon is made of. */
-export interface GpuAgentConfig {
-  /** The WebSocket of the gateway. */
-  readonly url: string;
-  readonly token: string;
+/** What the daemon is made of; the URL is that of the gateway's WebSocket. */
+export interface GpuAgentConfig extends Omit<
+  ConfigOf<typeof processSettings>,
+  'engine' | 'configFile'
+> {
   readonly version: string;
   readonly engines: EngineSpecs;
-  readonly advertisedHost: string | undefined;
-  readonly listenHost: string;
-  readonly logLevel: LogLevel;
   /** What engines are given of ours. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -112,8 +109,13 @@ export function readCommandLine(
       // Package managers pass the `--` on that parts their own options from ours.
       args: args.filter((argument) => argument !== '--'),
       options: {
-        ...{ url: option, token: option, engine: option, config: option },
-        ...{ listen: option, host: option, log: option },
+        url: option,
+        token: option,
+        engine: option,
+        config: option,
+        listen: option,
+        host: option,
+        log: option,
         help: { type: 'boolean' },
         version: { type: 'boolean' },
       },

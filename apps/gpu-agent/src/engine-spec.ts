@@ -15,24 +15,20 @@ export interface EngineSpec {
   readonly stopGraceSecs: number;
 }
 
+const words = (line: string): readonly string[] => line.split(' ');
+
 /** The engines that are known by name. `{model}`, `{id}`, `{host}` and `{port}` are filled in. */
 export const PRESETS = {
   ollama: {
-    command: ['ollama', 'serve'],
-    pull: ['ollama', 'pull', '{model}'],
+    command: words('ollama serve'),
+    pull: words('ollama pull {model}'),
     env: { OLLAMA_HOST: '{host}:{port}' },
   },
   vllm: {
-    command: [
-      ...['vllm', 'serve', '{model}', '--served-model-name', '{id}'],
-      ...['--host', '{host}', '--port', '{port}'],
-    ],
+    command: words('vllm serve {model} --served-model-name {id} --host {host} --port {port}'),
   },
   'llama.cpp': {
-    command: [
-      ...['llama-server', '--hf-repo', '{model}', '--alias', '{id}'],
-      ...['--host', '{host}', '--port', '{port}'],
-    ],
+    command: words('llama-server --hf-repo {model} --alias {id} --host {host} --port {port}'),
   },
 } as const satisfies Record<string, PresetSpec>;
 

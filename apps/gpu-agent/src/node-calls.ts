@@ -21,7 +21,7 @@ export function createNodeCalls(engines: Pick<Engines, 'deploy' | 'stop'>): Node
       }),
     );
     try {
-      return { port: await engines.deploy(modelId, reporter.report) };
+      return { port: await engines.deploy(modelId, (progress) => reporter.report(progress)) };
     } finally {
       reporter.stop();
     }

@@ -47,16 +47,22 @@ const enginesOf = (entry: object): Engines =>
 
 test.each<PresetName>(['ollama', 'vllm', 'llama.cpp'])('a model runs under %s', async (preset) => {
   engines = enginesOf({ preset });
-  const heard: ReadProgress[] = [];
-  const port = await engines.deploy('m', (progress) => heard.push(progress));
+  const port = await engines.deploy('m', () => undefined);
   const listing = await (await fetch(`http://127.0.0.1:${port}/v1/models`)).json();
   expect(listing).toMatchObject({ data: [{ id: 'm' }] });
   expect(engines.list()).toEqual([{ model_id: 'm', status: 'ready', port }]);
-  if (preset === 'ollama')
-    expect(heard).toContainEqual({
-      ...{ status: 'pulling', progress: 45 },
-      ...{ downloadedBytes: 2.1e9, totalBytes: 4.7e9 },
-    });
+});
+
+test('what fetches a model reports how far it is', async () => {
+  engines = enginesOf({ preset: 'ollama' });
+  const heard: ReadProgress[] = [];
+  await engines.deploy('m', (progress) => heard.push(progress));
+  expect(heard).toContainEqual({
+    status: 'pulling',
+    progress: 45,
+    downloadedBytes: 2.1e9,
+    totalBytes: 4.7e9,
+  });
 });
 
 test('a model that cannot be fetched is not deployed, and nothing runs on', async () => {
@@ -90,10 +96,9 @@ test('a model id cannot smuggle an option in', async () => {
 
 test('a model that is stopped while it starts is gone', async () => {
   engines = enginesOf({ command: ['sleep', '60'], stop_timeout_secs: 1 });
-  const deployed = engines.deploy('m', () => undefined);
-  const refused = expect(deployed).rejects.toThrow('the model was stopped');
+  const deployed = engines.deploy('m', () => undefined).catch((error: unknown) => error);
   await engines.stop('m');
-  await refused;
+  expect(await deployed).toMatchObject({ message: 'the model was stopped' });
   expect(engines.list()).toEqual([]);
 });
 

@@ -67,7 +67,7 @@ export function createRpc(
   let discovery: OpenRpcDocument | undefined;
   const dispatcher = createDispatcher({
     methods: createMethods(services),
-    authorise: createAuthorise({ accounts, users: database.users, isAdminToken }),
+    authorise: createAuthorise({ accounts, users: services.users, isAdminToken }),
     guard: createGroupGuard(services.groupRules),
     discover: () => (discovery ??= openRpcDocument({ version: SERVICE_VERSION })),
     log,

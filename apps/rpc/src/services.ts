@@ -8,6 +8,7 @@ import {
   createLoginLimits,
   createPasswords,
   createProviders,
+  createRememberedUsers,
 } from '@model-gateway/accounts';
 import { createAccountHints } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/host';
@@ -37,8 +38,9 @@ export function createServices(
   { chatStreams, realtime, sessions }: Streams,
 ): MethodDependencies {
   const { database, bus, clock, log } = context;
+  const users = createRememberedUsers(database.users, clock);
   const accounts = createAccounts({
-    users: database.users,
+    users,
     refreshTokens: database.refreshTokens,
     accessTokens: createAccessTokens({
       secret: context.jwtSecret,
@@ -82,7 +84,7 @@ export function createServices(
       clock,
       log,
     },
-    users: database.users,
+    users,
     agents: { agents: createAgentRules(config, context), sessions },
     system: createSystemMonitor({
       agents: database.agentCensus,

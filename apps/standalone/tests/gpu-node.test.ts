@@ -40,9 +40,8 @@ async function chat(): Promise<{ status: number; backend: string | null }> {
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  const command = [
-    ...[process.execPath, ENGINE, '--model', '{id}', '--host', '{host}', '--port', '{port}'],
-  ];
+  const listening = ['--model', '{id}', '--host', '{host}', '--port', '{port}'];
+  const command = [process.execPath, ENGINE, ...listening];
   await writeFile(join(folder.path, 'engines.json'), JSON.stringify({ default: { command } }));
   standalone = await startStandalone(join(folder.path, 'data'), ENV);
   const account = { email: 'a@example.com', password: 'long enough' };

@@ -58,3 +58,4 @@ export type {
 export { createProviders, type Providers } from './providers/providers.ts';
 export type { RefreshTokenStore, Rotation, StoredRefreshToken } from './refresh-token-store.ts';
 export type { NewUser, User, UserStore } from './user-store.ts';
+export { createRememberedUsers } from './remembered-users.ts';

@@ -91,8 +91,8 @@ test('a connection takes the node over from the one before, which then can do no
 
 test('the backend of a model comes with it, moves with it and goes with it', async () => {
   const { held } = await connect(await register('node'));
-  const { saveModels } = database.agentConnections;
-  expect(await saveModels(held, [ready('m'), ready('n', null)], PLACING)).toEqual([
+  const { agentConnections } = database;
+  expect(await agentConnections.saveModels(held, [ready('m'), ready('n', null)], PLACING)).toEqual([
     {
       name: 'agent-m',
       config: {
@@ -105,13 +105,15 @@ test('the backend of a model comes with it, moves with it and goes with it', asy
       },
     },
   ]);
-  expect(await saveModels(held, [ready('m')], PLACING)).toEqual([]);
+  expect(await agentConnections.saveModels(held, [ready('m')], PLACING)).toEqual([]);
   expect(await backends()).toEqual(['agent-m http://10.0.0.1:9000']);
-  expect(await saveModels(held, [ready('m', 'http://10.0.0.2:1')], PLACING)).toMatchObject([
-    { config: { url: 'http://10.0.0.2:1' } },
-  ]);
+  expect(
+    await agentConnections.saveModels(held, [ready('m', 'http://10.0.0.2:1')], PLACING),
+  ).toMatchObject([{ config: { url: 'http://10.0.0.2:1' } }]);
   const failed = { ...ready('m'), status: 'failed' };
-  expect(await saveModels(held, [failed], PLACING)).toEqual([{ name: 'agent-m', config: null }]);
+  expect(await agentConnections.saveModels(held, [failed], PLACING)).toEqual([
+    { name: 'agent-m', config: null },
+  ]);
   expect(await backends()).toEqual([]);
 });
 
@@ -126,22 +128,24 @@ test('what a node no longer has when it connects anew is gone at once, and the r
 });
 
 test('of several nodes the one where the model became ready last serves, and the next one takes over', async () => {
-  const { saveModels, leave } = database.agentConnections;
+  const { agentConnections } = database;
   const one = await connect(await register('one'));
   const two = await connect(await register('two'));
-  await saveModels(one.held, [ready('m', 'http://one')], PLACING);
-  await saveModels(two.held, [ready('m', 'http://two')], PLACING);
+  await agentConnections.saveModels(one.held, [ready('m', 'http://one')], PLACING);
+  await agentConnections.saveModels(two.held, [ready('m', 'http://two')], PLACING);
   expect(await backends()).toEqual(['agent-m http://two']);
   // A heartbeat that says the same again changes nothing; deploying there again does.
-  expect(await saveModels(one.held, [ready('m', 'http://one')], PLACING)).toEqual([]);
+  expect(await agentConnections.saveModels(one.held, [ready('m', 'http://one')], PLACING)).toEqual(
+    [],
+  );
   const redeployed = { ...PLACING, redeployed: 'm' };
-  await saveModels(one.held, [ready('m', 'http://one')], redeployed);
+  await agentConnections.saveModels(one.held, [ready('m', 'http://one')], redeployed);
   expect(await backends()).toEqual(['agent-m http://one']);
 
-  expect(await leave(one.held, PLACING)).toMatchObject({
+  expect(await agentConnections.leave(one.held, PLACING)).toMatchObject({
     backends: [{ name: 'agent-m', config: { url: 'http://two' } }],
   });
-  expect(await leave(two.held, PLACING)).toMatchObject({
+  expect(await agentConnections.leave(two.held, PLACING)).toMatchObject({
     backends: [{ name: 'agent-m', config: null }],
   });
   expect((await database.agents.list()).map(({ connectionId }) => connectionId)).toEqual([

@@ -60,7 +60,9 @@ export function runServer<Config extends ServerConfig>(
         stopping: lifecycle.stopping,
       });
       await lifecycle.start(app);
-      await returnStartMemory();
+      await returnStartMemory().catch((error: unknown) =>
+        log.debug({ error }, 'the memory of the start could not be returned'),
+      );
       await lifecycle.open(
         'port',
         () => listen({ app, host: config.host, port: config.port, log }),

@@ -15,7 +15,7 @@ export class TunnelError extends Error {
 /** No frame carries more of a body, so that many exchanges take turns. */
 export const DATA_BYTES_MAX = 64 * 1024;
 /** Heads have headers in them, and nothing large. */
-export const HEAD_BYTES_MAX = 256 * 1024;
+const HEAD_BYTES_MAX = 256 * 1024;
 
 // The position is the number on the wire; there is no kind 0.
 const KINDS = ['open', 'head', 'data', 'end', 'reset', 'credit'] as const;

@@ -63,8 +63,9 @@ test('whatever is written arrives, byte for byte, in any pieces and many at once
 
 test('a reader that does not read stops its own sender at the window, and nobody else', async () => {
   const written: number[] = [];
-  const { opener } = connect((_head, { body, answer }) => {
-    answer({});
+  const { opener } = connect((_head, exchange) => {
+    exchange.answer({});
+    const { body } = exchange;
     const index = written.push(0) - 1;
     const send = (): void => {
       while (body.writableLength < 64 * 1024 && !body.destroyed) {

@@ -113,6 +113,8 @@ export function createFrameTree(): FrameTree {
           }
           break;
         case 'Page.frameNavigated':
+          // The frames of the document before went with it.
+          for (const child of tree.children(event.params.frame.id)) remove(child.id);
           navigated(event.params.frame, sessionId);
           break;
         case 'Page.navigatedWithinDocument':

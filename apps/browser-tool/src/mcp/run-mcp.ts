@@ -1,4 +1,4 @@
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import {
   CallToolRequestSchema,
@@ -23,7 +23,8 @@ export async function runMcp({ proxy }: { readonly proxy: string | undefined }):
   let opening: Promise<BrowserTool> | undefined;
   const open = (): Promise<BrowserTool> => (opening ??= openTool(proxy));
 
-  const { server } = new McpServer(
+  // oxlint-disable-next-line typescript/no-deprecated -- The other one insists on schemas and errors of its own.
+  const server = new Server(
     { name: 'browser-tool', version: TOOL_VERSION },
     { capabilities: { tools: {} } },
   );

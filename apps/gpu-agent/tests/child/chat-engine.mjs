@@ -35,12 +35,8 @@ for (let step = 1; step <= LOAD_STEPS; step += 1) {
   }
 }
 
-const server = createServer(async (request, response) => {
-  try {
-    await answer(request, response);
-  } catch {
-    response.destroy();
-  }
+const server = createServer((request, response) => {
+  answer(request, response).catch(() => response.destroy());
 });
 server.listen(Number(values.port), values.host);
 

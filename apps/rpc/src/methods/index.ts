@@ -40,7 +40,7 @@ export interface MethodDependencies {
   readonly ledger: LedgerStore;
   readonly hints: AccountHints;
   readonly billing: BillingDependencies & PricingDependencies;
-  readonly users: Pick<UserStore, 'findOldestAdmin'>;
+  readonly users: Pick<UserStore, 'findById' | 'findOldestAdmin'>;
   readonly chat: ChatMethodsDependencies;
   readonly memory: Memory;
   readonly realtime: RealtimeSessions;

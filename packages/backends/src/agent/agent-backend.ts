@@ -6,10 +6,7 @@ const CAPABILITIES = new Set(AGENT_CAPABILITIES);
 /** A model on a GPU node, at the node itself or through the tunnel. Whatever else its engine lists was not deployed. */
 export function createAgentBackend(options: Omit<ExternalOptions, 'capabilities'>): Backend {
   const { models } = options;
-  const { openRealtime: _notDeployed, ...backend } = createExternalBackend({
-    ...options,
-    capabilities: CAPABILITIES,
-  });
+  const backend = createExternalBackend({ ...options, capabilities: CAPABILITIES });
   return {
     ...backend,
     kind: 'agent',

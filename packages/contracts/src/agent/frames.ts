@@ -43,7 +43,7 @@ const percent = z.number().min(0).max(PERCENT_MAX);
 const bytes = z.int().nonnegative();
 
 /** One GPU and what it does now. */
-export const agentGpuSchema = z.object({
+const agentGpuSchema = z.object({
   name: storable(128),
   memory_total_mb: megabytes.default(0),
   memory_used_mb: megabytes.default(0),
@@ -51,7 +51,7 @@ export const agentGpuSchema = z.object({
 });
 
 /** A model on a node; it can be asked once it is `ready` and has a port. */
-export const agentModelSchema = z.object({
+const agentModelSchema = z.object({
   model_id: modelId,
   status: storable(16).min(1),
   port: port.nullish().transform((value) => value ?? null),

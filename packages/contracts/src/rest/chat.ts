@@ -1,10 +1,18 @@
 import { z } from 'zod';
 
 /** A message as clients of the chat-completions convention send it; fields beyond these pass through. */
-export const chatMessageSchema = z.looseObject({
-  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
-  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() })), z.null()]).optional(),
-});
+export const chatMessageSchema = z
+  .looseObject({
+    role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+    content: z
+      .union([z.string(), z.array(z.looseObject({ type: z.string() })), z.null()])
+      .optional(),
+  })
+  // An assistant that calls tools may say nothing else; everybody else has something to say.
+  .refine(({ role, content }) => role === 'assistant' || (content ?? null) !== null, {
+    path: ['content'],
+    message: 'required',
+  });
 
 export type ChatMessage = z.output<typeof chatMessageSchema>;
 

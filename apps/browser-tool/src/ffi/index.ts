@@ -1,1 +1,0 @@
-export { createFfiEngine } from './ffi-engine.ts';

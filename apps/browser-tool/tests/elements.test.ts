@@ -1,0 +1,305 @@
+import { page, startSite, type Site } from './site.ts';
+import { startTool, type ToolUnderTest } from './tool.ts';
+
+let site: Site;
+let tool: ToolUnderTest;
+
+const buttons = page(
+  'Buttons',
+  `<style>
+    .modal { position: fixed; inset: 0; background: rgba(0, 0, 0, 0.5); }
+    #spin { position: relative; animation: move 0.4s linear infinite alternate; }
+    @keyframes move { from { left: 0 } to { left: 300px } }
+    #late { position: relative; animation: late 0.3s linear 1; }
+    @keyframes late { from { left: 0 } to { left: 200px } }
+  </style>
+  <button id="hidden" style="visibility: hidden">Hidden</button>
+  <button id="gone" style="display: none">Gone</button>
+  <button id="flat" style="width: 0; height: 0; padding: 0; border: 0; overflow: hidden">Flat</button>
+  <button id="off" disabled>Off</button>
+  <fieldset disabled><button id="group-off">Group</button></fieldset>
+  <button id="aria-off" aria-disabled="true">Aria off</button>
+  <button id="spin">Spinning</button>
+  <button id="away" style="position: fixed; left: -500px; top: 0">Away</button>
+  <div style="height: 3000px"></div>
+  <button id="below" onclick="document.title = 'below clicked'">Below the fold</button>`,
+);
+
+beforeAll(async () => {
+  site = await startSite({
+    '/buttons': buttons,
+    '/b': page('B', '<button>Other</button>'),
+    '/covered': page(
+      'Covered',
+      `<style>.modal { position: fixed; inset: 0; background: rgba(0, 0, 0, 0.5); }</style>
+       <button id="under">Under</button><div id="ov" class="modal"></div>`,
+    ),
+    '/label': page(
+      'Label',
+      `<label for="box" style="position: absolute; left: 8px; top: 8px; z-index: 1; width: 30px; height: 30px">x</label>
+       <input id="box" type="checkbox" style="position: absolute; left: 8px; top: 8px; width: 30px; height: 30px; margin: 0">`,
+    ),
+    '/through': page('Through', '<button onclick="document.title = 1"><i id="icon" style="pointer-events: none">icon</i></button>'),
+    '/shadow': page(
+      'Shadow',
+      `<my-card></my-card><script>
+        customElements.define('my-card', class extends HTMLElement {
+          connectedCallback() {
+            const root = this.attachShadow({ mode: 'open' });
+            root.innerHTML = '<section class="in"><my-inner></my-inner><slot></slot></section>';
+          }
+        });
+        customElements.define('my-inner', class extends HTMLElement {
+          connectedCallback() {
+            const root = this.attachShadow({ mode: 'open' });
+            root.innerHTML = '<button onclick="document.title = \\'shadow clicked\\'">Deep</button><input aria-label="Deep field">';
+          }
+        });
+      </script>`,
+    ),
+    '/frame': page(
+      'Frame',
+      `<button onclick="parent.postMessage('inner', '*'); this.textContent = 'Pressed'">In the frame</button><input aria-label="Frame field">
+       <div style="height: 2000px"></div><button id="low" onclick="this.textContent = 'Low pressed'">Low</button>`,
+    ),
+    '/twins': page('Twins', '<button>Same</button><button>Same</button><button hidden>Same</button><a href="/b">Only one</a>'),
+    '/fields': page(
+      'Fields',
+      '<input id="r" readonly value="x" aria-label="Read-only"><div id="d">A box</div><input type="checkbox" aria-label="Check">',
+    ),
+    '/replace': page(
+      'Replace',
+      `<div id="list"><button id="old">Old</button></div>
+       <script>function swap() { document.getElementById('list').innerHTML = '<button id="old">New</button>'; }</script>`,
+    ),
+  });
+  tool = await startTool();
+});
+
+afterAll(async () => {
+  await tool.close();
+  await site.close();
+});
+
+const click = (target: string, more: object = {}) => tool.post('/click', { target, timeout_ms: 400, ...more });
+
+describe('an element that cannot be clicked is refused with its reason', () => {
+  beforeAll(() => tool.open(`${site.url}/buttons`));
+
+  const refusals = [
+    { why: 'hidden by visibility', target: '#hidden', code: 'ELEMENT_NOT_VISIBLE', text: /^button "Hidden" \[ref=e\d+\] is not visible after waiting 400 ms\. / },
+    { why: 'not displayed', target: '#gone', code: 'ELEMENT_NOT_VISIBLE', text: /is not visible/ },
+    { why: 'without a size', target: '#flat', code: 'ELEMENT_NOT_VISIBLE', text: /is not visible/ },
+    { why: 'disabled', target: '#off', code: 'ELEMENT_DISABLED', text: /^button "Off" \[ref=e\d+\] is disabled after waiting 400 ms\. / },
+    { why: 'in a disabled group', target: '#group-off', code: 'ELEMENT_DISABLED', text: /is disabled/ },
+    { why: 'disabled by ARIA', target: '#aria-off', code: 'ELEMENT_DISABLED', text: /is disabled/ },
+    { why: 'moving all the time', target: '#spin', code: 'TIMEOUT', status: 504, text: /^button "Spinning" \[ref=e\d+\] kept moving after waiting 400 ms\. / },
+    { why: 'outside of what can be scrolled to', target: '#away', code: 'ELEMENT_NOT_VISIBLE', text: /lies outside of the viewport/ },
+    { why: 'not there', target: '#nothing', code: 'ELEMENT_NOT_FOUND', status: 404, text: /^No element fits "#nothing" after waiting 400 ms\. Call browser_snapshot/ },
+    { why: 'named by a selector that is none', target: 'div[', code: 'INVALID_SELECTOR', status: 400, text: /^"div\[" is no valid selector: / },
+    { why: 'named by an XPath that is none', target: 'xpath=//[', code: 'INVALID_SELECTOR', status: 400, text: /is no valid selector/ },
+    { why: 'a ref that was never issued', target: 'e99999', code: 'ELEMENT_NOT_FOUND', status: 404, text: /^e99999 was never issued\. / },
+  ];
+
+  test.each(refusals)('$why', async ({ target, code, status = 409, text }) => {
+    const answer = await click(target);
+    expect(answer).toMatchObject({ ok: false, code, status });
+    expect(answer.error).toMatch(text);
+    expect(answer.hint).toBeDefined();
+  });
+
+  test('what lies below the fold is scrolled into view', async () => {
+    expect((await click('#below')).data).toMatchObject({ clicked: true, title: 'below clicked' });
+  });
+
+  test('force clicks without asking', async () => {
+    expect(await click('#off', { force: true })).toMatchObject({ ok: true, data: { clicked: true } });
+  });
+});
+
+describe('a covered element', () => {
+  test('is refused after one second, with the cover and its ref', async () => {
+    await tool.open(`${site.url}/covered`);
+    const start = performance.now();
+    const answer = await tool.post('/click', { target: '#under' });
+    const took = performance.now() - start;
+    expect(answer).toMatchObject({ status: 409, code: 'ELEMENT_COVERED' });
+    expect(answer.error).toMatch(
+      /^button "Under" \[ref=e\d+\] is covered by <div id="ov" class="modal"> \[ref=e\d+\]\. Close or click that element first, or pass force:true\.$/,
+    );
+    expect(took).toBeGreaterThan(950);
+    expect(took).toBeLessThan(1_500);
+    const cover = answer.details.cover.ref as string;
+    expect(await tool.post('/click', { target: cover })).toMatchObject({ ok: true });
+  });
+
+  test('is clicked once the cover is gone', async () => {
+    await tool.open(`${site.url}/covered`);
+    await tool.post('/evaluate', { expression: 'setTimeout(() => ov.remove(), 300); 0' });
+    expect(await tool.post('/click', { target: '#under' })).toMatchObject({ ok: true });
+  });
+
+  test('text is not typed into it either', async () => {
+    await tool.open(`${site.url}/covered`);
+    await tool.post('/evaluate', { expression: `document.body.insertAdjacentHTML('afterbegin', '<input id=f>'); 0` });
+    expect(await tool.post('/type', { target: '#f', text: 'x' })).toMatchObject({ code: 'ELEMENT_COVERED' });
+  });
+
+  test('its own label is no cover', async () => {
+    await tool.open(`${site.url}/label`);
+    expect(await click('#box')).toMatchObject({ ok: true });
+    expect((await tool.post('/evaluate', { expression: 'box.checked' })).data.result).toBe(true);
+  });
+
+  test('a part that lets clicks through to its button is clicked', async () => {
+    await tool.open(`${site.url}/through`);
+    expect((await click('#icon')).data.title).toBe('1');
+  });
+});
+
+describe('targets', () => {
+  test('text, XPath, a ref with an at sign and every alias mean the same element', async () => {
+    await tool.open(`${site.url}/twins`);
+    const { data } = await tool.post('/click', { target: 'text=only one' });
+    const { ref } = data.target as { ref: string };
+    for (const body of [{ target: '//a' }, { selector: 'xpath=//a' }, { uid: 'a' }, { ref: 'text="Only one"' }]) {
+      await tool.open(`${site.url}/twins`);
+      expect((await tool.post('/click', body)).data).toMatchObject({ navigated: true, url: `${site.url}/b` });
+    }
+    await tool.open(`${site.url}/twins`);
+    const fresh = (await tool.get('/dom?selector=a')).data.ref as string;
+    expect(fresh).not.toBe(ref);
+    expect(await tool.post('/click', { target: `@${fresh}` })).toMatchObject({ ok: true });
+  });
+
+  test('a selector that several visible elements fit is ambiguous', async () => {
+    await tool.open(`${site.url}/twins`);
+    const answer = await click('button');
+    expect(answer).toMatchObject({ status: 409, code: 'AMBIGUOUS_TARGET', details: { count: 2 } });
+    expect(answer.error).toMatch(/^"button" fits 2 elements: button "Same" \[ref=e\d+\], button "Same" \[ref=e\d+\]\. /);
+  });
+
+  test('what takes no text is said so', async () => {
+    await tool.open(`${site.url}/fields`);
+    for (const target of ['#r', '#d', '[type=checkbox]']) {
+      const answer = await tool.post('/type', { target, text: 'x', timeout_ms: 300 });
+      expect(answer).toMatchObject({ status: 409, code: 'ELEMENT_NOT_EDITABLE' });
+    }
+  });
+});
+
+describe('refs', () => {
+  test('the same node keeps its ref, and no number is given twice', async () => {
+    await tool.open(`${site.url}/twins`);
+    const refs = async () => [...((await tool.get('/a11y?format=text')).data.text as string).matchAll(/ref=(e\d+)/g)].map(([, ref]) => ref);
+    const first = await refs();
+    expect(await refs()).toEqual(first);
+    await tool.open(`${site.url}/twins`);
+    const second = await refs();
+    expect(second).toHaveLength(first.length);
+    expect(second.filter((ref) => first.includes(ref))).toEqual([]);
+  });
+
+  test('a ref of a page that was left is stale and says both addresses', async () => {
+    await tool.open(`${site.url}/twins`);
+    const { ref } = (await tool.get('/dom?selector=a')).data as { ref: string };
+    await tool.open(`${site.url}/b`);
+    const answer = await click(ref);
+    expect(answer).toMatchObject({ status: 409, code: 'STALE_REF' });
+    expect(answer.error).toBe(
+      `${ref} belonged to ${site.url}/twins which is no longer loaded (now ${site.url}/b). Call browser_snapshot for fresh refs.`,
+    );
+  });
+
+  test('a detached node is stale, and its successor is another element', async () => {
+    await tool.open(`${site.url}/replace`);
+    const { ref } = (await tool.get('/dom?selector=%23old')).data as { ref: string };
+    await tool.post('/evaluate', { expression: 'swap()' });
+    const answer = await click(ref);
+    expect(answer).toMatchObject({ status: 409, code: 'STALE_REF' });
+    expect(answer.error).toBe(`${ref} is no longer in the page. Call browser_snapshot for fresh refs.`);
+    const after = (await tool.get('/dom?selector=%23old')).data as { ref: string };
+    expect(after.ref).not.toBe(ref);
+  });
+});
+
+describe('shadow roots', () => {
+  beforeEach(() => tool.open(`${site.url}/shadow`));
+
+  test.each(['my-inner button', 'my-card my-inner button', 'text=Deep', 'section.in button'])(
+    '%s reaches inside',
+    async (target) => {
+      expect((await click(target)).data).toMatchObject({ title: 'shadow clicked', target: { name: 'Deep' } });
+    },
+  );
+
+  test('a snapshot shows what is inside, with refs that work', async () => {
+    const { text } = (await tool.get('/a11y?format=text')).data as { text: string };
+    const ref = /button "Deep" \[ref=(e\d+)\]/.exec(text)?.[1] ?? '';
+    expect((await click(ref)).data.title).toBe('shadow clicked');
+  });
+
+  test('text goes into the field of a component', async () => {
+    expect((await tool.post('/type', { target: 'my-inner', text: 'inside' })).data).toMatchObject({ value: 'inside' });
+  });
+});
+
+describe.each([
+  { kind: 'of the same process', other: false },
+  { kind: 'of another process', other: true },
+])('a frame $kind', ({ other }) => {
+  const openFramed = async (extra = '') => {
+    await tool.open(`${site.url}/b`);
+    const source = `${other ? site.otherUrl : site.url}/frame`;
+    await tool.post('/evaluate', {
+      function: `(source, extra) => new Promise((resolve) => {
+        document.body.innerHTML = '<div style="height: 1500px"></div><iframe title="Inner" style="width: 400px; height: 200px; border: 5px solid; padding: 7px"></iframe>' + extra;
+        const frame = document.querySelector('iframe');
+        frame.onload = () => resolve(1);
+        frame.src = source;
+        addEventListener('message', ({ data }) => { document.title = data; });
+      })`,
+      args: [source, extra],
+    });
+  };
+  const refOf = async (pattern: RegExp) => {
+    const { text } = (await tool.get('/a11y?format=text')).data as { text: string };
+    return pattern.exec(text)?.[1] ?? text;
+  };
+
+  test('is part of the snapshot, and its refs work', async () => {
+    await openFramed();
+    const ref = await refOf(/button "In the frame" \[ref=(e\d+)\]/);
+    expect((await click(ref)).data).toMatchObject({ clicked: true, target: { ref } });
+    expect(await refOf(/button "(Pressed)"/)).toBe('Pressed');
+  });
+
+  test('selectors find what no outer document has, below the fold too', async () => {
+    await openFramed();
+    expect((await click('#low')).data.target).toMatchObject({ name: 'Low' });
+    expect(await refOf(/button "(Low pressed)"/)).toBe('Low pressed');
+  });
+
+  test('text goes into its fields', async () => {
+    await openFramed();
+    const answer = await tool.post('/type', { target: '[aria-label="Frame field"]', text: 'héllo' });
+    expect(answer.data).toMatchObject({ typed: true, value: 'héllo' });
+  });
+
+  test('an overlay of the outer document covers it', async () => {
+    await openFramed('<div id="lid" style="position: fixed; inset: 0"></div>');
+    const answer = await click('text=In the frame', { timeout_ms: 5_000 });
+    expect(answer).toMatchObject({ code: 'ELEMENT_COVERED' });
+    expect(answer.error).toMatch(/is covered by <div id="lid"> \[ref=e\d+\]/);
+  });
+
+  test('its refs are stale once it shows another document', async () => {
+    await openFramed();
+    const ref = await refOf(/button "In the frame" \[ref=(e\d+)\]/);
+    await tool.post('/evaluate', {
+      function: `(url) => new Promise((resolve) => { const f = document.querySelector('iframe'); f.onload = () => resolve(1); f.src = url; })`,
+      args: [`${site.url}/twins`],
+    });
+    expect(await click(ref)).toMatchObject({ code: 'STALE_REF' });
+  });
+});

@@ -1,0 +1,51 @@
+import { ServiceError } from '@model-gateway/contracts';
+import { manualClock } from '@model-gateway/kernel';
+import { createRememberedUsers } from './remembered-users.ts';
+import type { User, UserStore } from './user-store.ts';
+
+const ANN: User = { id: 'ann', email: 'ann@example.com', name: 'Ann', isAdmin: true };
+
+function setup() {
+  const clock = manualClock(0);
+  const state: { user: User | undefined; isAway: boolean } = { user: ANN, isAway: false };
+  const unused = () => Promise.reject(new Error('not asked for'));
+  const store: UserStore = {
+    create: unused,
+    findById: async () => {
+      if (state.isAway) throw new ServiceError('store_unavailable', 'away');
+      return state.user;
+    },
+    findByEmail: unused,
+    findOldestAdmin: unused,
+  };
+  return { clock, state, users: createRememberedUsers(store, clock) };
+}
+
+test('an account that was seen goes on for 10 minutes while the store is away', async () => {
+  const { clock, state, users } = setup();
+  await users.findById('ann');
+  state.isAway = true;
+  clock.advance(10 * 60_000 - 1);
+  expect(await users.findById('ann')).toEqual(ANN);
+  clock.advance(1);
+  await expect(users.findById('ann')).rejects.toMatchObject({ code: 'store_unavailable' });
+});
+
+test('nobody is remembered who was never seen, or who is gone', async () => {
+  const { state, users } = setup();
+  state.isAway = true;
+  await expect(users.findById('ann')).rejects.toMatchObject({ code: 'store_unavailable' });
+  state.isAway = false;
+  await users.findById('ann');
+  state.user = undefined;
+  expect(await users.findById('ann')).toBeUndefined();
+  state.isAway = true;
+  await expect(users.findById('ann')).rejects.toMatchObject({ code: 'store_unavailable' });
+});
+
+test('while the store answers, it is asked', async () => {
+  const { state, users } = setup();
+  await users.findById('ann');
+  state.user = { ...ANN, isAdmin: false };
+  expect(await users.findById('ann')).toMatchObject({ isAdmin: false });
+});
