@@ -88,6 +88,13 @@ export default {
       to: { path: '^apps/', pathNot: ['^apps/$1/', '^apps/[^/]+/src/app\\.ts$'] },
     },
     {
+      name: 'nodes-need-no-stores',
+      comment: 'The daemon of a GPU node is deployed far from the stores and stays small.',
+      severity: 'error',
+      from: { path: '^apps/gpu-agent/', pathNot: TEST },
+      to: { path: '^packages/', pathNot: packages(['kernel', 'contracts', 'tunnel']) },
+    },
+    {
       name: 'packages-know-no-app',
       severity: 'error',
       from: { path: '^packages/' },

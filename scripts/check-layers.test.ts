@@ -58,6 +58,11 @@ const FORBIDDEN: readonly { rule: string; folder: string; imports: string }[] = 
   { rule: 'kernel-is-the-ground', folder: 'packages/kernel', imports: '../../router/src/index.ts' },
   { rule: 'pure-packages', folder: 'packages/billing', imports: '../../router/src/index.ts' },
   { rule: 'rules-do-no-io', folder: 'packages/billing', imports: 'node:fs' },
+  {
+    rule: 'nodes-need-no-stores',
+    folder: 'apps/gpu-agent',
+    imports: '../../../packages/bus/src/index.ts',
+  },
   { rule: 'turn-packages', folder: 'packages/inference', imports: '../../db/src/index.ts' },
   { rule: 'adapters', folder: 'packages/db', imports: '../../bus/src/index.ts' },
   { rule: 'front-doors', folder: 'apps/gateway', imports: '../../../packages/kernel/src/clock.ts' },

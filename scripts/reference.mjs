@@ -4,7 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { renderConfiguration } from './reference/render-configuration.mjs';
 import { renderRpc } from './reference/render-rpc.mjs';
 
-const PROCESSES = ['standalone', 'gateway', 'rpc', 'agent-tunnel', 'video-worker', 'browser-tool'];
+const PROCESSES = [
+  'standalone',
+  'gateway',
+  'rpc',
+  'agent-tunnel',
+  'video-worker',
+  'gpu-agent',
+  'browser-tool',
+];
 const docs = fileURLToPath(new URL('../docs/', import.meta.url));
 const built = (path) => import(new URL(`../${path}`, import.meta.url).href);
 

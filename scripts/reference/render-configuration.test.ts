@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { processSettings as agentTunnel } from '../../apps/agent-tunnel/src/config.ts';
 import { processSettings as browserTool } from '../../apps/browser-tool/src/config.ts';
 import { processSettings as gateway } from '../../apps/gateway/src/config.ts';
+import { processSettings as gpuAgent } from '../../apps/gpu-agent/src/config.ts';
 import { processSettings as rpc } from '../../apps/rpc/src/config.ts';
 import { processSettings as standalone } from '../../apps/standalone/src/config.ts';
 import { processSettings as videoWorker } from '../../apps/video-worker/src/config.ts';
@@ -17,6 +18,7 @@ test('the configuration reference is what the code says (pnpm build && pnpm refe
       { name: 'rpc', settings: rpc },
       { name: 'agent-tunnel', settings: agentTunnel },
       { name: 'video-worker', settings: videoWorker },
+      { name: 'gpu-agent', settings: gpuAgent },
       { name: 'browser-tool', settings: browserTool },
     ]),
   );

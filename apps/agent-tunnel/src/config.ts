@@ -16,7 +16,7 @@ const PORT_DEFAULT = 8082;
 /** What only the agent tunnel can be told. */
 export const agentTunnelSettings = {
   ...agentSettings,
-  agentTunnelUrl: setting('SERVICE_AGENT_TUNNEL_URL', optional(urlWith('http')), {
+  agentTunnelUrl: setting('SERVICE_AGENT_TUNNEL_URL', optional(urlWith('http', 'https')), {
     description:
       'Where gateways reach this very process, for requests to GPU nodes that they cannot reach themselves.',
     defaultText: 'the address on which the node reached it',

@@ -26,6 +26,7 @@ export function createHeartbeats(dependencies: HeartbeatsDependencies): Heartbea
   const noted = new Map<string, AgentBeat>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
+  let isFailing = false;
 
   async function keepAlive(beats: readonly AgentBeat[]): Promise<void> {
     const expiry = { expiresAfterMs: timeoutMs };
@@ -39,10 +40,13 @@ export function createHeartbeats(dependencies: HeartbeatsDependencies): Heartbea
   async function write(beats: readonly AgentBeat[]): Promise<void> {
     try {
       const [held] = await Promise.all([connections.beat(beats), keepAlive(beats)]);
+      isFailing = false;
       for (const { connectionId } of beats) if (!held.has(connectionId)) onLost(connectionId);
     } catch (error) {
-      // The next ones are written in their place.
-      log.warn({ reason: describeError(error) }, 'heartbeats could not be written down');
+      // The next ones are written in their place, and as long as that fails it is said once.
+      if (!isFailing)
+        log.warn({ reason: describeError(error) }, 'heartbeats cannot be written down');
+      isFailing = true;
     }
   }
 

@@ -45,10 +45,14 @@ export function createRelay({ registry, tunnelKey, log }: RelayDependencies): Re
     if (!constantTimeEqual(bearerOf(request) ?? '', tunnelKey))
       throw new ServiceError('authentication_required', 'only gateways may come this way');
     const { agentId, head } = targetOf(request);
-    const exchange = registry.get(agentId)?.openExchange(head);
-    if (exchange === undefined)
+    const session = registry.get(agentId);
+    if (session === undefined)
       throw new ServiceError('agent_unavailable', 'the agent is not connected here');
-    return exchange;
+    try {
+      return session.openExchange(head);
+    } catch (error) {
+      throw new ServiceError('agent_unavailable', describeError(error), { cause: error });
+    }
   }
 
   return {

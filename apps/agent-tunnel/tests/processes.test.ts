@@ -13,6 +13,7 @@ import {
 } from '@model-gateway/testkit';
 import { startBalancer, type Balancer } from './balancer.ts';
 import { engineCommand, type AgentRecord } from './scene.ts';
+import { connectAgent } from './simulated-agent.ts';
 
 const TIMEOUT_MS = 4_000;
 /** What a loaded machine may add to it. */
@@ -143,6 +144,20 @@ test('a replica that stops in an orderly way says goodbye, and the node is back 
   expect(await tunnels.shift()?.stop()).toBe(0);
   await waitUntil(canChat, WITHIN);
   expect(await engineOf()).toEqual(before);
+}, 60_000);
+
+test('a second connection at another replica replaces the first, and deregistering reaches the replica that holds it', async () => {
+  await startTunnel();
+  const [one, two] = tunnels;
+  const { agent_id, token: second } = await call<{ agent_id: string; token: string }>(
+    'agents.register',
+    { machine_name: 'twice', version: '1' },
+  );
+  const first = await connectAgent(one?.url ?? '', second);
+  const replacing = await connectAgent(two?.url ?? '', second);
+  expect(await first.closed).toMatchObject({ code: 4000 });
+  await call('agents.deregister', { agent_id });
+  expect(await replacing.closed).toMatchObject({ code: 4001 });
 }, 60_000);
 
 test('a network that is cut takes the node out in time, and back when it is mended', async () => {

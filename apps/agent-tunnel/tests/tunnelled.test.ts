@@ -146,3 +146,14 @@ test.each([
   });
   expect(response.status).toBe(status);
 });
+
+test('a node that is deregistered while it answers is gone at once, with its engine', async () => {
+  const stream = await scene.chat(MODEL, { stream: true, max_tokens: 1_000_000, delay_ms: 5 });
+  const reader = stream.body?.getReader();
+  await reader?.read();
+  await scene.call('agents.deregister', { agent_id: node.agent_id });
+  await expect(daemon.failed).rejects.toThrow('this node was deregistered');
+  let isDone = false;
+  while (!isDone) isDone = (await reader?.read())?.done ?? true;
+  await waitUntil(async () => (await scene.chat(MODEL)).status === 404);
+});

@@ -10,6 +10,8 @@ export interface VideoPace {
   afterFailure(memo: StepMemo): NextTurn;
   /** Whether a job has taken too long since then. */
   isOver(since: Date): boolean;
+  /** How long a job may still take; not above 0 when it has taken too long. */
+  leftMs(since: Date): number;
   /** What is said of it. */
   readonly overText: string;
 }
@@ -25,6 +27,8 @@ const DOUBLINGS_MAX = 20;
 const SECOND_MS = 1_000;
 
 export function createVideoPace({ pollMs, timeoutSecs, clock }: VideoPaceOptions): VideoPace {
+  const leftMs = (since: Date): number => since.getTime() + timeoutSecs * SECOND_MS - clock.now();
+
   return {
     next: { afterMs: pollMs },
     pollMs,
@@ -34,7 +38,8 @@ export function createVideoPace({ pollMs, timeoutSecs, clock }: VideoPaceOptions
       const afterMs = Math.max(pollMs, Math.min(doubled, BACKOFF_MS_MAX));
       return { afterMs, memo: { ...memo, failures } };
     },
-    isOver: (since) => clock.now() - since.getTime() > timeoutSecs * SECOND_MS,
+    isOver: (since) => leftMs(since) < 0,
+    leftMs,
     overText: `not finished within ${timeoutSecs} s`,
   };
 }

@@ -36,6 +36,8 @@ test.each([
 test.each([
   ['comfyui', "backend type 'comfyui' was removed"],
   ['other', "unknown backend type 'other'"],
+  // Only the service itself registers these.
+  ['agent', "unknown backend type 'agent'"],
   ['toString', "unknown backend type 'toString'"],
   ['', "unknown backend type ''"],
 ])('the type %p is refused', (type, message) => {
@@ -49,12 +51,25 @@ test.each([
   [{ type: 'local-server' }, ['chat', 'embeddings']],
   [{ type: 'engine', url: 'ws://127.0.0.1:9' }, []],
   [{ type: 'cloud-video' }, ['video']],
+  [{ type: 'agent' }, ['chat', 'embeddings']],
   [{ type: 'external', capabilities: ['invoke', 'chat', 'other'] }, ['chat', 'invoke']],
   [{ type: 'engine', url: 'ws://127.0.0.1:9', capabilities: ['chat'] }, ['chat']],
 ])('%j can do %j', async (more, capabilities) => {
   const backend = create(more);
   expect([...backend.capabilities()]).toEqual(capabilities);
   await backend.close();
+});
+
+test('a model on a GPU node is served alone, whatever else its engine lists', async () => {
+  const upstream = await startChatUpstream({ models: ['deployed', 'other'] });
+  const backend = create({ type: 'agent', url: upstream.url, models: ['deployed'] });
+  expect(backend.kind).toBe('agent');
+  expect(await backend.probe(AbortSignal.timeout(1_000))).toEqual({
+    state: 'Healthy',
+    models: ['deployed'],
+  });
+  await backend.close();
+  await upstream.close();
 });
 
 test('an external backend can do realtime once it lists a model that says so', async () => {

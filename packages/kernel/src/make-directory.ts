@@ -12,8 +12,9 @@ export async function makeDirectory(path: string, mode: number): Promise<void> {
   } catch (error) {
     const parent = dirname(path);
     if (errorCode(error) === 'EEXIST' && (await stat(path)).isDirectory()) return;
-    if (errorCode(error) !== 'ENOENT' || parent === path || (await isThere(parent))) throw error;
-    await makeDirectory(parent, mode);
+    if (errorCode(error) !== 'ENOENT' || parent === path) throw error;
+    // A parent that is there now may have come meanwhile, so that only a second failure counts.
+    if (!(await isThere(parent))) await makeDirectory(parent, mode);
     await mkdir(path, { mode }).catch((again: unknown) => {
       // Another process was as quick as we were.
       if (errorCode(again) !== 'EEXIST') throw again;

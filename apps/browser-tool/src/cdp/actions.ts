@@ -42,7 +42,9 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
     const navigated = await settle(page, agent, mark, call, navigationStartMs);
     const shown = await browser.activePage();
     if (shown !== page) await awaitTab(shown, call);
-    return { navigated, ...(await readAddress(shown, agent, call)) };
+    const address = await readAddress(shown, agent, call);
+    if (call.notes.openedTab !== undefined) call.notes.openedTab = { url: address.url };
+    return { navigated, ...address };
   }
 
   async function focus(page: Page, target: string, timeoutMs: number, call: Call): Promise<void> {
@@ -135,15 +137,21 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
 }
 
 const TAB_TIMEOUT_MS = 10_000;
+const TAB_START_MS = 200;
 
-/** A tab that was just opened, once its document is there. */
-async function awaitTab(page: Page, { notes, signal }: Call): Promise<void> {
+/** Waits for the document of a tab that was just opened. */
+async function awaitTab(page: Page, { signal }: Call): Promise<void> {
   const { loading, changes } = page;
+  const isBlank = (): boolean => page.main.url === '' || page.main.url === 'about:blank';
+  // Tabs begin empty, and some stay so.
+  await changes.until(() => page.isGone || loading.isUnderWay || !isBlank(), {
+    timeoutMs: TAB_START_MS,
+    signal,
+  });
   await changes.until(
     () => page.isGone || (!loading.isUnderWay && loading.reached('DOMContentLoaded')),
     { timeoutMs: TAB_TIMEOUT_MS, signal },
   );
-  if (notes.openedTab !== undefined) notes.openedTab = { url: page.main.url };
 }
 
 /** The page may go away under an action that did what it should. */

@@ -106,7 +106,7 @@ export function createAgent(refs: RefBook): Agent {
     if (object.objectId === undefined) throw new DocumentGone('the frame is gone');
     const { result, exceptionDetails } = await page.send(
       'Runtime.callFunctionOn',
-      { functionDeclaration: body, objectId: object.objectId, returnByValue: true },
+      { functionDeclaration: body, objectId: object.objectId, awaitPromise: true, returnByValue: true },
       parent.sessionId,
     );
     if (exceptionDetails !== undefined) throw new DocumentGone(exceptionDetails.text);

@@ -101,11 +101,12 @@ function createCdpEngine(
     }
   }
 
-  async function waitFor(page: Page, request: WaitRequest, call: Call): Promise<WaitOutcome> {
+  async function waitFor(first: Page, request: WaitRequest, call: Call): Promise<WaitOutcome> {
     const { target, state, timeoutMs } = request;
     const deadline = performance.now() + timeoutMs;
-    const query = parseTarget(target);
+    let page = first;
     for (let attempt = 0; ; attempt += 1) {
+      if (page.isGone) page = await browser.activePage();
       const counted = await countAt(page, target, call);
       if (counted !== undefined && !counted.ok) throw notReadyError(target, counted, 0);
       const { count = 0, visible = 0 } = counted ?? {};
@@ -115,7 +116,6 @@ function createCdpEngine(
       const pause = WAIT_PAUSES_MS[attempt] ?? WAIT_PAUSE_MS;
       if (found || performance.now() + pause > deadline) return { found, count };
       await page.changes.until(() => page.isGone, { timeoutMs: pause, signal: call.signal });
-      if (query.kind === 'ref' && page.isGone) return { found: false, count: 0 };
     }
   }
 

@@ -90,24 +90,25 @@ async function runSource(
       frame.sessionId,
     );
   }
-  const answer = await evaluateText(page, frame, source, awaitPromise, context);
+  const answer = await evaluateText(page, frame, source, context);
   // A list of statements with a `return` is meant as the body of a function.
-  if (!/Illegal return|await is only valid/.test(answer.exceptionDetails?.exception?.description ?? '')) {
-    return answer;
-  }
-  return evaluateText(page, frame, `(async () => {${source}\n})()`, awaitPromise, context);
+  const isBody = /Illegal return/.test(answer.exceptionDetails?.exception?.description ?? '');
+  const final = isBody ? await evaluateText(page, frame, `(async () => {${source}\n})()`, context) : answer;
+  const { subtype, objectId } = final.result;
+  if (!awaitPromise || subtype !== 'promise' || objectId === undefined) return final;
+  return page.send('Runtime.awaitPromise', { promiseObjectId: objectId }, frame.sessionId);
 }
 
+/** As in a console: `await` works, and names can be declared again. What comes out is not awaited by itself. */
 function evaluateText(
   page: Page,
   frame: Frame,
   expression: string,
-  awaitPromise: boolean,
   context: { readonly uniqueContextId?: string },
 ): Promise<RemoteAnswer> {
   return page.send(
     'Runtime.evaluate',
-    { expression, awaitPromise, userGesture: true, replMode: true, ...context },
+    { expression, awaitPromise: true, userGesture: true, replMode: true, ...context },
     frame.sessionId,
   );
 }

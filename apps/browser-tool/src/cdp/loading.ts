@@ -34,17 +34,16 @@ export function createLoading(frameId: string): Loading {
   let shown = 0;
   let loaderId = '';
   let underWay: string | undefined;
-  let milestones = new Set<string>();
+  // Told for the document that is about to be shown too.
+  const milestones = new Map<string, ReadonlySet<string>>();
   const answers = new Map<string, DocumentAnswer>();
   const redirected = new Set<string>();
   const failures = new Map<string, string>();
 
   function show(next: string): void {
     shown += 1;
-    if (underWay === next) underWay = undefined;
-    if (loaderId === next) return;
+    underWay = undefined;
     loaderId = next;
-    milestones = new Set();
   }
 
   function onPage(event: CdpEvent): void {
@@ -57,7 +56,6 @@ export function createLoading(frameId: string): Loading {
       case 'Page.frameNavigated':
         if (event.params.frame.id !== frameId) break;
         show(event.params.frame.loaderId);
-        underWay = undefined;
         break;
       case 'Page.navigatedWithinDocument':
         if (event.params.frameId === frameId) shown += 1;
@@ -67,8 +65,8 @@ export function createLoading(frameId: string): Loading {
         break;
       case 'Page.lifecycleEvent': {
         const { frameId: id, loaderId: loader, name } = event.params;
-        if (id !== frameId || name === 'init') break;
-        if (loader === loaderId) milestones.add(name);
+        if (id !== frameId) break;
+        remember(milestones, loader, new Set([...(milestones.get(loader) ?? []), name]));
         break;
       }
       default:
@@ -89,7 +87,8 @@ export function createLoading(frameId: string): Loading {
       case 'Network.loadingFailed':
         if (event.params.type !== 'Document') break;
         remember(failures, event.params.requestId, event.params.errorText);
-        if (underWay === event.params.requestId) underWay = undefined;
+        // After other failures the browser goes on to a page of its own that says so.
+        if (event.params.canceled === true && underWay === event.params.requestId) underWay = undefined;
         break;
       default:
     }
@@ -108,7 +107,7 @@ export function createLoading(frameId: string): Loading {
     get loaderId() {
       return loaderId;
     },
-    reached: (milestone) => milestones.has(milestone),
+    reached: (milestone) => milestones.get(loaderId)?.has(milestone) === true,
     answerOf: (loader) => answers.get(loader),
     wasRedirected: (loader) => redirected.has(loader),
     failureOf: (loader) => failures.get(loader),

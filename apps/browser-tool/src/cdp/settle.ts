@@ -7,7 +7,6 @@ export interface SettleMark {
   readonly startedNavigations: number;
   readonly shownDocuments: number;
   readonly nextRequest: number;
-  readonly at: number;
 }
 
 /** How long an action's own navigation may take to begin. */
@@ -23,7 +22,6 @@ export function markPage(page: Page): SettleMark {
     startedNavigations: page.loading.started,
     shownDocuments: page.loading.shown,
     nextRequest: page.requests.next,
-    at: performance.now(),
   };
 }
 
@@ -48,9 +46,8 @@ export async function settle(
   const quiet = awaitQuiet(page, agent, call, end);
   quiet.catch(() => undefined);
   // A link navigates at once, a handler may take a moment; what navigates later is not of this action.
-  const startWindow = mark.at + navigationStartMs - performance.now();
-  if (startWindow > 0) {
-    await page.changes.until(() => isNavigating() || page.isGone, { timeoutMs: startWindow, signal });
+  if (navigationStartMs > 0) {
+    await page.changes.until(() => isNavigating() || page.isGone, { timeoutMs: navigationStartMs, signal });
   }
   if (isNavigating() || (hasNavigated() && !page.loading.reached('DOMContentLoaded'))) {
     await awaitDocument(page, call);

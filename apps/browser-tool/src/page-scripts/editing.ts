@@ -53,8 +53,14 @@ export function placeCaret(field: HTMLInputElement, clear: boolean): void {
     field.select();
     return;
   }
-  // Some types, such as email, have a caret but do not let scripts move it; focus put it at the end.
-  if (field.selectionStart !== null) field.setSelectionRange(field.value.length, field.value.length);
+  const { value } = field;
+  if (field.selectionStart !== null) {
+    field.setSelectionRange(value.length, value.length);
+    return;
+  }
+  // Some types, such as email, do not let scripts move their caret, but a new value moves it to the end.
+  field.value = '';
+  field.value = value;
 }
 
 export function selectContent(element: Element, clear: boolean): void {

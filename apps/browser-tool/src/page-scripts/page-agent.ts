@@ -5,7 +5,14 @@ import { findElements, type PageQuery } from './find-elements.ts';
 import { inspectElements } from './inspection.ts';
 import { tagMarkup } from './page-text.ts';
 import { awaitQuiet } from './quiet.ts';
-import { awaitReadiness, coverAt, findOne, scrollToElement, type NotReady } from './readiness.ts';
+import {
+  awaitReadiness,
+  coverAt,
+  findOne,
+  nextFrame,
+  scrollToElement,
+  type NotReady,
+} from './readiness.ts';
 import { isVisible } from './visibility.ts';
 
 /** What the tool can ask of a page, by name. Parameters and results are JSON. */
@@ -106,7 +113,12 @@ export interface FramePoint {
 }
 
 /** Where a point of a frame is in this document, scrolled into view, and what covers it. `next` numbers refs as elsewhere. */
-export function throughFrame(owner: HTMLElement, x: number, y: number, next: number): FramePoint {
+export async function throughFrame(
+  owner: HTMLElement,
+  x: number,
+  y: number,
+  next: number,
+): Promise<FramePoint> {
   elementRefs.next = next;
   const place = (): { readonly x: number; readonly y: number } => {
     const box = owner.getBoundingClientRect();
@@ -120,6 +132,9 @@ export function throughFrame(owner: HTMLElement, x: number, y: number, next: num
   let point = place();
   if (point.x < 0 || point.y < 0 || point.x > innerWidth || point.y > innerHeight) {
     scrollBy({ left: point.x - innerWidth / 2, top: point.y - innerHeight / 2, behavior: 'instant' });
+    // Clicks find their frame by what is drawn.
+    await nextFrame();
+    await nextFrame();
     point = place();
   }
   const cover = coverAt(owner, point);

@@ -139,16 +139,18 @@ export async function isStable(element: Element): Promise<boolean> {
     const { x, y, width, height } = element.getBoundingClientRect();
     return [x, y, width, height].join(' ');
   };
-  // Frames are not drawn for a page in the background.
-  const frame = (): Promise<unknown> =>
-    new Promise((resolve) => {
-      requestAnimationFrame(resolve);
-      setTimeout(resolve, 200);
-    });
-  await frame();
+  await nextFrame();
   const before = boxOf();
-  await frame();
+  await nextFrame();
   return element.isConnected && boxOf() === before;
+}
+
+/** Waits until the page is drawn anew; a page in the background is not, and is not waited for. */
+export function nextFrame(): Promise<unknown> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(resolve);
+    setTimeout(resolve, 200);
+  });
 }
 
 /** Where to click: the given place, or the middle of what can be seen of its first box. */

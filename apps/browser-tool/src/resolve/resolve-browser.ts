@@ -13,7 +13,6 @@ import { readBakedBrowser } from './baked-browser.ts';
 import { chromeBuild } from './chrome-build.ts';
 import { findEngineLibrary } from './engine-library.ts';
 import { whyNotExecutable } from './executable.ts';
-import { installBrowser } from './install-browser.ts';
 import type { ResolveConfig } from './resolve-config.ts';
 import { findSystemBrowser, type CdpBackend } from './system-browsers.ts';
 
@@ -82,6 +81,8 @@ export async function fetchBrowser(
     os: config.os,
     architecture: config.architecture,
   });
+  // What downloads is large, and most machines have a browser.
+  const { installBrowser } = await import('./install-browser.ts');
   return installBrowser(build, {
     cache: join(config.cache, 'browsers'),
     sha256: config.chromeSha256,

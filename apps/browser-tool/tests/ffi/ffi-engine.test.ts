@@ -1,100 +1,19 @@
-import { createServer, type Server } from 'node:http';
-import { readdir } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
-import { silentLog, systemClock } from '@model-gateway/kernel';
 import { waitUntil } from '@model-gateway/testkit';
-import { createCaptures, type Captures } from '../../src/capture/captures.ts';
-import type { BrowserEngine, Call, EngineContext } from '../../src/engine.ts';
-import { createFfiEngine } from '../../src/ffi/ffi-engine.ts';
-import { createRefBook } from '../../src/session/ref-book.ts';
-import { startBrowserBehind, type BrowserBehind } from './browser-behind.ts';
-import { createEngineLibraries, type EngineLibraries } from './engine-library.ts';
+import type { Captures } from '../../src/capture/captures.ts';
+import type { BrowserEngine } from '../../src/engine.ts';
+import { createFfiScene, newCall, type FfiScene } from './ffi-scene.ts';
 
-const hostProgram = fileURLToPath(new URL('../../dist/ffi/engine-host-main.js', import.meta.url));
-const PAGES: Readonly<Record<string, string>> = {
-  '/': `<title>Home</title><h1>Shop</h1><a href="/next">Next page</a>
-    <button id="buy" onclick="out.textContent = 'bought ' + event.button + event.shiftKey">Buy</button>
-    <button id="ask" onclick="out.textContent = '' + confirm('Sure?') + prompt('Name?', 'x')">Ask</button>
-    <button id="off" disabled>Off</button>
-    <button id="late" onclick="setTimeout(() => { out.textContent = 'late' }, 20)">Late</button>
-    <form action="/next"><input id="name" name="name" oninput="out.textContent = this.value"></form>
-    <textarea id="note">old</textarea>
-    <select id="size"><option>Small<option>Large</select><p id="out"></p>`,
-  '/next': '<title>Next</title><p>Second page</p>',
-};
-
-let libraries: EngineLibraries;
-let library: string;
-let behind: BrowserBehind;
-let site: Server;
+let scene: FfiScene;
 let address: string;
 let engine: BrowserEngine;
 let captures: Captures;
-let ends: string[];
-const started: BrowserEngine[] = [];
 
 beforeAll(async () => {
-  libraries = await createEngineLibraries();
-  library = await libraries.build();
-  behind = await startBrowserBehind();
-  site = createServer((request, response) => {
-    const page = PAGES[new URL(request.url ?? '/', 'http://x').pathname];
-    response
-      .writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html' })
-      .end(page ?? 'none');
-  });
-  await new Promise<void>((resolve) => {
-    site.listen(0, '127.0.0.1', resolve);
-  });
-  address = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  scene = await createFfiScene();
+  ({ address } = scene);
 });
 
-afterAll(async () => {
-  for (const each of started) await each.close();
-  site.closeAllConnections();
-  site.close();
-  await behind.close();
-  await libraries.remove();
-});
-
-const profiles = async () =>
-  (await readdir(tmpdir())).filter((name) => name.startsWith('browser-tool-profile-'));
-
-async function start(changes: Partial<EngineContext> = {}, path = library): Promise<BrowserEngine> {
-  ends = [];
-  captures = createCaptures(systemClock);
-  const context: EngineContext = {
-    captures,
-    refs: createRefBook(),
-    log: silentLog,
-    viewport: [800, 600],
-    proxy: behind.url,
-    allowedOrigins: [],
-    startUrl: 'about:blank',
-    onEnd: (reason) => ends.push(reason),
-    signal: new AbortController().signal,
-    ...changes,
-  };
-  const created = await createFfiEngine(
-    { kind: 'ffi', backend: 'servo', library: path, resolvedBy: 'override' },
-    context,
-    { hostProgram },
-  );
-  started.push(created);
-  return created;
-}
-
-function newCall(changes: Partial<Call> = {}): Call {
-  return {
-    signal: new AbortController().signal,
-    notes: { dialogs: [], downloads: [], openedTab: undefined },
-    dialog: undefined,
-    promptText: undefined,
-    ...changes,
-  };
-}
+afterAll(() => scene.close());
 
 const go = (path: string) =>
   engine.navigate({ url: `${address}${path}`, waitUntil: 'load', timeoutMs: 10_000 }, newCall());
@@ -132,15 +51,15 @@ const read = async () =>
 
 describe('with an engine that offers nothing but scripts', () => {
   beforeAll(async () => {
-    engine = await start();
+    ({ engine, captures } = await scene.start());
   });
   beforeEach(() => go('/'));
   afterAll(() => engine.close());
 
   test('it is told what to open and how', () => {
-    expect(JSON.parse(behind.options[0] ?? '')).toEqual({
+    expect(JSON.parse(scene.behind.options[0] ?? '')).toEqual({
       url: 'about:blank',
-      proxy: behind.url,
+      proxy: scene.behind.url,
       viewport: { width: 800, height: 600 },
       user_data_dir: expect.stringContaining('browser-tool-profile-'),
     });
@@ -385,17 +304,17 @@ describe('with an engine that offers nothing but scripts', () => {
 
 test('what an engine offers itself is used instead of scripts', async () => {
   const clicks: unknown[] = [];
-  behind.offered.set('click', async (params, page) => {
+  scene.behind.offered.set('click', async (params, page) => {
     clicks.push(params);
     await page.mouse.click(Number(params['x']), Number(params['y']));
   });
-  behind.offered.set('resize', async (params, page) => {
+  scene.behind.offered.set('resize', async (params, page) => {
     await page.setViewportSize({
       width: Number(params['width']),
       height: Number(params['height']),
     });
   });
-  engine = await start();
+  ({ engine } = await scene.start());
   await go('/');
   await click('#buy');
   expect(await read()).toBe('bought 0false');
@@ -406,69 +325,6 @@ test('what an engine offers itself is used instead of scripts', async () => {
       newCall(),
     ),
   ).toEqual([500, 400]);
-  behind.offered.clear();
+  scene.behind.offered.clear();
   await engine.close();
-});
-
-test('a hung engine is a time-out; its process and its profile go, and the tool goes on', async () => {
-  const before = await profiles();
-  engine = await start();
-  expect(await profiles()).toHaveLength(before.length + 1);
-  await expect(
-    engine.navigate({ url: 'http://hang/', waitUntil: 'load', timeoutMs: 300 }, newCall()),
-  ).rejects.toMatchObject({ code: 'TIMEOUT' });
-  await waitUntil(() => ends.length === 1);
-  // Nobody closes an engine that ended by itself.
-  await waitUntil(async () => (await profiles()).length === before.length);
-});
-
-test('a crash of the engine is told once', async () => {
-  engine = await start();
-  const crash = engine.navigate(
-    { url: 'http://crash/', waitUntil: 'load', timeoutMs: 5_000 },
-    newCall(),
-  );
-  await expect(crash).rejects.toMatchObject({ code: 'BROWSER_CRASHED' });
-  expect(ends).toHaveLength(1);
-  await engine.close();
-});
-
-test.each([
-  {
-    why: 'of another ABI',
-    definition: 'TEST_ABI=2',
-    code: 'ENGINE_ABI_MISMATCH',
-    text: 'it speaks ABI 2',
-  },
-  {
-    why: 'that cannot start',
-    definition: 'X',
-    code: 'BROWSER_LAUNCH_FAILED',
-    text: 'there is no display',
-  },
-])(
-  'a library $why is refused, and nothing of it stays',
-  async ({ definition, code, text, why }) => {
-    const before = await profiles();
-    const path = await libraries.build(definition);
-    const proxy = why === 'that cannot start' ? undefined : behind.url;
-    await expect(start({ proxy }, path)).rejects.toMatchObject({
-      code,
-      message: expect.stringContaining(text),
-    });
-    expect(await profiles()).toEqual(before);
-  },
-);
-
-test('a file that is no library is refused', async () => {
-  await expect(start({}, fileURLToPath(import.meta.url))).rejects.toMatchObject({
-    code: 'ENGINE_LIB_NOT_FOUND',
-    hint: expect.stringContaining('`bundle`'),
-  });
-});
-
-test('rules about origins, which no engine can keep, keep the engine from starting', async () => {
-  await expect(start({ allowedOrigins: ['https://a.test'] })).rejects.toMatchObject({
-    code: 'NOT_SUPPORTED_BY_ENGINE',
-  });
 });

@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await tool?.kill();
+  if (tool !== undefined && isRunning(tool.pid)) await tool.kill();
   tool = undefined;
   await rm(folder, { recursive: true, force: true });
 });

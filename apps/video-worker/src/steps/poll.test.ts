@@ -51,18 +51,29 @@ const jobOn = (backend: string) => ({
   startedAt: new Date(clock.now()),
 });
 
-test('an upstream that does not answer is left alone for a while, and the others are not', async () => {
+test('a job whose upstream does not answer waits longer each time, and one at a time waits for it', async () => {
   const poll = pollWith({ silent, busy: pending });
-  await expect(poll(jobOn('silent'), {})).rejects.toThrow('aborted');
-  expect(await poll(jobOn('silent'), { failures: 1 })).toEqual({
-    afterMs: 30_000,
-    memo: { failures: 1 },
+  expect(await poll(jobOn('silent'), {})).toEqual({
+    afterMs: 4_000,
+    memo: { failures: 1, unreadable: 0 },
   });
+  const waiting = poll(jobOn('silent'), { failures: 1 });
+  expect(await poll(jobOn('silent'), {})).toEqual({ afterMs: 2_000, memo: {} });
   expect(await poll(jobOn('busy'), {})).toEqual({ afterMs: 2_000 });
-  expect(asked).toEqual(['silent', 'busy']);
-  clock.advance(30_000);
-  await expect(poll(jobOn('silent'), {})).rejects.toThrow('aborted');
+  expect(await waiting).toMatchObject({ afterMs: 8_000 });
+  expect(asked).toEqual(['silent', 'silent', 'busy']);
   expect(failed).toEqual([]);
+});
+
+test('a job is looked at again no later than its time is up', async () => {
+  const poll = pollWith({ silent });
+  const job = jobOn('silent');
+  clock.advance(59_000);
+  expect(await poll(job, { failures: 9 })).toMatchObject({ afterMs: 1_000 });
+  clock.advance(1_000);
+  expect(await poll(job, { failures: 10 })).toBeUndefined();
+  expect(failed.at(-1)).toContain('not finished within 60 s');
+  failed.length = 0;
 });
 
 test('a worker that stops leaves its poll to the others, at once', async () => {

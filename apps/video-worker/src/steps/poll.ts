@@ -29,8 +29,8 @@ interface PollDependencies {
 }
 
 const ANSWER_MS = 10_000;
-/** An upstream that does not answer keeps others waiting: for so long nobody here waits for it again. */
-const SILENT_REST_MS = 30_000;
+/** An upstream that does not answer keeps others waiting: for so long only one job at a time waits for it. */
+const SUSPECT_MS = 30_000;
 /** So many answers in a row that cannot be understood are no accident. */
 const UNREADABLE_MAX = 5;
 const RUNNING_PROGRESS_MAX = 99;
@@ -43,8 +43,13 @@ type Standing =
 export function createPoll(dependencies: PollDependencies): PollJob {
   const { jobs, router, notifications, settle, fail, pace, clock, stopping } = dependencies;
   const { answerMs = ANSWER_MS } = dependencies;
-  /** When the backends that did not answer may be asked again. */
-  const restingUntil = new Map<string, number>();
+  /** Until when backends that did not answer get one question at a time. */
+  const suspectUntil = new Map<string, number>();
+  const asking = new Map<string, number>();
+
+  function isTaken(backend: string): boolean {
+    return (suspectUntil.get(backend) ?? 0) > clock.now() && (asking.get(backend) ?? 0) > 0;
+  }
 
   async function ask(backend: Backend, taskId: string): Promise<Standing> {
     if (backend.queryVideo === undefined || backend.resolveVideo === undefined) {
@@ -59,23 +64,27 @@ export function createPoll(dependencies: PollDependencies): PollJob {
       const { url } = await backend.resolveVideo(fileId, signal);
       return { state: 'done', video: { url, width, height } };
     } catch (error) {
-      if (silent.aborted) restingUntil.set(backend.name, clock.now() + SILENT_REST_MS);
-      throw error;
+      if (!silent.aborted || stopping.aborted) throw error;
+      suspectUntil.set(backend.name, clock.now() + SUSPECT_MS);
+      throw silence(answerMs);
     }
   }
 
   async function askBackend({ backend: name, taskId }: VideoPoll): Promise<Standing> {
     const used = router.use(name);
     if (used === undefined) throw notRegistered(name);
+    asking.set(name, (asking.get(name) ?? 0) + 1);
     try {
       return await ask(used.backend, taskId);
     } finally {
+      asking.set(name, (asking.get(name) ?? 1) - 1);
       used.release();
     }
   }
 
   async function waitOrFail(poll: VideoPoll, next: NextTurn, reason: string) {
-    if (!pace.isOver(poll.startedAt)) return next;
+    const leftMs = pace.leftMs(poll.startedAt);
+    if (leftMs > 0) return { ...next, afterMs: Math.min(next.afterMs, leftMs) };
     await fail(poll.id, `${pace.overText}: ${reason}`);
     return undefined;
   }
@@ -96,8 +105,7 @@ export function createPoll(dependencies: PollDependencies): PollJob {
   }
 
   return async (poll, memo) => {
-    const restMs = (restingUntil.get(poll.backend) ?? 0) - clock.now();
-    if (restMs > 0) return { afterMs: restMs, memo };
+    if (isTaken(poll.backend)) return { afterMs: pace.pollMs, memo };
     let standing: Standing;
     try {
       standing = await askBackend(poll);
@@ -112,6 +120,11 @@ export function createPoll(dependencies: PollDependencies): PollJob {
     return undefined;
   };
 }
+
+const silence = (answerMs: number): UpstreamFailure =>
+  new UpstreamFailure(`the upstream did not answer within ${answerMs} ms`, {
+    isBackendAtFault: true,
+  });
 
 const notVideo = (name: string): UpstreamFailure =>
   new UpstreamFailure(`backend '${name}' does not support video`, { isBackendAtFault: false });

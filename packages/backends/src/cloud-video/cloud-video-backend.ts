@@ -33,16 +33,24 @@ const submittedSchema = z.looseObject({
 // What merely adorns the answer must not spoil it.
 const pixels = z.int().positive().optional().catch(undefined);
 
+// A text, or an object that has it.
+const reason = z.union([
+  z.string(),
+  z.looseObject({ message: z.string() }).transform(({ message }) => message),
+]);
+
 const querySchema = z.looseObject({
   status: z.enum(['Preparing', 'Queueing', 'Processing', 'Success', 'Fail']),
   file_id: id.optional().catch(undefined),
   progress: z.number().optional().catch(undefined),
   video_width: pixels,
   video_height: pixels,
-  error: z.string().optional().catch(undefined),
+  error: reason.optional().catch(undefined),
 });
 
-const retrievedSchema = z.looseObject({ file: z.looseObject({ download_url: z.url() }) });
+const retrievedSchema = z.looseObject({
+  file: z.looseObject({ download_url: z.url({ protocol: /^https?$/ }) }),
+});
 
 /** A cloud video API: a task is submitted, asked for until it ends, and its file retrieved. */
 export function createCloudVideoBackend(options: CloudVideoOptions): Backend {
