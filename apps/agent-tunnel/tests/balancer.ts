@@ -8,6 +8,8 @@ export interface Balancer {
   targets: readonly number[];
   /** From now on nothing passes in either direction, and nobody is told. */
   cut(): void;
+  /** Ends every connection. */
+  hangUp(): void;
   /** New connections pass again; those that were cut stay dead. */
   mend(): void;
   close(): Promise<void>;
@@ -69,8 +71,11 @@ export async function startBalancer(): Promise<Balancer> {
     mend() {
       isCut = false;
     },
-    async close() {
+    hangUp() {
       for (const socket of open) socket.destroy();
+    },
+    async close() {
+      balancer.hangUp();
       server.close();
       await once(server, 'close');
     },

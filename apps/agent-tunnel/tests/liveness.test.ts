@@ -50,10 +50,9 @@ test('a node without heartbeats is offline in time although its socket is open, 
   const beating = setInterval(() => agent.heartbeat(ready()), 500);
   // As long as they come, it stays: for longer than the time-out.
   const watchedUntil = performance.now() + TIMEOUT_MS * 1.5;
-  await waitUntil(async () => {
-    expect(await isOnline(agent_id)).toBe(true);
-    return performance.now() > watchedUntil;
-  });
+  const seen = new Set<boolean>();
+  while (performance.now() < watchedUntil) seen.add(await isOnline(agent_id));
+  expect([...seen]).toEqual([true]);
   clearInterval(beating);
   const silentSince = performance.now();
   await waitUntil(async () => !(await isOnline(agent_id)));

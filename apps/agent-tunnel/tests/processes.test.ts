@@ -25,6 +25,9 @@ let database: TestDatabase;
 let folder = '';
 let env: Record<string, string> = {};
 let balancer: Balancer;
+/** The way to the database. */
+let line: Balancer;
+let databasePort = 0;
 let gateway: TestProcess;
 let rpc: TestProcess;
 let daemon: TestProcess;
@@ -81,13 +84,18 @@ async function engineOf(): Promise<{ readonly port: number; readonly pid: number
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  const databaseUrl = new URL(database.url);
+  databasePort = Number(databaseUrl.port);
+  line = await startBalancer();
+  line.targets = [databasePort];
+  databaseUrl.port = new URL(line.url).port;
   folder = await mkdtemp(join(tmpdir(), 'agent-processes-'));
   await writeFile(
     join(folder, 'engines.json'),
     JSON.stringify({ default: { command: engineCommand(), stop_timeout_secs: 1 } }),
   );
   env = {
-    DATABASE_URL: database.url,
+    DATABASE_URL: databaseUrl.href,
     REDIS_URL: testRedisUrl(),
     SERVICE_REDIS_PREFIX: uniquePrefix(),
     SERVICE_DATA_DIR: folder,
@@ -116,6 +124,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([daemon, gateway, rpc, ...tunnels].map((running) => running.stop()));
   await balancer.close();
+  await line.close();
   await database.drop();
   await rm(folder, { recursive: true, force: true });
 }, 60_000);
@@ -167,6 +176,20 @@ test('a network that is cut takes the node out in time, and back when it is mend
   expect(await agent()).toMatchObject({ status: 'offline' });
   balancer.mend();
   await waitUntil(canChat, { timeoutMs: 40_000, what: 'the node being back' });
+  expect(await engineOf()).toEqual(before);
+}, 60_000);
+
+test('a database that is away takes no node out, for however long', async () => {
+  const before = await engineOf();
+  line.targets = [];
+  line.hangUp();
+  const awayUntil = performance.now() + TIMEOUT_MS * 2;
+  const answers = new Set<number>();
+  while (performance.now() < awayUntil) answers.add((await chat()).status);
+  expect([...answers]).toEqual([200]);
+  line.targets = [databasePort];
+  await waitUntil(async () => (await agent()).online, WITHIN);
+  expect((await chat()).status).toBe(200);
   expect(await engineOf()).toEqual(before);
 }, 60_000);
 

@@ -53,7 +53,7 @@ beforeAll(async () => {
        </script>`,
     ),
     '/sent': page('Sent', 'thanks'),
-    '/vanish': page('Vanish', '<button id="late" style="visibility: hidden">Late</button><script>setTimeout(() => { location.href = "/next" }, 150)</script>'),
+    '/vanish': page('Vanish', '<button id="late" style="visibility: hidden">Late</button>'),
   });
   tool = await startTool();
 });
@@ -248,16 +248,19 @@ describe('keys', () => {
 });
 
 describe('a page that navigates while a command runs', () => {
+  const LEAVE = 'setTimeout(() => { location.href = "/next" }, 200)';
+  beforeEach(() => tool.open(`${site.url}/vanish`));
+
   test('a click that waits for its element looks for it on the new page', async () => {
-    await tool.open(`${site.url}/vanish`);
+    await tool.post('/evaluate', { expression: LEAVE });
     const answer = await click('#late', { timeout_ms: 1_000 });
     expect(answer).toMatchObject({ status: 404, code: 'ELEMENT_NOT_FOUND' });
     expect((await tool.get('/info')).data.url).toBe(`${site.url}/next`);
   });
 
   test('a ref turns stale under the click', async () => {
-    await tool.open(`${site.url}/vanish`);
     const { ref } = (await tool.get('/dom?selector=%23late')).data as { ref: string };
+    await tool.post('/evaluate', { expression: LEAVE });
     const answer = await click(ref, { timeout_ms: 3_000 });
     expect(answer).toMatchObject({ status: 409, code: 'STALE_REF' });
     expect(answer.error).toBe(
@@ -266,8 +269,7 @@ describe('a page that navigates while a command runs', () => {
   });
 
   test('a script whose page went away fails', async () => {
-    await tool.open(`${site.url}/vanish`);
-    const answer = await tool.post('/evaluate', { expression: 'new Promise(() => undefined)' });
+    const answer = await tool.post('/evaluate', { expression: `${LEAVE}; new Promise(() => undefined)` });
     expect(answer).toMatchObject({ status: 422, code: 'EVALUATION_FAILED' });
     expect(answer.error).toBe(
       `The page went to ${site.url}/next before the script finished. Call again on the new page, or do not await what navigates.`,
@@ -275,7 +277,7 @@ describe('a page that navigates while a command runs', () => {
   });
 
   test('waiting for an element goes on there', async () => {
-    await tool.open(`${site.url}/vanish`);
+    await tool.post('/evaluate', { expression: LEAVE });
     expect((await tool.post('/wait-for-selector', { selector: 'h1' })).data).toMatchObject({ found: true });
   });
 });

@@ -24,10 +24,12 @@ import type { Page } from './page.ts';
 import { proxyServer } from './request-rules.ts';
 import { screenshot } from './screenshot.ts';
 import { snapshot } from './snapshot.ts';
+import { watchForSilence } from './watchdog.ts';
 
 const WAIT_PAUSES_MS = [0, 16, 50];
 const WAIT_PAUSE_MS = 100;
 const PING_TIMEOUT_MS = 2_000;
+const START_PAGE_MS = 10_000;
 
 type ResolvedChromium = Extract<ResolvedBrowser, { readonly kind: 'cdp' }>;
 
@@ -50,11 +52,25 @@ export async function launchCdpEngine(
     const browser = await createBrowser(connection, context);
     const { product } = await connection.send('Browser.getVersion');
     const version = product.split('/').at(-1) ?? product;
+    await openStart(browser, context);
     return createCdpEngine({ chromium, connection, browser, version }, context);
   } catch (error) {
     await chromium.end();
     throw error;
   }
+}
+
+/** Shows the page that the browser starts with; one that cannot be opened is no reason to have no browser. */
+async function openStart(browser: Browser, { startUrl, log }: EngineContext): Promise<void> {
+  if (startUrl === 'about:blank') return;
+  const page = await browser.activePage();
+  const opening = page.send('Page.navigate', { url: startUrl }).then(
+    ({ errorText }) => errorText,
+    (error: unknown) => String(error),
+  );
+  const late = new Promise<string>((resolve) => setTimeout(() => resolve('late'), START_PAGE_MS).unref());
+  const problem = await Promise.race([opening, late]);
+  if (problem !== undefined) log.warn({ url: startUrl, problem }, 'the start page was not opened');
 }
 
 interface Parts {
@@ -66,7 +82,7 @@ interface Parts {
 
 function createCdpEngine(
   { chromium, connection, browser, version }: Parts,
-  { refs, onEnd, captures }: EngineContext,
+  { refs, onEnd, captures, log }: EngineContext,
 ): BrowserEngine {
   const agent = createAgent(refs);
   const elements = createElements(agent, refs);
@@ -85,6 +101,10 @@ function createCdpEngine(
   async function onPage<Result>(call: Call, work: (page: Page) => Promise<Result>): Promise<Result> {
     call.signal.throwIfAborted();
     const finished = browser.begin(call);
+    const stopWatching = watchForSilence(connection, () => {
+      log.warn({ pid: chromium.pid }, 'the browser does not answer: it is ended');
+      void chromium.end();
+    });
     try {
       const page = await raceAbort(browser.activePage(), call.signal);
       if (page.isCrashed) throw crashError(page);
@@ -97,6 +117,7 @@ function createCdpEngine(
       if (!isDocumentGone(error)) throw error;
       throw movedError(browser.current);
     } finally {
+      stopWatching();
       finished();
     }
   }

@@ -28,6 +28,7 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
     const before = entries.get(requestId);
     if (before !== undefined && redirectResponse !== undefined) {
       network.finish(before, answered(redirectResponse));
+      addHeaders(requestId, redirectResponse.headers);
     }
     const id = network.start({
       url: request.url,
@@ -43,6 +44,13 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
     forgetOldest(sources);
   }
 
+  /** Headers come in two parts: what pages may see, and everything. */
+  function addHeaders(requestId: string, headers: Readonly<Record<string, string>>): void {
+    const id = entries.get(requestId) ?? '';
+    const known = network.find(id)?.response_headers;
+    network.change(id, { response_headers: { ...headers, ...known } });
+  }
+
   function onRequest(event: CdpEvent): void {
     const entry = (requestId: string): string => entries.get(requestId) ?? '';
     switch (event.method) {
@@ -55,8 +63,12 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
       case 'Network.responseReceived': {
         const { requestId, response, type } = event.params;
         network.change(entry(requestId), { ...answered(response), type: type.toLowerCase() });
+        addHeaders(requestId, response.headers);
         break;
       }
+      case 'Network.responseReceivedExtraInfo':
+        addHeaders(event.params.requestId, event.params.headers);
+        break;
       case 'Network.requestServedFromCache':
         network.change(entry(event.params.requestId), { from_cache: true });
         break;
@@ -110,10 +122,9 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
   };
 }
 
-function answered({ status, headers, fromDiskCache, fromServiceWorker }: Protocol.Network.Response) {
+function answered({ status, fromDiskCache, fromServiceWorker }: Protocol.Network.Response) {
   return {
     status,
-    response_headers: headers,
     ...(fromDiskCache === true || fromServiceWorker === true ? { from_cache: true } : {}),
   };
 }

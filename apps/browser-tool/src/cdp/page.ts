@@ -4,6 +4,7 @@ import type { Captures } from '../capture/captures.ts';
 import { agentSource } from '../page-scripts/source.ts';
 import { createChanges, type Changes } from './changes.ts';
 import { createConsoleCapture } from './console-capture.ts';
+import { createConsoleFlood } from './console-flood.ts';
 import type { CdpEvent, Connection } from './connection.ts';
 import { AGENT_WORLD, createFrameTree, shownUrl, type Frame, type FrameTree } from './frames.ts';
 import { createLoading, type Loading } from './loading.ts';
@@ -71,6 +72,7 @@ export function createPage(
   const changes = createChanges();
   const network = createNetworkCapture(owner.captures);
   const console = createConsoleCapture(owner.captures);
+  const flood = createConsoleFlood(connection, owner.captures);
   const sessions = new Set([sessionId]);
   let ending: 'crashed' | 'closed' | undefined;
   let tellEnded: (how: 'crashed' | 'closed') => void = () => undefined;
@@ -103,6 +105,7 @@ export function createPage(
     end(how) {
       if (ending !== undefined) return;
       ending = how;
+      flood.stop();
       tellEnded(how);
       changes.emit();
     },
@@ -154,6 +157,7 @@ export function createPage(
   }
 
   function handle(event: CdpEvent): void {
+    if (flood.isLeftOut(event)) return;
     frames.handle(event);
     requests.handle(event);
     network.handle(event);

@@ -4,7 +4,7 @@ import { refOf } from './element-refs.ts';
 import { findOne, type NotReady } from './readiness.ts';
 import type { PageQuery } from './find-elements.ts';
 import { clipText, normalizeText } from './page-text.ts';
-import { INTERACTIVE_ROLES, isFocusable, roleOf } from './role.ts';
+import { INTERACTIVE_ROLES, isFocusable, isListBox, roleOf } from './role.ts';
 import { descriptionOf, statesOf, valueOf } from './states.ts';
 import { isLeftOut } from './visibility.ts';
 
@@ -74,6 +74,7 @@ export function addElement(element: Element, list: PageNode[], walk: TreeWalk, p
   const role = roleOf(element);
   const isInteractive =
     isShown &&
+    !isClosedOption(element) &&
     (INTERACTIVE_ROLES.includes(role) || isFocusable(element) || (isPointer && !place.inPointer));
   const isPlain = role === 'generic' || role === 'none';
   if ((isPlain && !isInteractive) || !isShown) {
@@ -87,6 +88,12 @@ export function addElement(element: Element, list: PageNode[], walk: TreeWalk, p
   walk.isTextOpen = false;
   if (!holdsNoChildren(element, role)) addChildren(element, node, walk, inside);
   walk.isTextOpen = false;
+}
+
+/** Whether it is an option that is only shown once its select is opened; it is chosen through the select. */
+export function isClosedOption(element: Element): boolean {
+  const select = element.localName === 'option' ? element.closest('select') : null;
+  return select !== null && !isListBox(select);
 }
 
 /** What is inside of a box that says nothing itself; text on both sides of a block does not run together. */

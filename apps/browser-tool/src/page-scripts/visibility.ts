@@ -27,6 +27,8 @@ export function hasTextBox(node: Node): boolean {
 export function isLeftOut(element: Element, style: CSSStyleDeclaration): boolean {
   if (style.display === 'none' || element.hasAttribute('inert')) return true;
   if (element.getAttribute('aria-hidden') === 'true') return true;
+  // The options of a closed select have no box, and are there to choose from.
+  if (element.localName === 'option' || element.localName === 'optgroup') return false;
   // An element without a box of its own may have children that are shown.
   return style.display !== 'contents' && element.checkVisibility?.() === false;
 }
