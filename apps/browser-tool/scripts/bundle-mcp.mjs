@@ -21,11 +21,14 @@ await build({
   plugins: [
     {
       name: 'the-rest-comes-later',
-      setup: ({ onResolve }) => {
-        onResolve({ filter: /^(\.\.\/(app|config)\.js|@model-gateway\/kernel)$/ }, ({ path }) => ({
-          path,
-          external: true,
-        }));
+      setup: (build) => {
+        build.onResolve(
+          { filter: /^(\.\.\/(app|config)\.js|@model-gateway\/kernel)$/ },
+          ({ path }) => ({
+            path,
+            external: true,
+          }),
+        );
       },
     },
   ],

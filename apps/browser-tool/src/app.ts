@@ -5,7 +5,11 @@ import type { CommandContext } from './commands/command.ts';
 import type { BrowserToolConfig } from './config.ts';
 import type { Viewport } from './engine.ts';
 import { resolveBrowser } from './resolve/index.ts';
-import { createBrowserSession, type BrowserSession, type RunCall } from './session/browser-session.ts';
+import {
+  createBrowserSession,
+  type BrowserSession,
+  type RunCall,
+} from './session/browser-session.ts';
 import { createRefBook } from './session/ref-book.ts';
 import { checkUrl } from './session/url-policy.ts';
 
@@ -72,7 +76,7 @@ export function createBrowserTool({ config, log, proxy }: ToolOptions): BrowserT
     context: (signal, run = session.run) => ({
       run,
       captures,
-      engine: session.engine,
+      engine: () => session.engine(),
       checkUrl: (text) => checkUrl(text, policy),
       signal,
     }),

@@ -27,7 +27,12 @@ export const EXIT_USAGE = 2;
 /** What the command line asks for. */
 export type Invocation =
   | { readonly kind: 'help' | 'version' }
-  | { readonly kind: 'debug'; readonly port: number; readonly host: string; readonly proxy: string | undefined }
+  | {
+      readonly kind: 'debug';
+      readonly port: number;
+      readonly host: string;
+      readonly proxy: string | undefined;
+    }
   | { readonly kind: 'mcp'; readonly proxy: string | undefined }
   | { readonly kind: 'bundle'; readonly args: readonly string[] }
   | { readonly kind: 'problem'; readonly message: string };
@@ -68,9 +73,14 @@ function parseDebug(args: readonly string[]): Invocation {
   const port = Number(values.port ?? Number.NaN);
   if (values.port === undefined) return { kind: 'problem', message: 'debug needs --port <port>' };
   if (!Number.isInteger(port) || port < 0 || port > PORT_MAX) {
-    return { kind: 'problem', message: `--port must be a number from 0 to ${PORT_MAX}, not ${JSON.stringify(values.port)}` };
+    return {
+      kind: 'problem',
+      message: `--port must be a number from 0 to ${PORT_MAX}, not ${JSON.stringify(values.port)}`,
+    };
   }
-  return checkProxy(values.proxy) ?? { kind: 'debug', port, host: values.host, proxy: values.proxy };
+  return (
+    checkProxy(values.proxy) ?? { kind: 'debug', port, host: values.host, proxy: values.proxy }
+  );
 }
 
 function parseMcp(args: readonly string[]): Invocation {
@@ -89,7 +99,10 @@ function checkProxy(proxy: string | undefined): Invocation | undefined {
     return { kind: 'problem', message: '--proxy must be an http://, https:// or socks5:// URL' };
   }
   if (url.protocol === 'socks5:' && url.username !== '') {
-    return { kind: 'problem', message: 'browsers log in to no socks5 proxy: use one without a password, or an http proxy' };
+    return {
+      kind: 'problem',
+      message: 'browsers log in to no socks5 proxy: use one without a password, or an http proxy',
+    };
   }
   return undefined;
 }

@@ -18,8 +18,16 @@ import { resolveConfigFrom, resolveSettings } from './resolve/index.ts';
 
 const origins = z
   .string()
-  .transform((value) => value.split(',').map((entry) => entry.trim()).filter((entry) => entry !== ''))
-  .refine((entries) => entries.every(isOrigin), 'origins such as https://example.com, separated by commas')
+  .transform((value) =>
+    value
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== ''),
+  )
+  .refine(
+    (entries) => entries.every(isOrigin),
+    'origins such as https://example.com, separated by commas',
+  )
   .transform((entries) => entries.map((entry) => new URL(entry).origin));
 
 function isOrigin(entry: string): boolean {
@@ -37,7 +45,8 @@ export const processSettings = {
     defaultText: '`false`',
   }),
   allowedOrigins: setting('BROWSER_ALLOWED_ORIGINS', withDefault(origins, []), {
-    description: 'The origins that pages may talk to, redirects and sub-resources included; unset allows all.',
+    description:
+      'The origins that pages may talk to, redirects and sub-resources included; unset allows all.',
     defaultText: 'all',
   }),
   token: setting('BROWSER_TOKEN', optional(text()), {
@@ -46,7 +55,8 @@ export const processSettings = {
     secret: true,
   }),
   allowedHosts: setting('BROWSER_ALLOWED_HOSTS', withDefault(list(), []), {
-    description: 'Host names, beside loopback ones, under which `debug` answers; needed off loopback.',
+    description:
+      'Host names, beside loopback ones, under which `debug` answers; needed off loopback.',
     defaultText: 'none',
   }),
   logLevel: setting('BROWSER_LOG_LEVEL', withDefault(oneOf(...LOG_LEVELS), 'warn'), {
@@ -63,7 +73,12 @@ export type BrowserToolConfig = ReturnType<typeof readBrowserToolConfig>;
 /** Reads the configuration of a process of the browser tool. */
 export function readBrowserToolConfig(environment: Environment = process.env) {
   const config = loadConfig(processSettings, environment);
-  const machine = { os: platform(), architecture: arch(), home: homedir(), executable: process.execPath };
+  const machine = {
+    os: platform(),
+    architecture: arch(),
+    home: homedir(),
+    executable: process.execPath,
+  };
   return {
     ...config,
     resolve: resolveConfigFrom(config, environment, machine),

@@ -1,5 +1,12 @@
 #!/usr/bin/env node
-import { EXIT_FAILED, EXIT_OK, EXIT_USAGE, parseCommandLine, USAGE, type Invocation } from './cli.ts';
+import {
+  EXIT_FAILED,
+  EXIT_OK,
+  EXIT_USAGE,
+  parseCommandLine,
+  USAGE,
+  type Invocation,
+} from './cli.ts';
 import { ToolError } from './tool-error.ts';
 
 // Each command loads only what it needs: an MCP client waits for the first answer of a process that just started.

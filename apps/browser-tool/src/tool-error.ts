@@ -59,7 +59,12 @@ export class ToolError extends Error {
 
   /** By its name: the MCP face is bundled with a copy of this class, and its errors are the same to everybody. */
   static override [Symbol.hasInstance](thrown: unknown): boolean {
-    return typeof thrown === 'object' && thrown !== null && 'name' in thrown && thrown.name === 'ToolError';
+    return (
+      typeof thrown === 'object' &&
+      thrown !== null &&
+      'name' in thrown &&
+      thrown.name === 'ToolError'
+    );
   }
 
   constructor(code: ToolErrorCode, message: string, options: ToolErrorOptions = {}) {

@@ -33,7 +33,9 @@ beforeAll(async () => {
     '/slow': (_request, response) => void setTimeout(() => response.end('fetched'), 200),
     '/empty': (_request, response) => response.writeHead(204).end(),
     '/file': (_request, response) =>
-      response.writeHead(200, { 'content-disposition': 'attachment; filename="report.bin"' }).end('x'),
+      response
+        .writeHead(200, { 'content-disposition': 'attachment; filename="report.bin"' })
+        .end('x'),
     '/form': page(
       'Form',
       `<form action="/sent" novalidate>
@@ -73,14 +75,21 @@ describe('a click', () => {
   test('answers which element it was and where the page is', async () => {
     expect((await click('#events')).data).toEqual({
       clicked: true,
-      target: { ref: expect.stringMatching(/^e\d+$/), role: 'button', name: 'Events', tag: 'button' },
+      target: {
+        ref: expect.stringMatching(/^e\d+$/),
+        role: 'button',
+        name: 'Events',
+        tag: 'button',
+      },
       navigated: false,
       url: `${site.url}/`,
       title: 'Start',
       dialogs: [],
       elapsed_ms: expect.any(Number),
     });
-    expect(await text('#out')).toMatch(/^mousedown,0,true,.*;mouseup,0,true,.*;click,0,true,false,false,1,/);
+    expect(await text('#out')).toMatch(
+      /^mousedown,0,true,.*;mouseup,0,true,.*;click,0,true,false,false,1,/,
+    );
   });
 
   test('with another button, twice, with keys held, at a place', async () => {
@@ -95,21 +104,28 @@ describe('a click', () => {
   });
 
   test.each(['#go', '#later'])('that navigates (%s) waits for the new page', async (target) => {
-    expect((await click(target)).data).toMatchObject({ navigated: true, url: `${site.url}/next`, title: 'Next page' });
-  });
-
-  test.each(['#tab', '#pop'])('that opens a tab (%s) makes it the page, and closing it goes back', async (target) => {
-    const { data } = await click(target);
-    expect(data).toMatchObject({
-      opened_tab: { url: `${site.url}/next` },
+    expect((await click(target)).data).toMatchObject({
+      navigated: true,
       url: `${site.url}/next`,
       title: 'Next page',
     });
-    expect((await tool.get('/a11y?format=text')).data.text).toContain('heading "Next"');
-    await tool.post('/evaluate', { expression: 'window.close()' });
-    await tool.post('/wait-for-selector', { selector: '#tab' });
-    expect((await tool.get('/info')).data.url).toBe(`${site.url}/`);
   });
+
+  test.each(['#tab', '#pop'])(
+    'that opens a tab (%s) makes it the page, and closing it goes back',
+    async (target) => {
+      const { data } = await click(target);
+      expect(data).toMatchObject({
+        opened_tab: { url: `${site.url}/next` },
+        url: `${site.url}/next`,
+        title: 'Next page',
+      });
+      expect((await tool.get('/a11y?format=text')).data.text).toContain('heading "Next"');
+      await tool.post('/evaluate', { expression: 'window.close()' });
+      await tool.post('/wait-for-selector', { selector: '#tab' });
+      expect((await tool.get('/info')).data.url).toBe(`${site.url}/`);
+    },
+  );
 
   test('that starts a download is reported, and nothing is downloaded', async () => {
     expect((await click('#load')).data).toMatchObject({
@@ -124,7 +140,10 @@ describe('a click', () => {
   });
 
   test('whose navigation fails says where the page is, and the tab goes on', async () => {
-    expect((await click('#dead')).data).toMatchObject({ navigated: true, url: 'http://127.0.0.1:1/' });
+    expect((await click('#dead')).data).toMatchObject({
+      navigated: true,
+      url: 'http://127.0.0.1:1/',
+    });
     expect((await tool.open(`${site.url}/`)).data.title).toBe('Start');
   });
 
@@ -144,12 +163,42 @@ describe('dialogs', () => {
   beforeEach(() => tool.open(`${site.url}/`));
 
   test.each([
-    { target: '#alert', body: {}, dialog: { type: 'alert', message: 'Hi', action: 'accepted' }, title: 'alerted' },
-    { target: '#confirm', body: {}, dialog: { type: 'confirm', message: 'Delete?', action: 'dismissed' }, title: 'false' },
-    { target: '#confirm', body: { dialog: 'accept' }, dialog: { type: 'confirm', message: 'Delete?', action: 'accepted' }, title: 'true' },
-    { target: '#prompt', body: {}, dialog: { type: 'prompt', message: 'Name?', action: 'dismissed' }, title: 'null' },
-    { target: '#prompt', body: { dialog: 'accept' }, dialog: { type: 'prompt', message: 'Name?', action: 'accepted' }, title: 'Ann' },
-    { target: '#prompt', body: { dialog: 'accept', prompt_text: 'Bob' }, dialog: { type: 'prompt', message: 'Name?', action: 'accepted' }, title: 'Bob' },
+    {
+      target: '#alert',
+      body: {},
+      dialog: { type: 'alert', message: 'Hi', action: 'accepted' },
+      title: 'alerted',
+    },
+    {
+      target: '#confirm',
+      body: {},
+      dialog: { type: 'confirm', message: 'Delete?', action: 'dismissed' },
+      title: 'false',
+    },
+    {
+      target: '#confirm',
+      body: { dialog: 'accept' },
+      dialog: { type: 'confirm', message: 'Delete?', action: 'accepted' },
+      title: 'true',
+    },
+    {
+      target: '#prompt',
+      body: {},
+      dialog: { type: 'prompt', message: 'Name?', action: 'dismissed' },
+      title: 'null',
+    },
+    {
+      target: '#prompt',
+      body: { dialog: 'accept' },
+      dialog: { type: 'prompt', message: 'Name?', action: 'accepted' },
+      title: 'Ann',
+    },
+    {
+      target: '#prompt',
+      body: { dialog: 'accept', prompt_text: 'Bob' },
+      dialog: { type: 'prompt', message: 'Name?', action: 'accepted' },
+      title: 'Bob',
+    },
   ])('$target with $body is answered and reported', async ({ target, body, dialog, title }) => {
     expect((await click(target, body)).data).toMatchObject({ dialogs: [dialog], title });
   });
@@ -195,7 +244,9 @@ describe('typing', () => {
     { target: '#rich', body: {}, text: 'plain', value: 'plain' },
     { target: '#rich', body: { clear_first: false }, text: ' more', value: 'rich text more' },
   ])('$text into $target gives $value', async ({ target, body, text: typed, value }) => {
-    expect((await tool.post('/type', { target, text: typed, ...body })).data).toMatchObject({ value });
+    expect((await tool.post('/type', { target, text: typed, ...body })).data).toMatchObject({
+      value,
+    });
   });
 
   test('slowly presses every key', async () => {
@@ -205,7 +256,11 @@ describe('typing', () => {
 
   test('an option that does not exist is refused with those that do', async () => {
     const answer = await tool.post('/type', { target: '#size', text: 'Huge' });
-    expect(answer).toMatchObject({ status: 400, code: 'INVALID_ARGUMENT', details: { options: ['Small', 'Large'] } });
+    expect(answer).toMatchObject({
+      status: 400,
+      code: 'INVALID_ARGUMENT',
+      details: { options: ['Small', 'Large'] },
+    });
   });
 
   test('submit presses Enter and waits for the next page', async () => {
@@ -233,17 +288,28 @@ describe('keys', () => {
       dialogs: [],
     });
     await tool.post('/press', { key: 'Backspace' });
-    expect((await tool.post('/evaluate', { function: '() => document.getElementById("name").value' })).data.result).toBe('');
+    expect(
+      (await tool.post('/evaluate', { function: '() => document.getElementById("name").value' }))
+        .data.result,
+    ).toBe('');
   });
 
   test('a target gets the focus first, and a count repeats', async () => {
     await tool.post('/press', { key: 'x', target: '#area', count: 3 });
-    expect((await tool.post('/evaluate', { function: '() => area.value' })).data.result).toBe('xxx');
-    expect((await tool.post('/press', { key: 'Enter', target: '#name' })).data).toMatchObject({ navigated: true, title: 'Sent' });
+    expect((await tool.post('/evaluate', { function: '() => area.value' })).data.result).toBe(
+      'xxx',
+    );
+    expect((await tool.post('/press', { key: 'Enter', target: '#name' })).data).toMatchObject({
+      navigated: true,
+      title: 'Sent',
+    });
   });
 
   test('a key that does not exist is refused', async () => {
-    expect(await tool.post('/press', { key: 'Control+Foo' })).toMatchObject({ status: 400, code: 'INVALID_KEY' });
+    expect(await tool.post('/press', { key: 'Control+Foo' })).toMatchObject({
+      status: 400,
+      code: 'INVALID_KEY',
+    });
   });
 });
 
@@ -269,7 +335,9 @@ describe('a page that navigates while a command runs', () => {
   });
 
   test('a script whose page went away fails', async () => {
-    const answer = await tool.post('/evaluate', { expression: `${LEAVE}; new Promise(() => undefined)` });
+    const answer = await tool.post('/evaluate', {
+      expression: `${LEAVE}; new Promise(() => undefined)`,
+    });
     expect(answer).toMatchObject({ status: 422, code: 'EVALUATION_FAILED' });
     expect(answer.error).toBe(
       `The page went to ${site.url}/next before the script finished. Call again on the new page, or do not await what navigates.`,
@@ -278,6 +346,8 @@ describe('a page that navigates while a command runs', () => {
 
   test('waiting for an element goes on there', async () => {
     await tool.post('/evaluate', { expression: LEAVE });
-    expect((await tool.post('/wait-for-selector', { selector: 'h1' })).data).toMatchObject({ found: true });
+    expect((await tool.post('/wait-for-selector', { selector: 'h1' })).data).toMatchObject({
+      found: true,
+    });
   });
 });

@@ -39,7 +39,10 @@ beforeAll(async () => {
       `<label for="box" style="position: absolute; left: 8px; top: 8px; z-index: 1; width: 30px; height: 30px">x</label>
        <input id="box" type="checkbox" style="position: absolute; left: 8px; top: 8px; width: 30px; height: 30px; margin: 0">`,
     ),
-    '/through': page('Through', '<button onclick="document.title = 1"><i id="icon" style="pointer-events: none">icon</i></button>'),
+    '/through': page(
+      'Through',
+      '<button onclick="document.title = 1"><i id="icon" style="pointer-events: none">icon</i></button>',
+    ),
     '/shadow': page(
       'Shadow',
       `<my-card></my-card><script>
@@ -62,7 +65,10 @@ beforeAll(async () => {
       `<button onclick="parent.postMessage('inner', '*'); this.textContent = 'Pressed'">In the frame</button><input aria-label="Frame field">
        <div style="height: 2000px"></div><button id="low" onclick="this.textContent = 'Low pressed'">Low</button>`,
     ),
-    '/twins': page('Twins', '<button>Same</button><button>Same</button><button hidden>Same</button><a href="/b">Only one</a>'),
+    '/twins': page(
+      'Twins',
+      '<button>Same</button><button>Same</button><button hidden>Same</button><a href="/b">Only one</a>',
+    ),
     '/fields': page(
       'Fields',
       '<input id="r" readonly value="x" aria-label="Read-only"><div id="d">A box</div><input type="checkbox" aria-label="Check">',
@@ -81,24 +87,75 @@ afterAll(async () => {
   await site.close();
 });
 
-const click = (target: string, more: object = {}) => tool.post('/click', { target, timeout_ms: 400, ...more });
+const click = (target: string, more: object = {}) =>
+  tool.post('/click', { target, timeout_ms: 400, ...more });
 
 describe('an element that cannot be clicked is refused with its reason', () => {
   beforeAll(() => tool.open(`${site.url}/buttons`));
 
   const refusals = [
-    { why: 'hidden by visibility', target: '#hidden', code: 'ELEMENT_NOT_VISIBLE', text: /^button "Hidden" \[ref=e\d+\] is not visible after waiting 400 ms\. / },
+    {
+      why: 'hidden by visibility',
+      target: '#hidden',
+      code: 'ELEMENT_NOT_VISIBLE',
+      text: /^button "Hidden" \[ref=e\d+\] is not visible after waiting 400 ms\. /,
+    },
     { why: 'not displayed', target: '#gone', code: 'ELEMENT_NOT_VISIBLE', text: /is not visible/ },
     { why: 'without a size', target: '#flat', code: 'ELEMENT_NOT_VISIBLE', text: /is not visible/ },
-    { why: 'disabled', target: '#off', code: 'ELEMENT_DISABLED', text: /^button "Off" \[ref=e\d+\] is disabled after waiting 400 ms\. / },
-    { why: 'in a disabled group', target: '#group-off', code: 'ELEMENT_DISABLED', text: /is disabled/ },
+    {
+      why: 'disabled',
+      target: '#off',
+      code: 'ELEMENT_DISABLED',
+      text: /^button "Off" \[ref=e\d+\] is disabled after waiting 400 ms\. /,
+    },
+    {
+      why: 'in a disabled group',
+      target: '#group-off',
+      code: 'ELEMENT_DISABLED',
+      text: /is disabled/,
+    },
     { why: 'disabled by ARIA', target: '#aria-off', code: 'ELEMENT_DISABLED', text: /is disabled/ },
-    { why: 'moving all the time', target: '#spin', code: 'TIMEOUT', status: 504, text: /^button "Spinning" \[ref=e\d+\] kept moving after waiting 400 ms\. / },
-    { why: 'outside of what can be scrolled to', target: '#away', code: 'ELEMENT_NOT_VISIBLE', text: /lies outside of the viewport/ },
-    { why: 'not there', target: '#nothing', code: 'ELEMENT_NOT_FOUND', status: 404, text: /^No element fits "#nothing" after waiting 400 ms\. Call browser_snapshot/ },
-    { why: 'named by a selector that is none', target: 'div[', code: 'INVALID_SELECTOR', status: 400, text: /^"div\[" is no valid selector: / },
-    { why: 'named by an XPath that is none', target: 'xpath=//[', code: 'INVALID_SELECTOR', status: 400, text: /is no valid selector/ },
-    { why: 'a ref that was never issued', target: 'e99999', code: 'ELEMENT_NOT_FOUND', status: 404, text: /^e99999 was never issued\. / },
+    {
+      why: 'moving all the time',
+      target: '#spin',
+      code: 'TIMEOUT',
+      status: 504,
+      text: /^button "Spinning" \[ref=e\d+\] kept moving after waiting 400 ms\. /,
+    },
+    {
+      why: 'outside of what can be scrolled to',
+      target: '#away',
+      code: 'ELEMENT_NOT_VISIBLE',
+      text: /lies outside of the viewport/,
+    },
+    {
+      why: 'not there',
+      target: '#nothing',
+      code: 'ELEMENT_NOT_FOUND',
+      status: 404,
+      text: /^No element fits "#nothing" after waiting 400 ms\. Call browser_snapshot/,
+    },
+    {
+      why: 'named by a selector that is none',
+      target: 'div[',
+      code: 'INVALID_SELECTOR',
+      status: 400,
+      text: /^"div\[" is no valid selector: /,
+    },
+    {
+      why: 'named by an XPath that is none',
+      target: 'xpath=//[',
+      code: 'INVALID_SELECTOR',
+      status: 400,
+      text: /is no valid selector/,
+    },
+    {
+      why: 'a ref that was never issued',
+      target: 'e99999',
+      code: 'ELEMENT_NOT_FOUND',
+      status: 404,
+      text: /^e99999 was never issued\. /,
+    },
   ];
 
   test.each(refusals)('$why', async ({ target, code, status = 409, text }) => {
@@ -113,7 +170,10 @@ describe('an element that cannot be clicked is refused with its reason', () => {
   });
 
   test('force clicks without asking', async () => {
-    expect(await click('#off', { force: true })).toMatchObject({ ok: true, data: { clicked: true } });
+    expect(await click('#off', { force: true })).toMatchObject({
+      ok: true,
+      data: { clicked: true },
+    });
   });
 });
 
@@ -141,8 +201,12 @@ describe('a covered element', () => {
 
   test('text is not typed into it either', async () => {
     await tool.open(`${site.url}/covered`);
-    await tool.post('/evaluate', { expression: `document.body.insertAdjacentHTML('afterbegin', '<input id=f>'); 0` });
-    expect(await tool.post('/type', { target: '#f', text: 'x' })).toMatchObject({ code: 'ELEMENT_COVERED' });
+    await tool.post('/evaluate', {
+      expression: `document.body.insertAdjacentHTML('afterbegin', '<input id=f>'); 0`,
+    });
+    expect(await tool.post('/type', { target: '#f', text: 'x' })).toMatchObject({
+      code: 'ELEMENT_COVERED',
+    });
   });
 
   test('its own label is no cover', async () => {
@@ -162,9 +226,17 @@ describe('targets', () => {
     await tool.open(`${site.url}/twins`);
     const { data } = await tool.post('/click', { target: 'text=only one' });
     const { ref } = data.target as { ref: string };
-    for (const body of [{ target: '//a' }, { selector: 'xpath=//a' }, { uid: 'a' }, { ref: 'text="Only one"' }]) {
+    for (const body of [
+      { target: '//a' },
+      { selector: 'xpath=//a' },
+      { uid: 'a' },
+      { ref: 'text="Only one"' },
+    ]) {
       await tool.open(`${site.url}/twins`);
-      expect((await tool.post('/click', body)).data).toMatchObject({ navigated: true, url: `${site.url}/b` });
+      expect((await tool.post('/click', body)).data).toMatchObject({
+        navigated: true,
+        url: `${site.url}/b`,
+      });
     }
     await tool.open(`${site.url}/twins`);
     const fresh = (await tool.get('/dom?selector=a')).data.ref as string;
@@ -176,7 +248,9 @@ describe('targets', () => {
     await tool.open(`${site.url}/twins`);
     const answer = await click('button');
     expect(answer).toMatchObject({ status: 409, code: 'AMBIGUOUS_TARGET', details: { count: 2 } });
-    expect(answer.error).toMatch(/^"button" fits 2 elements: button "Same" \[ref=e\d+\], button "Same" \[ref=e\d+\]\. /);
+    expect(answer.error).toMatch(
+      /^"button" fits 2 elements: button "Same" \[ref=e\d+\], button "Same" \[ref=e\d+\]\. /,
+    );
   });
 
   test('what takes no text is said so', async () => {
@@ -191,7 +265,10 @@ describe('targets', () => {
 describe('refs', () => {
   test('the same node keeps its ref, and no number is given twice', async () => {
     await tool.open(`${site.url}/twins`);
-    const refs = async () => [...((await tool.get('/a11y?format=text')).data.text as string).matchAll(/ref=(e\d+)/g)].map(([, ref]) => ref);
+    const refs = async () =>
+      [...((await tool.get('/a11y?format=text')).data.text as string).matchAll(/ref=(e\d+)/g)].map(
+        ([, ref]) => ref,
+      );
     const first = await refs();
     expect(await refs()).toEqual(first);
     await tool.open(`${site.url}/twins`);
@@ -217,7 +294,9 @@ describe('refs', () => {
     await tool.post('/evaluate', { expression: 'swap()' });
     const answer = await click(ref);
     expect(answer).toMatchObject({ status: 409, code: 'STALE_REF' });
-    expect(answer.error).toBe(`${ref} is no longer in the page. Call browser_snapshot for fresh refs.`);
+    expect(answer.error).toBe(
+      `${ref} is no longer in the page. Call browser_snapshot for fresh refs.`,
+    );
     const after = (await tool.get('/dom?selector=%23old')).data as { ref: string };
     expect(after.ref).not.toBe(ref);
   });
@@ -229,7 +308,10 @@ describe('shadow roots', () => {
   test.each(['my-inner button', 'my-card my-inner button', 'text=Deep', 'section.in button'])(
     '%s reaches inside',
     async (target) => {
-      expect((await click(target)).data).toMatchObject({ title: 'shadow clicked', target: { name: 'Deep' } });
+      expect((await click(target)).data).toMatchObject({
+        title: 'shadow clicked',
+        target: { name: 'Deep' },
+      });
     },
   );
 
@@ -240,7 +322,9 @@ describe('shadow roots', () => {
   });
 
   test('text goes into the field of a component', async () => {
-    expect((await tool.post('/type', { target: 'my-inner', text: 'inside' })).data).toMatchObject({ value: 'inside' });
+    expect((await tool.post('/type', { target: 'my-inner', text: 'inside' })).data).toMatchObject({
+      value: 'inside',
+    });
   });
 });
 
@@ -282,7 +366,10 @@ describe.each([
 
   test('text goes into its fields', async () => {
     await openFramed();
-    const answer = await tool.post('/type', { target: '[aria-label="Frame field"]', text: 'héllo' });
+    const answer = await tool.post('/type', {
+      target: '[aria-label="Frame field"]',
+      text: 'héllo',
+    });
     expect(answer.data).toMatchObject({ typed: true, value: 'héllo' });
   });
 

@@ -13,7 +13,9 @@ beforeAll(async () => {
     '/hops-on': page('Hop', '<script>location.replace("/b")</script>'),
     '/empty': (_request, response) => response.writeHead(204).end(),
     '/file': (_request, response) =>
-      response.writeHead(200, { 'content-disposition': 'attachment; filename="report.bin"' }).end('x'),
+      response
+        .writeHead(200, { 'content-disposition': 'attachment; filename="report.bin"' })
+        .end('x'),
     '/error': (_request, response) =>
       response.writeHead(500, { 'content-type': 'text/html' }).end('<title>Broken</title>'),
     '/never': () => undefined,
@@ -32,7 +34,8 @@ afterAll(async () => {
   await site.close();
 });
 
-const navigate = (path: string, more: object = {}) => tool.post('/navigate', { url: `${site.url}${path}`, ...more });
+const navigate = (path: string, more: object = {}) =>
+  tool.post('/navigate', { url: `${site.url}${path}`, ...more });
 
 test('a page is opened, and the answer says all about it', async () => {
   const answer = await navigate('/a');
@@ -51,17 +54,29 @@ test('a page is opened, and the answer says all about it', async () => {
 
 test('redirects of the server and of the page are followed and told', async () => {
   for (const path of ['/moved', '/hops-on']) {
-    expect((await navigate(path)).data).toMatchObject({ url: `${site.url}/b`, title: 'B', redirected: true, status: 200 });
+    expect((await navigate(path)).data).toMatchObject({
+      url: `${site.url}/b`,
+      title: 'B',
+      redirected: true,
+      status: 200,
+    });
   }
 });
 
 test('an error page of the server is a page', async () => {
-  expect((await navigate('/error')).data).toMatchObject({ title: 'Broken', status: 500, status_text: 'Internal Server Error' });
+  expect((await navigate('/error')).data).toMatchObject({
+    title: 'Broken',
+    status: 500,
+    status_text: 'Internal Server Error',
+  });
 });
 
 test('another place on the same page is there at once', async () => {
   await navigate('/a');
-  expect((await navigate('/a#part')).data).toMatchObject({ url: `${site.url}/a#part`, load_state: 'complete' });
+  expect((await navigate('/a#part')).data).toMatchObject({
+    url: `${site.url}/a#part`,
+    load_state: 'complete',
+  });
 });
 
 test('a page that never finishes loading is returned as interactive after five seconds', async () => {
@@ -109,7 +124,9 @@ describe('a navigation that fails', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
     for (let round = 0; round < 3; round += 1) {
-      expect(await tool.post('/navigate', { url: `http://127.0.0.1:${port}/` })).toMatchObject({ code: 'NAVIGATION_FAILED' });
+      expect(await tool.post('/navigate', { url: `http://127.0.0.1:${port}/` })).toMatchObject({
+        code: 'NAVIGATION_FAILED',
+      });
       expect((await navigate('/b')).data).toMatchObject({ title: 'B' });
     }
     server.close();
@@ -118,13 +135,18 @@ describe('a navigation that fails', () => {
   test('for a host that does not exist', async () => {
     const answer = await tool.post('/navigate', { url: 'http://no-such-host.invalid/' });
     expect(answer).toMatchObject({ code: 'NAVIGATION_FAILED' });
-    expect(answer.error).toMatch(/^http:\/\/no-such-host\.invalid\/ could not be opened: .*\(net::ERR_[A-Z_]+\)\. /);
+    expect(answer.error).toMatch(
+      /^http:\/\/no-such-host\.invalid\/ could not be opened: .*\(net::ERR_[A-Z_]+\)\. /,
+    );
   });
 
   test('because the answer is empty', async () => {
     await navigate('/a');
     const answer = await navigate('/empty');
-    expect(answer).toMatchObject({ code: 'NAVIGATION_FAILED', details: { net_error: 'net::ERR_ABORTED', status: 204 } });
+    expect(answer).toMatchObject({
+      code: 'NAVIGATION_FAILED',
+      details: { net_error: 'net::ERR_ABORTED', status: 204 },
+    });
     expect((await tool.get('/info')).data.url).toBe(`${site.url}/a`);
   });
 
@@ -153,9 +175,18 @@ describe('history', () => {
   test('back and forward answer as navigate does', async () => {
     await navigate('/a');
     await navigate('/b');
-    expect((await tool.post('/back')).data).toMatchObject({ url: `${site.url}/a`, title: 'A', load_state: 'complete', dialogs: [] });
+    expect((await tool.post('/back')).data).toMatchObject({
+      url: `${site.url}/a`,
+      title: 'A',
+      load_state: 'complete',
+      dialogs: [],
+    });
     expect((await tool.post('/forward')).data).toMatchObject({ url: `${site.url}/b`, title: 'B' });
-    expect((await tool.post('/reload')).data).toMatchObject({ url: `${site.url}/b`, title: 'B', status: 200 });
+    expect((await tool.post('/reload')).data).toMatchObject({
+      url: `${site.url}/b`,
+      title: 'B',
+      status: 200,
+    });
   });
 
   test('within a page too', async () => {
@@ -168,7 +199,9 @@ describe('history', () => {
     await navigate('/a?last');
     const answer = await tool.post('/forward');
     expect(answer).toMatchObject({ status: 409, code: 'NO_HISTORY' });
-    expect(answer.error).toBe(`There is no page to go forward to from ${site.url}/a?last. Navigate to an address instead.`);
+    expect(answer.error).toBe(
+      `There is no page to go forward to from ${site.url}/a?last. Navigate to an address instead.`,
+    );
   });
 });
 
@@ -187,9 +220,16 @@ describe('addresses', () => {
   });
 
   test('about:blank, data: and a bare host with a port are opened', async () => {
-    expect((await tool.post('/navigate', { url: 'about:blank' })).data).toMatchObject({ url: 'about:blank', status: null });
-    expect((await tool.post('/navigate', { url: 'data:text/html,<title>D</title>' })).data.title).toBe('D');
-    expect((await tool.post('/navigate', { url: `localhost:${site.port}/a` })).data.url).toBe(`${site.otherUrl}/a`);
+    expect((await tool.post('/navigate', { url: 'about:blank' })).data).toMatchObject({
+      url: 'about:blank',
+      status: null,
+    });
+    expect(
+      (await tool.post('/navigate', { url: 'data:text/html,<title>D</title>' })).data.title,
+    ).toBe('D');
+    expect((await tool.post('/navigate', { url: `localhost:${site.port}/a` })).data.url).toBe(
+      `${site.otherUrl}/a`,
+    );
   });
 
   test('a page cannot open what a caller may not', async () => {

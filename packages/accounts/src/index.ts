@@ -45,7 +45,14 @@ export { relativeAge } from './conversations/relative-age.ts';
 export { createKeyCache, type KeyCache, type KeyGrant, type KnownGrant } from './key-cache.ts';
 export { createKeyGrants, type KeyGrants } from './key-grants.ts';
 export { createKeys, isKeyForm, type Keys } from './keys.ts';
-export type { ApiKey, FoundKey, HolderLimits, KeyHolder, KeyStore, NewApiKey } from './key-store.ts';
+export type {
+  ApiKey,
+  FoundKey,
+  HolderLimits,
+  KeyHolder,
+  KeyStore,
+  NewApiKey,
+} from './key-store.ts';
 export { createLoginLimits, type LoginLimits } from './login/login-limits.ts';
 export type { Memberships } from './memberships.ts';
 export { createPasswords, type Passwords } from './passwords.ts';

@@ -2,6 +2,7 @@ import type { Clock } from '@model-gateway/kernel';
 import { createConsoleLog, type ConsoleLog } from './console-log.ts';
 import { createEventHub, type EventHub } from './event-hub.ts';
 import { createNetworkLog, type NetworkLog } from './network-log.ts';
+import type { NextSequence } from './next-sequence.ts';
 import { createWebSocketLog, type WebSocketLog } from './websocket-log.ts';
 
 /** What the pages of a session said and did, the newest of it. It outlives a restart of the browser. */
@@ -13,9 +14,6 @@ export interface Captures {
   /** A new document took the place of the active page: what came before is no longer of this page. */
   navigated(url: string): void;
 }
-
-/** One sequence of numbers for all of them, so that a caller can merge what they tell. */
-export type NextSequence = () => number;
 
 /** Starts with nothing captured. */
 export function createCaptures(clock: Clock): Captures {

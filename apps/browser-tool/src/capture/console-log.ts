@@ -1,5 +1,5 @@
 import type { Clock } from '@model-gateway/kernel';
-import type { NextSequence } from './captures.ts';
+import type { NextSequence } from './next-sequence.ts';
 import type { EventHub } from './event-hub.ts';
 import { createRing, pageOf } from './ring.ts';
 
@@ -53,7 +53,10 @@ export interface ConsoleLog {
     readonly dropped: number;
   };
   /** Uncaught errors, and rejections that nobody handled. */
-  failures(): { readonly errors: readonly ConsoleEntry[]; readonly rejections: readonly ConsoleEntry[] };
+  failures(): {
+    readonly errors: readonly ConsoleEntry[];
+    readonly rejections: readonly ConsoleEntry[];
+  };
   /** How many errors and warnings the page of now wrote. */
   counts(): { readonly errors: number; readonly warnings: number };
   startPage(): void;
@@ -136,7 +139,11 @@ function clip(text: string): string {
   return text.length <= TEXT_CHARS_MAX ? text : `${text.slice(0, TEXT_CHARS_MAX)}…`;
 }
 
-function isSame(entry: ConsoleEntry, message: Omit<ConsoleMessage, 'isRejection'>, text: string): boolean {
+function isSame(
+  entry: ConsoleEntry,
+  message: Omit<ConsoleMessage, 'isRejection'>,
+  text: string,
+): boolean {
   return (
     entry.text === text &&
     entry.level === message.level &&

@@ -1,5 +1,5 @@
 import type { Clock } from '@model-gateway/kernel';
-import type { NextSequence } from './captures.ts';
+import type { NextSequence } from './next-sequence.ts';
 import type { EventHub } from './event-hub.ts';
 import { createRing, pageOf, type Ring } from './ring.ts';
 

@@ -63,7 +63,9 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
         element.tag === 'option' &&
         (await agent.call(page, frameId, 'clickOption', { ref: element.ref }, call));
       if (!isTaken) {
-        await clickMouse(page, { ...point, button, modifiers, clicks: double ? 2 : 1 }).catch(ifGone);
+        await clickMouse(page, { ...point, button, modifiers, clicks: double ? 2 : 1 }).catch(
+          ifGone,
+        );
       }
       return { target: element, ...(await finish(page, mark, call)) };
     },
@@ -97,9 +99,16 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
 
     async scroll(page, { target, deltaX, deltaY, to, timeoutMs }, call) {
       const options = { action: 'focus', force: false, timeoutMs } as const;
-      const found = target === undefined ? undefined : await elements.ready(page, target, options, call);
+      const found =
+        target === undefined ? undefined : await elements.ready(page, target, options, call);
       const parameters = { ref: found?.element.ref, deltaX, deltaY, to };
-      const place = await agent.call(page, found?.frameId ?? page.main.id, 'scroll', parameters, call);
+      const place = await agent.call(
+        page,
+        found?.frameId ?? page.main.id,
+        'scroll',
+        parameters,
+        call,
+      );
       return { ...place, ...(await readAddress(page, agent, call)) };
     },
   };
@@ -119,10 +128,14 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
     }
     if (!started.ok) {
       if (started.why === 'stale') throw staleError(target);
-      throw new ToolError('INVALID_ARGUMENT', `${elementText(element)} has no option ${JSON.stringify(text)}.`, {
-        hint: `Its options: ${started.options.slice(0, 30).join(', ')}.`,
-        details: { options: started.options },
-      });
+      throw new ToolError(
+        'INVALID_ARGUMENT',
+        `${elementText(element)} has no option ${JSON.stringify(text)}.`,
+        {
+          hint: `Its options: ${started.options.slice(0, 30).join(', ')}.`,
+          details: { options: started.options },
+        },
+      );
     }
     if (started.kind === 'done') return;
     if (text === '') {

@@ -1,6 +1,11 @@
 import { describeError } from '@model-gateway/kernel';
 import type { Call } from '../engine.ts';
-import type { AgentAnswer, AgentMethods, AgentResults, FramePoint } from '../page-scripts/page-agent.ts';
+import type {
+  AgentAnswer,
+  AgentMethods,
+  AgentResults,
+  FramePoint,
+} from '../page-scripts/page-agent.ts';
 import type { ReadyPoint } from '../page-scripts/readiness.ts';
 import { agentCall, agentSource } from '../page-scripts/source.ts';
 import type { RefBook } from '../session/ref-book.ts';
@@ -37,13 +42,19 @@ const GONE =
 
 /** Whether an answer of the browser means that the document changed under a command. */
 export function isDocumentGone(error: unknown): boolean {
-  return error instanceof DocumentGone || (error instanceof CdpError && GONE.test(describeError(error)));
+  return (
+    error instanceof DocumentGone || (error instanceof CdpError && GONE.test(describeError(error)))
+  );
 }
 
 /** An agent whose refs count on from those of the session. */
 export function createAgent(refs: RefBook): Agent {
   /** The context of our world in a frame; made anew where the browser did not make it. */
-  async function contextOf(page: Page, frameId: string, { signal }: Call): Promise<[Frame, ScriptContext]> {
+  async function contextOf(
+    page: Page,
+    frameId: string,
+    { signal }: Call,
+  ): Promise<[Frame, ScriptContext]> {
     const context = (): ScriptContext | undefined => page.frames.find(frameId)?.agentContext;
     const isThere = await page.changes.until(
       () => context() !== undefined || page.isGone || page.frames.find(frameId) === undefined,
@@ -60,7 +71,10 @@ export function createAgent(refs: RefBook): Agent {
     );
     await page.send(
       'Runtime.evaluate',
-      { expression: `globalThis.${AGENT_NAME} ??= ${agentSource}; 0`, contextId: executionContextId },
+      {
+        expression: `globalThis.${AGENT_NAME} ??= ${agentSource}; 0`,
+        contextId: executionContextId,
+      },
       frame.sessionId,
     );
     const made = context();
@@ -68,7 +82,13 @@ export function createAgent(refs: RefBook): Agent {
     return [frame, made];
   }
 
-  async function evaluate(page: Page, frameId: string, expression: string, byValue: boolean, call: Call) {
+  async function evaluate(
+    page: Page,
+    frameId: string,
+    expression: string,
+    byValue: boolean,
+    call: Call,
+  ) {
     const [frame, { uniqueId: uniqueContextId }] = await contextOf(page, frameId, call);
     try {
       const { result, exceptionDetails } = await page.send(
@@ -90,7 +110,12 @@ export function createAgent(refs: RefBook): Agent {
   }
 
   /** Runs a function in the document around a frame, with the element that shows the frame as `this`. */
-  async function onOwner<Result>(page: Page, frame: Frame, body: string, call: Call): Promise<Result> {
+  async function onOwner<Result>(
+    page: Page,
+    frame: Frame,
+    body: string,
+    call: Call,
+  ): Promise<Result> {
     const parent = parentOf(page, frame);
     const [, { id: executionContextId }] = await contextOf(page, parent.id, call);
     const { backendNodeId } = await page.send(
@@ -106,7 +131,12 @@ export function createAgent(refs: RefBook): Agent {
     if (object.objectId === undefined) throw new DocumentGone('the frame is gone');
     const { result, exceptionDetails } = await page.send(
       'Runtime.callFunctionOn',
-      { functionDeclaration: body, objectId: object.objectId, awaitPromise: true, returnByValue: true },
+      {
+        functionDeclaration: body,
+        objectId: object.objectId,
+        awaitPromise: true,
+        returnByValue: true,
+      },
       parent.sessionId,
     );
     if (exceptionDetails !== undefined) throw new DocumentGone(exceptionDetails.text);

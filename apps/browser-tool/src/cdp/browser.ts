@@ -25,7 +25,10 @@ const FIRST_PAGE_TIMEOUT_MS = 10_000;
 /** Takes charge of a browser that just started. */
 export async function createBrowser(
   connection: Connection,
-  context: Pick<EngineContext, 'captures' | 'viewport' | 'proxy' | 'allowedOrigins' | 'log' | 'signal'>,
+  context: Pick<
+    EngineContext,
+    'captures' | 'viewport' | 'proxy' | 'allowedOrigins' | 'log' | 'signal'
+  >,
 ): Promise<Browser> {
   const pages: Page[] = [];
   const rules = createRequestRules(connection, context);
@@ -113,7 +116,10 @@ export async function createBrowser(
     connection.send('Target.setDiscoverTargets', { discover: true, filter: PAGES_ALONE }),
     connection.send('Browser.setDownloadBehavior', { behavior: 'deny', eventsEnabled: true }),
   ]);
-  await Promise.race([first, new Promise((resolve) => setTimeout(resolve, FIRST_PAGE_TIMEOUT_MS).unref())]);
+  await Promise.race([
+    first,
+    new Promise((resolve) => setTimeout(resolve, FIRST_PAGE_TIMEOUT_MS).unref()),
+  ]);
 
   return {
     get current() {
@@ -142,7 +148,9 @@ export async function createBrowser(
       const old = active;
       const page = await openPage();
       if (old !== undefined && old !== page) {
-        void connection.send('Target.closeTarget', { targetId: old.targetId }).catch(() => undefined);
+        void connection
+          .send('Target.closeTarget', { targetId: old.targetId })
+          .catch(() => undefined);
       }
       return page;
     },

@@ -119,8 +119,15 @@ function shown(value: Protocol.Runtime.RemoteObject): string {
   return value.description ?? JSON.stringify(value.value) ?? value.type;
 }
 
-function preview({ subtype, properties, overflow, description, entries }: Protocol.Runtime.ObjectPreview): string {
-  if (entries !== undefined || (properties.length === 0 && description !== 'Object')) return description ?? '';
+function preview({
+  subtype,
+  properties,
+  overflow,
+  description,
+  entries,
+}: Protocol.Runtime.ObjectPreview): string {
+  if (entries !== undefined || (properties.length === 0 && description !== 'Object'))
+    return description ?? '';
   const rest = overflow ? ', …' : '';
   const valueOf = ({ type, value = '' }: Protocol.Runtime.PropertyPreview): string =>
     type === 'string' ? JSON.stringify(value) : value;

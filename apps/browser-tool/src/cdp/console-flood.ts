@@ -49,7 +49,12 @@ export function createConsoleFlood(connection: Connection, captures: Captures): 
   function isTooMuch(event: CdpEvent & { readonly method: 'Runtime.consoleAPICalled' }): boolean {
     const sessionId = event.sessionId ?? '';
     const now = performance.now();
-    const state = sessions.get(sessionId) ?? { windowStart: now, count: 0, newest: 0, pause: undefined };
+    const state = sessions.get(sessionId) ?? {
+      windowStart: now,
+      count: 0,
+      newest: 0,
+      pause: undefined,
+    };
     sessions.set(sessionId, state);
     const { timestamp, stackTrace } = event.params;
     if (state.pause !== undefined || timestamp <= state.newest) return true;
@@ -67,7 +72,8 @@ export function createConsoleFlood(connection: Connection, captures: Captures): 
     isLeftOut(event) {
       if (event.method === 'Runtime.consoleAPICalled') return isTooMuch(event);
       // A new document needs to be heard of.
-      const state = event.method === 'Page.frameNavigated' ? sessions.get(event.sessionId ?? '') : undefined;
+      const state =
+        event.method === 'Page.frameNavigated' ? sessions.get(event.sessionId ?? '') : undefined;
       if (state?.pause !== undefined) resume(event.sessionId ?? '', state);
       return false;
     },

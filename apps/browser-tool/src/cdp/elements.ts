@@ -67,7 +67,10 @@ export function createElements(agent: Agent, refs: RefBook): Elements {
     throw new ToolError(
       'STALE_REF',
       `${ref} belonged to ${document.url} which is no longer loaded (now ${now}).`,
-      { hint: 'Call browser_snapshot for fresh refs.', details: { target: ref, was: document.url, now } },
+      {
+        hint: 'Call browser_snapshot for fresh refs.',
+        details: { target: ref, was: document.url, now },
+      },
     );
   }
 
@@ -146,10 +149,12 @@ export function createElements(agent: Agent, refs: RefBook): Elements {
         if (state !== undefined && 'frameId' in state) return state;
         const now = performance.now();
         // Inside of one document the page itself waits; a cover in a parent document is waited for here.
-        const isOuterCover = state?.why === 'covered' && page.frames.children(page.main.id).length > 0;
+        const isOuterCover =
+          state?.why === 'covered' && page.frames.children(page.main.id).length > 0;
         coveredSince = isOuterCover ? (coveredSince ?? now) : undefined;
         const isPatient =
-          state === undefined || (isOuterCover && now - (coveredSince ?? now) < COVERED_FRAME_PATIENCE_MS);
+          state === undefined ||
+          (isOuterCover && now - (coveredSince ?? now) < COVERED_FRAME_PATIENCE_MS);
         if (!isPatient || now - start >= options.timeoutMs) {
           const why: NotReady = state ?? { ok: false, why: 'not-found' };
           throw notReadyError(target, why, options.timeoutMs);

@@ -68,7 +68,9 @@ async function openStart(browser: Browser, { startUrl, log }: EngineContext): Pr
     ({ errorText }) => errorText,
     (error: unknown) => String(error),
   );
-  const late = new Promise<string>((resolve) => setTimeout(() => resolve('late'), START_PAGE_MS).unref());
+  const late = new Promise<string>((resolve) =>
+    setTimeout(() => resolve('late'), START_PAGE_MS).unref(),
+  );
   const problem = await Promise.race([opening, late]);
   if (problem !== undefined) log.warn({ url: startUrl, problem }, 'the start page was not opened');
 }
@@ -88,17 +90,21 @@ function createCdpEngine(
   const elements = createElements(agent, refs);
   const actions = createActions(browser, agent, elements);
   let isClosing = false;
-  void Promise.race([chromium.exited, connection.closed.then(() => 'it closed its connection')]).then(
-    async (how) => {
-      if (isClosing) return;
-      captures.events.publish('crash', { reason: how });
-      onEnd(how);
-      await chromium.end();
-    },
-  );
+  void Promise.race([
+    chromium.exited,
+    connection.closed.then(() => 'it closed its connection'),
+  ]).then(async (how) => {
+    if (isClosing) return;
+    captures.events.publish('crash', { reason: how });
+    onEnd(how);
+    await chromium.end();
+  });
 
   /** Runs a command on the active tab; a crash or the deadline ends it wherever it is. */
-  async function onPage<Result>(call: Call, work: (page: Page) => Promise<Result>): Promise<Result> {
+  async function onPage<Result>(
+    call: Call,
+    work: (page: Page) => Promise<Result>,
+  ): Promise<Result> {
     call.signal.throwIfAborted();
     const finished = browser.begin(call);
     const stopWatching = watchForSilence(connection, () => {
@@ -133,7 +139,9 @@ function createCdpEngine(
       const { count = 0, visible = 0 } = counted ?? {};
       const found =
         counted !== undefined &&
-        { attached: count > 0, visible: visible > 0, hidden: visible === 0, detached: count === 0 }[state];
+        { attached: count > 0, visible: visible > 0, hidden: visible === 0, detached: count === 0 }[
+          state
+        ];
       const pause = WAIT_PAUSES_MS[attempt] ?? WAIT_PAUSE_MS;
       if (found || performance.now() + pause > deadline) return { found, count };
       await page.changes.until(() => page.isGone, { timeoutMs: pause, signal: call.signal });
@@ -166,11 +174,13 @@ function createCdpEngine(
     type: (request, call) => onPage(call, (page) => actions.type(page, request, call)),
     press: (request, call) => onPage(call, (page) => actions.press(page, request, call)),
     scroll: (request, call) => onPage(call, (page) => actions.scroll(page, request, call)),
-    evaluate: (request, call) => onPage(call, (page) => evaluate(page, agent, elements, request, call)),
+    evaluate: (request, call) =>
+      onPage(call, (page) => evaluate(page, agent, elements, request, call)),
     screenshot: (request, call) =>
       onPage(call, (page) => screenshot(page, agent, elements, request, call)),
     waitFor: (request, call) => onPage(call, (page) => waitFor(page, request, call)),
-    snapshot: (request, call) => onPage(call, (page) => snapshot(page, agent, elements, request, call)),
+    snapshot: (request, call) =>
+      onPage(call, (page) => snapshot(page, agent, elements, request, call)),
     dom: (request, call) =>
       onPage(call, async (page) => {
         const { selector, ...options } = request;

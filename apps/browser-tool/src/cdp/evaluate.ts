@@ -25,7 +25,10 @@ export async function evaluate(
 ): Promise<EvaluateOutcome> {
   const { target, timeoutMs } = request;
   const frameId = target === undefined ? page.main.id : await elements.frameFor(page, target, call);
-  const element = target === undefined ? undefined : await elementHandle(page, agent, elements, frameId, target, call);
+  const element =
+    target === undefined
+      ? undefined
+      : await elementHandle(page, agent, elements, frameId, target, call);
   const run = async (): Promise<EvaluateOutcome> => {
     const frame = page.frames.find(frameId) ?? page.main;
     const { result, exceptionDetails } = await runSource(page, frame, request, element);
@@ -82,18 +85,29 @@ async function runSource(
   const uniqueContextId = frame.mainContext?.uniqueId;
   const context = uniqueContextId === undefined ? {} : { uniqueContextId };
   if (element !== undefined || args.length > 0 || looksLikeFunction(source)) {
-    const given = [...(element === undefined ? [] : [{ objectId: element }]), ...args.map(argument)];
+    const given = [
+      ...(element === undefined ? [] : [{ objectId: element }]),
+      ...args.map(argument),
+    ];
     const declaration = looksLikeFunction(source) ? source : `(element) => (${source}\n)`;
     return page.send(
       'Runtime.callFunctionOn',
-      { functionDeclaration: declaration, arguments: given, awaitPromise, userGesture: true, ...context },
+      {
+        functionDeclaration: declaration,
+        arguments: given,
+        awaitPromise,
+        userGesture: true,
+        ...context,
+      },
       frame.sessionId,
     );
   }
   const answer = await evaluateText(page, frame, source, context);
   // A list of statements with a `return` is meant as the body of a function.
   const isBody = /Illegal return/.test(answer.exceptionDetails?.exception?.description ?? '');
-  const final = isBody ? await evaluateText(page, frame, `(async () => {${source}\n})()`, context) : answer;
+  const final = isBody
+    ? await evaluateText(page, frame, `(async () => {${source}\n})()`, context)
+    : answer;
   const { subtype, objectId } = final.result;
   if (!awaitPromise || subtype !== 'promise' || objectId === undefined) return final;
   return page.send('Runtime.awaitPromise', { promiseObjectId: objectId }, frame.sessionId);
@@ -122,8 +136,10 @@ async function outcomeOf(
   frame: Frame,
   result: Protocol.Runtime.RemoteObject,
 ): Promise<EvaluateOutcome> {
-  const { type, subtype, value, unserializableValue, objectId, description } = result;
-  if (unserializableValue !== undefined) return { result: unserializableValue, type, truncated: false };
+  const { type, subtype, unserializableValue, objectId, description } = result;
+  const value: unknown = result.value;
+  if (unserializableValue !== undefined)
+    return { result: unserializableValue, type, truncated: false };
   if (type === 'undefined') return { result: null, type, truncated: false };
   if (type === 'function') return { result: description ?? '[Function]', type, truncated: false };
   if (objectId === undefined) {
@@ -165,14 +181,21 @@ function evaluationError(details: Protocol.Runtime.ExceptionDetails): ToolError 
   const stack = exception?.description ?? text;
   const [first = text] = stack.split('\n');
   const parsed = /^(?:Uncaught )?([A-Za-z$_][\w$]*(?:Error|Exception)?): (.*)$/s.exec(first);
-  const isError = exception?.subtype === 'error' || exception?.className?.endsWith('Exception') === true;
-  const name = isError ? (parsed?.[1] ?? exception?.className ?? 'Error') : (exception?.type ?? 'Error');
+  const isError =
+    exception?.subtype === 'error' || exception?.className?.endsWith('Exception') === true;
+  const name = isError
+    ? (parsed?.[1] ?? exception?.className ?? 'Error')
+    : (exception?.type ?? 'Error');
   const message = isError ? (parsed?.[2] ?? first) : shownThrown(exception, first);
   const [line, column] = [lineNumber + 1, columnNumber + 1];
-  return new ToolError('EVALUATION_FAILED', `The script threw ${isError ? first : `${name} ${message}`} (line ${line}, column ${column}).`, {
-    hint: 'Correct the script and call again.',
-    details: { name, message, stack, line, column },
-  });
+  return new ToolError(
+    'EVALUATION_FAILED',
+    `The script threw ${isError ? first : `${name} ${message}`} (line ${line}, column ${column}).`,
+    {
+      hint: 'Correct the script and call again.',
+      details: { name, message, stack, line, column },
+    },
+  );
 }
 
 function shownThrown(exception: Protocol.Runtime.RemoteObject | undefined, first: string): string {
@@ -202,6 +225,12 @@ function movedError(page: Page): ToolError {
   const now = shownUrl(page.main);
   return new ToolError('EVALUATION_FAILED', `The page went to ${now} before the script finished.`, {
     hint: 'Call again on the new page, or do not await what navigates.',
-    details: { name: 'Navigation', message: `navigated to ${now}`, stack: '', line: null, column: null },
+    details: {
+      name: 'Navigation',
+      message: `navigated to ${now}`,
+      stack: '',
+      line: null,
+      column: null,
+    },
   });
 }

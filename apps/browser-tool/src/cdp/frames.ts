@@ -87,7 +87,9 @@ export function createFrameTree(): FrameTree {
     });
   }
 
-  function forgetContexts(fits: (frame: Frame, context: ScriptContext | undefined) => boolean): void {
+  function forgetContexts(
+    fits: (frame: Frame, context: ScriptContext | undefined) => boolean,
+  ): void {
     for (const frame of frames.values()) {
       if (fits(frame, frame.agentContext)) change(frame.id, { agentContext: undefined });
       if (fits(frame, frame.mainContext)) change(frame.id, { mainContext: undefined });
@@ -124,8 +126,11 @@ export function createFrameTree(): FrameTree {
           if (event.params.reason === 'remove') remove(event.params.frameId);
           break;
         case 'Runtime.executionContextCreated': {
-          const { id, uniqueId, name, auxData } = event.params.context;
-          const { frameId, isDefault } = (auxData ?? {}) as { frameId?: string; isDefault?: boolean };
+          const { id, uniqueId, name } = event.params.context;
+          const { frameId, isDefault } = (event.params.context.auxData ?? {}) as {
+            frameId?: string;
+            isDefault?: boolean;
+          };
           if (frameId === undefined) break;
           // A session tells its contexts before it is asked for its frames.
           if (!frames.has(frameId)) frames.set(frameId, newFrame(frameId, undefined, sessionId));

@@ -64,7 +64,12 @@ function bitsOf(held: readonly HeldKey[]): number {
   return held.reduce((bits, name) => bits | HELD_BITS[name], 0);
 }
 
-function dispatchKey(page: Page, { key }: KeyPress, way: 'down' | 'up', modifiers: number): Promise<unknown> {
+function dispatchKey(
+  page: Page,
+  { key }: KeyPress,
+  way: 'down' | 'up',
+  modifiers: number,
+): Promise<unknown> {
   return dispatch(page, key, way === 'down' ? 'rawKeyDown' : 'keyUp', modifiers);
 }
 

@@ -18,7 +18,12 @@ export interface KeyPress {
 }
 
 /** The bits by which the protocol tells which keys are held. */
-export const HELD_BITS: Readonly<Record<HeldKey, number>> = { Alt: 1, Control: 2, Meta: 4, Shift: 8 };
+export const HELD_BITS: Readonly<Record<HeldKey, number>> = {
+  Alt: 1,
+  Control: 2,
+  Meta: 4,
+  Shift: 8,
+};
 
 const NAMED: Readonly<Record<string, readonly [keyCode: number, text?: string]>> = {
   Alt: [18],
@@ -65,7 +70,12 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 // What a US keyboard writes with and without Shift, by the code of the key.
-const PRINTED: readonly (readonly [code: string, keyCode: number, plain: string, shifted: string])[] = [
+const PRINTED: readonly (readonly [
+  code: string,
+  keyCode: number,
+  plain: string,
+  shifted: string,
+])[] = [
   ['Space', 32, ' ', ' '],
   ['Minus', 189, '-', '_'],
   ['Equal', 187, '=', '+'],
@@ -78,7 +88,10 @@ const PRINTED: readonly (readonly [code: string, keyCode: number, plain: string,
   ['Comma', 188, ',', '<'],
   ['Period', 190, '.', '>'],
   ['Slash', 191, '/', '?'],
-  ...[...')!@#$%^&*('].map((shifted, digit) => [`Digit${digit}`, 48 + digit, String(digit), shifted] as const),
+  ...Array.from(
+    ')!@#$%^&*(',
+    (shifted, digit) => [`Digit${digit}`, 48 + digit, String(digit), shifted] as const,
+  ),
 ];
 
 /** Reads a key or a chord, such as `a`, `Enter` or `Control+Shift+K`. */
@@ -108,7 +121,7 @@ function splitChord(text: string): readonly string[] {
 
 function findKey(chord: string, name: string, held: readonly HeldKey[]): Key {
   const resolved = ALIASES[name.toLowerCase()] ?? name;
-  if ([...resolved].length === 1) return printedKey(resolved, held);
+  if (Array.from(resolved).length === 1) return printedKey(resolved, held);
   const exact = Object.keys(NAMED).find((known) => known.toLowerCase() === resolved.toLowerCase());
   const [keyCode, text = ''] = (exact === undefined ? undefined : NAMED[exact]) ?? [];
   if (exact !== undefined && keyCode !== undefined) {
@@ -129,18 +142,25 @@ function printedKey(character: string, held: readonly HeldKey[]): Key {
     const key = isShortcut(held) && !held.includes('Shift') ? character.toLowerCase() : character;
     return { key, code: `Key${letter}`, keyCode: letter.charCodeAt(0), text };
   }
-  const found = PRINTED.find(([, , plain, shifted]) => plain === character || shifted === character);
+  const found = PRINTED.find(
+    ([, , plain, shifted]) => plain === character || shifted === character,
+  );
   const [code = '', keyCode = 0] = found ?? [];
   return { key: character, code, keyCode, text };
 }
 
 const isShortcut = (held: readonly HeldKey[]): boolean => held.some((key) => key !== 'Shift');
 
-const capitalized = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1).toLowerCase();
+const capitalized = (text: string): string =>
+  text.slice(0, 1).toUpperCase() + text.slice(1).toLowerCase();
 
 function invalidKey(chord: string, part: string): ToolError {
-  return new ToolError('INVALID_KEY', `${JSON.stringify(part)} in ${JSON.stringify(chord)} is no key.`, {
-    hint: 'Use a character, a name such as Enter, Escape, Tab, ArrowDown, PageUp or F5, or a chord such as Control+A.',
-    details: { key: chord },
-  });
+  return new ToolError(
+    'INVALID_KEY',
+    `${JSON.stringify(part)} in ${JSON.stringify(chord)} is no key.`,
+    {
+      hint: 'Use a character, a name such as Enter, Escape, Tab, ArrowDown, PageUp or F5, or a chord such as Control+A.',
+      details: { key: chord },
+    },
+  );
 }

@@ -138,7 +138,11 @@ async function readAddress(
     if (ending !== undefined) throw launchFailure(executable, ending, await lastWords(profile));
     if (signal.aborted) throw launchFailure(executable, 'the tool is ending');
     if (performance.now() > deadline) {
-      throw launchFailure(executable, `not ready within ${START_TIMEOUT_MS / 1000} s`, await lastWords(profile));
+      throw launchFailure(
+        executable,
+        `not ready within ${START_TIMEOUT_MS / 1000} s`,
+        await lastWords(profile),
+      );
     }
     await sleep(POLL_MS);
   }

@@ -88,7 +88,8 @@ export function createLoading(frameId: string): Loading {
         if (event.params.type !== 'Document') break;
         remember(failures, event.params.requestId, event.params.errorText);
         // After other failures the browser goes on to a page of its own that says so.
-        if (event.params.canceled === true && underWay === event.params.requestId) underWay = undefined;
+        if (event.params.canceled === true && underWay === event.params.requestId)
+          underWay = undefined;
         break;
       default:
     }

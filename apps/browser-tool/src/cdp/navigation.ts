@@ -26,7 +26,8 @@ export async function navigate(
   }
   // Without a loader the address is another place in the same document.
   const { loaderId } = answer;
-  if (loaderId === undefined) return outcomeOf(page, agent, page.loading.loaderId, 'complete', call);
+  if (loaderId === undefined)
+    return outcomeOf(page, agent, page.loading.loaderId, 'complete', call);
   const loadState = await awaitLoad(page, request, loaderId, deadline, call);
   return outcomeOf(page, agent, loaderId, loadState, call);
 }
@@ -42,7 +43,8 @@ export async function traverse(
   const deadline = performance.now() + waiting.timeoutMs;
   const shown = page.loading.shown;
   if (direction === 'reload') await page.send('Page.reload');
-  else await page.send('Page.navigateToHistoryEntry', { entryId: await entryBeside(page, direction) });
+  else
+    await page.send('Page.navigateToHistoryEntry', { entryId: await entryBeside(page, direction) });
   const hasMoved = await page.changes.until(() => page.loading.shown > shown || page.isGone, {
     timeoutMs: Math.max(0, deadline - performance.now()),
     signal: call.signal,
@@ -51,7 +53,10 @@ export async function traverse(
   const { loaderId } = page.loading;
   const loadState = await awaitLoad(page, waiting, loaderId, deadline, call);
   if (page.main.unreachableUrl !== undefined) {
-    throw navigationFailed(page.main.unreachableUrl, page.loading.failureOf(loaderId) ?? 'net::ERR_FAILED');
+    throw navigationFailed(
+      page.main.unreachableUrl,
+      page.loading.failureOf(loaderId) ?? 'net::ERR_FAILED',
+    );
   }
   return outcomeOf(page, agent, loaderId, loadState, call);
 }
@@ -60,9 +65,13 @@ async function entryBeside(page: Page, direction: 'back' | 'forward'): Promise<n
   const { currentIndex, entries } = await page.send('Page.getNavigationHistory');
   const entry = entries[currentIndex + (direction === 'back' ? -1 : 1)];
   if (entry !== undefined) return entry.id;
-  throw new ToolError('NO_HISTORY', `There is no page to go ${direction} to from ${shownUrl(page.main)}.`, {
-    hint: 'Navigate to an address instead.',
-  });
+  throw new ToolError(
+    'NO_HISTORY',
+    `There is no page to go ${direction} to from ${shownUrl(page.main)}.`,
+    {
+      hint: 'Navigate to an address instead.',
+    },
+  );
 }
 
 interface NavigationAnswer {
@@ -81,16 +90,26 @@ async function sendNavigation(
     Promise.race([
       page.send('Page.navigate', { url }),
       page.changes
-        .until(() => false, { timeoutMs: Math.max(0, deadline - performance.now()), signal: call.signal })
+        .until(() => false, {
+          timeoutMs: Math.max(0, deadline - performance.now()),
+          signal: call.signal,
+        })
         .then(() => 'late' as const),
     ]);
   const downloads = call.notes.downloads.length;
   let answer = await send();
   // A page that was just leaving by itself takes the first navigation with it.
-  const isInterrupted = answer !== 'late' && answer.errorText === 'net::ERR_ABORTED' && answer.isDownload !== true;
-  const hasAnswer = answer !== 'late' && answer.loaderId !== undefined && page.loading.answerOf(answer.loaderId) !== undefined;
-  const wasRefused = call.notes.dialogs.some(({ type, action }) => type === 'beforeunload' && action === 'dismissed');
-  if (isInterrupted && !hasAnswer && !wasRefused && call.notes.downloads.length === downloads) answer = await send();
+  const isInterrupted =
+    answer !== 'late' && answer.errorText === 'net::ERR_ABORTED' && answer.isDownload !== true;
+  const hasAnswer =
+    answer !== 'late' &&
+    answer.loaderId !== undefined &&
+    page.loading.answerOf(answer.loaderId) !== undefined;
+  const wasRefused = call.notes.dialogs.some(
+    ({ type, action }) => type === 'beforeunload' && action === 'dismissed',
+  );
+  if (isInterrupted && !hasAnswer && !wasRefused && call.notes.downloads.length === downloads)
+    answer = await send();
   if (answer === 'late') throw await timedOut(page, url, timeoutMs);
   return answer;
 }
@@ -104,7 +123,8 @@ async function awaitLoad(
   { signal }: Call,
 ): Promise<LoadState> {
   const { loading, changes } = page;
-  const isCommitted = (): boolean => page.isGone || loading.loaderId === loaderId || loading.failureOf(loaderId) !== undefined;
+  const isCommitted = (): boolean =>
+    page.isGone || loading.loaderId === loaderId || loading.failureOf(loaderId) !== undefined;
   const rest = (): number => Math.max(0, deadline - performance.now());
   await changes.until(() => isCommitted() || !loading.isUnderWay, { timeoutMs: rest(), signal });
   if (waitUntil === 'commit') return loading.reached('load') ? 'complete' : 'interactive';
@@ -156,14 +176,25 @@ async function failureOf(
   }
   const status = loading.answerOf(loaderId)?.status;
   if (status === 204 || status === 205) {
-    return navigationFailed(url, errorText, `the server answered ${status}, which has no page`, { status });
+    return navigationFailed(url, errorText, `the server answered ${status}, which has no page`, {
+      status,
+    });
   }
-  if (call.notes.dialogs.some(({ type, action }) => type === 'beforeunload' && action === 'dismissed')) {
-    return navigationFailed(url, errorText, 'the dialog that asks whether to leave the page was dismissed');
+  if (
+    call.notes.dialogs.some(({ type, action }) => type === 'beforeunload' && action === 'dismissed')
+  ) {
+    return navigationFailed(
+      url,
+      errorText,
+      'the dialog that asks whether to leave the page was dismissed',
+    );
   }
   // The browser shows a page of its own now. Until that is done, the next navigation would be thrown away.
   if (errorText !== 'net::ERR_ABORTED') {
-    await changes.until(() => page.main.unreachableUrl !== undefined && !loading.isUnderWay, options);
+    await changes.until(
+      () => page.main.unreachableUrl !== undefined && !loading.isUnderWay,
+      options,
+    );
     await changes.until(() => loading.reached('load'), options);
   }
   if (errorText === 'net::ERR_BLOCKED_BY_CLIENT') {

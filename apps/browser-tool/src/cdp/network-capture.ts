@@ -36,6 +36,7 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
       type: (type ?? 'Other').toLowerCase(),
       initiator: initiatorText(initiator),
       request_headers: request.headers,
+      // oxlint-disable-next-line typescript/no-deprecated -- the entries that replace it leave texts out
       post_data: request.postData ?? null,
     });
     entries.set(requestId, id);
@@ -101,7 +102,10 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
         webSockets.frame(socket(event.params.requestId), frameOf('sent', event.params.response));
         break;
       case 'Network.webSocketFrameReceived':
-        webSockets.frame(socket(event.params.requestId), frameOf('received', event.params.response));
+        webSockets.frame(
+          socket(event.params.requestId),
+          frameOf('received', event.params.response),
+        );
         break;
       case 'Network.webSocketFrameError':
         webSockets.fail(socket(event.params.requestId), event.params.errorMessage);

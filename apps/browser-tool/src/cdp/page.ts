@@ -21,7 +21,10 @@ export interface PageOwner {
   readonly captures: Captures;
   /** Of the call that runs now, or of the next one. */
   notes(): CallNotes;
-  dialogAnswer(): { readonly answer: DialogAnswer | undefined; readonly promptText: string | undefined };
+  dialogAnswer(): {
+    readonly answer: DialogAnswer | undefined;
+    readonly promptText: string | undefined;
+  };
   viewport(): Viewport;
   metrics(): Commands['Emulation.setDeviceMetricsOverride']['paramsType'][0];
   /** Prepares a session for rules about what pages may load. */
@@ -131,7 +134,11 @@ export function createPage(
     await Promise.all(steps);
   }
 
-  function prepareDocument(send: Page['send'], session: string, isPage: boolean): Promise<unknown>[] {
+  function prepareDocument(
+    send: Page['send'],
+    session: string,
+    isPage: boolean,
+  ): Promise<unknown>[] {
     const seed = async (): Promise<void> => {
       const { frameTree } = await send('Page.getFrameTree');
       frames.seed(frameTree, session);
@@ -186,7 +193,10 @@ export function createPage(
     changes.emit();
   }
 
-  function attach(child: string, target: { readonly type: string; readonly targetId: string }): void {
+  function attach(
+    child: string,
+    target: { readonly type: string; readonly targetId: string },
+  ): void {
     sessions.add(child);
     console.name(child, target.type);
     if (target.type === 'iframe') frames.move(target.targetId, child);
@@ -195,11 +205,20 @@ export function createPage(
   }
 
   function answerDialog(
-    { type, message, defaultPrompt }: { readonly type: string; readonly message: string; readonly defaultPrompt?: string | undefined },
+    {
+      type,
+      message,
+      defaultPrompt,
+    }: {
+      readonly type: string;
+      readonly message: string;
+      readonly defaultPrompt?: string | undefined;
+    },
     session: string | undefined,
   ): void {
     const { answer, promptText } = owner.dialogAnswer();
-    const accept = answer === undefined ? type === 'alert' || type === 'beforeunload' : answer === 'accept';
+    const accept =
+      answer === undefined ? type === 'alert' || type === 'beforeunload' : answer === 'accept';
     const report: DialogReport = {
       type: type as DialogReport['type'],
       message,

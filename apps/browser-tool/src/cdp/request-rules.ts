@@ -19,7 +19,11 @@ export function createRequestRules(
   function decide(requestId: string, url: string, sessionId: string | undefined): void {
     const command = isAllowed(url, allowedOrigins)
       ? connection.send('Fetch.continueRequest', { requestId }, sessionId)
-      : connection.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }, sessionId);
+      : connection.send(
+          'Fetch.failRequest',
+          { requestId, errorReason: 'BlockedByClient' },
+          sessionId,
+        );
     // The request may be gone by now.
     command.catch(() => undefined);
   }
@@ -52,7 +56,7 @@ export function createRequestRules(
 }
 
 /** Whether pages may talk to an address, given the origins that they may. */
-export function isAllowed(url: string, allowedOrigins: readonly string[]): boolean {
+function isAllowed(url: string, allowedOrigins: readonly string[]): boolean {
   if (allowedOrigins.length === 0 || !URL.canParse(url)) return true;
   const { protocol, origin } = new URL(url);
   // These never leave the browser.
@@ -61,7 +65,7 @@ export function isAllowed(url: string, allowedOrigins: readonly string[]): boole
 }
 
 /** The name and password in a proxy's address, which Chromium does not take there. */
-export function proxyLogin(
+function proxyLogin(
   proxy: string,
 ): { readonly username: string; readonly password: string } | undefined {
   const { username, password } = new URL(proxy);

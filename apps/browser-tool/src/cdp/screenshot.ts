@@ -57,7 +57,10 @@ async function capture(
     captureBeyondViewport: !area.isInView,
   });
   const bytes = Buffer.from(data, 'base64');
-  const measured = [Math.round(width * pixels * scale), Math.round(height * pixels * scale)] as const;
+  const measured = [
+    Math.round(width * pixels * scale),
+    Math.round(height * pixels * scale),
+  ] as const;
   const [realWidth, realHeight] = imageSize(bytes) ?? measured;
   return {
     data,
@@ -86,8 +89,12 @@ function pageArea({ cssVisualViewport, cssContentSize }: Metrics, fullPage: bool
 }
 
 /** How many pixels of the picture one of the page makes. */
-function deviceScale({ visualViewport, cssVisualViewport }: Metrics): number {
-  return cssVisualViewport.clientWidth > 0 ? visualViewport.clientWidth / cssVisualViewport.clientWidth : 1;
+function deviceScale(metrics: Metrics): number {
+  const { cssVisualViewport } = metrics;
+  // The protocol tells the scale nowhere else.
+  // oxlint-disable-next-line typescript/no-deprecated
+  const { clientWidth } = metrics.visualViewport;
+  return cssVisualViewport.clientWidth > 0 ? clientWidth / cssVisualViewport.clientWidth : 1;
 }
 
 async function elementArea(
@@ -125,5 +132,8 @@ async function elementArea(
 }
 
 async function setBackground(page: Page, color: Protocol.DOM.RGBA | undefined): Promise<void> {
-  await page.send('Emulation.setDefaultBackgroundColorOverride', color === undefined ? {} : { color });
+  await page.send(
+    'Emulation.setDefaultBackgroundColorOverride',
+    color === undefined ? {} : { color },
+  );
 }

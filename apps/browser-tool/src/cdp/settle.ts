@@ -47,7 +47,10 @@ export async function settle(
   quiet.catch(() => undefined);
   // A link navigates at once, a handler may take a moment; what navigates later is not of this action.
   if (navigationStartMs > 0) {
-    await page.changes.until(() => isNavigating() || page.isGone, { timeoutMs: navigationStartMs, signal });
+    await page.changes.until(() => isNavigating() || page.isGone, {
+      timeoutMs: navigationStartMs,
+      signal,
+    });
   }
   if (isNavigating() || (hasNavigated() && !page.loading.reached('DOMContentLoaded'))) {
     await awaitDocument(page, call);

@@ -25,7 +25,11 @@ export async function snapshot(
   if (!tree.ok) throw notReadyError(target ?? '', tree, 0);
   const frames = { left: FRAMES_MAX };
   await addFrames(page, agent, frameId, tree.nodes, options, frames, call);
-  return { nodes: tree.nodes, truncated: tree.truncated, ...(await readAddress(page, agent, call)) };
+  return {
+    nodes: tree.nodes,
+    truncated: tree.truncated,
+    ...(await readAddress(page, agent, call)),
+  };
 }
 
 interface TreeOptions {
@@ -36,7 +40,13 @@ interface TreeOptions {
 }
 
 /** Once more if the page moves on in the middle. */
-async function readTree(page: Page, agent: Agent, frameId: string, options: TreeOptions, call: Call) {
+async function readTree(
+  page: Page,
+  agent: Agent,
+  frameId: string,
+  options: TreeOptions,
+  call: Call,
+) {
   try {
     return await agent.call(page, frameId, 'tree', options, call);
   } catch (error) {

@@ -23,7 +23,10 @@ export const a11y = command({
     urls: z.boolean().default(false),
     boxes: z.boolean().default(false),
     maxChars: maxChars.optional(),
-    cursor: z.string().regex(/^n\d{1,9}$/, 'a cursor that an earlier snapshot named').optional(),
+    cursor: z
+      .string()
+      .regex(/^n\d{1,9}$/, 'a cursor that an earlier snapshot named')
+      .optional(),
     format: z.enum(['tree', 'text']).default('tree'),
   }),
   tool: {
@@ -51,7 +54,8 @@ export const a11y = command({
       const counts = { node_count: count(nodes, () => true), ref_count: count(nodes, hasRef) };
       if (format === 'text') {
         const lines = snapshotLines(nodes);
-        if (cursor !== undefined && Number(cursor.slice(1)) > lines.length) throw badCursor(cursor, lines.length);
+        if (cursor !== undefined && Number(cursor.slice(1)) > lines.length)
+          throw badCursor(cursor, lines.length);
         const page = pageOfLines(lines, limit ?? TEXT_CHARS_DEFAULT, cursor);
         const isCut = truncated || page.truncated;
         return { url, title, nodes: [], ...counts, text: page.text, truncated: isCut };
@@ -101,8 +105,12 @@ function withinBudget(
 }
 
 function badCursor(cursor: string, lines: number): ToolError {
-  return new ToolError('INVALID_ARGUMENT', `The page has only ${lines} nodes, fewer than cursor ${cursor} says are left.`, {
-    hint: 'The page changed: call browser_snapshot without a cursor.',
-    details: { field: 'cursor', received: cursor },
-  });
+  return new ToolError(
+    'INVALID_ARGUMENT',
+    `The page has only ${lines} nodes, fewer than cursor ${cursor} says are left.`,
+    {
+      hint: 'The page changed: call browser_snapshot without a cursor.',
+      details: { field: 'cursor', received: cursor },
+    },
+  );
 }

@@ -73,7 +73,13 @@ async function runOperation(
   } catch (error) {
     const isKnown = error instanceof ToolError;
     const text = isKnown ? error.sentence : describeError(error);
-    return { ...label, success: false, error: text, code: isKnown ? error.code : 'INTERNAL', ...took() };
+    return {
+      ...label,
+      success: false,
+      error: text,
+      code: isKnown ? error.code : 'INTERNAL',
+      ...took(),
+    };
   }
 }
 
@@ -83,8 +89,12 @@ function findCommand(commands: readonly Command[], type: unknown): Command {
   const found = possible.find(({ name }) => name === wanted);
   if (found !== undefined) return found;
   const allowed = possible.map(({ name }) => name);
-  throw new ToolError('INVALID_ARGUMENT', `${JSON.stringify(type) ?? 'nothing'} is no type of operation.`, {
-    hint: `Use one of ${allowed.join(', ')}.`,
-    details: { field: 'type', allowed },
-  });
+  throw new ToolError(
+    'INVALID_ARGUMENT',
+    `${JSON.stringify(type) ?? 'nothing'} is no type of operation.`,
+    {
+      hint: `Use one of ${allowed.join(', ')}.`,
+      details: { field: 'type', allowed },
+    },
+  );
 }

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { CONSOLE_LEVELS, CONSOLE_SOURCES, type ConsoleEntry, type ConsoleLevel } from '../capture/console-log.ts';
+import {
+  CONSOLE_LEVELS,
+  CONSOLE_SOURCES,
+  type ConsoleEntry,
+  type ConsoleLevel,
+} from '../capture/console-log.ts';
 import { command } from './command.ts';
 
 const LIMIT_DEFAULT = 200;

@@ -66,18 +66,29 @@ function computedWish(computed: boolean | string): boolean | readonly string[] {
   return computed.split(',').map((name) => name.trim());
 }
 
-function elementData({ value, ...element }: DomElement, attribute: string | undefined): CommandData {
+function elementData(
+  { value, ...element }: DomElement,
+  attribute: string | undefined,
+): CommandData {
   return { ...element, ...(attribute === undefined ? {} : { attribute, value }) };
 }
 
 /** What matters of the answer, as a model reads it. */
-function domText(data: CommandData, { selector, attribute, all }: { selector?: string | undefined; attribute?: string | undefined; all: boolean }): string {
+function domText(
+  data: CommandData,
+  {
+    selector,
+    attribute,
+    all,
+  }: { selector?: string | undefined; attribute?: string | undefined; all: boolean },
+): string {
   const count = Number(data['count']);
   const what = selector ?? 'the document';
   if (count === 0) return `No element fits ${what}`;
   const shown = (all ? data['matches'] : [data]) as readonly DomElement[];
   const lines = shown.map((element) => {
-    if (attribute !== undefined) return `[ref=${element.ref}] ${attribute}=${JSON.stringify(element.value)}`;
+    if (attribute !== undefined)
+      return `[ref=${element.ref}] ${attribute}=${JSON.stringify(element.value)}`;
     const styles = element.computed === undefined ? '' : `\n${JSON.stringify(element.computed)}`;
     const hidden = element.visible ? '' : ' (not visible)';
     return `[ref=${element.ref}]${hidden} ${element.html ?? element.text}${styles}`;

@@ -45,7 +45,10 @@ export const evaluate = command({
       return `${json.slice(0, TEXT_CHARS_MAX)}… (${json.length - TEXT_CHARS_MAX} more characters)`;
     },
   },
-  async run({ function: source, target, args, awaitPromise, dialog, promptText, timeoutMs }, context) {
+  async run(
+    { function: source, target, args, awaitPromise, dialog, promptText, timeoutMs },
+    context,
+  ) {
     const options = { name: 'evaluate', deadlineMs: deadlineFor(timeoutMs), dialog, promptText };
     return runCall(context, options, async (engine, call) => {
       const request = { source, args, target, awaitPromise, timeoutMs };

@@ -11,8 +11,7 @@ const TEXT_CHARS_MAX = 500_000;
 export const fields = {
   target: z.string().min(1),
   element: z.string().optional(),
-  timeoutMs: (fallback: number) =>
-    z.int().min(0).max(TIMEOUT_MS_MAX).default(fallback),
+  timeoutMs: (fallback: number) => z.int().min(0).max(TIMEOUT_MS_MAX).default(fallback),
   text: z.string().max(TEXT_CHARS_MAX),
   dialog: z.enum(['accept', 'dismiss']).optional(),
   promptText: z.string().optional(),

@@ -40,7 +40,12 @@ function traversal(direction: 'back' | 'forward' | 'reload', title: string) {
           },
         }),
     async run({ waitUntil, timeoutMs, dialog, promptText }, context) {
-      const options = { name: direction, deadlineMs: deadlineFor(timeoutMs, DEADLINE_MS), dialog, promptText };
+      const options = {
+        name: direction,
+        deadlineMs: deadlineFor(timeoutMs, DEADLINE_MS),
+        dialog,
+        promptText,
+      };
       return runCall(context, options, async (engine, call) =>
         navigationData(await engine.traverse(direction, { waitUntil, timeoutMs }, call)),
       );

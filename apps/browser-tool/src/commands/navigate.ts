@@ -55,11 +55,20 @@ export const navigate = command({
   },
   async run({ url, waitUntil, waitFor, timeoutMs, dialog, promptText }, context) {
     const address = context.checkUrl(url);
-    const options = { name: 'navigate', deadlineMs: deadlineFor(timeoutMs, DEADLINE_MS), dialog, promptText };
+    const options = {
+      name: 'navigate',
+      deadlineMs: deadlineFor(timeoutMs, DEADLINE_MS),
+      dialog,
+      promptText,
+    };
     return runCall(context, options, async (engine, call) => {
       const outcome = await engine.navigate({ url: address, waitUntil, timeoutMs }, call);
       if (waitFor !== undefined) {
-        const request = { target: waitFor, state: 'visible', timeoutMs: WAIT_FOR_TIMEOUT_MS } as const;
+        const request = {
+          target: waitFor,
+          state: 'visible',
+          timeoutMs: WAIT_FOR_TIMEOUT_MS,
+        } as const;
         const { found } = await engine.waitFor(request, call);
         if (!found) throw neverSeen(waitFor);
       }

@@ -31,17 +31,23 @@ export function parseParams<Schema extends z.ZodObject>(
   style: ParamStyle,
 ): ParsedParams<z.output<Schema>> {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw invalid(`The parameters of ${name} must be an object.`, { expected: 'object', received: kindOf(given) });
+    throw invalid(`The parameters of ${name} must be an object.`, {
+      expected: 'object',
+      received: kindOf(given),
+    });
   }
   const known = Object.keys(schema.shape);
   const named = canonical(given as Raw, known, { ...aliases }, soleAliases);
   const ignored = Object.keys(named).filter((key) => !known.includes(key) && key !== DESCRIPTION);
-  if (style.isStrict && ignored.length > 0) throw unknownField(name, ignored[0] ?? '', known, style);
+  if (style.isStrict && ignored.length > 0)
+    throw unknownField(name, ignored[0] ?? '', known, style);
   const kept = Object.fromEntries(Object.entries(named).filter(([key]) => known.includes(key)));
   const parsed = schema.safeParse(style.isText ? fromText(kept, schema) : kept);
   if (parsed.success) return { params: parsed.data, ignored };
   const [issue] = parsed.error.issues;
-  throw issue === undefined ? invalid(`The parameters of ${name} are not valid.`, {}) : fieldError(issue, kept, style);
+  throw issue === undefined
+    ? invalid(`The parameters of ${name} are not valid.`, {})
+    : fieldError(issue, kept, style);
 }
 
 /** Brings every name to the one that the schema has; a parameter that is null counts as left out. */
@@ -51,7 +57,9 @@ function canonical(
   aliases: Readonly<Record<string, string>>,
   soleAliases: Readonly<Record<string, string>>,
 ): Raw {
-  const entries = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
+  const entries = Object.entries(given).filter(
+    ([, value]) => value !== null && value !== undefined,
+  );
   const named: Record<string, unknown> = {};
   for (const [key, value] of entries) {
     const camel = camelCase(key);
@@ -85,30 +93,44 @@ function valueOf(text: string, type: string | undefined): unknown {
 }
 
 function fieldError(issue: z.core.$ZodIssue, given: Raw, style: ParamStyle): ToolError {
-  const path = issue.path.map((part) => (typeof part === 'string' ? shownName(part, style) : String(part)));
+  const path = issue.path.map((part) =>
+    typeof part === 'string' ? shownName(part, style) : String(part),
+  );
   const field = path.join('.');
   const value = issue.path.reduce<unknown>(
-    (inner, part) => (typeof inner === 'object' && inner !== null ? inner[part as keyof typeof inner] : undefined),
+    (inner, part) =>
+      typeof inner === 'object' && inner !== null ? inner[part as keyof typeof inner] : undefined,
     given,
   );
   const received = value === undefined ? 'nothing' : JSON.stringify(value)?.slice(0, 100);
   const expected = expectedBy(issue);
   const allowed = issue.code === 'invalid_value' ? issue.values : undefined;
   const message =
-    value === undefined ? `${field} is required: ${expected}.` : `${field} must be ${expected}, not ${received}.`;
-  return invalid(message, { field, expected, received, ...(allowed === undefined ? {} : { allowed }) });
+    value === undefined
+      ? `${field} is required: ${expected}.`
+      : `${field} must be ${expected}, not ${received}.`;
+  return invalid(message, {
+    field,
+    expected,
+    received,
+    ...(allowed === undefined ? {} : { allowed }),
+  });
 }
 
 function expectedBy(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.expected === 'int' ? 'an integer' : `${/^[aeiou]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`;
+      return issue.expected === 'int'
+        ? 'an integer'
+        : `${/^[aeiou]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`;
     case 'invalid_value':
       return `one of ${issue.values.map(String).join(', ')}`;
     case 'too_small':
       return issue.origin === 'string' ? 'a text that is not empty' : `at least ${issue.minimum}`;
     case 'too_big':
-      return issue.origin === 'string' ? `at most ${issue.maximum} characters` : `at most ${issue.maximum}`;
+      return issue.origin === 'string'
+        ? `at most ${issue.maximum} characters`
+        : `at most ${issue.maximum}`;
     case 'invalid_union':
       return 'a boolean or a string';
     default:
@@ -116,7 +138,12 @@ function expectedBy(issue: z.core.$ZodIssue): string {
   }
 }
 
-function unknownField(name: string, field: string, known: readonly string[], style: ParamStyle): ToolError {
+function unknownField(
+  name: string,
+  field: string,
+  known: readonly string[],
+  style: ParamStyle,
+): ToolError {
   const allowed = known.map((each) => shownName(each, style));
   const listed = allowed.length === 0 ? 'none' : allowed.join(', ');
   return invalid(`${field} is no parameter of ${name}; it takes ${listed}.`, {
@@ -128,15 +155,20 @@ function unknownField(name: string, field: string, known: readonly string[], sty
 }
 
 function invalid(message: string, details: Readonly<Record<string, unknown>>): ToolError {
-  return new ToolError('INVALID_ARGUMENT', message, { hint: 'Correct it and call again.', details });
+  return new ToolError('INVALID_ARGUMENT', message, {
+    hint: 'Correct it and call again.',
+    details,
+  });
 }
 
 const camelCase = (text: string): string =>
   text.replace(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-const snakeCase = (text: string): string => text.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const snakeCase = (text: string): string =>
+  text.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-const shownName = (name: string, { isSnake }: ParamStyle): string => (isSnake ? snakeCase(name) : name);
+const shownName = (name: string, { isSnake }: ParamStyle): string =>
+  isSnake ? snakeCase(name) : name;
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null';

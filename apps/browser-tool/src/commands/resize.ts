@@ -42,5 +42,7 @@ export const viewport = command({
   http: { method: 'GET', path: '/viewport' },
   params: z.object({}),
   run: (_params, context) =>
-    runCall(context, { name: 'viewport' }, async (engine) => ({ viewport: engine.status().viewport })),
+    runCall(context, { name: 'viewport' }, async (engine) => ({
+      viewport: engine.status().viewport,
+    })),
 });

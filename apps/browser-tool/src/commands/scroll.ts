@@ -5,7 +5,14 @@ import { fields, TIMEOUT_MS } from './fields.ts';
 export const scroll = command({
   name: 'scroll',
   inBatch: true,
-  aliases: { ...TARGET_ALIASES, ...TIMEOUT_ALIASES, x: 'deltaX', y: 'deltaY', dx: 'deltaX', dy: 'deltaY' },
+  aliases: {
+    ...TARGET_ALIASES,
+    ...TIMEOUT_ALIASES,
+    x: 'deltaX',
+    y: 'deltaY',
+    dx: 'deltaX',
+    dy: 'deltaY',
+  },
   params: z.object({
     target: fields.target.optional(),
     deltaX: z.number().default(0),

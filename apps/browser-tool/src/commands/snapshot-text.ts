@@ -7,7 +7,15 @@ const CURSOR = /^n(\d{1,9})$/;
 const MORE_LINE_CHARS = 80;
 
 /** Roles that say nothing which the lines below them do not say. */
-const DROPPED = new Set(['document', 'generic', 'list', 'listitem', 'none', 'rowgroup', 'presentation']);
+const DROPPED = new Set([
+  'document',
+  'generic',
+  'list',
+  'listitem',
+  'none',
+  'rowgroup',
+  'presentation',
+]);
 const CELLS = new Set(['cell', 'gridcell', 'columnheader', 'rowheader']);
 
 export interface TextPage {
@@ -41,14 +49,21 @@ export function pageOfLines(lines: readonly string[], maxChars: number, cursor?:
 
 function nodeLines(node: AccessibleNode, depth: number): readonly string[] {
   const isBare = node.ref === undefined && node.states.length === 0;
-  if (DROPPED.has(node.role) && isBare) return node.children.flatMap((child) => nodeLines(child, depth));
+  if (DROPPED.has(node.role) && isBare)
+    return node.children.flatMap((child) => nodeLines(child, depth));
   const indent = INDENT.repeat(depth);
   if (node.role === 'row') return [`${indent}- ${rowLine(node)}`];
   const options = optionsOf(node);
   const [only, ...others] = node.children;
-  const isInline = options === undefined && only?.role === 'text' && others.length === 0 && node.value === undefined;
+  const isInline =
+    options === undefined &&
+    only?.role === 'text' &&
+    others.length === 0 &&
+    node.value === undefined;
   const value = node.value ?? (isInline ? only.name : undefined);
-  const tail = [value === undefined ? '' : clip(value), options ?? ''].filter((part) => part !== '').join(' ');
+  const tail = [value === undefined ? '' : clip(value), options ?? '']
+    .filter((part) => part !== '')
+    .join(' ');
   const line = `${indent}- ${head(node)}${tail === '' ? '' : `: ${tail}`}`;
   if (isInline || options !== undefined) return [line];
   return [line, ...node.children.flatMap((child) => nodeLines(child, depth + 1))];

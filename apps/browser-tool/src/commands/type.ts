@@ -49,7 +49,8 @@ export const type = command({
     canSnapshot: true,
     text({ target, value }, { text, submit }) {
       const shown = value === '•••' ? '•••' : text;
-      const clipped = shown.length > SHOWN_CHARS_MAX ? `${shown.slice(0, SHOWN_CHARS_MAX)}…` : shown;
+      const clipped =
+        shown.length > SHOWN_CHARS_MAX ? `${shown.slice(0, SHOWN_CHARS_MAX)}…` : shown;
       const submitted = submit ? ' and pressed Enter' : '';
       return `Typed ${JSON.stringify(clipped)} into ${elementText(elementOf(target))}${submitted}`;
     },

@@ -24,10 +24,14 @@ export const waitForSelector = command({
     return runCall(context, options, async (engine, call) => {
       const { found, count } = await engine.waitFor({ target, state, timeoutMs }, call);
       if (!found && required) {
-        throw new ToolError('TIMEOUT', `${JSON.stringify(target)} did not become ${state} within ${timeoutMs} ms.`, {
-          hint: 'Call browser_snapshot to see what is on the page.',
-          details: { selector: target, state, count, timeout_ms: timeoutMs },
-        });
+        throw new ToolError(
+          'TIMEOUT',
+          `${JSON.stringify(target)} did not become ${state} within ${timeoutMs} ms.`,
+          {
+            hint: 'Call browser_snapshot to see what is on the page.',
+            details: { selector: target, state, count, timeout_ms: timeoutMs },
+          },
+        );
       }
       return { selector: target, found, count, state, elapsed_ms: 0 };
     });
@@ -38,7 +42,14 @@ export const waitForSelector = command({
 export const wait = command({
   name: 'wait',
   inBatch: true,
-  aliases: { durationMs: 'ms', timeoutMs: 'ms', timeMs: 'ms', duration: 'ms', timeout: 'ms', time: 'ms' },
+  aliases: {
+    durationMs: 'ms',
+    timeoutMs: 'ms',
+    timeMs: 'ms',
+    duration: 'ms',
+    timeout: 'ms',
+    time: 'ms',
+  },
   params: z.object({ ms: z.int().min(0).max(PAUSE_MS_MAX).default(PAUSE_MS_DEFAULT) }),
   async run({ ms }, { signal }) {
     await sleep(ms, undefined, signal === undefined ? {} : { signal });

@@ -16,7 +16,10 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
  * Refuses requests that a page in some browser could have sent: by their Host, against names that an attacker points to loopback,
  * and by their Origin. The bearer token is asked for where one is set.
  */
-export function checkAccess(headers: IncomingHttpHeaders, { port, allowedHosts, token }: AccessRules): void {
+export function checkAccess(
+  headers: IncomingHttpHeaders,
+  { port, allowedHosts, token }: AccessRules,
+): void {
   const hosts = [
     ...LOOPBACK.map((name) => `${name}:${port()}`),
     ...allowedHosts.map((name) => name.toLowerCase()),
@@ -24,18 +27,26 @@ export function checkAccess(headers: IncomingHttpHeaders, { port, allowedHosts, 
   ];
   const host = (headers.host ?? '').toLowerCase();
   if (!hosts.includes(host)) {
-    throw new ToolError('FORBIDDEN_HOST', `The Host header ${JSON.stringify(host)} is not one of ours.`, {
-      hint: `Use http://127.0.0.1:${port()}.`,
-      details: { host, allowed: hosts },
-    });
+    throw new ToolError(
+      'FORBIDDEN_HOST',
+      `The Host header ${JSON.stringify(host)} is not one of ours.`,
+      {
+        hint: `Use http://127.0.0.1:${port()}.`,
+        details: { host, allowed: hosts },
+      },
+    );
   }
   const { origin } = headers;
   const origins = hosts.flatMap((name) => [`http://${name}`, `https://${name}`]);
   if (origin !== undefined && !origins.includes(origin.toLowerCase())) {
-    throw new ToolError('FORBIDDEN_ORIGIN', `Requests from pages of ${JSON.stringify(origin)} are not answered.`, {
-      hint: 'Call from a program, without an Origin header.',
-      details: { origin },
-    });
+    throw new ToolError(
+      'FORBIDDEN_ORIGIN',
+      `Requests from pages of ${JSON.stringify(origin)} are not answered.`,
+      {
+        hint: 'Call from a program, without an Origin header.',
+        details: { origin },
+      },
+    );
   }
   if (token !== undefined && !hasToken(headers.authorization, token)) {
     throw new ToolError('UNAUTHORIZED', 'The bearer token is missing or wrong.', {

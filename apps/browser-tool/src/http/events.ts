@@ -6,7 +6,12 @@ const KEEP_ALIVE_MS = 15_000;
 const UNSENT_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Streams what the pages do as server-sent events, until the reader leaves or the server stops. */
-export function streamEvents(events: EventHub, request: Request, response: Response, stopping: AbortSignal): void {
+export function streamEvents(
+  events: EventHub,
+  request: Request,
+  response: Response,
+  stopping: AbortSignal,
+): void {
   response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',

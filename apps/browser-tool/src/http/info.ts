@@ -38,7 +38,7 @@ export async function infoData(tool: BrowserTool, port: number): Promise<Command
     browser_pid: engine?.pid ?? null,
     executable: resolved === undefined ? null : fileOf(resolved),
     resolved_by: resolved?.resolvedBy ?? null,
-    protocol: protocol ?? (resolved?.kind ?? null),
+    protocol: protocol ?? resolved?.kind ?? null,
     headless: true,
     sandbox: engine?.sandbox ?? null,
     proxy: proxy === undefined ? null : withoutLogin(proxy),
@@ -48,20 +48,32 @@ export async function infoData(tool: BrowserTool, port: number): Promise<Command
     features: FEATURES,
     ...(failure === undefined
       ? {}
-      : { browser_error: { code: failure.code, error: failure.sentence, hint: failure.hint ?? null } }),
+      : {
+          browser_error: {
+            code: failure.code,
+            error: failure.sentence,
+            hint: failure.hint ?? null,
+          },
+        }),
   };
 }
 
-function fileOf(resolved: { readonly kind: 'cdp'; readonly executable: string } | { readonly kind: 'ffi'; readonly library: string }): string {
+function fileOf(
+  resolved:
+    | { readonly kind: 'cdp'; readonly executable: string }
+    | { readonly kind: 'ffi'; readonly library: string },
+): string {
   return resolved.kind === 'cdp' ? resolved.executable : resolved.library;
 }
 
 async function readAddress({ session }: BrowserTool) {
   const options = { name: 'info', deadlineMs: ADDRESS_TIMEOUT_MS };
-  return session.run(options, (engine, call) => engine.address(call)).then(
-    ({ result }) => result,
-    () => undefined,
-  );
+  return session
+    .run(options, (engine, call) => engine.address(call))
+    .then(
+      ({ result }) => result,
+      () => undefined,
+    );
 }
 
 /** A password in the proxy's address is nobody's business. */

@@ -27,7 +27,9 @@ export async function runDebug({ port, host, proxy }: DebugOptions): Promise<num
   const end = endRequested();
   const tool = createBrowserTool({ config, log, proxy });
   const server = await startDebugServer({ tool, host, port, log });
-  process.stdout.write(`browser-tool listens on http://${host.includes(':') ? `[${host}]` : host}:${server.port}\n`);
+  process.stdout.write(
+    `browser-tool listens on http://${host.includes(':') ? `[${host}]` : host}:${server.port}\n`,
+  );
   tool.session.warmUp();
   await end;
   await Promise.all([server.close(), tool.close()]);
@@ -37,9 +39,14 @@ export async function runDebug({ port, host, proxy }: DebugOptions): Promise<num
 /** Off loopback anybody could drive the browser, so that a token and the names of the server are needed. */
 function checkHost(
   host: string,
-  { token, allowedHosts }: { readonly token: string | undefined; readonly allowedHosts: readonly string[] },
+  {
+    token,
+    allowedHosts,
+  }: { readonly token: string | undefined; readonly allowedHosts: readonly string[] },
 ): void {
   if (LOOPBACK.includes(host)) return;
   if (token !== undefined && allowedHosts.length > 0) return;
-  throw new StartupError(`--host ${host} is not loopback: set BROWSER_TOKEN and BROWSER_ALLOWED_HOSTS`);
+  throw new StartupError(
+    `--host ${host} is not loopback: set BROWSER_TOKEN and BROWSER_ALLOWED_HOSTS`,
+  );
 }

@@ -30,9 +30,19 @@ export interface DebugServer {
 }
 
 /** Listens and answers. */
-export async function startDebugServer({ tool, host, port, log }: ServerOptions): Promise<DebugServer> {
+export async function startDebugServer({
+  tool,
+  host,
+  port,
+  log,
+}: ServerOptions): Promise<DebugServer> {
   const stopping = new AbortController();
-  const app = createApp({ tool, log, port: () => addressOf(server).port, stopping: stopping.signal });
+  const app = createApp({
+    tool,
+    log,
+    port: () => addressOf(server).port,
+    stopping: stopping.signal,
+  });
   const server = createServer(app);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
@@ -76,13 +86,16 @@ function createApp({ tool, log, port, stopping }: AppOptions): Express {
     { method: 'GET', path: '/health', answer: () => healthData(tool) },
     { method: 'GET', path: '/info', answer: () => infoData(tool, port()) },
     { method: 'POST', path: '/batch', answer: (request, signal) => batch(tool, request, signal) },
-    ...commands.flatMap((each) => (each.http === undefined ? [] : [commandRoute(tool, each, each.http)])),
+    ...commands.flatMap((each) =>
+      each.http === undefined ? [] : [commandRoute(tool, each, each.http)],
+    ),
   ];
-  for (const { method, path, answer } of routes) {
+  for (const route of routes) {
+    const { method, path } = route;
     app[method === 'GET' ? 'get' : method === 'POST' ? 'post' : 'delete'](
       path,
       async (request: Request, response: Response) => {
-        const data = await answer(request, goneSignal(response));
+        const data = await route.answer(request, goneSignal(response));
         sendData(request, response, data);
       },
     );
@@ -90,15 +103,22 @@ function createApp({ tool, log, port, stopping }: AppOptions): Express {
   app.get('/events', (request, response) =>
     streamEvents(tool.session.captures.events, request, response, stopping),
   );
-  const listed = [...routes.map(({ method, path }) => [method, path] as const), ['GET', '/events'] as const];
+  const listed = [
+    ...routes.map(({ method, path }) => [method, path] as const),
+    ['GET', '/events'] as const,
+  ];
   for (const path of new Set(listed.map(([, each]) => each))) {
     app.all(path, (request, response) => {
       const allowed = listed.filter(([, each]) => each === path).map(([method]) => method);
       response.setHeader('allow', allowed.join(', '));
-      throw new ToolError('METHOD_NOT_ALLOWED', `${request.path} does not answer ${request.method}.`, {
-        hint: `Use ${allowed.join(' or ')}.`,
-        details: { allowed },
-      });
+      throw new ToolError(
+        'METHOD_NOT_ALLOWED',
+        `${request.path} does not answer ${request.method}.`,
+        {
+          hint: `Use ${allowed.join(' or ')}.`,
+          details: { allowed },
+        },
+      );
     });
   }
   app.use((request: Request) => {
@@ -119,7 +139,11 @@ interface Route {
   answer(request: Request, signal: AbortSignal): CommandData | Promise<CommandData>;
 }
 
-function commandRoute(tool: BrowserTool, command: Command, { method, path }: NonNullable<Command['http']>): Route {
+function commandRoute(
+  tool: BrowserTool,
+  command: Command,
+  { method, path }: NonNullable<Command['http']>,
+): Route {
   return {
     method,
     path,
@@ -134,9 +158,20 @@ function commandRoute(tool: BrowserTool, command: Command, { method, path }: Non
   };
 }
 
-async function batch(tool: BrowserTool, request: Request, signal: AbortSignal): Promise<CommandData> {
-  const { params } = parseParams({ name: 'batch' }, batchParams, await readJsonBody(request), BODY_STYLE);
-  return tool.session.exclusive((run) => runBatch(commands, params, tool.context(signal, run), BODY_STYLE));
+async function batch(
+  tool: BrowserTool,
+  request: Request,
+  signal: AbortSignal,
+): Promise<CommandData> {
+  const { params } = parseParams(
+    { name: 'batch' },
+    batchParams,
+    await readJsonBody(request),
+    BODY_STYLE,
+  );
+  return tool.session.exclusive((run) =>
+    runBatch(commands, params, tool.context(signal, run), BODY_STYLE),
+  );
 }
 
 /** Aborted when the caller hangs up before its answer. */
@@ -163,7 +198,10 @@ function sendError(response: Response, error: unknown, log: Log): void {
     response.end();
     return;
   }
-  const known = error instanceof ToolError ? error : new ToolError('INTERNAL', describeError(error), { cause: error });
+  const known =
+    error instanceof ToolError
+      ? error
+      : new ToolError('INTERNAL', describeError(error), { cause: error });
   if (known.code === 'INTERNAL') log.error({ error }, 'a request failed');
   response.status(HTTP_STATUS[known.code]).json({
     ok: false,

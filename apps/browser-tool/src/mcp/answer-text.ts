@@ -39,7 +39,9 @@ function placeLines(data: CommandData, { errors, warnings }: Counts): readonly s
   return [
     `- Page URL: ${String(url)}`,
     `- Page Title: ${String(title)}`,
-    ...(isWell ? [] : [`- HTTP status: ${status}${typeof statusText === 'string' ? ` ${statusText}` : ''}`]),
+    ...(isWell
+      ? []
+      : [`- HTTP status: ${status}${typeof statusText === 'string' ? ` ${statusText}` : ''}`]),
     ...(errors + warnings > 0 ? [`- Console: ${errors} errors, ${warnings} warnings`] : []),
   ];
 }
@@ -52,7 +54,9 @@ function noteLines(data: CommandData): readonly string[] {
     ...dialogs.map(dialogLine),
     ...downloads.map(({ filename, url }) => `- Download: ${filename} was denied (${url})`),
     ...(tab === undefined ? [] : [`- Opened tab: ${tab.url} is the active page now`]),
-    ...(data['restarted'] === true ? ['- Browser: it was restarted; pages and refs of before are gone'] : []),
+    ...(data['restarted'] === true
+      ? ['- Browser: it was restarted; pages and refs of before are gone']
+      : []),
   ];
 }
 

@@ -36,7 +36,12 @@ interface Ran {
   readonly address: Partial<PageAddress>;
 }
 
-async function run(tool: BrowserTool, command: ToolCommand, params: CommandData, signal: AbortSignal): Promise<Ran> {
+async function run(
+  tool: BrowserTool,
+  command: ToolCommand,
+  params: CommandData,
+  signal: AbortSignal,
+): Promise<Ran> {
   const wantsSnapshot = command.tool.canSnapshot === true && params['includeSnapshot'] === true;
   if (!wantsSnapshot) return runAlone(tool, command, params, tool.context(signal));
   return tool.session.exclusive(async (runCall) => {
@@ -63,7 +68,10 @@ async function runAlone(
       return result;
     });
   const data = await command.run(params, { ...context, run: withAddress });
-  return { data, address: 'url' in data || 'url' in address ? address : (session.lastAddress() ?? {}) };
+  return {
+    data,
+    address: 'url' in data || 'url' in address ? address : (session.lastAddress() ?? {}),
+  };
 }
 
 function success(

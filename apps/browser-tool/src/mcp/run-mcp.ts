@@ -29,14 +29,20 @@ export async function runMcp({ proxy }: { readonly proxy: string | undefined }):
     { capabilities: { tools: {} } },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(toolListing) }));
-  server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: given } }, { signal }) => {
-    const command = tools.find(({ tool }) => tool.name === name);
-    if (command === undefined) {
-      const known = tools.map(({ tool }) => tool.name).join(', ');
-      throw new McpError(ErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}; there are ${known}.`);
-    }
-    return callTool(command, given, open, signal);
-  });
+  server.setRequestHandler(
+    CallToolRequestSchema,
+    ({ params: { name, arguments: given } }, { signal }) => {
+      const command = tools.find(({ tool }) => tool.name === name);
+      if (command === undefined) {
+        const known = tools.map(({ tool }) => tool.name).join(', ');
+        throw new McpError(
+          ErrorCode.InvalidParams,
+          `There is no tool ${JSON.stringify(name)}; there are ${known}.`,
+        );
+      }
+      return callTool(command, given, open, signal);
+    },
+  );
   // Only now, so that the client has its answer before the machine is busy with a browser.
   server.oninitialized = () => {
     open().then(

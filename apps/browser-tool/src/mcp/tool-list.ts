@@ -68,15 +68,13 @@ function inputSchema(params: z.ZodObject, tellsDefaultOf: readonly string[]) {
 }
 
 function toldOf(schema: JsonSchema): JsonSchema {
-  const kept = TOLD.filter((keyword) => schema[keyword] !== undefined && !isEmpty(schema[keyword])).map((keyword) => [
-    keyword,
-    keyword === 'items' ? toldOf(schema.items ?? {}) : schema[keyword],
-  ]);
+  const kept = TOLD.filter(
+    (keyword) => schema[keyword] !== undefined && !isEmpty(schema[keyword]),
+  ).map((keyword) => [keyword, keyword === 'items' ? toldOf(schema.items ?? {}) : schema[keyword]]);
   const { minimum, maximum } = schema;
   const isRange = minimum === MINIMUM_TOLD_MAX && maximum === MAXIMUM_TOLD_MAX;
   return { ...Object.fromEntries(kept), ...(isRange ? { minimum, maximum } : {}) } as JsonSchema;
 }
-
 
 /** A list of anything needs no word on its items. */
 function isEmpty(value: unknown): boolean {

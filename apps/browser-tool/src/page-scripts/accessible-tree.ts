@@ -40,7 +40,9 @@ export const TREE_DEPTH_MAX = 400;
 /** The page, or one element of it, as somebody with a screen reader meets it. */
 export function accessibleTree(
   request: TreeRequest,
-): NotReady | { readonly ok: true; readonly nodes: readonly PageNode[]; readonly truncated: boolean } {
+):
+  | NotReady
+  | { readonly ok: true; readonly nodes: readonly PageNode[]; readonly truncated: boolean } {
   const walk: TreeWalk = { ...request, count: 0, truncated: false, isTextOpen: false };
   let start: Element | null = document.body ?? document.documentElement;
   if (request.query !== undefined) {
@@ -60,8 +62,14 @@ export interface TreePlace {
 }
 
 /** Adds what an element shows to the list: a node of its own, or its children in its place. */
-export function addElement(element: Element, list: PageNode[], walk: TreeWalk, place: TreePlace): void {
-  if (['script', 'style', 'template', 'noscript', 'head', 'title'].includes(element.localName)) return;
+export function addElement(
+  element: Element,
+  list: PageNode[],
+  walk: TreeWalk,
+  place: TreePlace,
+): void {
+  if (['script', 'style', 'template', 'noscript', 'head', 'title'].includes(element.localName))
+    return;
   const style = getComputedStyle(element);
   if (isLeftOut(element, style)) return;
   if (place.depth > TREE_DEPTH_MAX || walk.count >= walk.nodesMax) {
@@ -151,7 +159,9 @@ export function dropOwnLabel(label: HTMLLabelElement, list: PageNode[], from: nu
   const { control } = label;
   if (control === null) return;
   const name = accessibleName(control, roleOf(control));
-  const kept = list.slice(from).filter((node) => node.role !== 'text' || !name.includes(node.name.trim()));
+  const kept = list
+    .slice(from)
+    .filter((node) => node.role !== 'text' || !name.includes(node.name.trim()));
   list.splice(from, list.length - from, ...kept);
 }
 
@@ -184,14 +194,23 @@ export function nodeOf(
 
 /** Whether what is inside of it is told by its name or value. */
 export function holdsNoChildren(element: Element, role: string): boolean {
-  if (['input', 'textarea', 'iframe', 'frame', 'svg', 'canvas', 'video', 'audio'].includes(element.localName)) {
+  if (
+    ['input', 'textarea', 'iframe', 'frame', 'svg', 'canvas', 'video', 'audio'].includes(
+      element.localName,
+    )
+  ) {
     return true;
   }
   return role === 'textbox' || role === 'img' || role === 'progressbar' || role === 'meter';
 }
 
 /** Adds the children, without the text that the name says already. */
-export function addChildren(element: Element, node: PageNode, walk: TreeWalk, place: TreePlace): void {
+export function addChildren(
+  element: Element,
+  node: PageNode,
+  walk: TreeWalk,
+  place: TreePlace,
+): void {
   const style = getComputedStyle(element);
   const { children } = node;
   for (const child of composedChildren(element)) addNode(child, children, walk, place, style);

@@ -23,7 +23,8 @@ export function startEditing({ ref, text, clear }: EditingRequest): EditingStart
   if (element.localName === 'select') return chooseOption(element as HTMLSelectElement, text);
   const field = element as HTMLInputElement;
   field.focus({ preventScroll: true });
-  const isFocused = (element.getRootNode() as Document).activeElement === element && document.hasFocus();
+  const isFocused =
+    (element.getRootNode() as Document).activeElement === element && document.hasFocus();
   if (element.localName === 'input' && hasNoCaret(field)) {
     setValue(field, text);
     return { ok: true, kind: 'done', isFocused };
@@ -79,7 +80,11 @@ export function chooseOption(select: HTMLSelectElement, text: string): EditingSt
     options.find((each) => each.value === text) ??
     options.find((each) => normalizeText(each.text).toLowerCase() === wanted.toLowerCase());
   if (option === undefined) {
-    return { ok: false, why: 'no-option', options: options.map((each) => normalizeText(each.text)) };
+    return {
+      ok: false,
+      why: 'no-option',
+      options: options.map((each) => normalizeText(each.text)),
+    };
   }
   takeOption(option, select);
   return { ok: true, kind: 'done', isFocused: true };
@@ -109,7 +114,8 @@ export function readField({ ref }: { readonly ref: string }): string {
   if (element.localName === 'select') {
     return normalizeText((element as HTMLSelectElement).selectedOptions[0]?.text);
   }
-  if (element.localName !== 'input' && element.localName !== 'textarea') return contentText(element);
+  if (element.localName !== 'input' && element.localName !== 'textarea')
+    return contentText(element);
   const { type, value } = element as HTMLInputElement;
   return type === 'password' ? '•••' : value;
 }
@@ -125,6 +131,10 @@ export function focusElement({ ref }: { readonly ref: string }): boolean {
 /** What has the focus now. */
 export function focusedElement(): ReturnType<typeof reportElement> | undefined {
   let focused = document.activeElement;
-  while (focused?.shadowRoot?.activeElement != null) focused = focused.shadowRoot.activeElement;
+  for (;;) {
+    const inner = focused?.shadowRoot?.activeElement ?? null;
+    if (inner === null) break;
+    focused = inner;
+  }
   return focused === null || focused === document.body ? undefined : reportElement(focused);
 }

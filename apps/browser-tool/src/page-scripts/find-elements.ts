@@ -70,7 +70,10 @@ export function splitSelector(selector: string, separator: ',' | ' '): readonly 
   const parts = [''];
   let depth = 0;
   let quote = '';
-  const text = selector.trim().replace(/\s*([>+~])\s*/g, '$1').replace(/\s+/g, ' ');
+  const text = selector
+    .trim()
+    .replace(/\s*([>+~])\s*/g, '$1')
+    .replace(/\s+/g, ' ');
   for (const character of text) {
     if (quote !== '') quote = character === quote ? '' : quote;
     else if (character === '"' || character === "'") quote = character;
@@ -91,9 +94,9 @@ export function findByXpath(expression: string): readonly Element[] {
     XPathResult.ORDERED_NODE_SNAPSHOT_TYPE,
     null,
   );
-  return Array.from({ length: found.snapshotLength }, (_, index) => found.snapshotItem(index)).filter(
-    (node): node is Element => node instanceof Element,
-  );
+  return Array.from({ length: found.snapshotLength }, (_, index) =>
+    found.snapshotItem(index),
+  ).filter((node): node is Element => node instanceof Element);
 }
 
 /** The smallest elements with this text; the control that they are in, where they are in one. */
@@ -106,7 +109,8 @@ export function findByText(text: string, isExact: boolean): readonly Element[] {
   const whole = new Set<Element>();
   const part = new Set<Element>();
   const visit = (element: Element): boolean => {
-    if (['script', 'style', 'template', 'noscript', 'head'].includes(element.localName)) return false;
+    if (['script', 'style', 'template', 'noscript', 'head'].includes(element.localName))
+      return false;
     const isButton = element.matches('input[type=submit], input[type=button], input[type=reset]');
     const own = isButton ? (element as HTMLInputElement).value : (element.textContent ?? '');
     const fit = same(own);
@@ -132,7 +136,9 @@ export function findByName(
   fits: (name: string) => boolean,
 ): readonly Element[] {
   return roots
-    .flatMap((root) => [...root.querySelectorAll('[aria-label], [title], [alt], input, textarea, select')])
+    .flatMap((root) => [
+      ...root.querySelectorAll('[aria-label], [title], [alt], input, textarea, select'),
+    ])
     .filter((element) => {
       const role = roleOf(element);
       return INTERACTIVE_ROLES.includes(role) && fits(accessibleName(element, role));

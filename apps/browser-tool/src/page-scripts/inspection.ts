@@ -22,7 +22,12 @@ export interface InspectedElement {
   readonly attributes: Readonly<Record<string, string>>;
   readonly value?: string | null;
   readonly visible: boolean;
-  readonly rect: { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+  readonly rect: {
+    readonly x: number;
+    readonly y: number;
+    readonly width: number;
+    readonly height: number;
+  };
   readonly computed?: Readonly<Record<string, string>>;
 }
 
@@ -59,8 +64,7 @@ export function inspectElements(request: InspectionRequest):
     } {
   let found: readonly Element[];
   try {
-    found =
-      request.query === undefined ? [document.documentElement] : findElements(request.query);
+    found = request.query === undefined ? [document.documentElement] : findElements(request.query);
   } catch (error) {
     return { ok: false, why: 'invalid-selector', message: (error as Error).message };
   }
@@ -90,7 +94,9 @@ export function inspectElement(
     tag: element.localName,
     // The document as a whole is asked for its markup; its text would say everything twice.
     text: request.query === undefined && html !== 'none' ? '' : take(text),
-    ...(html === 'none' ? {} : { html: take(html === 'outer' ? element.outerHTML : element.innerHTML) }),
+    ...(html === 'none'
+      ? {}
+      : { html: take(html === 'outer' ? element.outerHTML : element.innerHTML) }),
     attributes: Object.fromEntries(
       [...element.attributes].map(({ name, value }) => [name, clipText(value, 2_000)]),
     ),

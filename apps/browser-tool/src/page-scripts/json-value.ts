@@ -54,10 +54,13 @@ export function jsonForm(root: unknown, depthMax: number): JsonForm {
     if (isList) {
       return Array.from(value as Iterable<unknown>, (inner) => plain(inner, depth + 1) ?? null);
     }
-    const own = 'toJSON' in value && typeof value.toJSON === 'function' ? value.toJSON() : value;
+    const own: unknown =
+      'toJSON' in value && typeof value.toJSON === 'function'
+        ? Reflect.apply(value.toJSON, value, [])
+        : value;
     if (typeof own !== 'object' || own === null) return own;
     return Object.fromEntries(
-      Object.keys(own).map((key) => [key, plain(own[key as keyof typeof own], depth + 1)]),
+      Object.entries(own).map(([key, inner]: [string, unknown]) => [key, plain(inner, depth + 1)]),
     );
   };
   return { json: JSON.stringify(plain(root, 0)), truncated };

@@ -88,7 +88,12 @@ export function locateElement({
       readonly ok: true;
       readonly element: ReturnType<typeof reportElement>;
       readonly isVisible: boolean;
-      readonly box: { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+      readonly box: {
+        readonly x: number;
+        readonly y: number;
+        readonly width: number;
+        readonly height: number;
+      };
     } {
   const found = findOne(query);
   if (!found.ok) return found;
@@ -131,7 +136,11 @@ export async function throughFrame(
   };
   let point = place();
   if (point.x < 0 || point.y < 0 || point.x > innerWidth || point.y > innerHeight) {
-    scrollBy({ left: point.x - innerWidth / 2, top: point.y - innerHeight / 2, behavior: 'instant' });
+    scrollBy({
+      left: point.x - innerWidth / 2,
+      top: point.y - innerHeight / 2,
+      behavior: 'instant',
+    });
     // Clicks find their frame by what is drawn.
     await nextFrame();
     await nextFrame();
@@ -164,7 +173,8 @@ export function scrollPage({
     element.scrollIntoView({ block: 'center', inline: 'center', behavior });
     return { scrollX: Math.round(scrollX), scrollY: Math.round(scrollY) };
   }
-  if (to !== undefined) element.scrollTo({ top: to === 'top' ? 0 : element.scrollHeight, behavior });
+  if (to !== undefined)
+    element.scrollTo({ top: to === 'top' ? 0 : element.scrollHeight, behavior });
   element.scrollBy({ left: deltaX, top: deltaY, behavior });
   return { scrollX: Math.round(element.scrollLeft), scrollY: Math.round(element.scrollTop) };
 }

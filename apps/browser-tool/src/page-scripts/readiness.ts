@@ -109,7 +109,9 @@ export async function checkReadiness(request: ReadinessRequest): Promise<Readine
 }
 
 /** The one element that a query means, or why there is none. */
-export function findOne(query: PageQuery): NotReady | { readonly ok: true; readonly element: Element } {
+export function findOne(
+  query: PageQuery,
+): NotReady | { readonly ok: true; readonly element: Element } {
   let found: readonly Element[];
   try {
     found = preferVisible(findElements(query));
@@ -117,7 +119,8 @@ export function findOne(query: PageQuery): NotReady | { readonly ok: true; reado
     return { ok: false, why: 'invalid-selector', message: (error as Error).message };
   }
   const [element] = found;
-  if (element === undefined) return { ok: false, why: query.kind === 'ref' ? 'stale' : 'not-found' };
+  if (element === undefined)
+    return { ok: false, why: query.kind === 'ref' ? 'stale' : 'not-found' };
   if (found.length > 1) {
     const candidates = found.slice(0, 5).map((each) => reportElement(each));
     return { ok: false, why: 'ambiguous', candidates, count: found.length };

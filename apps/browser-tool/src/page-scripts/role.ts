@@ -87,7 +87,8 @@ export const INPUT_ROLES: Readonly<Record<string, string>> = {
 /** What an element is to whoever uses the page; `generic` where it is nothing but a box. */
 export function roleOf(element: Element): string {
   const own = (element.getAttribute('role') ?? '').trim().split(/\s+/)[0]?.toLowerCase() ?? '';
-  if (own === 'presentation' || own === 'none') return isFocusable(element) ? tagRole(element) : 'none';
+  if (own === 'presentation' || own === 'none')
+    return isFocusable(element) ? tagRole(element) : 'none';
   return own === '' ? tagRole(element) : own;
 }
 
@@ -124,7 +125,9 @@ export function landmarkRole(element: Element): string {
 
 /** Sections and forms are landmarks only when somebody named them. */
 export function namedRole(element: Element): string {
-  const named = ['aria-label', 'aria-labelledby', 'title'].some((name) => element.hasAttribute(name));
+  const named = ['aria-label', 'aria-labelledby', 'title'].some((name) =>
+    element.hasAttribute(name),
+  );
   if (!named) return 'generic';
   return element.localName === 'form' ? 'form' : 'region';
 }

@@ -45,7 +45,9 @@ function declaration([name, value]: readonly [string, unknown]): string {
   if (typeof value === 'function') return String(value);
   if (value === elementRefs.elementRefs) return `const ${name} = createElementRefs();`;
   if (value === pageAgent.agentMethods) {
-    const methods = Object.entries(pageAgent.agentMethods).map(([key, run]) => `${key}: ${run.name}`);
+    const methods = Object.entries(pageAgent.agentMethods).map(
+      ([key, run]) => `${key}: ${run.name}`,
+    );
     return `const ${name} = { ${methods.join(', ')} };`;
   }
   return `const ${name} = ${JSON.stringify(value)};`;

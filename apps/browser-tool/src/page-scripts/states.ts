@@ -16,7 +16,8 @@ export function statesOf(element: Element, role: string): readonly string[] {
   const current = aria('current');
   if (current !== null && current !== 'false') states.push('current');
   if (element.matches('[required], [aria-required=true]')) states.push('required');
-  if (element.matches('input[readonly], textarea[readonly], [aria-readonly=true]')) states.push('readonly');
+  if (element.matches('input[readonly], textarea[readonly], [aria-readonly=true]'))
+    states.push('readonly');
   if (aria('invalid') !== null && aria('invalid') !== 'false') states.push('invalid');
   if (isFocused(element)) states.push('active');
   if (role === 'heading') states.push(`level=${aria('level') ?? element.localName.slice(1)}`);
@@ -39,7 +40,9 @@ export function expandedState(element: Element): 'expanded' | 'collapsed' | unde
   if (expanded === 'true') return 'expanded';
   if (expanded === 'false') return 'collapsed';
   if (element.localName !== 'summary') return undefined;
-  return (element.parentElement as HTMLDetailsElement | null)?.open === true ? 'expanded' : 'collapsed';
+  return (element.parentElement as HTMLDetailsElement | null)?.open === true
+    ? 'expanded'
+    : 'collapsed';
 }
 
 export function isSelectedOption(element: Element): boolean {
@@ -56,7 +59,9 @@ export function valueOf(element: Element, role: string): string | undefined {
   const tag = element.localName;
   if (tag === 'select') {
     const chosen = [...(element as HTMLSelectElement).selectedOptions];
-    return role === 'listbox' ? undefined : normalizeText(chosen.map(({ text }) => text).join(', '));
+    return role === 'listbox'
+      ? undefined
+      : normalizeText(chosen.map(({ text }) => text).join(', '));
   }
   if (tag === 'input') {
     if (['checkbox', 'radio', 'button'].includes(role)) return undefined;
@@ -74,7 +79,8 @@ export function valueOf(element: Element, role: string): string | undefined {
 /** What is said about an element beyond its name. */
 export function descriptionOf(element: Element, name: string): string {
   const described =
-    referredText(element, 'aria-describedby') || normalizeText(element.getAttribute('aria-description'));
+    referredText(element, 'aria-describedby') ||
+    normalizeText(element.getAttribute('aria-description'));
   if (described !== '') return described;
   const title = normalizeText(element.getAttribute('title'));
   return title === name ? '' : clipText(title, 300);

@@ -9,7 +9,7 @@ export function isVisible(element: Element): boolean {
       child instanceof Element ? isVisible(child) : hasTextBox(child),
     );
   }
-  if (element.checkVisibility?.() === false) return false;
+  if (!element.checkVisibility()) return false;
   const { width, height } = element.getBoundingClientRect();
   return width > 0 && height > 0;
 }
@@ -30,5 +30,5 @@ export function isLeftOut(element: Element, style: CSSStyleDeclaration): boolean
   // The options of a closed select have no box, and are there to choose from.
   if (element.localName === 'option' || element.localName === 'optgroup') return false;
   // An element without a box of its own may have children that are shown.
-  return style.display !== 'contents' && element.checkVisibility?.() === false;
+  return style.display !== 'contents' && !element.checkVisibility();
 }

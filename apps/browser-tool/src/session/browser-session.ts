@@ -1,6 +1,13 @@
 import type { Log } from '@model-gateway/kernel';
 import type { Captures } from '../capture/captures.ts';
-import type { BrowserEngine, Call, CallNotes, DialogAnswer, EngineStatus, PageAddress } from '../engine.ts';
+import type {
+  BrowserEngine,
+  Call,
+  CallNotes,
+  DialogAnswer,
+  EngineStatus,
+  PageAddress,
+} from '../engine.ts';
 import type { ResolvedBrowser } from '../resolve/index.ts';
 import { ToolError } from '../tool-error.ts';
 import { createQueue } from './queue.ts';
@@ -68,7 +75,12 @@ interface SessionDependencies {
   ) => Promise<BrowserEngine>;
 }
 
-export function createBrowserSession({ captures, log, resolve, launch }: SessionDependencies): BrowserSession {
+export function createBrowserSession({
+  captures,
+  log,
+  resolve,
+  launch,
+}: SessionDependencies): BrowserSession {
   const queue = createQueue();
   const closing = new AbortController();
   let resolved: ResolvedBrowser | undefined;
@@ -116,7 +128,12 @@ export function createBrowserSession({ captures, log, resolve, launch }: Session
   const runNow: RunCall = async (options, work) => {
     closing.signal.throwIfAborted();
     const notes: CallNotes = { dialogs: [], downloads: [], openedTab: undefined };
-    const current = await within(ensureEngine(), options, closing.signal, 'The browser is still starting');
+    const current = await within(
+      ensureEngine(),
+      options,
+      closing.signal,
+      'The browser is still starting',
+    );
     let restarted = isLost;
     isLost = false;
     if (isSuspect) {
@@ -124,7 +141,11 @@ export function createBrowserSession({ captures, log, resolve, launch }: Session
       restarted = (await current.revive()) || restarted;
     }
     const deadline = deadlineOf(options);
-    const signals = [deadline.signal, closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
+    const signals = [
+      deadline.signal,
+      closing.signal,
+      ...(options.signal === undefined ? [] : [options.signal]),
+    ];
     const signal = AbortSignal.any(signals);
     try {
       const call: Call = { signal, notes, dialog: options.dialog, promptText: options.promptText };
@@ -200,7 +221,9 @@ function deadlineOf(
 ): { readonly signal: AbortSignal; stop(): void } {
   const controller = new AbortController();
   const timer = setTimeout(() => {
-    const message = what.includes('starting') ? `${what} after ${deadlineMs} ms.` : `${what} within ${deadlineMs} ms.`;
+    const message = what.includes('starting')
+      ? `${what} after ${deadlineMs} ms.`
+      : `${what} within ${deadlineMs} ms.`;
     controller.abort(
       new ToolError('TIMEOUT', message, {
         hint: 'Call again; a page that hangs is replaced by a new one.',
@@ -216,9 +239,13 @@ function asToolError(error: unknown, { name }: CallOptions): ToolError {
   if (error instanceof DOMException) {
     return new ToolError('TIMEOUT', `${name} was given up because the caller went away.`);
   }
-  return new ToolError('INTERNAL', `${name} failed: ${error instanceof Error ? error.message : String(error)}`, {
-    cause: error,
-  });
+  return new ToolError(
+    'INTERNAL',
+    `${name} failed: ${error instanceof Error ? error.message : String(error)}`,
+    {
+      cause: error,
+    },
+  );
 }
 
 function launchError(error: unknown): ToolError {
@@ -230,9 +257,13 @@ function launchError(error: unknown): ToolError {
 
 /** Old refs and pages are gone with the old browser: the caller should know why. */
 function withRestart(error: ToolError): ToolError {
-  return new ToolError(error.code, `${error.message} (The browser was restarted before this call.)`, {
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
-    details: { ...error.details, restarted: true },
-    cause: error,
-  });
+  return new ToolError(
+    error.code,
+    `${error.message} (The browser was restarted before this call.)`,
+    {
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      details: { ...error.details, restarted: true },
+      cause: error,
+    },
+  );
 }

@@ -54,20 +54,28 @@ export function notReadyError(target: string, state: NotReady, waitedMs: number)
     case 'ambiguous':
       return ambiguous(target, state);
     case 'invalid-selector':
-      return new ToolError('INVALID_SELECTOR', `${JSON.stringify(target)} is no valid selector: ${state.message ?? ''}.`, {
-        hint: 'Use a ref such as e12, a CSS selector, text=…, or xpath=….',
-        details: { target },
-      });
+      return new ToolError(
+        'INVALID_SELECTOR',
+        `${JSON.stringify(target)} is no valid selector: ${state.message ?? ''}.`,
+        {
+          hint: 'Use a ref such as e12, a CSS selector, text=…, or xpath=….',
+          details: { target },
+        },
+      );
     case 'stale':
       return new ToolError('STALE_REF', `${target} is no longer in the page.`, {
         hint: 'Call browser_snapshot for fresh refs.',
         details: { target },
       });
     case 'not-found':
-      return new ToolError('ELEMENT_NOT_FOUND', `No element fits ${JSON.stringify(target)}${waited}.`, {
-        hint: 'Call browser_snapshot to see what is on the page.',
-        details: { target },
-      });
+      return new ToolError(
+        'ELEMENT_NOT_FOUND',
+        `No element fits ${JSON.stringify(target)}${waited}.`,
+        {
+          hint: 'Call browser_snapshot to see what is on the page.',
+          details: { target },
+        },
+      );
   }
 }
 
@@ -77,6 +85,9 @@ function ambiguous(target: string, { candidates = [], count = 0 }: NotReady): To
   return new ToolError(
     'AMBIGUOUS_TARGET',
     `${JSON.stringify(target)} fits ${count} elements: ${listed}${rest}.`,
-    { hint: 'Use one of these refs, or a narrower selector.', details: { target, count, candidates } },
+    {
+      hint: 'Use one of these refs, or a narrower selector.',
+      details: { target, count, candidates },
+    },
   );
 }

@@ -8,7 +8,8 @@ interface UrlPolicy {
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
 // A host with a port looks like a scheme: `localhost:3000`.
 const HOST_AND_PORT = /^[^/?#\s]+:\d{1,5}(?=$|[/?#])/;
-const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|[^./:?#]+)(?=$|[:/?#])/i;
+const LOCAL_HOST =
+  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|[^./:?#]+)(?=$|[:/?#])/i;
 
 /** The address that a caller means, if pages may be opened there. */
 export function checkUrl(text: string, policy: UrlPolicy): string {
