@@ -21,8 +21,8 @@ await build({
   plugins: [
     {
       name: 'the-rest-comes-later',
-      setup: (build) => {
-        build.onResolve(
+      setup: (plan) => {
+        plan.onResolve(
           { filter: /^(\.\.\/(app|config)\.js|@model-gateway\/kernel)$/ },
           ({ path }) => ({
             path,

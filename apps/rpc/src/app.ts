@@ -97,8 +97,9 @@ export function createRpc(
     '/api/rpc': http,
     '/api/rpc/events': (request, response) => sse.answer(request, response),
   };
-  // Event streams have no end of their own: draining would wait in vain for those that nothing more comes on.
+  // Event streams and sockets have no end of their own: draining would wait in vain for those that nothing more comes on.
   const onStopping = (): void => {
+    void webSocket.close();
     chatStreams.drain();
     void realtime.close();
     sse.drain((sessionId) => chatStreams.isRunning(sessionId));
