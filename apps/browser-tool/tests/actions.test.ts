@@ -339,8 +339,9 @@ describe('a page that navigates while a command runs', () => {
       expression: `${LEAVE}; new Promise(() => undefined)`,
     });
     expect(answer).toMatchObject({ status: 422, code: 'EVALUATION_FAILED' });
-    expect(answer.error).toBe(
-      `The page went to ${site.url}/next before the script finished. Call again on the new page, or do not await what navigates.`,
+    // Which address is told depends on how far the navigation had come.
+    expect(answer.error).toMatch(
+      /^The page went to http:\S+ before the script finished\. Call again on the new page, or do not await what navigates\.$/,
     );
   });
 
