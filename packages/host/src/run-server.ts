@@ -11,7 +11,7 @@ import { tunnelKey } from '@model-gateway/router';
 import type { AppContext } from './app-context.ts';
 import { openStores } from './open-stores.ts';
 import { secretOrGenerated } from './process-secrets.ts';
-import { returnStartMemory } from './return-start-memory.ts';
+import { createStartMemory } from './start-memory.ts';
 
 interface ServerConfig {
   readonly host: string;
@@ -60,14 +60,12 @@ export function runServer<Config extends ServerConfig>(
         stopping: lifecycle.stopping,
       });
       await lifecycle.start(app);
-      await returnStartMemory().catch((error: unknown) =>
-        log.debug({ error }, 'the memory of the start could not be returned'),
-      );
       await lifecycle.open(
         'port',
         () => listen({ app, host: config.host, port: config.port, log }),
         (server) => server.drain(),
       );
+      await lifecycle.start(createStartMemory({ log }));
     },
   });
 }
