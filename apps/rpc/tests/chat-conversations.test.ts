@@ -1,3 +1,4 @@
+import { waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { saying, startChatScene, textOf, type ChatScene } from './chat-scene.ts';
 
@@ -85,13 +86,15 @@ test('a conversation without a title takes it from the first words; a chosen one
     conversation_id: untitled,
   });
   await scene.ask({ ...saying('And a dog?'), conversation_id: untitled });
+  await waitUntil(async () => (await scene.messages(untitled)).length === 4);
   await scene.ask({ ...saying('And a dog?'), conversation_id: chosen });
   expect(await titleOf(untitled)).toBe(
     'What is a very very very very very very very very very very…',
   );
   expect(await titleOf(chosen)).toBe('Mine');
-  const [newest] = (await scene.ann.call('conversations.list')) as { id: string }[];
-  expect(newest?.id).toBe(chosen);
+  const listed = (await scene.ann.call('conversations.list')) as { id: string }[];
+  const both = listed.map(({ id }) => id).filter((id) => id === chosen || id === untitled);
+  expect(both).toEqual([chosen, untitled]);
 });
 
 test('turns at once in one conversation keep each reply right after what it answers', async () => {

@@ -9,7 +9,7 @@ import { withLibraryFolder } from '../bundle/library-environment.ts';
 import type { Viewport } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
 import { chromiumFlags } from './flags.ts';
-import { startGuard } from './guard.ts';
+import { startGuard, type Guard } from './guard.ts';
 import { createProfile, removeProfile } from './profile.ts';
 
 const START_TIMEOUT_MS = 30_000;
@@ -54,13 +54,14 @@ export async function launchChromium(options: LaunchOptions): Promise<RunningChr
 
 async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningChromium> {
   const profile = await createProfile();
-  const child = await spawnChromium(options, profile, sandbox);
+  const guard = startGuard(profile);
+  const child = await spawnChromium(options, profile, sandbox, guard);
   const { pid } = child;
   if (pid === undefined) {
     await removeProfile(profile);
+    guard.done();
     throw launchFailure(options.executable, 'the program could not be started');
   }
-  const guard = startGuard(profile, pid);
   const exited = exitOf(child);
   let ended: Promise<void> | undefined;
   const end = async (): Promise<void> => {
@@ -87,6 +88,7 @@ async function spawnChromium(
   { executable, libraryFolder, viewport, proxyServer }: LaunchOptions,
   profile: string,
   sandbox: boolean,
+  guard: Guard,
 ): Promise<ChildProcess> {
   let child: ChildProcess | undefined;
   const launcher = new Launcher(
@@ -106,6 +108,7 @@ async function spawnChromium(
         child = spawn(command, args, { ...spawnOptions, env });
         // Without a listener, a program that cannot be started would end our process.
         child.on('error', () => undefined);
+        if (child.pid !== undefined) guard.watch(child.pid);
         closeLogs(spawnOptions);
         return child;
       }) as typeof spawn,

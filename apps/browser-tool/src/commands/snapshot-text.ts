@@ -16,6 +16,8 @@ const DROPPED = new Set([
   'rowgroup',
   'presentation',
 ]);
+/** Roles that say nothing when there is nothing in them. */
+const BOXES = new Set(['group', 'paragraph', 'status']);
 const CELLS = new Set(['cell', 'gridcell', 'columnheader', 'rowheader']);
 
 export interface TextPage {
@@ -51,6 +53,7 @@ function nodeLines(node: AccessibleNode, depth: number): readonly string[] {
   const isBare = node.ref === undefined && node.states.length === 0;
   if (DROPPED.has(node.role) && isBare)
     return node.children.flatMap((child) => nodeLines(child, depth));
+  if (isBare && isEmpty(node)) return [];
   const indent = INDENT.repeat(depth);
   if (node.role === 'row') return [`${indent}- ${rowLine(node)}`];
   const options = optionsOf(node);
@@ -67,6 +70,10 @@ function nodeLines(node: AccessibleNode, depth: number): readonly string[] {
   const line = `${indent}- ${head(node)}${tail === '' ? '' : `: ${tail}`}`;
   if (isInline || options !== undefined) return [line];
   return [line, ...node.children.flatMap((child) => nodeLines(child, depth + 1))];
+}
+
+function isEmpty({ role, name, value, children }: AccessibleNode): boolean {
+  return BOXES.has(role) && name === '' && value === undefined && children.length === 0;
 }
 
 /** `role "name" [state] [ref=e1]`. */

@@ -5,19 +5,7 @@ const BODY_BYTES_MAX = 1024 * 1024;
 
 /** The JSON of a request, whatever it calls itself; nothing at all is an empty object. */
 export async function readJsonBody(request: Request): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) {
-      throw new ToolError('PAYLOAD_TOO_LARGE', `The body is larger than ${BODY_BYTES_MAX} bytes.`, {
-        hint: 'Send less, or split it into several calls.',
-        details: { bytes_max: BODY_BYTES_MAX },
-      });
-    }
-    chunks.push(chunk);
-  }
-  const text = Buffer.concat(chunks).toString('utf8').trim();
+  const text = (await readText(request)).trim();
   if (text === '') return {};
   try {
     return JSON.parse(text);
@@ -26,4 +14,26 @@ export async function readJsonBody(request: Request): Promise<unknown> {
       hint: 'Send a JSON object, such as {"url": "https://example.com"}.',
     });
   }
+}
+
+function readText(request: Request): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      // The rest is read and thrown away, so that the caller gets to hear why.
+      if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
+      else reject(tooLarge());
+    });
+    request.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    request.once('error', reject);
+  });
+}
+
+function tooLarge(): ToolError {
+  return new ToolError('PAYLOAD_TOO_LARGE', `The body is larger than ${BODY_BYTES_MAX} bytes.`, {
+    hint: 'Send less, or split it into several calls.',
+    details: { bytes_max: BODY_BYTES_MAX },
+  });
 }

@@ -26,11 +26,15 @@ export async function runDebug({ port, host, proxy }: DebugOptions): Promise<num
   });
   const end = endRequested();
   const tool = createBrowserTool({ config, log, proxy });
-  const server = await startDebugServer({ tool, host, port, log });
+  // Before anybody can ask whether there is a browser.
+  tool.session.warmUp();
+  const server = await startDebugServer({ tool, host, port, log }).catch(async (error: unknown) => {
+    await tool.close();
+    throw error;
+  });
   process.stdout.write(
     `browser-tool listens on http://${host.includes(':') ? `[${host}]` : host}:${server.port}\n`,
   );
-  tool.session.warmUp();
   await end;
   await Promise.all([server.close(), tool.close()]);
   return EXIT_OK;

@@ -52,7 +52,7 @@ export function accessibleTree(
   }
   const nodes: PageNode[] = [];
   if (start !== null) addElement(start, nodes, walk, { depth: 0, inPointer: false });
-  return { ok: true, nodes: nodes.map(trimText), truncated: walk.truncated };
+  return { ok: true, nodes: withoutLabels(nodes.map(trimText)), truncated: walk.truncated };
 }
 
 /** Where a walk is: how deep, and whether what is around takes clicks already. */
@@ -76,14 +76,17 @@ export function addElement(
     walk.truncated = true;
     return;
   }
-  const isPointer = style.cursor === 'pointer';
   const isShown = style.visibility === 'visible';
-  const inside: TreePlace = { depth: place.depth + 1, inPointer: isPointer };
   const role = roleOf(element);
+  const isControl = INTERACTIVE_ROLES.includes(role) || isFocusable(element);
+  // A label is clicked through its control.
+  const isPointer = style.cursor === 'pointer' && element.localName !== 'label';
   const isInteractive =
-    isShown &&
-    !isClosedOption(element) &&
-    (INTERACTIVE_ROLES.includes(role) || isFocusable(element) || (isPointer && !place.inPointer));
+    isShown && !isClosedOption(element) && (isControl || (isPointer && !place.inPointer));
+  const inside: TreePlace = {
+    depth: place.depth + 1,
+    inPointer: style.cursor === 'pointer' || (isControl && NAMED_BY_CONTENT.includes(role)),
+  };
   const isPlain = role === 'generic' || role === 'none';
   if ((isPlain && !isInteractive) || !isShown) {
     addInPlace(element, style, list, walk, inside);
@@ -96,6 +99,12 @@ export function addElement(
   walk.isTextOpen = false;
   if (!holdsNoChildren(element, role)) addChildren(element, node, walk, inside);
   walk.isTextOpen = false;
+  // What only shows a hand around a control is clicked through that control.
+  if (isPlain && !isControl && hasRef(node.children)) list.splice(-1, 1, ...node.children);
+}
+
+export function hasRef(nodes: readonly PageNode[]): boolean {
+  return nodes.some((node) => node.ref !== undefined || hasRef(node.children));
 }
 
 /** Whether it is an option that is only shown once its select is opened; it is chosen through the select. */
@@ -152,6 +161,16 @@ export function addText(text: string, list: PageNode[], walk: TreeWalk): void {
 
 export function trimText(node: PageNode): PageNode {
   return node.role === 'text' ? { ...node, name: node.name.trim() } : node;
+}
+
+/** Text beside a control that says nothing but its name. */
+export function withoutLabels(nodes: readonly PageNode[]): readonly PageNode[] {
+  return nodes.filter((node, index) => {
+    if (node.role !== 'text') return true;
+    return ![nodes[index - 1], nodes[index + 1]].some(
+      (beside) => beside?.ref !== undefined && beside.name === node.name,
+    );
+  });
 }
 
 /** A label says what its control is called already. */
@@ -216,7 +235,7 @@ export function addChildren(
   for (const child of composedChildren(element)) addNode(child, children, walk, place, style);
   const kept = children.map(trimText);
   const isTold = NAMED_BY_CONTENT.includes(node.role) && node.name !== '';
-  const left = isTold ? kept.filter((child) => !isToldBy(node, child)) : kept;
+  const left = withoutLabels(isTold ? kept.filter((child) => !isToldBy(node, child)) : kept);
   children.splice(0, children.length, ...left);
   if (['fieldset', 'table', 'figure'].includes(element.localName)) dropNaming(element, node);
 }

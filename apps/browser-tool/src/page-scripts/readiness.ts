@@ -198,14 +198,15 @@ export function coverAt(element: Element, { x, y }: ReadyPoint): Element | 'outs
 
 /** The innermost element at a point, inside of open shadow roots too. */
 export function deepElementFromPoint(x: number, y: number): Element | undefined {
-  let hit = document.elementFromPoint(x, y);
-  for (;;) {
-    const inner: Element | null | undefined = hit?.shadowRoot?.elementFromPoint(x, y);
-    if (inner === null || inner === undefined || inner === hit) break;
-    if (hit !== null && !isComposedAncestor(hit, inner)) break;
+  let hit = document.elementFromPoint(x, y) ?? undefined;
+  for (let root = hit?.shadowRoot ?? null; root !== null;) {
+    // Text that is shown through a slot belongs to the host: what the host shows it in comes after.
+    const inner = root.elementsFromPoint(x, y).find((each) => each.getRootNode() === root);
+    if (inner === undefined) break;
     hit = inner;
+    root = inner.shadowRoot;
   }
-  return hit ?? undefined;
+  return hit;
 }
 
 /** The field that is meant: itself, the one that a label belongs to, or the only one inside of a component. */

@@ -64,8 +64,8 @@ export function valueOf(element: Element, role: string): string | undefined {
       : normalizeText(chosen.map(({ text }) => text).join(', '));
   }
   if (tag === 'input') {
-    if (['checkbox', 'radio', 'button'].includes(role)) return undefined;
     const { value, type } = element as HTMLInputElement;
+    if (role === 'button' || type === 'checkbox' || type === 'radio') return undefined;
     if (value === '') return undefined;
     return type === 'password' ? '•••' : value;
   }

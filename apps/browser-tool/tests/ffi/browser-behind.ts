@@ -81,11 +81,7 @@ async function handle(
   offered: BrowserBehind['offered'],
 ): Promise<Answer> {
   if (kind === 'n') {
-    const response = await page.goto(text, { waitUntil: 'commit' });
-    return {
-      status: 0,
-      body: JSON.stringify({ url: page.url(), status: response?.status() ?? null }),
-    };
+    return { status: 0, body: JSON.stringify(await navigate(page, text)) };
   }
   if (kind === 'e') {
     const result: unknown = await page.evaluate(text);
@@ -109,6 +105,24 @@ async function handle(
     return { status: 0, body: JSON.stringify(value ?? null) };
   }
   return { status: 0, body: '' };
+}
+
+/** Asks the browser itself: what Playwright makes of a page that follows a failed one depends on the load of the machine. */
+async function navigate(page: Page, url: string): Promise<object> {
+  const session = await page.context().newCDPSession(page);
+  try {
+    await session.send('Network.enable');
+    const statuses = new Map<string, number>();
+    session.on('Network.responseReceived', ({ requestId, response }) => {
+      statuses.set(requestId, response.status);
+    });
+    const { errorText, loaderId = '' } = await session.send('Page.navigate', { url });
+    if (errorText !== undefined && errorText !== '') throw new Error(errorText);
+    const { result } = await session.send('Runtime.evaluate', { expression: 'location.href' });
+    return { url: result.value as unknown, status: statuses.get(loaderId) ?? null };
+  } finally {
+    await session.detach();
+  }
 }
 
 function failure(error: unknown): Answer {

@@ -1,0 +1,235 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitUntil } from '@model-gateway/testkit';
+import {
+  endToolProcesses,
+  initialize,
+  processesWith,
+  profileOf,
+  startToolProcess,
+  type ToolProcess,
+} from './tool-process.ts';
+
+const EXIT_WITHIN_MS = 1_000;
+// The guard of a process that was killed waits for the browser to be gone before it cleans up.
+const CLEAN_WITHIN_MS = 2_500;
+
+afterEach(endToolProcesses);
+
+async function callTool(
+  tool: ToolProcess,
+  name: string,
+  args: object = {},
+): Promise<Record<string, never>> {
+  const { result } = await tool.request('tools/call', { name, arguments: args });
+  return result as Record<string, never>;
+}
+
+async function expectNothingLeft(profile: string): Promise<void> {
+  await waitUntil(() => processesWith(profile).length === 0 && !existsSync(profile), {
+    timeoutMs: CLEAN_WITHIN_MS,
+    what: 'the end of the browser and its profile',
+  });
+}
+
+async function expectExit(tool: ToolProcess, end: () => void): Promise<number> {
+  const start = performance.now();
+  end();
+  const code = await tool.exited;
+  expect(performance.now() - start).toBeLessThan(EXIT_WITHIN_MS);
+  return code;
+}
+
+describe('the MCP server', () => {
+  const ends: readonly { how: string; end: (tool: ToolProcess) => void; code: number }[] = [
+    { how: 'closed input', end: (tool) => tool.closeInput(), code: 0 },
+    { how: 'SIGTERM', end: (tool) => tool.signal('SIGTERM'), code: 0 },
+    { how: 'SIGINT', end: (tool) => tool.signal('SIGINT'), code: 0 },
+    { how: 'SIGHUP', end: (tool) => tool.signal('SIGHUP'), code: 0 },
+    { how: 'SIGKILL', end: (tool) => tool.signal('SIGKILL'), code: -2 },
+  ];
+
+  test.each(ends)('after $how neither a browser nor its profile is left', async ({ end, code }) => {
+    const tool = startToolProcess({ args: ['mcp'] });
+    await initialize(tool);
+    await callTool(tool, 'browser_navigate', { url: 'data:text/html,<title>Here</title>' });
+    const profile = await profileOf(tool.pid);
+    expect(await expectExit(tool, () => end(tool))).toBe(code);
+    await expectNothingLeft(profile);
+  });
+
+  test.each(ends)('after $how while the browser is still starting, too', async ({ end }) => {
+    const tool = startToolProcess({ args: ['mcp'] });
+    await initialize(tool);
+    const profile = await profileOf(tool.pid);
+    await expectExit(tool, () => end(tool));
+    await expectNothingLeft(profile);
+  });
+
+  test('ends when the client goes away in the middle of a call', async () => {
+    const tool = startToolProcess({ args: ['mcp'] });
+    await initialize(tool);
+    await callTool(tool, 'browser_navigate', { url: 'about:blank' });
+    const profile = await profileOf(tool.pid);
+    tool.write(
+      `${JSON.stringify({ jsonrpc: '2.0', id: 99, method: 'tools/call', params: { name: 'browser_click', arguments: { target: '#never' } } })}\n`,
+    );
+    expect(await expectExit(tool, () => tool.closeInput())).toBe(0);
+    await expectNothingLeft(profile);
+  });
+
+  test('writes nothing but JSON-RPC to its output, whatever happens', async () => {
+    const tool = startToolProcess({ args: ['mcp'], env: { BROWSER_LOG_LEVEL: 'debug' } });
+    await initialize(tool);
+    await callTool(tool, 'browser_navigate', {
+      url: 'data:text/html,<script>console.log(1)</script>',
+    });
+    await callTool(tool, 'browser_navigate', { url: 'http://127.0.0.1:1/' });
+    tool.write('this is no JSON\n');
+    await tool.request('no/such/method');
+    await callTool(tool, 'browser_evaluate', { function: '() => { throw new Error("x") }' });
+    const [browser] = processesWith(await profileOf(tool.pid));
+    process.kill(browser ?? 0, 'SIGKILL');
+    await callTool(tool, 'browser_snapshot');
+    tool.closeInput();
+    await tool.exited;
+    expect(tool.stdout.length).toBeGreaterThan(5);
+    for (const line of tool.stdout) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+  });
+
+  test('answers initialize and tools/list without a browser, and says on a call what is missing', async () => {
+    const tool = startToolProcess({ args: ['mcp'], env: { CHROMIUM_PATH: '/no/such/browser' } });
+    expect(await initialize(tool)).toMatchObject({
+      result: { serverInfo: { name: 'browser-tool' }, capabilities: { tools: {} } },
+    });
+    const { result } = await tool.request('tools/list');
+    expect((result as { tools: unknown[] }).tools).toHaveLength(12);
+    expect(await callTool(tool, 'browser_snapshot')).toMatchObject({
+      isError: true,
+      structuredContent: { ok: false, code: 'BROWSER_NOT_FOUND' },
+    });
+    tool.closeInput();
+    expect(await tool.exited).toBe(0);
+  });
+
+  test('starts with a backend that does not exist, and says so on the first call', async () => {
+    const tool = startToolProcess({ args: ['mcp'], env: { BROWSER_BACKEND: 'lynx' } });
+    await initialize(tool);
+    const answer = await callTool(tool, 'browser_snapshot');
+    expect(answer).toMatchObject({ isError: true, structuredContent: { code: 'INVALID_BACKEND' } });
+    expect(JSON.stringify(answer)).toContain('auto, chrome, chromium, edge, firefox, servo');
+    tool.closeInput();
+    expect(await tool.exited).toBe(0);
+  });
+
+  test('runs through the package runner, and ends with it', async () => {
+    const tool = startToolProcess({ args: ['mcp'], viaRunner: true });
+    await initialize(tool);
+    await callTool(tool, 'browser_navigate', { url: 'about:blank' });
+    const profile = await profileOf(tool.pid);
+    for (const line of tool.stdout) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+    tool.signal('SIGKILL');
+    await tool.exited;
+    await expectNothingLeft(profile);
+  });
+
+  test('sweeps away the profiles of processes that are gone', async () => {
+    const stale = await mkdtemp(join(tmpdir(), 'browser-tool-profile-'));
+    await writeFile(join(stale, 'owner.pid'), '4194000');
+    await mkdir(join(stale, 'Default'));
+    const other = await mkdtemp(join(tmpdir(), 'browser-tool-profile-'));
+    await writeFile(join(other, 'owner.pid'), String(process.pid));
+    const tool = startToolProcess({ args: ['mcp'] });
+    await initialize(tool);
+    await waitUntil(() => !existsSync(stale));
+    expect(existsSync(other)).toBe(true);
+    tool.closeInput();
+    await tool.exited;
+    await rm(other, { recursive: true });
+  });
+});
+
+describe('the debug server', () => {
+  const urlOf = async (tool: ToolProcess): Promise<string> => {
+    await waitUntil(() => tool.stdout.some((line) => line.includes('http://')));
+    return /http:\/\/\S+/.exec(tool.stdout.join('\n'))?.[0] ?? '';
+  };
+
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)(
+    'after %s nothing is left',
+    async (signal) => {
+      const tool = startToolProcess({ args: ['debug', '--port', '0'] });
+      const url = await urlOf(tool);
+      const { data } = (await (await fetch(`${url}/info`)).json()) as {
+        data: { browser_connected: boolean };
+      };
+      expect(data.browser_connected).toBe(true);
+      const profile = await profileOf(tool.pid);
+      await expectExit(tool, () => tool.signal(signal));
+      await expectNothingLeft(profile);
+    },
+  );
+
+  test('off loopback it wants a token and its own names', async () => {
+    const refused = startToolProcess({ args: ['debug', '--port', '0', '--host', '0.0.0.0'] });
+    expect(await refused.exited).toBe(1);
+    expect(refused.stderr.join('\n')).toContain('BROWSER_TOKEN and BROWSER_ALLOWED_HOSTS');
+    const env = {
+      BROWSER_TOKEN: 'let-me-in',
+      BROWSER_ALLOWED_HOSTS: 'browser.internal',
+      BROWSER_BACKEND: 'edge',
+    };
+    const tool = startToolProcess({ args: ['debug', '--port', '0', '--host', '0.0.0.0'], env });
+    const { port } = new URL(await urlOf(tool));
+    const health = async (headers: Record<string, string>): Promise<number> =>
+      (await fetch(`http://127.0.0.1:${port}/health`, { headers })).status;
+    expect(await health({})).toBe(401);
+    expect(await health({ authorization: 'Bearer wrong' })).toBe(401);
+    expect(await health({ authorization: 'Bearer let-me-in' })).toBe(200);
+    tool.signal('SIGTERM');
+    expect(await tool.exited).toBe(0);
+  });
+
+  test('a port that is taken is said so', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    const tool = startToolProcess({ args: ['debug', '--port', String(port)] });
+    expect(await tool.exited).toBe(1);
+    expect(tool.stderr.join('\n')).toContain(`cannot listen on 127.0.0.1:${port}`);
+    server.close();
+  });
+
+  test('a backend that does not exist keeps it from starting', async () => {
+    const tool = startToolProcess({
+      args: ['debug', '--port', '0'],
+      env: { BROWSER_BACKEND: 'lynx' },
+    });
+    expect(await tool.exited).toBe(1);
+    expect(tool.stderr.join('\n')).toMatch(
+      /INVALID_BACKEND: .*"lynx".*auto, chrome, chromium, edge, firefox, servo/,
+    );
+  });
+});
+
+describe('the command line', () => {
+  test.each([
+    { args: ['--help'], code: 0, out: /^Usage: browser-tool <command>/ },
+    { args: ['debug', '--help'], code: 0, out: /--port <port>/ },
+    { args: ['--version'], code: 0, out: /^\d+\.\d+\.\d+$/m },
+    { args: [], code: 2, err: /which command\?/ },
+    { args: ['dance'], code: 2, err: /there is no command "dance"/ },
+    { args: ['debug'], code: 2, err: /debug needs --port <port>/ },
+    { args: ['debug', '--port', 'x'], code: 2, err: /--port must be a number/ },
+    { args: ['debug', '--port', '1', '--what'], code: 2, err: /--what/ },
+    { args: ['mcp', '--proxy', 'ftp://x'], code: 2, err: /--proxy must be/ },
+  ])('$args', async ({ args, code, out = /^$/, err = /^$/ }) => {
+    const tool = startToolProcess({ args });
+    expect(await tool.exited).toBe(code);
+    expect(tool.stdout.join('\n')).toMatch(out);
+    expect(tool.stderr.join('\n')).toMatch(err);
+  });
+});

@@ -1,0 +1,400 @@
+import { page, startSite, type Site } from './site.ts';
+import { startTool, type ToolUnderTest } from './tool.ts';
+
+let site: Site;
+let tool: ToolUnderTest;
+
+const shop = page(
+  'Shop',
+  `<header><nav aria-label="Main"><ul><li><a href="/orders">Orders</a></li><li><a href="/help" aria-current="page">Help</a></li></ul></nav></header>
+   <main><h1>Orders</h1><p>You have <b>two</b> orders.</p>
+   <table><caption>Open orders</caption><thead><tr><th>No</th><th>Customer</th><th>Total</th><th></th></tr></thead>
+   <tbody><tr><td>1001</td><td>Customer 1</td><td>$13.37</td><td><button>Open</button></td></tr>
+   <tr><td>1002</td><td>Customer 2</td><td>$7.00</td><td><button disabled>Open</button></td></tr></tbody></table>
+   <form><label>Name <input name="name" value="Ann" required></label>
+   <label><input type="checkbox" checked> Subscribe</label>
+   <select aria-label="Size"><option>Small</option><option selected>Large</option></select>
+   <input type="password" aria-label="Secret" value="hunter2"><button type="submit">Place order</button></form>
+   <div id="card" style="cursor: pointer"><span>A card</span></div>
+   <img src="data:," alt="A picture"><img src="data:," alt=""><span aria-hidden="true">unseen</span><p hidden>unseen</p>
+   <details><summary>More</summary><p>unseen</p></details></main>`,
+);
+
+beforeAll(async () => {
+  site = await startSite({
+    '/shop': shop,
+    '/long': page(
+      'Long',
+      `<h1>Long</h1><div style="height: 4000px; background: linear-gradient(red, blue)"></div><p id="end">End</p>`,
+    ),
+    '/box': page(
+      'Box',
+      '<style>body { margin: 0 }</style><div id="box" style="width: 100px; height: 50px; background: red"></div>',
+    ),
+    '/huge': page(
+      'Huge',
+      Array.from(
+        { length: 4_000 },
+        (_, index) =>
+          `<div><p>Row ${index}</p><span><a href="#${index}">Link ${index}</a></span><i></i></div>`,
+      ).join(''),
+    ),
+    '/late': page(
+      'Late',
+      `<div id="here" hidden>Here</div><script>
+      setTimeout(() => { here.hidden = false }, 200);
+      setTimeout(() => { here.remove() }, 500);
+    </script>`,
+    ),
+  });
+  tool = await startTool();
+});
+
+afterAll(async () => {
+  await tool.close();
+  await site.close();
+});
+
+describe('the accessibility tree', () => {
+  test('as text: one line a control, rows on one line, nothing said twice', async () => {
+    await tool.open(`${site.url}/shop`);
+    const { data } = await tool.get('/a11y?format=text');
+    expect((data.text as string).replace(/ref=e\d+/g, 'ref=e1')).toBe(
+      `- banner
+  - navigation "Main"
+    - link "Orders" [ref=e1]
+    - link "Help" [current] [ref=e1]
+- main
+  - heading "Orders" [level=1]
+  - paragraph: You have two orders.
+  - table "Open orders"
+    - row: No | Customer | Total | 
+    - row: 1001 | Customer 1 | $13.37 | button "Open" [ref=e1]
+    - row: 1002 | Customer 2 | $7.00 | button "Open" [disabled] [ref=e1]
+  - textbox "Name" [required] [ref=e1]: Ann
+  - checkbox "Subscribe" [checked] [ref=e1]
+  - combobox "Size" [ref=e1]: Large (Small, Large)
+  - textbox "Secret" [ref=e1]: •••
+  - button "Place order" [ref=e1]
+  - generic [ref=e1]: A card
+  - img "A picture"
+  - group
+    - button "More" [collapsed] [ref=e1]`,
+    );
+    expect(data).toMatchObject({
+      url: `${site.url}/shop`,
+      title: 'Shop',
+      ref_count: 11,
+      truncated: false,
+    });
+  });
+
+  test('as a tree', async () => {
+    await tool.open(`${site.url}/shop`);
+    const { data } = await tool.get('/a11y?selector=form');
+    expect(data.node_count).toBeGreaterThan(5);
+    const nodes = data.nodes as readonly { readonly name: string }[];
+    const name = nodes.find((node) => node.name === 'Name');
+    expect(name).toEqual({
+      role: 'textbox',
+      name: 'Name',
+      value: 'Ann',
+      states: ['required'],
+      ref: expect.stringMatching(/^e\d+$/),
+      tag: 'input',
+      children: [],
+    });
+  });
+
+  test('what can be acted on alone, with addresses and boxes, not too deep', async () => {
+    await tool.open(`${site.url}/shop`);
+    const { text } = (await tool.get('/a11y?format=text&interactive=true&urls=1')).data;
+    expect(text).not.toContain('heading');
+    expect(text).toContain(`link "Orders" [ref=`);
+    expect(text).toContain(`[url=${site.url}/orders]`);
+    const deep = (await tool.get('/a11y?format=text&depth=1&boxes=true')).data.text as string;
+    expect(deep.split('\n')).toHaveLength(2);
+    expect(deep).toMatch(/\[box=\d+,\d+,\d+,\d+\]/);
+  });
+
+  test('a page of 20,000 nodes is read in parts that a cursor joins', async () => {
+    await tool.open(`${site.url}/huge`);
+    const start = performance.now();
+    const first = (await tool.get('/a11y?format=text&max_chars=20000')).data;
+    expect(performance.now() - start).toBeLessThan(8_000);
+    expect(first.truncated).toBe(true);
+    expect(first.node_count).toBeGreaterThan(8_000);
+    expect(first.text.length).toBeLessThanOrEqual(20_000);
+    const [, rest, cursor] =
+      /… (\d+) more nodes, call browser_snapshot with cursor:"(n\d+)"$/.exec(
+        first.text as string,
+      ) ?? [];
+    expect(cursor).toBe(`n${rest}`);
+    const last = (first.text as string).split('\n').at(-2) ?? '';
+    const second = (await tool.get(`/a11y?format=text&max_chars=20000&cursor=${cursor}`)).data
+      .text as string;
+    expect(second.split('\n')[0]).not.toBe(last);
+    const numberIn = (line: string) => Number(/(\d+)/.exec(line.replace(/ref=e\d+/, ''))?.[1]);
+    expect(numberIn(second) - numberIn(last)).toBeLessThanOrEqual(1);
+    expect(await tool.get('/a11y?cursor=n999999999&format=text')).toMatchObject({
+      status: 400,
+      code: 'INVALID_ARGUMENT',
+    });
+  });
+
+  test('clicks and selectors work on such a page too', async () => {
+    await tool.open(`${site.url}/huge`);
+    expect((await tool.post('/click', { target: 'text="Link 3999"' })).data).toMatchObject({
+      url: `${site.url}/huge#3999`,
+    });
+  });
+});
+
+describe('the DOM', () => {
+  test('of one element', async () => {
+    await tool.open(`${site.url}/shop`);
+    const { data } = await tool.get('/dom?selector=h1&computed=display,color');
+    expect(data).toEqual({
+      count: 1,
+      ref: expect.any(String),
+      tag: 'h1',
+      text: 'Orders',
+      html: '<h1>Orders</h1>',
+      attributes: {},
+      visible: true,
+      rect: {
+        x: expect.any(Number),
+        y: expect.any(Number),
+        width: expect.any(Number),
+        height: expect.any(Number),
+      },
+      computed: { display: 'block', color: 'rgb(0, 0, 0)' },
+      truncated: false,
+    });
+  });
+
+  test('of all that fit, an attribute, inner markup or none', async () => {
+    const { data } = await tool.get('/dom?selector=a&all=true&attribute=href&html=none&limit=1');
+    expect(data).toMatchObject({ count: 2, attribute: 'href', value: '/orders', truncated: true });
+    expect(data.matches).toHaveLength(1);
+    expect(data.html).toBeUndefined();
+    expect((await tool.get('/dom?selector=nav%20ul%20li&html=inner')).data.html).toBe(
+      '<a href="/orders">Orders</a>',
+    );
+  });
+
+  test('of the whole document, cut', async () => {
+    const { data } = await tool.get('/dom?max_chars=200');
+    expect(data).toMatchObject({ count: 1, tag: 'html', truncated: true });
+    expect(data.html).toHaveLength(200);
+  });
+
+  test('of nothing', async () => {
+    expect(await tool.get('/dom?selector=%23nope')).toMatchObject({
+      status: 200,
+      data: { count: 0, truncated: false },
+    });
+    expect(await tool.get('/dom?selector=%5B')).toMatchObject({
+      status: 400,
+      code: 'INVALID_SELECTOR',
+    });
+  });
+});
+
+describe('scripts', () => {
+  beforeAll(() => tool.open(`${site.url}/shop`));
+
+  test.each([
+    { expression: 'document.title', result: 'Shop', type: 'string' },
+    { expression: '1 + 1', result: 2, type: 'number' },
+    { expression: 'null', result: null, type: 'null' },
+    { expression: 'undefined', result: null, type: 'undefined' },
+    { expression: 'NaN', result: 'NaN', type: 'number' },
+    { expression: '10n', result: '10n', type: 'bigint' },
+    { expression: '({ a: [1, { b: true }] })', result: { a: [1, { b: true }] }, type: 'object' },
+    { expression: '[1, undefined, () => 1]', result: [1, null, '[Function ]'], type: 'array' },
+    { expression: 'new Map([["a", new Set([1])]])', result: { a: [1] }, type: 'object' },
+    { expression: 'document.querySelector("h1")', result: '<h1>', type: 'object' },
+    { expression: 'new Date(0)', result: '1970-01-01T00:00:00.000Z', type: 'object' },
+    { expression: 'Promise.resolve(5)', result: 5, type: 'number' },
+    { expression: 'await Promise.resolve(6)', result: 6, type: 'number' },
+    { expression: 'const twice = 7; twice', result: 7, type: 'number' },
+    { expression: 'const twice = 8; twice', result: 8, type: 'number' },
+    { expression: 'return 9', result: 9, type: 'number' },
+    { expression: '() => 10', result: 10, type: 'number' },
+    { expression: 'async () => { return 11 }', result: 11, type: 'number' },
+    { expression: '(() => 12)()', result: 12, type: 'number' },
+    { function: 'function add(a, b) { return a + b }', args: [1, 2], result: 3, type: 'number' },
+    {
+      function: '(element, suffix) => element.textContent + suffix',
+      target: 'h1',
+      args: ['!'],
+      result: 'Orders!',
+      type: 'string',
+    },
+    { expression: 'element.tagName', target: 'h1', result: 'H1', type: 'string' },
+  ])('%j', async ({ result, type, ...body }) => {
+    expect(await tool.post('/evaluate', body)).toMatchObject({
+      status: 200,
+      data: { result, type, truncated: false },
+    });
+  });
+
+  test('what goes in circles is cut and said to be', async () => {
+    const { data } = await tool.post('/evaluate', {
+      expression: 'const o = { a: 1 }; o.self = o; o',
+    });
+    expect(data).toEqual({ result: { a: 1, self: '[Circular]' }, type: 'object', truncated: true });
+  });
+
+  test.each([
+    { body: { expression: 'nope.x' }, name: 'ReferenceError', message: 'nope is not defined' },
+    {
+      body: { expression: '\n  throw new TypeError("bad\\nthing")' },
+      name: 'TypeError',
+      message: 'bad',
+    },
+    { body: { expression: '(() => {' }, name: 'SyntaxError', message: expect.any(String) },
+    { body: { expression: 'throw "text"' }, name: 'string', message: 'text' },
+    {
+      body: { expression: 'Promise.reject(new RangeError("late"))' },
+      name: 'RangeError',
+      message: 'late',
+    },
+  ])('$body fails with its reason', async ({ body, name, message }) => {
+    const answer = await tool.post('/evaluate', body);
+    expect(answer).toMatchObject({
+      status: 422,
+      code: 'EVALUATION_FAILED',
+      details: {
+        name,
+        message,
+        stack: expect.any(String),
+        line: expect.any(Number),
+        column: expect.any(Number),
+      },
+    });
+    expect(answer.error).not.toContain('\n');
+  });
+
+  test('one that never ends is ended, and the page answers again', async () => {
+    const answer = await tool.post('/evaluate', { expression: 'for (;;) {}', timeout_ms: 300 });
+    expect(answer).toMatchObject({ status: 504, code: 'TIMEOUT' });
+    expect((await tool.post('/evaluate', { expression: 'document.title' })).data).toEqual({
+      result: 'Shop',
+      type: 'string',
+      truncated: false,
+    });
+  });
+
+  test('a result that is too large is refused', async () => {
+    const answer = await tool.post('/evaluate', { expression: '"x".repeat(2_000_000)' });
+    expect(answer).toMatchObject({ status: 413, code: 'RESULT_TOO_LARGE' });
+  });
+});
+
+describe('screenshots', () => {
+  const sizeOf = (base64: string): readonly number[] => {
+    const bytes = Buffer.from(base64, 'base64');
+    return [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+  };
+
+  test('of the viewport', async () => {
+    await tool.open(`${site.url}/box`);
+    const { data } = await tool.post('/screenshot');
+    expect(data).toEqual({
+      data: expect.any(String),
+      mime_type: 'image/png',
+      width: 1280,
+      height: 720,
+      scale: 1,
+      bytes: Buffer.from(data.data as string, 'base64').length,
+    });
+    expect(sizeOf(data.data as string)).toEqual([1280, 720]);
+  });
+
+  test('of an element, and as raw bytes', async () => {
+    await tool.open(`${site.url}/box`);
+    const { data } = await tool.post('/screenshot', { target: '#box' });
+    expect([data.width, data.height]).toEqual([100, 50]);
+    const raw = await fetch(`${tool.url}/screenshot`, {
+      method: 'POST',
+      body: '{"selector":"#box"}',
+      headers: { accept: 'image/*' },
+    });
+    expect(raw.headers.get('content-type')).toBe('image/png');
+    expect(Buffer.from(await raw.arrayBuffer()).toString('latin1', 1, 4)).toBe('PNG');
+  });
+
+  test('of the whole page, no longer than 1568 pixels unless asked for', async () => {
+    await tool.open(`${site.url}/long`);
+    const { data } = await tool.post('/screenshot', { full_page: true });
+    expect(data.height).toBe(1568);
+    expect(data.scale).toBeLessThan(1);
+    const whole = await tool.post('/screenshot', {
+      full_page: true,
+      max_dimension: 0,
+      format: 'jpeg',
+      quality: 50,
+    });
+    expect(whole.data).toMatchObject({ mime_type: 'image/jpeg', width: 1280, scale: 1 });
+    expect(whole.data.height).toBeGreaterThan(4_000);
+    expect((await tool.post('/screenshot', { format: 'webp' })).data).toMatchObject({
+      mime_type: 'image/webp',
+      width: 1280,
+      height: 720,
+    });
+  });
+
+  test('of what was scrolled to', async () => {
+    await tool.open(`${site.url}/long`);
+    const { data } = await tool.post('/screenshot', { target: '#end' });
+    expect(data.height).toBeLessThan(100);
+    expect(await tool.post('/screenshot', { target: '#nope', timeout_ms: 200 })).toMatchObject({
+      code: 'ELEMENT_NOT_FOUND',
+    });
+  });
+
+  test('with more pixels than the page has', async () => {
+    await tool.post('/resize', { width: 400, height: 300, device_scale_factor: 2 });
+    expect((await tool.get('/viewport')).data).toEqual({ viewport: [400, 300] });
+    expect((await tool.post('/screenshot')).data).toMatchObject({ width: 800, height: 600 });
+    expect((await tool.post('/resize', { width: 1280, height: 720 })).data).toEqual({
+      viewport: [1280, 720],
+    });
+    expect(
+      (await tool.post('/evaluate', { expression: '[innerWidth, innerHeight]' })).data.result,
+    ).toEqual([1280, 720]);
+  });
+});
+
+describe('waiting for an element', () => {
+  test.each([
+    { state: 'visible', count: 1 },
+    { state: 'attached', count: 1 },
+    { state: 'hidden', count: 1 },
+    { state: 'detached', count: 0 },
+  ])('until it is $state', async ({ state, count }) => {
+    await tool.open(`${site.url}/late`);
+    if (state === 'hidden') await tool.post('/evaluate', { expression: 'here.hidden = true; 0' });
+    expect((await tool.post('/wait-for-selector', { selector: '#here', state })).data).toEqual({
+      selector: '#here',
+      found: true,
+      count,
+      state,
+      elapsed_ms: expect.any(Number),
+    });
+  });
+
+  test('in vain is no failure unless it is required', async () => {
+    const body = { selector: '#nope', timeout_ms: 200 };
+    expect(await tool.post('/wait-for-selector', body)).toMatchObject({
+      status: 200,
+      data: { found: false, count: 0 },
+    });
+    expect(await tool.post('/wait-for-selector', { ...body, required: true })).toMatchObject({
+      status: 504,
+      code: 'TIMEOUT',
+    });
+  });
+});

@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { waitUntil } from '@model-gateway/testkit';
+import { page, startSite, type Site } from './site.ts';
+import { startTool, type ToolUnderTest } from './tool.ts';
+
+let site: Site;
+let tool: ToolUnderTest;
+
+beforeAll(async () => {
+  site = await startSite({
+    '/': page('Start', '<button>Go</button>'),
+  });
+  tool = await startTool();
+});
+
+afterAll(async () => {
+  await tool.close();
+  await site.close();
+});
+
+const browserPid = async (): Promise<number> =>
+  (await tool.get('/info')).data.browser_pid as number;
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const ownProfiles = (): readonly string[] =>
+  readdirSync(tmpdir()).filter((name) => name.startsWith('browser-tool-profile-'));
+
+test('a browser that was killed is started anew by the next call, and old refs are stale', async () => {
+  await tool.open(`${site.url}/`);
+  const { ref } = (await tool.get('/dom?selector=button')).data as { ref: string };
+  const pid = await browserPid();
+  const profiles = ownProfiles();
+  process.kill(pid, 'SIGKILL');
+  await waitUntil(() => !isAlive(pid));
+  const stale = await tool.post('/click', { target: ref });
+  expect(stale).toMatchObject({ status: 409, code: 'STALE_REF', details: { restarted: true } });
+  expect(stale.error).toContain('(The browser was restarted before this call.)');
+  expect((await tool.open(`${site.url}/`)).data).not.toHaveProperty('restarted');
+  await waitUntil(
+    () => ownProfiles().filter((name) => profiles.includes(name)).length < profiles.length,
+  );
+  const fresh = (await tool.get('/dom?selector=button')).data as { ref: string };
+  expect(Number(fresh.ref.slice(1))).toBeGreaterThan(Number(ref.slice(1)));
+});
+
+test('the answer of a call that needed a new browser says so', async () => {
+  process.kill(await browserPid(), 'SIGKILL');
+  await waitUntil(() => tool.tool.session.engine() === undefined);
+  expect((await tool.get('/health')).data).toMatchObject({ status: 'ok' });
+  expect((await tool.open(`${site.url}/`)).data).toMatchObject({ title: 'Start', restarted: true });
+});
+
+test('a call that the browser dies under fails, and the next one works', async () => {
+  const pid = await browserPid();
+  const waiting = tool.post('/wait-for-selector', { selector: '#never', timeout_ms: 10_000 });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  process.kill(pid, 'SIGKILL');
+  const answer = await waiting;
+  expect(answer).toMatchObject({ status: 503, code: 'BROWSER_CRASHED' });
+  expect((await tool.open(`${site.url}/`)).data).toMatchObject({ title: 'Start', restarted: true });
+});
+
+test('a tab that crashes is replaced', async () => {
+  await tool.open(`${site.url}/`);
+  const pid = String(await browserPid());
+  const crash = tool.post('/evaluate', {
+    expression: 'new Promise(() => undefined)',
+    timeout_ms: 10_000,
+  });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const renderers = execFileSync('pgrep', ['-g', pid, '-f', 'type=renderer'])
+    .toString()
+    .trim()
+    .split('\n');
+  for (const renderer of renderers) process.kill(Number(renderer), 'SIGKILL');
+  const answer = await crash;
+  expect(answer).toMatchObject({ status: 503, code: 'BROWSER_CRASHED' });
+  expect(answer.error).toBe(`The tab of ${site.url}/ crashed. Call again: a new tab is opened.`);
+  expect((await tool.open(`${site.url}/`)).data).toMatchObject({ title: 'Start', restarted: true });
+});
+
+test('a page that hangs costs its call, not the tool', async () => {
+  await tool.open(`${site.url}/`);
+  await tool.post('/evaluate', { expression: 'setTimeout(() => { for (;;) {} }); 0' });
+  const hung = await tool.post('/evaluate', { expression: '1', timeout_ms: 500 });
+  expect(hung).toMatchObject({ status: 504, code: 'TIMEOUT' });
+  expect((await tool.open(`${site.url}/`)).data.title).toBe('Start');
+});
+
+test('a browser that stands still is given up', async () => {
+  await tool.open(`${site.url}/`);
+  const pid = await browserPid();
+  process.kill(-pid, 'SIGSTOP');
+  const answer = await tool.post('/evaluate', { expression: '1' });
+  expect(answer).toMatchObject({ status: 503, code: 'BROWSER_CRASHED' });
+  await waitUntil(() => !isAlive(pid));
+  expect((await tool.open(`${site.url}/`)).data).toMatchObject({ restarted: true });
+});

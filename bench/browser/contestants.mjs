@@ -1,0 +1,66 @@
+// How each contestant is started, and what the same wish is called by it.
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../apps/browser-tool/dist/main.js', import.meta.url));
+
+const textOf = ({ content }) => content.map(({ text = '' }) => text).join('\n');
+
+/** The contestants, ours last. `peers` is undefined where they could not be fetched. */
+export function contestants({ executable, peers }) {
+  const noSandbox = process.getuid?.() === 0;
+  const ours = {
+    name: 'ours',
+    label: 'browser-tool',
+    command: [process.execPath, MAIN, 'mcp'],
+    tools: {
+      navigate: (url) => ['browser_navigate', { url }],
+      snapshot: () => ['browser_snapshot', {}],
+      click: (target) => ['browser_click', { target }],
+      type: (target, text) => ['browser_type', { target, text }],
+      evaluate: (source) => ['browser_evaluate', { function: source }],
+      screenshot: () => ['browser_screenshot', {}],
+    },
+    refOf: (text, control) => new RegExp(`${control}[^\\n]*?\\[ref=(e\\d+)\\]`).exec(text)?.[1],
+  };
+  if (peers === undefined) return [ours];
+  const playwright = {
+    ...ours,
+    name: 'playwright',
+    label: '@playwright/mcp',
+    command: [
+      process.execPath,
+      peers.playwright,
+      ...['--headless', '--isolated', '--browser', 'chromium', '--executable-path', executable],
+      ...(noSandbox ? ['--no-sandbox'] : []),
+    ],
+    tools: { ...ours.tools, screenshot: () => ['browser_take_screenshot', { scale: 'css' }] },
+  };
+  const devtools = {
+    name: 'devtools',
+    label: 'chrome-devtools-mcp',
+    command: [
+      process.execPath,
+      peers.devtools,
+      ...['--headless', '--isolated', '--executablePath', executable],
+      ...(noSandbox ? ['--chromeArg=--no-sandbox'] : []),
+    ],
+    tools: {
+      navigate: (url) => ['navigate_page', { pageId: 1, type: 'url', url }],
+      snapshot: () => ['take_snapshot', { pageId: 1 }],
+      click: (uid) => ['click', { pageId: 1, uid }],
+      type: (uid, value) => ['fill', { pageId: 1, uid, value }],
+      evaluate: (source) => ['evaluate_script', { pageId: 1, function: source }],
+      screenshot: () => ['take_screenshot', { pageId: 1 }],
+    },
+    refOf: (text, control) => new RegExp(`uid=(\\S+) ${control}`).exec(text)?.[1],
+  };
+  return [playwright, devtools, ours];
+}
+
+/** Asks a contestant for something; answers how long it took and what came back. */
+export async function ask({ client, tools }, wish, ...args) {
+  const [name, parameters] = tools[wish](...args);
+  const start = performance.now();
+  const result = await client.call(name, parameters);
+  return { ms: performance.now() - start, text: textOf(result), isError: result.isError === true };
+}
