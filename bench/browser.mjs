@@ -1,17 +1,21 @@
 // `pnpm bench:browser`: measures our browser tool and two MCP servers for browsers on the same page, and prints how we compare.
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../scripts/bootstrap.mjs';
 import { contestants } from './browser/contestants.mjs';
-import { measureRound, middle } from './browser/measure.mjs';
+import { measureRound } from './browser/measure.mjs';
 import { servePages } from './browser/pages.mjs';
 import { ensurePeers } from './browser/peers.mjs';
+import { tableOf, WORK } from './browser/table.mjs';
+import { fromWhereItWasAsked } from './options.mjs';
 import { describeMachine, textReport, writeMarkdown } from './report.mjs';
 
 const USAGE = `pnpm bench:browser [options]
 
+  --quick          one short round: to see that everything runs, not to quote
   --rounds COUNT   how often everybody is started anew; else 5
   --samples COUNT  how often each is asked for each thing in a round; else 15
   --json FILE      also write the measurements as JSON
@@ -20,100 +24,69 @@ const USAGE = `pnpm bench:browser [options]
   --help           this
 `;
 
-const WORK = {
-  name: 'browser',
-  title: 'browser tool and its peers over stdio, medians',
-  columns: [
-    { key: 'playwright', label: '@playwright/mcp', digits: 0 },
-    { key: 'devtools', label: 'chrome-devtools-mcp', digits: 0 },
-    { key: 'ours', label: 'browser-tool', digits: 0 },
-    { key: 'ratio', label: '× better peer', digits: 2 },
-  ],
-};
-
-// `ratio` is what we want to be at most, times the better of the peers; `atMost` is a number of its own.
-const MEASURES = [
-  { key: 'initializeMs', label: 'initialize, ms', ratio: 0.79 },
-  { key: 'navigateMs', label: 'navigate, ms', ratio: 0.7 },
-  { key: 'clickMs', label: 'click, ms', ratio: 0.35 },
-  { key: 'typeMs', label: 'type, ms', atMost: 60 },
-  { key: 'evaluateMs', label: 'evaluate, ms', ratio: 0.05 },
-  { key: 'snapshotMs', label: 'snapshot, ms', ratio: 1 },
-  { key: 'screenshotMs', label: 'screenshot, ms', ratio: 0.7 },
-  { key: 'snapshotTokens', label: 'snapshot, tokens', atMost: 2350 },
-  { key: 'toolsTokens', label: 'tools/list, tokens', atMost: 1700 },
-  { key: 'coveredMs', label: 'click on a covered element, ms', atMost: 1100 },
-  { key: 'failuresAfterDead', label: 'failures after a failed navigation', atMost: 0 },
-  { key: 'eofMs', label: 'browser gone after end of input, ms', atMost: 300 },
-  { key: 'killMs', label: 'browser gone after SIGKILL, ms', atMost: 2500 },
-];
-const OUTCOMES = ['coveredOutcome', 'deadOutcome'];
+const FULL = { rounds: 5, samples: 15 };
+const QUICK = { rounds: 1, samples: 3 };
+const INTERRUPTED = 130;
 
 const print = (text) => process.stdout.write(`${text}\n`);
 
 async function main() {
   const options = readOptions(process.argv.slice(2));
-  if (options.help) {
-    print(USAGE);
-    return;
-  }
+  if (options.help) return print(USAGE);
   if (options.build) await ensureBuilt();
   const peers = await ensurePeers();
-  if (peers === undefined) print('The peers could not be fetched: only we are measured.');
-  const machine = await describeMachine({ node: process.execPath });
+  const refused = peers.missing.map((label) => ({ label, refusal: 'it could not be fetched' }));
+  const machine = await describeMachine({ node: process.execPath, quick: options.quick });
   print(machine);
   const pages = await servePages();
   const folder = await mkdtemp(join(tmpdir(), 'model-gateway-bench-browser-'));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => leave(folder));
   try {
     const everybody = contestants({ executable: await findBrowser(), peers });
-    const rounds = new Map(everybody.map(({ name }) => [name, []]));
-    for (let round = 1; round <= options.rounds; round += 1) {
-      print(`round ${round} of ${options.rounds}`);
-      for (const contestant of everybody) {
-        const context = { pages, samples: options.samples, tokens: peers?.tokens, folder };
-        rounds.get(contestant.name).push(await measureRound(contestant, context));
-      }
-    }
-    await report(options, machine, rounds);
+    const context = { pages, samples: options.samples, tokens: peers.tokens, folder };
+    const { measured, failed } = await takeTurns(everybody, options.rounds, context);
+    await report(options, machine, tableOf(measured, [...refused, ...failed]), measured);
   } finally {
     pages.close();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function report(options, machine, rounds) {
-  const valueOf = (name, key) => middle((rounds.get(name) ?? []).map((round) => round[key]));
-  const rows = MEASURES.map(({ key, label }) => {
-    const values = Object.fromEntries([...rounds.keys()].map((name) => [name, valueOf(name, key)]));
-    const better = Math.min(values.playwright ?? Infinity, values.devtools ?? Infinity);
-    return {
-      key,
-      label,
-      ...values,
-      ratio: better > 0 && better < Infinity ? values.ours / better : undefined,
-    };
-  });
-  const goals = MEASURES.map(({ key, label, ratio, atMost }) => {
-    const row = rows.find((each) => each.key === key);
-    return ratio === undefined
-      ? { what: label, atMost, unit: '', measured: row.ours }
-      : {
-          what: label.replace(/, ms$/, ''),
-          atMost: ratio,
-          unit: '× the better peer',
-          measured: row.ratio,
-        };
-  });
-  print(textReport(WORK, { rows, goals }));
-  for (const [name, each] of rounds) {
-    for (const outcome of OUTCOMES) print(`${name}, ${outcome}: ${each.at(-1)?.[outcome]}`);
+/** Whoever is being measured ends with its input, and so does its browser. */
+function leave(folder) {
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(INTERRUPTED);
+}
+
+/** Everybody once in each round. A peer that fails is left out from then on; without ourselves there is nothing to say. */
+async function takeTurns(everybody, count, context) {
+  let measured = everybody.map(({ name, label }) => ({ name, label, rounds: [] }));
+  const failed = [];
+  for (let round = 1; round <= count; round += 1) {
+    print(`round ${round} of ${count}`);
+    for (const contestant of everybody) {
+      const own = measured.find(({ name }) => name === contestant.name);
+      if (own === undefined) continue;
+      try {
+        own.rounds.push(await measureRound(contestant, context));
+      } catch (error) {
+        if (contestant.name === 'ours') throw error;
+        failed.push({ label: contestant.label, refusal: error.message });
+        measured = measured.filter((each) => each !== own);
+      }
+    }
   }
+  return { measured, failed };
+}
+
+async function report(options, machine, result, measured) {
+  print(textReport(WORK, result));
   if (options.json !== undefined) {
-    const measurements = Object.fromEntries(rounds);
-    await writeFile(options.json, `${JSON.stringify({ machine, rows, measurements }, null, 2)}\n`);
+    const text = JSON.stringify({ machine, ...result, measured }, null, 2);
+    await writeFile(options.json, `${text}\n`);
   }
   if (options.markdown !== undefined) {
-    await writeMarkdown(options.markdown, machine, [{ work: WORK, result: { rows, goals } }]);
+    await writeMarkdown(options.markdown, machine, [{ work: WORK, result }]);
   }
 }
 
@@ -132,22 +105,41 @@ async function findBrowser() {
 
 function readOptions(args) {
   const { values } = parseArgs({
-    args: args.filter((each) => each !== '--'),
+    // pnpm passes a separator on.
+    args: args.filter((argument) => argument !== '--'),
     options: {
-      rounds: { type: 'string', default: '5' },
-      samples: { type: 'string', default: '15' },
+      quick: { type: 'boolean', default: false },
+      rounds: { type: 'string' },
+      samples: { type: 'string' },
       json: { type: 'string' },
       markdown: { type: 'string' },
       'no-build': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
+  if (values.markdown !== undefined && values.quick) {
+    throw new Error('a quick run is not to be quoted, so --markdown does not go with it');
+  }
+  const size = values.quick ? QUICK : FULL;
   return {
     ...values,
-    rounds: Number(values.rounds),
-    samples: Number(values.samples),
+    rounds: countOf('rounds', values.rounds, size.rounds),
+    samples: countOf('samples', values.samples, size.samples),
+    json: fromWhereItWasAsked(values.json),
+    markdown: fromWhereItWasAsked(values.markdown),
     build: !values['no-build'],
   };
 }
 
-await main();
+function countOf(name, given, otherwise) {
+  const count = Number(given ?? otherwise);
+  if (Number.isInteger(count) && count > 0) return count;
+  throw new Error(`--${name} must be a whole number above 0, not ${given}`);
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`\n${error.message}\n`);
+  process.exitCode = 1;
+}

@@ -56,7 +56,8 @@ export function readOptions(args, workNames) {
   };
 }
 
-function fromWhereItWasAsked(file) {
+/** A file as the caller meant it: pnpm runs scripts elsewhere than where it was called. */
+export function fromWhereItWasAsked(file) {
   if (file === undefined || isAbsolute(file)) return file;
   return resolve(process.env.INIT_CWD ?? '.', file);
 }

@@ -27,8 +27,9 @@ export async function describeMachine({ node, quick, profile }, cores) {
   ].join(', ');
 }
 
-/** A number as it is shown; thousands apart, nothing for what was not measured. */
+/** A number as it is shown; thousands apart, nothing for what was not measured. A text stays as it is. */
 function shown(value, digits) {
+  if (typeof value === 'string') return value;
   return value === undefined
     ? NOTHING
     : value.toLocaleString('en-US', {

@@ -130,11 +130,10 @@ function manifests() {
 }
 
 function workspaceFolders() {
-  return ['apps', 'packages'].flatMap((group) =>
-    readdirSync(join(ROOT, group))
-      .map((name) => join(group, name))
-      .filter((folder) => existsSync(join(ROOT, folder, 'package.json'))),
+  const grouped = ['apps', 'packages'].flatMap((group) =>
+    readdirSync(join(ROOT, group)).map((name) => join(group, name)),
   );
+  return [...grouped, 'infra'].filter((folder) => existsSync(join(ROOT, folder, 'package.json')));
 }
 
 function filesBelow(folder) {

@@ -1,4 +1,4 @@
-// When the browser of a server is gone. Processes that only wait to be buried are gone.
+// The processes of a server and its browser: what they hold, and when they are gone. Who only waits to be buried is gone.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -21,14 +21,37 @@ export function processesBelow(pid) {
   return [...parents.keys()].filter(isBelow);
 }
 
-/** Waits until none of these runs; answers after how many milliseconds, or undefined if some stay. */
+/** What some processes hold together; what several of them share counts once. */
+export function memoryMb(pids) {
+  const heldKb = (pid) => {
+    try {
+      return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
+    } catch {
+      return 0;
+    }
+  };
+  return pids.reduce((sum, pid) => sum + heldKb(pid), 0) / 1024;
+}
+
+/** Those of some processes that are a browser's; a server may have others, such as one that tidies up after it. */
+export function browsersAmong(pids) {
+  return pids.filter((pid) => {
+    try {
+      return /--(type|user-data-dir)=/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Waits until none of these runs; answers after how many milliseconds, or Infinity if some stay. */
 export async function untilGone(pids) {
   const start = performance.now();
   while (performance.now() - start < PATIENCE_MS) {
     if (!pids.some((pid) => isRunning(pid))) return performance.now() - start;
     await sleep(POLL_MS);
   }
-  return undefined;
+  return Infinity;
 }
 
 function isRunning(pid) {

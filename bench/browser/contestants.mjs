@@ -5,57 +5,75 @@ const MAIN = fileURLToPath(new URL('../../apps/browser-tool/dist/main.js', impor
 
 const textOf = ({ content }) => content.map(({ text = '' }) => text).join('\n');
 
-/** The contestants, ours last. `peers` is undefined where they could not be fetched. */
+/** The contestants that could be had, ours last. All get the same browser. */
 export function contestants({ executable, peers }) {
-  const noSandbox = process.getuid?.() === 0;
-  const ours = {
-    name: 'ours',
-    label: 'browser-tool',
-    command: [process.execPath, MAIN, 'mcp'],
-    tools: {
-      navigate: (url) => ['browser_navigate', { url }],
-      snapshot: () => ['browser_snapshot', {}],
-      click: (target) => ['browser_click', { target }],
-      type: (target, text) => ['browser_type', { target, text }],
-      evaluate: (source) => ['browser_evaluate', { function: source }],
-      screenshot: () => ['browser_screenshot', {}],
-    },
-    refOf: (text, control) => new RegExp(`${control}[^\\n]*?\\[ref=(e\\d+)\\]`).exec(text)?.[1],
-  };
-  if (peers === undefined) return [ours];
-  const playwright = {
-    ...ours,
-    name: 'playwright',
-    label: '@playwright/mcp',
-    command: [
-      process.execPath,
-      peers.playwright,
-      ...['--headless', '--isolated', '--browser', 'chromium', '--executable-path', executable],
-      ...(noSandbox ? ['--no-sandbox'] : []),
-    ],
-    tools: { ...ours.tools, screenshot: () => ['browser_take_screenshot', { scale: 'css' }] },
-  };
-  const devtools = {
-    name: 'devtools',
-    label: 'chrome-devtools-mcp',
-    command: [
-      process.execPath,
-      peers.devtools,
-      ...['--headless', '--isolated', '--executablePath', executable],
-      ...(noSandbox ? ['--chromeArg=--no-sandbox'] : []),
-    ],
-    tools: {
-      navigate: (url) => ['navigate_page', { pageId: 1, type: 'url', url }],
-      snapshot: () => ['take_snapshot', { pageId: 1 }],
-      click: (uid) => ['click', { pageId: 1, uid }],
-      type: (uid, value) => ['fill', { pageId: 1, uid, value }],
-      evaluate: (source) => ['evaluate_script', { pageId: 1, function: source }],
-      screenshot: () => ['take_screenshot', { pageId: 1 }],
-    },
-    refOf: (text, control) => new RegExp(`uid=(\\S+) ${control}`).exec(text)?.[1],
-  };
-  return [playwright, devtools, ours];
+  const isRoot = process.getuid?.() === 0;
+  return [
+    ...(peers.playwright === undefined ? [] : [playwright(peers.playwright, executable, isRoot)]),
+    ...(peers.devtools === undefined ? [] : [devtools(peers.devtools, executable, isRoot)]),
+    { ...ours, environment: { BROWSER_BACKEND: 'chromium', CHROMIUM_PATH: executable } },
+  ];
 }
+
+const refAfter = (text, control) =>
+  new RegExp(`${control}[^\\n]*?\\[ref=(e\\d+)\\]`).exec(text)?.[1];
+
+const ours = {
+  name: 'ours',
+  label: 'browser-tool',
+  command: [process.execPath, MAIN, 'mcp'],
+  tools: {
+    navigate: (url) => ['browser_navigate', { url }],
+    snapshot: () => ['browser_snapshot', {}],
+    click: (target) => ['browser_click', { target }],
+    type: (target, text) => ['browser_type', { target, text }],
+    evaluate: (source) => ['browser_evaluate', { function: source }],
+    screenshot: () => ['browser_screenshot', {}],
+  },
+  refOf: refAfter,
+};
+
+const playwright = (program, executable, isRoot) => ({
+  name: 'playwright',
+  label: '@playwright/mcp',
+  command: [
+    process.execPath,
+    program,
+    '--headless',
+    '--isolated',
+    '--browser=chromium',
+    `--executable-path=${executable}`,
+    ...(isRoot ? ['--no-sandbox'] : []),
+  ],
+  tools: { ...ours.tools, screenshot: () => ['browser_take_screenshot', { scale: 'css' }] },
+  // It gives no ref to what is covered; its other way to name an element is a selector.
+  refOf: (text, control, selector) => refAfter(text, control) ?? selector,
+});
+
+const devtools = (program, executable, isRoot) => ({
+  name: 'devtools',
+  label: 'chrome-devtools-mcp',
+  command: [
+    process.execPath,
+    program,
+    '--headless',
+    '--isolated',
+    '--no-usage-statistics',
+    `--executablePath=${executable}`,
+    ...(isRoot ? ['--chromeArg=--no-sandbox'] : []),
+  ],
+  // Its tools want the number of a page, which it gives when it is asked for its pages.
+  prepare: (client) => client.call('list_pages', {}),
+  tools: {
+    navigate: (url) => ['navigate_page', { pageId: 1, type: 'url', url }],
+    snapshot: () => ['take_snapshot', { pageId: 1 }],
+    click: (uid) => ['click', { pageId: 1, uid }],
+    type: (uid, value) => ['fill', { pageId: 1, uid, value }],
+    evaluate: (source) => ['evaluate_script', { pageId: 1, function: source }],
+    screenshot: () => ['take_screenshot', { pageId: 1 }],
+  },
+  refOf: (text, control) => new RegExp(`uid=(\\S+) ${control}`).exec(text)?.[1],
+});
 
 /** Asks a contestant for something; answers how long it took and what came back. */
 export async function ask({ client, tools }, wish, ...args) {

@@ -1,65 +1,54 @@
-// The pages that all contestants are measured on: a shop of 377 elements, the same with something in front of it, and nothing.
+// The pages that all contestants are measured on: a shop of 377 elements, and a button with something in front of it.
 import { createServer } from 'node:http';
 
 const ELEMENTS = 377;
-const ORDERS = 40;
+const ORDERS = 30;
+const PRODUCTS = 39;
+const LINKS =
+  'Home Orders Customers Products Stock Suppliers Invoices Reports Settings Account Help';
+const FIELDS = 'Name E-mail Street City Country';
+const SIZES = 'Small Medium Large Huge';
 
-const document = (title, body) =>
+const each = (words, show) => words.split(' ').map(show).join('');
+
+const page = (title, body) =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title><link rel="icon" href="data:,"></head><body>${body}</body></html>`;
 
-const order = (index) =>
-  `<tr><td>${1000 + index}</td><td>Customer ${index}</td><td>$${(index * 13.37).toFixed(2)}</td><td><button>Open</button></td></tr>`;
+const link = (name) => `<a href="#${name.toLowerCase()}">${name}</a>`;
 
-const FRAME = `
-  <header><nav aria-label="Main"><ul>${[
-    'Home',
-    'Orders',
-    'Customers',
-    'Reports',
-    'Settings',
-    'Help',
-  ]
-    .map((name) => `<li><a href="#${name.toLowerCase()}">${name}</a></li>`)
-    .join('')}</ul></nav></header>
-  <main><h1>Bench Shop</h1><p>A page of ordinary size: a form, a table and some cards.</p>
-  <form><label for="name">Name</label><input id="name" name="name">
-    <label for="mail">E-mail</label><input id="mail" type="email">
-    <label for="size">Size</label><select id="size"><option>Small</option><option>Medium</option><option>Large</option></select>
+const field = (name) =>
+  `<label for="${name.toLowerCase()}">${name}</label><input id="${name.toLowerCase()}" name="${name.toLowerCase()}">`;
+
+const order = (_, index) =>
+  `<tr><td>${1001 + index}</td><td>Customer ${index + 1}</td><td>$${((index + 1) * 13.37).toFixed(2)}</td><td><button>Open</button></td></tr>`;
+
+const product = (_, index) =>
+  `<li><a href="/products/${index + 1}">Product ${index + 1}</a><span>$${index + 1}.99</span></li>`;
+
+const SHOP = `
+  <header><nav aria-label="Main"><ul>${each(LINKS, (name) => `<li>${link(name)}</li>`)}</ul></nav></header>
+  <main><h1>Bench Shop</h1><p>A page of ordinary size: links, a form, a table of orders and a list of products.</p>
+  <form>${each(FIELDS, field)}
+    <label for="size">Size</label><select id="size">${each(SIZES, (size) => `<option>${size}</option>`)}</select>
+    <label for="note">Note</label><textarea id="note"></textarea>
     <label><input type="checkbox" id="news"> Send me news</label>
+    <label><input type="checkbox" id="terms"> I agree to the terms</label>
     <button type="button" id="place">Place order</button></form>
   <table><caption>Orders</caption><thead><tr><th>Order</th><th>Customer</th><th>Total</th><th>Action</th></tr></thead>
-    <tbody>${Array.from({ length: ORDERS }, (_, index) => order(index + 1)).join('')}</tbody></table>
-  <section aria-label="Cards"></section></main>
-  <footer><p>All prices in dollars.</p></footer>
-  <output id="count">0</output>`;
-const SCRIPT =
-  '<script>let n = 0; document.getElementById("place").addEventListener("click", () => { document.getElementById("count").textContent = ++n; });</script>';
+    <tbody>${Array.from({ length: ORDERS }, order).join('')}</tbody></table>
+  <section aria-label="Products"><h2>Products</h2><ul>${Array.from({ length: PRODUCTS }, product).join('')}</ul></section></main>
+  <footer><h2>Bench Shop</h2><p>All prices in dollars.</p>${each('Terms Privacy Contact Imprint Jobs', link)}</footer>
+  <output id="count">0</output>
+  <script>let n = 0; document.getElementById("place").addEventListener("click", () => { document.getElementById("count").textContent = ++n; });</script>`;
 
-/** How many elements a text opens; the parser adds none to it. */
-const elementsIn = (text) => (text.match(/<[a-z][a-z0-9]*[ >]/g) ?? []).length;
+const COVERED =
+  '<button id="under">Under</button><div id="ov" class="modal" style="position: fixed; inset: 0"></div>';
 
-function shop() {
-  const missing = ELEMENTS - elementsIn(document('Bench Shop', FRAME + SCRIPT));
-  const cards = Array.from(
-    { length: Math.floor(missing / 4) },
-    (_, index) =>
-      `<article><h2>Offer ${index + 1}</h2><p>Two for one</p><a href="#offer">Details</a></article>`,
-  );
-  const rest = '<hr>'.repeat(missing % 4);
-  const filled = FRAME.replace(
-    'aria-label="Cards">',
-    `aria-label="Cards">${cards.join('')}${rest}`,
-  );
-  return document('Bench Shop', filled + SCRIPT);
-}
+const TITLES = { shop: 'Bench Shop', covered: 'Covered' };
 
-/** Serves them; answers `{ shop, covered, close }`. */
+/** Serves them; answers `{ shop, covered, titles, elements, close }`. */
 export async function servePages() {
-  const cover = '<div id="ov" class="modal" style="position: fixed; inset: 0"></div>';
-  const answers = {
-    '/': shop(),
-    '/covered': document('Covered', `<button id="under">Under</button>${cover}`),
-  };
+  const answers = { '/': page(TITLES.shop, SHOP), '/covered': page(TITLES.covered, COVERED) };
   const server = createServer((request, response) => {
     response.setHeader('content-type', 'text/html; charset=utf-8');
     response.end(answers[request.url ?? '/'] ?? '');
@@ -69,6 +58,7 @@ export async function servePages() {
   return {
     shop: `${url}/`,
     covered: `${url}/covered`,
+    titles: TITLES,
     elements: ELEMENTS,
     close: () => {
       server.closeAllConnections();

@@ -6,38 +6,53 @@ import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../scripts/run-command.mjs';
 
 const FOLDER = fileURLToPath(new URL('../.browser-peers', import.meta.url));
-const MANIFEST_FILE = join(FOLDER, 'package.json');
 
-/** The versions that we compare ourselves with. */
-export const PEER_VERSIONS = {
-  '@playwright/mcp': '0.0.83',
-  'chrome-devtools-mcp': '1.11.0',
-  'gpt-tokenizer': '4.0.0',
+/** What we compare ourselves with, and what counts tokens. */
+const PACKAGES = {
+  playwright: { name: '@playwright/mcp', version: '0.0.83', program: 'cli.js' },
+  devtools: {
+    name: 'chrome-devtools-mcp',
+    version: '1.11.0',
+    program: 'build/src/bin/chrome-devtools-mcp.js',
+  },
+  tokenizer: { name: 'gpt-tokenizer', version: '4.0.0', program: 'package.json' },
 };
 
-/** Where the peers are; undefined when the registry is out of reach. */
+/**
+ * Finds the peers, or fetches them: `{ playwright, devtools, tokens, missing }`. What the registry does not give is undefined
+ * and named in `missing`.
+ */
 export async function ensurePeers() {
-  const manifest = `${JSON.stringify({ private: true, dependencies: PEER_VERSIONS }, null, 2)}\n`;
-  const modules = join(FOLDER, 'node_modules');
-  const isThere = existsSync(modules) && readFileSync(MANIFEST_FILE, 'utf8') === manifest;
-  if (!isThere) {
-    process.stdout.write(`Fetching ${Object.keys(PEER_VERSIONS).join(', ')}…\n`);
-    rmSync(FOLDER, { recursive: true, force: true });
-    mkdirSync(FOLDER, { recursive: true });
-    writeFileSync(MANIFEST_FILE, manifest);
-    const flags = ['--ignore-scripts', '--no-package-lock', '--no-audit', '--no-fund'];
-    const { ok } = await runCommand('npm', ['install', ...flags], { cwd: FOLDER });
-    if (!ok) {
-      rmSync(FOLDER, { recursive: true, force: true });
-      return undefined;
-    }
+  const programs = {};
+  const missing = [];
+  for (const [key, each] of Object.entries(PACKAGES)) {
+    programs[key] = await ensurePackage(each);
+    if (programs[key] === undefined) missing.push(`${each.name} ${each.version}`);
   }
-  const { encode } = createRequire(MANIFEST_FILE)('gpt-tokenizer/encoding/o200k_base');
-  return {
-    folder: FOLDER,
-    playwright: join(modules, '@playwright/mcp/cli.js'),
-    devtools: join(modules, 'chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js'),
-    /** How many tokens a text has for a model. */
-    tokens: (text) => encode(text).length,
-  };
+  const { playwright, devtools, tokenizer } = programs;
+  return { playwright, devtools, tokens: tokenizer && tokenCounter(tokenizer), missing };
+}
+
+/** Each lies in a folder of its own, so that one that cannot be had takes nobody with it. */
+async function ensurePackage({ name, version, program }) {
+  const folder = join(FOLDER, name.replace('/', '-'));
+  const manifestFile = join(folder, 'package.json');
+  const manifest = `${JSON.stringify({ private: true, dependencies: { [name]: version } }, null, 2)}\n`;
+  const path = join(folder, 'node_modules', name, program);
+  if (existsSync(path) && readFileSync(manifestFile, 'utf8') === manifest) return path;
+  process.stdout.write(`Fetching ${name} ${version}…\n`);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(manifestFile, manifest);
+  const flags = ['--ignore-scripts', '--no-package-lock', '--no-audit', '--no-fund'];
+  const { ok } = await runCommand('npm', ['install', ...flags], { cwd: folder });
+  if (ok && existsSync(path)) return path;
+  rmSync(folder, { recursive: true, force: true });
+  return undefined;
+}
+
+/** Counts the tokens that a text has for a model. */
+function tokenCounter(manifest) {
+  const { encode } = createRequire(manifest)('gpt-tokenizer/encoding/o200k_base');
+  return (text) => encode(text).length;
 }

@@ -5,16 +5,24 @@ import { createInterface } from 'node:readline';
 const ANSWER_TIMEOUT_MS = 60_000;
 
 /** Starts a server and says how long `initialize` took from the start of its process. */
-export async function connectStdio({ command, cwd }) {
+export async function connectStdio({ command, environment = {}, cwd }) {
   const start = performance.now();
-  const child = spawn(command[0], command.slice(1), { cwd, stdio: ['pipe', 'pipe', 'ignore'] });
+  const child = spawn(command[0], command.slice(1), {
+    cwd,
+    env: { ...process.env, ...environment },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
   const waiting = new Map();
   let next = 1;
   createInterface({ input: child.stdout }).on('line', (line) => {
     const message = JSON.parse(line);
     waiting.get(message.id)?.(message);
   });
+  child.stdin.on('error', () => undefined);
   const exited = new Promise((resolve) => child.once('exit', resolve));
+  void exited.then(() => {
+    for (const answer of waiting.values()) answer({ error: { message: 'the server ended' } });
+  });
   const send = (message) =>
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   const request = (method, params) =>
@@ -28,7 +36,7 @@ export async function connectStdio({ command, cwd }) {
         clearTimeout(timer);
         waiting.delete(id);
         if (message.error === undefined) resolve(message.result);
-        else reject(new Error(message.error.message));
+        else reject(new Error(`${method}: ${message.error.message}`));
       });
       send({ id, method, params });
     });

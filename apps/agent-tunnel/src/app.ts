@@ -11,7 +11,11 @@ import {
   SERVICE_VERSION,
   type ServerApp,
 } from '@model-gateway/http';
-import { createAgentCommands, createBackendAnnouncer } from '@model-gateway/router';
+import {
+  AGENT_TUNNEL_PATH,
+  createAgentCommands,
+  createBackendAnnouncer,
+} from '@model-gateway/router';
 import type { AgentTunnelConfig } from './config.ts';
 import { createDoor, type Door } from './door.ts';
 import { createHeartbeats } from './heartbeats.ts';
@@ -31,10 +35,12 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
   const { agents, agentConnections: connections } = database;
   const timeoutMs = config.agentTimeoutSecs * SECOND_MS;
   const streams = createProgressStreams({ channels, log });
-  const refused = metrics.counter({
-    name: 'service_agent_frames_refused_total',
-    help: 'Frames of GPU nodes that were refused.',
-  });
+  const refused = metrics
+    .counter({
+      name: 'service_agent_frames_refused_total',
+      help: 'Frames of GPU nodes that were refused.',
+    })
+    .series({});
   const heartbeats = createHeartbeats({
     connections,
     entries,
@@ -97,6 +103,7 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
 
   return {
     name: 'agent-tunnel',
+    routes: [AGENT_PATH, `${AGENT_TUNNEL_PATH}/{agent}`],
     start: () => streams.start(),
     async stop() {
       door.close();

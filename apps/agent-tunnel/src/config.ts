@@ -10,6 +10,7 @@ import {
   type Environment,
 } from '@model-gateway/kernel';
 import { agentSettings } from '@model-gateway/router';
+import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8082;
 
@@ -26,6 +27,7 @@ export const agentTunnelSettings = {
 /** Everything that this process reads from its environment. */
 export const processSettings = {
   ...serverSettings(PORT_DEFAULT),
+  ...tracingSettings,
   ...databaseSettings,
   ...busSettings,
   trustProxy: surfaceSettings.trustProxy,

@@ -10,8 +10,7 @@ const buttons = page(
     .modal { position: fixed; inset: 0; background: rgba(0, 0, 0, 0.5); }
     #spin { position: relative; animation: move 0.4s linear infinite alternate; }
     @keyframes move { from { left: 0 } to { left: 300px } }
-    #late { position: relative; animation: late 0.3s linear 1; }
-    @keyframes late { from { left: 0 } to { left: 200px } }
+    #slide { position: relative; left: 0; transition: left 0.4s linear; }
   </style>
   <button id="hidden" style="visibility: hidden">Hidden</button>
   <button id="gone" style="display: none">Gone</button>
@@ -20,6 +19,7 @@ const buttons = page(
   <fieldset disabled><button id="group-off">Group</button></fieldset>
   <button id="aria-off" aria-disabled="true">Aria off</button>
   <button id="spin">Spinning</button>
+  <button id="slide" onclick="document.title = 'clicked at ' + getComputedStyle(this).left">Slide</button>
   <button id="away" style="position: fixed; left: -500px; top: 0">Away</button>
   <div style="height: 3000px"></div>
   <button id="below" onclick="document.title = 'below clicked'">Below the fold</button>`,
@@ -38,6 +38,13 @@ beforeAll(async () => {
       'Label',
       `<label for="box" style="position: absolute; left: 8px; top: 8px; z-index: 1; width: 30px; height: 30px">x</label>
        <input id="box" type="checkbox" style="position: absolute; left: 8px; top: 8px; width: 30px; height: 30px; margin: 0">`,
+    ),
+    '/boxes': page(
+      'Boxes',
+      `<label>I agree to <a href="/b">the terms that are long enough to be in the middle</a><input id="unseen" type="checkbox" style="opacity: 0; position: absolute; width: 0; height: 0"></label>
+       <input id="gone-box" type="radio" style="display: none"><label for="gone-box">Choose</label>
+       <input id="small" type="checkbox" style="clip: rect(0, 0, 0, 0); position: absolute; width: 0; height: 0; overflow: hidden"><label for="small">Take</label>
+       <label hidden>Never <input id="both" type="checkbox" hidden></label>`,
     ),
     '/through': page(
       'Through',
@@ -60,11 +67,6 @@ beforeAll(async () => {
         });
       </script>`,
     ),
-    '/frame': page(
-      'Frame',
-      `<button onclick="parent.postMessage('inner', '*'); this.textContent = 'Pressed'">In the frame</button><input aria-label="Frame field">
-       <div style="height: 2000px"></div><button id="low" onclick="this.textContent = 'Low pressed'">Low</button>`,
-    ),
     '/twins': page(
       'Twins',
       '<button>Same</button><button>Same</button><button hidden>Same</button><a href="/b">Only one</a>',
@@ -72,11 +74,6 @@ beforeAll(async () => {
     '/fields': page(
       'Fields',
       '<input id="r" readonly value="x" aria-label="Read-only"><div id="d">A box</div><input type="checkbox" aria-label="Check">',
-    ),
-    '/replace': page(
-      'Replace',
-      `<div id="list"><button id="old">Old</button></div>
-       <script>function swap() { document.getElementById('list').innerHTML = '<button id="old">New</button>'; }</script>`,
     ),
   });
   tool = await startTool();
@@ -140,7 +137,14 @@ describe('an element that cannot be clicked is refused with its reason', () => {
       target: 'div[',
       code: 'INVALID_SELECTOR',
       status: 400,
-      text: /^"div\[" is no valid selector: /,
+      text: /^"div\[" is no valid selector: .*[^.]\. Use a ref such as e12, /,
+    },
+    {
+      why: 'named by no text',
+      target: 'text=" "',
+      code: 'INVALID_SELECTOR',
+      status: 400,
+      text: /names no text\. /,
     },
     {
       why: 'named by an XPath that is none',
@@ -169,6 +173,16 @@ describe('an element that cannot be clicked is refused with its reason', () => {
     expect((await click('#below')).data).toMatchObject({ clicked: true, title: 'below clicked' });
   });
 
+  test('what is just beginning to move is clicked where it comes to rest', async () => {
+    const answer = await tool.post('/batch', {
+      operations: [
+        { type: 'evaluate', expression: "slide.style.left = '300px'" },
+        { type: 'click', target: '#slide' },
+      ],
+    });
+    expect(answer.data.results[1].data).toMatchObject({ title: 'clicked at 300px' });
+  });
+
   test('force clicks without asking', async () => {
     expect(await click('#off', { force: true })).toMatchObject({
       ok: true,
@@ -188,7 +202,8 @@ describe('a covered element', () => {
       /^button "Under" \[ref=e\d+\] is covered by <div id="ov" class="modal"> \[ref=e\d+\]\. Close or click that element first, or pass force:true\.$/,
     );
     expect(took).toBeGreaterThan(950);
-    expect(took).toBeLessThan(1_500);
+    // Before the five seconds that other hindrances are given.
+    expect(took).toBeLessThan(4_500);
     const cover = answer.details.cover.ref as string;
     expect(await tool.post('/click', { target: cover })).toMatchObject({ ok: true });
   });
@@ -218,6 +233,21 @@ describe('a covered element', () => {
   test('a part that lets clicks through to its button is clicked', async () => {
     await tool.open(`${site.url}/through`);
     expect((await click('#icon')).data.title).toBe('1');
+  });
+});
+
+describe('a box that is hidden behind its label', () => {
+  test.each(['#unseen', '#gone-box', '#small'])('is clicked through it (%s)', async (target) => {
+    await tool.open(`${site.url}/boxes`);
+    expect(await click(target)).toMatchObject({ ok: true, data: { navigated: false } });
+    expect(
+      (await tool.post('/evaluate', { target, function: '(box) => box.checked' })).data.result,
+    ).toBe(true);
+  });
+
+  test('is hidden where the label is too', async () => {
+    await tool.open(`${site.url}/boxes`);
+    expect(await click('#both')).toMatchObject({ code: 'ELEMENT_NOT_VISIBLE' });
   });
 });
 
@@ -262,46 +292,6 @@ describe('targets', () => {
   });
 });
 
-describe('refs', () => {
-  test('the same node keeps its ref, and no number is given twice', async () => {
-    await tool.open(`${site.url}/twins`);
-    const refs = async () =>
-      [...((await tool.get('/a11y?format=text')).data.text as string).matchAll(/ref=(e\d+)/g)].map(
-        ([, ref]) => ref,
-      );
-    const first = await refs();
-    expect(await refs()).toEqual(first);
-    await tool.open(`${site.url}/twins`);
-    const second = await refs();
-    expect(second).toHaveLength(first.length);
-    expect(second.filter((ref) => first.includes(ref))).toEqual([]);
-  });
-
-  test('a ref of a page that was left is stale and says both addresses', async () => {
-    await tool.open(`${site.url}/twins`);
-    const { ref } = (await tool.get('/dom?selector=a')).data as { ref: string };
-    await tool.open(`${site.url}/b`);
-    const answer = await click(ref);
-    expect(answer).toMatchObject({ status: 409, code: 'STALE_REF' });
-    expect(answer.error).toBe(
-      `${ref} belonged to ${site.url}/twins which is no longer loaded (now ${site.url}/b). Call browser_snapshot for fresh refs.`,
-    );
-  });
-
-  test('a detached node is stale, and its successor is another element', async () => {
-    await tool.open(`${site.url}/replace`);
-    const { ref } = (await tool.get('/dom?selector=%23old')).data as { ref: string };
-    await tool.post('/evaluate', { expression: 'swap()' });
-    const answer = await click(ref);
-    expect(answer).toMatchObject({ status: 409, code: 'STALE_REF' });
-    expect(answer.error).toBe(
-      `${ref} is no longer in the page. Call browser_snapshot for fresh refs.`,
-    );
-    const after = (await tool.get('/dom?selector=%23old')).data as { ref: string };
-    expect(after.ref).not.toBe(ref);
-  });
-});
-
 describe('shadow roots', () => {
   beforeEach(() => tool.open(`${site.url}/shadow`));
 
@@ -325,68 +315,5 @@ describe('shadow roots', () => {
     expect((await tool.post('/type', { target: 'my-inner', text: 'inside' })).data).toMatchObject({
       value: 'inside',
     });
-  });
-});
-
-describe.each([
-  { kind: 'of the same process', other: false },
-  { kind: 'of another process', other: true },
-])('a frame $kind', ({ other }) => {
-  const openFramed = async (extra = '') => {
-    await tool.open(`${site.url}/b`);
-    const source = `${other ? site.otherUrl : site.url}/frame`;
-    await tool.post('/evaluate', {
-      function: `(source, extra) => new Promise((resolve) => {
-        document.body.innerHTML = '<div style="height: 1500px"></div><iframe title="Inner" style="width: 400px; height: 200px; border: 5px solid; padding: 7px"></iframe>' + extra;
-        const frame = document.querySelector('iframe');
-        frame.onload = () => resolve(1);
-        frame.src = source;
-        addEventListener('message', ({ data }) => { document.title = data; });
-      })`,
-      args: [source, extra],
-    });
-  };
-  const refOf = async (pattern: RegExp) => {
-    const { text } = (await tool.get('/a11y?format=text')).data as { text: string };
-    return pattern.exec(text)?.[1] ?? text;
-  };
-
-  test('is part of the snapshot, and its refs work', async () => {
-    await openFramed();
-    const ref = await refOf(/button "In the frame" \[ref=(e\d+)\]/);
-    expect((await click(ref)).data).toMatchObject({ clicked: true, target: { ref } });
-    expect(await refOf(/button "(Pressed)"/)).toBe('Pressed');
-  });
-
-  test('selectors find what no outer document has, below the fold too', async () => {
-    await openFramed();
-    expect((await click('#low')).data.target).toMatchObject({ name: 'Low' });
-    expect(await refOf(/button "(Low pressed)"/)).toBe('Low pressed');
-  });
-
-  test('text goes into its fields', async () => {
-    await openFramed();
-    const answer = await tool.post('/type', {
-      target: '[aria-label="Frame field"]',
-      text: 'héllo',
-    });
-    expect(answer.data).toMatchObject({ typed: true, value: 'héllo' });
-  });
-
-  test('an overlay of the outer document covers it', async () => {
-    await openFramed('<div id="lid" style="position: fixed; inset: 0"></div>');
-    const answer = await click('text=In the frame', { timeout_ms: 5_000 });
-    expect(answer).toMatchObject({ code: 'ELEMENT_COVERED' });
-    expect(answer.error).toMatch(/is covered by <div id="lid"> \[ref=e\d+\]/);
-  });
-
-  test('its refs are stale once it shows another document', async () => {
-    await openFramed();
-    const ref = await refOf(/button "In the frame" \[ref=(e\d+)\]/);
-    await tool.post('/evaluate', {
-      function: `(url) => new Promise((resolve) => { const f = document.querySelector('iframe'); f.onload = () => resolve(1); f.src = url; })`,
-      args: [`${site.url}/twins`],
-    });
-    expect(await click(ref)).toMatchObject({ code: 'STALE_REF' });
   });
 });

@@ -35,6 +35,15 @@ beforeAll(async () => {
        <a href="/next">Next</a><button id="delete" onclick="document.title = String(confirm('Delete?'))">Delete</button>`,
     ),
     '/next': page('Next', '<p>Next</p>'),
+    '/noise': page(
+      'Noise',
+      `<style>body { margin: 0 }</style><canvas id="noise" width="2600" height="2600"></canvas><script>
+        const pixels = new ImageData(2600, 2600);
+        for (let at = 0; at < pixels.data.length; at += 65536) crypto.getRandomValues(pixels.data.subarray(at, at + 65536));
+        for (let at = 3; at < pixels.data.length; at += 4) pixels.data[at] = 255;
+        noise.getContext('2d').putImageData(pixels, 0, 0);
+      </script>`,
+    ),
     '/covered': page(
       'Covered',
       '<button id="under">Under</button><div id="ov" class="modal" style="position: fixed; inset: 0"></div>',
@@ -271,14 +280,25 @@ describe("the SDK's own client", () => {
     ).toMatchObject({ ok: true });
   });
 
-  test('a covered element is an error within 1.1 seconds that names the cover', async () => {
+  test('a covered element is an early error that names the cover', async () => {
     await call('browser_navigate', { url: `${site.url}/covered` });
     const start = performance.now();
     const result = await call('browser_click', { target: '#under' });
-    expect(performance.now() - start).toBeLessThan(1_500);
+    // Before the five seconds that other hindrances are given.
+    expect(performance.now() - start).toBeLessThan(4_500);
     expect(result.content[0].text).toMatch(
       /^ELEMENT_COVERED: button "Under" \[ref=e\d+\] is covered by <div id="ov" class="modal"> \[ref=e\d+\]\. Close or click that element first, or pass force:true\.$/,
     );
+  });
+
+  test('a picture is never larger than a model takes, whatever it shows and however it is asked for', async () => {
+    await call('browser_navigate', { url: `${site.url}/noise` });
+    for (const maxDimension of [0, 1_568]) {
+      const shot = await call('browser_screenshot', { fullPage: true, maxDimension });
+      expect(shot.isError).toBeUndefined();
+      expect(shot.content[1].mimeType).toBe('image/jpeg');
+      expect(shot.content[1].data.length).toBeLessThan(7_000_000);
+    }
   });
 
   test('a status that is not well is told, and a failed navigation does not spoil the next', async () => {

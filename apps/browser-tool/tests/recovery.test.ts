@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { waitUntil } from '@model-gateway/testkit';
 import { page, startSite, type Site } from './site.ts';
+import { isBelow, processesWith } from './tool-process.ts';
 import { startTool, type ToolUnderTest } from './tool.ts';
 
 let site: Site;
@@ -30,6 +30,9 @@ const isAlive = (pid: number): boolean => {
     return false;
   }
 };
+/** A call that tells the site when it runs. */
+const neverEnding = (name: string) =>
+  tool.post('/evaluate', { expression: `fetch("/${name}"); new Promise(() => undefined)` });
 const ownProfiles = (): readonly string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith('browser-tool-profile-'));
 
@@ -60,8 +63,9 @@ test('the answer of a call that needed a new browser says so', async () => {
 
 test('a call that the browser dies under fails, and the next one works', async () => {
   const pid = await browserPid();
-  const waiting = tool.post('/wait-for-selector', { selector: '#never', timeout_ms: 10_000 });
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await tool.open(`${site.url}/`);
+  const waiting = neverEnding('first');
+  await waitUntil(() => site.requests.includes('/first'));
   process.kill(pid, 'SIGKILL');
   const answer = await waiting;
   expect(answer).toMatchObject({ status: 503, code: 'BROWSER_CRASHED' });
@@ -70,17 +74,12 @@ test('a call that the browser dies under fails, and the next one works', async (
 
 test('a tab that crashes is replaced', async () => {
   await tool.open(`${site.url}/`);
-  const pid = String(await browserPid());
-  const crash = tool.post('/evaluate', {
-    expression: 'new Promise(() => undefined)',
-    timeout_ms: 10_000,
-  });
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  const renderers = execFileSync('pgrep', ['-g', pid, '-f', 'type=renderer'])
-    .toString()
-    .trim()
-    .split('\n');
-  for (const renderer of renderers) process.kill(Number(renderer), 'SIGKILL');
+  const pid = await browserPid();
+  const crash = neverEnding('second');
+  await waitUntil(() => site.requests.includes('/second'));
+  for (const renderer of processesWith('--type=renderer')) {
+    if (isBelow(renderer, pid)) process.kill(renderer, 'SIGKILL');
+  }
   const answer = await crash;
   expect(answer).toMatchObject({ status: 503, code: 'BROWSER_CRASHED' });
   expect(answer.error).toBe(`The tab of ${site.url}/ crashed. Call again: a new tab is opened.`);

@@ -28,6 +28,9 @@ interface StartOptions {
   readonly viaRunner?: boolean;
 }
 
+// A browser takes its time on a machine that is busy.
+const ANSWER_TIMEOUT_MS = 30_000;
+
 const running = new Set<number>();
 
 /** Ends what a failed test left behind. */
@@ -80,7 +83,7 @@ export function startToolProcess({ args, env = {}, viaRunner = false }: StartOpt
           .map((line) => JSON.parse(line) as Record<string, unknown>)
           .find((message) => message['id'] === id);
       await waitUntil(() => answer() !== undefined, {
-        timeoutMs: 20_000,
+        timeoutMs: ANSWER_TIMEOUT_MS,
         what: `an answer to ${method}`,
       });
       return answer() ?? {};
@@ -126,12 +129,23 @@ export async function profileOf(pid: number): Promise<string> {
       profile = /--user-data-dir=([^\0]+)/.exec(line)?.[1];
       return profile !== undefined && existsSync(profile);
     },
-    { what: 'a browser' },
+    { what: 'a browser', timeoutMs: ANSWER_TIMEOUT_MS },
   );
   return profile ?? '';
 }
 
-function isBelow(pid: number, ancestor: number): boolean {
+/** The browser that runs on a profile; not one of its own children, nor who watches over it. */
+export function browserWith(profile: string): number {
+  const children = processesWith('--type=');
+  const browser = processesWith(`--user-data-dir=${profile}`).find(
+    (pid) => !children.includes(pid),
+  );
+  if (browser === undefined) throw new Error(`no browser runs on ${profile}`);
+  return browser;
+}
+
+/** Whether a process was started by another, or by one that it started. */
+export function isBelow(pid: number, ancestor: number): boolean {
   for (let current = pid; current > 1;) {
     if (current === ancestor) return true;
     try {

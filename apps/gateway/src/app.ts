@@ -17,9 +17,9 @@ import { createAdminGate } from './admin/admin-gate.ts';
 import { createAliasesAdmin } from './admin/aliases.ts';
 import { createBackendsAdmin } from './admin/backends.ts';
 import { createUsageQueryAdmin } from './admin/usage-query.ts';
-import { exposeBackends } from './backend-metrics.ts';
 import { createConversationGate } from './conversation-gate.ts';
 import type { GatewayConfig } from './config.ts';
+import { OPERATIONS } from './docs/operations.ts';
 import { createDocsRoutes } from './docs/routes.ts';
 import { createGatewayKeys } from './gateway-keys.ts';
 import { createInferenceDoor } from './inference-door.ts';
@@ -49,7 +49,6 @@ export function createGateway(
   const serving = options.serving ?? createServing(config, context);
   const { database, bus, clock, log, metrics, stopping } = context;
   const { router, quotas } = serving;
-  exposeBackends(router, metrics);
   const cors = createCors(config.corsOrigins);
   const keys = createGatewayKeys(context);
   const limiter = createRequestLimiter({ requestsPerMinute: config.requestsPerMinute, clock });
@@ -103,6 +102,7 @@ export function createGateway(
 
   return {
     name: 'gateway',
+    routes: [...OPERATIONS.map(({ path }) => path), '/openapi.json', '/docs'],
     async start() {
       await keys.start();
       if (options.serving === undefined) await serving.start();

@@ -11,6 +11,7 @@ import {
   type Environment,
 } from '@model-gateway/kernel';
 import { servingSettings } from '@model-gateway/serving';
+import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8080;
 
@@ -32,6 +33,7 @@ export const gatewaySettings = {
 /** Everything that this process reads from its environment. */
 export const processSettings = {
   ...serverSettings(PORT_DEFAULT),
+  ...tracingSettings,
   ...surfaceSettings,
   ...databaseSettings,
   ...busSettings,

@@ -4,6 +4,7 @@ import {
   windowOf,
   type AdmissionAnswer,
   type AdmissionStore,
+  type DrawingAccount,
   type RequestLimit,
 } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
@@ -45,6 +46,13 @@ export interface KeyGate {
   admit(entrant: Entrant, response: ServerResponse): Promise<Admitted | undefined>;
 }
 
+/** What a grant means for a request. */
+interface GrantFacts extends Omit<Admitted, 'hints'> {
+  readonly limits: readonly RequestLimit[];
+  /** What pays after the quota; undefined where no quota is set. */
+  readonly account: DrawingAccount | undefined;
+}
+
 interface KeyGateDependencies {
   readonly keys: Pick<KeyCache, 'find' | 'recall'>;
   readonly limiter: RequestLimiter;
@@ -62,6 +70,8 @@ const LOOKUPS_MAX = 3;
 
 export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
   const { keys, limiter, admission, clock } = dependencies;
+  /** A grant is asked for what it says with every request, as long as it is remembered. */
+  const facts = new WeakMap<KeyGrant, GrantFacts>();
 
   function limited(known: KnownGrant, secret: string): Entrant | undefined {
     return limiter.admits(known.grant.holder.keyId) ? { secret, known } : undefined;
@@ -80,12 +90,19 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
     return refuse(response, 429, LIMITED_TEXT);
   }
 
-  async function ask({ grant, epoch }: KnownGrant): Promise<AdmissionAnswer> {
-    const { holder, limits } = grant;
-    const quota = hasQuota(limits.tier)
-      ? { window: windowOf(holder, new Date(clock.now())), account: drawingAccountOf(holder) }
-      : undefined;
-    return admission.admit({ knownEpoch: epoch, limits: limitsOf(grant), ...quota });
+  function ask({ grant, epoch }: KnownGrant): Promise<AdmissionAnswer> {
+    const { limits, account } = factsOf(grant);
+    const window =
+      account === undefined ? undefined : windowOf(grant.holder, new Date(clock.now()));
+    return admission.admit({ knownEpoch: epoch, limits, window, account });
+  }
+
+  function factsOf(grant: KeyGrant): GrantFacts {
+    const known = facts.get(grant);
+    if (known !== undefined) return known;
+    const read = readGrant(grant);
+    facts.set(grant, read);
+    return read;
   }
 
   return {
@@ -117,7 +134,8 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
         return refuse(response, 401, INVALID_TEXT);
       }
       if (answer.outcome === 'limited') throw tooMany(answer.limit);
-      return { ...admittedBy(known.grant), hints: answer };
+      const { caller, payer } = factsOf(known.grant);
+      return { caller, payer, hints: answer };
     },
   };
 }
@@ -146,11 +164,14 @@ function tooMany({ name, requestsPerMinute }: RequestLimit): ServiceError {
   );
 }
 
-function admittedBy({ holder, limits, modelPolicy }: KeyGrant): Omit<Admitted, 'hints'> {
+function readGrant(grant: KeyGrant): GrantFacts {
+  const { holder, limits, modelPolicy } = grant;
   const { userId, keyId, keyPrefix, project, groupId } = holder;
   const multiplier = groupId === null ? 1 : limits.costMultiplier;
   return {
     caller: { userId, keyId, apiKeyId: keyPrefix, project, groupId, multiplier, modelPolicy },
     payer: { userId, keyId, project, groupId, multiplier, tier: limits.tier },
+    limits: limitsOf(grant),
+    account: hasQuota(limits.tier) ? drawingAccountOf(holder) : undefined,
   };
 }

@@ -17,6 +17,7 @@ import type { RpcConfig } from './config.ts';
 import { createGroupGuard } from './methods/group-guard.ts';
 import { createMethods } from './methods/index.ts';
 import { createAdminTokenCheck, createAuthorise } from './protocol/authorise.ts';
+import { createCallWatch } from './protocol/call-watch.ts';
 import { createDispatcher } from './protocol/dispatcher.ts';
 import { createRealtimeSessions } from './realtime/realtime-sessions.ts';
 import { createServices } from './services.ts';
@@ -42,7 +43,7 @@ export function createRpc(
   options: RpcOptions = {},
 ): ServerApp {
   const serving = options.serving ?? createServing(config, context);
-  const { database, bus, log, metrics, stopping } = context;
+  const { database, bus, log, metrics, tracing, stopping } = context;
   const sessions = createSessions({ channels: bus.channels, entries: bus.entries, log });
   const { conversations } = database;
   const chatStreams = createChatStreams({ ...serving, conversations, sessions, metrics, log });
@@ -69,6 +70,7 @@ export function createRpc(
     methods: createMethods(services),
     authorise: createAuthorise({ accounts, users: services.users, isAdminToken }),
     guard: createGroupGuard(services.groupRules),
+    watch: createCallWatch({ metrics, tracing, log }),
     discover: () => (discovery ??= openRpcDocument({ version: SERVICE_VERSION })),
     log,
   });
@@ -108,6 +110,7 @@ export function createRpc(
 
   return {
     name: 'rpc',
+    routes: Object.keys(surfaces),
     async start() {
       await sessions.start();
       if (options.serving === undefined) await serving.start();

@@ -13,6 +13,7 @@ import {
   type Environment,
 } from '@model-gateway/kernel';
 import { servingSettings } from '@model-gateway/serving';
+import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8081;
 
@@ -43,6 +44,7 @@ export const accountSettings = {
 /** Everything that this process reads from its environment. */
 export const processSettings = {
   ...serverSettings(PORT_DEFAULT),
+  ...tracingSettings,
   ...surfaceSettings,
   ...databaseSettings,
   ...busSettings,

@@ -1,4 +1,4 @@
-import { openStores, secretOrGenerated } from '@model-gateway/host';
+import { exposeStores, openStores, secretOrGenerated } from '@model-gateway/host';
 import { checkAddress, listen, publicUrlOf } from '@model-gateway/http';
 import {
   createMetrics,
@@ -9,6 +9,7 @@ import {
 } from '@model-gateway/kernel';
 import { tunnelKey } from '@model-gateway/router';
 import { createServing } from '@model-gateway/serving';
+import { openTracing } from '@model-gateway/telemetry';
 import { createAgentTunnel } from 'agent-tunnel/app';
 import { createGateway } from 'gateway/app';
 import { createRpc } from 'rpc/app';
@@ -25,18 +26,22 @@ export async function openStandalone(
   lifecycle: Lifecycle,
   log: Log,
 ): Promise<void> {
-  const { dataDir } = config;
-  await checkAddress(config.host, config.port);
+  const { host, dataDir, drainDelaySecs } = config;
+  await checkAddress(host, config.port);
   const urls = await openEmbeddedStores(config, lifecycle, log);
   const admin = await adminTokenOf(config);
   const encryptionKey = await secretOrGenerated(config.encryptionKey, dataDir, 'encryption-key');
+  const tracing = await openTracing({ name: 'standalone', ...config }, lifecycle, log);
   const stores = await openStores({ ...config, ...urls, encryptionKey }, lifecycle, log);
+  const metrics = createMetrics();
+  exposeStores(stores, metrics);
   const context = {
     ...stores,
     log,
     jwtSecret: await secretOrGenerated(config.jwtSecret, dataDir, 'jwt-secret'),
     agentTunnelKey: tunnelKey(encryptionKey),
-    metrics: createMetrics(),
+    metrics,
+    tracing,
     clock: systemClock,
     stopping: lifecycle.stopping,
   };
@@ -57,7 +62,7 @@ export async function openStandalone(
   await lifecycle.start(app);
   const { port } = await lifecycle.open(
     'port',
-    () => listen({ app, host: config.host, port: config.port, log }),
+    () => listen({ app, host, port: config.port, drainDelaySecs, log, metrics, tracing }),
     (server) => server.drain(),
   );
   process.stdout.write(

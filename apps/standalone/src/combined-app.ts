@@ -25,6 +25,7 @@ export function combineApps(
 
   return {
     name: 'apps',
+    routes: startOrder.flatMap(({ routes }) => routes),
     async start() {
       for (const app of startOrder) await app.start();
     },

@@ -15,6 +15,7 @@ import {
   type ConfigOf,
   type Environment,
 } from '@model-gateway/kernel';
+import { tracingSettings } from '@model-gateway/telemetry';
 import { agentTunnelSettings } from 'agent-tunnel/app';
 import { gatewaySettings } from 'gateway/app';
 import { accountSettings } from 'rpc/app';
@@ -31,6 +32,7 @@ const generatedSecrets = {
 /** Everything that this process reads from its environment. */
 export const processSettings = {
   ...serverSettings(PORT_DEFAULT),
+  ...tracingSettings,
   ...surfaceSettings,
   databaseUrl: optionalDatabaseUrlSetting,
   migrate: migrateSetting,

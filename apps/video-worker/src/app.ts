@@ -54,6 +54,7 @@ export function createVideoWorker(
   });
   return {
     name: 'video-worker',
+    routes: [],
     async start() {
       await recorder.start();
       await factRefresh.start();

@@ -11,6 +11,7 @@ import {
   type Environment,
 } from '@model-gateway/kernel';
 import { routingSettings } from '@model-gateway/serving';
+import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8083;
 const POLL_MS_MAX = 3_600_000;
@@ -36,6 +37,7 @@ export const videoWorkerSettings = {
 /** Everything that this process reads from its environment. */
 export const processSettings = {
   ...serverSettings(PORT_DEFAULT),
+  ...tracingSettings,
   ...databaseSettings,
   ...busSettings,
   ...videoWorkerSettings,

@@ -25,15 +25,9 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
   const { journal, usage, admission, pointsPerUsd, metrics, log } = dependencies;
   const stopping = new AbortController();
   let drained: Promise<void> = Promise.resolve();
-  const recorded = metrics.counter({
-    name: 'service_usage_recorded_total',
-    help: 'Usage rows written.',
-  });
-  metrics.gauge({
-    name: 'service_journal_lag',
-    help: 'Usage events that have not been recorded yet.',
-    collect: async (gauge) => gauge.set(await journal.lag()),
-  });
+  const recorded = metrics
+    .counter({ name: 'service_usage_recorded_total', help: 'Usage rows written.' })
+    .series({});
 
   async function record(batch: readonly JournalEntry[]): Promise<void> {
     const events = batch.flatMap((entry) => readEvent(entry, log));

@@ -1,6 +1,10 @@
 import type { AppContext } from '@model-gateway/host';
-import { createVideoNotifications } from '@model-gateway/inference';
-import type { Part } from '@model-gateway/kernel';
+import {
+  createUpstreamWatch,
+  createUsageCounts,
+  createVideoNotifications,
+} from '@model-gateway/inference';
+import type { Part, Tracing } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { VideoWorkerConfig } from './config.ts';
 import { createMoveJob } from './move-job.ts';
@@ -9,7 +13,7 @@ import { createPoll } from './steps/poll.ts';
 import { createSettle } from './steps/settle.ts';
 import { createSubmit, SUBMISSION_MS_MAX } from './steps/submit.ts';
 import { createVideoPace } from './video-pace.ts';
-import { createVideoQueue } from './video-queue.ts';
+import { createVideoQueue, type MoveJob } from './video-queue.ts';
 import { createVideoSweep } from './video-sweep.ts';
 
 /** More than a submission can take, whatever the clocks say. */
@@ -18,7 +22,7 @@ const SUBMITTING_MS = SUBMISSION_MS_MAX + 10_000;
 /** Carries video jobs through their lives: the queue, the sweep that feeds it, and the steps. */
 export function createVideoJobRunner(
   config: VideoWorkerConfig,
-  { database, bus, clock, log, metrics }: AppContext,
+  { database, bus, clock, log, metrics, tracing }: AppContext,
   router: Pick<Router, 'choose' | 'use'>,
 ): Part {
   const { videoJobs: jobs } = database;
@@ -31,16 +35,26 @@ export function createVideoJobRunner(
   });
   const notifications = createVideoNotifications({ channels: bus.channels, log });
   const { admission } = bus;
+  const watch = createUpstreamWatch({ metrics, tracing });
   const fail = createFail({ jobs, notifications });
-  const settle = createSettle({ database, admission, notifications, pointsPerUsd, clock, log });
-  const submit = createSubmit({ jobs, router, notifications, fail, pace, log });
+  const settle = createSettle({
+    database,
+    admission,
+    notifications,
+    pointsPerUsd,
+    count: createUsageCounts(metrics),
+    clock,
+    log,
+  });
+  const submit = createSubmit({ jobs, router, watch, notifications, fail, pace, log });
   const { signal } = stopping;
-  const asking = { jobs, router, notifications, settle, fail, pace, clock, stopping: signal };
+  const asking = { jobs, router, watch, notifications, settle, fail, pace, clock };
+  const poll = createPoll({ ...asking, stopping: signal });
   const queue = createVideoQueue({
     redisUrl: config.queueRedisUrl,
     prefix: `${config.redisPrefix}queue`,
     concurrency: config.videoConcurrency,
-    move: createMoveJob({ jobs, notifications, submit, poll: createPoll(asking), pace }),
+    move: traced(createMoveJob({ jobs, notifications, submit, poll, pace }), tracing),
     metrics,
     log,
   });
@@ -62,5 +76,22 @@ export function createVideoJobRunner(
       await sweep.stop();
       await queue.stop();
     },
+  };
+}
+
+/** Each step is a trace of its own: jobs outlive the requests that made them. */
+function traced(move: MoveJob, tracing: Tracing | undefined): MoveJob {
+  if (tracing === undefined) return move;
+  return async (turn) => {
+    const attributes = { 'service.video.job_id': turn.jobId };
+    const span = tracing.begin({ name: 'video step', kind: 'internal', attributes });
+    try {
+      const next = await span.run(() => move(turn));
+      span.end();
+      return next;
+    } catch (error) {
+      span.end('step_failed');
+      throw error;
+    }
   };
 }

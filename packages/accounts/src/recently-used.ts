@@ -1,4 +1,4 @@
-/** A map with room for so many entries: when it is full, the least recently used one makes way. */
+/** A map with room for about so many entries: when it is full, those that were not used lately make way. */
 export interface RecentlyUsed<Value> {
   get(key: string): Value | undefined;
   set(key: string, value: Value): void;
@@ -7,33 +7,45 @@ export interface RecentlyUsed<Value> {
   clear(): void;
 }
 
+/** Two halves: what is used moves to the young one, and when that is full, the old one is forgotten whole. Reading is one look. */
 export function createRecentlyUsed<Value>(entriesMax: number): RecentlyUsed<Value> {
-  // A map iterates in the order of insertion; whatever is used is inserted anew.
-  const map = new Map<string, Value>();
+  const halfMax = Math.ceil(entriesMax / 2);
+  let young = new Map<string, Value>();
+  let old = new Map<string, Value>();
 
-  function insertLast(key: string, value: Value): void {
-    map.delete(key);
-    map.set(key, value);
+  function insert(key: string, value: Value): void {
+    if (young.size >= halfMax && !young.has(key)) {
+      old = young;
+      young = new Map();
+    }
+    young.set(key, value);
   }
 
   return {
     get(key) {
-      const value = map.get(key);
-      if (value !== undefined) insertLast(key, value);
-      return value;
+      const value = young.get(key);
+      if (value !== undefined) return value;
+      const aged = old.get(key);
+      if (aged === undefined) return undefined;
+      old.delete(key);
+      insert(key, aged);
+      return aged;
     },
     set(key, value) {
-      insertLast(key, value);
-      if (map.size <= entriesMax) return;
-      for (const oldest of map.keys()) {
-        map.delete(oldest);
-        return;
-      }
+      old.delete(key);
+      insert(key, value);
     },
-    delete: (key) => void map.delete(key),
+    delete(key) {
+      young.delete(key);
+      old.delete(key);
+    },
     deleteWhere(matches) {
-      for (const [key, value] of map) if (matches(value)) map.delete(key);
+      for (const map of [young, old])
+        for (const [key, value] of map) if (matches(value)) map.delete(key);
     },
-    clear: () => map.clear(),
+    clear() {
+      young.clear();
+      old.clear();
+    },
   };
 }

@@ -1,9 +1,10 @@
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
-import { describeError } from '@model-gateway/kernel';
+import { describeError, type Tracing } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import { got, type CancelableRequest, type Response } from 'got';
 import { neverArrived } from './never-arrived.ts';
+import { upstreamAddress } from './upstream-address.ts';
 import { upstreamFailed } from './upstream-error.ts';
 import type { UpstreamTimeouts } from './upstream-http.ts';
 
@@ -29,6 +30,7 @@ interface ControlPlaneOptions {
   readonly prefix: string;
   readonly apiKey: string | null;
   readonly timeouts: UpstreamTimeouts;
+  readonly tracing?: Tracing | undefined;
 }
 
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
@@ -37,7 +39,9 @@ export function createControlPlane({
   prefix,
   apiKey,
   timeouts,
+  tracing,
 }: ControlPlaneOptions): ControlPlane {
+  const address = upstreamAddress(prefix);
   const client = got.extend({
     followRedirect: false,
     throwHttpErrors: false,
@@ -58,6 +62,11 @@ export function createControlPlane({
       request: timeouts.totalMs,
     },
   });
+
+  function tracedHeaders(): Readonly<Record<string, string>> {
+    tracing?.annotate(address);
+    return tracing?.headers() ?? {};
+  }
 
   async function answerOf(call: CancelableRequest<Response<string>>): Promise<ControlAnswer> {
     let isTooLarge = false;
@@ -80,8 +89,11 @@ export function createControlPlane({
   }
 
   return {
-    get: (path, signal) => answerOf(client(`${prefix}${path}`, { signal })),
-    post: (path, body, { signal, headers = {} }) =>
-      answerOf(client(`${prefix}${path}`, { method: 'POST', json: body, signal, headers })),
+    get: (path, signal) =>
+      answerOf(client(`${prefix}${path}`, { signal, headers: tracedHeaders() })),
+    post: (path, body, { signal, headers: own = {} }) => {
+      const headers = { ...own, ...tracedHeaders() };
+      return answerOf(client(`${prefix}${path}`, { method: 'POST', json: body, signal, headers }));
+    },
   };
 }

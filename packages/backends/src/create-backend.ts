@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import type { Clock } from '@model-gateway/kernel';
+import type { Clock, Tracing } from '@model-gateway/kernel';
 import type { Backend, BackendConfig, BackendKind, Capability } from '@model-gateway/router';
 import { createAgentBackend } from './agent/agent-backend.ts';
 import { registeredKind } from './backend-kind.ts';
@@ -15,6 +15,8 @@ import { backendUrl, isBridgeUrl, upstreamPrefix } from './upstream-url.ts';
 export interface CreateBackendOptions {
   readonly timeouts: UpstreamTimeouts;
   readonly clock: Clock;
+  /** Told of the calls that are made, where somebody follows them. */
+  readonly tracing?: Tracing | undefined;
 }
 
 const CHAT_AND_EMBEDDINGS: ReadonlySet<Capability> = new Set(['chat', 'embeddings']);
@@ -31,11 +33,11 @@ function createKind(
   kind: BackendKind,
   { name, apiKey, models }: BackendConfig,
   url: URL,
-  { timeouts, clock }: CreateBackendOptions,
+  { timeouts, clock, tracing }: CreateBackendOptions,
 ): Backend {
   switch (kind) {
     case 'local-server':
-      return createLocalServerBackend({ name, url, apiKey, timeouts, clock });
+      return createLocalServerBackend({ name, url, apiKey, timeouts, clock, tracing });
     case 'engine':
       return createEngineBackend({ name, url, apiKey, models, timeouts, clock });
     case 'cloud-video':
@@ -45,11 +47,13 @@ function createKind(
         apiKey,
         models,
         timeouts,
+        tracing,
       });
     case 'external': {
       const capabilities = CHAT_AND_EMBEDDINGS;
       const prefix = upstreamPrefix(url);
-      return createExternalBackend({ name, prefix, apiKey, models, capabilities, timeouts, clock });
+      const served = { name, prefix, apiKey, models, capabilities };
+      return createExternalBackend({ ...served, timeouts, clock, tracing });
     }
     case 'agent':
       return createAgentBackend({
@@ -59,6 +63,7 @@ function createKind(
         models,
         timeouts,
         clock,
+        tracing,
       });
   }
 }

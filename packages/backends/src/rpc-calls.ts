@@ -125,5 +125,6 @@ export function aborted({ reason }: Cancel): UpstreamFailure {
 function refusal({ code, message }: NonNullable<RpcAnswer['error']>): RpcRefusal {
   return new RpcRefusal(`upstream ${code}: ${boundedDetail(message)}`, {
     isBackendAtFault: !CALLERS_FAULTS.includes(code),
+    loggedAs: `upstream ${code}`,
   });
 }

@@ -12,6 +12,8 @@ export function upstreamRefused(status: number, body: string): UpstreamFailure {
   return new UpstreamFailure(`upstream ${status}: ${boundedDetail(body)}`, {
     isBackendAtFault,
     hadNoEffect,
+    status,
+    loggedAs: `upstream ${status}`,
   });
 }
 

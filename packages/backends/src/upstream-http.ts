@@ -1,6 +1,7 @@
-import type { Cancel } from '@model-gateway/kernel';
+import type { Cancel, Tracing } from '@model-gateway/kernel';
 import { Pool, type Dispatcher } from 'undici';
 import { abortReason } from './bounded-call.ts';
+import { upstreamAddress } from './upstream-address.ts';
 import { createBody } from './upstream-body-queue.ts';
 import { upstreamFailed } from './upstream-error.ts';
 import { createWholeExchange } from './whole-exchange.ts';
@@ -43,7 +44,12 @@ export interface UpstreamHttp {
   close(): Promise<void>;
 }
 
-export function createUpstreamHttp(origin: string, timeouts: UpstreamTimeouts): UpstreamHttp {
+export function createUpstreamHttp(
+  origin: string,
+  timeouts: UpstreamTimeouts,
+  tracing?: Tracing,
+): UpstreamHttp {
+  const address = upstreamAddress(origin);
   const pool = new Pool(origin, {
     connect: { timeout: timeouts.connectMs },
     headersTimeout: timeouts.idleMs,
@@ -51,11 +57,20 @@ export function createUpstreamHttp(origin: string, timeouts: UpstreamTimeouts): 
     pipelining: 1,
   });
 
+  function tracedHeaders(headers: UpstreamRequest['headers']): UpstreamRequest['headers'] {
+    if (tracing === undefined) return headers;
+    tracing.annotate(address);
+    return { ...headers, ...tracing.headers() };
+  }
+
   function dispatch(
     { method, path, headers, body }: UpstreamRequest,
     handler: Dispatcher.DispatchHandler,
   ): void {
-    pool.dispatch({ origin, method, path, headers, body: body ?? null }, handler);
+    pool.dispatch(
+      { origin, method, path, headers: tracedHeaders(headers), body: body ?? null },
+      handler,
+    );
   }
 
   return {

@@ -1,7 +1,7 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { Channels, Log, Part, Subscription } from '@model-gateway/kernel';
 import { PRICES_CHANNEL, type PriceStore } from './price-store.ts';
-import { costOf, priceOf, pricesWith, type TokenPrice } from './prices.ts';
+import { costAt, priceOf, pricesWith, type TokenPrice } from './prices.ts';
 
 /** The prices that this process goes by: in memory, and kept in step with the store. */
 export interface PriceBook extends Part {
@@ -27,11 +27,14 @@ interface PriceBookDependencies {
 }
 
 const RELOAD_EVERY_MS = 30_000;
+const FOUND_MAX = 2_000;
 
 export function createPriceBook(dependencies: PriceBookDependencies): PriceBook {
   const { store, channels, onStoreChange, log } = dependencies;
   const { reloadEveryMs = RELOAD_EVERY_MS } = dependencies;
   let prices: readonly TokenPrice[] = pricesWith([]);
+  /** What the models cost that were asked for since the prices were read. */
+  const found = new Map<string, TokenPrice | undefined>();
   let reading: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   let subscription: Subscription | undefined;
@@ -41,6 +44,7 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
   async function read(): Promise<void> {
     try {
       prices = pricesWith(await store.list());
+      found.clear();
     } catch (error) {
       log.warn({ error }, 'the prices could not be read; the known ones stay');
     }
@@ -59,10 +63,19 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
     return next;
   }
 
+  function find(model: string): TokenPrice | undefined {
+    const known = found.get(model);
+    if (known !== undefined || found.has(model)) return known;
+    if (found.size >= FOUND_MAX) found.clear();
+    const price = priceOf(model, prices);
+    found.set(model, price);
+    return price;
+  }
+
   return {
     name: 'prices',
-    priceOf: (model) => priceOf(model, prices),
-    costOf: (model, usage) => costOf(model, usage, prices),
+    priceOf: find,
+    costOf: (model, usage) => costAt(find(model), usage),
     reload,
     async start() {
       subscription = await channels.subscribe(PRICES_CHANNEL, () => void reload());

@@ -54,7 +54,14 @@ export function costOf(
   usage: Pick<TokenUsage, 'prompt_tokens' | 'completion_tokens'>,
   prices: readonly TokenPrice[] = builtIn,
 ): number | null {
-  const price = priceOf(model, prices);
+  return costAt(priceOf(model, prices), usage);
+}
+
+/** What a request cost at a price; null where there is none. */
+export function costAt(
+  price: TokenPrice | undefined,
+  usage: Pick<TokenUsage, 'prompt_tokens' | 'completion_tokens'>,
+): number | null {
   if (price === undefined) return null;
   return (
     (usage.prompt_tokens / TOKENS_PER_PRICE) * price.inputPerMillion +

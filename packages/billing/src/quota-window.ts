@@ -13,8 +13,21 @@ export interface UsageOwner {
   readonly project: string | null;
 }
 
+/** The month that was asked for last: nearly every request is in the month of the one before it. */
+let latest = { from: 0, until: 0, name: '' };
+
 /** The UTC month of a moment, `YYYY-MM`. */
-export const monthOf = (moment: Date): string => moment.toISOString().slice(0, MONTH_CHARS);
+export function monthOf(moment: Date): string {
+  const time = moment.getTime();
+  if (time < latest.from || time >= latest.until) {
+    latest = {
+      from: monthStart(moment).getTime(),
+      until: nextMonthStart(moment).getTime(),
+      name: moment.toISOString().slice(0, MONTH_CHARS),
+    };
+  }
+  return latest.name;
+}
 
 /** The window that a request is held against: its key's project where it has one of its own, otherwise the whole user. */
 export function windowOf(owner: UsageOwner, moment: Date): QuotaWindow {

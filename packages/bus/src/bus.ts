@@ -7,6 +7,8 @@ import type { Stores } from './stores.ts';
 /** Everything that the processes of one installation share. */
 export interface Bus extends Stores {
   readonly requests: Requests;
+  /** Whether a Redis is configured, there or away. */
+  readonly isShared: boolean;
 }
 
 export interface BusOptions {
@@ -47,6 +49,7 @@ export function createBus(options: BusOptions): Bus {
   return {
     ...stores,
     requests,
+    isShared: redisUrl !== undefined,
     async start() {
       try {
         await stores.start();

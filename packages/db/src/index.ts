@@ -1,3 +1,4 @@
+export { awaitMigrations } from './await-migrations.ts';
 export {
   databaseSettings,
   databaseUrlSetting,

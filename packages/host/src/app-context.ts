@@ -1,11 +1,13 @@
 import type { Bus } from '@model-gateway/bus';
 import type { Database } from '@model-gateway/db';
-import type { Clock, Log, Metrics } from '@model-gateway/kernel';
+import type { Clock, Log, Metrics, Tracing } from '@model-gateway/kernel';
 
 /** What every server app is given: the stores and instruments of the process that it lives in. */
 export interface AppContext {
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Where spans go; undefined while nobody wants them. */
+  readonly tracing?: Tracing | undefined;
   readonly clock: Clock;
   readonly database: Database;
   readonly bus: Bus;

@@ -1,5 +1,5 @@
 import { createBus, type Bus } from '@model-gateway/bus';
-import { createDatabase, migrateApart, type Database } from '@model-gateway/db';
+import { awaitMigrations, createDatabase, migrateApart, type Database } from '@model-gateway/db';
 import { describeError, StartupError, type Lifecycle, type Log } from '@model-gateway/kernel';
 
 interface StoresConfig {
@@ -17,7 +17,7 @@ export interface Stores {
   readonly bus: Bus;
 }
 
-/** Opens the stores of a process, the database migrated first. */
+/** Opens the stores of a process, once the database is migrated, by this process or by another one. */
 export async function openStores(
   config: StoresConfig,
   lifecycle: Lifecycle,
@@ -25,6 +25,7 @@ export async function openStores(
 ): Promise<Stores> {
   const { databaseUrl, redisUrl, dataDir, encryptionKey } = config;
   if (config.migrate) await migrateApart({ databaseUrl, log });
+  else await awaitMigrations({ databaseUrl, log, signal: lifecycle.stopping });
   const database = await lifecycle.open(
     'database',
     () => createDatabase({ databaseUrl, log, encryptionKey }),

@@ -3,20 +3,24 @@ import {
   createMetrics,
   runProcess,
   systemClock,
+  type ConfigOf,
   type Lifecycle,
   type Log,
   type LogLevel,
 } from '@model-gateway/kernel';
 import { tunnelKey } from '@model-gateway/router';
+import { openTracing, type tracingSettings } from '@model-gateway/telemetry';
 import type { AppContext } from './app-context.ts';
+import { exposeStores } from './expose-stores.ts';
 import { openStores } from './open-stores.ts';
 import { secretOrGenerated } from './process-secrets.ts';
 import { createStartMemory } from './start-memory.ts';
 
-interface ServerConfig {
+interface ServerConfig extends ConfigOf<typeof tracingSettings> {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
+  readonly drainDelaySecs: number;
   readonly logLevel: LogLevel;
   readonly databaseUrl: string;
   readonly redisUrl: string;
@@ -41,28 +45,32 @@ export function runServer<Config extends ServerConfig>(
     name,
     readConfig,
     open: async (config: Config, lifecycle: Lifecycle, log: Log) => {
-      const { dataDir } = config;
-      await checkAddress(config.host, config.port);
+      const { host, port, dataDir, drainDelaySecs } = config;
+      await checkAddress(host, port);
       const jwtSecret = await secretOrGenerated(config.jwtSecret, dataDir, 'jwt-secret');
       const encryptionKey = await secretOrGenerated(
         config.encryptionKey,
         dataDir,
         'encryption-key',
       );
+      const tracing = await openTracing({ name, ...config }, lifecycle, log);
       const stores = await openStores({ ...config, encryptionKey }, lifecycle, log);
+      const metrics = createMetrics();
+      exposeStores(stores, metrics);
       const app = create(config, {
         ...stores,
         log,
         jwtSecret,
         agentTunnelKey: tunnelKey(encryptionKey),
-        metrics: createMetrics(),
+        metrics,
+        tracing,
         clock: systemClock,
         stopping: lifecycle.stopping,
       });
       await lifecycle.start(app);
       await lifecycle.open(
         'port',
-        () => listen({ app, host: config.host, port: config.port, log }),
+        () => listen({ app, host, port, drainDelaySecs, log, metrics, tracing }),
         (server) => server.drain(),
       );
       await lifecycle.start(createStartMemory({ log }));

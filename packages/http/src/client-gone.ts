@@ -9,6 +9,6 @@ export function clientGone(response: ServerResponse): Cancel {
   };
   // It may have gone while its key was looked up.
   if (response.destroyed) onClose();
-  else response.once('close', onClose);
+  else response.on('close', onClose);
   return canceller.cancel;
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { silentLog, StartupError } from '@model-gateway/kernel';
+import { createMetrics, silentLog, StartupError } from '@model-gateway/kernel';
 import { listen, type HttpServer } from './http-server.ts';
 import { answerText } from './rest-errors.ts';
 
@@ -10,10 +10,17 @@ afterEach(async () => {
 });
 
 async function serve(
-  app: Parameters<typeof listen>[0]['app'],
+  app: Omit<Parameters<typeof listen>[0]['app'], 'routes'>,
   drainTimeoutMs = 5_000,
 ): Promise<HttpServer> {
-  const server = await listen({ app, host: '127.0.0.1', port: 0, log: silentLog, drainTimeoutMs });
+  const server = await listen({
+    app: { routes: [], ...app },
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLog,
+    metrics: createMetrics(),
+    drainTimeoutMs,
+  });
   opened.push(server);
   return server;
 }
@@ -21,10 +28,11 @@ async function serve(
 test('a port that is taken is told in one sentence', async () => {
   const { port } = await serve({ handle: () => undefined });
   const second = listen({
-    app: { handle: () => undefined },
+    app: { routes: [], handle: () => undefined },
     host: '127.0.0.1',
     port,
     log: silentLog,
+    metrics: createMetrics(),
   });
   await expect(second).rejects.toThrow(StartupError);
   await expect(second).rejects.toThrow(
@@ -34,10 +42,11 @@ test('a port that is taken is told in one sentence', async () => {
 
 test('an address of another machine is told in one sentence', async () => {
   const elsewhere = listen({
-    app: { handle: () => undefined },
+    app: { routes: [], handle: () => undefined },
     host: '192.0.2.1',
     port: 0,
     log: silentLog,
+    metrics: createMetrics(),
   });
   await expect(elsewhere).rejects.toThrow('192.0.2.1 is not an address of this machine');
 });
@@ -69,6 +78,27 @@ test('draining waits for the requests under way and still serves new ones meanwh
   expect(await (await slow).text()).toBe('slow');
   await drained;
   await expect(fetch(base)).rejects.toThrow();
+});
+
+test('whoever has not noticed the stop yet is still served for a while', async () => {
+  const server = await listen({
+    app: { routes: [], handle: (_request, response) => answerText(response, 200, 'served') },
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLog,
+    metrics: createMetrics(),
+    drainDelaySecs: 1,
+  });
+  const since = performance.now();
+  let isDrained = false;
+  const drained = server.drain().then(() => (isDrained = true));
+  const late = await fetch(`http://127.0.0.1:${server.port}`);
+  expect(await late.text()).toBe('served');
+  expect(late.headers.get('connection')).toBe('close');
+  expect(isDrained).toBe(false);
+  await drained;
+  // Timers may be a millisecond early.
+  expect(performance.now() - since).toBeGreaterThan(990);
 });
 
 test('draining gives up on requests that take too long', async () => {

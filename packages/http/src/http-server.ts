@@ -1,20 +1,36 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describeError, errorCode, StartupError, type Log } from '@model-gateway/kernel';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  describeError,
+  errorCode,
+  StartupError,
+  type Log,
+  type Metrics,
+  type Tracing,
+} from '@model-gateway/kernel';
+import { createRequestWatch } from './request-watch.ts';
 import type { ServerApp } from './server-app.ts';
 
 interface HttpServerOptions {
-  readonly app: Pick<ServerApp, 'handle' | 'upgrade'>;
+  readonly app: Pick<ServerApp, 'routes' | 'handle' | 'upgrade'>;
   readonly host: string;
   readonly port: number;
   readonly log: Log;
+  readonly metrics: Metrics;
+  readonly tracing?: Tracing | undefined;
+  /** How long new requests are still expected after a stop began, because load balancers have not noticed yet. */
+  readonly drainDelaySecs?: number;
   readonly drainTimeoutMs?: number;
 }
 
 /** A listening server. */
 export interface HttpServer {
   readonly port: number;
-  /** Lets requests under way finish, for a bounded time, then closes everything. New requests are still served meanwhile. */
+  /**
+   * Waits for those who have not noticed yet, lets requests under way finish, for a bounded time, then closes everything.
+   * New requests are still served meanwhile.
+   */
   drain(): Promise<void>;
 }
 
@@ -22,6 +38,7 @@ const DRAIN_TIMEOUT_MS = 30_000;
 // Longer than the idle time-outs of common load balancers, so that they and not we close idle connections.
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const HEADERS_TIMEOUT_MS = 80_000;
+const SECOND_MS = 1_000;
 
 /** Rejects when the address cannot be listened on, before anything else has been opened for it. */
 export async function checkAddress(host: string, port: number): Promise<void> {
@@ -31,13 +48,17 @@ export async function checkAddress(host: string, port: number): Promise<void> {
 }
 
 export async function listen(options: HttpServerOptions): Promise<HttpServer> {
-  const { app, host, port, log, drainTimeoutMs = DRAIN_TIMEOUT_MS } = options;
+  const { app, host, port, log, metrics, tracing } = options;
+  const { drainDelaySecs = 0, drainTimeoutMs = DRAIN_TIMEOUT_MS } = options;
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     headersTimeout: HEADERS_TIMEOUT_MS,
   });
   const underWay = trackRequests(server);
-  server.on('request', (request, response) => app.handle(request, response));
+  const watch = createRequestWatch({ routes: app.routes, metrics, tracing, log });
+  server.on('request', (request, response) =>
+    watch(request, response, () => app.handle(request, response)),
+  );
   server.on('upgrade', (request: IncomingMessage, socket, head) => {
     // Without a listener an error of a half-open socket would end the process.
     socket.on('error', () => socket.destroy());
@@ -51,27 +72,37 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   return {
     port: address.port,
     async drain() {
+      underWay.drain();
+      if (drainDelaySecs > 0) await sleep(drainDelaySecs * SECOND_MS);
       await underWay.settled(drainTimeoutMs);
       await close(server);
     },
   };
 }
 
-function trackRequests(server: Server): { settled(timeoutMs: number): Promise<void> } {
+interface RequestsUnderWay {
+  /** From now on whoever asks is told not to ask again on the same connection. */
+  drain(): void;
+  settled(timeoutMs: number): Promise<void>;
+}
+
+function trackRequests(server: Server): RequestsUnderWay {
   let count = 0;
   let draining = false;
   let onSettled: () => void = () => undefined;
   server.on('request', (_request, response) => {
     count += 1;
     if (draining) response.setHeader('connection', 'close');
-    response.once('close', () => {
+    response.on('close', () => {
       count -= 1;
       if (count === 0) onSettled();
     });
   });
   return {
-    settled(timeoutMs) {
+    drain() {
       draining = true;
+    },
+    settled(timeoutMs) {
       if (count === 0) return Promise.resolve();
       return new Promise((resolve) => {
         const timer = setTimeout(resolve, timeoutMs);

@@ -24,6 +24,10 @@ export type Probes = (
 ) => boolean;
 
 const HEALTH_PATHS = new Set(['/healthz', '/readyz', '/v1/health', '/api/health']);
+const METRICS_PATH = '/metrics';
+
+/** Every path that is answered here. */
+export const PROBE_PATHS: readonly string[] = [...HEALTH_PATHS, METRICS_PATH];
 
 /**
  * Health answers 200 while the process serves, also with a store away: chat goes on without them, so an outage of a store
@@ -31,6 +35,13 @@ const HEALTH_PATHS = new Set(['/healthz', '/readyz', '/v1/health', '/api/health'
  */
 export function createProbes(options: ProbesOptions): Probes {
   const { version, buildHash, metrics, stopping, checks, details } = options;
+  metrics
+    .gauge({
+      name: 'service_build_info',
+      help: 'Always 1; says which build runs.',
+      labels: ['version', 'build_hash', 'node'],
+    })
+    .set({ version, build_hash: buildHash, node: process.versions.node }, 1);
 
   async function answerHealth(path: string, response: ServerResponse): Promise<void> {
     if (path === '/readyz' && stopping.aborted) {
@@ -55,7 +66,7 @@ export function createProbes(options: ProbesOptions): Probes {
   return (method, path, response) => {
     const answer = HEALTH_PATHS.has(path)
       ? answerHealth
-      : path === '/metrics'
+      : path === METRICS_PATH
         ? () => answerMetrics(response)
         : undefined;
     if (answer === undefined) return false;

@@ -41,7 +41,9 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<st
     request.once('end', () => {
       // Every request closes in the end; there is no need to make an error of it.
       request.off('close', onClose);
-      resolve(Buffer.concat(chunks).toString('utf8'));
+      const [first] = chunks;
+      const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+      resolve(whole.toString('utf8'));
     });
     request.once('error', reject);
     request.once('close', onClose);

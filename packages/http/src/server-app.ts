@@ -4,6 +4,8 @@ import type { Part } from '@model-gateway/kernel';
 
 /** A server app without a port: whoever runs it gives it one, alone or shared with others. */
 export interface ServerApp extends Part {
+  /** The paths that it answers beside the probes; `/v1/models/{id}` stands for everything below `/v1/models/`. */
+  readonly routes: readonly string[];
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** Takes over a connection that asks for a WebSocket; absent where the app has none. */
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;

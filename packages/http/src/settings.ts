@@ -11,6 +11,9 @@ import {
   withDefault,
 } from '@model-gateway/kernel';
 
+// With the time that requests under way are given, it stays below what a part of a process may take to stop.
+const DRAIN_DELAY_SECS_MAX = 10;
+
 /** What every server process can be told. */
 export const serverSettings = (defaultPort: number) => ({
   host: setting('SERVICE_HOST', withDefault(text(), '127.0.0.1'), {
@@ -29,6 +32,15 @@ export const serverSettings = (defaultPort: number) => ({
     description: 'Commit shown by the health answer.',
     defaultText: 'the git commit, else dev',
   }),
+  drainDelaySecs: setting(
+    'SERVICE_DRAIN_DELAY_SECS',
+    withDefault(integer(0, DRAIN_DELAY_SECS_MAX), 0),
+    {
+      description:
+        'How long a process that is told to stop still takes requests, not ready, until load balancers have noticed.',
+      defaultText: '0',
+    },
+  ),
   logLevel: setting('SERVICE_LOG_LEVEL', withDefault(oneOf(...LOG_LEVELS), 'info'), {
     description: `How much is logged: ${LOG_LEVELS.join(', ')}.`,
     defaultText: 'info',

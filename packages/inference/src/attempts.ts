@@ -2,24 +2,38 @@ import { ServiceError } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
 import {
   UpstreamFailure,
+  type Capability,
   type ChoiceOptions,
   type Route,
   type Router,
 } from '@model-gateway/router';
+import type { UpstreamCall, UpstreamWatch } from './upstream-watch.ts';
 
 /** What has to be served. */
 export interface Wanted extends Omit<ChoiceOptions, 'exclude'> {
   readonly model: string;
+  readonly capability: Capability;
   /** Aborted when the client went away. */
   readonly signal: Cancel;
   /** Called once, when there is somebody to ask; not where that was known before. */
   readonly onAccepted: () => void;
 }
 
-/** An answer and where it came from. */
-export interface Attempted<Answer> {
-  readonly answer: Answer;
+/** Whom to ask, and who watches. */
+export interface AttemptDependencies {
+  readonly router: Pick<Router, 'choose'>;
+  readonly watch: UpstreamWatch;
+}
+
+/** A backend that is being asked. */
+export interface Asked {
   readonly route: Route;
+  readonly call: UpstreamCall;
+}
+
+/** An answer and where it came from. Whoever has it says how the call ended. */
+export interface Attempted<Answer> extends Asked {
+  readonly answer: Answer;
 }
 
 /**
@@ -28,23 +42,32 @@ export interface Attempted<Answer> {
  * chosen the first backend already gives its route.
  */
 export async function attempt<Answer>(
-  router: Pick<Router, 'choose'>,
+  { router, watch }: AttemptDependencies,
   wanted: Wanted,
   ask: (route: Route) => Promise<Answer>,
   chosen?: Route,
 ): Promise<Attempted<Answer>> {
-  const { model, signal, onAccepted, ...options } = wanted;
-  const first = chosen ?? (await router.choose(model, options));
-  if (chosen === undefined) onAccepted();
+  const { capability, signal } = wanted;
+  const begin = (route: Route): Asked => ({
+    route,
+    call: watch.begin(capability, route.backend, route.model),
+  });
+  const firstRoute = chosen ?? (await router.choose(wanted.model, wanted));
+  if (chosen === undefined) wanted.onAccepted();
+  const first = begin(firstRoute);
   try {
-    return { answer: await ask(first), route: first };
+    const answer = await first.call.run(() => ask(firstRoute));
+    return { answer, route: firstRoute, call: first.call };
   } catch (failure) {
     const isToBlame = await settleFailure(first, failure, signal);
-    const second = isToBlame ? await chooseAnother(router, wanted, first.backend.name) : undefined;
+    const { name } = firstRoute.backend;
+    const secondRoute = isToBlame ? await chooseAnother(router, wanted, name) : undefined;
     // Where there is no other, the first failure says more than that.
-    if (second === undefined) throw failure;
+    if (secondRoute === undefined) throw failure;
+    const second = begin(secondRoute);
     try {
-      return { answer: await ask(second), route: second };
+      const answer = await second.call.run(() => ask(secondRoute));
+      return { answer, route: secondRoute, call: second.call };
     } catch (secondFailure) {
       await settleFailure(second, secondFailure, signal);
       throw secondFailure;
@@ -54,23 +77,25 @@ export async function attempt<Answer>(
 
 /** Tells the backend's breaker of a failure; true when the backend is to blame. */
 export async function settleFailure(
-  route: Route,
+  { route, call }: Asked,
   failure: unknown,
   signal: Cancel,
 ): Promise<boolean> {
   const isToBlame =
     failure instanceof UpstreamFailure && failure.isBackendAtFault && !signal.aborted;
+  if (signal.aborted) call.leave();
+  else call.fail(failure);
   await route.settle(isToBlame ? 'failure' : 'neutral');
   return isToBlame;
 }
 
 async function chooseAnother(
   router: Pick<Router, 'choose'>,
-  { model, signal: _signal, onAccepted: _onAccepted, ...options }: Wanted,
+  wanted: Wanted,
   tried: string,
 ): Promise<Route | undefined> {
   try {
-    return await router.choose(model, { ...options, exclude: [tried] });
+    return await router.choose(wanted.model, { ...wanted, exclude: [tried] });
   } catch (error) {
     if (error instanceof ServiceError) return undefined;
     throw error;

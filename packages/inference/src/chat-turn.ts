@@ -6,6 +6,7 @@ import type { Caller } from './caller.ts';
 import type { Memory } from './memory.ts';
 import type { Meter } from './meter.ts';
 import type { RequestCounter } from './request-counter.ts';
+import type { UpstreamWatch } from './upstream-watch.ts';
 
 /** One chat turn. */
 export interface ChatTurn {
@@ -25,6 +26,7 @@ export interface ChatTurn {
 /** What a turn is served with. */
 export interface ChatDependencies {
   readonly router: Pick<Router, 'choose'>;
+  readonly watch: UpstreamWatch;
   readonly meter: Meter;
   readonly requests: Pick<RequestCounter, 'accepted'>;
   readonly memory: Pick<Memory, 'isConfigured' | 'recall' | 'writeBack'>;

@@ -21,13 +21,14 @@ export async function completeChat(
 ): Promise<ChatAnswer> {
   const { full, signal } = turn;
   const wanted = wantedBy(turn, dependencies.requests);
-  const { answer, route } = await attempt(dependencies.router, wanted, ({ backend, model }) => {
+  const { answer, route, call } = await attempt(dependencies, wanted, ({ backend, model }) => {
     if (backend.chat === undefined) throw cannotChat(backend.name);
     return backend.chat(upstreamBody(full, model), signal);
   });
   void route.settle('success');
   const { completion, text } = answer;
   const usage = completion.usage ?? estimateUsage(full.messages, textOfCompletion(completion));
+  call.end({ usage, model: completion.model, finishReasons: finishReasonsOf(completion) });
   await settleTurn(turn, dependencies, {
     model: route.model,
     usage,
@@ -43,6 +44,9 @@ export async function completeChat(
 /** A backend that declared something which it cannot do. */
 export const cannotChat = (backend: string): ServiceError =>
   new ServiceError('unsupported_operation', `backend '${backend}' does not support chat`);
+
+const finishReasonsOf = ({ choices }: UpstreamCompletion): readonly string[] =>
+  choices.flatMap(({ finish_reason: reason }) => (typeof reason === 'string' ? [reason] : []));
 
 function replyOf({ choices }: UpstreamCompletion): Reply {
   const message = choices[0]?.message ?? {};

@@ -14,6 +14,7 @@ import { attempt } from './attempts.ts';
 import type { Caller } from './caller.ts';
 import type { Meter } from './meter.ts';
 import type { RequestCounter } from './request-counter.ts';
+import type { UpstreamWatch } from './upstream-watch.ts';
 
 /** One embeddings request. */
 export interface EmbeddingsTurn {
@@ -34,6 +35,7 @@ export interface EmbeddingsAnswer {
 
 interface EmbeddingsDependencies {
   readonly router: Pick<Router, 'choose'>;
+  readonly watch: UpstreamWatch;
   readonly meter: Meter;
   readonly requests: Pick<RequestCounter, 'accepted'>;
 }
@@ -47,7 +49,7 @@ const KINDS_WITH_TOKENS: ReadonlySet<BackendKind> = new Set<BackendKind>(['exter
 /** Serves one embeddings request: route, ask the upstream, meter, answer. */
 export async function embedTexts(
   { request, caller, surface, refId, signal }: EmbeddingsTurn,
-  { router, meter, requests }: EmbeddingsDependencies,
+  { router, watch, meter, requests }: EmbeddingsDependencies,
 ): Promise<EmbeddingsAnswer> {
   const input = typeof request.input === 'string' ? [request.input] : request.input;
   const provider = request.provider ?? undefined;
@@ -65,10 +67,11 @@ export async function embedTexts(
     requireAll(embeddings, input);
     return embeddings;
   };
-  const { answer, route } = await attempt(router, wanted, ask);
+  const { answer, route, call } = await attempt({ router, watch }, wanted, ask);
   void route.settle('success');
   const prompt_tokens = answer.promptTokens ?? estimateInput(input);
   const usage = { prompt_tokens, completion_tokens: 0, total_tokens: prompt_tokens };
+  call.end({ usage, model: answer.model });
   await meter.record({ caller, model: route.model, surface, usage, refId });
   return { embeddings: answer, usage, backend: route.backend.name };
 }

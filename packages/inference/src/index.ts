@@ -48,3 +48,5 @@ export type {
 export { createVideoJobs, VIDEO_QUEUED_CHANNEL, type VideoJobs } from './video/video-jobs.ts';
 export { createVideoNotifications, type VideoNotifications } from './video/video-notifications.ts';
 export { createUnsettledUsage, type UnsettledUsage } from './unsettled-usage.ts';
+export { createUsageCounts, type UsageCounts } from './usage-counts.ts';
+export { createUpstreamWatch, type UpstreamCall, type UpstreamWatch } from './upstream-watch.ts';

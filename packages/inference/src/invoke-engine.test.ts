@@ -1,6 +1,7 @@
-import type { Cancel } from '@model-gateway/kernel';
+import { createMetrics, type Cancel } from '@model-gateway/kernel';
 import { UpstreamFailure, type Route } from '@model-gateway/router';
 import { invokeEngine } from './invoke-engine.ts';
+import { createUpstreamWatch } from './upstream-watch.ts';
 
 type Invoke = NonNullable<Route['backend']['invoke']>;
 
@@ -22,7 +23,9 @@ async function invoking(invoke: Invoke | undefined, timeoutMs = 1_000) {
   };
   const call = { model: 'm', method: 'sensor.ingest', params: { x: 1 } };
   const router = { choose: async () => route };
-  const answer = await invokeEngine(call, { router, timeoutMs }).catch((error: unknown) => error);
+  const watch = createUpstreamWatch({ metrics: createMetrics() });
+  const invoked = invokeEngine(call, { router, watch, timeoutMs });
+  const answer = await invoked.catch((error: unknown) => error);
   return { answer, settled };
 }
 

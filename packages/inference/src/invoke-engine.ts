@@ -1,6 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { createCanceller } from '@model-gateway/kernel';
 import { UpstreamFailure, type Router } from '@model-gateway/router';
+import type { UpstreamWatch } from './upstream-watch.ts';
 
 /** A method of the engine behind a model. */
 export interface EngineCall {
@@ -11,6 +12,7 @@ export interface EngineCall {
 
 interface InvokeDependencies {
   readonly router: Pick<Router, 'choose'>;
+  readonly watch: UpstreamWatch;
   readonly timeoutMs?: number;
 }
 
@@ -19,19 +21,24 @@ const INVOKE_TIMEOUT_MS = 30_000;
 /** Calls an engine and answers what it answered. Tried once: nobody knows what a call that failed has moved. */
 export async function invokeEngine(
   { model: requested, method, params }: EngineCall,
-  { router, timeoutMs = INVOKE_TIMEOUT_MS }: InvokeDependencies,
+  { router, watch, timeoutMs = INVOKE_TIMEOUT_MS }: InvokeDependencies,
 ): Promise<unknown> {
   const route = await router.choose(requested, { capability: 'invoke' });
   const { backend, model } = route;
+  const call = watch.begin('invoke', backend, model);
   const canceller = createCanceller();
   const { cancel } = canceller;
   const timer = setTimeout(() => canceller.abort(tooLate(timeoutMs)), timeoutMs);
   try {
-    if (backend.invoke === undefined) throw notInvocable(requested);
-    const answer = await backend.invoke(model, method, params, cancel);
+    const answer = await call.run(async () => {
+      if (backend.invoke === undefined) throw notInvocable(requested);
+      return backend.invoke(model, method, params, cancel);
+    });
+    call.end();
     void route.settle('success');
     return answer;
   } catch (error) {
+    call.fail(error);
     const isToBlame =
       error instanceof UpstreamFailure && (error.isBackendAtFault || cancel.aborted);
     await route.settle(isToBlame ? 'failure' : 'neutral');

@@ -1,8 +1,10 @@
 import type { PriceBook } from '@model-gateway/billing';
 import type { TokenUsage, UsageEvent } from '@model-gateway/contracts';
-import { newId, type Clock, type Journal, type Log } from '@model-gateway/kernel';
+import { newId, type Clock, type Journal, type Log, type Metrics } from '@model-gateway/kernel';
 import type { Caller } from './caller.ts';
 import type { UnsettledUsage } from './unsettled-usage.ts';
+import { createUsageCounts } from './usage-counts.ts';
+import { createUsageEventText } from './usage-event-text.ts';
 
 /** A served request, before it is priced. */
 export interface ServedRequest {
@@ -27,13 +29,16 @@ interface MeterDependencies {
   readonly prices: Pick<PriceBook, 'costOf'>;
   readonly unsettled: Pick<UnsettledUsage, 'note'>;
   readonly clock: Clock;
+  readonly metrics: Metrics;
   readonly log: Log;
 }
 
 const MODEL_CHARS_MAX = 128;
 
 export function createMeter(dependencies: MeterDependencies): Meter {
-  const { journal, prices, unsettled, clock, log } = dependencies;
+  const { journal, prices, unsettled, clock, metrics, log } = dependencies;
+  const count = createUsageCounts(metrics);
+  const textOf = createUsageEventText();
   return {
     async record({ caller, model, surface, usage, refId, cost }) {
       const event: UsageEvent = {
@@ -55,8 +60,9 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         created_at: new Date(clock.now()).toISOString(),
       };
       unsettled.note(event);
+      count(event);
       try {
-        await journal.append({ id: event.id, body: JSON.stringify(event) });
+        await journal.append({ id: event.id, body: textOf(event, caller) });
       } catch (error) {
         log.error({ error, usage_event: event }, 'a usage event could not be written down');
       }

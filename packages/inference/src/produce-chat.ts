@@ -6,7 +6,7 @@ import { cannotChat } from './complete-chat.ts';
 import { readDeltas, type ChatDelta } from './read-deltas.ts';
 import { wantedBy, type ReadyTurn } from './ready-turn.ts';
 import { settleStream, type SettledStream } from './settle-stream.ts';
-import { createStreamObserver, type StreamObserver } from './stream-observer.ts';
+import { createStreamObserver, outcomeOf, type StreamObserver } from './stream-observer.ts';
 import { upstreamBody } from './upstream-body.ts';
 
 /** How an answer ended that came to its end. */
@@ -53,7 +53,7 @@ export async function* produceChat(
   dependencies: ChatDependencies,
 ): AsyncGenerator<readonly ChatDelta[], ChatEnd> {
   const { full, signal } = turn;
-  const { router, requests, log } = dependencies;
+  const { requests, log } = dependencies;
   const ask = async ({ backend, model }: Route): Promise<Begun> => {
     if (backend.chatStream === undefined) throw cannotChat(backend.name);
     const stream = await backend.chatStream(upstreamBody(full, model), signal);
@@ -62,7 +62,8 @@ export async function* produceChat(
     return { observer, rest, first: await rest.next() };
   };
   const wanted = wantedBy(turn, requests);
-  const { answer, route } = await attempt(router, wanted, ask, accepted);
+  const { answer, route, call } = await attempt(dependencies, wanted, ask, accepted);
+  call.begun();
   const { observer, first, rest } = answer;
   let settled: SettledStream | undefined;
   const settle = async (isComplete: boolean): Promise<SettledStream> =>
@@ -76,14 +77,16 @@ export async function* produceChat(
     for await (const deltas of rest) yield deltas;
     void route.settle('success');
     const { usage = NO_USAGE, messageId } = await settle(true);
+    call.end(outcomeOf(observer, usage));
     const { finishReason = null, model = route.model } = observer;
     return { finishReason, usage, model, messageId };
   } catch (failure) {
-    await settleFailure(route, failure, signal);
+    await settleFailure({ route, call }, failure, signal);
     throw failure;
   } finally {
     // What was said of the backend and written down before stands.
     void route.settle('neutral');
     await settle(false);
+    call.leave();
   }
 }

@@ -69,7 +69,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   async function untilRecorded({ id, createdAt }: RecentUsage['last']): Promise<void> {
     const deadline = performance.now() + SETTLED_WITHIN_MS;
     while (performance.now() < deadline) {
-      if ((await truth.isRecorded(id, createdAt)) !== false) return;
+      if ((await truth.isRecorded(id, new Date(createdAt))) !== false) return;
       await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
     }
   }

@@ -1,7 +1,7 @@
 import type { Log } from '@model-gateway/kernel';
 import type { ChatChunk, UpstreamStream } from '@model-gateway/router';
 import { createParser } from 'eventsource-parser';
-import { brokenOff, CUT_OFF } from './broken-off.ts';
+import { brokenOff, brokenOffBy, CUT_OFF } from './broken-off.ts';
 import { contentOf, errorOf, firstDelta, toolCallsOf } from './chunk-fields.ts';
 import type { StreamObserver } from './stream-observer.ts';
 
@@ -41,12 +41,12 @@ async function* readEvents(
   for await (const part of bytes) {
     const { deltas, isDone, error } = readData(parser.feed(part), options);
     if (deltas.length > 0) yield deltas;
-    if (error !== undefined) throw brokenOff(error);
+    if (error !== undefined) throw brokenOffBy(error);
     if (isDone) return;
   }
   const { deltas, error } = readData(parser.rest(), options);
   if (deltas.length > 0) yield deltas;
-  if (error !== undefined) throw brokenOff(error);
+  if (error !== undefined) throw brokenOffBy(error);
   // Some upstreams leave out the end mark; without a finish either, the answer was cut off and must not look whole.
   if (!options.observer.isFinished) throw brokenOff(CUT_OFF);
 }
@@ -57,7 +57,7 @@ async function* readChunks(
 ): AsyncGenerator<readonly ChatDelta[]> {
   for await (const chunk of chunks) {
     const error = errorOf(chunk);
-    if (error !== undefined) throw brokenOff(error);
+    if (error !== undefined) throw brokenOffBy(error);
     const delta = deltaOf(chunk, observer);
     if (delta !== undefined) yield [delta];
   }

@@ -24,7 +24,20 @@ export function readyTurn(
   dependencies: ChatDependencies,
 ): ReadyTurn | Promise<ReadyTurn> {
   if (turn.conversationId === undefined && !dependencies.memory.isConfigured) {
-    return { ...turn, full: turn.request, memory: 'disabled', record: undefined };
+    // Field by field, because every request comes by here, and `...` costs it some microseconds.
+    const { caller, surface, request, conversationId, history, refId, signal } = turn;
+    return {
+      caller,
+      surface,
+      request,
+      conversationId,
+      history,
+      refId,
+      signal,
+      full: request,
+      memory: 'disabled',
+      record: undefined,
+    };
   }
   return assemble(turn, dependencies);
 }

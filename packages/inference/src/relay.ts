@@ -1,6 +1,6 @@
 import { describeError, type Log } from '@model-gateway/kernel';
 import type { ChatChunk, UpstreamStream } from '@model-gateway/router';
-import { brokenOff, CUT_OFF } from './broken-off.ts';
+import { brokenOff, brokenOffBy, CUT_OFF } from './broken-off.ts';
 import { createEventReader, type ChunkHead } from './event-reader.ts';
 import { createEventSplitter } from './event-splitter.ts';
 import { errorOf, isUsageOnly } from './chunk-fields.ts';
@@ -42,12 +42,12 @@ async function* relayEvents(
   for await (const chunk of bytes) {
     const { passed, isDone, error } = read(pushed(splitter, chunk));
     if (passed.length > 0) yield passed;
-    if (error !== undefined) throw brokenOff(error);
+    if (error !== undefined) throw brokenOffBy(error);
     if (isDone) return;
   }
   const { passed, error } = read(splitter.rest());
   if (passed.length > 0) yield passed;
-  if (error !== undefined) throw brokenOff(error);
+  if (error !== undefined) throw brokenOffBy(error);
   // Some upstreams leave out the end mark; without a finish either, the answer was cut off and must not look whole.
   if (!observer.isFinished) throw brokenOff(CUT_OFF);
 }
@@ -66,7 +66,7 @@ async function* relayChunks(
 ): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     const error = errorOf(chunk);
-    if (error !== undefined) throw brokenOff(error);
+    if (error !== undefined) throw brokenOffBy(error);
     observer.observe(chunk);
     if (passesUsage || !isUsageOnly(chunk)) yield Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
   }

@@ -1,14 +1,13 @@
 import type { RestErrorBody } from '@model-gateway/contracts';
 import { describeError, newId, type Clock } from '@model-gateway/kernel';
-import type { Route } from '@model-gateway/router';
-import { attempt, settleFailure } from './attempts.ts';
+import { attempt, settleFailure, type Asked } from './attempts.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import type { ChunkHead } from './event-reader.ts';
 import { wantedBy, type ReadyTurn } from './ready-turn.ts';
 import { relay } from './relay.ts';
 import { settleStream } from './settle-stream.ts';
-import { createStreamObserver, type StreamObserver } from './stream-observer.ts';
+import { createStreamObserver, outcomeOf, type StreamObserver } from './stream-observer.ts';
 import { upstreamBody } from './upstream-body.ts';
 
 /** A turn that is answered as it is generated. */
@@ -37,13 +36,13 @@ export async function streamChat(
   dependencies: StreamDependencies,
 ): Promise<StreamedChat> {
   const { full, signal } = turn;
-  const { router, requests, clock, log } = dependencies;
+  const { requests, clock, log } = dependencies;
   const passesUsage = asksForUsage(full['stream_options']);
   const keepsReply = turn.record !== undefined || turn.memory !== 'disabled';
   const parsesAll = keepsReply && full['n'] !== undefined;
   const wanted = wantedBy(turn, requests);
-  const { answer, route } = await attempt(
-    router,
+  const { answer, ...asked } = await attempt(
+    dependencies,
     wanted,
     async ({ backend, model }): Promise<Begun> => {
       if (backend.chatStream === undefined) throw cannotChat(backend.name);
@@ -54,13 +53,14 @@ export async function streamChat(
       return { observer, rest, first: await rest.next() };
     },
   );
-  return { backend: route.backend.name, events: deliver(answer, turn, route, dependencies) };
+  asked.call.begun();
+  return { backend: asked.route.backend.name, events: deliver(answer, turn, asked, dependencies) };
 }
 
 async function* deliver(
   { observer, first, rest }: Begun,
   turn: ReadyTurn,
-  route: Route,
+  { route, call }: Asked,
   dependencies: StreamDependencies,
 ): AsyncGenerator<Buffer> {
   let isComplete = false;
@@ -70,7 +70,7 @@ async function* deliver(
     isComplete = true;
     void route.settle('success');
   } catch (failure) {
-    await settleFailure(route, failure, turn.signal);
+    await settleFailure({ route, call }, failure, turn.signal);
     if (turn.signal.aborted) return;
     const { name } = route.backend;
     dependencies.log.warn({ backend: name, error: failure }, 'an answer broke off in mid-stream');
@@ -79,7 +79,10 @@ async function* deliver(
     // Also reached when the client is gone and nobody asks for more: what was streamed is settled all the same, and the
     // backend is not kept waiting for an outcome. What was said of it before stands.
     void route.settle('neutral');
-    await settleStream(turn, dependencies, { observer, model: route.model, isComplete });
+    const outcome = { observer, model: route.model, isComplete };
+    const { usage } = await settleStream(turn, dependencies, outcome);
+    if (isComplete) call.end(outcomeOf(observer, usage));
+    else call.leave();
   }
   yield DONE;
 }

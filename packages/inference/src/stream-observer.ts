@@ -9,6 +9,7 @@ import {
   usageOf,
 } from './chunk-fields.ts';
 import { createReplyCollector, type Reply } from './reply-collector.ts';
+import type { CallOutcome } from './upstream-watch.ts';
 
 /** What a stream has told so far: what it is billed by, and whether it came to its end. */
 export interface StreamObserver {
@@ -31,6 +32,16 @@ interface StreamObserverOptions {
   /** Whether the reply will be asked for. */
   readonly keepsReply: boolean;
 }
+
+/** What an observed stream came to, for whoever watches the call. */
+export const outcomeOf = (
+  { finishReason, model }: StreamObserver,
+  usage: TokenUsage | undefined,
+): CallOutcome => ({
+  usage,
+  model,
+  ...(finishReason === undefined ? {} : { finishReasons: [finishReason] }),
+});
 
 const NO_REPLY: Reply = { content: '', toolCalls: [] };
 

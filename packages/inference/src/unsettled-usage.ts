@@ -6,7 +6,7 @@ export interface RecentUsage {
   readonly costUsd: number;
   readonly tokens: number;
   /** The newest of it. */
-  readonly last: { readonly id: string; readonly createdAt: Date };
+  readonly last: { readonly id: string; readonly createdAt: string };
 }
 
 /**
@@ -57,7 +57,7 @@ export function createUnsettledUsage(clock: Clock): UnsettledUsage {
   return {
     note(event) {
       const span = currentSpan();
-      const last = { id: event.id, createdAt: new Date(event.created_at) };
+      const last = { id: event.id, createdAt: event.created_at };
       const costUsd = event.cost ?? 0;
       const tally = tallies.get(event.user_id);
       if (tally === undefined) {

@@ -27,20 +27,26 @@ const PLACED_FIELDS = new Set(['model', 'messages', ...FIRST_FIELDS, ...LAST_FIE
  */
 export function upstreamBody(request: ChatRequest, model: string): UpstreamChat {
   const given = givenFields(request);
-  const body: Record<string, unknown> = { messages: request.messages };
-  const place = (name: string): void => {
-    if (Object.hasOwn(given, name)) body[name] = given[name];
-  };
-  FIRST_FIELDS.forEach(place);
+  const body: Record<string, unknown> & UpstreamChat = { model, messages: request.messages };
+  place(FIRST_FIELDS, given, body);
   const others = Object.keys(given).filter((name) => !PLACED_FIELDS.has(name));
-  others.toSorted().forEach(place);
-  LAST_FIELDS.forEach(place);
-  return { model, ...body };
+  place(others.length < 2 ? others : others.toSorted(), given, body);
+  place(LAST_FIELDS, given, body);
+  return body;
+}
+
+function place(
+  names: readonly string[],
+  given: Readonly<Record<string, unknown>>,
+  body: Record<string, unknown>,
+): void {
+  for (const name of names) if (Object.hasOwn(given, name)) body[name] = given[name];
 }
 
 function givenFields(request: ChatRequest): Readonly<Record<string, unknown>> {
   const given: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(request)) {
+  for (const name of Object.keys(request)) {
+    const value = request[name];
     if (!OWN_FIELDS.has(name) && value !== null && value !== undefined) given[name] = value;
   }
   const extra: unknown = request['extra'];

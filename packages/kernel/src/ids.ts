@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 
 /** A new random UUID. */
 export const newId = (): string => randomUUID();
@@ -7,7 +7,7 @@ export const newId = (): string => randomUUID();
 export const randomToken = (bytes = 16): string => randomBytes(bytes).toString('base64url');
 
 /** SHA-256 as lower-case hex: how secrets of high entropy are stored and looked up. */
-export const sha256Hex = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const sha256Hex = (text: string): string => hash('sha256', text, 'hex');
 
 /** Compares two secrets in a time that does not depend on where they differ, nor on their lengths. */
 export function constantTimeEqual(left: string, right: string): boolean {

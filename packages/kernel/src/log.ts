@@ -1,5 +1,6 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { redact, redactText } from './redact.ts';
+import { createRequestLines, type RequestLine, type RequestLines } from './request-lines.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -11,6 +12,10 @@ export interface Log {
   error(fields: Fields, message: string): void;
   fatal(fields: Fields, message: string): void;
   child(bindings: Fields): Log;
+  /** One line for a request that has been answered; cheap enough for every one of them. */
+  request(line: RequestLine): void;
+  /** Writes the request lines that still wait. */
+  flush(): void;
 }
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -25,6 +30,7 @@ interface LogOptions {
 
 /** The log of one process: a JSON object a line. */
 export function createLog({ level, app, destination }: LogOptions): Log {
+  const stream = destination ?? pino.destination({ dest: 1, sync: true });
   const logger = pino(
     {
       level,
@@ -32,17 +38,18 @@ export function createLog({ level, app, destination }: LogOptions): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    destination ?? pino.destination({ dest: 1, sync: true }),
+    stream,
   );
-  return wrap(logger);
+  return wrap(logger, createRequestLines({ app, write: (lines) => stream.write(lines) }));
 }
 
 /** A log that nobody reads. */
 export const silentLog: Log = createLog({ level: 'silent', app: 'silent' });
 
-function wrap(logger: Logger): Log {
+function wrap(logger: Logger, requests: RequestLines): Log {
   const write = (level: Exclude<LogLevel, 'silent'>) => (fields: Fields, message: string) => {
     if (!logger.isLevelEnabled(level)) return;
+    requests.flush();
     logger[level](redact(fields), redactText(message));
   };
   return {
@@ -51,6 +58,11 @@ function wrap(logger: Logger): Log {
     warn: write('warn'),
     error: write('error'),
     fatal: write('fatal'),
-    child: (bindings) => wrap(logger.child(redact(bindings) as Record<string, unknown>)),
+    child: (bindings) => wrap(logger.child(redact(bindings) as Record<string, unknown>), requests),
+    request(line) {
+      const level = line.isProbe ? 'debug' : 'info';
+      if (logger.isLevelEnabled(level)) requests.add(level, line);
+    },
+    flush: () => requests.flush(),
   };
 }

@@ -1,11 +1,12 @@
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import {
-  collectDefaultMetrics,
-  Counter,
-  Gauge,
-  Histogram,
-  Registry,
-  type MetricConfiguration,
-} from 'prom-client';
+  createCounterFamily,
+  createHistogramFamily,
+  type CounterSeries,
+  type ExposedFamily,
+  type HistogramSeries,
+  type MetricFamily,
+} from './metric-families.ts';
 
 interface MetricOptions<Label extends string> {
   readonly name: string;
@@ -28,9 +29,13 @@ interface HistogramOptions<Label extends string> extends MetricOptions<Label> {
  * process share their metrics too.
  */
 export interface Metrics {
-  counter<Label extends string = never>(options: MetricOptions<Label>): Counter<Label>;
+  counter<Label extends string = never>(
+    options: MetricOptions<Label>,
+  ): MetricFamily<CounterSeries, Label>;
   gauge<Label extends string = never>(options: GaugeOptions<Label>): Gauge<Label>;
-  histogram<Label extends string = never>(options: HistogramOptions<Label>): Histogram<Label>;
+  histogram<Label extends string = never>(
+    options: HistogramOptions<Label>,
+  ): MetricFamily<HistogramSeries, Label>;
   readonly contentType: string;
   /** The text that a scrape answers. */
   expose(): Promise<string>;
@@ -38,42 +43,46 @@ export interface Metrics {
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
+  // Counters and histograms are our own: theirs look a series up by its label values each time that they count.
+  const families = new Map<string, ExposedFamily>();
   collectDefaultMetrics({ register: registry });
 
-  function once<Metric>(name: string, make: () => Metric): Metric {
-    const existing = registry.getSingleMetric(name);
-    // The name was given to the same kind of metric before; prom-client has no typed look-up.
-    return existing === undefined ? make() : (existing as Metric);
-  }
-
-  function base<Label extends string>(options: MetricOptions<Label>): MetricConfiguration<Label> {
-    return {
-      name: options.name,
-      help: options.help,
-      labelNames: [...(options.labels ?? [])],
-      registers: [registry],
-    };
+  function once<Family extends ExposedFamily>(name: string, make: () => Family): Family {
+    const existing = families.get(name);
+    // The name was given to the same kind of metric before.
+    if (existing !== undefined) return existing as Family;
+    const made = make();
+    families.set(name, made);
+    return made;
   }
 
   return {
-    counter: (options) => once(options.name, () => new Counter(base(options))),
-    gauge: (options) =>
-      once(options.name, () => {
-        const { collect } = options;
-        return new Gauge({
-          ...base(options),
-          ...(collect === undefined
-            ? {}
-            : {
-                collect() {
-                  return collect(this);
-                },
-              }),
-        });
-      }),
-    histogram: (options) =>
-      once(options.name, () => new Histogram({ ...base(options), buckets: [...options.buckets] })),
+    counter: ({ name, help, labels = [] }) =>
+      once(name, () => createCounterFamily({ name, help, labels })),
+    histogram: ({ name, help, labels = [], buckets }) =>
+      once(name, () => createHistogramFamily({ name, help, labels }, buckets)),
+    gauge<Label extends string>({ name, help, labels = [], collect }: GaugeOptions<Label>) {
+      const existing = registry.getSingleMetric(name);
+      // The registry has no typed look-up.
+      if (existing !== undefined) return existing as Gauge<Label>;
+      return new Gauge<Label>({
+        name,
+        help,
+        labelNames: [...labels],
+        registers: [registry],
+        ...(collect === undefined
+          ? {}
+          : {
+              collect() {
+                return collect(this);
+              },
+            }),
+      });
+    },
     contentType: registry.contentType,
-    expose: () => registry.metrics(),
+    async expose() {
+      const gauges = await registry.metrics();
+      return [gauges, ...[...families.values()].map((family) => family.expose())].join('\n');
+    },
   };
 }

@@ -78,11 +78,16 @@ export function redact(value: unknown, depth = 0): unknown {
 
 function redactError(error: Error, depth: number): Record<string, unknown> {
   const code: unknown = 'code' in error ? error.code : undefined;
+  // An error whose message is for its caller alone says what logs are to show.
+  const loggedAs: unknown = 'loggedAs' in error ? error.loggedAs : undefined;
+  const shown = typeof loggedAs === 'string' ? loggedAs : error.message;
   return {
     type: error.name,
-    message: redactText(error.message),
+    message: redactText(shown),
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
-    ...(error.stack === undefined ? {} : { stack: redactText(error.stack) }),
+    ...(error.stack === undefined
+      ? {}
+      : { stack: redactText(error.stack.replace(error.message, () => shown)) }),
     ...(error.cause === undefined ? {} : { cause: redact(error.cause, depth + 1) }),
   };
 }

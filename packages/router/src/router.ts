@@ -136,10 +136,14 @@ export function createRouter(dependencies: RouterDependencies): Router {
 
   return {
     choose: (model, options = {}) =>
+      // Field by field: laying one object over another costs more than the choice itself.
       chooser.choose({
         requested: model,
         model: options.resolved ?? aliases.resolve(model),
-        ...options,
+        capability: options.capability,
+        provider: options.provider,
+        conversationId: options.conversationId,
+        exclude: options.exclude,
       }),
     canServe: (model, options = {}) =>
       isServed(list.all(), { requested: model, model: aliases.resolve(model), ...options }),

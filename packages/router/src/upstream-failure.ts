@@ -10,6 +10,10 @@ interface UpstreamFailureOptions {
   readonly hadNoEffect?: boolean;
   /** Whether there was an answer with a good status, but not one that can be understood. */
   readonly wasUnreadable?: boolean;
+  /** What the upstream's answer said, where there was one. */
+  readonly status?: number | undefined;
+  /** What logs say instead, where the message quotes the upstream: it may in turn quote what a person wrote. */
+  readonly loggedAs?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -18,6 +22,8 @@ export class UpstreamFailure extends ServiceError {
   readonly isBackendAtFault: boolean;
   readonly hadNoEffect: boolean;
   readonly wasUnreadable: boolean;
+  readonly status: number | undefined;
+  readonly loggedAs: string | undefined;
 
   constructor(message: string, options: UpstreamFailureOptions) {
     const { cause } = options;
@@ -25,5 +31,7 @@ export class UpstreamFailure extends ServiceError {
     this.isBackendAtFault = options.isBackendAtFault;
     this.hadNoEffect = options.hadNoEffect ?? false;
     this.wasUnreadable = options.wasUnreadable ?? false;
+    this.status = options.status;
+    this.loggedAs = options.loggedAs;
   }
 }

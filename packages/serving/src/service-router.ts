@@ -11,12 +11,13 @@ import {
   type BackendBuilder,
   type Router,
 } from '@model-gateway/router';
+import { exposeBackends } from './expose-backends.ts';
 import type { RoutingConfig } from './serving-settings.ts';
 
 /** The router of this process, on the stores that it shares with the other replicas. */
 export function createServiceRouter(
   config: RoutingConfig,
-  { database, bus, clock, log, agentTunnelKey }: AppContext,
+  { database, bus, clock, log, metrics, tracing, agentTunnelKey }: AppContext,
   unlisted: readonly BackendConfig[] = [],
 ): Router & Part {
   const builder = createBackendFactory({
@@ -27,6 +28,7 @@ export function createServiceRouter(
     },
     bridgeUrl: config.bridgeUrl,
     clock,
+    tracing,
     log,
     onMoved: (name) => void router.probe(name),
   });
@@ -48,6 +50,7 @@ export function createServiceRouter(
       breakerOpenMs: config.breakerOpenSecs * SECOND_MS,
     },
   });
+  exposeBackends(router, metrics);
   const { channels, entries, circuits } = bus;
   const agentWatch = createAgentWatch({
     connections: database.agentConnections,

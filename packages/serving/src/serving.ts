@@ -5,12 +5,14 @@ import {
   createQuotas,
   createRequestCounter,
   createUnsettledUsage,
+  createUpstreamWatch,
   createVideoJobs,
   createVideoNotifications,
   type Memory,
   type Meter,
   type Quotas,
   type RequestCounter,
+  type UpstreamWatch,
   type VideoJobs,
 } from '@model-gateway/inference';
 import type { Part } from '@model-gateway/kernel';
@@ -22,6 +24,7 @@ import type { ServingConfig } from './serving-settings.ts';
 /** What a process needs to serve models, whichever surface asks. */
 export interface Serving extends Part {
   readonly router: Router;
+  readonly watch: UpstreamWatch;
   readonly prices: PriceBook;
   readonly quotas: Quotas;
   readonly meter: Meter;
@@ -40,7 +43,7 @@ export function createServing(
   context: AppContext,
   { unlisted = [] }: ServingOptions = {},
 ): Serving {
-  const { database, bus, clock, log } = context;
+  const { database, bus, clock, log, metrics, tracing } = context;
   const router = createServiceRouter(config, context, unlisted);
   const prices = createPriceBook({
     store: database.prices,
@@ -55,6 +58,7 @@ export function createServing(
     name: 'serving',
     router,
     prices,
+    watch: createUpstreamWatch({ metrics, tracing }),
     requests,
     memory,
     videoJobs: createVideoJobs({
@@ -66,7 +70,7 @@ export function createServing(
       entries: bus.entries,
       log,
     }),
-    meter: createMeter({ journal: bus.journal, prices, unsettled, clock, log }),
+    meter: createMeter({ journal: bus.journal, prices, unsettled, clock, metrics, log }),
     quotas: createQuotas({
       store: bus.admission,
       facts: database.billingFacts,

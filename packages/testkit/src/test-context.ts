@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createBus } from '@model-gateway/bus';
 import { createDatabase } from '@model-gateway/db';
-import type { AppContext } from '@model-gateway/host';
+import { exposeStores, type AppContext } from '@model-gateway/host';
 import { listen, type ServerApp } from '@model-gateway/http';
 import { createMetrics, randomToken, silentLog, systemClock } from '@model-gateway/kernel';
 import { testRedisUrl } from './config.ts';
@@ -36,6 +36,8 @@ export async function createTestContext(): Promise<TestContext> {
     log: silentLog,
   });
   await bus.start();
+  const metrics = createMetrics();
+  exposeStores({ database, bus }, metrics);
   const closers: (() => Promise<void>)[] = [
     () => testDatabase.drop(),
     () => rm(dataDir, { recursive: true, force: true }),
@@ -45,7 +47,7 @@ export async function createTestContext(): Promise<TestContext> {
   return {
     context: {
       log: silentLog,
-      metrics: createMetrics(),
+      metrics,
       clock: systemClock,
       database,
       bus,
@@ -56,7 +58,13 @@ export async function createTestContext(): Promise<TestContext> {
     async serve(app) {
       await app.start();
       closers.push(() => app.stop());
-      const server = await listen({ app, host: '127.0.0.1', port: 0, log: silentLog });
+      const server = await listen({
+        app,
+        host: '127.0.0.1',
+        port: 0,
+        log: silentLog,
+        metrics,
+      });
       closers.push(() => server.drain());
       return `http://127.0.0.1:${server.port}`;
     },

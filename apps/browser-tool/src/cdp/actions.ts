@@ -75,14 +75,19 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
       const ready = await elements.ready(page, target, options, call);
       const mark = markPage(page);
       await enterText(page, ready, { target, text, clear, slowly }, call);
-      const value = await agent
+      const reading = agent
         .call(page, ready.frameId, 'read', { ref: ready.element.ref }, call)
         .catch((error: unknown) => {
           ifGone(error);
           return '';
         });
-      if (submit) await pressKey(page, parseKeyPress('Enter')).catch(ifGone);
-      const outcome = await finish(page, mark, call, submit ? undefined : TYPE_NAVIGATION_START_MS);
+      if (submit) {
+        // The field may go with its page.
+        await reading;
+        await pressKey(page, parseKeyPress('Enter')).catch(ifGone);
+      }
+      const start = submit ? undefined : TYPE_NAVIGATION_START_MS;
+      const [value, outcome] = await Promise.all([reading, finish(page, mark, call, start)]);
       return { target: ready.element, value, ...outcome };
     },
 

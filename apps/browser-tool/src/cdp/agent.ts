@@ -32,7 +32,7 @@ export interface Agent {
   handle(page: Page, frameId: string, ref: string, call: Call): Promise<string | undefined>;
   /** Where a point of a frame is in its parent, and what covers it there. */
   throughFrame(page: Page, frame: Frame, point: ReadyPoint, call: Call): Promise<FramePoint>;
-  /** The ref of the element that a frame is shown in. */
+  /** The ref of the element that a frame is shown in; empty where nobody was told of that element. */
   ownerRef(page: Page, frame: Frame, call: Call): Promise<string>;
 }
 
@@ -174,7 +174,7 @@ export function createAgent(refs: RefBook): Agent {
       return answer;
     },
     ownerRef: (page, frame, call) =>
-      onOwner<string>(page, frame, `function () { return ${AGENT_NAME}.refOf(this) }`, call),
+      onOwner<string>(page, frame, `function () { return ${AGENT_NAME}.issuedRefOf(this) }`, call),
   };
 }
 

@@ -21,6 +21,7 @@ export interface Browser {
 
 const PAGES_ALONE = [{ type: 'page' }, { exclude: true }];
 const FIRST_PAGE_TIMEOUT_MS = 10_000;
+const DOWNLOADS_MAX = 100;
 
 /** Takes charge of a browser that just started. */
 export async function createBrowser(
@@ -91,7 +92,9 @@ export async function createBrowser(
         break;
       case 'Browser.downloadWillBegin': {
         const { url, suggestedFilename } = event.params;
-        owner.notes().downloads.push({ url, filename: suggestedFilename, action: 'denied' });
+        const { downloads } = owner.notes();
+        if (downloads.length < DOWNLOADS_MAX)
+          downloads.push({ url, filename: suggestedFilename, action: 'denied' });
         active?.changes.emit();
         break;
       }

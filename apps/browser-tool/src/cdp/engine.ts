@@ -1,3 +1,4 @@
+import { describeError } from '@model-gateway/kernel';
 import type {
   BrowserEngine,
   Call,
@@ -44,6 +45,7 @@ export async function launchCdpEngine(
     libraryFolder: resolved.libraryFolder,
     viewport,
     proxyServer: proxy === undefined ? undefined : proxyServer(proxy),
+    allowedOrigins: context.allowedOrigins,
     signal,
     log,
   });
@@ -61,18 +63,33 @@ export async function launchCdpEngine(
 }
 
 /** Shows the page that the browser starts with; one that cannot be opened is no reason to have no browser. */
-async function openStart(browser: Browser, { startUrl, log }: EngineContext): Promise<void> {
+async function openStart(
+  browser: Browser,
+  { startUrl, log, signal }: EngineContext,
+): Promise<void> {
   if (startUrl === 'about:blank') return;
   const page = await browser.activePage();
-  const opening = page.send('Page.navigate', { url: startUrl }).then(
-    ({ errorText }) => errorText,
-    (error: unknown) => String(error),
+  const { loading, changes } = page;
+  const { shown } = loading;
+  let problem: string | undefined;
+  const told = (text: string | undefined): void => {
+    problem = text;
+    changes.emit();
+  };
+  page.send('Page.navigate', { url: startUrl }).then(
+    ({ errorText }) => told(errorText),
+    (error: unknown) => told(describeError(error)),
   );
-  const late = new Promise<string>((resolve) =>
-    setTimeout(() => resolve('late'), START_PAGE_MS).unref(),
+  // The browser answers before it shows the document, and a command that came then would take the document's place.
+  const isThere = await changes.until(
+    () =>
+      problem !== undefined ||
+      page.isGone ||
+      (loading.shown > shown && !loading.isUnderWay && loading.reached('DOMContentLoaded')),
+    { timeoutMs: START_PAGE_MS, signal },
   );
-  const problem = await Promise.race([opening, late]);
-  if (problem !== undefined) log.warn({ url: startUrl, problem }, 'the start page was not opened');
+  if (isThere && problem === undefined) return;
+  log.warn({ url: startUrl, problem: problem ?? 'late' }, 'the start page was not opened');
 }
 
 interface Parts {
@@ -142,8 +159,9 @@ function createCdpEngine(
         { attached: count > 0, visible: visible > 0, hidden: visible === 0, detached: count === 0 }[
           state
         ];
-      const pause = WAIT_PAUSES_MS[attempt] ?? WAIT_PAUSE_MS;
-      if (found || performance.now() + pause > deadline) return { found, count };
+      const rest = deadline - performance.now();
+      if (found || rest <= 0) return { found, count };
+      const pause = Math.min(WAIT_PAUSES_MS[attempt] ?? WAIT_PAUSE_MS, rest);
       await page.changes.until(() => page.isGone, { timeoutMs: pause, signal: call.signal });
     }
   }

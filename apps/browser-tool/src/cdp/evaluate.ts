@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Protocol } from 'devtools-protocol';
 import type { Call, EvaluateOutcome, EvaluateRequest } from '../engine.ts';
 import { jsonForm, type JsonForm } from '../page-scripts/json-value.ts';
@@ -11,6 +12,8 @@ import type { Page } from './page.ts';
 const DEPTH_MAX = 20;
 // The longest that a timer can wait.
 const NEVER_MS = 2 ** 31 - 1;
+const MOVE_TIMEOUT_MS = 2_000;
+const END_TIMEOUT_MS = 1_000;
 const RESULT_BYTES_MAX = 1024 * 1024;
 
 type RemoteAnswer = Pick<Protocol.Runtime.EvaluateResponse, 'result' | 'exceptionDetails'>;
@@ -37,13 +40,17 @@ export async function evaluate(
   };
   const over = new AbortController();
   const signal = AbortSignal.any([call.signal, over.signal]);
-  const hindrances = [late(page, timeoutMs, signal), whenMoved(page, signal)];
+  const document = documentOf(page, frameId);
+  const hasMoved = (): boolean => page.isGone || documentOf(page, frameId) !== document;
+  const hindrances = [late(page, timeoutMs, signal), whenMoved(page, frameId, hasMoved, signal)];
   for (const hindrance of hindrances) hindrance.catch(() => undefined);
   try {
     return await Promise.race([run(), ...hindrances]);
   } catch (error) {
     if (!isDocumentGone(error)) throw error;
-    throw movedError(page);
+    // The old document goes before the new one is told of.
+    await page.changes.until(hasMoved, { timeoutMs: MOVE_TIMEOUT_MS, signal: call.signal });
+    throw movedError(page, frameId);
   } finally {
     over.abort();
   }
@@ -89,7 +96,9 @@ async function runSource(
       ...(element === undefined ? [] : [{ objectId: element }]),
       ...args.map(argument),
     ];
-    const declaration = looksLikeFunction(source) ? source : `(element) => (${source}\n)`;
+    const declaration = looksLikeFunction(source)
+      ? `${source.replace(/[\s;]+$/, '')}\n`
+      : `(element) => (${source}\n)`;
     return page.send(
       'Runtime.callFunctionOn',
       {
@@ -141,7 +150,8 @@ async function outcomeOf(
   if (unserializableValue !== undefined)
     return { result: unserializableValue, type, truncated: false };
   if (type === 'undefined') return { result: null, type, truncated: false };
-  if (type === 'function') return { result: description ?? '[Function]', type, truncated: false };
+  if (type === 'function' || type === 'symbol')
+    return { result: description ?? `[${type}]`, type, truncated: false };
   if (objectId === undefined) {
     checkSize(typeof value === 'string' ? value.length : 0);
     return { result: value ?? null, type: subtype === 'null' ? 'null' : type, truncated: false };
@@ -200,13 +210,16 @@ function evaluationError(details: Protocol.Runtime.ExceptionDetails): ToolError 
 
 function shownThrown(exception: Protocol.Runtime.RemoteObject | undefined, first: string): string {
   if (exception?.value !== undefined) return String(exception.value);
+  if (exception?.type === 'undefined') return 'undefined';
   return exception?.unserializableValue ?? first;
 }
 
 /** After the deadline: ends what still runs, so that the page answers again. */
 async function late(page: Page, timeoutMs: number, signal: AbortSignal): Promise<never> {
   await page.changes.until(() => false, { timeoutMs, signal });
-  await page.send('Runtime.terminateExecution').catch(() => undefined);
+  const ended = page.send('Runtime.terminateExecution').catch(() => undefined);
+  // A script that opens one dialog after the other may not be ended at all.
+  await Promise.race([ended, sleep(END_TIMEOUT_MS, undefined, { ref: false })]);
   throw new ToolError('TIMEOUT', `The script did not finish within ${timeoutMs} ms.`, {
     hint: 'Raise timeoutMs, or let it do less.',
     details: { timeout_ms: timeoutMs },
@@ -214,15 +227,23 @@ async function late(page: Page, timeoutMs: number, signal: AbortSignal): Promise
 }
 
 /** Fails when the page moves on under the script, whose promise nobody would settle any more. */
-async function whenMoved(page: Page, signal: AbortSignal): Promise<never> {
-  const { loaderId } = page.loading;
-  const hasMoved = (): boolean => page.loading.loaderId !== loaderId || page.isGone;
+async function whenMoved(
+  page: Page,
+  frameId: string,
+  hasMoved: () => boolean,
+  signal: AbortSignal,
+): Promise<never> {
   await page.changes.until(hasMoved, { timeoutMs: NEVER_MS, signal });
-  throw movedError(page);
+  throw movedError(page, frameId);
 }
 
-function movedError(page: Page): ToolError {
-  const now = shownUrl(page.main);
+/** Another one for every document that a frame shows; undefined once the frame is gone. */
+function documentOf(page: Page, frameId: string): string | undefined {
+  return page.frames.find(frameId)?.loaderId;
+}
+
+function movedError(page: Page, frameId: string): ToolError {
+  const now = shownUrl(page.frames.find(frameId) ?? page.main);
   return new ToolError('EVALUATION_FAILED', `The page went to ${now} before the script finished.`, {
     hint: 'Call again on the new page, or do not await what navigates.',
     details: {

@@ -4,6 +4,8 @@ interface FlagOptions {
   readonly sandbox: boolean;
   readonly viewport: Viewport;
   readonly proxyServer: string | undefined;
+  /** Empty for all. */
+  readonly allowedOrigins: readonly string[];
 }
 
 const FEATURES_OFF = [
@@ -17,7 +19,12 @@ const FEATURES_OFF = [
 ].join(',');
 
 /** How Chromium is started: without a window, without traffic of its own, and so that it ends with us. */
-export function chromiumFlags({ sandbox, viewport, proxyServer }: FlagOptions): readonly string[] {
+export function chromiumFlags({
+  sandbox,
+  viewport,
+  proxyServer,
+  allowedOrigins,
+}: FlagOptions): readonly string[] {
   return [
     '--headless',
     // Both: the browser ends when our end of the pipe closes, and commands go through the port.
@@ -55,5 +62,14 @@ export function chromiumFlags({ sandbox, viewport, proxyServer }: FlagOptions): 
     ...(proxyServer === undefined
       ? []
       : [`--proxy-server=${proxyServer}`, '--proxy-bypass-list=<-loopback>']),
+    ...(allowedOrigins.length === 0 ? [] : [hostRules(allowedOrigins, proxyServer)]),
   ];
+}
+
+/** WebSockets and the requests of shared and service workers pass by our rules: for them, other hosts do not exist. */
+function hostRules(allowedOrigins: readonly string[], proxyServer: string | undefined): string {
+  const urls = [...allowedOrigins, ...(proxyServer === undefined ? [] : [proxyServer])];
+  const hosts = new Set(urls.map((url) => new URL(url).hostname));
+  const exceptions = [...hosts].map((host) => `EXCLUDE ${host}`);
+  return `--host-resolver-rules=${['MAP * ~NOTFOUND', ...exceptions].join(', ')}`;
 }

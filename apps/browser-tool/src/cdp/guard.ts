@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
 // It reads process groups from us until we are gone, for whatever reason: then it ends the last of them and removes the profile,
-// again if a process was just writing into it. A line that says "done" tells it that all of this has happened already.
+// again if a process was just writing into it. A browser whose group we had no time to tell ends by itself, a little later. A
+// line that says "done" tells it that all of this has happened already.
 const SCRIPT = `
 profile=$1
 group=
@@ -10,9 +11,12 @@ while read -r word; do
   [ "$word" = done ] && exit 0
   group=$word
 done
-[ -n "$group" ] && kill -KILL -- "-$group" 2>/dev/null
+pauses='0.1 0.3'
+if [ -n "$group" ]; then kill -s KILL -- "-$group" 2>/dev/null
+else pauses="$pauses 1 2 4"
+fi
 rm -rf -- "$profile"
-for pause in 0.1 0.3; do
+for pause in $pauses; do
   sleep $pause
   [ -e "$profile" ] && rm -rf -- "$profile"
 done
@@ -28,8 +32,8 @@ export interface Guard {
   done(): void;
 }
 
-/** Starts the guard of a profile. Where there is no shell, the next start cleans up instead. */
-export function startGuard(profile: string, group?: number): Guard {
+/** Starts the guard of a profile that is yet to be made. Where there is no shell, the next start cleans up instead. */
+export function startGuard(profile: string): Guard {
   const nothing = (): void => undefined;
   if (process.platform === 'win32' || !existsSync(SHELL)) return { watch: nothing, done: nothing };
   const child = spawn(SHELL, ['-c', SCRIPT, 'guard', profile], {
@@ -41,10 +45,8 @@ export function startGuard(profile: string, group?: number): Guard {
   child.on('error', nothing);
   child.stdin.on('error', nothing);
   child.unref();
-  const guard: Guard = {
+  return {
     watch: (leader) => void child.stdin.write(`${leader}\n`),
     done: () => void child.stdin.end('done\n'),
   };
-  if (group !== undefined) guard.watch(group);
-  return guard;
 }

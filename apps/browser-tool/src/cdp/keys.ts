@@ -157,7 +157,9 @@ const capitalized = (text: string): string =>
 function invalidKey(chord: string, part: string): ToolError {
   return new ToolError(
     'INVALID_KEY',
-    `${JSON.stringify(part)} in ${JSON.stringify(chord)} is no key.`,
+    part === chord
+      ? `${JSON.stringify(chord)} is no key.`
+      : `${JSON.stringify(part)} in ${JSON.stringify(chord)} is no key.`,
     {
       hint: 'Use a character, a name such as Enter, Escape, Tab, ArrowDown, PageUp or F5, or a chord such as Control+A.',
       details: { key: chord },

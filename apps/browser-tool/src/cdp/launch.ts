@@ -10,7 +10,7 @@ import type { Viewport } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
 import { chromiumFlags } from './flags.ts';
 import { startGuard, type Guard } from './guard.ts';
-import { createProfile, removeProfile } from './profile.ts';
+import { createProfile, newProfilePath, removeProfile } from './profile.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 10;
@@ -23,6 +23,7 @@ interface LaunchOptions {
   readonly libraryFolder: string | undefined;
   readonly viewport: Viewport;
   readonly proxyServer: string | undefined;
+  readonly allowedOrigins: readonly string[];
   readonly signal: AbortSignal;
   readonly log: Log;
 }
@@ -53,8 +54,9 @@ export async function launchChromium(options: LaunchOptions): Promise<RunningChr
 }
 
 async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningChromium> {
-  const profile = await createProfile();
+  const profile = newProfilePath();
   const guard = startGuard(profile);
+  await createProfile(profile);
   const child = await spawnChromium(options, profile, sandbox, guard);
   const { pid } = child;
   if (pid === undefined) {
@@ -85,7 +87,7 @@ async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningC
 }
 
 async function spawnChromium(
-  { executable, libraryFolder, viewport, proxyServer }: LaunchOptions,
+  { executable, libraryFolder, viewport, proxyServer, allowedOrigins }: LaunchOptions,
   profile: string,
   sandbox: boolean,
   guard: Guard,
@@ -94,7 +96,7 @@ async function spawnChromium(
   const launcher = new Launcher(
     {
       chromePath: executable,
-      chromeFlags: [...chromiumFlags({ sandbox, viewport, proxyServer })],
+      chromeFlags: [...chromiumFlags({ sandbox, viewport, proxyServer, allowedOrigins })],
       ignoreDefaultFlags: true,
       userDataDir: profile,
       startingUrl: 'about:blank',

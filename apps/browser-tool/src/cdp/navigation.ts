@@ -227,6 +227,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'net::ERR_CONNECTION_RESET': 'the connection was reset',
   'net::ERR_CONNECTION_TIMED_OUT': 'the connection timed out',
   'net::ERR_EMPTY_RESPONSE': 'the server sent nothing',
+  'net::ERR_INVALID_AUTH_CREDENTIALS': 'the server asks for a name and password',
   'net::ERR_INTERNET_DISCONNECTED': 'there is no network',
   'net::ERR_NAME_NOT_RESOLVED': 'there is no such host',
   'net::ERR_PROXY_CONNECTION_FAILED': 'the proxy could not be reached',

@@ -60,6 +60,7 @@ export interface Page {
 }
 
 const POST_DATA_BYTES_MAX = 64 * 1024;
+const DIALOGS_MAX = 100;
 
 /** Takes charge of a tab that the browser just attached us to. */
 export function createPage(
@@ -224,7 +225,9 @@ export function createPage(
       message,
       action: accept ? 'accepted' : 'dismissed',
     };
-    owner.notes().dialogs.push(report);
+    const { dialogs } = owner.notes();
+    // A page may open them without end while nobody asks.
+    if (dialogs.length < DIALOGS_MAX) dialogs.push(report);
     owner.captures.events.publish('dialog', report);
     const text = promptText ?? defaultPrompt;
     void connection

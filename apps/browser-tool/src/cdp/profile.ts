@@ -1,20 +1,26 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorCode, type Log } from '@model-gateway/kernel';
 
 const PREFIX = 'browser-tool-profile-';
 const OWNER_FILE = 'owner.pid';
+const NAME_BYTES = 8;
 // Between making a folder and writing its owner down.
 const UNOWNED_GRACE_MS = 60_000;
 const REMOVE_RETRIES = 20;
 const REMOVE_RETRY_MS = 50;
 
+/** Where a new profile will be. */
+export function newProfilePath(): string {
+  return join(tmpdir(), `${PREFIX}${randomBytes(NAME_BYTES).toString('hex')}`);
+}
+
 /** Makes an empty profile folder that is marked as ours. */
-export async function createProfile(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), PREFIX));
+export async function createProfile(folder: string): Promise<void> {
+  await mkdir(folder, { mode: 0o700 });
   await writeFile(join(folder, OWNER_FILE), String(process.pid));
-  return folder;
 }
 
 /** Removes a profile folder; a browser that is just ending may still write into it for a moment. */

@@ -57,11 +57,8 @@ async function runOperation(
   style: ParamStyle,
 ): Promise<OperationResult> {
   const start = performance.now();
-  const label = {
-    index,
-    name: typeof name === 'string' ? name : String(type),
-    op_type: String(type),
-  };
+  const opType = typeof type === 'string' ? type : (JSON.stringify(type) ?? '');
+  const label = { index, name: typeof name === 'string' ? name : opType, op_type: opType };
   const took = (): { readonly duration_ms: number } => ({
     duration_ms: Math.round(performance.now() - start),
   });
@@ -91,7 +88,9 @@ function findCommand(commands: readonly Command[], type: unknown): Command {
   const allowed = possible.map(({ name }) => name);
   throw new ToolError(
     'INVALID_ARGUMENT',
-    `${JSON.stringify(type) ?? 'nothing'} is no type of operation.`,
+    type === undefined
+      ? 'An operation needs a type.'
+      : `${JSON.stringify(type)} is no type of operation.`,
     {
       hint: `Use one of ${allowed.join(', ')}.`,
       details: { field: 'type', allowed },

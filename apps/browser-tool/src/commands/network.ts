@@ -7,6 +7,7 @@ const LIMIT_DEFAULT = 200;
 const LIMIT_MAX = 1_000;
 const BODY_BYTES_DEFAULT = 65_536;
 const BODY_BYTES_MAX = 10 * 1024 * 1024;
+const STATUSES = /^\s*[1-5](\d\d|xx)(\s*,\s*[1-5](\d\d|xx))*\s*$/i;
 const REDACTED = '[redacted]';
 const SECRET_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization', 'set-cookie']);
 
@@ -15,7 +16,10 @@ export const network = command({
   http: { method: 'GET', path: '/network' },
   params: z.object({
     type: z.string().optional(),
-    status: z.string().optional(),
+    status: z
+      .string()
+      .regex(STATUSES, 'statuses such as 404 or 4xx, separated by commas')
+      .optional(),
     url: z.string().optional(),
     method: z.string().optional(),
     failed: z.boolean().optional(),

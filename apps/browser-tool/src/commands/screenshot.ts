@@ -7,6 +7,11 @@ const DIMENSION_DEFAULT = 1_568;
 const BYTES_MAX = 4 * 1024 * 1024;
 // Base64 makes four characters of three bytes: seven million of them.
 const BYTES_HARD_MAX = 5 * 1024 * 1024;
+const DIMENSION_MAX = 20_000;
+const QUALITY_LOW = 50;
+const SMALLER_BY = [1, 2, 4, 8, 16];
+
+const maxDimension = z.int().min(0).max(DIMENSION_MAX).default(DIMENSION_DEFAULT);
 
 export const screenshot = command({
   name: 'screenshot',
@@ -19,7 +24,7 @@ export const screenshot = command({
     fullPage: z.boolean().default(false),
     format: z.enum(['png', 'jpeg', 'webp']).default('png'),
     quality: z.int().min(1).max(100).optional(),
-    maxDimension: z.int().min(0).max(20_000).default(DIMENSION_DEFAULT),
+    maxDimension,
     omitBackground: z.boolean().default(false),
     timeoutMs: fields.timeoutMs(TIMEOUT_MS),
   }),
@@ -29,6 +34,8 @@ export const screenshot = command({
     description: 'Picture of viewport, page or element',
     fields: ['target', 'fullPage', 'format', 'quality', 'maxDimension'],
     tellsDefaultOf: ['fullPage', 'format', 'maxDimension'],
+    // A model is never sent more than it can take, whatever it asks for.
+    overrides: { maxDimension: maxDimension.transform((pixels) => pixels || DIMENSION_MAX) },
     annotations: {
       readOnlyHint: true,
       destructiveHint: false,
@@ -46,7 +53,8 @@ export const screenshot = command({
     return runCall(context, { name: 'screenshot' }, async (engine, call) => {
       const isCapped = params.maxDimension > 0;
       let taken = await engine.screenshot(request, call);
-      for (const smaller of isCapped ? smallerRequests(request) : []) {
+      const isPngAlone = engine.protocol === 'ffi';
+      for (const smaller of isCapped ? smallerRequests(request, isPngAlone) : []) {
         if (taken.bytes <= (smaller.quality === undefined ? BYTES_MAX : BYTES_HARD_MAX)) break;
         taken = await engine.screenshot(smaller, call);
       }
@@ -56,14 +64,19 @@ export const screenshot = command({
 });
 
 /** What is tried for a picture that is too large to send. */
-function smallerRequests(request: ScreenshotRequest): readonly ScreenshotRequest[] {
-  const jpeg = { ...request, format: 'jpeg', omitBackground: false } as const;
-  const half = Math.floor(request.maxDimension / 2);
-  return [
-    { ...jpeg, quality: undefined },
-    { ...jpeg, quality: 50 },
-    { ...jpeg, quality: 50, maxDimension: half },
-  ];
+function smallerRequests(
+  request: ScreenshotRequest,
+  isPngAlone: boolean,
+): readonly ScreenshotRequest[] {
+  const jpeg = isPngAlone
+    ? request
+    : ({ ...request, format: 'jpeg', omitBackground: false } as const);
+  const scaled = SMALLER_BY.map((divisor) => ({
+    ...jpeg,
+    quality: QUALITY_LOW,
+    maxDimension: Math.max(1, Math.floor(request.maxDimension / divisor)),
+  }));
+  return isPngAlone ? scaled : [{ ...jpeg, quality: undefined }, ...scaled];
 }
 
 function shotData({ data, mimeType, width, height, scale, bytes }: ScreenshotOutcome) {

@@ -34,13 +34,19 @@ export function startEngineHost({ log, onEvent, onEnd, program }: HostOptions): 
   let line: Promise<unknown> = Promise.resolve();
   let end: string | undefined;
   let closing: Promise<void> | undefined;
+  let isTold = false;
+  /** Nothing can be asked any more, also while the process has not quite ended yet. */
+  const fall = (reason: string): void => {
+    end ??= reason;
+    // What the library itself started may still be there.
+    kill(child);
+    for (const id of waiting.keys()) take(waiting, id)?.reject(crashed(end));
+    if (closing === undefined && !isTold) onEnd(end);
+    isTold = true;
+  };
   const ended = new Promise<void>((resolve) => {
     const finish = (reason: string): void => {
-      end ??= reason;
-      // What the library itself started may still be there.
-      kill(child);
-      for (const id of waiting.keys()) take(waiting, id)?.reject(crashed(end));
-      if (closing === undefined) onEnd(end);
+      fall(reason);
       resolve();
     };
     child.once('exit', (code, signal) => finish(`the engine's process ended (${signal ?? code})`));
@@ -59,10 +65,9 @@ export function startEngineHost({ log, onEvent, onEnd, program }: HostOptions): 
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         const error = hung(request.kind, timeoutMs);
-        end ??= error.message;
-        log.warn({ reason: end }, 'the engine is given up');
+        log.warn({ reason: error.message }, 'the engine is given up');
         take(waiting, id)?.reject(error);
-        kill(child);
+        fall(error.message);
       }, timeoutMs);
       waiting.set(id, { resolve, reject, timer });
       child.send({ id, request } satisfies HostOrder, (error) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { startGuard } from '../cdp/guard.ts';
-import { createProfile, removeProfile } from '../cdp/profile.ts';
+import { createProfile, newProfilePath, removeProfile } from '../cdp/profile.ts';
 import type { BrowserEngine, Call, DialogReport, EngineContext, Viewport } from '../engine.ts';
 import type { ResolvedBrowser } from '../resolve/index.ts';
 import { ToolError } from '../tool-error.ts';
@@ -34,7 +34,9 @@ export async function createFfiEngine(
     // Better no browser than one that goes where it must not.
     throw notSupported(browser.backend, 'what BROWSER_ALLOWED_ORIGINS needs');
   }
-  const profile = await createProfile();
+  const profile = newProfilePath();
+  const guard = startGuard(profile);
+  await createProfile(profile);
   let current: Call | undefined;
   let viewport = context.viewport;
   const takeDialog = (dialog: DialogReport): void => {
@@ -46,7 +48,7 @@ export async function createFfiEngine(
     (ended ??= (async () => {
       await host.close();
       await removeProfile(profile);
-      guard?.done();
+      guard.done();
     })());
   const fall = (reason: string): void => {
     context.captures.events.publish('crash', { reason });
@@ -59,7 +61,7 @@ export async function createFfiEngine(
     onEnd: fall,
     ...(hostProgram === undefined ? {} : { program: hostProgram }),
   });
-  const guard = host.pid === null ? undefined : startGuard(profile, host.pid);
+  if (host.pid !== null) guard.watch(host.pid);
   const capabilities = await open(host, browser, context, profile).catch(async (error: unknown) => {
     await end();
     throw error;

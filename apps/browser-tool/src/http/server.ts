@@ -198,10 +198,7 @@ function sendError(response: Response, error: unknown, log: Log): void {
     response.end();
     return;
   }
-  const known =
-    error instanceof ToolError
-      ? error
-      : new ToolError('INTERNAL', describeError(error), { cause: error });
+  const known = error instanceof ToolError ? error : unexpected(error);
   if (known.code === 'INTERNAL') log.error({ error }, 'a request failed');
   response.status(HTTP_STATUS[known.code]).json({
     ok: false,
@@ -210,4 +207,14 @@ function sendError(response: Response, error: unknown, log: Log): void {
     ...(known.hint === undefined ? {} : { hint: known.hint }),
     ...(known.details === undefined ? {} : { details: known.details }),
   });
+}
+
+function unexpected(error: unknown): ToolError {
+  // A path such as /network/%E0 is no text.
+  if (error instanceof URIError) {
+    return new ToolError('INVALID_ARGUMENT', 'The path is not well encoded.', {
+      hint: 'Encode it as UTF-8 with percent signs.',
+    });
+  }
+  return new ToolError('INTERNAL', describeError(error), { cause: error });
 }

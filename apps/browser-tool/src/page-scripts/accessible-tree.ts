@@ -36,6 +36,8 @@ export interface TreeWalk extends TreeRequest {
 }
 
 export const TREE_DEPTH_MAX = 400;
+/** Elements that show a document of their own; by their ref it is put into its place. */
+export const FRAME_TAGS: readonly string[] = ['iframe', 'frame', 'object', 'embed'];
 
 /** The page, or one element of it, as somebody with a screen reader meets it. */
 export function accessibleTree(
@@ -44,15 +46,24 @@ export function accessibleTree(
   | NotReady
   | { readonly ok: true; readonly nodes: readonly PageNode[]; readonly truncated: boolean } {
   const walk: TreeWalk = { ...request, count: 0, truncated: false, isTextOpen: false };
-  let start: Element | null = document.body ?? document.documentElement;
+  let starts: readonly (Element | null)[] = pageStarts();
   if (request.query !== undefined) {
     const found = findOne(request.query);
     if (!found.ok) return found;
-    start = found.element;
+    starts = [found.element];
   }
   const nodes: PageNode[] = [];
-  if (start !== null) addElement(start, nodes, walk, { depth: 0, inPointer: false });
+  for (const start of starts) {
+    if (start !== null) addElement(start, nodes, walk, { depth: 0, inPointer: false });
+  }
   return { ok: true, nodes: withoutLabels(nodes.map(trimText)), truncated: walk.truncated };
+}
+
+/** Where a page begins. Behind a modal dialog it can be neither read nor used. */
+export function pageStarts(): readonly (Element | null)[] {
+  const knowsModals = CSS.supports('selector(:modal)');
+  const modals = knowsModals ? [...document.querySelectorAll('dialog:modal')] : [];
+  return modals.length > 0 ? modals : [document.body ?? document.documentElement];
 }
 
 /** Where a walk is: how deep, and whether what is around takes clicks already. */
@@ -78,7 +89,10 @@ export function addElement(
   }
   const isShown = style.visibility === 'visible';
   const role = roleOf(element);
-  const isControl = INTERACTIVE_ROLES.includes(role) || isFocusable(element);
+  const isControl =
+    INTERACTIVE_ROLES.includes(role) ||
+    isFocusable(element) ||
+    FRAME_TAGS.includes(element.localName);
   // A label is clicked through its control.
   const isPointer = style.cursor === 'pointer' && element.localName !== 'label';
   const isInteractive =

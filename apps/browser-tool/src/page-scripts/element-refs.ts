@@ -35,6 +35,16 @@ export function refOf(element: Element): string {
   return ref;
 }
 
+/** The ref that an element has got already; empty for one that has none. */
+export function issuedRefOf(element: Element): string {
+  return elementRefs.byElement.get(element) ?? '';
+}
+
+/** Counts on from here, unless this document is further already: a call whose answer never arrived may have issued refs. */
+export function countRefsFrom(next: number): void {
+  elementRefs.next = Math.max(elementRefs.next, next);
+}
+
 /** The element of a ref while it is in the document. */
 export function elementOf(ref: string): Element | undefined {
   const element = elementRefs.byRef.get(ref)?.deref();

@@ -64,7 +64,9 @@ export function inspectElements(request: InspectionRequest):
     } {
   let found: readonly Element[];
   try {
-    found = request.query === undefined ? [document.documentElement] : findElements(request.query);
+    // A script may have taken even that away.
+    const whole: Element | null = document.documentElement;
+    found = request.query === undefined ? [whole].filter(isThere) : findElements(request.query);
   } catch (error) {
     return { ok: false, why: 'invalid-selector', message: (error as Error).message };
   }
@@ -73,6 +75,10 @@ export function inspectElements(request: InspectionRequest):
   const budget = { chars: request.maxChars, truncated: shown.length < found.length && request.all };
   const matches = shown.map((element) => inspectElement(element, request, budget));
   return { ok: true, count: found.length, matches, truncated: budget.truncated };
+}
+
+export function isThere(element: Element | null): element is Element {
+  return element !== null;
 }
 
 export function inspectElement(

@@ -1,6 +1,6 @@
 import { accessibleTree } from './accessible-tree.ts';
 import { clickOption, focusedElement, focusElement, readField, startEditing } from './editing.ts';
-import { elementOf, elementRefs, refOf, reportElement } from './element-refs.ts';
+import { countRefsFrom, elementOf, elementRefs, refOf, reportElement } from './element-refs.ts';
 import { findElements, type PageQuery } from './find-elements.ts';
 import { inspectElements } from './inspection.ts';
 import { tagMarkup } from './page-text.ts';
@@ -50,7 +50,7 @@ export async function callAgent(
   parameters: object,
   next: number,
 ): Promise<{ readonly value: unknown; readonly next: number }> {
-  elementRefs.next = next;
+  countRefsFrom(next);
   const run = agentMethods[method] as (given: object) => unknown;
   const value = await run(parameters);
   return { value, next: elementRefs.next };
@@ -124,7 +124,7 @@ export async function throughFrame(
   y: number,
   next: number,
 ): Promise<FramePoint> {
-  elementRefs.next = next;
+  countRefsFrom(next);
   const place = (): { readonly x: number; readonly y: number } => {
     const box = owner.getBoundingClientRect();
     const style = getComputedStyle(owner);

@@ -51,15 +51,19 @@ export async function awaitReadiness(request: ReadinessRequest): Promise<Readine
   const pauses = [0, 16, 50];
   let covered: { key: string; since: number } | undefined;
   for (let attempt = 0; ; attempt += 1) {
+    const lookedAt = performance.now();
     const state = await checkReadiness(request);
     if (state.ok || isFinal(state.why)) return state;
     const now = performance.now();
+    let pause = pauses[attempt] ?? 100;
     if (state.why === 'covered') {
       const key = coverKey(state);
-      if (covered?.key !== key) covered = { key, since: now };
-      if (now - covered.since >= COVER_PATIENCE_MS) return state;
+      if (covered?.key !== key) covered = { key, since: lookedAt };
+      const patienceMs = covered.since + COVER_PATIENCE_MS - now;
+      if (patienceMs <= 0) return state;
+      // The last look comes when the patience ends, not a pause later.
+      pause = Math.min(pause, patienceMs);
     } else covered = undefined;
-    const pause = pauses[attempt] ?? 100;
     if (now + pause - start > request.timeoutMs) return state;
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
@@ -94,18 +98,30 @@ export async function checkReadiness(request: ReadinessRequest): Promise<Readine
     return { ok: true, element: reportElement(element), point: pointIn(element, request.position) };
   }
   if (request.action === 'type' && !isEditableKind(element)) return failed('not-editable');
-  if (!isVisible(element)) return failed('not-visible');
-  scrollToElement(element);
-  if (!(await isStable(element))) return failed(element.isConnected ? 'moving' : 'not-found');
+  const label = request.action === 'click' ? standInFor(element) : undefined;
+  const shown = label ?? element;
+  if (!isVisible(shown)) return failed('not-visible');
+  scrollToElement(shown);
+  if (!(await isStable(shown))) return failed(element.isConnected ? 'moving' : 'not-found');
   if (isDisabled(element)) return failed('disabled');
   if (request.action === 'type' && isReadOnly(element)) return failed('not-editable');
-  const point = pointIn(element, request.position);
-  const cover = coverAt(element, point);
+  // At the start of a label there is its mark or its first word; a link may be in the middle.
+  const position = label === undefined ? request.position : { x: 4, y: label.clientHeight / 2 };
+  const point = pointIn(shown, position);
+  const cover = coverAt(shown, point);
   if (cover === 'outside') return failed('out-of-view');
   if (cover !== undefined) {
     return { ...failed('covered'), cover: { markup: tagMarkup(cover), ref: refOf(cover) } };
   }
   return { ok: true, element: reportElement(element), point };
+}
+
+/** The label that people click in the place of a box which is hidden, so that it can be drawn more nicely. */
+export function standInFor(element: Element): HTMLElement | undefined {
+  if (!element.matches('input[type=checkbox], input[type=radio], input[type=file]'))
+    return undefined;
+  if (isVisible(element)) return undefined;
+  return [...((element as HTMLInputElement).labels ?? [])].find((label) => isVisible(label));
 }
 
 /** The one element that a query means, or why there is none. */
@@ -142,10 +158,23 @@ export async function isStable(element: Element): Promise<boolean> {
     const { x, y, width, height } = element.getBoundingClientRect();
     return [x, y, width, height].join(' ');
   };
-  await nextFrame();
+  // Until the next frame this is the box of the last one.
   const before = boxOf();
   await nextFrame();
+  // What is animated may have stood still for its first frame.
+  if (isAnimated(element)) await nextFrame();
   return element.isConnected && boxOf() === before;
+}
+
+/** Whether anything in the trees that an element is in is animated, or just about to be. */
+export function isAnimated(element: Element): boolean {
+  const isMoving = (root: DocumentOrShadowRoot): boolean =>
+    root.getAnimations().some(({ playState }) => playState === 'running');
+  let root = element.getRootNode();
+  for (; root instanceof ShadowRoot; root = root.host.getRootNode()) {
+    if (isMoving(root)) return true;
+  }
+  return root instanceof Document && isMoving(root);
 }
 
 /** Waits until the page is drawn anew; a page in the background is not, and is not waited for. */

@@ -31,13 +31,13 @@ const MODULES = [
 ];
 
 /**
- * The functions of this room as one expression, whose value is `{ callAgent, elementOf, refOf, throughFrame }`. Every export of its modules
+ * The functions of this room as one expression, whose value is `{ callAgent, elementOf, issuedRefOf, throughFrame }`. Every export of its modules
  * is in it: functions as their source, the table of methods by name, all else as JSON.
  */
 export const agentSource: string = [
   '(() => {',
   ...MODULES.flatMap((module) => Object.entries(module)).map(declaration),
-  'return { callAgent, elementOf, refOf, throughFrame };',
+  'return { callAgent, elementOf, issuedRefOf, throughFrame };',
   '})()',
 ].join('\n');
 

@@ -117,7 +117,8 @@ export function createBrowserSession({
     starting ??= start()
       .catch((error: unknown) => {
         failure = error instanceof ToolError ? error : launchError(error);
-        log.warn({ error: failure }, 'the browser could not be started');
+        if (!closing.signal.aborted)
+          log.warn({ error: failure }, 'the browser could not be started');
         throw failure;
       })
       .finally(() => (starting = undefined));

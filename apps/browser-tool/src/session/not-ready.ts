@@ -56,7 +56,7 @@ export function notReadyError(target: string, state: NotReady, waitedMs: number)
     case 'invalid-selector':
       return new ToolError(
         'INVALID_SELECTOR',
-        `${JSON.stringify(target)} is no valid selector: ${state.message ?? ''}.`,
+        `${JSON.stringify(target)} is no valid selector: ${(state.message ?? '').replace(/\.$/, '')}.`,
         {
           hint: 'Use a ref such as e12, a CSS selector, text=…, or xpath=….',
           details: { target },

@@ -1,6 +1,11 @@
 import { embeddingsRequestSchema } from '@model-gateway/contracts';
 import { answerJson, clientGone, type LeanRoute } from '@model-gateway/http';
-import { embedTexts, type Meter, type RequestCounter } from '@model-gateway/inference';
+import {
+  embedTexts,
+  type Meter,
+  type RequestCounter,
+  type UpstreamWatch,
+} from '@model-gateway/inference';
 import type { Router } from '@model-gateway/router';
 import type { InferenceDoor } from '../inference-door.ts';
 import { embeddingList } from '../openai/embedding-list.ts';
@@ -10,6 +15,7 @@ import { serviceRefOf } from '../openai/service-ref.ts';
 interface EmbeddingsRouteDependencies {
   readonly door: InferenceDoor;
   readonly router: Pick<Router, 'choose'>;
+  readonly watch: UpstreamWatch;
   readonly meter: Meter;
   readonly requests: Pick<RequestCounter, 'accepted'>;
 }

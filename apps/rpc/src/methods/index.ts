@@ -44,7 +44,7 @@ export interface MethodDependencies {
   readonly chat: ChatMethodsDependencies;
   readonly memory: Memory;
   readonly realtime: RealtimeSessions;
-  readonly serving: Pick<Serving, 'router' | 'quotas' | 'videoJobs'>;
+  readonly serving: Pick<Serving, 'router' | 'watch' | 'quotas' | 'videoJobs'>;
   readonly agents: AgentsMethodsDependencies;
   readonly system: SystemMonitor;
   readonly clock: Clock;

@@ -8,6 +8,7 @@ import type { Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 import type { Authorise, Credentials } from './authorise.ts';
 import type { CallContext } from './call-context.ts';
+import type { CallWatch } from './call-watch.ts';
 import type { Handlers } from './handlers.ts';
 import { parseMessages, type Message } from './message.ts';
 import { createOrderedCalls } from './ordered-calls.ts';
@@ -49,6 +50,7 @@ interface DispatcherDependencies {
   readonly guard: Guard;
   /** The document behind `rpc.discover`. */
   readonly discover: () => unknown;
+  readonly watch: CallWatch;
   readonly log: Log;
 }
 
@@ -61,6 +63,7 @@ export function createDispatcher({
   authorise,
   guard,
   discover,
+  watch,
   log,
 }: DispatcherDependencies): Dispatcher {
   const ordered = createOrderedCalls();
@@ -89,10 +92,16 @@ export function createDispatcher({
 
   async function respond({ id, call: request }: Message, caller: Caller): Promise<string> {
     if (request === undefined) return errorText(id, INVALID_REQUEST);
+    const { method, params } = request;
+    const watched = watch(method);
     try {
-      return successText(id, await call(request.method, request.params, caller));
+      const answer = successText(id, await watched.run(() => call(method, params, caller)));
+      watched.end('ok');
+      return answer;
     } catch (error) {
-      return errorText(id, error instanceof JsonRpcError ? error : toRpcError(error, log));
+      const told = error instanceof JsonRpcError ? error : toRpcError(error, log);
+      watched.end(String(told.code));
+      return errorText(id, told);
     }
   }
 

@@ -28,7 +28,7 @@ export interface OpenedSession {
 }
 
 export interface OpenSessionDependencies {
-  readonly serving: Pick<Serving, 'router' | 'quotas' | 'meter' | 'requests'>;
+  readonly serving: Pick<Serving, 'router' | 'watch' | 'quotas' | 'meter' | 'requests'>;
   readonly conversations: Pick<ConversationStore, 'addTurn'>;
   readonly sessions: Pick<Sessions, 'push' | 'awaitListener'>;
   readonly log: Log;

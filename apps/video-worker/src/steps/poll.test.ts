@@ -1,4 +1,5 @@
-import { manualClock } from '@model-gateway/kernel';
+import { createUpstreamWatch } from '@model-gateway/inference';
+import { createMetrics, manualClock } from '@model-gateway/kernel';
 import type { Backend, VideoTask } from '@model-gateway/router';
 import { createVideoPace } from '../video-pace.ts';
 import { createPoll, type PollJob } from './poll.ts';
@@ -11,6 +12,7 @@ const failed: string[] = [];
 function pollWith(backends: Readonly<Record<string, Backend['queryVideo']>>): PollJob {
   return createPoll({
     jobs: { advance: () => Promise.resolve(false) },
+    watch: createUpstreamWatch({ metrics: createMetrics() }),
     router: {
       use: (name) => ({
         backend: {

@@ -1,5 +1,6 @@
 import type {
   FinishedVideo,
+  UpstreamWatch,
   VideoJobStore,
   VideoNotifications,
   VideoPoll,
@@ -17,6 +18,7 @@ export type PollJob = (poll: VideoPoll, memo: StepMemo) => Promise<NextTurn | un
 interface PollDependencies {
   readonly jobs: Pick<VideoJobStore, 'advance'>;
   readonly router: Pick<Router, 'use'>;
+  readonly watch: UpstreamWatch;
   readonly notifications: Pick<VideoNotifications, 'progress'>;
   readonly settle: SettleJob;
   readonly fail: FailJob;
@@ -41,7 +43,7 @@ type Standing =
   | { readonly state: 'failed'; readonly error: string };
 
 export function createPoll(dependencies: PollDependencies): PollJob {
-  const { jobs, router, notifications, settle, fail, pace, clock, stopping } = dependencies;
+  const { jobs, router, watch, notifications, settle, fail, pace, clock, stopping } = dependencies;
   const { answerMs = ANSWER_MS } = dependencies;
   /** Until when backends that did not answer get one question at a time. */
   const suspectUntil = new Map<string, number>();
@@ -74,8 +76,15 @@ export function createPoll(dependencies: PollDependencies): PollJob {
     const used = router.use(name);
     if (used === undefined) throw notRegistered(name);
     asking.set(name, (asking.get(name) ?? 0) + 1);
+    const call = watch.begin('video', used.backend, undefined);
     try {
-      return await ask(used.backend, taskId);
+      const standing = await call.run(() => ask(used.backend, taskId));
+      call.end();
+      return standing;
+    } catch (failure) {
+      if (stopping.aborted) call.leave();
+      else call.fail(failure);
+      throw failure;
     } finally {
       asking.set(name, (asking.get(name) ?? 1) - 1);
       used.release();

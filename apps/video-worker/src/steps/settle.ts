@@ -5,6 +5,7 @@ import {
   videoResultOf,
   videoShapeOf,
   type FinishedVideo,
+  type UsageCounts,
   type VideoNotifications,
   type VideoWork,
 } from '@model-gateway/inference';
@@ -18,6 +19,7 @@ interface SettleDependencies {
   readonly admission: Pick<AdmissionStore, 'learn'>;
   readonly notifications: Pick<VideoNotifications, 'done'>;
   readonly pointsPerUsd: number;
+  readonly count: UsageCounts;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -26,10 +28,11 @@ interface Settled {
   readonly result: VideoResult;
   readonly cost: number;
   readonly facts: AdmissionFacts;
+  readonly usage: UsageEvent;
 }
 
 export function createSettle(dependencies: SettleDependencies): SettleJob {
-  const { database, admission, notifications, pointsPerUsd, clock, log } = dependencies;
+  const { database, admission, notifications, pointsPerUsd, count, clock, log } = dependencies;
 
   /** The end of the job, its usage row and what is paid for it are written together or not at all. */
   function write(jobId: string, video: FinishedVideo): Promise<Settled | undefined> {
@@ -42,8 +45,9 @@ export function createSettle(dependencies: SettleDependencies): SettleJob {
       const result = videoResultOf(video, work.order);
       const at = new Date(clock.now());
       if (!(await videoJobs.finish(jobId, { result, cost, at }))) return undefined;
-      const { facts } = await usage.record([usageOf(work, cost, at)], { pointsPerUsd });
-      return { result, cost, facts };
+      const served = usageOf(work, cost, at);
+      const { facts } = await usage.record([served], { pointsPerUsd });
+      return { result, cost, facts, usage: served };
     });
   }
 
@@ -59,6 +63,7 @@ export function createSettle(dependencies: SettleDependencies): SettleJob {
   return async (jobId, video) => {
     const settled = await write(jobId, video);
     if (settled === undefined) return;
+    count(settled.usage);
     await tell(settled.facts);
     await notifications.done(jobId, settled);
   };

@@ -1,6 +1,6 @@
 import { ServiceError } from '@model-gateway/contracts';
-import type { VideoWork } from '@model-gateway/inference';
-import { manualClock, silentLog } from '@model-gateway/kernel';
+import { createUpstreamWatch, type VideoWork } from '@model-gateway/inference';
+import { createMetrics, manualClock, silentLog } from '@model-gateway/kernel';
 import { UpstreamFailure, type Route } from '@model-gateway/router';
 import { createVideoPace } from '../video-pace.ts';
 import { createSubmit } from './submit.ts';
@@ -68,6 +68,7 @@ function scene({ submitted, chosen = 'left', begin }: Setting = {}) {
       undoSubmission: () => note('undo', undefined),
       begin: (_id, taskId) => begin?.() ?? note(`begin ${taskId}`, true),
     },
+    watch: createUpstreamWatch({ metrics: createMetrics() }),
     router: {
       choose: (_model, { provider, resolved } = {}) =>
         note(`choose ${resolved} ${provider}`, route),

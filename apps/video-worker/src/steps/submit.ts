@@ -1,6 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import {
   upstreamVideo,
+  type UpstreamWatch,
   type VideoJobStore,
   type VideoNotifications,
   type VideoWork,
@@ -17,6 +18,7 @@ export type SubmitJob = (work: VideoWork, memo: StepMemo) => Promise<NextTurn | 
 interface SubmitDependencies {
   readonly jobs: Pick<VideoJobStore, 'images' | 'startSubmission' | 'undoSubmission' | 'begin'>;
   readonly router: Pick<Router, 'choose'>;
+  readonly watch: UpstreamWatch;
   readonly notifications: Pick<VideoNotifications, 'progress'>;
   readonly fail: FailJob;
   readonly pace: VideoPace;
@@ -27,7 +29,7 @@ interface SubmitDependencies {
 export const SUBMISSION_MS_MAX = 60_000;
 
 export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
-  const { jobs, router, notifications, fail, pace, log } = dependencies;
+  const { jobs, router, watch, notifications, fail, pace, log } = dependencies;
 
   /** Where a submission began before, only there: the same key makes no second task with the same upstream. */
   async function choose({ model, resolvedModel, backend, order }: VideoWork) {
@@ -68,11 +70,15 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
     const images = await jobs.images(work.id);
     const to = { backend: backend.name, servedModel: model };
     if (!(await jobs.startSubmission(work.id, to))) return undefined;
+    const call = watch.begin('video', backend, model);
     try {
-      const taskId = await send(route, upstreamVideo(work.order, images, model), work.id);
+      const body = upstreamVideo(work.order, images, model);
+      const taskId = await call.run(() => send(route, body, work.id));
+      call.end();
       void route.settle('success');
       return await begin(work.id, taskId);
     } catch (failure) {
+      call.fail(failure);
       if (!(failure instanceof UpstreamFailure)) throw failure;
       await route.settle(failure.isBackendAtFault ? 'failure' : 'neutral');
       if (!failure.hadNoEffect) {

@@ -1,3 +1,4 @@
+import type { Tracing } from '@model-gateway/kernel';
 import {
   UpstreamFailure,
   type Backend,
@@ -18,6 +19,7 @@ interface CloudVideoOptions {
   /** The models that it serves: such an API lists none. */
   readonly models: readonly string[];
   readonly timeouts: UpstreamTimeouts;
+  readonly tracing?: Tracing | undefined;
 }
 
 const CAPABILITIES: ReadonlySet<Capability> = new Set(['video']);
@@ -54,8 +56,8 @@ const retrievedSchema = z.looseObject({
 
 /** A cloud video API: a task is submitted, asked for until it ends, and its file retrieved. */
 export function createCloudVideoBackend(options: CloudVideoOptions): Backend {
-  const { name, prefix, apiKey, models, timeouts } = options;
-  const control = createControlPlane({ prefix: prefix.href, apiKey, timeouts });
+  const { name, prefix, apiKey, models, timeouts, tracing } = options;
+  const control = createControlPlane({ prefix: prefix.href, apiKey, timeouts, tracing });
 
   /** Everything that it says may be shown to callers. */
   function read<Schema extends z.ZodType>(answer: ControlAnswer, schema: Schema) {

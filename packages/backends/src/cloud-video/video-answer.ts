@@ -25,6 +25,7 @@ export function readVideoAnswer<Schema extends z.ZodType>(
     throw new UpstreamFailure(`upstream ${status_code}: ${boundedDetail(status_msg)}`, {
       isBackendAtFault: SERVICE_CODES.includes(status_code),
       hadNoEffect: status_code === RATE_LIMIT_CODE,
+      loggedAs: `upstream ${status_code}`,
     });
   }
   const answer = schema.safeParse(body);

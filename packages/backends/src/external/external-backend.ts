@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '@model-gateway/kernel';
+import type { Cancel, Clock, Tracing } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamChat } from '@model-gateway/router';
 import { z } from 'zod';
 import { parseJson, readJson, readText } from '../read-text.ts';
@@ -25,6 +25,7 @@ export interface ExternalOptions {
   readonly capabilities: ReadonlySet<Capability>;
   readonly timeouts: UpstreamTimeouts;
   readonly clock: Clock;
+  readonly tracing?: Tracing | undefined;
 }
 
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
@@ -43,7 +44,9 @@ const listed = z.union([
 /** Any HTTP API that follows the chat-completions convention. */
 export function createExternalBackend(options: ExternalOptions): Backend {
   const { name, prefix, apiKey, timeouts, clock } = options;
-  const http = createUpstreamHttp(prefix.origin, timeouts);
+  // Read once: a URL works its parts out anew each time.
+  const { pathname } = prefix;
+  const http = createUpstreamHttp(prefix.origin, timeouts, options.tracing);
   const realtime = createExternalRealtime({ prefix, apiKey, timeouts });
   const headers = {
     'content-type': 'application/json',
@@ -52,7 +55,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
 
   const posted = (path: string, body: unknown, signal: Cancel) => ({
     method: 'POST' as const,
-    path: `${prefix.pathname}${path}`,
+    path: `${pathname}${path}`,
     headers,
     body: JSON.stringify(body),
     signal,
@@ -76,7 +79,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     kind: 'external',
     capabilities: () => options.capabilities,
     async probe(signal) {
-      const path = `${prefix.pathname}/models`;
+      const path = `${pathname}/models`;
       const { status, body } = await http.request({ method: 'GET', path, headers, signal });
       return probeResult(status, await readText(body, ANSWER_BYTES_MAX), options.models);
     },

@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import type { Cancel, Clock } from '@model-gateway/kernel';
+import type { Cancel, Clock, Tracing } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
 import { begunStream } from '../begun-stream.ts';
@@ -23,6 +23,7 @@ interface LocalServerOptions {
   readonly apiKey: string | null;
   readonly timeouts: UpstreamTimeouts;
   readonly clock: Clock;
+  readonly tracing?: Tracing | undefined;
 }
 
 const CAPABILITIES: ReadonlySet<Capability> = new Set(['chat', 'embeddings']);
@@ -42,7 +43,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
   const { name, url, apiKey, timeouts, clock } = options;
   const base = new URL(plainBase(url));
   const path = base.pathname.replace(/\/$/, '');
-  const http = createUpstreamHttp(base.origin, timeouts);
+  const http = createUpstreamHttp(base.origin, timeouts, options.tracing);
   const control = createControlPlane({ prefix: plainBase(url), apiKey, timeouts });
   const headers = {
     'content-type': 'application/json',

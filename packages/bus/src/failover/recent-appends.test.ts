@@ -1,7 +1,7 @@
 import { manualClock } from '@model-gateway/kernel';
 import { createRecentAppends } from './recent-appends.ts';
 
-const entry = (id: string) => ({ id, body: 'x' });
+const entry = (id: string) => ({ id, body: `{"of":"${id}","says":"ä𝄞\n"}` });
 
 test('what was appended within three seconds is in doubt, and is taken once', () => {
   const clock = manualClock(0);

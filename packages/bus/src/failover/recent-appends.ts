@@ -7,9 +7,12 @@ export interface RecentAppends {
   takeAll(): readonly JournalEntry[];
 }
 
+/** The texts are kept as bytes: strings that live for seconds would be moved about by every garbage collection. */
 interface Append {
   readonly at: number;
-  readonly entries: readonly JournalEntry[];
+  readonly bytes: Buffer;
+  /** How many characters the id and the body of each entry have, one after the other. */
+  readonly sizes: readonly number[];
 }
 
 // Redis puts off writing its file for up to two seconds, while an earlier part of it is on its way to the disk.
@@ -32,15 +35,38 @@ export function createRecentAppends({ clock }: { readonly clock: Clock }): Recen
 
   return {
     add(entries) {
-      appends.push({ at: clock.now(), entries });
+      appends.push(pack(clock.now(), entries));
       forget();
     },
     takeAll() {
       forget();
-      const doubted = appends.slice(oldest).flatMap(({ entries }) => entries);
+      const doubted = appends.slice(oldest).flatMap(unpack);
       appends = [];
       oldest = 0;
       return doubted;
     },
   };
+}
+
+function pack(at: number, entries: readonly JournalEntry[]): Append {
+  const sizes: number[] = [];
+  let text = '';
+  for (const { id, body } of entries) {
+    text += id + body;
+    sizes.push(id.length, body.length);
+  }
+  return { at, bytes: Buffer.from(text), sizes };
+}
+
+function unpack({ bytes, sizes }: Append): JournalEntry[] {
+  const text = bytes.toString();
+  const entries: JournalEntry[] = [];
+  let at = 0;
+  for (let index = 0; index < sizes.length; index += 2) {
+    const bodyAt = at + (sizes[index] ?? 0);
+    const end = bodyAt + (sizes[index + 1] ?? 0);
+    entries.push({ id: text.slice(at, bodyAt), body: text.slice(bodyAt, end) });
+    at = end;
+  }
+  return entries;
 }

@@ -1,5 +1,4 @@
 import type { AdmissionAnswer, AdmissionRequest, AdmissionStore } from '@model-gateway/billing';
-import type { Redis } from 'ioredis';
 import {
   accountName,
   keptFacts,
@@ -20,6 +19,15 @@ interface RedisAdmissionOptions {
   readonly epochCounter: string;
 }
 
+/** What a batch of requests asks for: the keys, the epoch first, and for each request where its facts are among them. */
+interface AskedFacts {
+  readonly keys: readonly string[];
+  readonly windows: readonly number[];
+  readonly accounts: readonly number[];
+}
+
+/** The place of the epoch, where no fact can be. */
+const NOT_ASKED = 0;
 const LIMITED_MS = 60_000;
 const LOG_KEPT_MS = 2 * LIMITED_MS;
 // So many that a script of them ends well within the command timeout and fits the stack of its language.
@@ -85,23 +93,36 @@ export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionS
   const epochKey = redisCounterKey(prefix, epochCounter);
   const factKey = (name: string): string => `${prefix}admission:${name}`;
 
-  function factKeys(requests: readonly AdmissionRequest[]): string[] {
+  /** Each key once: those who ask at the same time often share an account. */
+  function askedFacts(requests: readonly AdmissionRequest[]): AskedFacts {
     const keys = [epochKey];
+    const places = new Map<string, number>();
+    const placeOf = (name: string): number => {
+      const known = places.get(name);
+      if (known !== undefined) return known;
+      const place = keys.push(factKey(name)) - 1;
+      places.set(name, place);
+      return place;
+    };
+    const windows: number[] = [];
+    const accounts: number[] = [];
     for (const { window, account } of requests) {
-      if (window !== undefined) keys.push(factKey(windowName(window)));
-      if (account !== undefined) keys.push(factKey(accountName(account)));
+      windows.push(window === undefined ? NOT_ASKED : placeOf(windowName(window)));
+      accounts.push(account === undefined ? NOT_ASKED : placeOf(accountName(account)));
     }
-    return keys;
+    return { keys, windows, accounts };
   }
 
   async function admitAll(
     requests: readonly AdmissionRequest[],
   ): Promise<readonly AdmissionAnswer[]> {
-    const keys = factKeys(requests);
+    const facts = askedFacts(requests);
     // Where nothing is counted there is nothing that a script is needed for.
     if (requests.every(({ limits }) => limits.length === 0)) {
-      return readAnswers(requests, await connection.run((client) => readNow(client, keys)), []);
+      const held = await connection.run((client) => sendNow(client, 'mget', facts.keys));
+      return readAnswers(requests, facts, held, []);
     }
+    const keys = [...facts.keys];
     const values = [String(keys.length)];
     for (const { knownEpoch, limits } of requests) {
       values.push(String(knownEpoch), String(limits.length));
@@ -112,7 +133,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionS
     }
     const answer = await connection.run((client) => ADMIT.runNow(client, keys, values));
     const parts: readonly unknown[] = Array.isArray(answer) ? answer : [];
-    return readAnswers(requests, parts[0], parts[1]);
+    return readAnswers(requests, facts, parts[0], parts[1]);
   }
 
   async function learn(facts: readonly KeptFact[]): Promise<void> {
@@ -132,15 +153,10 @@ export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionS
   };
 }
 
-async function readNow(client: Redis, keys: readonly string[]): Promise<unknown> {
-  const [error, values] = await sendNow(client, ['mget', ...keys]);
-  if (error !== null) throw error;
-  return values;
-}
-
 /** The epoch and the facts in the order of their keys, and for each request the number of the limit that it reached, or -1. */
 function readAnswers(
   requests: readonly AdmissionRequest[],
+  { windows, accounts }: AskedFacts,
   held: unknown,
   outcomes: unknown,
 ): readonly AdmissionAnswer[] {
@@ -148,13 +164,27 @@ function readAnswers(
     throw new TypeError('Redis answered an admission with something else');
   }
   const epoch = Number(held[0] ?? 0);
-  let at = 1;
+  const window = readOnce(held, readWindow);
+  const account = readOnce(held, readAccount);
   return requests.map((request, index) => {
-    const window: unknown = request.window === undefined ? undefined : held[at++];
-    const account: unknown = request.account === undefined ? undefined : held[at++];
     if (epoch > request.knownEpoch) return { outcome: 'stale', epoch };
     const limit = request.limits[Number(outcomes[index] ?? -1)];
     if (limit !== undefined) return { outcome: 'limited', epoch, limit };
-    return { outcome: 'passed', epoch, window: readWindow(window), account: readAccount(account) };
+    return {
+      outcome: 'passed',
+      epoch,
+      window: window(windows[index]),
+      account: account(accounts[index]),
+    };
   });
+}
+
+/** Reads each fact once, however many requests share it. */
+function readOnce<Fact>(held: readonly unknown[], read: (fact: unknown) => Fact | undefined) {
+  const facts: (Fact | undefined)[] = [];
+  return (place = NOT_ASKED): Fact | undefined => {
+    if (place === NOT_ASKED) return undefined;
+    facts[place] ??= read(held[place]);
+    return facts[place];
+  };
 }

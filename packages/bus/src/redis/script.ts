@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isError } from '@model-gateway/kernel';
-import type { Redis } from 'ioredis';
+import { Command, type Redis } from 'ioredis';
 
 /** A Lua script that Redis runs as one step; its text travels only when Redis does not know it yet. */
 export interface Script {
@@ -21,16 +21,12 @@ export function script(lua: string): Script {
       }
     },
     async runNow(client, keys, values) {
-      const [error, answer] = await sendNow(client, [
-        'evalsha',
-        sha,
-        keys.length,
-        ...keys,
-        ...values,
-      ]);
-      if (error === null) return answer;
-      if (!isUnknownScript(error)) throw error;
-      return client.eval(lua, keys.length, ...keys, ...values);
+      try {
+        return await sendNow(client, 'evalsha', [sha, keys.length, ...keys, ...values]);
+      } catch (error) {
+        if (!isUnknownScript(error)) throw error;
+        return client.eval(lua, keys.length, ...keys, ...values);
+      }
     },
   };
 }
@@ -38,11 +34,12 @@ export function script(lua: string): Script {
 const isUnknownScript = (error: unknown): boolean =>
   isError(error) && error.message.startsWith('NOSCRIPT');
 
-/** A pipeline of one leaves at once, where a single command would wait for company until the next turn of the event loop. */
-export async function sendNow(
+/** Sends a command at once, where the methods of the client would let it wait for company until the next turn of the event loop. */
+export function sendNow(
   client: Redis,
-  command: readonly (string | number)[],
-): Promise<readonly [Error | null, unknown]> {
-  const answers = await client.pipeline([[...command]]).exec();
-  return answers?.[0] ?? [new Error('Redis dropped a call'), undefined];
+  name: string,
+  values: readonly (string | number)[],
+): Promise<unknown> {
+  const command = new Command(name, [...values], { replyEncoding: 'utf8' });
+  return Promise.resolve(client.sendCommand(command));
 }

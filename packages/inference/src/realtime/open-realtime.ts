@@ -3,6 +3,7 @@ import { createCanceller } from '@model-gateway/kernel';
 import type { RealtimeLink, RealtimeOpening, Route, Router } from '@model-gateway/router';
 import { attempt } from '../attempts.ts';
 import type { RequestCounter } from '../request-counter.ts';
+import type { UpstreamWatch } from '../upstream-watch.ts';
 
 /** A realtime session that is open at its upstream. */
 export interface OpenRealtime {
@@ -13,6 +14,7 @@ export interface OpenRealtime {
 
 interface OpenRealtimeDependencies {
   readonly router: Pick<Router, 'choose'>;
+  readonly watch: UpstreamWatch;
   readonly requests: Pick<RequestCounter, 'accepted'>;
 }
 
@@ -21,7 +23,7 @@ const OPENING_TIMEOUT_MS = 30_000;
 /** Opens a realtime session at a backend that can do so; there is nothing else to fall back to. */
 export async function openRealtime(
   opening: RealtimeOpening,
-  { router, requests }: OpenRealtimeDependencies,
+  { router, watch, requests }: OpenRealtimeDependencies,
 ): Promise<OpenRealtime> {
   const canceller = createCanceller();
   const timer = setTimeout(() => {
@@ -34,10 +36,13 @@ export async function openRealtime(
     onAccepted: () => requests.accepted(),
   } as const;
   try {
-    const { answer, route } = await attempt(router, wanted, async ({ backend, model }) => {
+    const ask = async ({ backend, model }: Route): Promise<RealtimeLink> => {
       if (backend.openRealtime === undefined) throw noRealtime(opening.model);
       return backend.openRealtime({ ...opening, model }, canceller.cancel);
-    });
+    };
+    const { answer, route, call } = await attempt({ router, watch }, wanted, ask);
+    // What is watched is the opening: a session lasts as long as people talk.
+    call.end();
     void route.answered();
     return { link: answer, route };
   } finally {

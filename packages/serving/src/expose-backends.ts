@@ -1,5 +1,5 @@
 import type { Metrics } from '@model-gateway/kernel';
-import type { CircuitState, Router } from '@model-gateway/router';
+import type { CircuitState, HealthState, RoutedBackend, Router } from '@model-gateway/router';
 
 const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = {
   closed: 0,
@@ -7,15 +7,33 @@ const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = {
   open: 2,
 };
 
+const STATES: readonly HealthState[] = ['Healthy', 'Degraded', 'Unhealthy'];
+
+/** A service with more of them is watched by their sums. */
+const BACKENDS_SHOWN_MAX = 500;
+
+const shown = (router: Pick<Router, 'list'>): readonly RoutedBackend[] =>
+  router.list().slice(0, BACKENDS_SHOWN_MAX);
+
 /** How the backends are, for whoever scrapes. Their names are an operator's choice, so that they are few. */
 export function exposeBackends(router: Pick<Router, 'list'>, metrics: Metrics): void {
+  metrics.gauge({
+    name: 'service_backends',
+    help: 'Registered backends by state of health.',
+    labels: ['state'],
+    collect(gauge) {
+      const count = (state: HealthState): number =>
+        router.list().filter((routed) => routed.state === state).length;
+      for (const state of STATES) gauge.set({ state }, count(state));
+    },
+  });
   metrics.gauge({
     name: 'service_backend_healthy',
     help: 'Whether requests are routed to a backend as far as its health goes: 1 or 0.',
     labels: ['backend'],
     collect(gauge) {
       gauge.reset();
-      for (const { backend, state } of router.list()) {
+      for (const { backend, state } of shown(router)) {
         gauge.set({ backend: backend.name }, state === 'Healthy' ? 1 : 0);
       }
     },
@@ -26,7 +44,7 @@ export function exposeBackends(router: Pick<Router, 'list'>, metrics: Metrics): 
     labels: ['backend'],
     collect(gauge) {
       gauge.reset();
-      for (const { backend, circuit } of router.list()) {
+      for (const { backend, circuit } of shown(router)) {
         gauge.set({ backend: backend.name }, CIRCUIT_VALUES[circuit]);
       }
     },

@@ -1,0 +1,107 @@
+import { page, startSite, type Site } from './site.ts';
+import { startTool, type ToolUnderTest } from './tool.ts';
+
+let site: Site;
+let tool: ToolUnderTest;
+
+beforeAll(async () => {
+  site = await startSite({
+    '/b': page('B', '<button>Other</button>'),
+    '/frame': page(
+      'Frame',
+      `<button onclick="parent.postMessage('inner', '*'); this.textContent = 'Pressed'">In the frame</button><input aria-label="Frame field">
+       <div style="height: 2000px"></div><button id="low" onclick="this.textContent = 'Low pressed'">Low</button>`,
+    ),
+    '/frameset':
+      '<title>Set</title><frameset cols="50%,50%"><frame src="/frame"><frame src="/b"></frameset>',
+    '/others': page(
+      'Others',
+      '<iframe tabindex="-1" src="/b"></iframe><object data="/frame" width="300" height="200"></object>',
+    ),
+    '/twins': page('Twins', '<button>Same</button><button>Same</button>'),
+  });
+  tool = await startTool();
+});
+
+afterAll(async () => {
+  await tool.close();
+  await site.close();
+});
+
+const click = (target: string, more: object = {}) =>
+  tool.post('/click', { target, timeout_ms: 400, ...more });
+
+describe.each([
+  { kind: 'of the same process', other: false },
+  { kind: 'of another process', other: true },
+])('a frame $kind', ({ other }) => {
+  const openFramed = async (extra = '') => {
+    await tool.open(`${site.url}/b`);
+    const source = `${other ? site.otherUrl : site.url}/frame`;
+    await tool.post('/evaluate', {
+      function: `(source, extra) => new Promise((resolve) => {
+        document.body.innerHTML = '<div style="height: 1500px"></div><iframe title="Inner" style="width: 400px; height: 200px; border: 5px solid; padding: 7px"></iframe>' + extra;
+        const frame = document.querySelector('iframe');
+        frame.onload = () => resolve(1);
+        frame.src = source;
+        addEventListener('message', ({ data }) => { document.title = data; });
+      })`,
+      args: [source, extra],
+    });
+  };
+  const refOf = async (pattern: RegExp) => {
+    const { text } = (await tool.get('/a11y?format=text')).data as { text: string };
+    return pattern.exec(text)?.[1] ?? text;
+  };
+
+  test('is part of the snapshot, and its refs work', async () => {
+    await openFramed();
+    const ref = await refOf(/button "In the frame" \[ref=(e\d+)\]/);
+    expect((await click(ref)).data).toMatchObject({ clicked: true, target: { ref } });
+    expect(await refOf(/button "(Pressed)"/)).toBe('Pressed');
+  });
+
+  test('selectors find what no outer document has, below the fold too', async () => {
+    await openFramed();
+    expect((await click('#low')).data.target).toMatchObject({ name: 'Low' });
+    expect(await refOf(/button "(Low pressed)"/)).toBe('Low pressed');
+  });
+
+  test('text goes into its fields', async () => {
+    await openFramed();
+    const answer = await tool.post('/type', {
+      target: '[aria-label="Frame field"]',
+      text: 'héllo',
+    });
+    expect(answer.data).toMatchObject({ typed: true, value: 'héllo' });
+  });
+
+  test('an overlay of the outer document covers it', async () => {
+    await openFramed('<div id="lid" style="position: fixed; inset: 0"></div>');
+    const answer = await click('text=In the frame', { timeout_ms: 5_000 });
+    expect(answer).toMatchObject({ code: 'ELEMENT_COVERED' });
+    expect(answer.error).toMatch(/is covered by <div id="lid"> \[ref=e\d+\]/);
+  });
+
+  test('its refs are stale once it shows another document', async () => {
+    await openFramed();
+    const ref = await refOf(/button "In the frame" \[ref=(e\d+)\]/);
+    await tool.post('/evaluate', {
+      function: `(url) => new Promise((resolve) => { const f = document.querySelector('iframe'); f.onload = () => resolve(1); f.src = url; })`,
+      args: [`${site.url}/twins`],
+    });
+    expect(await click(ref)).toMatchObject({ code: 'STALE_REF' });
+  });
+});
+
+test.each(['/frameset', '/others'])(
+  'what %s shows in frames of other kinds is read and used',
+  async (path) => {
+    await tool.open(`${site.url}${path}`);
+    const read = async () => (await tool.get('/a11y?format=text')).data.text as string;
+    expect(await read()).toMatch(/button "Other" \[ref=/);
+    const ref = /button "In the frame" \[ref=(e\d+)\]/.exec(await read())?.[1] ?? '';
+    expect((await click(ref, { timeout_ms: 5_000 })).data).toMatchObject({ clicked: true });
+    expect(await read()).toContain('button "Pressed"');
+  },
+);

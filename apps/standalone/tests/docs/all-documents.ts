@@ -1,0 +1,32 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { readDocument, type Document } from './document.ts';
+
+// Generated from the code, without a command in it; tests of their own compare it with the code.
+const GENERATED = ['docs/rpc.md', 'docs/reference/configuration.md'];
+const FOLDERS = ['apps', 'bench', 'docs', 'infra', 'packages', 'prisma', 'scripts'];
+const SKIPPED = /^(node_modules|dist|generated|\..*)$/;
+const ROOT_DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'bench/README.md'];
+
+/** Every document whose commands a reader is meant to paste. */
+export function allDocuments(root: string): readonly Document[] {
+  return [...ROOT_DOCUMENTS, ...markdownBelow(root, 'docs')]
+    .filter((path) => !GENERATED.includes(path))
+    .map((path) => readDocument(root, path));
+}
+
+/** Every Markdown file of the repository, by path. */
+export function everyMarkdown(root: string): readonly string[] {
+  const atTop = readdirSync(root).filter((path) => path.endsWith('.md'));
+  return [...atTop, ...FOLDERS.flatMap((folder) => markdownBelow(root, folder))];
+}
+
+function markdownBelow(root: string, folder: string): readonly string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) return SKIPPED.test(entry.name) ? [] : markdownBelow(root, path);
+      return entry.name.endsWith('.md') ? [path] : [];
+    })
+    .toSorted();
+}

@@ -1,0 +1,159 @@
+import { chmod, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { makeDirectory } from '@model-gateway/kernel';
+import { freePort, startProcess, type TestProcess } from '@model-gateway/testkit';
+import {
+  startBridgeAgent,
+  startChatUpstream,
+  startCloudVideo,
+  startMemoryService,
+  startOllamaServer,
+  startRealtimeApi,
+} from '@model-gateway/testkit/upstreams';
+import { temporaryFolder } from '../standalone.ts';
+
+/** Everything that the documents talk to: the service, and stand-ins for what they name beside it. */
+export interface DocumentedWorld {
+  /** What the reader's shell knows. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** A text of a document with the addresses of this world in it. */
+  translate(text: string): string;
+  /** A folder as the reader has it before them, with the data directory and the packages of the guides. */
+  folder(): Promise<string>;
+  close(): Promise<void>;
+}
+
+const START_TIMEOUT_MS = 120_000;
+const VIDEO_STEPS = ['Processing', 'Processing', 'Success'] as const;
+const SECRETS = {
+  OPENAI_API_KEY: 'sk-of-the-documents',
+  VIDEO_API_KEY: 'video-key-of-the-documents',
+};
+
+// Stands in for Ollama on a GPU node: what it serves is of no account, that it is started, asked and stopped is. Fetching a
+// model takes a while, as it does, so that a reader comes in time to listen.
+const OLLAMA = (engine: string) => `#!/bin/sh
+[ "$1" = pull ] && { echo "pulling $2: 50%"; sleep 3; exit 0; }
+exec '${process.execPath}' '${engine}' --model llama3.2 --host "\${OLLAMA_HOST%:*}" --port "\${OLLAMA_HOST##*:}"
+`;
+
+export async function openDocumentedWorld(root: string): Promise<DocumentedWorld> {
+  const opened: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const undo of opened.splice(0).toReversed()) await undo();
+  };
+  const open = async <Thing extends { close(): Promise<void> }>(starting: Promise<Thing>) => {
+    const thing = await starting;
+    opened.push(() => thing.close());
+    return thing;
+  };
+  try {
+    const home = await mkdtemp(join(tmpdir(), 'model-gateway-docs-'));
+    opened.push(() => rm(home, { recursive: true, force: true }));
+    const data = await temporaryFolder();
+    opened.push(() => data.remove());
+    const upstreams = await openUpstreams(open);
+    const service = await startService(upstreams, data.path);
+    opened.push(() => service.stop());
+    const tools = join(home, 'bin');
+    await standInForOllama(tools, join(root, 'apps/gpu-agent/tests/child/chat-engine.mjs'));
+    const places = placesOf(root, service, upstreams, await freePort());
+    return {
+      environment: {
+        PATH: [tools, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
+        HOME: home,
+        LANG: 'C.UTF-8',
+        ...SECRETS,
+      },
+      translate: (text) =>
+        places.reduce((translated, [written, real]) => translated.replaceAll(written, real), text),
+      folder: () => readersFolder(root, home, data.path),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+type Open = <Thing extends { close(): Promise<void> }>(starting: Promise<Thing>) => Promise<Thing>;
+type Upstreams = Awaited<ReturnType<typeof openUpstreams>>;
+
+async function openUpstreams(open: Open) {
+  const vllm = await open(startChatUpstream({ models: ['gpt-4o-mini', 'qwen2.5-7b'] }));
+  return {
+    vllm,
+    openai: await open(
+      startChatUpstream({
+        models: ['gpt-4o-mini', 'gpt-4o', 'text-embedding-3-small'],
+        apiKey: SECRETS.OPENAI_API_KEY,
+      }),
+    ),
+    ollama: await open(
+      startOllamaServer({ models: ['llama3.2:latest', 'nomic-embed-text:latest'] }),
+    ),
+    video: await open(startCloudVideo({ apiKey: SECRETS.VIDEO_API_KEY, steps: VIDEO_STEPS })),
+    realtime: await open(startRealtimeApi({ models: ['gpt-realtime'] })),
+    memory: await open(startMemoryService()),
+    bridge: await open(
+      startBridgeAgent({
+        targets: { 'gpu-box/chat': { host: '127.0.0.1', port: vllm.port } },
+      }),
+    ),
+  };
+}
+
+function startService({ bridge, memory }: Upstreams, dataDir: string): Promise<TestProcess> {
+  return startProcess({
+    app: 'standalone',
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      SERVICE_DATA_DIR: dataDir,
+      SERVICE_BRIDGE_URL: bridge.url,
+      SERVICE_MEMORY_URL: memory.url,
+      SERVICE_MEMORY_TIMEOUT_MS: '10000',
+      // What one document says must not turn up in the prompts of another.
+      SERVICE_MEMORY_WRITEBACK: 'false',
+      // Registering waits for the first probe, which a busy machine may hold up.
+      SERVICE_PROBE_TIMEOUT_MS: '20000',
+    },
+    readyTimeoutMs: START_TIMEOUT_MS,
+  });
+}
+
+/** What the documents write, and where that is here. */
+function placesOf(
+  root: string,
+  service: TestProcess,
+  { openai, vllm, ollama, video, realtime }: Upstreams,
+  enginePort: number,
+): readonly (readonly [string, string])[] {
+  return [
+    ['http://127.0.0.1:8080', service.url],
+    ['localhost:8080', `127.0.0.1:${service.port}`],
+    ['https://gateway.example.com', service.url],
+    ['https://api.openai.com', openai.url],
+    ['http://10.0.0.5:8000', vllm.url],
+    ['http://127.0.0.1:11434', ollama.url],
+    ['https://api.minimax.io', video.url],
+    ['https://realtime.example.com', `http://127.0.0.1:${realtime.port}`],
+    // Of the engine that one of the guides writes.
+    ['9001', String(enginePort)],
+    ['/opt/gpu-agent', join(root, 'apps', 'gpu-agent')],
+  ];
+}
+
+async function readersFolder(root: string, home: string, dataDir: string): Promise<string> {
+  const folder = await mkdtemp(join(home, 'reader-'));
+  await symlink(dataDir, join(folder, '.data'));
+  await symlink(join(root, 'packages', 'testkit', 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+async function standInForOllama(folder: string, engine: string): Promise<void> {
+  await makeDirectory(folder, 0o755);
+  const program = join(folder, 'ollama');
+  await writeFile(program, OLLAMA(engine));
+  await chmod(program, 0o755);
+}

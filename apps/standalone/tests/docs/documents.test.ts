@@ -1,0 +1,131 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { allDocuments, everyMarkdown } from './all-documents.ts';
+import { readDocument, type Block, type Document } from './document.ts';
+import { readNamedThings } from './named-things.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..', '..');
+const documents = allDocuments(ROOT);
+const blocks = documents.flatMap((document) => document.blocks);
+/** These, and what else is written in the repository. */
+const everything = new Map(everyMarkdown(ROOT).map((path) => [path, readDocument(ROOT, path)]));
+const PROGRAMS = ['js', 'mjs', 'ts', 'python', 'py'];
+const SHELLS = ['sh', 'bash', 'shell', 'zsh', 'console'];
+/** Variables of this project, by how they begin. */
+const VARIABLE = /\b(?:AGENT|BROWSER|DATABASE|POINTS|REDIS|SERVICE)_[A-Z0-9_]*[A-Z0-9]\b/g;
+
+/** What else is named like a variable: error codes, and the passwords of the stores that Compose brings. */
+const OTHER_NAMES = ['apps/browser-tool/src/tool-error.ts', 'infra/compose.yaml'];
+
+/** How many blocks of a document no test runs. One more is a decision, so it is made here too. */
+const NOT_RUN: Readonly<Record<string, number>> = {
+  'CONTRIBUTING.md': 1,
+  'README.md': 2,
+  'bench/README.md': 5,
+  'docs/backends/engine.md': 1,
+  'docs/browser-tool.md': 4,
+  'docs/deployment.md': 7,
+  'docs/gpu-nodes.md': 1,
+  'docs/memory.md': 1,
+  'docs/quick-start.md': 3,
+};
+
+test('the documents are seen', () => {
+  expect(documents.length).toBeGreaterThan(25);
+  expect(blocks.length).toBeGreaterThan(60);
+});
+
+test('every command is run by a test, or says why not', () => {
+  const wrong = documents.flatMap((document) =>
+    document.blocks.filter((block) => !isRunOrExcused(block, document)).map(({ place }) => place),
+  );
+  expect(wrong).toEqual([]);
+});
+
+function isRunOrExcused(block: Block, document: Document): boolean {
+  const { language, notRun, writes, isOutput } = block;
+  if (notRun !== undefined || isOutput) return true;
+  if (SHELLS.includes(language)) return language === 'sh';
+  if (!PROGRAMS.includes(language)) return true;
+  // A program is run by a command further down.
+  const after = document.blocks.slice(document.blocks.indexOf(block));
+  return (
+    writes !== undefined &&
+    after.some(({ language: of, text }) => of === 'sh' && text.includes(writes))
+  );
+}
+
+test('the blocks that no test runs are these many', () => {
+  const counts = documents.flatMap(({ path, blocks: all }) => {
+    const count = all.filter(({ notRun }) => notRun !== undefined).length;
+    return count === 0 ? [] : [[path, count] as const];
+  });
+  expect(Object.fromEntries(counts)).toEqual(NOT_RUN);
+});
+
+test('scripts, packages, paths and options that commands name exist, also where no test runs them', () => {
+  const things = readNamedThings(ROOT);
+  const missing = [...everything.values()]
+    .flatMap((document) => document.blocks)
+    .filter(({ language, isOutput }) => language === 'sh' && !isOutput)
+    .flatMap(({ place, text }) => things.missingIn(text).map((what) => `${place}: ${what}`));
+  expect(missing).toEqual([]);
+});
+
+test('every environment variable that is named exists in the configuration of a process', () => {
+  const reference = readFileSync(join(ROOT, 'docs', 'reference', 'configuration.md'), 'utf8');
+  const known = new Set([...reference.matchAll(/^\| `([A-Z0-9_]+)`/gm)].map(([, name]) => name));
+  expect(known.size).toBeGreaterThan(50);
+  const others = OTHER_NAMES.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
+  const unknown = documents.flatMap(({ path, text }) =>
+    [...text.matchAll(VARIABLE)]
+      .filter(([name]) => !known.has(name) && !others.includes(name))
+      .map(([name]) => `${path}: ${name}`),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test('every JSON block is JSON', () => {
+  const broken = blocks.filter(({ language, text }) => {
+    if (language !== 'json') return false;
+    try {
+      JSON.parse(text);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  expect(broken.map(({ place }) => place)).toEqual([]);
+});
+
+test('every link within the repository leads to a file, and to a heading of it', () => {
+  const broken = [...everything.values()].flatMap(({ path, links }) =>
+    links
+      .filter(({ target }) => !/^[a-z]+:/.test(target) && !leadsSomewhere(path, target))
+      .map(({ place, target }) => `${place}: ${target}`),
+  );
+  expect(everything.size).toBeGreaterThan(50);
+  expect(broken).toEqual([]);
+});
+
+function leadsSomewhere(from: string, target: string): boolean {
+  const [file = '', anchor] = target.split('#');
+  const path = file === '' ? from : normalize(join(dirname(from), file)).replace(/\/$/, '');
+  if (!existsSync(join(ROOT, path))) return false;
+  if (anchor === undefined) return true;
+  return (
+    !statSync(join(ROOT, path)).isDirectory() &&
+    (everything.get(path)?.anchors.has(anchor) ?? false)
+  );
+}
+
+test('the index of the documents leads to every one of them', () => {
+  const index = readDocument(ROOT, 'docs/README.md');
+  const linked = new Set(
+    index.links.map(({ target }) => normalize(join('docs', target.split('#')[0] ?? ''))),
+  );
+  const guides = documents
+    .map(({ path }) => path)
+    .filter((path) => path.startsWith('docs/') && !path.startsWith('docs/decisions/'));
+  expect(guides.filter((path) => path !== 'docs/README.md' && !linked.has(path))).toEqual([]);
+});

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { waitUntil } from '@model-gateway/testkit';
+
+interface SessionOptions {
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** What is run before anything else. */
+  readonly preamble: string;
+}
+
+/** One shell, in which a reader pastes one block after the other. */
+export interface ShellSession {
+  /** Runs a block and answers what it printed; rejects when a command of it fails. */
+  run(text: string): Promise<string>;
+  /** Starts a block that goes on, and waits until it has printed something. */
+  start(text: string, until: string): Promise<void>;
+  /** Ends the shell and everything that was started in it. */
+  close(): Promise<void>;
+}
+
+const BLOCK_TIMEOUT_MS = 90_000;
+// An unset variable, a failed command and a failure within a pipe are failures of the document.
+const STRICT = 'set -euo pipefail\n';
+
+export function openShellSession({ folder, environment, preamble }: SessionOptions): ShellSession {
+  const shell = spawn('bash', ['--noprofile', '--norc'], {
+    cwd: folder,
+    env: environment,
+    // A group of its own, so that whatever a block leaves behind ends with it.
+    detached: true,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let said = '';
+  let count = 0;
+  let hasEnded = false;
+  const ended = once(shell, 'exit').then(() => {
+    hasEnded = true;
+  });
+  shell.stdout.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  shell.stdin.on('error', () => undefined);
+  shell.stdin.write(`${STRICT}${preamble}\n`);
+
+  async function fileFor(text: string): Promise<{ script: string; output: string; name: string }> {
+    count += 1;
+    const name = `block-${count}`;
+    const script = join(folder, `${name}.sh`);
+    await writeFile(script, `${text}\n${assertAssigned(text)}`);
+    return { script, output: join(folder, `${name}.out`), name };
+  }
+
+  return {
+    async run(text) {
+      const { script, output, name } = await fileFor(text);
+      shell.stdin.write(`source '${script}' >'${output}' 2>&1 </dev/null\necho 'done ${name}'\n`);
+      await waitUntil(() => hasEnded || said.includes(`done ${name}\n`), {
+        timeoutMs: BLOCK_TIMEOUT_MS,
+        what: `the end of:\n${text}\n`,
+      });
+      const printed = await readFile(output, 'utf8').catch(() => '');
+      if (!said.includes(`done ${name}\n`)) {
+        throw new Error(`a command failed in:\n${text}\n\nit printed:\n${printed}`);
+      }
+      return printed;
+    },
+    async start(text, until) {
+      const { script, output } = await fileFor(text);
+      shell.stdin.write(`( source '${script}' ) >'${output}' 2>&1 </dev/null &\n`);
+      const printed = () => readFile(output, 'utf8').catch(() => '');
+      await waitUntil(async () => (await printed()).includes(until), {
+        timeoutMs: BLOCK_TIMEOUT_MS,
+        what: `"${until}" of:\n${text}\n`,
+      }).catch(async (error: unknown) => {
+        throw new Error(`it printed:\n${await printed()}`, { cause: error });
+      });
+    },
+    async close() {
+      if (shell.pid !== undefined) endGroup(shell.pid);
+      await ended;
+    },
+  };
+}
+
+/** What a block reads out of an answer must have been in it. */
+function assertAssigned(text: string): string {
+  const names = [...text.matchAll(/^([A-Z][A-Z0-9_]*)=(?:\$\(|\S+$)/gm)].map(([, name]) => name);
+  return [...new Set(names)]
+    .map((name) => `: "\${${name}:?was not found in the answer}"\n`)
+    .join('');
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}

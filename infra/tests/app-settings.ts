@@ -1,0 +1,50 @@
+import type { Setting } from '@model-gateway/kernel';
+import { processSettings as agentTunnel } from '../../apps/agent-tunnel/src/config.ts';
+import { processSettings as browserTool } from '../../apps/browser-tool/src/config.ts';
+import { processSettings as gateway } from '../../apps/gateway/src/config.ts';
+import { processSettings as rpc } from '../../apps/rpc/src/config.ts';
+import { processSettings as videoWorker } from '../../apps/video-worker/src/config.ts';
+
+/** The servers, each with all that it reads from its environment. */
+export const serverSettings: Readonly<Record<string, readonly Setting[]>> = {
+  gateway: Object.values(gateway),
+  rpc: Object.values(rpc),
+  'agent-tunnel': Object.values(agentTunnel),
+  'video-worker': Object.values(videoWorker),
+};
+
+/** All five apps that are deployed. */
+export const appSettings: Readonly<Record<string, readonly Setting[]>> = {
+  ...serverSettings,
+  'browser-tool': Object.values(browserTool),
+};
+
+/** The variables without which an app does not start in production. */
+export const requiredVariables = (app: string): readonly string[] =>
+  (appSettings[app] ?? [])
+    .filter(
+      ({ requiredInProduction, schema }) =>
+        requiredInProduction === true || !schema.safeParse(undefined).success,
+    )
+    .map(({ env }) => env);
+
+/** What is wrong with an environment: variables that the app does not know or cannot read, and those that are missing. */
+export function environmentProblems(
+  app: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const settings = appSettings[app] ?? [];
+  const strange = Object.keys(environment).filter(
+    (name) => !settings.some(({ env }) => env === name),
+  );
+  const unreadable = settings.filter(
+    ({ env, schema }) =>
+      environment[env] !== undefined && !schema.safeParse(environment[env]).success,
+  );
+  const missing = requiredVariables(app).filter((name) => !(name in environment));
+  return [
+    ...strange.map((name) => `${name} is unknown to ${app}`),
+    ...unreadable.map(({ env }) => `${env} cannot be read by ${app}`),
+    ...missing.map((name) => `${name} is missing from ${app}`),
+  ];
+}

@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { infraFolder } from './infra-folder.ts';
+
+/** Apps in the folders that their images are made of. */
+export interface DeployedApps {
+  folderOf(app: string): string;
+  remove(): Promise<void>;
+}
+
+const run = promisify(execFile);
+
+// Everything comes from the store that the installation filled, where the lock file was checked; to check the age of releases
+// again, pnpm would ask the registry about each of them.
+const FROM_STORE = ['--offline', '--config.minimum-release-age=0'];
+
+/** Deploys apps as the Dockerfile does. */
+export async function deployApps(apps: readonly string[]): Promise<DeployedApps> {
+  const folder = await mkdtemp(join(tmpdir(), 'model-gateway-deployed-'));
+  const folderOf = (app: string): string => join(folder, app);
+  for (const app of apps)
+    await run('pnpm', ['--filter', app, 'deploy', '--prod', ...FROM_STORE, folderOf(app)], {
+      cwd: join(infraFolder, '..'),
+    });
+  return { folderOf, remove: () => rm(folder, { recursive: true, force: true }) };
+}

@@ -1,0 +1,350 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { waitUntil, type TestProcess } from '@model-gateway/testkit';
+import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
+import { serverSettings } from './app-settings.ts';
+import {
+  askChat,
+  callAs,
+  followChat,
+  followChatStream,
+  register,
+  startLoad,
+  type Asked,
+  type Following,
+  type Person,
+} from './clients.ts';
+import { imageOf } from './dockerfile.ts';
+import { startGpuNode, type GpuNode } from './gpu-node.ts';
+import { openInstallation, type Installation } from './installation.ts';
+import { startService, type Service } from './service.ts';
+
+const SERVERS = Object.keys(serverSettings);
+const MODEL = 'm';
+const WORDS = 60;
+const ANSWER = Array.from({ length: WORDS }, (_, count) => `w${count}`).join(' ');
+/** The answer at a pace at which it takes twelve seconds. */
+const SLOW_MODEL = 'm@slow-chunks:200';
+const NODE_MODEL = 'tiny';
+// Each process lets a key have 60 requests in a minute, which the manifests leave as it is.
+const KEYS = 80;
+const CLIENTS = 4;
+const FREE_TIER_RPM = 10;
+// Generous, because other tests have the machine too.
+const WITHIN = { timeoutMs: 60_000 };
+/** What a pod is given to stop before it is killed. */
+const GRACE_MS = 60_000;
+
+const pods: Readonly<Record<'gateway' | 'rpc' | 'video-worker' | 'agent-tunnel', TestProcess[]>> = {
+  gateway: [],
+  rpc: [],
+  'video-worker': [],
+  'agent-tunnel': [],
+};
+let installation: Installation;
+const closing: RunningChatUpstream[] = [];
+let migration: { readonly status: number; readonly output: string };
+let person: Person;
+let keys: readonly string[] = [];
+let keysUsed = 0;
+
+async function start(app: keyof typeof pods): Promise<TestProcess> {
+  const started = await installation.start(app);
+  pods[app].push(started);
+  return started;
+}
+
+const pod = (app: keyof typeof pods, index: number): TestProcess => {
+  const found = pods[app][index];
+  if (found === undefined) throw new Error(`${app} has no such pod`);
+  return found;
+};
+
+beforeAll(async () => {
+  installation = await openInstallation(SERVERS);
+  const upstream = await startChatUpstream({
+    models: [MODEL, SLOW_MODEL],
+    answer: () => ANSWER,
+    keepRequests: 0,
+  });
+  closing.push(upstream);
+  const starting = Promise.all(
+    (['gateway', 'gateway', 'rpc', 'rpc', 'video-worker', 'agent-tunnel'] as const).map(start),
+  );
+  // They wait for it; what becomes of them is seen below.
+  starting.catch(() => undefined);
+  migration = await installation.migrate();
+  await starting;
+  person = await register(pod('rpc', 0).url, 'somebody');
+  await setTier(person, 'enterprise');
+  await addBackend(pod('gateway', 0), upstream);
+  keys = await Promise.all(Array.from({ length: KEYS }, () => createKey(person)));
+  for (const gateway of pods.gateway)
+    await waitUntil(async () => (await chat(gateway)).status === 200, WITHIN);
+}, 300_000);
+afterAll(async () => {
+  await installation.close();
+  await Promise.all(closing.map((upstream) => upstream.close()));
+}, 120_000);
+
+const key = (): string => keys[(keysUsed += 1) % keys.length] ?? '';
+const chat = (asked: { readonly url: string }, model = MODEL): Promise<Asked> =>
+  askChat(asked.url, key(), { model });
+
+const setTier = (whose: Person, tier: string): Promise<unknown> =>
+  callAs(
+    pod('rpc', 0).url,
+    'billing.plan.set',
+    { user_email: whose.email, tier },
+    installation.adminToken,
+  );
+
+async function createKey(whose: Person): Promise<string> {
+  const created = await whose.call<{ key: string }>(pod('rpc', 0).url, 'keys.create', {
+    name: 'k',
+  });
+  return created.key;
+}
+
+async function addBackend(gateway: TestProcess, { url }: RunningChatUpstream): Promise<void> {
+  const { status } = await fetch(`${gateway.url}/api/admin/backends`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${installation.adminToken}` },
+    body: JSON.stringify({ type: 'external', name: url, url }),
+  });
+  expect(status).toBe(200);
+}
+
+/** Waits until each of the answers is in the books, and says which are there more than once. */
+async function recordedTwice(answers: readonly Asked[]): Promise<readonly string[]> {
+  const refs = answers.map(({ ref }) => ref);
+  let rows: readonly { ref_id: string; times: number }[] = [];
+  await waitUntil(
+    async () => {
+      rows = await installation.stores.query(
+        'SELECT ref_id, count(*)::int AS times FROM usage_records WHERE ref_id = ANY($1) GROUP BY ref_id',
+        [refs],
+      );
+      return rows.length === refs.length;
+    },
+    { ...WITHIN, what: `${refs.length} requests are recorded` },
+  );
+  return rows.flatMap(({ ref_id, times }) => (times === 1 ? [] : [ref_id]));
+}
+
+test('the Job migrates an empty database while the pods wait for it, and has nothing to do later', async () => {
+  expect(migration.output).toMatch(/^The database was migrated: /);
+  expect(migration.status).toBe(0);
+  const again = await installation.migrate();
+  expect(again).toEqual({ status: 0, output: 'The database is up to date.' });
+}, 60_000);
+
+test.each(['gateway', 'rpc', 'video-worker', 'agent-tunnel'] as const)(
+  '%s is well by the health check of its image, and shows its metrics',
+  async (app) => {
+    const [program = '', ...args] = imageOf(app).healthCheck ?? [];
+    const env = { SERVICE_PORT: String(pod(app, 0).port) };
+    expect(program).toBe('node');
+    await promisify(execFile)(process.execPath, args, { env });
+    const metrics = await fetch(`${pod(app, 0).url}/metrics`);
+    expect(await metrics.text()).toContain('process_resident_memory_bytes');
+  },
+  60_000,
+);
+
+test('a backend that is added on one gateway serves on the other within a second', async () => {
+  const took: number[] = [];
+  for (const model of ['m-one', 'm-two', 'm-three']) {
+    const added = await startChatUpstream({ models: [model] });
+    closing.push(added);
+    await addBackend(pod('gateway', 0), added);
+    const since = performance.now();
+    await waitUntil(async () => (await chat(pod('gateway', 1), model)).status === 200, WITHIN);
+    took.push(performance.now() - since);
+  }
+  // A machine that is busy with other tests may be late once.
+  expect(Math.min(...took)).toBeLessThan(1_000);
+}, 120_000);
+
+test('a key that is revoked on one rpc is refused by both gateways on the next request', async () => {
+  const { key: revoked, id } = await person.call<{ key: string; id: string }>(
+    pod('rpc', 0).url,
+    'keys.create',
+    { name: 'revoked' },
+  );
+  const statuses = async (): Promise<readonly number[]> => {
+    const answers = await Promise.all(
+      pods.gateway.map(({ url }) => askChat(url, revoked, { model: MODEL })),
+    );
+    return answers.map(({ status }) => status);
+  };
+  expect(await statuses()).toEqual([200, 200]);
+  await person.call(pod('rpc', 1).url, 'keys.revoke', { key_id: id });
+  expect(await statuses()).toEqual([401, 401]);
+}, 60_000);
+
+test('a stream that is started on one rpc arrives whole on the event sidecar of the other', async () => {
+  for (const [from, to] of [
+    [0, 1],
+    [1, 0],
+  ] as const) {
+    const streamId = await sendChat(pod('rpc', from), MODEL);
+    const stream = await followChatStream(pod('rpc', to).url, streamId);
+    expect(await stream.text).toBe(ANSWER);
+  }
+}, 60_000);
+
+async function sendChat(rpc: TestProcess, model: string): Promise<string> {
+  const messages = [{ role: 'user', content: 'Hi' }];
+  const sent = await person.call<{ stream_id: string }>(rpc.url, 'chat.send', { model, messages });
+  return sent.stream_id;
+}
+
+test('the limit of a tier is exact across gateways', async () => {
+  const poor = await register(pod('rpc', 1).url, 'poor');
+  const only = await createKey(poor);
+  const answers = await Promise.all(
+    Array.from({ length: FREE_TIER_RPM * 3 }, (_, index) =>
+      askChat(pod('gateway', index % 2).url, only, { model: MODEL }),
+    ),
+  );
+  const count = (status: number): number =>
+    answers.filter((answer) => answer.status === status).length;
+  expect([count(200), count(429)]).toEqual([FREE_TIER_RPM, FREE_TIER_RPM * 2]);
+}, 60_000);
+
+test('a gateway that is killed under load loses no request that it served', async () => {
+  const [dying, other] = [pod('gateway', 0), pod('gateway', 1)];
+  let turn = 0;
+  const load = startLoad(CLIENTS, () => chat((turn += 1) % 2 === 0 ? dying : other));
+  const served = (): readonly Asked[] => load.outcomes.filter(({ status }) => status === 200);
+  await waitUntil(() => served().length >= 100, { ...WITHIN, what: 'load' });
+  await dying.kill();
+  const before = served().length;
+  await waitUntil(() => served().length >= before + 50, { ...WITHIN, what: 'load' });
+  await load.stop();
+  expect(load.outcomes.length).toBeGreaterThan(served().length);
+  expect(await recordedTwice(served())).toEqual([]);
+  pods.gateway.shift();
+  await start('gateway');
+}, 240_000);
+
+describe('a rolling restart of each app in turn, under load', () => {
+  const services: Record<string, Service> = {};
+  const chats: Asked[] = [];
+  const nodeChats: Asked[] = [];
+  const calls: string[] = [];
+  const streams: Following[] = [];
+  const exits: number[] = [];
+  const stopTimes: number[] = [];
+  let node: GpuNode;
+
+  beforeAll(async () => {
+    const [gateway, rpc, tunnel] = [
+      await openService('gateway'),
+      await openService('rpc'),
+      await openService('agent-tunnel'),
+    ];
+    await deployToNode(tunnel, gateway);
+    const loads = [
+      startLoad(CLIENTS, async () => void chats.push(await chat(gateway))),
+      startLoad(1, async () => void nodeChats.push(await chat(gateway, NODE_MODEL))),
+      startLoad(1, async () => void calls.push(await listKeys(rpc))),
+    ];
+    try {
+      const stopped: Promise<void>[] = [];
+      for (const app of ['gateway', 'rpc', 'video-worker', 'agent-tunnel'] as const)
+        stopped.push(...(await restart(app)));
+      await Promise.all(stopped);
+    } finally {
+      await Promise.all(loads.map((load) => load.stop()));
+    }
+  }, 300_000);
+  afterAll(async () => {
+    await node.stop();
+    await Promise.all(Object.values(services).map((service) => service.close()));
+  }, 60_000);
+
+  async function openService(app: keyof typeof pods): Promise<Service> {
+    const service = await startService('/readyz');
+    services[app] = service;
+    for (const one of pods[app]) await service.add(one);
+    return service;
+  }
+
+  async function deployToNode(tunnel: Service, gateway: Service): Promise<void> {
+    const { url } = pod('rpc', 0);
+    const registered = await person.call<{ agent_id: string; token: string }>(
+      url,
+      'agents.register',
+      { machine_name: 'node', version: '1' },
+    );
+    node = await startGpuNode(tunnel.url, registered.token);
+    const { agent_id } = registered;
+    await waitUntil(async () => {
+      await person.call(url, 'agents.deploy', { agent_id, model_id: NODE_MODEL });
+      return true;
+    }, WITHIN);
+    await waitUntil(async () => (await chat(gateway, NODE_MODEL)).status === 200, WITHIN);
+  }
+
+  const listKeys = (rpc: Service): Promise<string> =>
+    person.call<readonly unknown[]>(rpc.url, 'keys.list').then(
+      (listed) => (listed.length > KEYS ? 'listed' : 'incomplete'),
+      (error: unknown) => String(error),
+    );
+
+  /** As a Deployment does: a new pod first, and an old one goes when that is ready. Answers what is still stopping then. */
+  async function restart(app: keyof typeof pods): Promise<readonly Promise<void>[]> {
+    const stopping: Promise<void>[] = [];
+    for (const old of pods[app].splice(0)) {
+      const young = await start(app);
+      await services[app]?.add(young);
+      streams.push(...(await beginStreams(app, old, young)));
+      stopping.push(stop(old));
+    }
+    return stopping;
+  }
+
+  /** Streams that are under way on a pod; of those that others can listen to, one is heard at another pod. */
+  async function beginStreams(
+    app: keyof typeof pods,
+    old: TestProcess,
+    young: TestProcess,
+  ): Promise<readonly Following[]> {
+    if (app === 'gateway') return [await followChat(old.url, key(), SLOW_MODEL)];
+    if (app !== 'rpc') return [];
+    return Promise.all(
+      [old, young].map(async ({ url }) => followChatStream(url, await sendChat(old, SLOW_MODEL))),
+    );
+  }
+
+  async function stop(old: TestProcess): Promise<void> {
+    const since = performance.now();
+    old.signal('SIGTERM');
+    exits.push(await old.exited);
+    stopTimes.push(performance.now() - since);
+  }
+
+  test('fails no request that is not a stream', () => {
+    expect(chats.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(nodeChats.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(new Set(calls)).toEqual(new Set(['listed']));
+    expect(chats.length).toBeGreaterThan(200);
+    for (const { length } of [nodeChats, calls]) expect(length).toBeGreaterThan(50);
+  });
+
+  test('lets the streams under way come to their end', async () => {
+    const texts = await Promise.all(streams.map(({ text }) => text));
+    expect(texts).toEqual(Array.from({ length: 6 }, () => ANSWER));
+  });
+
+  test('records each request once', async () => {
+    expect(await recordedTwice([...chats, ...nodeChats])).toEqual([]);
+  }, 120_000);
+
+  test('ends every pod in time, and well', () => {
+    expect(exits).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(Math.max(...stopTimes)).toBeLessThan(GRACE_MS);
+  });
+});

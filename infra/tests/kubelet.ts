@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { freePort, startProcess, type TestProcess } from '@model-gateway/testkit';
+import type { DeployedApps } from './deployed-apps.ts';
+import { imageOf } from './dockerfile.ts';
+import type { Container } from './manifest.ts';
+
+type Environment = Readonly<Record<string, string>>;
+
+interface ContainerOptions {
+  readonly container: Container;
+  readonly deployed: DeployedApps;
+  /** The Secret of the installation. */
+  readonly secrets: Environment;
+  /** Where the volumes of the pod are. */
+  readonly volumes: string;
+  /** Variables that are changed, or left out with undefined. */
+  readonly changes?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface ContainerCommand {
+  readonly script: string;
+  readonly args: readonly string[];
+  readonly env: Environment;
+}
+
+const READY_TIMEOUT_MS = 120_000;
+
+/** The app whose image a container runs. */
+const appOf = ({ image }: Container): string => image.replace(/^.*\//, '').replace(/:.*$/, '');
+
+/**
+ * What a node of a cluster would run: the command of the manifest, in the environment of the image and the manifest, with the
+ * Secret filled in and the volumes where they are on this machine.
+ */
+export function commandOf(options: ContainerOptions): ContainerCommand {
+  const { container, deployed, secrets, volumes, changes = {} } = options;
+  const app = appOf(container);
+  const [program, script = '', ...rest] = container.command;
+  if (program !== 'node') throw new Error(`${program} is not what runs our apps`);
+  const mounted = (value: string): string =>
+    (container.volumeMounts ?? []).some(({ mountPath }) => mountPath === value)
+      ? join(volumes, value)
+      : value;
+  const own = container.env.map(({ name, value, valueFrom }) => {
+    const text = valueFrom === undefined ? value : secrets[valueFrom.secretKeyRef.key];
+    if (text === undefined) throw new Error(`${name} has no value`);
+    return [name, mounted(text)] as const;
+  });
+  const all = { ...imageOf(app).env, ...Object.fromEntries(own), ...changes };
+  return {
+    script: join(deployed.folderOf(app), script),
+    args: [...rest, ...(container.args ?? [])],
+    env: Object.fromEntries(
+      Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    ),
+  };
+}
+
+/**
+ * Runs a server as a pod does, until it is ready by its probe. A pod has its port for itself, a process on this machine has not: that
+ * number is the one thing in which they differ.
+ */
+export async function startPod(options: ContainerOptions): Promise<TestProcess> {
+  const port = await freePort();
+  const changes = { ...options.changes, SERVICE_PORT: String(port) };
+  return startProcess({
+    ...commandOf({ ...options, changes }),
+    port,
+    readyPath: options.container.readinessProbe?.httpGet?.path ?? null,
+    readyTimeoutMs: READY_TIMEOUT_MS,
+  });
+}
+
+/** Runs a container to its end. */
+export async function runContainer(
+  options: ContainerOptions,
+): Promise<{ readonly status: number; readonly output: string }> {
+  const running = await startProcess({ ...commandOf(options), readyPath: null });
+  const status = await running.exited;
+  return { status, output: running.output() };
+}

@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { Agent, createServer, request as ask, type IncomingMessage } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntil, type TestProcess } from '@model-gateway/testkit';
+
+/** What a Service of a cluster is: passes each request on to the next pod that is ready, and tries no other one. */
+export interface Service {
+  readonly url: string;
+  /** Takes a pod in, and resolves when it gets requests. */
+  add(pod: TestProcess): Promise<void>;
+  close(): Promise<void>;
+}
+
+const POLL_MS = 200;
+const READY_TIMEOUT_MS = 60_000;
+
+export async function startService(readyPath: string): Promise<Service> {
+  const ready: TestProcess[] = [];
+  const agent = new Agent({ keepAlive: true });
+  let isClosed = false;
+  let turn = 0;
+
+  function next(): TestProcess | undefined {
+    turn += 1;
+    return ready[turn % ready.length];
+  }
+
+  /** Asks a pod again and again whether it is ready, until it is gone. */
+  async function watch(pod: TestProcess): Promise<void> {
+    let isGone = false;
+    void pod.exited.then(() => (isGone = true));
+    while (!isGone && !isClosed) {
+      const isReady = await isReadyNow(`${pod.url}${readyPath}`);
+      const place = ready.indexOf(pod);
+      if (isReady && place < 0) ready.push(pod);
+      if (!isReady && place >= 0) ready.splice(place, 1);
+      await sleep(POLL_MS);
+    }
+  }
+
+  const server = createServer((request, response) => {
+    const pod = next();
+    if (pod === undefined) return void response.writeHead(503).end('no pod is ready');
+    const passed = ask(
+      { ...targetOf(pod, request), agent, method: request.method, headers: request.headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, withoutHops(answer));
+        answer.pipe(response);
+        answer.once('error', () => response.destroy());
+      },
+    );
+    passed.once('error', (error) => {
+      if (response.headersSent) response.destroy();
+      else response.writeHead(502).end(`${pod.url}: ${error.message}`);
+    });
+    response.once('close', () => passed.destroy());
+    request.pipe(passed);
+  });
+  server.on('upgrade', (request, socket, head) => {
+    const pod = next();
+    if (pod === undefined) return void socket.destroy();
+    const passed = connect({ host: '127.0.0.1', port: pod.port }, () => {
+      const lines = request.rawHeaders.flatMap((name, index) =>
+        index % 2 === 0 ? [`${name}: ${request.rawHeaders[index + 1]}`] : [],
+      );
+      passed.write(`GET ${request.url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+      passed.write(head);
+      passed.pipe(socket).pipe(passed);
+    });
+    for (const [one, other] of [
+      [passed, socket],
+      [socket, passed],
+    ] as const) {
+      one.on('error', () => undefined);
+      one.on('close', () => other.destroy());
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async add(pod) {
+      void watch(pod);
+      await waitUntil(() => ready.includes(pod), { timeoutMs: READY_TIMEOUT_MS });
+    },
+    async close() {
+      isClosed = true;
+      agent.destroy();
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+const targetOf = ({ port }: TestProcess, { url }: IncomingMessage) => ({
+  host: '127.0.0.1',
+  port,
+  path: url,
+});
+
+/** What is between us and a pod is not the client's business. */
+function withoutHops({ headers }: IncomingMessage): IncomingMessage['headers'] {
+  const { connection: _connection, 'keep-alive': _keepAlive, ...others } = headers;
+  return others;
+}
+
+async function isReadyNow(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { headers: { connection: 'close' } });
+    await answer.arrayBuffer();
+    return answer.status === 200;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,74 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { appSettings, requiredVariables, serverSettings } from './app-settings.ts';
+import { deployApps, type DeployedApps } from './deployed-apps.ts';
+import { makeEnvironmentFile, readEnvironmentFile } from './environment-file.ts';
+import { infraFolder } from './infra-folder.ts';
+import { runContainer, startPod } from './kubelet.ts';
+import { buildKustomization } from './kustomize.ts';
+import { containerOf } from './manifest.ts';
+import { openStores, type Stores } from './stores.ts';
+
+const APPS = Object.keys(appSettings);
+const SERVERS = Object.keys(serverSettings);
+/** Off loopback the browser tool needs these, which its settings do not say. */
+const NEEDED_OFF_LOOPBACK = ['BROWSER_TOKEN', 'BROWSER_ALLOWED_HOSTS'];
+const AT_ONCE = 10;
+
+const manifests = buildKustomization(join(infraFolder, 'k8s', 'base'));
+const made = readEnvironmentFile(makeEnvironmentFile());
+let deployed: DeployedApps;
+let stores: Stores;
+let volumes = '';
+
+beforeAll(async () => {
+  deployed = await deployApps(APPS);
+  volumes = await mkdtemp(join(tmpdir(), 'model-gateway-volumes-'));
+  stores = await openStores();
+}, 180_000);
+afterAll(async () => {
+  await stores.close();
+  await deployed.remove();
+  await rm(volumes, { recursive: true, force: true });
+}, 60_000);
+
+const optionsOf = (app: string) => ({
+  container: containerOf(manifests, app),
+  deployed,
+  volumes,
+  secrets: { ...made, DATABASE_URL: stores.databaseUrl, REDIS_URL: stores.redisUrl },
+});
+
+const needed = (app: string): readonly string[] =>
+  app === 'browser-tool' ? NEEDED_OFF_LOOPBACK : requiredVariables(app);
+
+test.each(APPS.flatMap((app) => needed(app).map((variable) => ({ app, variable }))))(
+  '$app without $variable names it and ends with 1',
+  async ({ app, variable }) => {
+    const ended = await runContainer({ ...optionsOf(app), changes: { [variable]: undefined } });
+    expect(ended.output).toMatch(new RegExp(`^${app}: .*\\b${variable}\\b`, 'm'));
+    expect(ended.status).toBe(1);
+  },
+  60_000,
+);
+
+test(`${AT_ONCE} apps that start at once on an empty database migrate it once`, async () => {
+  const apps = Array.from({ length: AT_ONCE }, (_, index) => SERVERS[index % SERVERS.length] ?? '');
+  const started = await Promise.all(
+    apps.map((app) => startPod({ ...optionsOf(app), changes: { SERVICE_MIGRATE: '1' } })),
+  );
+  try {
+    const migrations = await stores.query<{ migration_name: string; finished: boolean }>(
+      'SELECT migration_name, finished_at IS NOT NULL AS finished FROM _prisma_migrations',
+    );
+    expect(migrations.length).toBeGreaterThan(0);
+    expect(migrations.filter(({ finished }) => !finished)).toEqual([]);
+    const names = migrations.map(({ migration_name }) => migration_name);
+    expect(new Set(names).size).toBe(names.length);
+    const migrators = started.filter((one) => one.output().includes('the database was migrated'));
+    expect(migrators).toHaveLength(1);
+  } finally {
+    await Promise.all(started.map((one) => one.kill()));
+  }
+}, 180_000);

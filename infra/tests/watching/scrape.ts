@@ -1,0 +1,35 @@
+import parsePrometheusText from 'parse-prometheus-text-format';
+
+/** What a scrape of one process answered. */
+export interface Scrape {
+  readonly contentType: string | null;
+  /** The names of all metrics, those without a series too, with their kinds. */
+  readonly kinds: ReadonlyMap<string, string>;
+  /** The samples by series, as written: `name{label="value"}`. */
+  readonly samples: ReadonlyMap<string, number>;
+}
+
+const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*(?:\{.*\})?) (\S+)$/;
+
+/** Scrapes a process; fails where its answer is not what Prometheus reads. */
+export async function scrape(baseUrl: string): Promise<Scrape> {
+  const response = await fetch(`${baseUrl}/metrics`);
+  const text = await response.text();
+  const families = parsePrometheusText(text);
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return {
+    contentType: response.headers.get('content-type'),
+    kinds: new Map(families.map(({ name, type }) => [name, type.toLowerCase()])),
+    samples: new Map(lines.map(sampleOf)),
+  };
+}
+
+function sampleOf(line: string): [string, number] {
+  const [, series, value] = SAMPLE.exec(line) ?? [];
+  if (series === undefined || value === undefined) throw new Error(`no sample: ${line}`);
+  return [series, Number(value)];
+}
+
+/** The samples whose series begin like this. */
+export const samplesOf = ({ samples }: Scrape, prefix: string): Readonly<Record<string, number>> =>
+  Object.fromEntries([...samples].filter(([series]) => series.startsWith(prefix)));

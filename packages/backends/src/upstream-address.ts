@@ -1,0 +1,15 @@
+import type { SpanAttributes } from '@model-gateway/kernel';
+
+const PORTS: Readonly<Record<string, number>> = {
+  'http:': 80,
+  'https:': 443,
+  'ws:': 80,
+  'wss:': 443,
+};
+
+/** Where an upstream is, as a trace says it. */
+export function upstreamAddress(url: string): SpanAttributes {
+  const { protocol, hostname, port } = new URL(url);
+  const number = port === '' ? PORTS[protocol] : Number(port);
+  return { 'server.address': hostname, ...(number === undefined ? {} : { 'server.port': number }) };
+}

@@ -1,0 +1,35 @@
+import type { Bus } from '@model-gateway/bus';
+import type { Database } from '@model-gateway/db';
+import type { Metrics } from '@model-gateway/kernel';
+
+interface ExposedStores {
+  readonly database: Pick<Database, 'poolStats'>;
+  readonly bus: Pick<Bus, 'journal' | 'mode' | 'isShared'>;
+}
+
+/** How the stores of a process are, for whoever scrapes. Nothing here asks a store that is away for longer than a moment. */
+export function exposeStores({ database, bus }: ExposedStores, metrics: Metrics): void {
+  metrics.gauge({
+    name: 'service_database_pool_connections',
+    help: 'Database connections: all of them, those that are idle, and callers that wait for one.',
+    labels: ['state'],
+    collect(gauge) {
+      const { total, idle, waiting } = database.poolStats();
+      gauge.set({ state: 'total' }, total);
+      gauge.set({ state: 'idle' }, idle);
+      gauge.set({ state: 'waiting' }, waiting);
+    },
+  });
+  metrics.gauge({
+    name: 'service_journal_lag',
+    help: 'Usage events that have not been recorded yet: on Redis and in the files of this process.',
+    collect: async (gauge) => gauge.set(await bus.journal.lag().catch(() => Number.NaN)),
+  });
+  // Where no Redis is configured there is nothing that could be away.
+  if (!bus.isShared) return;
+  metrics.gauge({
+    name: 'service_redis_connected',
+    help: 'Whether limits, quotas and notifications are served from Redis (1), or by this process alone while it is away (0).',
+    collect: (gauge) => gauge.set(bus.mode() === 'redis' ? 1 : 0),
+  });
+}

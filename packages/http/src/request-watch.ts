@@ -1,0 +1,141 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  perName,
+  type CounterSeries,
+  type HistogramSeries,
+  type Log,
+  type Metrics,
+  type Span,
+  type Tracing,
+} from '@model-gateway/kernel';
+import { PROBE_PATHS } from './probes.ts';
+import { requestIdOf } from './request-id.ts';
+import { createRouteNames, type RouteName } from './route-names.ts';
+import { pathOf } from './server-app.ts';
+
+interface RequestWatchOptions {
+  /** The paths that the app answers. */
+  readonly routes: readonly string[];
+  readonly metrics: Metrics;
+  readonly tracing: Tracing | undefined;
+  readonly log: Log;
+}
+
+/** Runs the handling of a request and sees how it ends: a count, a duration, a line in the log and perhaps a span. */
+export type RequestWatch = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  handle: () => void,
+) => void;
+
+/** What one route is counted in. */
+interface RouteCounts {
+  readonly duration: HistogramSeries;
+  /** By method and class of status. */
+  readonly answers: (method: string, status: number) => CounterSeries;
+}
+
+const ROUTES_MAX = 200;
+const MS_PER_SECOND = 1_000;
+const DURATION_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'];
+const SERVER_ERROR = 500;
+
+export function createRequestWatch(options: RequestWatchOptions): RequestWatch {
+  const { routes, metrics, tracing, log } = options;
+  const routeOf = createRouteNames(routes, PROBE_PATHS);
+  const countsOf = createCounts(metrics);
+  let underWay = 0;
+  metrics.gauge({
+    name: 'service_http_requests_in_flight',
+    help: 'HTTP requests that are being answered.',
+    collect: (gauge) => gauge.set(underWay),
+  });
+
+  return (request, response, handle) => {
+    const startedAt = performance.now();
+    const route = routeOf(pathOf(request));
+    const { method = '' } = request;
+    const requestId = requestIdOf(request, response);
+    const span = tracing === undefined ? undefined : beginSpan(tracing, request, route);
+    underWay += 1;
+    response.once('close', () => {
+      underWay -= 1;
+      const durationMs = performance.now() - startedAt;
+      const status = response.headersSent ? response.statusCode : 0;
+      const counts = countsOf(route.name);
+      counts.duration.observe(durationMs / MS_PER_SECOND);
+      counts.answers(method, status).inc();
+      const traceId = span?.traceId;
+      log.request({
+        requestId,
+        method,
+        route: route.name,
+        status,
+        durationMs,
+        traceId,
+        isProbe: route.isProbe,
+      });
+      if (span !== undefined) endSpan(span, status);
+    });
+    if (span === undefined) handle();
+    else span.run(handle);
+  };
+}
+
+function createCounts(metrics: Metrics): (route: string) => RouteCounts {
+  const requests = metrics.counter({
+    name: 'service_http_requests_total',
+    help: 'HTTP requests by route, method and class of status; gone: the client left before an answer began.',
+    labels: ['route', 'method', 'status'],
+  });
+  const durations = metrics.histogram({
+    name: 'service_http_request_duration_seconds',
+    help: 'How long HTTP requests took, to the last byte.',
+    labels: ['route'],
+    buckets: DURATION_SECONDS,
+  });
+  return perName(ROUTES_MAX, (route) => {
+    // By the two numbers that tell answers apart, so that nothing has to be written to find a count.
+    const known = new Map<number, CounterSeries>();
+    return {
+      duration: durations.series({ route }),
+      answers(method, status) {
+        const methodIndex = METHODS.indexOf(method);
+        const statusClass = Math.floor(status / 100);
+        const at = methodIndex * 10 + statusClass;
+        const existing = known.get(at);
+        if (existing !== undefined) return existing;
+        const series = requests.series({
+          route,
+          method: METHODS[methodIndex] ?? 'other',
+          status: statusClass === 0 ? 'gone' : `${statusClass}xx`,
+        });
+        known.set(at, series);
+        return series;
+      },
+    };
+  });
+}
+
+/** Probes come all day long, and nobody looks for them in traces. */
+function beginSpan(tracing: Tracing, request: IncomingMessage, route: RouteName): Span | undefined {
+  if (route.isProbe) return undefined;
+  const method = request.method ?? 'GET';
+  return tracing.begin({
+    name: `${method} ${route.name}`,
+    kind: 'server',
+    attributes: { 'http.request.method': method, 'http.route': route.name },
+    headers: request.headers,
+  });
+}
+
+function endSpan(span: Span, status: number): void {
+  if (status === 0) {
+    span.end('client_gone');
+    return;
+  }
+  span.set({ 'http.response.status_code': status });
+  if (status >= SERVER_ERROR) span.end(String(status));
+  else span.end();
+}

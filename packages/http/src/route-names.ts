@@ -1,0 +1,33 @@
+/** The name under which a path is counted and logged: one of a known few, whatever callers ask for. */
+export interface RouteName {
+  readonly name: string;
+  /** Whether orchestrators and monitors ask it. */
+  readonly isProbe: boolean;
+}
+
+const OTHER: RouteName = { name: 'other', isProbe: false };
+
+/**
+ * Finds the name of a path. A route is written as people read it: `/v1/models/{id}` stands for everything below
+ * `/v1/models/`.
+ */
+export function createRouteNames(
+  routes: readonly string[],
+  probes: Iterable<string>,
+): (path: string) => RouteName {
+  const exact = new Map<string, RouteName>();
+  const below: { readonly prefix: string; readonly route: RouteName }[] = [];
+  for (const name of routes) {
+    const brace = name.indexOf('{');
+    const route = { name, isProbe: false };
+    if (brace === -1) exact.set(name, route);
+    else below.push({ prefix: name.slice(0, brace), route });
+  }
+  for (const name of probes) exact.set(name, { name, isProbe: true });
+  return (path) => {
+    const known = exact.get(path);
+    if (known !== undefined) return known;
+    for (const { prefix, route } of below) if (path.startsWith(prefix)) return route;
+    return OTHER;
+  };
+}

@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createLifecycle, silentLog, type Log, type Tracing } from '@model-gateway/kernel';
+import { openTracing } from './open-tracing.ts';
+
+const SPANS = 10_000;
+const sampling = { tracesSampler: 'parentbased_always_on', tracesRatio: 1 } as const;
+const servers: Server[] = [];
+
+// How long the exporter waits for a collector, and tries again.
+process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '200';
+
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** A collector that is never done with what it was sent. */
+async function silentCollector(): Promise<{ readonly url: string; asked(): number }> {
+  let asked = 0;
+  const server = createServer(() => {
+    asked += 1;
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, asked: () => asked };
+}
+
+async function opened(tracesEndpoint: string, log: Log = silentLog) {
+  const lifecycle = createLifecycle({ log: silentLog });
+  const tracing = await openTracing({ name: 'test', tracesEndpoint, ...sampling }, lifecycle, log);
+  if (tracing === undefined) throw new Error('there is no tracing');
+  return { tracing, lifecycle };
+}
+
+/** How long a lot of spans took. */
+function makeSpans(tracing: Tracing): number {
+  const since = performance.now();
+  for (let count = 0; count < SPANS; count += 1) {
+    const span = tracing.begin({ name: 'work', kind: 'internal' });
+    span.run(() => tracing.begin({ name: 'part', kind: 'client' }).end('timeout'));
+    span.end();
+  }
+  return performance.now() - since;
+}
+
+test('without an endpoint nothing of OpenTelemetry is loaded', async () => {
+  const script = `
+    import { createRequire } from 'node:module';
+    const { openTracing } = await import('./dist/index.js');
+    const tracing = await openTracing({ name: 'x', tracesEndpoint: undefined }, {}, {});
+    const loaded = Object.keys(createRequire(import.meta.url).cache);
+    console.log(JSON.stringify([tracing ?? null, loaded.filter((file) => /opentelemetry.(sdk|core|exporter|otlp)/.test(file))]));`;
+  const run = promisify(execFile);
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: join(import.meta.dirname, '..'),
+  });
+  expect(JSON.parse(stdout)).toEqual([null, []]);
+});
+
+test('a collector that never answers holds nobody up, and a stop waits only a moment for it', async () => {
+  const collector = await silentCollector();
+  const { tracing, lifecycle } = await opened(collector.url);
+  expect(makeSpans(tracing)).toBeLessThan(10_000);
+  const since = performance.now();
+  await lifecycle.stop();
+  expect(performance.now() - since).toBeLessThan(10_000);
+  // What does not fit into the queue is dropped, so that there is never much to send.
+  expect(collector.asked()).toBeLessThan(10);
+});
+
+test('a collector that is away is told of once, and a stop is not held up', async () => {
+  const { url } = await silentCollector();
+  for (const server of servers.splice(0)) {
+    server.close();
+    await once(server, 'close');
+  }
+  const warnings: string[] = [];
+  const log: Log = { ...silentLog, warn: (_fields, message) => void warnings.push(message) };
+  const { tracing, lifecycle } = await opened(url, log);
+  makeSpans(tracing);
+  await lifecycle.stop();
+  expect(warnings.length).toBeLessThanOrEqual(1);
+});
+
+test('a trace is continued from headers, and handed on while work is done', async () => {
+  const { url } = await silentCollector();
+  const { tracing, lifecycle } = await opened(url);
+  expect(tracing.headers()).toEqual({});
+  const headers = {
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    tracestate: 'vendor=1',
+  };
+  const span = tracing.begin({ name: 'work', kind: 'server', headers });
+  expect(span.traceId).toBe('0af7651916cd43dd8448eb211c80319c');
+  const later = span.run(async () => {
+    await Promise.resolve();
+    return tracing.headers();
+  });
+  expect(tracing.headers()).toEqual({});
+  expect(await later).toEqual({
+    traceparent: expect.stringMatching(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/),
+    tracestate: 'vendor=1',
+  });
+  span.end();
+  await lifecycle.stop();
+});
+
+const two = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+test.each([
+  ['that is nonsense', 'nonsense'],
+  ['of zeros', '00-00000000000000000000000000000000-b7ad6b7169203331-01'],
+  ['that came twice', `${two}, ${two}`],
+  ['without end', 'x'.repeat(10_000)],
+])('a traceparent %s begins a new trace', async (_what, traceparent) => {
+  const { url } = await silentCollector();
+  const { tracing, lifecycle } = await opened(url);
+  const span = tracing.begin({ name: 'work', kind: 'server', headers: { traceparent } });
+  expect(span.traceId).toMatch(/^(?!0af765)[0-9a-f]{32}$/);
+  span.end();
+  await lifecycle.stop();
+});

@@ -1,0 +1,140 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Context,
+  type Span as OtelSpan,
+} from '@opentelemetry/api';
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  describeError,
+  type Log,
+  type Span,
+  type SpanAttributes,
+  type Tracing,
+} from '@model-gateway/kernel';
+import { createSampler, type Sampling } from './sampler.ts';
+
+interface OtelTracingOptions {
+  readonly name: string;
+  /** The base address of the collector. */
+  readonly endpoint: string;
+  readonly sampling: Sampling;
+  readonly log: Log;
+}
+
+/** Tracing that has something to let go of. */
+export interface OtelTracing extends Tracing {
+  /** Sends what is left, for a moment. */
+  close(): Promise<void>;
+}
+
+const KINDS = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  internal: SpanKind.INTERNAL,
+} as const;
+
+/** A process that stops does not wait longer for a collector. */
+const CLOSE_MS_MAX = 3_000;
+/** How often trouble with the collector is worth a line. */
+const WARN_EVERY_MS = 60_000;
+
+/** Spans to a collector, in batches that never grow beyond their bound. */
+export function createOtelTracing(options: OtelTracingOptions): OtelTracing {
+  const { name, endpoint, sampling, log } = options;
+  warnOfTrouble(log);
+  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
+  const provider = new TracerProvider({
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': `model-gateway-${name}` }))
+      .merge(detectResources({ detectors: [envDetector] })),
+    sampler: createSampler(sampling),
+    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url }) })],
+  });
+  const tracer = provider.getTracer('model-gateway');
+  const propagator = new W3CTraceContextPropagator();
+  const current = new AsyncLocalStorage<Context>();
+
+  return {
+    begin({ name: spanName, kind, attributes = {}, headers }) {
+      const below = current.getStore() ?? ROOT_CONTEXT;
+      const parent =
+        headers === undefined ? below : propagator.extract(below, headers, defaultTextMapGetter);
+      const facts = { kind: KINDS[kind], attributes: copied(attributes) };
+      const span = tracer.startSpan(spanName, facts, parent);
+      return wrap(span, trace.setSpan(parent, span), current);
+    },
+    annotate(attributes) {
+      const context = current.getStore();
+      if (context !== undefined) trace.getSpan(context)?.setAttributes(copied(attributes));
+    },
+    headers() {
+      const carrier: Record<string, string> = {};
+      const context = current.getStore();
+      if (context !== undefined) propagator.inject(context, carrier, defaultTextMapSetter);
+      return carrier;
+    },
+    async close() {
+      await within(CLOSE_MS_MAX, provider.shutdown());
+    },
+  };
+}
+
+function wrap(span: OtelSpan, context: Context, current: AsyncLocalStorage<Context>): Span {
+  return {
+    traceId: span.spanContext().traceId,
+    run: (work) => current.run(context, work),
+    set: (attributes) => void span.setAttributes(copied(attributes)),
+    end(errorType) {
+      if (errorType !== undefined) {
+        span.setAttribute('error.type', errorType);
+        span.setStatus({ code: SpanStatusCode.ERROR });
+      }
+      span.end();
+    },
+  };
+}
+
+/** The SDK wants lists that it could change. */
+const copied = (attributes: SpanAttributes): Attributes =>
+  Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => [
+      name,
+      typeof value === 'object' ? [...value] : value,
+    ]),
+  );
+
+function warnOfTrouble(log: Log): void {
+  let warnedAt = -Infinity;
+  setGlobalErrorHandler((error) => {
+    if (performance.now() - warnedAt < WARN_EVERY_MS) return;
+    warnedAt = performance.now();
+    log.warn({ reason: describeError(error) }, 'traces could not be sent');
+  });
+}
+
+async function within(milliseconds: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  try {
+    await Promise.race([work.catch(() => undefined), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

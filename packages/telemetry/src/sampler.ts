@@ -1,0 +1,34 @@
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  type Sampler,
+} from '@opentelemetry/sdk-trace';
+import type { SAMPLERS } from './settings.ts';
+
+/** Which traces are kept. */
+export interface Sampling {
+  readonly kind: (typeof SAMPLERS)[number];
+  /** For the kinds that keep a share of them: from 0 to 1. */
+  readonly ratio: number;
+}
+
+/** The sampler that the standard variables name; their own reader comes only with a larger package. */
+export function createSampler({ kind, ratio }: Sampling): Sampler {
+  const byParent = (root: Sampler): Sampler => new ParentBasedSampler({ root });
+  switch (kind) {
+    case 'always_on':
+      return new AlwaysOnSampler();
+    case 'always_off':
+      return new AlwaysOffSampler();
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(ratio);
+    case 'parentbased_always_on':
+      return byParent(new AlwaysOnSampler());
+    case 'parentbased_always_off':
+      return byParent(new AlwaysOffSampler());
+    case 'parentbased_traceidratio':
+      return byParent(new TraceIdRatioBasedSampler(ratio));
+  }
+}

@@ -1,0 +1,38 @@
+import { oneOf, optional, setting, urlWith, withDefault } from '@model-gateway/kernel';
+import { z } from 'zod';
+
+/** The samplers of the standard variable. */
+export const SAMPLERS = [
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+  'always_on',
+  'always_off',
+  'traceidratio',
+] as const;
+
+const ratio = z
+  .string()
+  .regex(/^(0|1|0?\.\d+|1\.0+)$/, 'a number from 0 to 1')
+  .transform(Number);
+
+/** Where traces go, for every server process. The exporter reads the standard variables of exporters itself. */
+export const tracingSettings = {
+  tracesEndpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', optional(urlWith('http', 'https')), {
+    description:
+      'The OpenTelemetry collector that traces are sent to, as JSON over HTTP; the other standard variables of OTLP exporters (headers, time-out, compression) and `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` count too.',
+    defaultText: 'unset: no traces, and nothing of OpenTelemetry is loaded',
+  }),
+  tracesSampler: setting(
+    'OTEL_TRACES_SAMPLER',
+    withDefault(oneOf(...SAMPLERS), 'parentbased_always_on'),
+    {
+      description: `Which traces are kept: ${SAMPLERS.join(', ')}.`,
+      defaultText: 'parentbased_always_on',
+    },
+  ),
+  tracesRatio: setting('OTEL_TRACES_SAMPLER_ARG', withDefault(ratio, 1), {
+    description: 'The share of traces that a `traceidratio` sampler keeps, from 0 to 1.',
+    defaultText: '1',
+  }),
+};
