@@ -58,23 +58,19 @@ function leave(folder) {
   process.exit(INTERRUPTED);
 }
 
-/** Everybody once in each round. A peer that fails is left out from then on; without ourselves there is nothing to say. */
+/** Several rounds. A peer that fails is left out from then on; without ourselves there is nothing to say. */
 async function takeTurns(everybody, count, context) {
-  let measured = everybody.map(({ name, label }) => ({ name, label, rounds: [] }));
+  let measured = everybody.map((contestant) => ({ ...contestant, rounds: [] }));
   const failed = [];
+  const leaveOut = ({ name, label }, error) => {
+    if (name === 'ours') throw error;
+    failed.push({ label, refusal: error.message });
+    measured = measured.filter((each) => each.name !== name);
+  };
   for (let round = 1; round <= count; round += 1) {
     print(`round ${round} of ${count}`);
-    for (const contestant of everybody) {
-      const own = measured.find(({ name }) => name === contestant.name);
-      if (own === undefined) continue;
-      try {
-        own.rounds.push(await measureRound(contestant, context));
-      } catch (error) {
-        if (contestant.name === 'ours') throw error;
-        failed.push({ label: contestant.label, refusal: error.message });
-        measured = measured.filter((each) => each !== own);
-      }
-    }
+    const found = await measureRound(measured, context, leaveOut);
+    for (const { name, rounds } of measured) rounds.push(found.get(name));
   }
   return { measured, failed };
 }
@@ -82,7 +78,8 @@ async function takeTurns(everybody, count, context) {
 async function report(options, machine, result, measured) {
   print(textReport(WORK, result));
   if (options.json !== undefined) {
-    const text = JSON.stringify({ machine, ...result, measured }, null, 2);
+    const rounds = Object.fromEntries(measured.map((each) => [each.name, each.rounds]));
+    const text = JSON.stringify({ machine, ...result, rounds }, null, 2);
     await writeFile(options.json, `${text}\n`);
   }
   if (options.markdown !== undefined) {

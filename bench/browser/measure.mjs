@@ -1,4 +1,4 @@
-// What is measured of one contestant in one round: a fresh process, every wish several times, and how it ends.
+// What is measured in one round: everybody in a fresh process, each wish of one right after the same wish of the others.
 import { browsersAmong, memoryMb, processesBelow, untilGone } from './browser-processes.mjs';
 import { ask } from './contestants.mjs';
 import { connectStdio } from './stdio-client.mjs';
@@ -7,57 +7,78 @@ import { connectStdio } from './stdio-client.mjs';
 const DEAD_URL = 'http://127.0.0.1:1/';
 const TRIES_AFTER_DEAD = 5;
 
-/** One round: the times of each wish, the sizes of what is sent, and what the odd cases come to. */
-export async function measureRound(contestant, { pages, samples, tokens, folder }) {
-  const self = await start(contestant, folder);
+/** What is asked for again and again, with what each contestant is told. */
+const WISHES = {
+  snapshot: () => [],
+  click: ({ button }) => [button],
+  type: ({ field }, sample) => [field, `Ann ${sample}`],
+  evaluate: () => ['() => document.title'],
+  screenshot: () => [],
+};
+
+/**
+ * One round of all contestants: answers what was found of each, by its name. Who fails is told to `leaveOut` and missing in
+ * the answer.
+ */
+export async function measureRound(contestants, context, leaveOut) {
+  const { pages, samples } = context;
+  let present = contestants.map((contestant) => ({ ...contestant, times: {}, found: {} }));
+  const inTurn = async (work, shift = 0) => {
+    const order = [...present.slice(shift % present.length), ...present].slice(0, present.length);
+    for (const self of order) {
+      try {
+        await work(self);
+      } catch (error) {
+        self.client?.kill();
+        present = present.filter((each) => each !== self);
+        leaveOut(self, error);
+      }
+    }
+  };
   try {
-    const { tools } = await self.client.listTools();
-    // The first page also waits for the browser, which is not what navigating costs.
-    await must(self, 'navigate', pages.shop);
-    const snapshot = (await must(self, 'snapshot')).text;
-    const times = await measureWishes(self, { snapshot, samples, pages });
-    const memory = memoryMb([self.client.pid, ...processesBelow(self.client.pid)]);
-    const odd = await oddCases(self, pages);
-    return {
-      initializeMs: self.client.initializeMs,
-      ...times,
-      snapshotChars: snapshot.length,
-      snapshotTokens: tokens?.(snapshot),
-      toolsTokens: tokens?.(JSON.stringify(tools)),
-      memoryMb: memory,
-      ...odd,
-      eofMs: await goneAfter(self.client, () => self.client.closeInput()),
-      killMs: await goneAfterKill(contestant, { folder, pages }),
-    };
+    await inTurn((self) => begin(self, context));
+    for (let sample = 1; sample <= samples; sample += 1) {
+      for (const [wish, tell] of Object.entries(WISHES)) {
+        await inTurn((self) => take(self, wish, tell(self, sample)), sample);
+      }
+    }
+    await inTurn((self) => checkEffect(self, `${samples} clicks, Ann ${samples}`));
+    for (let sample = 1; sample <= samples; sample += 1) {
+      await inTurn((self) => take(self, 'navigate', [pages.shop]), sample);
+    }
+    await inTurn((self) => finish(self, context));
   } finally {
-    self.client.kill();
+    for (const { client } of present) client?.kill();
   }
+  return new Map(present.map(({ name, times, found }) => [name, { ...middles(times), ...found }]));
 }
 
-async function start(contestant, folder) {
-  const { command, environment } = contestant;
-  const client = await connectStdio({ command, environment, cwd: folder });
-  await contestant.prepare?.(client);
-  return { ...contestant, client };
+async function begin(self, { pages, tokens, folder }) {
+  await connect(self, folder);
+  const { tools } = await self.client.listTools();
+  // The first page also waits for the browser, which is not what navigating costs.
+  await must(self, 'navigate', pages.shop);
+  const snapshot = (await must(self, 'snapshot')).text;
+  self.button = self.refOf(snapshot, 'button "Place order"');
+  self.field = self.refOf(snapshot, 'textbox "Name"');
+  self.found = {
+    snapshotChars: snapshot.length,
+    snapshotTokens: tokens?.(snapshot),
+    toolsTokens: tokens?.(JSON.stringify(tools)),
+  };
 }
 
-async function measureWishes(self, { snapshot, samples, pages }) {
-  const button = self.refOf(snapshot, 'button "Place order"');
-  const field = self.refOf(snapshot, 'textbox "Name"');
-  const times = { snapshot: [], click: [], type: [], evaluate: [], screenshot: [], navigate: [] };
-  const measure = async (wish, ...args) => times[wish].push((await must(self, wish, ...args)).ms);
-  for (let sample = 1; sample <= samples; sample += 1) {
-    await measure('snapshot');
-    await measure('click', button);
-    await measure('type', field, `Ann ${sample}`);
-    await measure('evaluate', '() => document.title');
-    await measure('screenshot');
-  }
-  await checkEffect(self, `${samples} clicks, Ann ${samples}`);
-  for (let sample = 0; sample < samples; sample += 1) await measure('navigate', pages.shop);
-  return Object.fromEntries(
-    Object.entries(times).map(([wish, values]) => [`${wish}Ms`, middle(values)]),
-  );
+async function connect(self, folder) {
+  const { command, environment } = self;
+  self.client = await connectStdio({ command, environment, cwd: folder });
+  note(self, 'initialize', self.client.initializeMs);
+  await self.prepare?.(self.client);
+}
+
+const note = ({ times }, wish, ms) => (times[wish] ??= []).push(ms);
+
+async function take(self, wish, args) {
+  note(self, wish, (await must(self, wish, ...args)).ms);
 }
 
 /** Who is fast and does nothing is not measured. */
@@ -66,6 +87,17 @@ async function checkEffect(self, expected) {
     '() => `${document.getElementById("count").textContent} clicks, ${document.getElementById("name").value}`';
   const { text } = await must(self, 'evaluate', source);
   if (!text.includes(expected)) throw new Error(`the page shows ${text}, not ${expected}`);
+}
+
+/** What is measured once: memory, the odd cases, and how it ends. */
+async function finish(self, { pages, folder }) {
+  const { client, found } = self;
+  found.memoryMb = memoryMb([client.pid, ...processesBelow(client.pid)]);
+  Object.assign(found, await oddCases(self, pages));
+  found.eofMs = await goneAfter(client, () => client.closeInput());
+  await connect(self, folder);
+  await must(self, 'navigate', pages.shop);
+  found.killMs = await goneAfter(self.client, () => self.client.kill());
 }
 
 /** A wish that fails measures nothing. */
@@ -98,18 +130,15 @@ async function reaches(self, { shop, titles }) {
   return text.includes(titles.shop);
 }
 
-async function goneAfterKill(contestant, { folder, pages }) {
-  const self = await start(contestant, folder);
-  await must(self, 'navigate', pages.shop);
-  return goneAfter(self.client, () => self.client.kill());
-}
-
 /** How long the browser outlives what its server is told. */
 async function goneAfter({ pid }, end) {
   const pids = browsersAmong(processesBelow(pid));
   end();
   return untilGone(pids);
 }
+
+const middles = (times) =>
+  Object.fromEntries(Object.entries(times).map(([wish, values]) => [`${wish}Ms`, middle(values)]));
 
 /** The middle of some numbers. */
 export function middle(values) {

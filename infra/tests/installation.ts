@@ -5,7 +5,7 @@ import type { TestProcess } from '@model-gateway/testkit';
 import { deployApps } from './deployed-apps.ts';
 import { makeEnvironmentFile, readEnvironmentFile } from './environment-file.ts';
 import { infraFolder } from './infra-folder.ts';
-import { commandOf, runContainer, startPod, type ContainerCommand } from './kubelet.ts';
+import { runJob, startPod } from './kubelet.ts';
 import { buildKustomization } from './kustomize.ts';
 import { containerOf, findWorkload } from './manifest.ts';
 import { openStores, type Stores } from './stores.ts';
@@ -18,8 +18,6 @@ export interface Installation {
   start(app: string): Promise<TestProcess>;
   /** Runs the migration Job to its end. */
   migrate(): Promise<{ readonly status: number; readonly output: string }>;
-  /** What a pod of an app runs, for a closer look. */
-  commandOf(app: string): ContainerCommand;
   close(): Promise<void>;
 }
 
@@ -51,9 +49,8 @@ export async function openInstallation(apps: readonly string[]): Promise<Install
     migrate() {
       const [container] = findWorkload(manifests, 'Job', 'migrate').spec.template.spec.containers;
       if (container === undefined) throw new Error('the Job has no container');
-      return runContainer({ ...optionsOf('gateway', 'migrate'), container });
+      return runJob({ ...optionsOf('gateway', 'migrate'), container });
     },
-    commandOf: (app) => commandOf(optionsOf(app, app)),
     async close() {
       await Promise.all(started.map((pod) => pod.stop()));
       await stores.close();

@@ -1,11 +1,14 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort, startProcess, waitUntil } from '@model-gateway/testkit';
 import { appSettings, requiredVariables, serverSettings } from './app-settings.ts';
 import { deployApps, type DeployedApps } from './deployed-apps.ts';
 import { makeEnvironmentFile, readEnvironmentFile } from './environment-file.ts';
 import { infraFolder } from './infra-folder.ts';
-import { runContainer, startPod } from './kubelet.ts';
+import { commandOf, runContainer, startPod } from './kubelet.ts';
 import { buildKustomization } from './kustomize.ts';
 import { containerOf } from './manifest.ts';
 import { openStores, type Stores } from './stores.ts';
@@ -52,6 +55,28 @@ test.each(APPS.flatMap((app) => needed(app).map((variable) => ({ app, variable }
   },
   60_000,
 );
+
+test('the browser tool is well by its probe, and answers nobody without its token', async () => {
+  const port = String(await freePort());
+  const options = optionsOf('browser-tool');
+  const { script, args, env } = commandOf(options);
+  const [, ...probe] = options.container.livenessProbe?.exec?.command ?? [];
+  const here = (text: string): string => text.replace('8090', port);
+  const tool = await startProcess({ script, args: args.map(here), env, readyPath: null });
+  try {
+    await waitUntil(
+      async () => {
+        await promisify(execFile)(process.execPath, probe.map(here), { env });
+        return true;
+      },
+      { timeoutMs: 60_000, what: 'the probe' },
+    );
+    const stranger = await fetch(`http://127.0.0.1:${port}/health`);
+    expect(stranger.status).toBe(401);
+  } finally {
+    await tool.stop();
+  }
+}, 120_000);
 
 test(`${AT_ONCE} apps that start at once on an empty database migrate it once`, async () => {
   const apps = Array.from({ length: AT_ONCE }, (_, index) => SERVERS[index % SERVERS.length] ?? '');

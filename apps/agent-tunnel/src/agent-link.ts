@@ -1,4 +1,9 @@
-import type { AgentHeartbeat, AgentHello, AgentProgress } from '@model-gateway/contracts';
+import {
+  AGENT_METHODS,
+  type AgentHeartbeat,
+  type AgentHello,
+  type AgentProgress,
+} from '@model-gateway/contracts';
 import { describeError, errorCode, type Log } from '@model-gateway/kernel';
 import { createTunnel, type Exchange } from '@model-gateway/tunnel';
 import type { RawData, WebSocket } from 'ws';
@@ -13,6 +18,8 @@ export interface AgentLink {
   /** Opens an HTTP exchange with the node. */
   openExchange(head: unknown): Exchange;
   readonly exchanges: number;
+  /** Asks the node to connect anew before this connection is closed. */
+  askToMove(): void;
   close(code: number, reason: string): void;
 }
 
@@ -144,6 +151,10 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
     openExchange: (head) => tunnel.open(head),
     get exchanges() {
       return tunnel.size;
+    },
+    askToMove() {
+      if (socket.readyState === socket.OPEN)
+        socket.send(JSON.stringify({ jsonrpc: '2.0', method: AGENT_METHODS.move, params: {} }));
     },
     close,
   };

@@ -20,6 +20,10 @@ export interface NodeSession extends HeldAgent {
   recheck(): void;
   /** The database says that the node is not this connection's. */
   onLost(): void;
+  /** Asks the node to go to another replica, if it can do so without a gap. */
+  move(): void;
+  /** Whether nothing is lost when it is closed now: no request passes through, and none is to be expected. */
+  mayEnd(): boolean;
   close(code: number, reason: string): void;
   /** Resolves when the node has left, also in the stores. */
   readonly ended: Promise<void>;
@@ -34,6 +38,13 @@ interface NodeSessionOptions {
 }
 
 const CLOSE_TRY_AGAIN = 1013;
+/** How long the other replica may take to tell where the models are now; until then gateways ask here. */
+const MOVED_LINGER_MS = 2_000;
+
+/** A node that was asked to connect anew, and since when it is connected elsewhere. */
+interface MovingNode {
+  doneAt: number | undefined;
+}
 
 export function createNodeSession(
   dependencies: TunnelDependencies,
@@ -48,6 +59,7 @@ export function createNodeSession(
   let node: ConnectedNode | undefined;
   let subscription: Subscription | undefined;
   let isOver = false;
+  let moving: MovingNode | undefined;
   let markEnded: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {
     markEnded = resolve;
@@ -100,6 +112,12 @@ export function createNodeSession(
     return true;
   }
 
+  /** A node that was asked to move is let go by whoever asked. */
+  function onReplaced(): void {
+    if (moving === undefined) link.close(AGENT_CLOSE_CODES.replaced, 'the agent was replaced');
+    else moving.doneAt ??= performance.now();
+  }
+
   function sendAway(previous: string): void {
     commands.send(previous, { kind: 'leave', why: 'replaced' }).catch((error: unknown) => {
       log.info({ reason: describeError(error) }, 'the connection before was gone already');
@@ -114,7 +132,10 @@ export function createNodeSession(
       calls: link.calls,
       host: hello.host ?? remoteAddress,
       origin,
-      leave: (why) => link.close(AGENT_CLOSE_CODES[why], `the agent was ${why}`),
+      leave(why) {
+        if (why === 'replaced') onReplaced();
+        else link.close(AGENT_CLOSE_CODES[why], `the agent was ${why}`);
+      },
       onLost,
     });
     // Served before it is claimed: whoever learns of the connection can reach it.
@@ -147,7 +168,7 @@ export function createNodeSession(
     if (current === undefined)
       return link.close(AGENT_CLOSE_CODES.deregistered, 'the agent was deregistered');
     const isFree = current.connectionId === null || current.connectionId === held.connectionId;
-    if (!isFree) return link.close(AGENT_CLOSE_CODES.replaced, 'the agent was replaced');
+    if (!isFree) return onReplaced();
     log.warn({}, 'an agent had been given up and is taken back');
     if (await claim(node.hello, node.models.ids())) await node.models.save();
   }
@@ -184,6 +205,17 @@ export function createNodeSession(
     },
     recheck: () => node?.models.recheck(),
     onLost,
+    move() {
+      if (node?.hello.moves !== true || moving !== undefined) return;
+      moving = { doneAt: undefined };
+      link.askToMove();
+    },
+    mayEnd() {
+      if (link.exchanges > 0) return false;
+      if (moving === undefined) return true;
+      const { doneAt } = moving;
+      return doneAt !== undefined && performance.now() - doneAt > MOVED_LINGER_MS;
+    },
     close: (code, reason) => link.close(code, reason),
     ended,
   };

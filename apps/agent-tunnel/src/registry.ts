@@ -16,7 +16,7 @@ export interface NodeRegistry {
   readonly size: number;
   /** How many HTTP exchanges pass through. */
   readonly exchanges: number;
-  /** Says goodbye to every node once no request passes through to it, or the time is up. */
+  /** Sends every node to another replica, and says goodbye once no request passes through to it, or the time is up. */
   drain(): void;
   /** Says goodbye to every node now; resolves when all have left. */
   stop(): Promise<void>;
@@ -69,8 +69,9 @@ export function createNodeRegistry(dependencies: TunnelDependencies): NodeRegist
       const closeIdle = (): void => {
         const isLate = performance.now() > deadline;
         for (const session of sessions.values())
-          if (isLate || session.exchanges === 0) sayGoodbye(session);
+          if (isLate || session.mayEnd()) sayGoodbye(session);
       };
+      for (const session of sessions.values()) session.move();
       closeIdle();
       draining ??= setInterval(closeIdle, DRAIN_CHECK_MS);
     },

@@ -29,6 +29,8 @@ beforeAll(async () => {
   stream.close();
   const { models } = await scene.agent(node.agent_id);
   directUrl = `http://127.0.0.1:${models[0]?.port}`;
+  // The gateway hears of the backend a moment later.
+  await waitUntil(async () => (await scene.chat(MODEL)).status === 200);
 });
 afterAll(async () => {
   await daemon.stop();

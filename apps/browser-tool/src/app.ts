@@ -11,7 +11,7 @@ import {
   type RunCall,
 } from './session/browser-session.ts';
 import { createRefBook } from './session/ref-book.ts';
-import { checkUrl } from './session/url-policy.ts';
+import { checkStartUrl, checkUrl } from './session/url-policy.ts';
 
 const VIEWPORT_DEFAULT: Viewport = [1280, 720];
 
@@ -56,7 +56,7 @@ export function createBrowserTool({ config, log, proxy }: ToolOptions): BrowserT
         viewport: VIEWPORT_DEFAULT,
         proxy,
         allowedOrigins: config.allowedOrigins,
-        startUrl: checkUrl(config.startUrl, policy),
+        startUrl: checkStartUrl(config.startUrl, policy),
         ...hooks,
       };
       // The engines are large, and a process needs one of them.

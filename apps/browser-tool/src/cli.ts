@@ -70,7 +70,7 @@ function parseDebug(args: readonly string[]): Invocation {
     },
   });
   if (values.help) return { kind: 'help' };
-  const port = Number(values.port ?? Number.NaN);
+  const port = /^\d+$/.test(values.port ?? '') ? Number(values.port) : Number.NaN;
   if (values.port === undefined) return { kind: 'problem', message: 'debug needs --port <port>' };
   if (!Number.isInteger(port) || port < 0 || port > PORT_MAX) {
     return {

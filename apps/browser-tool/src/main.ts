@@ -41,7 +41,8 @@ async function run(invocation: Invocation): Promise<number> {
 run(parseCommandLine(process.argv.slice(2))).then(
   (status) => process.exit(status),
   (error: unknown) => {
-    const message = error instanceof ToolError ? `${error.code}: ${error.sentence}` : String(error);
+    const told = error instanceof Error ? error.message : String(error);
+    const message = error instanceof ToolError ? `${error.code}: ${error.sentence}` : told;
     process.stderr.write(`browser-tool: ${message}\n`);
     process.exit(EXIT_FAILED);
   },

@@ -84,6 +84,9 @@ export class ToolError extends Error {
 // oxlint-disable-next-line no-control-regex -- Control characters are what is taken out.
 const CONTROL = /\u001B\[[0-9;]*[A-Za-z]|[\u0000-\u001F\u007F]+/g;
 
+const TEXT_CHARS_MAX = 2_000;
+
 function oneLine(text: string): string {
-  return text.replace(CONTROL, ' ').trim();
+  const shown = text.replace(CONTROL, ' ').trim();
+  return shown.length <= TEXT_CHARS_MAX ? shown : `${shown.slice(0, TEXT_CHARS_MAX)}…`;
 }

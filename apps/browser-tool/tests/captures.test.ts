@@ -66,6 +66,17 @@ describe('the console', () => {
     expect(data).toMatchObject({ next: data.entries[1].seq, dropped: 0 });
   });
 
+  test('placeholders are filled in, and whatever is thrown is shown', async () => {
+    await run(
+      'console.log("%cRead %s of %d, 100%%", "color: red", "two", 5, "more"); console.log("50%")',
+    );
+    await run('Promise.reject({ why: "no reason" }); 0');
+    await waitUntil(async () => (await tool.get('/console')).data.entries.length === 3);
+    const { entries } = (await tool.get('/console')).data;
+    expect(textsOf(entries)).toEqual(['Read two of 5, 100% more', '50%', '{why: "no reason"}']);
+    expect(entries[2]).toMatchObject({ source: 'exception', url: `${site.url}/` });
+  });
+
   test('levels mean at least, and since goes on where a reader left off', async () => {
     await run('console.debug("d"); console.info("i"); console.warn("w"); console.error("e")');
     const levels = async (query: string) =>
@@ -219,6 +230,7 @@ test('WebSockets are kept with their frames', async () => {
     ),
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  server.unref();
   const { port } = server.address() as { port: number };
   await tool.open(`${site.url}/`);
   await tool.delete('/websocket');

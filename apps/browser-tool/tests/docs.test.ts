@@ -72,9 +72,10 @@ function startShell(text: string): Shell {
 
 async function endShell(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-  const exited = once(child, 'exit');
+  // Its output is closed when the last of what it started is gone.
+  const closed = once(child, 'close');
   process.kill(-child.pid, 'SIGTERM');
-  await exited;
+  await closed;
 }
 
 async function run(block: Block): Promise<void> {
@@ -161,7 +162,7 @@ test('the defaults that the guide names are those of the tools', () => {
   const rows = guide.text.split('\n').filter((line) => line.startsWith('| `browser_'));
   const named = rows.flatMap((row) => {
     const tool = /`(browser_\w+)`/.exec(row)?.[1];
-    return [...row.matchAll(/`(\w+)=(\w+)`/g)].map(([, field, value]) => [tool, field, value]);
+    return [...row.matchAll(/`(\w+)=(\w+)`/g)].map(([name]) => `${tool} ${name}`);
   });
   const real = toolCommands(commands).flatMap((command) => {
     const { properties = {} } = z.toJSONSchema(toolParams(command), {
@@ -170,7 +171,7 @@ test('the defaults that the guide names are those of the tools', () => {
     }) as { readonly properties?: Record<string, { readonly default?: unknown }> };
     return Object.entries(properties)
       .filter(([, { default: value }]) => value !== undefined && !Array.isArray(value))
-      .map(([field, { default: value }]) => [command.tool.name, field, String(value)]);
+      .map(([field, { default: value }]) => `${command.tool.name} \`${field}=${String(value)}\``);
   });
   expect(named.toSorted()).toEqual(real.toSorted());
 });

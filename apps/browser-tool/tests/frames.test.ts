@@ -18,6 +18,11 @@ beforeAll(async () => {
       'Others',
       '<iframe tabindex="-1" src="/b"></iframe><object data="/frame" width="300" height="200"></object>',
     ),
+    '/never': () => undefined,
+    '/waiting': page(
+      'Waiting',
+      Array.from({ length: 5 }, () => '<iframe src="/never"></iframe>').join('') + '<p>Text</p>',
+    ),
     '/twins': page('Twins', '<button>Same</button><button>Same</button>'),
   });
   tool = await startTool();
@@ -105,3 +110,11 @@ test.each(['/frameset', '/others'])(
     expect(await read()).toContain('button "Pressed"');
   },
 );
+
+test('frames whose documents never come do not keep others waiting', async () => {
+  await tool.post('/navigate', { url: `${site.url}/waiting`, wait_until: 'domcontentloaded' });
+  const start = performance.now();
+  const { data } = await tool.get('/a11y?format=text');
+  expect(data.text).toContain('paragraph: Text');
+  expect(performance.now() - start).toBeLessThan(9_000);
+});

@@ -292,6 +292,26 @@ describe('batches', () => {
   });
 });
 
+test('what runs here is told while a call takes long', async () => {
+  await tool.open(`${site.url}/`);
+  const slow = tool.post('/batch', {
+    operations: [
+      { type: 'evaluate', expression: 'fetch("/slow-began"); 0' },
+      { type: 'wait', ms: 8_000 },
+    ],
+  });
+  await waitUntil(() => site.requests.includes('/slow-began'));
+  let isDone = false;
+  void slow.then(() => (isDone = true));
+  expect((await tool.get('/info')).data).toMatchObject({
+    browser_connected: true,
+    url: `${site.url}/`,
+  });
+  expect((await tool.get('/health')).data.status).toBe('ok');
+  expect(isDone).toBe(false);
+  await slow;
+});
+
 test('a caller that hangs up frees the tool for the next', async () => {
   await tool.open(`${site.url}/`);
   const aborter = new AbortController();

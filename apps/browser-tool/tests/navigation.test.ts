@@ -123,6 +123,7 @@ describe('a navigation that fails', () => {
     const server = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
+    server.unref();
     for (let round = 0; round < 3; round += 1) {
       expect(await tool.post('/navigate', { url: `http://127.0.0.1:${port}/` })).toMatchObject({
         code: 'NAVIGATION_FAILED',

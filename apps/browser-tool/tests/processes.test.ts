@@ -151,6 +151,21 @@ describe('the MCP server', () => {
     expect(await tool.exited).toBe(0);
   });
 
+  test('starts with settings that make no sense, and says so on the first call', async () => {
+    const tool = startToolProcess({
+      args: ['mcp'],
+      env: { BROWSER_ALLOWED_ORIGINS: 'everywhere' },
+    });
+    await initialize(tool);
+    const answer = await callTool(tool, 'browser_snapshot');
+    expect(answer).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^INTERNAL: the configuration is not usable: /) }],
+    });
+    tool.closeInput();
+    expect(await tool.exited).toBe(0);
+  });
+
   test('runs through the package runner, and ends with it', async () => {
     const tool = startToolProcess({ args: ['mcp'], viaRunner: true });
     await initialize(tool);
@@ -224,9 +239,10 @@ describe('the debug server', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
     const tool = startToolProcess({ args: ['debug', '--port', String(port)] });
-    expect(await tool.exited).toBe(1);
-    expect(tool.stderr.join('\n')).toContain(`cannot listen on 127.0.0.1:${port}`);
+    const code = await tool.exited;
     server.close();
+    expect(code).toBe(1);
+    expect(tool.stderr.join('\n')).toContain(`cannot listen on 127.0.0.1:${port}`);
   });
 
   test('a backend that does not exist keeps it from starting', async () => {
@@ -250,6 +266,8 @@ describe('the command line', () => {
     { args: ['dance'], code: 2, err: /there is no command "dance"/ },
     { args: ['debug'], code: 2, err: /debug needs --port <port>/ },
     { args: ['debug', '--port', 'x'], code: 2, err: /--port must be a number/ },
+    { args: ['debug', '--port', ''], code: 2, err: /--port must be a number/ },
+    { args: ['debug', '--port', '65536'], code: 2, err: /--port must be a number/ },
     { args: ['debug', '--port', '1', '--what'], code: 2, err: /--what/ },
     { args: ['mcp', '--proxy', 'ftp://x'], code: 2, err: /--proxy must be/ },
   ])('$args', async ({ args, code, out = /^$/, err = /^$/ }) => {

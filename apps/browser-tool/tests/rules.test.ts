@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { waitUntil } from '@model-gateway/testkit';
 import { page, startSite, type Site } from './site.ts';
 import { startTool } from './tool.ts';
 
@@ -10,6 +11,10 @@ let site: Site;
 beforeAll(async () => {
   site = await startSite({
     '/': page('Start', '<p>Start</p>'),
+    '/worker.js': (_request, response) =>
+      response
+        .writeHead(200, { 'content-type': 'text/javascript' })
+        .end(`fetch('${site.otherUrl}/reached').catch(() => fetch('/tried'))`),
     '/leave': (_request, response) =>
       response.writeHead(302, { location: `http://localhost:${site.port}/` }).end(),
   });
@@ -39,6 +44,10 @@ test('only allowed origins are talked to: by callers, by redirects and by pages'
     expect(data.result).toBe('blocked');
     const [blocked] = (await tool.get('/network?failed=true&type=fetch')).data.resources;
     expect(blocked.failed).toContain('net::ERR_BLOCKED_BY_CLIENT');
+    // Shared workers belong to no page, and their requests pass no page's rules.
+    await tool.post('/evaluate', { expression: 'new SharedWorker("/worker.js"); 0' });
+    await waitUntil(() => site.requests.includes('/tried'));
+    expect(site.requests).not.toContain('/reached');
   } finally {
     await tool.close();
   }
@@ -103,6 +112,17 @@ test('a browser that is not there is said so, and the server goes on', async () 
       browser_error: { code: 'BROWSER_NOT_FOUND' },
     });
     expect((await tool.get('/console')).data.entries).toEqual([]);
+  } finally {
+    await tool.close();
+  }
+});
+
+test('a first page that may not be opened is said so', async () => {
+  const tool = await startTool({ env: { BROWSER_URL: 'file:///etc/hostname' } });
+  try {
+    const answer = await tool.post('/navigate', { url: 'about:blank' });
+    expect(answer).toMatchObject({ status: 403, code: 'URL_BLOCKED' });
+    expect(answer.error).toMatch(/^BROWSER_URL cannot be the first page: file: addresses are not/);
   } finally {
     await tool.close();
   }

@@ -94,6 +94,14 @@ describe('scripts', () => {
     expect(answer.error).not.toContain('\n');
   });
 
+  test('what is thrown is told in part where it is long', async () => {
+    const answer = await tool.post('/evaluate', {
+      expression: 'throw new Error("x".repeat(1_000_000))',
+    });
+    expect(answer.error).toMatch(/^The script threw Error: x+… Correct the script/);
+    expect(JSON.stringify(answer).length).toBeLessThan(30_000);
+  });
+
   test('one that never ends is ended, and the page answers again', async () => {
     const answer = await tool.post('/evaluate', { expression: 'for (;;) {}', timeout_ms: 300 });
     expect(answer).toMatchObject({ status: 504, code: 'TIMEOUT' });

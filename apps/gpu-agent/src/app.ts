@@ -21,6 +21,8 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
   const backoff = createBackoff();
   const readGpus = createGpuReader(environment);
   let link: Link | undefined;
+  /** Connections to processes that stop: requests under way on them come to their end. */
+  const retired = new Set<Link>();
   let beating: NodeJS.Timeout | undefined;
   let waiting: (() => void) | undefined;
   let isStopped = false;
@@ -64,17 +66,24 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
       version,
       ...(config.advertisedHost === undefined ? {} : { host: config.advertisedHost }),
       tunnel: HTTP_TUNNEL_VERSION,
+      moves: true,
       ...(await state()),
     };
   }
 
-  async function connectOnce(): Promise<LinkEnd> {
+  /** Answers why the connection ended; nothing when it goes on beside the next one. */
+  async function connectOnce(): Promise<LinkEnd | undefined> {
+    let onMove: () => void = () => undefined;
+    const moved = new Promise<undefined>((resolve) => {
+      onMove = () => resolve(undefined);
+    });
     const dialled = dial({
       url,
       token,
       hello,
       onCall,
       onExchange: (head, exchange) => http.serve(head, exchange),
+      onMove: () => onMove(),
       log,
     });
     link = dialled;
@@ -88,16 +97,25 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
       },
       () => undefined,
     );
-    const end = await dialled.ended;
+    const end = await Promise.race([dialled.ended, moved]);
     clearInterval(beating);
     link = undefined;
+    if (end === undefined) retire(dialled);
     return end;
+  }
+
+  function retire(old: Link): void {
+    log.info({}, 'the gateway stops; connecting anew');
+    retired.add(old);
+    void old.ended.then(() => retired.delete(old));
   }
 
   async function run(): Promise<void> {
     while (!isStopped) {
-      const { reason, isFinal } = await connectOnce();
+      const end = await connectOnce();
       if (isStopped) return;
+      if (end === undefined) continue;
+      const { reason, isFinal } = end;
       if (isFinal) return fail(new StartupError(reason));
       const pauseMs = backoff.next();
       log.warn({ reason, retryInMs: Math.round(pauseMs) }, 'not connected');
@@ -126,7 +144,9 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
       waiting?.();
       // The gateway hears from the closing that nothing more comes; only then the models go.
       link?.close();
+      for (const old of retired) old.close();
       await running;
+      await Promise.all([...retired].map(({ ended }) => ended));
       await engines.stopAll();
     },
   };

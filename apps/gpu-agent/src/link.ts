@@ -35,6 +35,8 @@ interface LinkOptions {
   readonly onCall: (method: string, params: unknown, notify: Notify) => Promise<unknown>;
   /** A request for a model of this node. */
   readonly onExchange: (head: unknown, exchange: Exchange) => void;
+  /** The process at the other end stops: another connection is wanted before this one is closed. */
+  readonly onMove: () => void;
   readonly log: Log;
 }
 
@@ -60,7 +62,7 @@ const frameSchema = z.object({
 export class UnknownMethod extends Error {}
 
 export function dial(options: LinkOptions): Link {
-  const { url, token, hello, onCall, onExchange, log } = options;
+  const { url, token, hello, onCall, onExchange, onMove, log } = options;
   const socket = new WebSocket(url, {
     headers: { authorization: `Bearer ${token}` },
     handshakeTimeout: DIAL_TIMEOUT_MS,
@@ -116,6 +118,7 @@ export function dial(options: LinkOptions): Link {
     const { id, method, params, result, error } = frameSchema.parse(JSON.parse(text));
     if (method !== undefined) {
       if (id !== undefined && id !== null) void answer(id, method, params);
+      else if (method === AGENT_METHODS.move) onMove();
       return;
     }
     if (id !== HELLO_ID) return;

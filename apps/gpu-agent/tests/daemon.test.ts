@@ -62,6 +62,24 @@ const serves = (port: number): Promise<boolean> =>
     () => false,
   );
 
+test('asked to move, it connects anew at once, keeps the old connection, and minds no more how that ends', async () => {
+  const daemon = await startDaemon();
+  await connected();
+  gateway.notify('Agent.Move');
+  await waitUntil(
+    () => gateway.frames.filter(({ method }) => method === 'Agent.Hello').length === 2,
+  );
+  expect(gateway.open).toBe(2);
+  gateway.hangUpFirst(4000);
+  await waitUntil(() => gateway.open === 1);
+  const seen = gateway.frames.length;
+  await waitUntil(() =>
+    gateway.frames.slice(seen).some(({ method }) => method === 'Agent.Heartbeat'),
+  );
+  expect(gateway.connections).toBe(2);
+  expect(await daemon.stop()).toBe(0);
+});
+
 test('it says hello, sends heartbeats, and deploys, reports and stops a model', async () => {
   const { port } = await deploy('--load-ms', '1200');
   expect(gateway.frames[0]).toMatchObject({

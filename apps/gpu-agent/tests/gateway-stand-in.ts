@@ -15,8 +15,14 @@ export interface GatewayStandIn {
   models(): readonly { model_id: string; status: string; port: number | null }[];
   /** Calls the node and waits for its answer. */
   call(method: string, params: unknown): Promise<Frame>;
+  /** Tells the node something on the present connection. */
+  notify(method: string): void;
+  /** How many connections are open. */
+  readonly open: number;
   /** Ends the present connection with a code, or cuts it. */
   hangUp(code?: number): void;
+  /** Ends the oldest connection that is open. */
+  hangUpFirst(code: number): void;
   close(): Promise<void>;
 }
 
@@ -79,9 +85,19 @@ export async function startGatewayStandIn(heartbeatSecs = 1): Promise<GatewaySta
       await waitUntil(() => find() !== undefined, { what: `the answer to ${method}` });
       return find() ?? {};
     },
+    notify(method) {
+      current?.send(JSON.stringify({ jsonrpc: '2.0', method, params: {} }));
+    },
+    get open() {
+      return sockets.clients.size;
+    },
     hangUp(code) {
       if (code === undefined) current?.terminate();
       else current?.close(code);
+    },
+    hangUpFirst(code) {
+      const [first] = sockets.clients;
+      first?.close(code);
     },
     async close() {
       for (const socket of sockets.clients) socket.terminate();

@@ -1,14 +1,59 @@
-import { once } from 'node:events';
-import { WebSocket } from 'ws';
-import { startRpc } from './rpc-server.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createTestDatabase,
+  startProcess,
+  testRedisUrl,
+  uniquePrefix,
+  type TestDatabase,
+  type TestProcess,
+} from '@model-gateway/testkit';
+import { openSocket } from './rpc-server.ts';
 
-test('an open WebSocket does not keep a process that stops, and is told that it goes', async () => {
-  const rpc = await startRpc();
-  const { token } = await rpc.register('ann@example.com');
-  const socket = new WebSocket(`${rpc.url.replace('http', 'ws')}/api/rpc?token=${token}`);
-  await once(socket, 'open');
-  const closed = once(socket, 'close');
-  await rpc.test.close();
-  const [code]: unknown[] = await closed;
-  expect(code).toBe(1001);
+const PEOPLE = 8;
+
+let database: TestDatabase;
+let dataDir = '';
+let rpc: TestProcess;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-stopping-'));
+  rpc = await startProcess({
+    app: 'rpc',
+    env: {
+      DATABASE_URL: database.url,
+      REDIS_URL: testRedisUrl(),
+      SERVICE_REDIS_PREFIX: uniquePrefix(),
+      SERVICE_DATA_DIR: dataDir,
+    },
+  });
+}, 60_000);
+afterAll(async () => {
+  await rpc.stop();
+  await database.drop();
+  await rm(dataDir, { recursive: true, force: true });
 });
+
+test('a process that stops answers the calls under way on its sockets before it closes them', async () => {
+  const [busy, idle] = await Promise.all([openSocket(rpc.url), openSocket(rpc.url)]);
+  // Passwords take their time.
+  const batch = Array.from({ length: PEOPLE }, (_, id) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'auth.register',
+    params: { email: `somebody-${id}@example.com`, password: 'long enough' },
+  }));
+  busy.send(JSON.stringify(batch));
+  // What comes after it on the same socket is answered: so the batch has come.
+  busy.send(JSON.stringify({ jsonrpc: '2.0', id: 'after', method: 'system.status' }));
+  expect(JSON.parse(await busy.next())).toMatchObject({ id: 'after' });
+  rpc.signal('SIGTERM');
+  expect(await idle.closed).toBe(1001);
+  const answers = JSON.parse(await busy.next()) as readonly { id: number; result?: object }[];
+  expect(answers.map(({ id }) => id)).toEqual(batch.map(({ id }) => id));
+  expect(answers.filter(({ result }) => result === undefined)).toEqual([]);
+  expect(await busy.closed).toBe(1001);
+  expect(await rpc.exited).toBe(0);
+}, 60_000);

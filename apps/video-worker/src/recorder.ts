@@ -8,6 +8,7 @@ import {
   type Metrics,
   type Part,
 } from '@model-gateway/kernel';
+import { createPointsCount } from './points-count.ts';
 
 interface RecorderDependencies {
   readonly journal: Journal;
@@ -29,10 +30,13 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
     .counter({ name: 'service_usage_recorded_total', help: 'Usage rows written.' })
     .series({});
 
+  const paid = createPointsCount(metrics);
+
   async function record(batch: readonly JournalEntry[]): Promise<void> {
     const events = batch.flatMap((entry) => readEvent(entry, log));
-    const { added, facts } = await usage.record(events, { pointsPerUsd });
+    const { added, points, facts } = await usage.record(events, { pointsPerUsd });
     recorded.inc(added);
+    paid.inc(points);
     await tell(facts);
   }
 

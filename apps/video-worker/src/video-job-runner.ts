@@ -8,6 +8,7 @@ import type { Part, Tracing } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { VideoWorkerConfig } from './config.ts';
 import { createMoveJob } from './move-job.ts';
+import { createPointsCount } from './points-count.ts';
 import { createFail } from './steps/fail.ts';
 import { createPoll } from './steps/poll.ts';
 import { createSettle } from './steps/settle.ts';
@@ -43,6 +44,7 @@ export function createVideoJobRunner(
     notifications,
     pointsPerUsd,
     count: createUsageCounts(metrics),
+    paid: createPointsCount(metrics),
     clock,
     log,
   });

@@ -24,6 +24,7 @@ import {
 const START_TIMEOUT_MS = 120_000;
 const WAIT = { timeoutMs: 60_000 };
 const BOGUS = 10_000;
+const BREAKER_FAILURES = 3;
 
 let installation: Installation;
 let upstream: RunningChatUpstream;
@@ -32,7 +33,8 @@ beforeAll(async () => {
   upstream = await startChatUpstream({ apiKey: SECRETS.upstreamKey });
   installation = await startInstallation({
     SERVICE_LOG_LEVEL: 'debug',
-    SERVICE_BREAKER_FAILURES: '3',
+    SERVICE_BREAKER_FAILURES: String(BREAKER_FAILURES),
+    SERVICE_BREAKER_OPEN_SECS: '600',
   });
   await installation.register('up', `${upstream.url}/v1`);
 }, START_TIMEOUT_MS);
@@ -305,6 +307,19 @@ describe('what watches', () => {
     },
     START_TIMEOUT_MS,
   );
+});
+
+test('a circuit that opened is shown by every process that routes', async () => {
+  upstream.faults.always({ kind: 'status', status: 500 }, 'chat');
+  for (let count = 0; count < BREAKER_FAILURES; count += 1)
+    await installation.post('/v1/chat/completions', asking('demo-chat'));
+  const { gateway, rpc, 'video-worker': worker } = installation.servers;
+  for (const { url } of [gateway, rpc, worker])
+    await waitUntil(async () => {
+      const { samples } = await scrape(url);
+      return samples.get('service_backend_circuit{backend="up"}') === 2;
+    }, WAIT);
+  upstream.faults.clear();
 });
 
 test('nothing that callers make up becomes a series', async () => {

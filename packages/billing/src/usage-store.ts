@@ -29,6 +29,8 @@ export interface UsagePage {
 export interface RecordedBatch {
   /** How many events were new. */
   readonly added: number;
+  /** How many points were paid for them. */
+  readonly points: number;
   /** The windows and accounts of all its events, as they are now. */
   readonly facts: AdmissionFacts;
 }

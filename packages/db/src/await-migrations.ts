@@ -22,7 +22,8 @@ export async function awaitMigrations(options: AwaitOptions): Promise<void> {
     if (performance.now() >= deadline) throw new StartupError(explain(pending));
     // Cut short, it rejects: then the next look at the signal ends the loop.
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
-    pending = await pendingMigrations(options);
+    // A database that is away for a moment is asked again.
+    pending = await pendingMigrations(options).catch(() => pending);
   }
 }
 

@@ -6,7 +6,7 @@ import { listUsage } from './usage-listing.ts';
 import { storable } from './usage-rows.ts';
 import { settleBatch } from './usage-settlement.ts';
 
-const NOTHING: RecordedBatch = { added: 0, facts: { windows: [], accounts: [] } };
+const NOTHING: RecordedBatch = { added: 0, points: 0, facts: { windows: [], accounts: [] } };
 
 /** Metered requests in Postgres. */
 export function createPostgresUsage(connection: Connection, log: Log): UsageStore {

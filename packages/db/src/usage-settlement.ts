@@ -27,17 +27,18 @@ export async function settleBatch(
 ): Promise<RecordedBatch> {
   await takeTurn(queries);
   const events = await withoutKnown(queries, batch);
-  if (events.length > 0) await settleNew(queries, events, pointsPerUsd);
+  const points = events.length > 0 ? await settleNew(queries, events, pointsPerUsd) : 0;
   const windows = await readWindows(queries, distinct(batch.flatMap(windowsOfEvent)));
   const accounts = await readAccounts(queries, distinct(batch.map(accountOf)));
-  return { added: events.length, facts: { windows, accounts } };
+  return { added: events.length, points, facts: { windows, accounts } };
 }
 
+/** Answers how many points were paid. */
 async function settleNew(
   queries: Queries,
   events: readonly UsageEvent[],
   pointsPerUsd: number,
-): Promise<void> {
+): Promise<number> {
   const settlement = settle({
     events,
     accounts: await lockAccounts(queries, distinct(events.map(accountOf))),
@@ -48,6 +49,7 @@ async function settleNew(
   await insertUsageRows(queries, settlement.rows);
   await insertEntries(queries, settlement.movements);
   await updateAccounts(queries, settlement.accounts);
+  return settlement.movements.reduce((sum, { points }) => sum + points, 0);
 }
 
 async function takeTurn(queries: Queries): Promise<void> {

@@ -37,6 +37,8 @@ export interface Agent {
 }
 
 const CONTEXT_TIMEOUT_MS = 2_000;
+// A frame whose document never comes has none until we make one, and there may be many of them.
+const FRAME_CONTEXT_TIMEOUT_MS = 100;
 const GONE =
   /context was destroyed|context with specified id|navigated or closed|Session with given id|Target closed|context not found|uniqueContextId|Promise was collected|No frame/i;
 
@@ -58,7 +60,10 @@ export function createAgent(refs: RefBook): Agent {
     const context = (): ScriptContext | undefined => page.frames.find(frameId)?.agentContext;
     const isThere = await page.changes.until(
       () => context() !== undefined || page.isGone || page.frames.find(frameId) === undefined,
-      { timeoutMs: CONTEXT_TIMEOUT_MS, signal },
+      {
+        timeoutMs: frameId === page.main.id ? CONTEXT_TIMEOUT_MS : FRAME_CONTEXT_TIMEOUT_MS,
+        signal,
+      },
     );
     const frame = page.frames.find(frameId);
     if (frame === undefined || page.isGone) throw new DocumentGone('the frame is gone');

@@ -28,7 +28,7 @@ export function createConsoleCapture(captures: Captures): ConsoleCapture {
           const level = LEVELS[type] ?? 'info';
           captures.console.add({
             level,
-            text: args.map(shown).join(' '),
+            text: written(args),
             source: isWorker ? 'worker' : 'console',
             ...placeOf(stackTrace?.callFrames[0], pageUrl),
             ...(level === 'error' ? stackOf(stackTrace) : {}),
@@ -75,13 +75,14 @@ function thrown(
   pageUrl: string,
 ): Parameters<Captures['console']['add']>[0] {
   const { exception, text, lineNumber, columnNumber, url, stackTrace } = details;
-  const description = exception?.description ?? (exception === undefined ? text : shown(exception));
+  const description = exception === undefined ? text : shown(exception);
   const [first = ''] = description.split('\n');
   return {
     level: 'error',
     text: first === '' ? text : first,
     source: 'exception',
-    url: url ?? stackTrace?.callFrames[0]?.url ?? pageUrl,
+    // A script that came from no file has an empty address.
+    url: url || stackTrace?.callFrames[0]?.url || pageUrl,
     line: lineNumber + 1,
     column: columnNumber + 1,
     ...(description.includes('\n') ? { stack: description } : stackOf(stackTrace)),
@@ -107,6 +108,20 @@ function stackOf(stack: Protocol.Runtime.StackTrace | undefined): { readonly sta
         `at ${functionName || '<anonymous>'} (${url}:${lineNumber + 1}:${columnNumber + 1})`,
     );
   return { stack: lines.join('\n') };
+}
+
+/** What a call wrote, with the placeholders of its first text filled in. */
+function written(args: readonly Protocol.Runtime.RemoteObject[]): string {
+  const [first, ...rest] = args;
+  if (first?.type !== 'string' || rest.length === 0) return args.map(shown).join(' ');
+  const text = shown(first).replace(/%([%cdfiosO])/g, (placeholder, kind: string) => {
+    if (kind === '%') return '%';
+    const value = rest.shift();
+    if (value === undefined) return placeholder;
+    // Styles are for the eye alone.
+    return kind === 'c' ? '' : shown(value);
+  });
+  return [text, ...rest.map(shown)].join(' ');
 }
 
 /** A value as the console shows it. */

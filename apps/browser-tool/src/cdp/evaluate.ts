@@ -15,6 +15,7 @@ const NEVER_MS = 2 ** 31 - 1;
 const MOVE_TIMEOUT_MS = 2_000;
 const END_TIMEOUT_MS = 1_000;
 const RESULT_BYTES_MAX = 1024 * 1024;
+const THROWN_CHARS_MAX = 10_000;
 
 type RemoteAnswer = Pick<Protocol.Runtime.EvaluateResponse, 'result' | 'exceptionDetails'>;
 
@@ -42,11 +43,18 @@ export async function evaluate(
   const signal = AbortSignal.any([call.signal, over.signal]);
   const document = documentOf(page, frameId);
   const hasMoved = (): boolean => page.isGone || documentOf(page, frameId) !== document;
-  const hindrances = [late(page, timeoutMs, signal), whenMoved(page, frameId, hasMoved, signal)];
+  let isLate = false;
+  const onLate = (): void => void (isLate = true);
+  const hindrances = [
+    late(page, timeoutMs, signal, onLate),
+    whenMoved(page, frameId, hasMoved, signal),
+  ];
   for (const hindrance of hindrances) hindrance.catch(() => undefined);
   try {
     return await Promise.race([run(), ...hindrances]);
   } catch (error) {
+    // A script that is ended tells so before whoever ended it.
+    if (isLate) throw lateError(timeoutMs);
     if (!isDocumentGone(error)) throw error;
     // The old document goes before the new one is told of.
     await page.changes.until(hasMoved, { timeoutMs: MOVE_TIMEOUT_MS, signal: call.signal });
@@ -203,9 +211,14 @@ function evaluationError(details: Protocol.Runtime.ExceptionDetails): ToolError 
     `The script threw ${isError ? first : `${name} ${message}`} (line ${line}, column ${column}).`,
     {
       hint: 'Correct the script and call again.',
-      details: { name, message, stack, line, column },
+      details: { name, message: clip(message), stack: clip(stack), line, column },
     },
   );
+}
+
+/** What is thrown may be of any length. */
+function clip(text: string): string {
+  return text.length <= THROWN_CHARS_MAX ? text : `${text.slice(0, THROWN_CHARS_MAX)}…`;
 }
 
 function shownThrown(exception: Protocol.Runtime.RemoteObject | undefined, first: string): string {
@@ -215,12 +228,22 @@ function shownThrown(exception: Protocol.Runtime.RemoteObject | undefined, first
 }
 
 /** After the deadline: ends what still runs, so that the page answers again. */
-async function late(page: Page, timeoutMs: number, signal: AbortSignal): Promise<never> {
+async function late(
+  page: Page,
+  timeoutMs: number,
+  signal: AbortSignal,
+  onLate: () => void,
+): Promise<never> {
   await page.changes.until(() => false, { timeoutMs, signal });
+  onLate();
   const ended = page.send('Runtime.terminateExecution').catch(() => undefined);
   // A script that opens one dialog after the other may not be ended at all.
   await Promise.race([ended, sleep(END_TIMEOUT_MS, undefined, { ref: false })]);
-  throw new ToolError('TIMEOUT', `The script did not finish within ${timeoutMs} ms.`, {
+  throw lateError(timeoutMs);
+}
+
+function lateError(timeoutMs: number): ToolError {
+  return new ToolError('TIMEOUT', `The script did not finish within ${timeoutMs} ms.`, {
     hint: 'Raise timeoutMs, or let it do less.',
     details: { timeout_ms: timeoutMs },
   });

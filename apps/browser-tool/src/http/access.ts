@@ -11,6 +11,7 @@ interface AccessRules {
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+const HTTP_PORT = 80;
 
 /**
  * Refuses requests that a page in some browser could have sent: by their Host, against names that an attacker points to loopback,
@@ -22,6 +23,8 @@ export function checkAccess(
 ): void {
   const hosts = [
     ...LOOPBACK.map((name) => `${name}:${port()}`),
+    // Nobody writes down the port that goes without saying.
+    ...(port() === HTTP_PORT ? LOOPBACK : []),
     ...allowedHosts.map((name) => name.toLowerCase()),
     ...allowedHosts.map((name) => `${name.toLowerCase()}:${port()}`),
   ];

@@ -3,7 +3,7 @@ import type { CommandData } from '../commands/command.ts';
 import { TOOL_VERSION } from '../version.ts';
 
 const API_VERSION = '1';
-const ADDRESS_TIMEOUT_MS = 5_000;
+const ADDRESS_TIMEOUT_MS = 3_000;
 
 /** Whether the server and its browser are well; asks nobody. */
 export function healthData({ session, startedAt }: BrowserTool): CommandData {
@@ -66,14 +66,20 @@ function fileOf(
   return resolved.kind === 'cdp' ? resolved.executable : resolved.library;
 }
 
+/** Where the page is; where it was, while a call runs that takes long. */
 async function readAddress({ session }: BrowserTool) {
-  const options = { name: 'info', deadlineMs: ADDRESS_TIMEOUT_MS };
-  return session
+  const signal = AbortSignal.timeout(ADDRESS_TIMEOUT_MS);
+  const options = { name: 'info', deadlineMs: ADDRESS_TIMEOUT_MS, signal };
+  const late = new Promise<undefined>((resolve) => {
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+  const read = session
     .run(options, (engine, call) => engine.address(call))
     .then(
       ({ result }) => result,
       () => undefined,
     );
+  return (await Promise.race([read, late])) ?? session.lastAddress();
 }
 
 /** A password in the proxy's address is nobody's business. */

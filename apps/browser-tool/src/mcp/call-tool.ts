@@ -104,7 +104,10 @@ function clipped(data: CommandData): CommandData {
 }
 
 function failure(error: unknown): CallToolResult {
-  const known = error instanceof ToolError ? error : new ToolError('INTERNAL', String(error));
+  const known =
+    error instanceof ToolError
+      ? error
+      : new ToolError('INTERNAL', error instanceof Error ? error.message : String(error));
   return {
     isError: true,
     content: [{ type: 'text', text: `${known.code}: ${known.sentence}` }],

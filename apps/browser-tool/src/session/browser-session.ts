@@ -204,14 +204,16 @@ async function within<Result>(
 ): Promise<Result> {
   const deadline = deadlineOf(options, what);
   const signal = AbortSignal.any([deadline.signal, closing]);
+  let abort: () => void = () => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    abort = () => reject(signal.reason as Error);
+  });
+  signal.addEventListener('abort', abort);
   try {
-    return await Promise.race([
-      work,
-      new Promise<never>((_resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      }),
-    ]);
+    return await Promise.race([work, aborted]);
   } finally {
+    // Otherwise every call of a process would be remembered until its end.
+    signal.removeEventListener('abort', abort);
     deadline.stop();
   }
 }

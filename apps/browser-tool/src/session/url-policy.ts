@@ -27,6 +27,19 @@ export function checkUrl(text: string, policy: UrlPolicy): string {
   throw blocked(given, scheme);
 }
 
+/** The same for the page that the browser starts with, which no call names. */
+export function checkStartUrl(text: string, policy: UrlPolicy): string {
+  try {
+    return checkUrl(text, policy);
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    throw new ToolError(error.code, `BROWSER_URL cannot be the first page: ${error.message}`, {
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      details: { ...error.details, variable: 'BROWSER_URL' },
+    });
+  }
+}
+
 /** Machines at hand speak http, the rest of the world https. */
 function withScheme(given: string): string {
   const rest = given.startsWith('//') ? given.slice(2) : given;

@@ -22,7 +22,7 @@ interface WebSocketDependencies {
 /** `GET /api/rpc` as a WebSocket: the same envelopes in text frames. */
 export interface WebSocketTransport {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Says goodbye to every socket. */
+  /** Says goodbye to every socket, once the calls on it are answered or the time is up. */
   close(): Promise<void>;
 }
 
@@ -30,6 +30,8 @@ const PING_MS = 30_000;
 const PONGS_MISSED_MAX = 2;
 const CALLS_IN_FLIGHT_MAX = 64;
 const CLOSE_TIMEOUT_MS = 2_000;
+/** A second less than connections are given, so that whoever waits for an answer is told. */
+const DRAIN_MS = 29_000;
 const CLOSE_NORMAL = 1000;
 const CLOSE_GOING_AWAY = 1001;
 const CLOSE_TEXT_ONLY = 1003;
@@ -44,6 +46,8 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
     perMessageDeflate: false,
   });
   const missedPongs = new Map<WebSocket, number>();
+  const inFlight = new WeakMap<WebSocket, number>();
+  let closing: Promise<void> | undefined;
   const heartbeat = setInterval(() => {
     for (const [socket, missed] of missedPongs) {
       if (missed >= PONGS_MISSED_MAX) {
@@ -81,21 +85,48 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
       missedPongs.delete(socket);
       idle?.stop();
     });
-    let inFlight = 0;
     socket.on('message', (data, isBinary) => {
       idle?.restart();
       if (isBinary) {
         socket.close(CLOSE_TEXT_ONLY, 'text frames only');
         return;
       }
-      inFlight += 1;
-      if (inFlight >= CALLS_IN_FLIGHT_MAX) socket.pause();
+      const begun = callsOn(socket) + 1;
+      inFlight.set(socket, begun);
+      if (begun >= CALLS_IN_FLIGHT_MAX) socket.pause();
       void answer(socket, textOf(data), caller).finally(() => {
-        inFlight -= 1;
-        if (socket.isPaused && inFlight < CALLS_IN_FLIGHT_MAX) socket.resume();
+        const left = callsOn(socket) - 1;
+        inFlight.set(socket, left);
+        if (socket.isPaused && left < CALLS_IN_FLIGHT_MAX) socket.resume();
+        if (left === 0 && closing !== undefined) sayGoodbye(socket);
         idle?.restart();
       });
     });
+  }
+
+  const callsOn = (socket: WebSocket): number => inFlight.get(socket) ?? 0;
+
+  function sayGoodbye(socket: WebSocket): void {
+    socket.close(CLOSE_GOING_AWAY, 'the service stops');
+    setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS).unref();
+  }
+
+  /** Nobody is let in any more, and everybody goes when their calls are answered. */
+  async function closeAll(): Promise<void> {
+    clearInterval(heartbeat);
+    server.close();
+    const sockets = [...server.clients];
+    const late = setTimeout(() => sockets.forEach(sayGoodbye), DRAIN_MS);
+    await Promise.all(
+      sockets.map((socket) => {
+        const closed = new Promise<void>((resolve) => {
+          socket.once('close', () => resolve());
+        });
+        if (callsOn(socket) === 0) sayGoodbye(socket);
+        return closed;
+      }),
+    );
+    clearTimeout(late);
   }
 
   async function answer(socket: WebSocket, text: string, caller: Caller): Promise<void> {
@@ -123,22 +154,7 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
         })
         .catch(() => socket.destroy());
     },
-    async close() {
-      clearInterval(heartbeat);
-      const closed = [...server.clients].map(
-        (socket) =>
-          new Promise<void>((resolve) => {
-            const timer = setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS);
-            socket.once('close', () => {
-              clearTimeout(timer);
-              resolve();
-            });
-            socket.close(CLOSE_GOING_AWAY, 'the service stops');
-          }),
-      );
-      await Promise.all(closed);
-      server.close();
-    },
+    close: () => (closing ??= closeAll()),
   };
 }
 

@@ -9,7 +9,7 @@ import {
   type VideoNotifications,
   type VideoWork,
 } from '@model-gateway/inference';
-import { describeError, type Clock, type Log } from '@model-gateway/kernel';
+import { describeError, type Clock, type CounterSeries, type Log } from '@model-gateway/kernel';
 
 /** Ends a job well, unless it has ended, and bills it. */
 export type SettleJob = (jobId: string, video: FinishedVideo) => Promise<void>;
@@ -20,6 +20,7 @@ interface SettleDependencies {
   readonly notifications: Pick<VideoNotifications, 'done'>;
   readonly pointsPerUsd: number;
   readonly count: UsageCounts;
+  readonly paid: CounterSeries;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -29,10 +30,12 @@ interface Settled {
   readonly cost: number;
   readonly facts: AdmissionFacts;
   readonly usage: UsageEvent;
+  readonly points: number;
 }
 
 export function createSettle(dependencies: SettleDependencies): SettleJob {
-  const { database, admission, notifications, pointsPerUsd, count, clock, log } = dependencies;
+  const { database, admission, notifications, pointsPerUsd, count, paid, clock, log } =
+    dependencies;
 
   /** The end of the job, its usage row and what is paid for it are written together or not at all. */
   function write(jobId: string, video: FinishedVideo): Promise<Settled | undefined> {
@@ -46,8 +49,8 @@ export function createSettle(dependencies: SettleDependencies): SettleJob {
       const at = new Date(clock.now());
       if (!(await videoJobs.finish(jobId, { result, cost, at }))) return undefined;
       const served = usageOf(work, cost, at);
-      const { facts } = await usage.record([served], { pointsPerUsd });
-      return { result, cost, facts, usage: served };
+      const { points, facts } = await usage.record([served], { pointsPerUsd });
+      return { result, cost, facts, usage: served, points };
     });
   }
 
@@ -64,6 +67,7 @@ export function createSettle(dependencies: SettleDependencies): SettleJob {
     const settled = await write(jobId, video);
     if (settled === undefined) return;
     count(settled.usage);
+    paid.inc(settled.points);
     await tell(settled.facts);
     await notifications.done(jobId, settled);
   };

@@ -12,6 +12,8 @@ export const AGENT_METHODS = {
   deploy: 'Agent.Deploy',
   /** Tunnel → agent; answered when the model is gone. */
   stop: 'Agent.Stop',
+  /** Tunnel → agent, a notification: connect anew and keep this connection until it is closed, because its process stops. */
+  move: 'Agent.Move',
 } as const;
 
 /** Why the tunnel closed a connection for good. */
@@ -75,6 +77,8 @@ export const agentHelloSchema = z.object({
   models: models.default([]),
   /** The version of the HTTP tunnel that it speaks, if any. */
   tunnel: z.int().nullish(),
+  /** Whether it understands `Agent.Move`. */
+  moves: z.boolean().nullish(),
 });
 
 /** What a hello is answered. */

@@ -1,0 +1,41 @@
+import { createMetrics } from '@model-gateway/kernel';
+import { exposeStores } from './expose-stores.ts';
+
+const database = { poolStats: () => ({ total: 5, idle: 2, waiting: 1 }) };
+
+/** What a scrape says of a bus. */
+async function scraped(bus: {
+  readonly isShared: boolean;
+  readonly mode: () => 'redis' | 'local';
+  readonly lag: () => Promise<number>;
+}): Promise<string> {
+  const metrics = createMetrics();
+  const journal = {
+    append: () => Promise.resolve(),
+    drain: () => Promise.resolve(),
+    lag: bus.lag,
+  };
+  exposeStores({ database, bus: { ...bus, journal } }, metrics);
+  return metrics.expose();
+}
+
+test('the pool, the journal and a Redis that is away are shown', async () => {
+  const text = await scraped({ isShared: true, mode: () => 'local', lag: async () => 3 });
+  expect(text).toContain('service_database_pool_connections{state="total"} 5\n');
+  expect(text).toContain('service_database_pool_connections{state="idle"} 2\n');
+  expect(text).toContain('service_database_pool_connections{state="waiting"} 1\n');
+  expect(text).toContain('service_journal_lag 3\n');
+  expect(text).toContain('service_redis_connected 0\n');
+});
+
+test('where no Redis is configured none can be away', async () => {
+  const text = await scraped({ isShared: false, mode: () => 'local', lag: async () => 0 });
+  expect(text).not.toContain('service_redis_connected');
+});
+
+test('a journal that cannot be asked does not spoil the scrape', async () => {
+  const lag = () => Promise.reject(new Error('away'));
+  const text = await scraped({ isShared: true, mode: () => 'redis', lag });
+  expect(text).toContain('service_journal_lag Nan\n');
+  expect(text).toContain('service_redis_connected 1\n');
+});

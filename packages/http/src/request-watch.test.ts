@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { createMetrics, silentLog, type Log, type RequestLine } from '@model-gateway/kernel';
+import { listen, type HttpServer } from './http-server.ts';
+import { answerText } from './rest-errors.ts';
+import { createRouteNames } from './route-names.ts';
+import type { ServerApp } from './server-app.ts';
+
+const opened: HttpServer[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((server) => server.drain()));
+});
+
+/** A server that is watched, and the lines of its requests as they come. */
+async function serve(handle: ServerApp['handle']) {
+  const metrics = createMetrics();
+  const lines: RequestLine[] = [];
+  let wake = (): void => undefined;
+  const log: Log = {
+    ...silentLog,
+    request(line) {
+      lines.push(line);
+      wake();
+    },
+  };
+  const server = await listen({
+    app: { routes: ['/a', '/b/{id}'], handle },
+    host: '127.0.0.1',
+    port: 0,
+    log,
+    metrics,
+  });
+  opened.push(server);
+  return {
+    port: server.port,
+    base: `http://127.0.0.1:${server.port}`,
+    metrics,
+    /** The lines, once there are so many. */
+    told: async (count: number): Promise<readonly RequestLine[]> => {
+      while (lines.length < count)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      return lines;
+    },
+  };
+}
+
+test('a path is named by its route, by everything below it, or not at all', () => {
+  const nameOf = createRouteNames(['/a', '/b/{id}'], ['/healthz']);
+  const names = ['/a', '/a/', '/b/1', '/b/1/2', '/b', '/healthz', '/__proto__', ''].map(
+    (path) => nameOf(path).name,
+  );
+  expect(names).toEqual([
+    '/a',
+    'other',
+    '/b/{id}',
+    '/b/{id}',
+    'other',
+    '/healthz',
+    'other',
+    'other',
+  ]);
+  expect(nameOf('/healthz').isProbe).toBe(true);
+});
+
+test('requests are counted by route, method and class of status', async () => {
+  const { base, metrics, told } = await serve((request, response) =>
+    answerText(response, request.url === '/a' ? 201 : 404, 'x'),
+  );
+  await fetch(`${base}/a`);
+  await fetch(`${base}/b/1?token=secret`, { method: 'PUT' });
+  await fetch(`${base}/b/2`, { method: 'PUT' });
+  await fetch(`${base}/c`, { method: 'PROPFIND' });
+  await told(4);
+  const text = await metrics.expose();
+  expect(text).toContain('service_http_requests_total{route="/a",method="GET",status="2xx"} 1\n');
+  expect(text).toContain(
+    'service_http_requests_total{route="/b/{id}",method="PUT",status="4xx"} 2\n',
+  );
+  expect(text).toContain(
+    'service_http_requests_total{route="other",method="other",status="4xx"} 1\n',
+  );
+  expect(text).toContain('service_http_request_duration_seconds_count{route="/b/{id}"} 2\n');
+  expect(text).not.toContain('secret');
+});
+
+test('a request that is being answered is in flight, and its line comes at its end', async () => {
+  let finish = (): void => undefined;
+  const { base, metrics, told } = await serve((_request, response) => {
+    finish = () => void response.end('x');
+    response.writeHead(200).flushHeaders();
+  });
+  const asked = await fetch(`${base}/a`, { headers: { 'x-request-id': 'mine' } });
+  expect(await metrics.expose()).toContain('service_http_requests_in_flight 1\n');
+  finish();
+  expect(await asked.text()).toBe('x');
+  const [line] = await told(1);
+  expect(line).toMatchObject({ requestId: 'mine', method: 'GET', route: '/a', status: 200 });
+  expect(line?.isProbe).toBe(false);
+  expect(await metrics.expose()).toContain('service_http_requests_in_flight 0\n');
+});
+
+test('a client that leaves before an answer begins is counted as gone', async () => {
+  const arrived: (() => void)[] = [];
+  const { port, metrics, told } = await serve(() => arrived.splice(0).forEach((tell) => tell()));
+  const asked = new Promise<void>((resolve) => {
+    arrived.push(resolve);
+  });
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write('POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n');
+  await asked;
+  socket.destroy();
+  expect(await told(1)).toMatchObject([{ status: 0 }]);
+  expect(await metrics.expose()).toContain(
+    'service_http_requests_total{route="/a",method="POST",status="gone"} 1\n',
+  );
+});
