@@ -94,10 +94,11 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
     return relay.handle(request, response);
   }
 
-  // Nodes go to another replica at once; those that are being asked through this one stay until they have answered.
+  // Where there is a balancer nodes go to another replica first; those that are being asked through this one stay until they
+  // have answered.
   const onStopping = (): void => {
     door.close();
-    registry.drain();
+    registry.drain(config.drainDelaySecs * SECOND_MS);
   };
   stopping.addEventListener('abort', onStopping, { once: true });
 

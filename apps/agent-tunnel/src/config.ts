@@ -37,7 +37,7 @@ export const processSettings = {
 /** What the app itself reads; ports and stores are its process's business. */
 export type AgentTunnelConfig = Pick<
   ConfigOf<typeof processSettings>,
-  keyof typeof agentTunnelSettings | 'buildHash' | 'trustProxy'
+  keyof typeof agentTunnelSettings | 'buildHash' | 'drainDelaySecs' | 'trustProxy'
 >;
 
 /** Reads the configuration of an agent-tunnel process. */

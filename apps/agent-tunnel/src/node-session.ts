@@ -20,8 +20,8 @@ export interface NodeSession extends HeldAgent {
   recheck(): void;
   /** The database says that the node is not this connection's. */
   onLost(): void;
-  /** Asks the node to go to another replica, if it can do so without a gap. */
-  move(): void;
+  /** Asks the node to go to another replica within a time, if it can do so without a gap. */
+  move(withinMs: number): void;
   /** Whether nothing is lost when it is closed now: no request passes through, and none is to be expected. */
   mayEnd(): boolean;
   close(code: number, reason: string): void;
@@ -41,8 +41,9 @@ const CLOSE_TRY_AGAIN = 1013;
 /** How long the other replica may take to tell where the models are now; until then gateways ask here. */
 const MOVED_LINGER_MS = 2_000;
 
-/** A node that was asked to connect anew, and since when it is connected elsewhere. */
+/** A node that was asked to connect anew until a time, and since when it is connected elsewhere. */
 interface MovingNode {
+  readonly until: number;
   doneAt: number | undefined;
 }
 
@@ -205,16 +206,16 @@ export function createNodeSession(
     },
     recheck: () => node?.models.recheck(),
     onLost,
-    move() {
+    move(withinMs) {
       if (node?.hello.moves !== true || moving !== undefined) return;
-      moving = { doneAt: undefined };
+      moving = { until: performance.now() + withinMs, doneAt: undefined };
       link.askToMove();
     },
     mayEnd() {
       if (link.exchanges > 0) return false;
       if (moving === undefined) return true;
-      const { doneAt } = moving;
-      return doneAt !== undefined && performance.now() - doneAt > MOVED_LINGER_MS;
+      const { until, doneAt } = moving;
+      return performance.now() > (doneAt === undefined ? until : doneAt + MOVED_LINGER_MS);
     },
     close: (code, reason) => link.close(code, reason),
     ended,

@@ -16,8 +16,11 @@ export interface NodeRegistry {
   readonly size: number;
   /** How many HTTP exchanges pass through. */
   readonly exchanges: number;
-  /** Sends every node to another replica, and says goodbye once no request passes through to it, or the time is up. */
-  drain(): void;
+  /**
+   * Says goodbye to every node once no request passes through to it, or the time is up. With a time for it, nodes are asked to go
+   * to another replica first.
+   */
+  drain(moveMs: number): void;
   /** Says goodbye to every node now; resolves when all have left. */
   stop(): Promise<void>;
 }
@@ -64,14 +67,14 @@ export function createNodeRegistry(dependencies: TunnelDependencies): NodeRegist
     get exchanges() {
       return [...sessions.values()].reduce((sum, { exchanges }) => sum + exchanges, 0);
     },
-    drain() {
+    drain(moveMs) {
       const deadline = performance.now() + DRAIN_MS;
       const closeIdle = (): void => {
         const isLate = performance.now() > deadline;
         for (const session of sessions.values())
           if (isLate || session.mayEnd()) sayGoodbye(session);
       };
-      for (const session of sessions.values()) session.move();
+      if (moveMs > 0) for (const session of sessions.values()) session.move(moveMs);
       closeIdle();
       draining ??= setInterval(closeIdle, DRAIN_CHECK_MS);
     },
