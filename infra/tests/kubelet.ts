@@ -37,7 +37,10 @@ const appOf = ({ image }: Container): string => image.replace(/^.*\//, '').repla
 export function commandOf(options: ContainerOptions): ContainerCommand {
   const { container, deployed, secrets, volumes, changes = {} } = options;
   const app = appOf(container);
-  const [program, script = '', ...rest] = container.command;
+  // Tini only collects what is left behind; this machine has another process 1 for that.
+  const [program, script = '', ...rest] = container.command.filter(
+    (word) => word !== 'tini' && word !== '--',
+  );
   if (program !== 'node') throw new Error(`${program} is not what runs our apps`);
   const mounted = (value: string): string =>
     (container.volumeMounts ?? []).some(({ mountPath }) => mountPath === value)

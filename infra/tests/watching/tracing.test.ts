@@ -143,6 +143,12 @@ test('calls to backends have the names of the conventions for generative AI', ()
   }
 });
 
+test('registering a backend is no call to it, and where it is stands on calls alone', () => {
+  expect(spansOf('gateway', 'POST /api/admin/backends')).toHaveLength(3);
+  const placed = collector.spans.filter(({ attributes }) => 'server.address' in attributes);
+  expect(new Set(placed.map(({ kind }) => kind))).toEqual(new Set([CLIENT]));
+});
+
 test('embeddings are calls too', () => {
   const call = only('gateway', 'embeddings demo-embed');
   expect(call.kind).toBe(CLIENT);

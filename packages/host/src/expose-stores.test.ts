@@ -19,17 +19,34 @@ async function scraped(bus: {
   return metrics.expose();
 }
 
-test('the pool, the journal and a Redis that is away are shown', async () => {
-  const text = await scraped({ isShared: true, mode: () => 'local', lag: async () => 3 });
+test('the pool, the journal and a Redis that is there are shown', async () => {
+  const text = await scraped({ isShared: true, mode: () => 'redis', lag: async () => 3 });
   expect(text).toContain('service_database_pool_connections{state="total"} 5\n');
   expect(text).toContain('service_database_pool_connections{state="idle"} 2\n');
   expect(text).toContain('service_database_pool_connections{state="waiting"} 1\n');
   expect(text).toContain('service_journal_lag 3\n');
+  expect(text).toContain('service_redis_connected 1\n');
+});
+
+test('while Redis is away nobody knows how far behind the journal is', async () => {
+  const text = await scraped({ isShared: true, mode: () => 'local', lag: async () => 0 });
+  expect(text).toContain('service_journal_lag Nan\n');
   expect(text).toContain('service_redis_connected 0\n');
 });
 
+test('a Redis that goes away while it is asked is away', async () => {
+  let mode: 'redis' | 'local' = 'redis';
+  const lag = async () => {
+    mode = 'local';
+    return 0;
+  };
+  const text = await scraped({ isShared: true, mode: () => mode, lag });
+  expect(text).toContain('service_journal_lag Nan\n');
+});
+
 test('where no Redis is configured none can be away', async () => {
-  const text = await scraped({ isShared: false, mode: () => 'local', lag: async () => 0 });
+  const text = await scraped({ isShared: false, mode: () => 'local', lag: async () => 2 });
+  expect(text).toContain('service_journal_lag 2\n');
   expect(text).not.toContain('service_redis_connected');
 });
 

@@ -22,8 +22,12 @@ export function exposeStores({ database, bus }: ExposedStores, metrics: Metrics)
   });
   metrics.gauge({
     name: 'service_journal_lag',
-    help: 'Usage events that have not been recorded yet: on Redis and in the files of this process.',
-    collect: async (gauge) => gauge.set(await bus.journal.lag().catch(() => Number.NaN)),
+    help: 'Usage events that have not been recorded yet: on Redis and in the files of this process. Not a number while Redis is away.',
+    async collect(gauge) {
+      const lag = await bus.journal.lag().catch(() => Number.NaN);
+      // What Redis holds is not known while it is away; asked afterwards, since it may have gone in between.
+      gauge.set(bus.isShared && bus.mode() === 'local' ? Number.NaN : lag);
+    },
   });
   // Where no Redis is configured there is nothing that could be away.
   if (!bus.isShared) return;

@@ -10,6 +10,16 @@ export function createClientIp(trustProxy: string): ClientIp {
   return (request) => proxyAddress(request, trust);
 }
 
+/** Whether the setting can be read at all. */
+export function isTrustProxy(text: string): boolean {
+  try {
+    trustOf(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function trustOf(text: string): (address: string, hop: number) => boolean {
   if (text === 'true') return () => true;
   if (text === 'false') return () => false;

@@ -26,3 +26,11 @@ export function createCors(origins: readonly string[]): Cors {
     return true;
   };
 }
+
+/** Whether it is what a browser can say of a page's origin, or stands for all of them; anything else would never match. */
+export function isCorsOrigin(text: string): boolean {
+  if (text === '*') return true;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
+  return isWeb && url.origin === text && !url.hostname.includes('*');
+}

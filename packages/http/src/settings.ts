@@ -10,6 +10,8 @@ import {
   urlWith,
   withDefault,
 } from '@model-gateway/kernel';
+import { isTrustProxy } from './client-ip.ts';
+import { isCorsOrigin } from './cors.ts';
 
 // With the time that requests under way are given, it stays below what a part of a process may take to stop.
 const DRAIN_DELAY_SECS_MAX = 10;
@@ -47,13 +49,22 @@ export const serverSettings = (defaultPort: number) => ({
   }),
 });
 
+const corsOrigins = list().refine(
+  (origins) => origins.every(isCorsOrigin),
+  '* or origins such as https://app.example.com, without a path, separated by commas',
+);
+const trustProxy = text().refine(
+  isTrustProxy,
+  'true, false, a number of proxies, or a comma list of addresses, networks, loopback, linklocal and uniquelocal',
+);
+
 /** What the surfaces that people call can be told. */
 export const surfaceSettings = {
-  corsOrigins: setting('SERVICE_CORS_ORIGINS', withDefault(list(), []), {
+  corsOrigins: setting('SERVICE_CORS_ORIGINS', withDefault(corsOrigins, []), {
     description: 'Origins that browsers may call from, as a comma list.',
     defaultText: 'none',
   }),
-  trustProxy: setting('SERVICE_TRUST_PROXY', withDefault(text(), 'loopback'), {
+  trustProxy: setting('SERVICE_TRUST_PROXY', withDefault(trustProxy, 'loopback'), {
     description:
       'Which proxies are believed about the client address (the `trust proxy` setting of Express).',
     defaultText: 'loopback',

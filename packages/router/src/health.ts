@@ -49,7 +49,8 @@ export function createHealth(dependencies: HealthDependencies): Health {
   function apply(slot: Slot, report: HealthReport): void {
     const { name } = slot.backend;
     const { state, reason } = report;
-    if (state !== slot.report.state) {
+    // The first reason too, of one that was never well.
+    if (state !== slot.report.state || reason !== slot.report.reason) {
       log.info({ backend: name, state, reason }, 'backend health changed');
     }
     slot.update(report);

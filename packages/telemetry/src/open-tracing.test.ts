@@ -114,6 +114,35 @@ test('a trace is continued from headers, and handed on while work is done', asyn
   await lifecycle.stop();
 });
 
+test('whom a call is made to is told to the call alone', async () => {
+  let sent = '';
+  const server = createServer((request, response) => {
+    request.on('data', (chunk: Buffer) => (sent += chunk.toString()));
+    request.on('end', () => response.writeHead(200).end('{}'));
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { tracing, lifecycle } = await opened(`http://127.0.0.1:${port}`);
+  const request = tracing.begin({ name: 'request', kind: 'server' });
+  request.run(() => {
+    tracing.annotate({ of: 'a request' });
+    const call = tracing.begin({ name: 'call', kind: 'client' });
+    call.run(() => {
+      tracing.annotate({ of: 'a call' });
+      const part = tracing.begin({ name: 'part', kind: 'internal' });
+      part.run(() => tracing.annotate({ of: 'a part' }));
+      part.end();
+    });
+    call.end();
+  });
+  request.end();
+  await lifecycle.stop();
+  expect(sent).toContain('a call');
+  expect(sent).not.toMatch(/a request|a part/);
+});
+
 const two = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 test.each([

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
+  createContextKey,
   defaultTextMapGetter,
   defaultTextMapSetter,
   ROOT_CONTEXT,
@@ -48,6 +49,9 @@ const KINDS = {
   internal: SpanKind.INTERNAL,
 } as const;
 
+/** Whether the span of a context is a call to somebody else. */
+const IS_CALL = createContextKey('is-call');
+
 /** A process that stops does not wait longer for a collector. */
 const CLOSE_MS_MAX = 3_000;
 /** How often trouble with the collector is worth a line. */
@@ -76,11 +80,13 @@ export function createOtelTracing(options: OtelTracingOptions): OtelTracing {
         headers === undefined ? below : propagator.extract(below, headers, defaultTextMapGetter);
       const facts = { kind: KINDS[kind], attributes: copied(attributes) };
       const span = tracer.startSpan(spanName, facts, parent);
-      return wrap(span, trace.setSpan(parent, span), current);
+      const context = trace.setSpan(parent, span).setValue(IS_CALL, kind === 'client');
+      return wrap(span, context, current);
     },
     annotate(attributes) {
       const context = current.getStore();
-      if (context !== undefined) trace.getSpan(context)?.setAttributes(copied(attributes));
+      if (context?.getValue(IS_CALL) !== true) return;
+      trace.getSpan(context)?.setAttributes(copied(attributes));
     },
     headers() {
       const carrier: Record<string, string> = {};

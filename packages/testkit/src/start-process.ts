@@ -4,7 +4,8 @@ import { projectFolder } from './project-folder.ts';
 import { waitUntil } from './wait-until.ts';
 
 const READY_TIMEOUT_MS = 30_000;
-const STOP_GRACE_SECONDS = 20;
+const STOP_GRACE_SECONDS = 45;
+const KILLED = 137;
 const OUTPUT_LINES_MAX = 2_000;
 
 interface ProcessOptions {
@@ -66,7 +67,10 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
     },
     async stop() {
       await child.stop();
-      return child.exited;
+      const status = await child.exited;
+      // It did not stop in time and was killed: what it wrote last says what it was waiting for.
+      if (status === KILLED) process.stderr.write(`a process did not stop:\n${output()}\n`);
+      return status;
     },
     async kill() {
       process.kill(pid, 'SIGKILL');

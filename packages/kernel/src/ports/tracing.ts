@@ -27,7 +27,7 @@ export interface Span {
 /** Where spans go. Who has none pays nothing. */
 export interface Tracing {
   begin(start: SpanStart): Span;
-  /** Tells the current span, if there is one. */
+  /** Tells the current span, if it is of kind `client`: whom a call is made to is nothing that others are told. */
   annotate(attributes: SpanAttributes): void;
   /** What an upstream is sent so that its own spans are below the current one. */
   headers(): Readonly<Record<string, string>>;
