@@ -247,6 +247,12 @@ describe('typing', () => {
     { target: '#range', body: {}, text: '70', value: '70' },
     { target: '#area', body: {}, text: 'one\ntwo', value: 'one\ntwo' },
     { target: '#area', body: { slowly: true }, text: 'one\ntwo', value: 'one\ntwo' },
+    {
+      target: '#area',
+      body: { slowly: true },
+      text: 'a\tb\r\nc\rd\u00a0e',
+      value: 'a\tb\nc\nd\u00a0e',
+    },
     { target: '#size', body: {}, text: 'Large', value: 'Large' },
     { target: '#size', body: {}, text: 'l', value: 'Large' },
     { target: '#rich', body: {}, text: 'plain', value: 'plain' },

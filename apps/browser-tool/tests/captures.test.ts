@@ -28,6 +28,12 @@ beforeAll(async () => {
       response
         .writeHead(200, { 'content-type': 'text/javascript' })
         .end('console.log("from the worker")'),
+    '/failing-worker.js': (_request, response) =>
+      response
+        .writeHead(200, { 'content-type': 'text/javascript' })
+        .end(
+          'console.error("once"); setTimeout(() => console.log("end"), 200); throw new Error("thrown in a worker")',
+        ),
     '/hop': (_request, response) => response.writeHead(302, { location: '/json' }).end(),
   });
   tool = await startTool();
@@ -124,6 +130,51 @@ describe('the console', () => {
     expect(textsOf(entries).at(-1)).toBe('before');
     expect((await tool.delete('/console')).data.cleared).toBeGreaterThanOrEqual(1);
     expect((await tool.get('/console?all=true')).data.entries).toEqual([]);
+  });
+
+  test('many messages at once cost the oldest, and those are counted', async () => {
+    await tool.delete('/console');
+    await run('for (let i = 0; i < 5_000; i++) console.log("many " + i); console.error("LAST")');
+    const { data } = await tool.get('/console?limit=1000');
+    expect(data.entries).toHaveLength(1_000);
+    expect(data.entries[999].text).toBe('LAST');
+    expect(data.dropped).toBe(4_001);
+    const { entries } = (await tool.get('/console?level=error')).data;
+    expect(textsOf(entries)).toEqual(['LAST']);
+  });
+
+  test('of a flood that ends, the last messages are kept and the rest is counted', async () => {
+    await tool.delete('/console');
+    await run(`let written = 0; const timer = setInterval(() => {
+      for (let i = 0; i < 100; i++) console.log("flood " + written++);
+      if (written < 30_000) return;
+      clearInterval(timer);
+      console.error("THE END");
+      setTimeout(() => { throw new Error("after it") });
+    }, 1); 0`);
+    const last = async () =>
+      (await tool.get('/console?limit=2')).data as { entries: { text: string }[]; dropped: number };
+    await waitUntil(async () => (await last()).entries[1]?.text === 'Error: after it', {
+      timeoutMs: 30_000,
+    });
+    const { entries, dropped } = await last();
+    expect(textsOf(entries)).toEqual(['THE END', 'Error: after it']);
+    // What nobody heard is told by how fast the rest was written.
+    expect(dropped).toBeGreaterThan(3_000);
+    expect(dropped).toBeLessThan(300_000);
+    const thrown = (await tool.get('/errors')).data.errors as { text: string; count: number }[];
+    expect(thrown.filter(({ text }) => text === 'Error: after it')).toMatchObject([{ count: 1 }]);
+  });
+
+  test('what a worker writes and throws is told once', async () => {
+    await run('new Worker("/failing-worker.js"); 0');
+    const told = async () => (await tool.get('/console')).data.entries as { text: string }[];
+    await waitUntil(async () => textsOf(await told()).includes('end'));
+    expect(await told()).toMatchObject([
+      { level: 'error', text: 'once', source: 'worker', count: 1 },
+      { level: 'error', text: 'Error: thrown in a worker', source: 'exception', count: 1 },
+      { level: 'info', text: 'end', source: 'worker', count: 1 },
+    ]);
   });
 
   test('a page that floods it costs the oldest entries and nothing else', async () => {

@@ -56,7 +56,7 @@ function send(
 }
 
 describe('who is answered', () => {
-  test.each(['/health', '/info', '/nope', '/events'])(
+  test.each(['/health', '/info', '/nope', '/events', '/metrics'])(
     'a foreign Host is refused on %s',
     async (path) => {
       for (const host of [
@@ -158,6 +158,7 @@ describe('what is answered', () => {
         'POST /navigate',
         'POST /batch',
         'GET /events',
+        'GET /metrics',
         'DELETE /console',
         'GET /network/:id',
       ]),

@@ -16,6 +16,7 @@ beforeAll(async () => {
       response
         .writeHead(200, { 'content-disposition': 'attachment; filename="report.bin"' })
         .end('x'),
+    '/nothing': (_request, response) => response.writeHead(404).end(),
     '/error': (_request, response) =>
       response.writeHead(500, { 'content-type': 'text/html' }).end('<title>Broken</title>'),
     '/never': () => undefined,
@@ -151,6 +152,13 @@ describe('a navigation that fails', () => {
     expect((await tool.get('/info')).data.url).toBe(`${site.url}/a`);
   });
 
+  test('because an error of the server comes without a page', async () => {
+    const answer = await navigate('/nothing');
+    expect(answer).toMatchObject({ code: 'NAVIGATION_FAILED', details: { status: 404 } });
+    expect(answer.error).toContain('the server answered 404 Not Found with an empty page');
+    expect((await navigate('/a')).data.title).toBe('A');
+  });
+
   test('because it is a download, which is denied', async () => {
     const answer = await navigate('/file');
     expect(answer).toMatchObject({ code: 'NAVIGATION_FAILED' });
@@ -164,6 +172,9 @@ describe('a navigation that fails', () => {
     const kept = await navigate('/b', { dialog: 'dismiss' });
     expect(kept).toMatchObject({ code: 'NAVIGATION_FAILED' });
     expect(kept.error).toContain('was dismissed');
+    expect(kept.details.dialogs).toEqual([
+      { type: 'beforeunload', message: '', action: 'dismissed' },
+    ]);
     const left = await navigate('/b');
     expect(left.data).toMatchObject({
       title: 'B',
@@ -213,6 +224,7 @@ describe('addresses', () => {
     { url: 'devtools://devtools/x', code: 'URL_BLOCKED', status: 403 },
     { url: 'view-source:http://example.com', code: 'URL_BLOCKED', status: 403 },
     { url: 'javascript:alert(1)', code: 'URL_BLOCKED', status: 403 },
+    { url: 'JAVASCRIPT:1', code: 'URL_BLOCKED', status: 403 },
     { url: 'about:version', code: 'URL_BLOCKED', status: 403 },
     { url: 'http://', code: 'INVALID_URL', status: 400 },
     { url: 'not a url', code: 'INVALID_URL', status: 400 },

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,13 +56,20 @@ describe('the MCP server', () => {
     { how: 'SIGKILL', end: (tool) => tool.signal('SIGKILL'), code: -2 },
   ];
 
-  test.each(ends)('after $how neither a browser nor its profile is left', async ({ end, code }) => {
-    const tool = startToolProcess({ args: ['mcp'] });
+  test.each(ends)('after $how neither a browser nor its files are left', async ({ end, code }) => {
+    // Not below the folder of the tests: sockets have short paths.
+    const folder = await mkdtemp('/tmp/bt-');
+    const tool = startToolProcess({ args: ['mcp'], env: { TMPDIR: folder } });
     await initialize(tool);
     await callTool(tool, 'browser_navigate', { url: 'data:text/html,<title>Here</title>' });
     const profile = await profileOf(tool.pid);
     expect(await expectExit(tool, () => end(tool))).toBe(code);
     await expectNothingLeft(profile);
+    await waitUntil(async () => (await readdir(folder)).length === 0, {
+      timeoutMs: CLEAN_WITHIN_MS,
+      what: 'an empty temporary folder',
+    });
+    await rm(folder, { recursive: true });
   });
 
   test.each(ends)('after $how while the browser is still starting, too', async ({ end }) => {

@@ -269,6 +269,27 @@ describe('screenshots', () => {
     });
   });
 
+  test('of screens with finer pixels no longer than 1568 pixels either', async () => {
+    await tool.open(`${site.url}/box`);
+    const fine = { width: 1280, height: 720, device_scale_factor: 3 };
+    await tool.post('/resize', fine);
+    try {
+      const { data } = await tool.post('/screenshot');
+      expect(data).toMatchObject({ width: 1568, height: 882 });
+      expect(sizeOf(data.data as string)).toEqual([1568, 882]);
+      expect(data.scale).toBeCloseTo(1568 / 3840);
+      expect((await tool.post('/screenshot', { max_dimension: 0 })).data).toMatchObject({
+        width: 3840,
+        height: 2160,
+        scale: 1,
+      });
+      const box = (await tool.post('/screenshot', { target: '#box' })).data;
+      expect([box.width, box.height]).toEqual([300, 150]);
+    } finally {
+      await tool.post('/resize', { ...fine, device_scale_factor: 1 });
+    }
+  });
+
   test('of what was scrolled to', async () => {
     await tool.open(`${site.url}/long`);
     const { data } = await tool.post('/screenshot', { target: '#end' });

@@ -32,10 +32,14 @@ test('only allowed origins are talked to: by callers, by redirects and by pages'
       status: 403,
       code: 'URL_BLOCKED',
     });
-    expect(await tool.post('/navigate', { url: `${site.url}/leave` })).toMatchObject({
+    const left = await tool.post('/navigate', { url: `${site.url}/leave` });
+    expect(left).toMatchObject({
       status: 403,
       code: 'URL_BLOCKED',
+      hint: `Add ${site.otherUrl} to BROWSER_ALLOWED_ORIGINS.`,
+      details: { url: `${site.url}/leave`, redirected_to: `${site.otherUrl}/` },
     });
+    expect(left.error).toContain(`${site.url}/leave redirects to ${site.otherUrl}/, which is not`);
     await tool.open(`${site.url}/`);
     const { data } = await tool.post('/evaluate', {
       function: '(url) => fetch(url).then(() => "answered", () => "blocked")',
@@ -84,6 +88,10 @@ test('pages go through the proxy, loopback too, with its password', async () => 
     });
     request.pipe(forwarded);
   });
+  proxy.on('connect', (request, socket) => {
+    asked.push(`https://${request.url}`);
+    socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+  });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const { port } = proxy.address() as { port: number };
   const tool = await startTool({ proxy: `http://ann:s%3Acret@127.0.0.1:${port}` });
@@ -91,6 +99,13 @@ test('pages go through the proxy, loopback too, with its password', async () => 
     expect((await tool.open(`${site.url}/`)).data).toMatchObject({ title: 'Start', status: 200 });
     expect(asked).toContain(`${site.url}/`);
     expect((await tool.get('/info')).data.proxy).toBe(`http://127.0.0.1:${port}/`);
+    const wrong = await startTool({ proxy: `http://ann:wrong@127.0.0.1:${port}` });
+    const answer = await wrong.post('/navigate', { url: `${site.url}/` });
+    await wrong.close();
+    expect(answer).toMatchObject({ code: 'NAVIGATION_FAILED' });
+    expect(answer.error).toContain('the proxy refused the credentials');
+    // The browser itself has nothing to ask of anybody.
+    expect(asked.filter((url) => new URL(url).host !== `127.0.0.1:${site.port}`)).toEqual([]);
   } finally {
     await tool.close();
     proxy.closeAllConnections();

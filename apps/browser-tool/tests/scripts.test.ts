@@ -94,6 +94,20 @@ describe('scripts', () => {
     expect(answer.error).not.toContain('\n');
   });
 
+  test.each([
+    { expression: 'nope.x', line: 1, column: 1 },
+    { expression: '\n  throw new TypeError("bad")', line: 2, column: 9 },
+    { expression: 'const one = 1;\n\n one.two.three', line: 3, column: 10 },
+    { expression: 'await Promise.reject(new Error("late"))', line: 1, column: 22 },
+    { expression: 'Promise.reject(new RangeError("late"))', line: 1, column: 16 },
+    { expression: 'throw "text"', line: 1, column: 1 },
+    { expression: '1;\n foo(', line: 2, column: 6 },
+    { expression: '() => {\n  nope.x\n}', line: 2, column: 3 },
+  ])('$expression failed in line $line, column $column', async ({ expression, line, column }) => {
+    const answer = await tool.post('/evaluate', { expression });
+    expect(answer).toMatchObject({ code: 'EVALUATION_FAILED', details: { line, column } });
+  });
+
   test('what is thrown is told in part where it is long', async () => {
     const answer = await tool.post('/evaluate', {
       expression: 'throw new Error("x".repeat(1_000_000))',

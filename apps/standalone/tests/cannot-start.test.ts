@@ -98,6 +98,23 @@ test.each([
   60_000,
 );
 
+test.each(['gateway', 'rpc'])(
+  '%s names proxies and origins that make no sense together with the rest',
+  async (app) => {
+    const { status, output } = await failedStart(app, {
+      ...stores(),
+      SERVICE_TRUST_PROXY: 'banana',
+      SERVICE_CORS_ORIGINS: 'notaurl',
+      SERVICE_LOG_LEVEL: 'loud',
+    });
+    expect(output).toHaveLength(1);
+    for (const name of ['SERVICE_TRUST_PROXY', 'SERVICE_CORS_ORIGINS', 'SERVICE_LOG_LEVEL'])
+      expect(output[0]).toContain(`${name} must be `);
+    expect(status).toBe(1);
+  },
+  60_000,
+);
+
 test('missing stores are named together', async () => {
   const { status, output } = await failedStart('rpc', {});
   expect(output).toHaveLength(1);

@@ -20,7 +20,9 @@ test.each([
 test.each(['banana', 'loopback, banana', 'loopback,', '10.0.0.0/99', '300.1.1.1', '-1', 'True'])(
   'SERVICE_TRUST_PROXY may not be %p',
   (text) => {
-    expect(() => read({ SERVICE_TRUST_PROXY: text })).toThrow(/SERVICE_TRUST_PROXY must be .*, not/);
+    expect(() => read({ SERVICE_TRUST_PROXY: text })).toThrow(
+      /SERVICE_TRUST_PROXY must be .*, not/,
+    );
   },
 );
 
@@ -46,7 +48,9 @@ test.each([
   'null',
   'https://*.example.com',
 ])('SERVICE_CORS_ORIGINS may not be %p, which no browser sends', (text) => {
-  expect(() => read({ SERVICE_CORS_ORIGINS: text })).toThrow(/SERVICE_CORS_ORIGINS must be .*, not/);
+  expect(() => read({ SERVICE_CORS_ORIGINS: text })).toThrow(
+    /SERVICE_CORS_ORIGINS must be .*, not/,
+  );
 });
 
 test('both are named when both are wrong', () => {

@@ -61,7 +61,7 @@ const trustProxy = text().refine(
 /** What the surfaces that people call can be told. */
 export const surfaceSettings = {
   corsOrigins: setting('SERVICE_CORS_ORIGINS', withDefault(corsOrigins, []), {
-    description: 'Origins that browsers may call from, as a comma list.',
+    description: 'Origins that browsers may call from, as a comma list; `*` for all.',
     defaultText: 'none',
   }),
   trustProxy: setting('SERVICE_TRUST_PROXY', withDefault(trustProxy, 'loopback'), {

@@ -46,6 +46,8 @@ export interface ConsoleQuery {
 
 export interface ConsoleLog {
   add(message: ConsoleMessage): void;
+  /** Counts messages that were written and never heard. */
+  miss(count: number): void;
   /** Those that fit, from the oldest to the newest. */
   query(query: ConsoleQuery): {
     readonly entries: readonly ConsoleEntry[];
@@ -80,6 +82,7 @@ export function createConsoleLog({
 }): ConsoleLog {
   const ring = createRing<Kept>(CONSOLE_ENTRIES_MAX);
   let pageStart = 0;
+  let missed = 0;
   let errors = 0;
   let warnings = 0;
 
@@ -103,6 +106,9 @@ export function createConsoleLog({
       if (message.level === 'warning') warnings += 1;
       events.publish('console', keep(message));
     },
+    miss(count) {
+      missed += count;
+    },
     query({ level = 'debug', source, since = 0, limit, all }) {
       const gravest = CONSOLE_LEVELS.slice(0, CONSOLE_LEVELS.indexOf(level) + 1);
       const from = all ? since : Math.max(since, pageStart);
@@ -112,7 +118,7 @@ export function createConsoleLog({
         .filter((entry) => entry.seq > from && gravest.includes(entry.level))
         .filter((entry) => source === undefined || entry.source === source);
       const { page: entries, next: following } = pageOf(found, since, limit);
-      return { entries, next: following, dropped: ring.dropped };
+      return { entries, next: following, dropped: ring.dropped + missed };
     },
     failures() {
       const thrown = ring.entries().filter(({ entry }) => entry.source === 'exception');
@@ -130,6 +136,7 @@ export function createConsoleLog({
     clear() {
       errors = 0;
       warnings = 0;
+      missed = 0;
       return ring.clear();
     },
   };

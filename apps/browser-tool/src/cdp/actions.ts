@@ -15,6 +15,7 @@ import { readAddress } from './address.ts';
 import { isDocumentGone, type Agent } from './agent.ts';
 import type { Browser } from './browser.ts';
 import type { Elements, ReadyElement } from './elements.ts';
+import { shownUrl } from './frames.ts';
 import { clickMouse, pressKey, typeCharacter } from './input.ts';
 import { parseKeyPress } from './keys.ts';
 import type { Page } from './page.ts';
@@ -26,6 +27,8 @@ export interface Actions {
   type(page: Page, request: TypeRequest, call: Call): Promise<TypeOutcome>;
   press(page: Page, request: PressRequest, call: Call): Promise<ActionOutcome>;
   scroll(page: Page, request: ScrollRequest, call: Call): Promise<ScrollOutcome>;
+  /** Where a tab leads that a script on this page just opened. */
+  nameTab(page: Page, call: Call): Promise<void>;
 }
 
 /** Text that is not submitted rarely leads anywhere: only what navigates while the page comes to rest is waited for. */
@@ -43,7 +46,8 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
     const shown = await browser.activePage();
     if (shown !== page) await awaitTab(shown, call);
     const address = await readAddress(shown, agent, call);
-    if (call.notes.openedTab !== undefined) call.notes.openedTab = { url: address.url };
+    if (call.notes.openedTab !== undefined)
+      call.notes.openedTab = { url: shown.loading.goingTo ?? address.url };
     return { navigated, ...address };
   }
 
@@ -89,6 +93,14 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
       const start = submit ? undefined : TYPE_NAVIGATION_START_MS;
       const [value, outcome] = await Promise.all([reading, finish(page, mark, call, start)]);
       return { target: ready.element, value, ...outcome };
+    },
+
+    async nameTab(page, call) {
+      if (call.notes.openedTab === undefined) return;
+      const shown = await browser.activePage();
+      if (shown === page) return;
+      await awaitStart(shown, call);
+      call.notes.openedTab = { url: shown.loading.goingTo ?? shownUrl(shown.main) };
     },
 
     async press(page, { key, target, count, timeoutMs }, call) {
@@ -146,7 +158,7 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
     if (text === '') {
       if (clear) await pressKey(page, parseKeyPress('Delete'));
     } else if (slowly) {
-      for (const character of text) {
+      for (const character of text.replace(/\r\n?/g, '\n')) {
         call.signal.throwIfAborted();
         await typeCharacter(page, character);
       }
@@ -158,18 +170,22 @@ const TAB_TIMEOUT_MS = 10_000;
 const TAB_START_MS = 200;
 
 /** Waits for the document of a tab that was just opened. */
-async function awaitTab(page: Page, { signal }: Call): Promise<void> {
+async function awaitTab(page: Page, call: Call): Promise<void> {
   const { loading, changes } = page;
+  await awaitStart(page, call);
+  await changes.until(
+    () => page.isGone || (!loading.isUnderWay && loading.reached('DOMContentLoaded')),
+    { timeoutMs: TAB_TIMEOUT_MS, signal: call.signal },
+  );
+}
+
+/** Tabs begin empty, and some stay so. */
+async function awaitStart(page: Page, { signal }: Call): Promise<void> {
   const isBlank = (): boolean => page.main.url === '' || page.main.url === 'about:blank';
-  // Tabs begin empty, and some stay so.
-  await changes.until(() => page.isGone || loading.isUnderWay || !isBlank(), {
+  await page.changes.until(() => page.isGone || page.loading.isUnderWay || !isBlank(), {
     timeoutMs: TAB_START_MS,
     signal,
   });
-  await changes.until(
-    () => page.isGone || (!loading.isUnderWay && loading.reached('DOMContentLoaded')),
-    { timeoutMs: TAB_TIMEOUT_MS, signal },
-  );
 }
 
 /** The page may go away under an action that did what it should. */

@@ -4,16 +4,36 @@ import { shownUrl } from './frames.ts';
 import type { Page } from './page.ts';
 
 const ATTEMPTS = 3;
+const ANSWER_TIMEOUT_MS = 30_000;
 
 /** Where the page is and what it is called, also while it is moving on. */
 export async function readAddress(page: Page, agent: Agent, call: Call): Promise<PageAddress> {
   for (let attempt = 1; attempt <= ATTEMPTS && !page.isGone; attempt += 1) {
+    const over = new AbortController();
+    // A page that is on its way somewhere answers no scripts until it is there.
+    const held = page.changes
+      .until(() => page.loading.isUnderWay, {
+        timeoutMs: ANSWER_TIMEOUT_MS,
+        signal: AbortSignal.any([call.signal, over.signal]),
+      })
+      .then(() => addressFromOutside(page));
+    held.catch(() => undefined);
     try {
-      const { url, title } = await agent.call(page, page.main.id, 'address', undefined, call);
+      if (page.loading.isUnderWay) return await held;
+      const asked = agent.call(page, page.main.id, 'address', undefined, call);
+      const { url, title } = await Promise.race([asked, held]);
       return { url: page.main.unreachableUrl ?? url, title };
     } catch (error) {
       if (!isDocumentGone(error)) throw error;
+    } finally {
+      over.abort();
     }
   }
   return { url: shownUrl(page.main), title: '' };
+}
+
+/** As the browser tells it without asking the page. */
+async function addressFromOutside(page: Page): Promise<PageAddress> {
+  const { targetInfo } = await page.send('Target.getTargetInfo');
+  return { url: shownUrl(page.main), title: targetInfo.title };
 }

@@ -2,6 +2,7 @@ import type { Protocol } from 'devtools-protocol';
 import type { Call, CallNotes, EngineContext, Viewport } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
 import type { CdpEvent, Connection } from './connection.ts';
+import { inTime } from './held-commands.ts';
 import { createPage, type Page, type PageOwner } from './page.ts';
 import { createRequestRules } from './request-rules.ts';
 
@@ -17,11 +18,15 @@ export interface Browser {
   replacePage(): Promise<Page>;
   resize(viewport: Viewport, deviceScaleFactor: number, mobile: boolean): Promise<void>;
   readonly viewport: Viewport;
+  /** How many pixels of a screen make one of a page. */
+  readonly deviceScaleFactor: number;
 }
 
 const PAGES_ALONE = [{ type: 'page' }, { exclude: true }];
 const FIRST_PAGE_TIMEOUT_MS = 10_000;
 const DOWNLOADS_MAX = 100;
+const CLOSING_ANSWER_MS = 500;
+const CLOSE_TIMEOUT_MS = 2_000;
 
 /** Takes charge of a browser that just started. */
 export async function createBrowser(
@@ -131,11 +136,20 @@ export async function createBrowser(
     get viewport(): Viewport {
       return [metrics.width, metrics.height];
     },
+    get deviceScaleFactor() {
+      return metrics.deviceScaleFactor;
+    },
     async activePage() {
-      const page = active;
-      if (page === undefined) return openPage();
-      await page.ready;
-      return page;
+      for (;;) {
+        const page = active;
+        if (page === undefined) return openPage();
+        // A tab that lies over another one may be about to close itself.
+        const isLeaving = pages.length > 1 && (await isClosing(page));
+        const options = { timeoutMs: isLeaving ? CLOSE_TIMEOUT_MS : 0, signal: context.signal };
+        if (await page.changes.until(() => page !== active, options)) continue;
+        await page.ready;
+        return page;
+      }
     },
     begin(next) {
       call = next;
@@ -164,6 +178,18 @@ export async function createBrowser(
       );
     },
   };
+}
+
+/** Whether a tab was told to close and is not gone yet. */
+async function isClosing(page: Page): Promise<boolean> {
+  if (page.loading.isUnderWay) return false;
+  const asked = page.ready
+    .then(() => page.send('Runtime.evaluate', { expression: 'closed' }))
+    .then(
+      ({ result }) => result.value === true,
+      () => true,
+    );
+  return (await inTime(asked, CLOSING_ANSWER_MS)) ?? false;
 }
 
 function metricsOf([width, height]: Viewport, deviceScaleFactor: number, mobile: boolean) {

@@ -40,6 +40,8 @@ export function createConsoleCapture(captures: Captures): ConsoleCapture {
           break;
         case 'Log.entryAdded': {
           const { source, level, text, url, lineNumber, stackTrace } = event.params.entry;
+          // The worker's own session tells it too, and better.
+          if (source === 'worker') break;
           captures.console.add({
             level: LEVELS[level] ?? 'info',
             text: url === undefined || source !== 'network' ? text : `${text} (${url})`,
@@ -67,7 +69,6 @@ const LEVELS: Readonly<Record<string, ConsoleLevel>> = {
 const LOG_SOURCES: Readonly<Record<string, ConsoleSource>> = {
   network: 'network',
   security: 'security',
-  worker: 'worker',
 };
 
 function thrown(

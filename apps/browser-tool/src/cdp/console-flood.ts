@@ -1,16 +1,19 @@
 import type { Captures } from '../capture/captures.ts';
 import type { CdpEvent, Connection } from './connection.ts';
 
-const MESSAGES_MAX = 1_000;
+// Well beyond what the console log keeps, so that only what goes on and on is paused.
+const MESSAGES_MAX = 2_000;
 const WINDOW_MS = 1_000;
-const PAUSE_MS = 1_000;
-const PAUSE_MS_MAX = 8_000;
+const PAUSE_MS = 500;
+const PAUSE_MS_MAX = 4_000;
 // A page that wrote little for so long begins anew with the shortest pause.
 const CALM_MS = 5_000;
+/** How many messages the browser itself remembers of a page. */
+const REMEMBERED_MAX = 1_000;
 
 /** Keeps a page that floods its console from keeping us, and itself, from everything else. */
 export interface ConsoleFlood {
-  /** Whether an event is one of those that are left out. */
+  /** Whether an event is to be left out, because it was heard before. */
   isLeftOut(event: CdpEvent): boolean;
   stop(): void;
 }
@@ -21,14 +24,30 @@ interface SessionState {
   count: number;
   /** When the newest message was written that we have. */
   newest: number;
-  /** The browser tells again what it remembers, and has not finished. */
-  isCatchingUp: boolean;
+  /** What the browser tells again after a pause, until it has finished. */
+  retold: Retold | undefined;
   isPaused: boolean;
   pauseMs: number;
   pause: NodeJS.Timeout | undefined;
 }
 
-/** Stops listening to a session for a while when it writes more than a thousand messages a second, for longer each time. */
+interface Retold {
+  /** When the newest message was written that we had before. */
+  readonly after: number;
+  /** Messages that are new to us. */
+  count: number;
+  first: number;
+  last: number;
+}
+
+type Message = CdpEvent & {
+  readonly method: 'Runtime.consoleAPICalled' | 'Runtime.exceptionThrown';
+};
+
+/**
+ * Stops listening to a session for a while when it writes more than it should, for longer each time. What the browser remembers
+ * of the pause is heard afterwards; how much it forgot is only known by how fast the rest was written.
+ */
 export function createConsoleFlood(connection: Connection, captures: Captures): ConsoleFlood {
   const sessions = new Map<string, SessionState>();
 
@@ -38,55 +57,55 @@ export function createConsoleFlood(connection: Connection, captures: Captures): 
     state.windowStart = performance.now();
     state.resumedAt = state.windowStart;
     state.count = 0;
-    state.isCatchingUp = true;
+    const retold: Retold = { after: state.newest, count: 0, first: 0, last: 0 };
+    state.retold = retold;
+    const finish = (): void => {
+      if (state.retold === retold) state.retold = undefined;
+      captures.console.miss(forgotten(retold));
+    };
     // The session may be gone by now.
-    connection.send('Runtime.enable', undefined, sessionId).then(
-      () => (state.isCatchingUp = false),
-      () => undefined,
-    );
+    connection.send('Runtime.enable', undefined, sessionId).then(finish, () => undefined);
   }
 
-  function pause(sessionId: string, state: SessionState, url: string): void {
+  function pause(sessionId: string, state: SessionState): void {
     const isCalmed = performance.now() - state.resumedAt > CALM_MS;
     const pauseMs = isCalmed ? PAUSE_MS : state.pauseMs;
     state.isPaused = true;
     state.pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
-    // What was on its way is still coming: the pause begins once the browser has heard of it.
+    // What was on its way is still coming, and is kept: the pause begins once the browser has heard of it.
     const wait = (): void => {
       if (!state.isPaused) return;
       state.pause = setTimeout(() => resume(sessionId, state), pauseMs).unref();
     };
     connection.send('Runtime.disable', undefined, sessionId).then(wait, () => undefined);
-    captures.console.add({
-      level: 'warning',
-      text: `The page wrote more than ${MESSAGES_MAX} messages in a second; some of them are left out.`,
-      source: 'console',
-      url,
-      line: null,
-      column: null,
-    });
   }
 
-  function isTooMuch(event: CdpEvent & { readonly method: 'Runtime.consoleAPICalled' }): boolean {
-    const sessionId = event.sessionId ?? '';
+  /** Counts a message, and says whether we have it already. */
+  function isKnown({ sessionId = '', params: { timestamp } }: Message): boolean {
     const now = performance.now();
     const state = sessions.get(sessionId) ?? freshState(now);
     sessions.set(sessionId, state);
-    const { timestamp, stackTrace } = event.params;
-    if (state.isPaused || (state.isCatchingUp && timestamp <= state.newest)) return true;
+    const { retold } = state;
+    if (retold !== undefined) {
+      if (timestamp <= retold.after) return true;
+      if (retold.count === 0) retold.first = timestamp;
+      retold.count += 1;
+      retold.last = timestamp;
+    }
     if (now - state.windowStart > WINDOW_MS) {
       state.windowStart = now;
       state.count = 0;
     }
     state.count += 1;
     state.newest = timestamp;
-    if (state.count > MESSAGES_MAX) pause(sessionId, state, stackTrace?.callFrames[0]?.url ?? '');
+    if (state.count > MESSAGES_MAX && !state.isPaused) pause(sessionId, state);
     return false;
   }
 
   return {
     isLeftOut(event) {
-      if (event.method === 'Runtime.consoleAPICalled') return isTooMuch(event);
+      if (event.method === 'Runtime.consoleAPICalled') return isKnown(event);
+      if (event.method === 'Runtime.exceptionThrown') return isKnown(event);
       // A new document needs to be heard of.
       const state =
         event.method === 'Page.frameNavigated' ? sessions.get(event.sessionId ?? '') : undefined;
@@ -103,13 +122,19 @@ export function createConsoleFlood(connection: Connection, captures: Captures): 
   };
 }
 
+/** About how many messages were written in a pause that the browser no longer remembered at its end. */
+function forgotten({ after, count, first, last }: Retold): number {
+  if (count < REMEMBERED_MAX || last <= first) return 0;
+  return Math.round(((first - after) / (last - first)) * count);
+}
+
 function freshState(now: number): SessionState {
   return {
     windowStart: now,
     resumedAt: now,
     count: 0,
     newest: 0,
-    isCatchingUp: false,
+    retold: undefined,
     isPaused: false,
     pauseMs: PAUSE_MS,
     pause: undefined,

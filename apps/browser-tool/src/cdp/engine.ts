@@ -19,6 +19,7 @@ import { connect, type Connection } from './connection.ts';
 import { createElements } from './elements.ts';
 import { evaluate } from './evaluate.ts';
 import { shownUrl } from './frames.ts';
+import { inTime, watchForHold } from './held-commands.ts';
 import { launchChromium, type RunningChromium } from './launch.ts';
 import { navigate, traverse } from './navigation.ts';
 import type { Page } from './page.ts';
@@ -29,6 +30,8 @@ import { watchForSilence } from './watchdog.ts';
 
 const WAIT_PAUSES_MS = [0, 16, 50];
 const WAIT_PAUSE_MS = 100;
+// Even one who does not want to wait wants an answer.
+const LOOK_MS = 1_000;
 const PING_TIMEOUT_MS = 2_000;
 const START_PAGE_MS = 10_000;
 
@@ -117,10 +120,11 @@ function createCdpEngine(
     await chromium.end();
   });
 
-  /** Runs a command on the active tab; a crash or the deadline ends it wherever it is. */
+  /** Runs a command on the active tab; a crash or the deadline ends it wherever it is. Those that wait for pages let them come late. */
   async function onPage<Result>(
     call: Call,
     work: (page: Page) => Promise<Result>,
+    isWaiting = false,
   ): Promise<Result> {
     call.signal.throwIfAborted();
     const finished = browser.begin(call);
@@ -128,8 +132,10 @@ function createCdpEngine(
       log.warn({ pid: chromium.pid }, 'the browser does not answer: it is ended');
       void chromium.end();
     });
+    let stopHold: () => void = () => undefined;
     try {
       const page = await raceAbort(browser.activePage(), call.signal);
+      if (!isWaiting) stopHold = watchForHold(page);
       if (page.isCrashed) throw crashError(page);
       const crashed = page.ended.then((how) =>
         how === 'crashed' ? Promise.reject(crashError(page)) : new Promise<never>(() => undefined),
@@ -140,6 +146,7 @@ function createCdpEngine(
       if (!isDocumentGone(error)) throw error;
       throw movedError(browser.current);
     } finally {
+      stopHold();
       stopWatching();
       finished();
     }
@@ -151,7 +158,8 @@ function createCdpEngine(
     let page = first;
     for (let attempt = 0; ; attempt += 1) {
       if (page.isGone) page = await browser.activePage();
-      const counted = await countAt(page, target, call);
+      const patience = Math.max(LOOK_MS, deadline - performance.now());
+      const counted = await inTime(countAt(page, target, call), patience);
       if (counted !== undefined && !counted.ok) throw notReadyError(target, counted, 0);
       const { count = 0, visible = 0 } = counted ?? {};
       const found =
@@ -185,18 +193,22 @@ function createCdpEngine(
       viewport: browser.viewport,
     }),
     address: (call) => onPage(call, (page) => readAddress(page, agent, call)),
-    navigate: (request, call) => onPage(call, (page) => navigate(page, agent, request, call)),
+    navigate: (request, call) => onPage(call, (page) => navigate(page, agent, request, call), true),
     traverse: (direction, request, call) =>
-      onPage(call, (page) => traverse(page, agent, direction, request, call)),
+      onPage(call, (page) => traverse(page, agent, direction, request, call), true),
     click: (request, call) => onPage(call, (page) => actions.click(page, request, call)),
     type: (request, call) => onPage(call, (page) => actions.type(page, request, call)),
     press: (request, call) => onPage(call, (page) => actions.press(page, request, call)),
     scroll: (request, call) => onPage(call, (page) => actions.scroll(page, request, call)),
     evaluate: (request, call) =>
-      onPage(call, (page) => evaluate(page, agent, elements, request, call)),
+      onPage(call, async (page) => {
+        const outcome = await evaluate(page, agent, elements, request, call);
+        await actions.nameTab(page, call);
+        return outcome;
+      }),
     screenshot: (request, call) =>
-      onPage(call, (page) => screenshot(page, agent, elements, request, call)),
-    waitFor: (request, call) => onPage(call, (page) => waitFor(page, request, call)),
+      onPage(call, (page) => screenshot(page, browser, agent, elements, request, call)),
+    waitFor: (request, call) => onPage(call, (page) => waitFor(page, request, call), true),
     snapshot: (request, call) =>
       onPage(call, (page) => snapshot(page, agent, elements, request, call)),
     dom: (request, call) =>
@@ -226,7 +238,10 @@ function createCdpEngine(
     },
     async revive() {
       const page = browser.current;
-      if (page !== undefined && !page.isGone && (await isAnswering(page))) return false;
+      // One that is on its way somewhere waits for a server.
+      const isAlive = async (asked: Page): Promise<boolean> =>
+        asked.loading.isUnderWay || isAnswering(asked);
+      if (page !== undefined && !page.isGone && (await isAlive(page))) return false;
       await browser.replacePage();
       return true;
     },

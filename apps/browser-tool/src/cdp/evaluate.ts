@@ -27,7 +27,8 @@ export async function evaluate(
   request: EvaluateRequest,
   call: Call,
 ): Promise<EvaluateOutcome> {
-  const { target, timeoutMs } = request;
+  const { target } = request;
+  const timeoutMs = request.timeoutMs - (await awaitArrival(page, request.timeoutMs, call));
   const frameId = target === undefined ? page.main.id : await elements.frameFor(page, target, call);
   const element =
     target === undefined
@@ -54,7 +55,7 @@ export async function evaluate(
     return await Promise.race([run(), ...hindrances]);
   } catch (error) {
     // A script that is ended tells so before whoever ended it.
-    if (isLate) throw lateError(timeoutMs);
+    if (isLate) throw lateError(request.timeoutMs);
     if (!isDocumentGone(error)) throw error;
     // The old document goes before the new one is told of.
     await page.changes.until(hasMoved, { timeoutMs: MOVE_TIMEOUT_MS, signal: call.signal });
@@ -62,6 +63,26 @@ export async function evaluate(
   } finally {
     over.abort();
   }
+}
+
+/** Waits until a page that is on its way somewhere is there: no script runs before. Answers how long that took. */
+async function awaitArrival(page: Page, timeoutMs: number, { signal }: Call): Promise<number> {
+  const { loading, changes } = page;
+  if (!loading.isUnderWay) return 0;
+  const start = performance.now();
+  const isThere = await changes.until(() => page.isGone || !loading.isUnderWay, {
+    timeoutMs,
+    signal,
+  });
+  if (isThere) return Math.min(timeoutMs, performance.now() - start);
+  throw new ToolError(
+    'TIMEOUT',
+    `The page is on its way to ${loading.goingTo ?? 'another one'}, which showed no document within ${timeoutMs} ms.`,
+    {
+      hint: 'Call again, with a higher timeoutMs, or navigate elsewhere.',
+      details: { timeout_ms: timeoutMs, url: loading.goingTo },
+    },
+  );
 }
 
 async function elementHandle(
@@ -195,7 +216,7 @@ function checkSize(length: number): void {
 
 /** What a script threw, as an error for the caller. */
 function evaluationError(details: Protocol.Runtime.ExceptionDetails): ToolError {
-  const { exception, lineNumber, columnNumber, text } = details;
+  const { exception, lineNumber, columnNumber, stackTrace, text } = details;
   const stack = exception?.description ?? text;
   const [first = text] = stack.split('\n');
   const parsed = /^(?:Uncaught )?([A-Za-z$_][\w$]*(?:Error|Exception)?): (.*)$/s.exec(first);
@@ -205,7 +226,9 @@ function evaluationError(details: Protocol.Runtime.ExceptionDetails): ToolError 
     ? (parsed?.[1] ?? exception?.className ?? 'Error')
     : (exception?.type ?? 'Error');
   const message = isError ? (parsed?.[2] ?? first) : shownThrown(exception, first);
-  const [line, column] = [lineNumber + 1, columnNumber + 1];
+  // In the mode of a console, what is thrown is placed one too far; its stack is right.
+  const place = stackTrace?.callFrames[0] ?? { lineNumber, columnNumber };
+  const [line, column] = [place.lineNumber + 1, place.columnNumber + 1];
   return new ToolError(
     'EVALUATION_FAILED',
     `The script threw ${isError ? first : `${name} ${message}`} (line ${line}, column ${column}).`,
@@ -267,6 +290,16 @@ function documentOf(page: Page, frameId: string): string | undefined {
 
 function movedError(page: Page, frameId: string): ToolError {
   const now = shownUrl(page.frames.find(frameId) ?? page.main);
+  if (page.isGone) {
+    return new ToolError(
+      'EVALUATION_FAILED',
+      `The tab of ${now} closed before the script finished.`,
+      {
+        hint: 'Call again on the page that is shown now.',
+        details: { name: 'Closed', message: 'the tab closed', stack: '', line: null, column: null },
+      },
+    );
+  }
   return new ToolError('EVALUATION_FAILED', `The page went to ${now} before the script finished.`, {
     hint: 'Call again on the new page, or do not await what navigates.',
     details: {

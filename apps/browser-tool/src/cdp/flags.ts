@@ -13,6 +13,7 @@ const FEATURES_OFF = [
   'BackForwardCache',
   'DialMediaRouteProvider',
   'MediaRouter',
+  'NetworkTimeServiceQuerying',
   'OptimizationHints',
   'PaintHolding',
   'Translate',
@@ -36,6 +37,10 @@ export function chromiumFlags({
     '--no-default-browser-check',
     '--disable-background-networking',
     '--disable-component-update',
+    // Some components are fetched all the same; from here they cannot be.
+    '--component-updater=url-source=about:blank',
+    // Nor can it be told not to ask for the accounts of its user. Browsers refuse this port, so nothing is sent.
+    '--gaia-url=http://localhost:9',
     '--disable-default-apps',
     '--disable-sync',
     '--disable-extensions',

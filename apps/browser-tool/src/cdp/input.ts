@@ -1,5 +1,12 @@
 import type { Modifier, MouseButton } from '../engine.ts';
-import { HELD_BITS, parseKeyPress, type HeldKey, type Key, type KeyPress } from './keys.ts';
+import {
+  characterKey,
+  HELD_BITS,
+  parseKeyPress,
+  type HeldKey,
+  type Key,
+  type KeyPress,
+} from './keys.ts';
 import type { Page } from './page.ts';
 
 interface MouseClick {
@@ -50,9 +57,9 @@ export async function typeCharacter(page: Page, character: string): Promise<void
     await pressKey(page, parseKeyPress('Enter'));
     return;
   }
-  const press: KeyPress = { key: parseKeyPress(character).key, held: [] };
-  if (press.key.code === '') await page.send('Input.insertText', { text: character });
-  else await pressKey(page, press);
+  const key = characterKey(character);
+  if (key.code === '') await page.send('Input.insertText', { text: character });
+  else await pressKey(page, { key, held: [] });
 }
 
 function heldKeyOf(modifier: Modifier): HeldKey {

@@ -107,6 +107,9 @@ export function parseKeyPress(text: string): KeyPress {
   return { key: findKey(text, name, held), held };
 }
 
+/** The key that writes a character; without a code where the keyboard has none. */
+export const characterKey = (character: string): Key => printedKey(character, []);
+
 function isHeldKey(name: string): name is HeldKey {
   return name in HELD_BITS;
 }

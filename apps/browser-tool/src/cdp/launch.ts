@@ -15,6 +15,9 @@ import { createProfile, newProfilePath, removeProfile } from './profile.ts';
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 10;
 const STDERR_LINES_SHOWN = 4;
+// Chromium has a socket in its temporary folder. With a longer path it would not start.
+const SOCKET_NAME = 'org.chromium.Chromium.XXXXXX/SingletonSocket';
+const SOCKET_PATH_BYTES_MAX = 103;
 const SANDBOX_TROUBLE = /sandbox|zygote|namespace/i;
 
 interface LaunchOptions {
@@ -106,7 +109,8 @@ async function spawnChromium(
     },
     {
       spawn: ((command: string, args: readonly string[], spawnOptions: SpawnOptions) => {
-        const env = withLibraryFolder(spawnOptions.env ?? {}, libraryFolder);
+        const given = { ...spawnOptions.env, ...temporaryFolder(profile) };
+        const env = withLibraryFolder(given, libraryFolder);
         child = spawn(command, args, { ...spawnOptions, env });
         // Without a listener, a program that cannot be started would end our process.
         child.on('error', () => undefined);
@@ -119,6 +123,12 @@ async function spawnChromium(
   await launcher.launch();
   if (child === undefined) throw launchFailure(executable, 'the program could not be started');
   return child;
+}
+
+/** Has the browser put what it leaves in its temporary folder where it goes with the profile. */
+function temporaryFolder(profile: string): { readonly TMPDIR?: string } {
+  const isShort = Buffer.byteLength(join(profile, SOCKET_NAME)) <= SOCKET_PATH_BYTES_MAX;
+  return isShort ? { TMPDIR: profile } : {};
 }
 
 /** The launcher opens log files for the browser, which has its own handles of them now. */

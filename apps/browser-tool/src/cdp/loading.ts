@@ -12,6 +12,8 @@ export interface Loading {
   readonly started: number;
   /** Whether a navigation is under way that did not show its document yet. */
   readonly isUnderWay: boolean;
+  /** Where that navigation leads. */
+  readonly goingTo: string | undefined;
   /** The document that is shown. */
   readonly loaderId: string;
   /** How often another document, or another place in the same one, was shown. */
@@ -19,10 +21,13 @@ export interface Loading {
   /** Whether the document that is shown got so far, as in `DOMContentLoaded`, `load` and `networkIdle`. */
   reached(milestone: string): boolean;
   answerOf(loaderId: string): DocumentAnswer | undefined;
-  wasRedirected(loaderId: string): boolean;
+  /** Where its server sent it on to in the end. */
+  redirectOf(loaderId: string): string | undefined;
   failureOf(loaderId: string): string | undefined;
   /** Takes over which document is shown at the start. */
   seed(loaderId: string): void;
+  /** The navigation that is under way was stopped. */
+  giveUp(): void;
   handle(event: CdpEvent): void;
 }
 
@@ -34,10 +39,11 @@ export function createLoading(frameId: string): Loading {
   let shown = 0;
   let loaderId = '';
   let underWay: string | undefined;
+  let goingTo = '';
   // Told for the document that is about to be shown too.
   const milestones = new Map<string, ReadonlySet<string>>();
   const answers = new Map<string, DocumentAnswer>();
-  const redirected = new Set<string>();
+  const redirects = new Map<string, string>();
   const failures = new Map<string, string>();
 
   function show(next: string): void {
@@ -51,7 +57,10 @@ export function createLoading(frameId: string): Loading {
       case 'Page.frameStartedNavigating':
         if (event.params.frameId !== frameId) break;
         started += 1;
-        if (!/sameDocument/i.test(event.params.navigationType)) underWay = event.params.loaderId;
+        if (!/sameDocument/i.test(event.params.navigationType)) {
+          underWay = event.params.loaderId;
+          goingTo = event.params.url;
+        }
         break;
       case 'Page.frameNavigated':
         if (event.params.frame.id !== frameId) break;
@@ -77,7 +86,7 @@ export function createLoading(frameId: string): Loading {
     switch (event.method) {
       case 'Network.requestWillBeSent':
         if (event.params.type === 'Document' && event.params.redirectResponse !== undefined) {
-          remember(redirected, event.params.requestId);
+          remember(redirects, event.params.requestId, event.params.request.url);
         }
         break;
       case 'Network.responseReceived':
@@ -105,15 +114,21 @@ export function createLoading(frameId: string): Loading {
     get isUnderWay() {
       return underWay !== undefined;
     },
+    get goingTo() {
+      return underWay === undefined ? undefined : goingTo;
+    },
     get loaderId() {
       return loaderId;
     },
     reached: (milestone) => milestones.get(loaderId)?.has(milestone) === true,
     answerOf: (loader) => answers.get(loader),
-    wasRedirected: (loader) => redirected.has(loader),
+    redirectOf: (loader) => redirects.get(loader),
     failureOf: (loader) => failures.get(loader),
     seed(loader) {
       if (loaderId === '') loaderId = loader;
+    },
+    giveUp() {
+      underWay = undefined;
     },
     handle(event) {
       if (event.method.startsWith('Page.')) onPage(event);
@@ -122,11 +137,8 @@ export function createLoading(frameId: string): Loading {
   };
 }
 
-function remember(known: Set<string>, key: string): void;
-function remember<Value>(known: Map<string, Value>, key: string, value: Value): void;
-function remember(known: Map<string, unknown> | Set<string>, key: string, value?: unknown): void {
-  if (known instanceof Map) known.set(key, value);
-  else known.add(key);
+function remember<Value>(known: Map<string, Value>, key: string, value: Value): void {
+  known.set(key, value);
   const [oldest] = known.keys();
   if (known.size > REMEMBERED_MAX && oldest !== undefined) known.delete(oldest);
 }

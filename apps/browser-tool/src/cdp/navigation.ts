@@ -157,7 +157,7 @@ async function outcomeOf(
     status: answer?.status ?? null,
     statusText: answer?.statusText ?? '',
     loadState,
-    redirected: loading.wasRedirected(firstLoader) || loading.loaderId !== firstLoader,
+    redirected: loading.redirectOf(firstLoader) !== undefined || loading.loaderId !== firstLoader,
   };
 }
 
@@ -187,6 +187,8 @@ async function failureOf(
       url,
       errorText,
       'the dialog that asks whether to leave the page was dismissed',
+      { dialogs: call.notes.dialogs },
+      'Pass dialog:"accept" to leave the page.',
     );
   }
   // The browser shows a page of its own now. Until that is done, the next navigation would be thrown away.
@@ -198,12 +200,34 @@ async function failureOf(
     await changes.until(() => loading.reached('load'), options);
   }
   if (errorText === 'net::ERR_BLOCKED_BY_CLIENT') {
-    return new ToolError('URL_BLOCKED', `${url} is not among the origins that pages may talk to.`, {
-      hint: 'Add its origin to BROWSER_ALLOWED_ORIGINS.',
-      details: { url, net_error: errorText },
-    });
+    return originBlocked(url, loading.redirectOf(loaderId));
   }
+  if (errorText === 'net::ERR_HTTP_RESPONSE_CODE_FAILURE') return emptyFailure(page, url, loaderId);
   return navigationFailed(url, errorText);
+}
+
+/** A page, or what it redirects to, that is not among the allowed origins. */
+function originBlocked(url: string, target: string | undefined): ToolError {
+  const what = target === undefined ? `${url} is` : `${url} redirects to ${target}, which is`;
+  return new ToolError('URL_BLOCKED', `${what} not among the origins that pages may talk to.`, {
+    hint: `Add ${new URL(target ?? url).origin} to BROWSER_ALLOWED_ORIGINS.`,
+    details: {
+      url,
+      net_error: 'net::ERR_BLOCKED_BY_CLIENT',
+      ...(target === undefined ? {} : { redirected_to: target }),
+    },
+  });
+}
+
+/** An error of the server that came without a page. */
+function emptyFailure({ loading }: Page, url: string, loaderId: string): ToolError {
+  const netError = 'net::ERR_HTTP_RESPONSE_CODE_FAILURE';
+  const answer = loading.answerOf(loaderId);
+  if (answer === undefined) return navigationFailed(url, netError);
+  const said = `${answer.status} ${answer.statusText}`.trim();
+  return navigationFailed(url, netError, `the server answered ${said} with an empty page`, {
+    status: answer.status,
+  });
 }
 
 function navigationFailed(
@@ -211,10 +235,12 @@ function navigationFailed(
   netError: string,
   why = MEANINGS[netError],
   more: Readonly<Record<string, unknown>> = {},
+  hint = HINTS[netError] ??
+    'Check the address and that its server runs; the tab is ready for another navigation.',
 ): ToolError {
   const reason = why === undefined ? netError : `${why} (${netError})`;
   return new ToolError('NAVIGATION_FAILED', `${url} could not be opened: ${reason}.`, {
-    hint: 'Check the address and that its server runs; the tab is ready for another navigation.',
+    hint,
     details: { url, net_error: netError, ...more },
   });
 }
@@ -232,7 +258,13 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'net::ERR_NAME_NOT_RESOLVED': 'there is no such host',
   'net::ERR_PROXY_CONNECTION_FAILED': 'the proxy could not be reached',
   'net::ERR_TOO_MANY_REDIRECTS': 'it redirects in a circle',
+  // The browser answers the proxy's question with the same credentials until it gives up.
+  'net::ERR_TOO_MANY_RETRIES': 'the proxy refused the credentials',
   'net::ERR_TUNNEL_CONNECTION_FAILED': 'the proxy refused the connection',
+};
+
+const HINTS: Readonly<Record<string, string>> = {
+  'net::ERR_TOO_MANY_RETRIES': "Check the name and password in the proxy's address.",
 };
 
 /** Stops what is loading, so that the tab is ready for the next command. */

@@ -166,6 +166,11 @@ export function createPage(
 
   function handle(event: CdpEvent): void {
     if (flood.isLeftOut(event)) return;
+    if (event.method === 'Runtime.consoleAPICalled') {
+      // Nothing else depends on these, and there may be very many.
+      console.handle(event, shownUrl(page.main));
+      return;
+    }
     frames.handle(event);
     requests.handle(event);
     network.handle(event);

@@ -3,6 +3,7 @@ import type { Call, Rect, ScreenshotOutcome, ScreenshotRequest } from '../engine
 import { notReadyError } from '../session/not-ready.ts';
 import { parseTarget } from '../session/target.ts';
 import type { Agent } from './agent.ts';
+import type { Browser } from './browser.ts';
 import type { Elements } from './elements.ts';
 import { imageSize } from './image-size.ts';
 import type { Page } from './page.ts';
@@ -14,6 +15,7 @@ const QUALITY_DEFAULT = 80;
 /** Takes a picture of the viewport, the whole page or one element. */
 export async function screenshot(
   page: Page,
+  { deviceScaleFactor }: Pick<Browser, 'deviceScaleFactor'>,
   agent: Agent,
   elements: Elements,
   request: ScreenshotRequest,
@@ -28,7 +30,7 @@ export async function screenshot(
   call.signal.throwIfAborted();
   if (omitBackground) await setBackground(page, { r: 0, g: 0, b: 0, a: 0 });
   try {
-    return await capture(page, request, area, deviceScale(metrics));
+    return await capture(page, request, area, deviceScaleFactor);
   } finally {
     if (omitBackground) await setBackground(page, undefined);
   }
@@ -86,15 +88,6 @@ function pageArea({ cssVisualViewport, cssContentSize }: Metrics, fullPage: bool
     height: Math.min(Math.ceil(cssContentSize.height), SIDE_PIXELS_MAX),
     isInView: cssContentSize.height <= clientHeight && cssContentSize.width <= clientWidth,
   };
-}
-
-/** How many pixels of the picture one of the page makes. */
-function deviceScale(metrics: Metrics): number {
-  const { cssVisualViewport } = metrics;
-  // The protocol tells the scale nowhere else.
-  // oxlint-disable-next-line typescript/no-deprecated
-  const { clientWidth } = metrics.visualViewport;
-  return cssVisualViewport.clientWidth > 0 ? clientWidth / cssVisualViewport.clientWidth : 1;
 }
 
 async function elementArea(

@@ -77,6 +77,7 @@ async function awaitDocument(page: Page, { signal }: Call): Promise<void> {
     () => page.isGone || (!loading.isUnderWay && loading.reached('DOMContentLoaded')),
     { timeoutMs: DOCUMENT_TIMEOUT_MS, signal },
   );
+  if (loading.isUnderWay) return;
   await changes.until(() => page.isGone || loading.reached('load'), {
     timeoutMs: LOAD_TIMEOUT_MS,
     signal,

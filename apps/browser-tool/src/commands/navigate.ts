@@ -6,7 +6,6 @@ import { fields } from './fields.ts';
 
 const TIMEOUT_MS = 30_000;
 const DEADLINE_MS = 60_000;
-const WAIT_FOR_TIMEOUT_MS = 10_000;
 
 /** What going somewhere answers. */
 export function navigationData(outcome: NavigationOutcome): CommandData {
@@ -62,25 +61,26 @@ export const navigate = command({
       promptText,
     };
     return runCall(context, options, async (engine, call) => {
+      const start = performance.now();
       const outcome = await engine.navigate({ url: address, waitUntil, timeoutMs }, call);
       if (waitFor !== undefined) {
         const request = {
           target: waitFor,
           state: 'visible',
-          timeoutMs: WAIT_FOR_TIMEOUT_MS,
+          timeoutMs: Math.max(0, timeoutMs - (performance.now() - start)),
         } as const;
         const { found } = await engine.waitFor(request, call);
-        if (!found) throw neverSeen(waitFor);
+        if (!found) throw neverSeen(waitFor, timeoutMs);
       }
       return navigationData(outcome);
     });
   },
 });
 
-function neverSeen(selector: string): ToolError {
+function neverSeen(selector: string, timeoutMs: number): ToolError {
   return new ToolError(
     'TIMEOUT',
-    `The page loaded, but ${JSON.stringify(selector)} did not become visible within ${WAIT_FOR_TIMEOUT_MS} ms.`,
+    `The page loaded, but ${JSON.stringify(selector)} did not become visible within ${timeoutMs} ms.`,
     { hint: 'Call browser_snapshot to see what is there instead.', details: { selector } },
   );
 }

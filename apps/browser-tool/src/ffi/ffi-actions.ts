@@ -10,7 +10,7 @@ import type {
   TypeRequest,
 } from '../engine.ts';
 import type { ReadinessRequest } from '../page-scripts/readiness.ts';
-import { parseKeyPress } from '../cdp/keys.ts';
+import { characterKey, parseKeyPress } from '../cdp/keys.ts';
 import { elementText, notReadyError } from '../session/not-ready.ts';
 import { ToolError } from '../tool-error.ts';
 import { beginAction, settleAction } from './ffi-navigation.ts';
@@ -127,15 +127,17 @@ async function enterText(
   call: Call,
 ): Promise<void> {
   if ((await session.native.tryCall('type', { text, slowly }, call)) !== undefined) return;
+  const insert = (part: string): Promise<unknown> =>
+    session.channel.run(`(state) => (${String(insertText)})(state, ${JSON.stringify(part)})`, call);
   if (!slowly || text === '') {
-    await session.channel.run(
-      `(state) => (${String(insertText)})(state, ${JSON.stringify(text)})`,
-      call,
-    );
+    await insert(text);
     return;
   }
-  for (const character of text)
-    await press(session, character === '\n' ? 'Enter' : character, call);
+  for (const character of text.replace(/\r\n?/g, '\n')) {
+    if (character === '\n') await press(session, 'Enter', call);
+    else if (characterKey(character).code === '') await insert(character);
+    else await press(session, character, call);
+  }
 }
 
 async function press(session: FfiSession, key: string, call: Call): Promise<void> {

@@ -10,6 +10,7 @@ import { parseParams, type ParamStyle } from '../commands/parse-params.ts';
 import { HTTP_STATUS, ToolError } from '../tool-error.ts';
 import { checkAccess } from './access.ts';
 import { readJsonBody } from './body.ts';
+import { createDebugMetrics } from './debug-metrics.ts';
 import { streamEvents } from './events.ts';
 import { healthData, infoData } from './info.ts';
 
@@ -73,9 +74,14 @@ interface AppOptions {
 
 function createApp({ tool, log, port, stopping }: AppOptions): Express {
   const { token, allowedHosts } = tool.config;
+  const metrics = createDebugMetrics(tool.session);
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.use((request: Request, response: Response, next: NextFunction) => {
+    metrics.watch(request, response);
+    next();
+  });
   app.use((request: Request, response: Response, next: NextFunction) => {
     response.setHeader('cache-control', 'no-store');
     response.setHeader('x-content-type-options', 'nosniff');
@@ -103,9 +109,14 @@ function createApp({ tool, log, port, stopping }: AppOptions): Express {
   app.get('/events', (request, response) =>
     streamEvents(tool.session.captures.events, request, response, stopping),
   );
+  app.get('/metrics', async (_request, response) => {
+    response.setHeader('content-type', metrics.contentType);
+    response.end(await metrics.expose());
+  });
   const listed = [
     ...routes.map(({ method, path }) => [method, path] as const),
     ['GET', '/events'] as const,
+    ['GET', '/metrics'] as const,
   ];
   for (const path of new Set(listed.map(([, each]) => each))) {
     app.all(path, (request, response) => {

@@ -71,7 +71,10 @@ export function nativeName(element: Element): string {
   if (['input', 'select', 'textarea', 'meter', 'output', 'progress'].includes(tag)) {
     return labelsText(element);
   }
-  const naming = { fieldset: 'legend', table: 'caption', figure: 'figcaption', svg: 'title' }[tag];
+  const naming =
+    element instanceof SVGElement
+      ? 'title'
+      : { fieldset: 'legend', table: 'caption', figure: 'figcaption' }[tag];
   const child = naming === undefined ? null : element.querySelector(`:scope > ${naming}`);
   return child === null ? '' : normalizeText(child.textContent);
 }
@@ -93,6 +96,10 @@ export function contentText(element: Element, leftOut?: Element): string {
     }
     if (!(node instanceof Element) || node === leftOut) return;
     if (['script', 'style', 'template', 'noscript'].includes(node.localName)) return;
+    if (node.localName === 'br') {
+      pieces.push(' ');
+      return;
+    }
     const style = getComputedStyle(node);
     if (node !== element && isLeftOut(node, style)) return;
     const apart = style.display.startsWith('inline') || style.display === 'contents' ? '' : ' ';

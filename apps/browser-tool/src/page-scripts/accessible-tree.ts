@@ -35,7 +35,10 @@ export interface TreeWalk extends TreeRequest {
   isTextOpen: boolean;
 }
 
-export const TREE_DEPTH_MAX = 400;
+/** How deep elements are looked for; deeper ones would run out of stack. */
+export const TREE_DEPTH_MAX = 1_000;
+/** How deep nodes lie in each other; deeper ones stand beside each other, because browsers refuse to hand out deeper values. */
+export const NODE_DEPTH_MAX = 100;
 /** Elements that show a document of their own; by their ref it is put into its place. */
 export const FRAME_TAGS: readonly string[] = ['iframe', 'frame', 'object', 'embed'];
 
@@ -54,7 +57,8 @@ export function accessibleTree(
   }
   const nodes: PageNode[] = [];
   for (const start of starts) {
-    if (start !== null) addElement(start, nodes, walk, { depth: 0, inPointer: false });
+    if (start !== null)
+      addElement(start, nodes, walk, { depth: 0, nodeDepth: 0, inPointer: false });
   }
   return { ok: true, nodes: withoutLabels(nodes.map(trimText)), truncated: walk.truncated };
 }
@@ -66,9 +70,10 @@ export function pageStarts(): readonly (Element | null)[] {
   return modals.length > 0 ? modals : [document.body ?? document.documentElement];
 }
 
-/** Where a walk is: how deep, and whether what is around takes clicks already. */
+/** Where a walk is: how deep in elements and in nodes, and whether what is around takes clicks already. */
 export interface TreePlace {
   readonly depth: number;
+  readonly nodeDepth: number;
   readonly inPointer: boolean;
 }
 
@@ -99,6 +104,7 @@ export function addElement(
     isShown && !isClosedOption(element) && (isControl || (isPointer && !place.inPointer));
   const inside: TreePlace = {
     depth: place.depth + 1,
+    nodeDepth: place.nodeDepth,
     inPointer: style.cursor === 'pointer' || (isControl && NAMED_BY_CONTENT.includes(role)),
   };
   const isPlain = role === 'generic' || role === 'none';
@@ -107,18 +113,40 @@ export function addElement(
     return;
   }
   const node = nodeOf(element, role, isInteractive, walk);
-  if (role === 'img' && node.name === '' && !isInteractive) return;
+  if (role === 'img' && node.name === '' && !isInteractive) {
+    if (element.localName === 'svg') addDrawnControls(element, list, walk, inside);
+    return;
+  }
   walk.count += 1;
   list.push(node);
   walk.isTextOpen = false;
-  if (!holdsNoChildren(element, role)) addChildren(element, node, walk, inside);
+  const below: TreePlace = { ...inside, nodeDepth: place.nodeDepth + 1 };
+  if (element.localName === 'svg') addDrawnControls(element, node.children, walk, below);
+  else if (!holdsNoChildren(element, role)) addChildren(element, node, walk, below);
   walk.isTextOpen = false;
+  if (below.nodeDepth >= NODE_DEPTH_MAX) list.push(...node.children.splice(0));
   // What only shows a hand around a control is clicked through that control.
   if (isPlain && !isControl && hasRef(node.children)) list.splice(-1, 1, ...node.children);
 }
 
 export function hasRef(nodes: readonly PageNode[]): boolean {
   return nodes.some((node) => node.ref !== undefined || hasRef(node.children));
+}
+
+/** Of a drawing, only the parts that can be acted on. */
+export function addDrawnControls(
+  drawing: Element,
+  list: PageNode[],
+  walk: TreeWalk,
+  place: TreePlace,
+): void {
+  const { count, isTextOpen } = walk;
+  const drawn: PageNode[] = [];
+  for (const child of drawing.children) addElement(child, drawn, walk, place);
+  const kept = drawn.filter((node) => hasRef([node]));
+  walk.count = count + kept.length;
+  walk.isTextOpen = isTextOpen && kept.length === 0;
+  list.push(...kept.map(trimText));
 }
 
 /** Whether it is an option that is only shown once its select is opened; it is chosen through the select. */
@@ -207,7 +235,7 @@ export function nodeOf(
   const name = accessibleName(element, role);
   const description = descriptionOf(element, name);
   const value = valueOf(element, role);
-  const url = walk.urls && role === 'link' ? (element as HTMLAnchorElement).href : undefined;
+  const url = walk.urls && role === 'link' ? linkAddress(element) : undefined;
   const { x, y, width, height } = walk.boxes ? element.getBoundingClientRect() : new DOMRect();
   return {
     role,
@@ -225,12 +253,16 @@ export function nodeOf(
   };
 }
 
+/** Where a link leads; those in drawings tell it in their own way. */
+export function linkAddress(element: Element): string | undefined {
+  const { href } = element as HTMLAnchorElement | SVGAElement;
+  return typeof href === 'string' ? href : (element.getAttribute('href') ?? undefined);
+}
+
 /** Whether what is inside of it is told by its name or value. */
 export function holdsNoChildren(element: Element, role: string): boolean {
   if (
-    ['input', 'textarea', 'iframe', 'frame', 'svg', 'canvas', 'video', 'audio'].includes(
-      element.localName,
-    )
+    ['input', 'textarea', 'iframe', 'frame', 'canvas', 'video', 'audio'].includes(element.localName)
   ) {
     return true;
   }

@@ -85,11 +85,38 @@ export function splitSelector(selector: string, separator: ',' | ' '): readonly 
   return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
 
-/** Elements by XPath, in the document alone: XPath knows no shadow roots. */
+/** Elements by XPath, those in shadow roots too, as if they were the last children of their hosts. */
 export function findByXpath(expression: string): readonly Element[] {
-  const found = document.evaluate(
+  const direct = evaluateXpath(document, expression);
+  if (searchRoots(document).length === 1) return direct;
+  // XPath knows no shadow roots: it is asked about a copy that has none.
+  const originals = new Map<Element, Element>();
+  const copy = document.implementation.createHTMLDocument('');
+  copy.documentElement.replaceWith(openCopy(document.documentElement, copy, originals));
+  const found = evaluateXpath(copy, expression).flatMap((element) => originals.get(element) ?? []);
+  return found.length > 0 ? found : direct;
+}
+
+/** A copy of an element with what is in it and in its shadow root, for a document that shows nothing. */
+export function openCopy(
+  element: Element,
+  owner: Document,
+  originals: Map<Element, Element>,
+): Element {
+  const copy = owner.importNode(element, false);
+  originals.set(copy, element);
+  for (const child of [...element.childNodes, ...(element.shadowRoot?.childNodes ?? [])]) {
+    copy.append(
+      child instanceof Element ? openCopy(child, owner, originals) : owner.importNode(child, false),
+    );
+  }
+  return copy;
+}
+
+export function evaluateXpath(start: Document, expression: string): readonly Element[] {
+  const found = start.evaluate(
     expression,
-    document,
+    start,
     null,
     XPathResult.ORDERED_NODE_SNAPSHOT_TYPE,
     null,

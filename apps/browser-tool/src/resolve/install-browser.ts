@@ -1,20 +1,17 @@
-import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeError, errorCode, makeDirectory, type Log } from '@model-gateway/kernel';
-import { z } from 'zod';
 import { ToolError } from '../tool-error.ts';
 import type { ChromeBuild } from './chrome-build.ts';
 import { downloadFile, withoutCredentials } from './download-file.ts';
 import { isExecutable } from './executable.ts';
 import { withInstallLock } from './install-lock.ts';
+import { INSTALL_RECORD, isInstalled } from './installed-browser.ts';
 import { unzip } from './unzip.ts';
 
 const FOLDER_MODE = 0o755;
-const RECORD = 'install.json';
 const LEFTOVERS_AFTER_MS = 24 * 60 * 60 * 1000;
 const LOCK_WAIT_TRIES = 4;
-
-const recordShape = z.object({ sha256: z.string(), executableBytes: z.number() });
 
 export interface InstallOptions {
   /** The cache of browsers, which every process of the user shares. */
@@ -59,21 +56,6 @@ export async function installBrowser(build: ChromeBuild, options: InstallOptions
   return executable;
 }
 
-/** What is there must be whole and, where a checksum is demanded, come from the archive that has it. */
-async function isInstalled(
-  folder: string,
-  executable: string,
-  sha256: string | undefined,
-): Promise<boolean> {
-  const text = await readFile(join(folder, RECORD), 'utf8').catch(() => undefined);
-  if (text === undefined || !(await isExecutable(executable))) return false;
-  const record = recordShape.safeParse(parseJson(text));
-  if (!record.success) return false;
-  const { size } = await stat(executable);
-  const isWanted = sha256 === undefined || record.data.sha256 === sha256.toLowerCase();
-  return isWanted && record.data.executableBytes === size;
-}
-
 async function install(build: ChromeBuild, folder: string, options: InstallOptions): Promise<void> {
   await removeLeftovers(dirname(folder));
   const workshop = await mkdtemp(join(dirname(folder), '.install-'));
@@ -86,7 +68,7 @@ async function install(build: ChromeBuild, folder: string, options: InstallOptio
     await unpack(build, archive, content);
     const { size } = await stat(join(content, build.executable));
     const record = { version: build.version, sha256, executableBytes: size };
-    await writeFile(join(content, RECORD), JSON.stringify(record));
+    await writeFile(join(content, INSTALL_RECORD), JSON.stringify(record));
     await putInPlace(content, folder, join(workshop, 'replaced'));
     options.log.info({ folder, version: build.version }, 'the browser is installed');
   } finally {
@@ -142,13 +124,5 @@ async function removeLeftovers(parent: string): Promise<void> {
     const entry = await stat(path).catch(() => undefined);
     if (entry === undefined || Date.now() - entry.mtimeMs < LEFTOVERS_AFTER_MS) continue;
     await rm(path, { recursive: true, force: true });
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

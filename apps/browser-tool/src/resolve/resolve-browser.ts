@@ -10,9 +10,10 @@ import {
   type FfiBackend,
 } from './backend.ts';
 import { readBakedBrowser } from './baked-browser.ts';
-import { chromeBuild } from './chrome-build.ts';
+import { chromeBuild, type ChromeBuild } from './chrome-build.ts';
 import { findEngineLibrary } from './engine-library.ts';
 import { whyNotExecutable } from './executable.ts';
+import { isInstalled } from './installed-browser.ts';
 import type { ResolveConfig } from './resolve-config.ts';
 import { findSystemBrowser, type CdpBackend } from './system-browsers.ts';
 
@@ -52,7 +53,8 @@ export async function resolveBrowser(
   const found =
     (await fromOverride(wanted, config)) ??
     (await fromBuild(wanted, config, log)) ??
-    (await fromSystem(wanted, config));
+    (await fromSystem(wanted, config)) ??
+    (await fromCache(wanted, config));
   if (found === undefined && (config.skipBrowserFetch || !isFetched(wanted))) {
     throw notFound(backend, wanted, config);
   }
@@ -69,28 +71,46 @@ export async function fetchBrowser(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<string> {
   if (config.skipBrowserFetch) {
+    const cached = await cachedBrowser(config);
+    if (cached !== undefined) return cached;
     throw new ToolError(
       'FETCH_DISABLED',
       'nothing is downloaded, because BROWSER_SKIP_BROWSER_FETCH is set.',
       { hint: 'Unset it, or install a browser and set CHROMIUM_PATH to it.' },
     );
   }
-  const build = chromeBuild({
-    version: config.chromeVersion,
-    mirror: config.chromeMirror,
-    os: config.os,
-    architecture: config.architecture,
-  });
+  const build = pinnedBuild(config);
   // What downloads is large, and most machines have a browser.
   const { installBrowser } = await import('./install-browser.ts');
   return installBrowser(build, {
-    cache: join(config.cache, 'browsers'),
+    cache: browserCache(config),
     sha256: config.chromeSha256,
     proxy: config.downloadProxy,
     timeoutMs: config.downloadTimeoutMs,
     log,
     signal,
   });
+}
+
+/** The pinned build, where an earlier download left it in the shared cache. */
+async function cachedBrowser(config: ResolveConfig): Promise<string | undefined> {
+  const build = pinnedBuild(config);
+  const folder = join(browserCache(config), build.folder);
+  const executable = join(folder, build.executable);
+  return (await isInstalled(folder, executable, config.chromeSha256)) ? executable : undefined;
+}
+
+function pinnedBuild({
+  chromeVersion: version,
+  chromeMirror: mirror,
+  os,
+  architecture,
+}: ResolveConfig): ChromeBuild {
+  return chromeBuild({ version, mirror, os, architecture });
+}
+
+function browserCache({ cache }: ResolveConfig): string {
+  return join(cache, 'browsers');
 }
 
 async function fromOverride(
@@ -130,6 +150,17 @@ async function fromSystem(
     if (executable !== undefined) return cdp(backend, executable, 'system');
   }
   return undefined;
+}
+
+/** Where nothing may be downloaded, what was downloaded before still serves. */
+async function fromCache(
+  wanted: readonly CdpBackend[],
+  config: ResolveConfig,
+): Promise<CdpBrowser | undefined> {
+  if (!config.skipBrowserFetch || !isFetched(wanted)) return undefined;
+  // There may be no build for this machine at all.
+  const executable = await cachedBrowser(config).catch(() => undefined);
+  return executable === undefined ? undefined : cdp(fetchedAs(wanted), executable, 'download');
 }
 
 function isFolder(path: string): Promise<boolean> {

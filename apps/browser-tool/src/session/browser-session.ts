@@ -43,6 +43,9 @@ export interface SessionStatus {
   readonly protocol: 'cdp' | 'ffi' | undefined;
   /** Why there is no browser. */
   readonly failure: ToolError | undefined;
+  /** How many browsers were started so far, and how many of them ended without being told to. */
+  readonly launches: number;
+  readonly crashes: number;
 }
 
 /** One browser for one tool: started when needed, started anew when it died, one call at a time. */
@@ -92,6 +95,8 @@ export function createBrowserSession({
   // The last call ended so that the tab may hang.
   let isSuspect = false;
   let lastAddress: PageAddress | undefined;
+  let launches = 0;
+  let crashes = 0;
 
   async function start(): Promise<BrowserEngine> {
     resolved = await resolve(closing.signal);
@@ -101,8 +106,10 @@ export function createBrowserSession({
         log.warn({ reason }, 'the browser ended');
         engine = undefined;
         isLost = true;
+        crashes += 1;
       },
     });
+    launches += 1;
     if (closing.signal.aborted) {
       await started.close();
       throw closing.signal.reason;
@@ -174,6 +181,8 @@ export function createBrowserSession({
       engine: engine?.status(),
       protocol: engine?.protocol,
       failure: engine === undefined ? failure : undefined,
+      launches,
+      crashes,
     }),
     async settled() {
       await starting?.catch(() => undefined);

@@ -8,13 +8,17 @@ interface UrlPolicy {
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
 // A host with a port looks like a scheme: `localhost:3000`.
 const HOST_AND_PORT = /^[^/?#\s]+:\d{1,5}(?=$|[/?#])/;
+// Nobody calls a host so, and what follows may be digits: `javascript:1`.
+const NEVER_HOSTS = ['javascript', 'view-source', 'devtools'];
 const LOCAL_HOST =
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|[^./:?#]+)(?=$|[:/?#])/i;
 
 /** The address that a caller means, if pages may be opened there. */
 export function checkUrl(text: string, policy: UrlPolicy): string {
   const given = text.trim();
-  const scheme = HOST_AND_PORT.test(given) ? undefined : SCHEME.exec(given)?.[1]?.toLowerCase();
+  const start = SCHEME.exec(given)?.[1]?.toLowerCase() ?? '';
+  const isHost = start === '' || (HOST_AND_PORT.test(given) && !NEVER_HOSTS.includes(start));
+  const scheme = isHost ? undefined : start;
   if (given === '') throw invalidUrl(text);
   if (scheme === undefined) return checkOrigin(withScheme(given), policy);
   if (scheme === 'about') {

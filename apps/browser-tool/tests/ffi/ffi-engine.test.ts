@@ -126,6 +126,7 @@ describe('with an engine that offers nothing but scripts', () => {
       value: 'old and new',
     });
     expect(await type('#name', 'abc', { slowly: true })).toMatchObject({ value: 'abc' });
+    expect(await type('#name', 'a\tb', { slowly: true })).toMatchObject({ value: 'a\tb' });
     expect(await type('#size', 'Large')).toMatchObject({ value: 'Large' });
     await expect(type('#size', 'Huge')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
     await expect(type('#buy', 'x')).rejects.toMatchObject({ code: 'ELEMENT_NOT_EDITABLE' });

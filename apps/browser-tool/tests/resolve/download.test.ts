@@ -168,6 +168,27 @@ test.each([
   expect(await leftovers()).toEqual([]);
 });
 
+test('the skip variable stops downloads, not what was downloaded before', async () => {
+  const skipping = { ...scene.config, skipBrowserFetch: true };
+  await expect(resolveBrowser(skipping, silentLog)).rejects.toMatchObject({
+    code: 'BROWSER_NOT_FOUND',
+  });
+  const executable = await fetch();
+  expect(await resolveBrowser(skipping, silentLog)).toMatchObject({
+    executable,
+    resolvedBy: 'download',
+  });
+  expect(await fetch(skipping)).toBe(executable);
+  await expect(resolveBrowser({ ...skipping, backend: 'edge' }, silentLog)).rejects.toMatchObject({
+    code: 'BROWSER_NOT_FOUND',
+  });
+  await truncate(executable, 1);
+  await expect(resolveBrowser(skipping, silentLog)).rejects.toMatchObject({
+    code: 'BROWSER_NOT_FOUND',
+  });
+  expect(mirror.requests).toHaveLength(1);
+});
+
 test('the skip variable stops the build from downloading', async () => {
   await expect(fetch({ skipBrowserFetch: true })).rejects.toMatchObject({
     code: 'FETCH_DISABLED',

@@ -1,0 +1,32 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { isExecutable } from './executable.ts';
+
+/** The file in the folder of a build that says what was installed there. */
+export const INSTALL_RECORD = 'install.json';
+
+const recordShape = z.object({ sha256: z.string(), executableBytes: z.number() });
+
+/** Whether a build is there: it must be whole and, where a checksum is demanded, come from the archive that has it. */
+export async function isInstalled(
+  folder: string,
+  executable: string,
+  sha256: string | undefined,
+): Promise<boolean> {
+  const text = await readFile(join(folder, INSTALL_RECORD), 'utf8').catch(() => undefined);
+  if (text === undefined || !(await isExecutable(executable))) return false;
+  const record = recordShape.safeParse(parseJson(text));
+  if (!record.success) return false;
+  const { size } = await stat(executable);
+  const isWanted = sha256 === undefined || record.data.sha256 === sha256.toLowerCase();
+  return isWanted && record.data.executableBytes === size;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
