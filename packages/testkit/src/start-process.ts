@@ -5,7 +5,6 @@ import { waitUntil } from './wait-until.ts';
 
 const READY_TIMEOUT_MS = 30_000;
 const STOP_GRACE_SECONDS = 45;
-const KILLED = 137;
 const OUTPUT_LINES_MAX = 2_000;
 
 interface ProcessOptions {
@@ -66,10 +65,13 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
       process.kill(pid, name);
     },
     async stop() {
+      const stoppedAt = performance.now();
       await child.stop();
       const status = await child.exited;
-      // It did not stop in time and was killed: what it wrote last says what it was waiting for.
-      if (status === KILLED) process.stderr.write(`a process did not stop:\n${output()}\n`);
+      const seconds = (performance.now() - stoppedAt) / 1000;
+      // It was killed because it did not stop: what it wrote last says what it was waiting for.
+      if (seconds >= STOP_GRACE_SECONDS)
+        process.stderr.write(`a process did not stop:\n${output()}\n`);
       return status;
     },
     async kill() {
