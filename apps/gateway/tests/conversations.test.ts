@@ -1,5 +1,5 @@
 import { newId } from '@model-gateway/kernel';
-import { waitUntil } from '@model-gateway/testkit';
+import { createGate, waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { registerBackend, startGateway, type GatewayUnderTest } from './gateway.ts';
 
@@ -104,10 +104,12 @@ describe.each([{ stream: false }, { stream: true }])(
     });
 
     test('whose conversation is deleted meanwhile is answered all the same', async () => {
-      upstream.faults.next({ kind: 'slow-start', delayMs: 200 });
+      const gate = createGate();
+      upstream.faults.next({ kind: 'held', until: gate.opened });
       const asking = ask({ stream });
       await waitUntil(async () => (await kept()).length === 1);
       await gateway.test.context.database.conversations.remove(gateway.userId, conversation_id);
+      gate.open();
       const response = await asking;
       expect(response.status).toBe(200);
       const text = await response.text();

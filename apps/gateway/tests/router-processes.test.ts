@@ -1,4 +1,4 @@
-import { waitUntil, type TestProcess } from '@model-gateway/testkit';
+import { createGate, waitUntil, type TestProcess } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import {
   backendsOf,
@@ -84,13 +84,20 @@ test('the processes agree on an open circuit, and one request on both of them tr
   expect(metrics).toContain('service_backend_circuit{backend="two"} 2');
 
   upstream.faults.clear();
-  upstream.faults.always({ kind: 'slow-start', delayMs: 500 }, 'chat');
+  const gate = createGate();
+  upstream.faults.always({ kind: 'held', until: gate.opened }, 'chat');
   await waitUntil(async () => (await stateOf(left, 'two')) === 'Healthy, half-open');
   await waitUntil(async () => (await stateOf(right, 'two')) === 'Healthy, half-open');
   const before = asked('/v1/chat/completions');
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, index) => chat(index % 2 === 0 ? left : right)),
-  );
+  let answered = 0;
+  const asking = Array.from({ length: 20 }, async (_, index) => {
+    const answer = await chat(index % 2 === 0 ? left : right);
+    answered += 1;
+    return answer;
+  });
+  await waitUntil(() => answered === 19, { what: 'the refusal of all but one' });
+  gate.open();
+  const answers = await Promise.all(asking);
   const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
   expect(statuses).toEqual([200, ...Array.from({ length: 19 }, () => 500)]);
   expect(asked('/v1/chat/completions') - before).toBe(1);

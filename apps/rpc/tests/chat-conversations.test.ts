@@ -1,4 +1,4 @@
-import { waitUntil } from '@model-gateway/testkit';
+import { createGate, waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { saying, startChatScene, textOf, type ChatScene } from './chat-scene.ts';
 
@@ -50,9 +50,11 @@ test('a turn is told what was said before, and is kept', async () => {
 
 test('what was asked is there as soon as the call is answered', async () => {
   const conversation_id = await scene.conversation();
-  upstream.faults.next({ kind: 'slow-start', delayMs: 300 });
+  const gate = createGate();
+  upstream.faults.next({ kind: 'held', until: gate.opened });
   await scene.send({ ...saying('one'), conversation_id });
   expect(await scene.messages(conversation_id)).toMatchObject([{ role: 'user', content: 'one' }]);
+  gate.open();
 });
 
 test('images are kept, and given to the model again', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { newId } from '@model-gateway/kernel';
-import { waitUntil } from '@model-gateway/testkit';
+import { createGate, waitUntil } from '@model-gateway/testkit';
 import {
   POLL_MS,
   startVideoScene,
@@ -37,11 +37,13 @@ test('a queued job that is cancelled is never submitted', async () => {
 });
 
 test('a job that is cancelled while it is being submitted does not come back to life', async () => {
-  scene.video.faults.next({ kind: 'slow-start', delayMs: 200 }, 1, 'submit');
+  const gate = createGate();
+  scene.video.faults.next({ kind: 'held', until: gate.opened }, 1, 'submit');
   const job = await scene.create();
   await scene.video.until(() => submissionsOf(scene.video, job) === 1);
   await scene.jobs.cancel(scene.userId, job.id);
   const tasks = scene.video.taskCount;
+  gate.open();
   await scene.video.until(() => scene.video.taskCount === tasks + 1);
   const later = await scene.create();
   await later.ended();

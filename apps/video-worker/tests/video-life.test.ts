@@ -1,7 +1,7 @@
 import { rpcNotifications } from '@model-gateway/contracts';
 import { jwtCaller } from '@model-gateway/inference';
 import { newId } from '@model-gateway/kernel';
-import { waitUntil } from '@model-gateway/testkit';
+import { createGate, waitUntil } from '@model-gateway/testkit';
 import { registerVideo, startVideoScene, usageOf, type VideoScene } from './video-scene.ts';
 
 let scene: VideoScene;
@@ -176,9 +176,11 @@ test('a price goes by what the alias stood for, and the job shows the model as i
     enabled: true,
   });
   await scene.router.aliases.set('nice', 'v-1');
-  scene.video.faults.next({ kind: 'slow-start', delayMs: 200 }, 1, 'submit');
+  const gate = createGate();
+  scene.video.faults.next({ kind: 'held', until: gate.opened }, 1, 'submit');
   const job = await scene.create({ model: 'nice' });
   await scene.router.aliases.remove('nice');
+  gate.open();
   expect(await job.ended()).toMatchObject({ model: 'nice', cost: 0.25 });
   const [row] = await usageOf(scene.test, scene.userId);
   expect(row).toMatchObject({ id: job.id, model: 'v-1' });

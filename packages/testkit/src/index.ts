@@ -1,5 +1,6 @@
 export { freePort } from '@model-gateway/embedded';
 export { testPostgresUrl, testRedisUrl } from './config.ts';
+export { createGate } from './gate.ts';
 export { startProcess, type TestProcess } from './start-process.ts';
 export { createTestDatabase, type TestDatabase } from './test-database.ts';
 export { uniquePrefix } from './unique-prefix.ts';

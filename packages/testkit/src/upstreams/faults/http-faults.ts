@@ -12,6 +12,8 @@ export type HttpFault =
     }
   /** Waits before the first byte. */
   | { readonly kind: 'slow-start'; readonly delayMs: number }
+  /** Waits before the first byte until the test lets it go on. */
+  | { readonly kind: 'held'; readonly until: Promise<unknown> }
   /** Takes the request and never answers. */
   | { readonly kind: 'hang' }
   /** Takes the request and resets the connection without a byte. */
@@ -37,8 +39,14 @@ export async function playHttpFaults(
 ): Promise<boolean> {
   const slow = faultOf(faults, 'slow-start');
   if (slow !== undefined && !(await exchange.wait(slow.delayMs))) return true;
+  const held = faultOf(faults, 'held');
+  if (held !== undefined && (await isGoneBefore(exchange, held.until))) return true;
   for (const fault of faults) if (await play(exchange, fault, errorBody)) return true;
   return false;
+}
+
+function isGoneBefore(exchange: Exchange, event: Promise<unknown>): Promise<boolean> {
+  return Promise.race([event.then(() => false), exchange.untilGone().then(() => true)]);
 }
 
 async function play(exchange: Exchange, fault: HttpFault, errorBody: ErrorBody): Promise<boolean> {
@@ -64,6 +72,7 @@ async function play(exchange: Exchange, fault: HttpFault, errorBody: ErrorBody):
       return true;
     }
     case 'slow-start':
+    case 'held':
       break;
   }
   return false;
@@ -82,6 +91,7 @@ function sendStatus(
 const KINDS: Readonly<Record<HttpFault['kind'], true>> = {
   status: true,
   'slow-start': true,
+  held: true,
   hang: true,
   reset: true,
   'garbage-json': true,

@@ -1,0 +1,87 @@
+// Runs jest for the test command.
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT, runCommand } from '../run-command.mjs';
+
+const SCRATCH = /^model-gateway-tests-(\d+)-/;
+// More than these are no accident of a busy machine.
+const MOST_FILES_TO_RUN_AGAIN = 3;
+
+/**
+ * Runs the tests that the arguments choose and answers `{ ok, passed, failed, skipped }`. In a run of everything, a file that
+ * fails beside the others is run once more, alone: one that passes then is named, and its first failure has been shown.
+ */
+export async function runTests(args) {
+  const scratch = makeScratchFolder();
+  const first = await runJest(args, scratch);
+  const { files } = first;
+  if (first.ok || args.length > 0 || files.length === 0 || files.length > MOST_FILES_TO_RUN_AGAIN)
+    return first;
+  process.stdout.write(`\nOnce more, alone: ${files.join(', ')}\n`);
+  const second = await runJest(['--runInBand', '--runTestsByPath', ...files], scratch);
+  if (!second.ok) return first;
+  process.stdout.write(
+    `\nNOT STEADY: ${first.failed} failed beside the others and passed alone (see above): ${files.join(', ')}\n`,
+  );
+  return { ok: true, passed: first.passed + first.failed, failed: 0, skipped: first.skipped };
+}
+
+async function runJest(args, scratch) {
+  const countsFile = join(scratch, 'counts.json');
+  rmSync(countsFile, { force: true });
+  const { ok, seconds } = await runCommand(
+    'node',
+    [
+      '--experimental-vm-modules',
+      '--no-warnings',
+      join(ROOT, 'node_modules/jest/bin/jest.js'),
+      ...args,
+      // Last, because it would take the paths that follow it for further reporters.
+      `--reporters=${join(ROOT, 'scripts/jest/quiet-reporter.mjs')}`,
+    ],
+    { show: true, env: { TMPDIR: scratch, TEST_COUNTS_FILE: countsFile } },
+  );
+  process.stdout.write(`${ok ? '✓' : '✗'} ${'tests'.padEnd(10)} ${seconds.toFixed(1)} s\n`);
+  return { ok, ...readCounts(countsFile) };
+}
+
+/** Everything temporary of a run lies in one folder, which goes with it; one of a run that was killed goes now. */
+function makeScratchFolder() {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = Number(SCRATCH.exec(name)?.[1]);
+    if (pid > 0 && !isRunning(pid)) remove(join(tmpdir(), name));
+  }
+  const scratch = mkdtempSync(join(tmpdir(), `model-gateway-tests-${process.pid}-`));
+  // The user under which Postgres runs has to pass through.
+  chmodSync(scratch, 0o711);
+  process.once('exit', () => remove(scratch));
+  return scratch;
+}
+
+function remove(folder) {
+  try {
+    // The stores may be about to end and still write.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  } catch {
+    // The next run tries again.
+  }
+}
+
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function readCounts(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    // Jest ended before its report: that is a failure, whatever else it was.
+    return { passed: 0, failed: 1, skipped: 0, files: [] };
+  }
+}
