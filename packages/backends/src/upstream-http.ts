@@ -1,6 +1,7 @@
 import type { Cancel, Tracing } from '@model-gateway/kernel';
 import { Pool, type Dispatcher } from 'undici';
 import { abortReason } from './bounded-call.ts';
+import { createDeadlines } from './deadlines.ts';
 import { upstreamAddress } from './upstream-address.ts';
 import { createBody } from './upstream-body-queue.ts';
 import { upstreamFailed } from './upstream-error.ts';
@@ -57,6 +58,8 @@ export function createUpstreamHttp(
     pipelining: 1,
   });
 
+  const deadlines = createDeadlines(timeouts.totalMs);
+
   function tracedHeaders(headers: UpstreamRequest['headers']): UpstreamRequest['headers'] {
     if (tracing === undefined) return headers;
     tracing.annotate(address);
@@ -88,7 +91,7 @@ export function createUpstreamHttp(
         };
         dispatch(
           request,
-          createWholeExchange({ cancel: request.signal, totalMs, bytesMax, onEnd }),
+          createWholeExchange({ cancel: request.signal, totalMs, deadlines, bytesMax, onEnd }),
         );
       }),
     close: () => pool.destroy(),

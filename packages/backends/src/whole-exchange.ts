@@ -1,10 +1,13 @@
 import type { Cancel } from '@model-gateway/kernel';
 import type { Dispatcher } from 'undici';
 import { abortReason } from './bounded-call.ts';
+import type { Bounded, Deadlines } from './deadlines.ts';
 
 interface WholeExchangeOptions {
   readonly cancel: Cancel;
   readonly totalMs: number;
+  /** Of calls that may take as long. */
+  readonly deadlines: Deadlines;
   readonly bytesMax: number;
   /** Called once: with the answer, or with what failed. */
   readonly onEnd: (
@@ -18,9 +21,8 @@ const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /** Follows one call to the end of its answer. A class, because one is made per request: its methods are made once. */
-class WholeExchange implements Dispatcher.DispatchHandler {
+class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
   readonly #options: WholeExchangeOptions;
-  readonly #timer: NodeJS.Timeout;
   readonly #onAbort: () => void;
   #controller: Dispatcher.DispatchController | undefined;
   #failure: Error | undefined;
@@ -32,13 +34,15 @@ class WholeExchange implements Dispatcher.DispatchHandler {
 
   constructor(options: WholeExchangeOptions) {
     this.#options = options;
-    const { cancel, totalMs } = options;
-    this.#timer = setTimeout(() => {
-      this.#abort(new Error(`the upstream took longer than ${totalMs} ms`));
-    }, totalMs);
+    const { cancel, deadlines } = options;
+    deadlines.add(this);
     this.#onAbort = () => this.#abort(abortReason(cancel));
     cancel.addEventListener('abort', this.#onAbort, { once: true });
     if (cancel.aborted) this.#failure = abortReason(cancel);
+  }
+
+  onTimeout(): void {
+    this.#abort(new Error(`the upstream took longer than ${this.#options.totalMs} ms`));
   }
 
   #abort(reason: Error): void {
@@ -47,7 +51,7 @@ class WholeExchange implements Dispatcher.DispatchHandler {
   }
 
   #leave(): void {
-    clearTimeout(this.#timer);
+    this.#options.deadlines.remove(this);
     this.#options.cancel.removeEventListener('abort', this.#onAbort);
   }
 

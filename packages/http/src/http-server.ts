@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -54,11 +54,18 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     headersTimeout: HEADERS_TIMEOUT_MS,
   });
-  const underWay = trackRequests(server);
-  const watch = createRequestWatch({ routes: app.routes, metrics, tracing, log });
-  server.on('request', (request, response) =>
-    watch(request, response, () => app.handle(request, response)),
-  );
+  const underWay = trackRequests();
+  const watch = createRequestWatch({
+    routes: app.routes,
+    metrics,
+    tracing,
+    log,
+    onClose: () => underWay.end(),
+  });
+  server.on('request', (request, response) => {
+    underWay.begin(response);
+    watch(request, response, () => app.handle(request, response));
+  });
   server.on('upgrade', (request: IncomingMessage, socket, head) => {
     // Without a listener an error of a half-open socket would end the process.
     socket.on('error', () => socket.destroy());
@@ -81,24 +88,26 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
 }
 
 interface RequestsUnderWay {
+  begin(response: ServerResponse): void;
+  end(): void;
   /** From now on whoever asks is told not to ask again on the same connection. */
   drain(): void;
   settled(timeoutMs: number): Promise<void>;
 }
 
-function trackRequests(server: Server): RequestsUnderWay {
+function trackRequests(): RequestsUnderWay {
   let count = 0;
   let draining = false;
   let onSettled: () => void = () => undefined;
-  server.on('request', (_request, response) => {
-    count += 1;
-    if (draining) response.setHeader('connection', 'close');
-    response.on('close', () => {
+  return {
+    begin(response) {
+      count += 1;
+      if (draining) response.setHeader('connection', 'close');
+    },
+    end() {
       count -= 1;
       if (count === 0) onSettled();
-    });
-  });
-  return {
+    },
     drain() {
       draining = true;
     },

@@ -19,6 +19,8 @@ interface RequestWatchOptions {
   readonly metrics: Metrics;
   readonly tracing: Tracing | undefined;
   readonly log: Log;
+  /** Called when a request is over, well or badly. */
+  readonly onClose: () => void;
 }
 
 /** Runs the handling of a request and sees how it ends: a count, a duration, a line in the log and perhaps a span. */
@@ -42,7 +44,7 @@ const METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'];
 const SERVER_ERROR = 500;
 
 export function createRequestWatch(options: RequestWatchOptions): RequestWatch {
-  const { routes, metrics, tracing, log } = options;
+  const { routes, metrics, tracing, log, onClose } = options;
   const routeOf = createRouteNames(routes, PROBE_PATHS);
   const countsOf = createCounts(metrics);
   let underWay = 0;
@@ -59,8 +61,10 @@ export function createRequestWatch(options: RequestWatchOptions): RequestWatch {
     const requestId = requestIdOf(request, response);
     const span = tracing === undefined ? undefined : beginSpan(tracing, request, route);
     underWay += 1;
-    response.once('close', () => {
+    // It closes once; `once` would cost a function more.
+    response.on('close', () => {
       underWay -= 1;
+      onClose();
       const durationMs = performance.now() - startedAt;
       const status = response.headersSent ? response.statusCode : 0;
       const counts = countsOf(route.name);

@@ -28,7 +28,11 @@ export async function completeChat(
   void route.settle('success');
   const { completion, text } = answer;
   const usage = completion.usage ?? estimateUsage(full.messages, textOfCompletion(completion));
-  call.end({ usage, model: completion.model, finishReasons: finishReasonsOf(completion) });
+  call.end(() => ({
+    usage,
+    model: completion.model,
+    finishReasons: finishReasonsOf(completion),
+  }));
   await settleTurn(turn, dependencies, {
     model: route.model,
     usage,

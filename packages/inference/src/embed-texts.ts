@@ -71,7 +71,7 @@ export async function embedTexts(
   void route.settle('success');
   const prompt_tokens = answer.promptTokens ?? estimateInput(input);
   const usage = { prompt_tokens, completion_tokens: 0, total_tokens: prompt_tokens };
-  call.end({ usage, model: answer.model });
+  call.end(() => ({ usage, model: answer.model }));
   await meter.record({ caller, model: route.model, surface, usage, refId });
   return { embeddings: answer, usage, backend: route.backend.name };
 }

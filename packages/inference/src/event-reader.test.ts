@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { createEventReader } from './event-reader.ts';
 import { createStreamObserver } from './stream-observer.ts';
 
@@ -14,14 +15,19 @@ const usage = chunk({
 function reader(passesUsage = false, parsesAll = false) {
   const observer = createStreamObserver({ keepsReply: true });
   const garbage: string[] = [];
-  const read = createEventReader({
+  const own = createEventReader({
     observer,
     passesUsage,
     head,
     parsesAll,
     onGarbage: (event) => garbage.push(event),
   });
-  return { observer, garbage, read: (...events: string[]) => read(Buffer.from(events.join(''))) };
+  return {
+    observer,
+    garbage,
+    read: (...events: string[]) => own.read(Buffer.from(events.join(''))),
+    takes: (...events: string[]) => own.takes(Buffer.from(events.join(''))),
+  };
 }
 
 test('plain events pass byte for byte, and their text is picked out', () => {
@@ -136,4 +142,51 @@ test('of several choices the first is the reply, and all of them are billed', ()
   expect(read(...events).passed.toString()).toBe(events.join(''));
   expect(observer.readReply().content).toBe('one three');
   expect(observer.text).toBe('one two three');
+});
+
+test('events that differ in their text alone are taken as they are, once one of them has been read', () => {
+  const { observer, read, takes } = reader();
+  expect(takes(text('a'))).toBe(false);
+  read(text('a'));
+  expect(takes(text('b'))).toBe(true);
+  expect(takes(text('é'), text('😀'))).toBe(true);
+  expect(observer.text).toBe('abé😀');
+});
+
+test('nothing else is taken: neither what has to be looked at nor what is not whole', () => {
+  const { observer, read, takes } = reader();
+  read(text('a'));
+  const error = 'data: {"error":{"message":"no"}}\n\n';
+  const cut = text('b').slice(0, -1);
+  for (const events of [finish, usage, error, 'data: [DONE]\n\n', ': ping\n\n', cut, text('"')]) {
+    expect(takes(events)).toBe(false);
+    expect(takes(text('c') + events)).toBe(false);
+  }
+  expect(observer.text).toBe('a');
+});
+
+test('an event that looks plain only by what its text says teaches nothing', () => {
+  const { read, takes } = reader();
+  const odd = (content: string) =>
+    `data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`;
+  read(odd('\\"finish_reason\\":null'));
+  expect(takes(odd('b'))).toBe(false);
+});
+
+test('whether events are taken or read makes no difference to what was said', () => {
+  const content = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.constantFrom('"', '\\', '\n', '{"a":1}'),
+  );
+  fc.assert(
+    fc.property(fc.array(content, { maxLength: 20 }), (contents) => {
+      const { observer, read, takes } = reader();
+      for (const event of contents.map(text)) {
+        const passed = takes(event) ? event : read(event).passed.toString();
+        expect(passed).toBe(event);
+      }
+      expect(observer.text).toBe(contents.join(''));
+      expect(observer.readReply().content).toBe(contents.join(''));
+    }),
+  );
 });

@@ -1,4 +1,5 @@
 import { errorOf, isUsageOnly } from './chunk-fields.ts';
+import { createEventFrame, utf8Of } from './event-frame.ts';
 import type { StreamObserver } from './stream-observer.ts';
 
 const DATA = 'data: {';
@@ -13,7 +14,6 @@ const NOT_FINISHED = '"finish_reason":null';
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const END = '\n\n';
-const BEYOND_ASCII = /[^\0-\x7f]/;
 
 /** What every chunk of an answer says. */
 export interface ChunkHead {
@@ -49,8 +49,17 @@ export interface ReadEvents {
  * Reads server-sent events on their way through: passes their bytes on untouched and parses only those that can carry
  * usage, an error or the end. Of the others only the text is picked out, in case the stream has to be estimated.
  */
-export function createEventReader(options: EventReaderOptions) {
+export interface EventReader {
+  /** Reads some whole events. */
+  read(events: Buffer): ReadEvents;
+  /** Whether these bytes are whole events that differ from an earlier one in their text alone: then they are read, and pass as they are. */
+  takes(bytes: Buffer): boolean;
+}
+
+export function createEventReader(options: EventReaderOptions): EventReader {
   const { observer, passesUsage, head, parsesAll, onGarbage } = options;
+  const frame = createEventFrame();
+
   function readParsed(data: string): ParsedEvent {
     let chunk: unknown;
     try {
@@ -67,7 +76,14 @@ export function createEventReader(options: EventReaderOptions) {
     return replacement === undefined ? { passes } : { passes, replacement };
   }
 
-  return (events: Buffer): ReadEvents => {
+  function takes(bytes: Buffer): boolean {
+    const text = parsesAll ? undefined : frame.textIn(bytes.toString('latin1'));
+    if (text === undefined) return false;
+    observer.addText(text);
+    return true;
+  }
+
+  function read(events: Buffer): ReadEvents {
     const passed: Buffer[] = [];
     // A character per byte: searching a string costs a fraction of searching a buffer, and positions are the same.
     const text = events.toString('latin1');
@@ -78,7 +94,7 @@ export function createEventReader(options: EventReaderOptions) {
       const next = Math.min(end + END.length, text.length);
       const event = text.slice(at, end);
       if (!parsesAll && isPlain(event)) {
-        pickText(event, observer);
+        pickText(event);
         at = next;
         continue;
       }
@@ -96,7 +112,23 @@ export function createEventReader(options: EventReaderOptions) {
     }
     passed.push(events.subarray(from));
     return { passed: join(passed), isDone: false, error: undefined };
-  };
+  }
+
+  /** Takes the text of a plain event without parsing the event. */
+  function pickText(event: string): void {
+    const start = event.indexOf(CONTENT);
+    if (start === -1) return;
+    const from = start + CONTENT.length;
+    const end = endOfText(event, from);
+    const text = event.slice(from, end);
+    observer.addText(text.includes('\\') ? unescaped(utf8Of(text)) : utf8Of(text));
+    const before = event.slice(0, from);
+    const after = event.slice(end);
+    // What makes the event a plain one must not have been in its text.
+    if (frame.isWanted && isPlain(before + after)) frame.learn(before, after + END);
+  }
+
+  return { read, takes };
 }
 
 /** What became of the JSON of one event. */
@@ -158,28 +190,21 @@ function hasUsage(event: string): boolean {
   return at !== -1 && !event.startsWith(NULL, at + USAGE.length);
 }
 
-/** Takes the text of a plain event without parsing the event. */
-function pickText(event: string, observer: StreamObserver): void {
-  const start = event.indexOf(CONTENT);
-  if (start === -1) return;
-  const from = start + CONTENT.length - 1;
-  let at = from + 1;
-  let isEscaped = false;
+/** Where the JSON text ends that begins there. */
+function endOfText(event: string, from: number): number {
+  let at = from;
   for (let code = event.charCodeAt(at); at < event.length && code !== QUOTE;) {
-    if (code === BACKSLASH) isEscaped = true;
     at += code === BACKSLASH ? 2 : 1;
     code = event.charCodeAt(at);
   }
-  const bytes = event.slice(from, at + 1);
-  const source = BEYOND_ASCII.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes;
-  observer.addText(isEscaped ? unescaped(source) : source.slice(1, -1));
+  return at;
 }
 
-function unescaped(source: string): string {
+function unescaped(text: string): string {
   try {
-    return String(JSON.parse(source));
+    return String(JSON.parse(`"${text}"`));
   } catch {
-    return source.slice(1, -1);
+    return text;
   }
 }
 

@@ -9,6 +9,8 @@ const RETURN = 0x0d;
 export interface EventSplitter {
   /** The whole events that are complete now; empty while one is still on its way. */
   push(chunk: Buffer): Buffer;
+  /** Whether nothing is on its way: the next chunk begins an event. */
+  isEmpty(): boolean;
   /** What was left when the stream ended, as if it had been whole. */
   rest(): Buffer;
 }
@@ -53,6 +55,7 @@ export function createEventSplitter(): EventSplitter {
       keep(chunk.subarray(cut));
       return events;
     },
+    isEmpty: () => waitingBytes === 0 && !heldReturn,
     rest() {
       if (waitingBytes === 0) return NOTHING;
       const rest = Buffer.concat([...waiting, Buffer.from('\n\n')]);

@@ -27,7 +27,7 @@ export {
   type RealtimeObserver,
 } from './realtime/realtime-observer.ts';
 export { createRequestCounter, type RequestCounter } from './request-counter.ts';
-export { streamChat, type StreamedChat } from './stream-chat.ts';
+export { streamChat, type EventTaker, type StreamedChat } from './stream-chat.ts';
 export { createSystemMonitor, type SystemMonitor, type SystemStatus } from './system-monitor.ts';
 export {
   upstreamVideo,

@@ -77,7 +77,7 @@ export async function* produceChat(
     for await (const deltas of rest) yield deltas;
     void route.settle('success');
     const { usage = NO_USAGE, messageId } = await settle(true);
-    call.end(outcomeOf(observer, usage));
+    call.end(() => outcomeOf(observer, usage));
     const { finishReason = null, model = route.model } = observer;
     return { finishReason, usage, model, messageId };
   } catch (failure) {

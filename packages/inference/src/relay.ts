@@ -1,7 +1,7 @@
 import { describeError, type Log } from '@model-gateway/kernel';
-import type { ChatChunk, UpstreamStream } from '@model-gateway/router';
+import type { ChatChunk, UpstreamFailure, UpstreamStream } from '@model-gateway/router';
 import { brokenOff, brokenOffBy, CUT_OFF } from './broken-off.ts';
-import { createEventReader, type ChunkHead } from './event-reader.ts';
+import { createEventReader, type ChunkHead, type EventReader } from './event-reader.ts';
 import { createEventSplitter } from './event-splitter.ts';
 import { errorOf, isUsageOnly } from './chunk-fields.ts';
 import type { StreamObserver } from './stream-observer.ts';
@@ -19,55 +19,117 @@ interface RelayOptions {
 
 /**
  * What the client is to see of an upstream's stream, as server-sent events without the end mark, while the observer learns
- * what it needs. Ends when the answer is complete and throws an UpstreamFailure when it is not.
+ * what it needs.
  */
-export function relay(stream: UpstreamStream, options: RelayOptions): AsyncGenerator<Buffer> {
+export interface Relay {
+  /** The next events; undefined when the answer is complete. Rejects with an UpstreamFailure when it is not. */
+  next(): Promise<Buffer | undefined>;
+  /** Leaves what has not been asked for. */
+  leave(): void;
+}
+
+/** Passes one stream on. */
+export function relay(stream: UpstreamStream, options: RelayOptions): Relay {
   return stream.form === 'events'
-    ? relayEvents(stream.bytes, options)
-    : relayChunks(stream.chunks, options);
+    ? new EventRelay(stream.bytes, options)
+    : new ChunkRelay(stream.chunks, options);
 }
 
-async function* relayEvents(
-  bytes: AsyncIterable<Uint8Array>,
-  { observer, passesUsage, head, parsesAll, log }: RelayOptions,
-): AsyncGenerator<Buffer> {
-  const splitter = createEventSplitter();
-  const read = createEventReader({
-    observer,
-    passesUsage,
-    head,
-    parsesAll,
-    onGarbage: () => log.warn({}, 'an upstream sent an event that is no JSON; it was left out'),
-  });
-  for await (const chunk of bytes) {
-    const { passed, isDone, error } = read(pushed(splitter, chunk));
-    if (passed.length > 0) yield passed;
-    if (error !== undefined) throw brokenOffBy(error);
-    if (isDone) return;
+/** Classes, because each token comes by: a generator, and one around it, cost as much as reading the token does. */
+class EventRelay implements Relay {
+  readonly #bytes: AsyncIterator<Uint8Array>;
+  readonly #observer: StreamObserver;
+  readonly #splitter = createEventSplitter();
+  readonly #reader: EventReader;
+  #isOver = false;
+  /** What is told after what came before it. */
+  #failure: UpstreamFailure | undefined;
+
+  constructor(bytes: AsyncIterable<Uint8Array>, options: RelayOptions) {
+    const { observer, passesUsage, head, parsesAll, log } = options;
+    this.#bytes = bytes[Symbol.asyncIterator]();
+    this.#observer = observer;
+    this.#reader = createEventReader({
+      observer,
+      passesUsage,
+      head,
+      parsesAll,
+      onGarbage: () => log.warn({}, 'an upstream sent an event that is no JSON; it was left out'),
+    });
   }
-  const { passed, error } = read(splitter.rest());
-  if (passed.length > 0) yield passed;
-  if (error !== undefined) throw brokenOffBy(error);
-  // Some upstreams leave out the end mark; without a finish either, the answer was cut off and must not look whole.
-  if (!observer.isFinished) throw brokenOff(CUT_OFF);
+
+  async next(): Promise<Buffer | undefined> {
+    while (!this.#isOver) {
+      const next = await this.#bytes.next();
+      const passed = next.done === true ? this.#rest() : this.#pass(bufferOf(next.value));
+      if (passed.length > 0) return passed;
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+    return undefined;
+  }
+
+  leave(): void {
+    this.#isOver = true;
+    void this.#bytes.return?.();
+  }
+
+  #pass(chunk: Buffer): Buffer {
+    if (this.#splitter.isEmpty() && this.#reader.takes(chunk)) return chunk;
+    return this.#read(this.#pushed(chunk));
+  }
+
+  #pushed(chunk: Buffer): Buffer {
+    try {
+      return this.#splitter.push(chunk);
+    } catch (error) {
+      throw brokenOff(describeError(error));
+    }
+  }
+
+  #read(events: Buffer): Buffer {
+    const { passed, isDone, error } = this.#reader.read(events);
+    if (error !== undefined) this.#failure = brokenOffBy(error);
+    if (isDone || error !== undefined) this.leave();
+    return passed;
+  }
+
+  #rest(): Buffer {
+    const passed = this.#read(this.#splitter.rest());
+    // Some upstreams leave out the end mark; without a finish either, the answer was cut off and must not look whole.
+    if (!this.#isOver && !this.#observer.isFinished) this.#failure = brokenOff(CUT_OFF);
+    this.#isOver = true;
+    return passed;
+  }
 }
 
-function pushed(splitter: ReturnType<typeof createEventSplitter>, chunk: Uint8Array): Buffer {
-  try {
-    return splitter.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk));
-  } catch (error) {
-    throw brokenOff(describeError(error));
+class ChunkRelay implements Relay {
+  readonly #chunks: AsyncIterator<ChatChunk>;
+  readonly #options: RelayOptions;
+
+  constructor(chunks: AsyncIterable<ChatChunk>, options: RelayOptions) {
+    this.#chunks = chunks[Symbol.asyncIterator]();
+    this.#options = options;
+  }
+
+  async next(): Promise<Buffer | undefined> {
+    const { observer, passesUsage } = this.#options;
+    for (;;) {
+      const next = await this.#chunks.next();
+      if (next.done === true) return undefined;
+      const chunk = next.value;
+      const error = errorOf(chunk);
+      if (error !== undefined) throw brokenOffBy(error);
+      observer.observe(chunk);
+      if (passesUsage || !isUsageOnly(chunk)) {
+        return Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
+      }
+    }
+  }
+
+  leave(): void {
+    void this.#chunks.return?.();
   }
 }
 
-async function* relayChunks(
-  chunks: AsyncIterable<ChatChunk>,
-  { observer, passesUsage }: RelayOptions,
-): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    const error = errorOf(chunk);
-    if (error !== undefined) throw brokenOffBy(error);
-    observer.observe(chunk);
-    if (passesUsage || !isUsageOnly(chunk)) yield Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
-  }
-}
+const bufferOf = (chunk: Uint8Array): Buffer =>
+  Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);

@@ -5,7 +5,7 @@ import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import type { ChunkHead } from './event-reader.ts';
 import { wantedBy, type ReadyTurn } from './ready-turn.ts';
-import { relay } from './relay.ts';
+import { relay, type Relay } from './relay.ts';
 import { settleStream } from './settle-stream.ts';
 import { createStreamObserver, outcomeOf, type StreamObserver } from './stream-observer.ts';
 import { upstreamBody } from './upstream-body.ts';
@@ -14,9 +14,15 @@ import { upstreamBody } from './upstream-body.ts';
 export interface StreamedChat {
   /** The name of the backend that serves the turn. */
   readonly backend: string;
-  /** Server-sent events up to and with the end mark. The turn is metered before the last of them is yielded. */
-  readonly events: AsyncIterable<Buffer>;
+  /**
+   * Hands over the server-sent events without the end mark, which belongs behind them: when this resolves, the turn has been
+   * metered. Waits where the taker answers with a promise. Call it once, also when the client is gone.
+   */
+  deliver(take: EventTaker): Promise<void>;
 }
+
+/** Takes some events; a promise where it has enough for now. */
+export type EventTaker = (events: Buffer) => Promise<void> | undefined;
 
 interface StreamDependencies extends ChatDependencies {
   readonly clock: Clock;
@@ -24,11 +30,9 @@ interface StreamDependencies extends ChatDependencies {
 
 interface Begun {
   readonly observer: StreamObserver;
-  readonly first: IteratorResult<Buffer>;
-  readonly rest: AsyncGenerator<Buffer>;
+  readonly first: Buffer | undefined;
+  readonly rest: Relay;
 }
-
-const DONE = Buffer.from('data: [DONE]\n\n');
 
 /** Begins a turn: resolves when there is something to show, so that what fails before that can go to another backend. */
 export async function streamChat(
@@ -41,7 +45,7 @@ export async function streamChat(
   const keepsReply = turn.record !== undefined || turn.memory !== 'disabled';
   const parsesAll = keepsReply && full['n'] !== undefined;
   const wanted = wantedBy(turn, requests);
-  const { answer, ...asked } = await attempt(
+  const { answer, route, call } = await attempt(
     dependencies,
     wanted,
     async ({ backend, model }): Promise<Begun> => {
@@ -53,20 +57,32 @@ export async function streamChat(
       return { observer, rest, first: await rest.next() };
     },
   );
-  asked.call.begun();
-  return { backend: asked.route.backend.name, events: deliver(answer, turn, asked, dependencies) };
+  call.begun();
+  const asked = { route, call };
+  return {
+    backend: route.backend.name,
+    deliver: (take) => deliver(answer, { turn, asked, take }, dependencies),
+  };
 }
 
-async function* deliver(
+interface Delivery {
+  readonly turn: ReadyTurn;
+  readonly asked: Asked;
+  readonly take: EventTaker;
+}
+
+async function deliver(
   { observer, first, rest }: Begun,
-  turn: ReadyTurn,
-  { route, call }: Asked,
+  { turn, asked: { route, call }, take }: Delivery,
   dependencies: StreamDependencies,
-): AsyncGenerator<Buffer> {
+): Promise<void> {
   let isComplete = false;
   try {
-    if (first.done !== true) yield first.value;
-    for await (const part of rest) yield part;
+    for (let part = first; part !== undefined; part = await rest.next()) {
+      if (turn.signal.aborted) return;
+      const taking = take(part);
+      if (taking !== undefined) await taking;
+    }
     isComplete = true;
     void route.settle('success');
   } catch (failure) {
@@ -74,17 +90,17 @@ async function* deliver(
     if (turn.signal.aborted) return;
     const { name } = route.backend;
     dependencies.log.warn({ backend: name, error: failure }, 'an answer broke off in mid-stream');
-    yield errorEvent(failure);
+    await take(errorEvent(failure));
   } finally {
-    // Also reached when the client is gone and nobody asks for more: what was streamed is settled all the same, and the
-    // backend is not kept waiting for an outcome. What was said of it before stands.
+    // Also reached when the client is gone: what was streamed is settled all the same, and the backend is not kept waiting for
+    // an outcome. What was said of it before stands.
+    if (!isComplete) rest.leave();
     void route.settle('neutral');
     const outcome = { observer, model: route.model, isComplete };
     const { usage } = await settleStream(turn, dependencies, outcome);
-    if (isComplete) call.end(outcomeOf(observer, usage));
+    if (isComplete) call.end(() => outcomeOf(observer, usage));
     else call.leave();
   }
-  yield DONE;
 }
 
 const headOf = (model: string, clock: Clock): ChunkHead => ({

@@ -82,13 +82,14 @@ test('a span has what is known of the answer, and nothing else', () => {
   const watch = createUpstreamWatch({ metrics: createMetrics(), tracing });
   watch.begin('video', { name: 'up' }, undefined).end();
   const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
-  watch.begin('chat', { name: 'up' }, 'm').end({ usage, model: 'm-1', finishReasons: ['stop'] });
+  watch
+    .begin('chat', { name: 'up' }, 'm')
+    .end(() => ({ usage, model: 'm-1', finishReasons: ['stop'] }));
   expect(begun.map(({ name, kind }) => `${kind}: ${name}`)).toEqual([
     'client: video',
     'client: chat m',
   ]);
   expect(set).toEqual([
-    {},
     {
       'gen_ai.response.model': 'm-1',
       'gen_ai.response.finish_reasons': ['stop'],

@@ -25,7 +25,8 @@ export interface UpstreamCall {
   run<Result>(work: () => Result): Result;
   /** The first piece of a streamed answer is there. */
   begun(): void;
-  end(outcome?: CallOutcome): void;
+  /** What the answer said of itself is asked for only where somebody follows the call. */
+  end(outcome?: () => CallOutcome): void;
   fail(failure: unknown): void;
   /** Nobody waits for the answer any more; the backend is not to blame. */
   leave(): void;
@@ -93,11 +94,11 @@ class WatchedCall implements UpstreamCall {
     this.#counts.firstToken.observe(this.#seconds());
   }
 
-  end(outcome: CallOutcome = {}): void {
+  end(outcome?: () => CallOutcome): void {
     if (!this.#isFirst()) return;
     this.#counts.duration.observe(this.#seconds());
     if (this.#span === undefined) return;
-    describe(this.#span, outcome);
+    if (outcome !== undefined) describe(this.#span, outcome());
     this.#span.end();
   }
 

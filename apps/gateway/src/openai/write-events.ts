@@ -1,10 +1,13 @@
 import type { ServerResponse } from 'node:http';
+import type { StreamedChat } from '@model-gateway/inference';
 import type { Cancel } from '@model-gateway/kernel';
 
-/** Sends server-sent events as fast as the client reads them, and no faster than they come. */
+const DONE = 'data: [DONE]\n\n';
+
+/** Sends server-sent events as fast as the client reads them and no faster than they come, and the end mark behind them. */
 export async function writeEvents(
   response: ServerResponse,
-  events: AsyncIterable<Uint8Array>,
+  streamed: Pick<StreamedChat, 'deliver'>,
   clientGone: Cancel,
 ): Promise<void> {
   response.writeHead(200, {
@@ -13,11 +16,10 @@ export async function writeEvents(
     'x-accel-buffering': 'no',
   });
   response.socket?.setNoDelay(true);
-  for await (const event of events) {
-    if (clientGone.aborted) break;
-    if (!response.write(event)) await drained(response, clientGone);
-  }
-  response.end();
+  await streamed.deliver((events) =>
+    response.write(events) ? undefined : drained(response, clientGone),
+  );
+  response.end(DONE);
 }
 
 /** Resolves when the client has caught up, or is gone. */

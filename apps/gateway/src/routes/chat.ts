@@ -47,9 +47,9 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
       const turn = assembled instanceof Promise ? await assembled : assembled;
       response.setHeader('x-service-memory', turn.memory);
       if (chat.stream === true) {
-        const { backend, events } = await streamChat(turn, dependencies);
-        nameBackend(response, backend);
-        await writeEvents(response, events, signal);
+        const streamed = await streamChat(turn, dependencies);
+        nameBackend(response, streamed.backend);
+        await writeEvents(response, streamed, signal);
       } else {
         const { backend, text } = await completeChat(turn, dependencies);
         nameBackend(response, backend);

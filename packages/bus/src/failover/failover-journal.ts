@@ -1,10 +1,10 @@
 import type { Clock, Journal, JournalEntry, Log } from '@model-gateway/kernel';
-import { createAppendBatch } from '../append-batch.ts';
 import { requireEntrySize } from '../journal-line.ts';
 import { linkedAbort } from '../linked-abort.ts';
 import type { FileJournal } from '../local/file-journal.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
 import type { RedisJournal } from '../redis/redis-journal.ts';
+import { createTurnBatch } from '../turn-batch.ts';
 import { alternate, untilAborted } from './alternate.ts';
 import type { FallBack } from './fall-back.ts';
 import { createRecentAppends } from './recent-appends.ts';
@@ -26,6 +26,7 @@ interface FailoverJournalOptions {
 }
 
 const MOVE_BATCH_ENTRIES = 500;
+const APPEND_AT_ONCE = 500;
 
 /**
  * An append that Redis did not answer goes to the file as well, and so does what Redis took just before it went away, since it may
@@ -52,15 +53,17 @@ export function createFailoverJournal(options: FailoverJournalOptions): Failover
     await Promise.all(entries.map((entry) => file.append(entry)));
   }
 
-  const appendTogether = createAppendBatch((entries) =>
-    fallBack(
+  async function appendAll(entries: readonly JournalEntry[]): Promise<readonly JournalEntry[]> {
+    await fallBack(
       async () => {
         await redis.appendAll(entries);
         recent.add(entries);
       },
       () => appendToFile(entries),
-    ),
-  );
+    );
+    return entries;
+  }
+  const appendTogether = createTurnBatch(appendAll, APPEND_AT_ONCE);
 
   connection.onChange(() => {
     if (connection.commandsReady() || closing.signal.aborted) return;
@@ -81,7 +84,7 @@ export function createFailoverJournal(options: FailoverJournalOptions): Failover
     },
     async append(entry) {
       requireEntrySize(entry);
-      return appendTogether(entry);
+      await appendTogether(entry);
     },
     async drain(record, { batchSize, signal }) {
       const stop = linkedAbort(signal, closing.signal);

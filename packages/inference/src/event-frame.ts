@@ -1,0 +1,52 @@
+const QUOTE = '"';
+const BACKSLASH = '\\';
+const BEYOND_ASCII = /[^\0-\x7f]/;
+/** An upstream whose events have no frame in common is not asked for it for ever. */
+const LEARNED_MAX = 4;
+
+/**
+ * What the events of a stream have around their text. Most upstreams write the same before and after every token, so that an event
+ * of theirs is known by two comparisons. Texts have a character per byte.
+ */
+export interface EventFrame {
+  /** What stands around the text of an event, the quote behind it and the end of the event included. */
+  learn(before: string, after: string): void;
+  /** Whether another one may be learned. */
+  readonly isWanted: boolean;
+  /** The text of all events, where they are whole, have this frame and escape nothing. */
+  textIn(events: string): string | undefined;
+}
+
+export function createEventFrame(): EventFrame {
+  let before = '';
+  let after = '';
+  let learned = 0;
+  return {
+    get isWanted() {
+      return learned < LEARNED_MAX;
+    },
+    learn(nextBefore, nextAfter) {
+      before = nextBefore;
+      after = nextAfter;
+      learned += 1;
+    },
+    textIn(events) {
+      if (learned === 0) return undefined;
+      let text = '';
+      for (let at = 0; at < events.length;) {
+        if (!events.startsWith(before, at)) return undefined;
+        const from = at + before.length;
+        const end = events.indexOf(QUOTE, from);
+        if (end === -1 || !events.startsWith(after, end)) return undefined;
+        text += events.slice(from, end);
+        at = end + after.length;
+      }
+      // An escaped quote would not be the end of the text.
+      return text.includes(BACKSLASH) ? undefined : utf8Of(text);
+    },
+  };
+}
+
+/** The characters of a text that has one per byte. */
+export const utf8Of = (text: string): string =>
+  BEYOND_ASCII.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text;
