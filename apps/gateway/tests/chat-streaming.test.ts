@@ -164,6 +164,24 @@ test('without usage from the upstream the turn is estimated over the whole text'
   expect(event?.prompt_tokens).toBe(2);
 });
 
+test('a client that asks for the usage is told what it is billed, where the upstream says nothing', async () => {
+  upstream.faults.next({ kind: 'no-usage' });
+  const body = { model: 'demo-chat', messages, stream_options: { include_usage: true } };
+  const chunks = [];
+  for await (const chunk of await client.chat.completions.create({ ...body, stream: true })) {
+    chunks.push(chunk);
+  }
+  const last = chunks.at(-1);
+  const [event] = await usage();
+  expect(last).toMatchObject({ object: 'chat.completion.chunk', model: 'demo-chat', choices: [] });
+  expect(last?.usage).toEqual({
+    prompt_tokens: event?.prompt_tokens,
+    completion_tokens: event?.completion_tokens,
+    total_tokens: event?.total_tokens,
+  });
+  expect(last?.usage?.completion_tokens).toBeGreaterThan(0);
+});
+
 test('a stream with neither text nor usage is not recorded', async () => {
   upstream.faults.always({ kind: 'no-tokens' });
   upstream.faults.always({ kind: 'no-usage' });

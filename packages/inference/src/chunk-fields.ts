@@ -51,9 +51,12 @@ export function choicesOf(chunk: unknown): readonly unknown[] {
 export function textOfDelta(delta: unknown): string {
   const calls = toolCallsOf(delta);
   const written = contentOf(delta);
-  if (calls.length === 0) return written;
-  return written + calls.map((call: unknown) => textOfCall(property(call, 'function'))).join('');
+  return calls.length === 0 ? written : written + textOfCalls(calls);
 }
+
+/** What tool calls say: the names of the tools and what they are told. */
+export const textOfCalls = (calls: readonly unknown[]): string =>
+  calls.map((call) => textOfCall(property(call, 'function'))).join('');
 
 function textOfCall(call: unknown): string {
   const name = property(call, 'name');

@@ -1,5 +1,6 @@
 import { estimateTokens } from '@model-gateway/billing';
 import type { ChatRequest, TokenUsage, UpstreamCompletion } from '@model-gateway/contracts';
+import { textOfCalls, toolCallsOf } from './chunk-fields.ts';
 
 /** The usage of a turn whose upstream reported none, from the texts that went in and out. */
 export function estimateUsage(messages: ChatRequest['messages'], answer: string): TokenUsage {
@@ -13,7 +14,9 @@ export function estimateUsage(messages: ChatRequest['messages'], answer: string)
 
 /** Everything that an answer says. */
 export function textOfCompletion({ choices }: UpstreamCompletion): string {
-  return choices.map(({ message }) => textOf(message['content'])).join('');
+  return choices
+    .map(({ message }) => textOf(message['content']) + textOfCalls(toolCallsOf(message)))
+    .join('');
 }
 
 function textOf(content: unknown): string {

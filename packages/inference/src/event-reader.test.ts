@@ -100,7 +100,7 @@ test('other ways to write the same are understood', () => {
   const { observer, read } = reader();
   const rest = '"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"';
   const spaced = `data: {"choices": [{"index": 0, "delta": {"content": "hi"}, "finish_reason": null}], ${rest}}\n\n`;
-  const unspaced = `data:{"choices":[{"delta":{"content":" there"},"finish_reason":null}],${rest}}\n\n`;
+  const unspaced = `data:{"choices":[{"index":0,"delta":{"content":" there"},"finish_reason":null}],${rest}}\n\n`;
   expect(read(spaced, unspaced).passed.toString()).toBe(spaced + unspaced);
   expect(observer.text).toBe('hi there');
 });
@@ -112,11 +112,25 @@ test('what an upstream leaves out of a chunk is added, and a chunk of several li
   const { passed } = read(text('x'), bare, lines, text('y'));
   expect(passed.toString()).toBe(
     text('x') +
-      `data: ${JSON.stringify({ ...head, id: 'mine', choices: [{ delta: { content: 'a' }, finish_reason: null }] })}\n\n` +
+      `data: ${JSON.stringify({ ...head, id: 'mine', choices: [{ index: 0, finish_reason: null, delta: { content: 'a' } }] })}\n\n` +
       `data: ${JSON.stringify({ choices: [], ...head })}\n\n` +
       text('y'),
   );
   expect(observer.text).toBe('xay');
+});
+
+test('what an upstream leaves out of its choices is added', () => {
+  const { observer, read } = reader();
+  const choices = [{ delta: { content: 'a' } }, { delta: { content: 'b' }, finish_reason: 'stop' }];
+  const added = [
+    { index: 0, finish_reason: null, delta: { content: 'a' } },
+    { index: 1, finish_reason: 'stop', delta: { content: 'b' } },
+  ];
+  expect(read(chunk({ choices })).passed.toString()).toBe(chunk({ choices: added }));
+  expect(observer.isFinished).toBe(true);
+  const unnumbered = [{ delta: { content: 'c' }, finish_reason: null }];
+  const numbered = [{ index: 0, finish_reason: null, delta: { content: 'c' } }];
+  expect(read(chunk({ choices: unnumbered })).passed.toString()).toBe(chunk({ choices: numbered }));
 });
 
 test('arguments of tool calls are text too', () => {

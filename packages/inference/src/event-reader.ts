@@ -1,9 +1,9 @@
-import { errorOf, isUsageOnly } from './chunk-fields.ts';
+import { choicesOf, errorOf, isUsageOnly } from './chunk-fields.ts';
 import { createEventFrame, utf8Of } from './event-frame.ts';
 import type { StreamObserver } from './stream-observer.ts';
 
 const DATA = 'data: {';
-const HEAD = ['"object":"chat.completion.chunk"', '"id":"', '"model":"', '"created":'];
+const HEAD = ['"object":"chat.completion.chunk"', '"id":"', '"model":"', '"created":', '"index":'];
 const CONTENT = '"content":"';
 const USAGE = '"usage":';
 const NULL = 'null';
@@ -172,9 +172,20 @@ const encode = (json: string): Buffer => Buffer.from(`data: ${json}\n\n`);
 /** The chunk with what its upstream left out; undefined where there is nothing to add. */
 function completed(chunk: unknown, head: ChunkHead): object | undefined {
   if (typeof chunk !== 'object' || chunk === null) return undefined;
-  const isWhole = Object.keys(head).every((name) => name in chunk);
-  return isWhole ? undefined : { ...head, ...chunk };
+  const choices = choicesOf(chunk);
+  const isWhole = Object.keys(head).every((name) => name in chunk) && choices.every(isWholeChoice);
+  if (isWhole) return undefined;
+  const completeChoices = choices.length === 0 ? {} : { choices: choices.map(completedChoice) };
+  return { ...head, ...chunk, ...completeChoices };
 }
+
+const isWholeChoice = (choice: unknown): boolean =>
+  typeof choice === 'object' && choice !== null && 'index' in choice && 'finish_reason' in choice;
+
+const completedChoice = (choice: unknown, index: number): unknown =>
+  typeof choice === 'object' && choice !== null
+    ? { index, finish_reason: null, ...choice }
+    : choice;
 
 /** An ordinary piece of an answer: nothing in it but text that need not be understood. */
 function isPlain(event: string): boolean {

@@ -1,4 +1,4 @@
-import type { RestErrorBody } from '@model-gateway/contracts';
+import type { RestErrorBody, TokenUsage } from '@model-gateway/contracts';
 import { describeError, newId, type Clock } from '@model-gateway/kernel';
 import { attempt, settleFailure, type Asked } from './attempts.ts';
 import type { ChatDependencies } from './chat-turn.ts';
@@ -30,6 +30,8 @@ interface StreamDependencies extends ChatDependencies {
 
 interface Begun {
   readonly observer: StreamObserver;
+  /** What a chunk of our own says. */
+  readonly head: ChunkHead;
   readonly first: Buffer | undefined;
   readonly rest: Relay;
 }
@@ -54,29 +56,31 @@ export async function streamChat(
       const observer = createStreamObserver({ keepsReply });
       const head = headOf(model, clock);
       const rest = relay(stream, { observer, passesUsage, head, parsesAll, log });
-      return { observer, rest, first: await rest.next() };
+      return { observer, head, rest, first: await rest.next() };
     },
   );
   call.begun();
   const asked = { route, call };
   return {
     backend: route.backend.name,
-    deliver: (take) => deliver(answer, { turn, asked, take }, dependencies),
+    deliver: (take) => deliver(answer, { turn, asked, passesUsage, take }, dependencies),
   };
 }
 
 interface Delivery {
   readonly turn: ReadyTurn;
   readonly asked: Asked;
+  readonly passesUsage: boolean;
   readonly take: EventTaker;
 }
 
 async function deliver(
-  { observer, first, rest }: Begun,
-  { turn, asked: { route, call }, take }: Delivery,
+  { observer, head, first, rest }: Begun,
+  { turn, asked: { route, call }, passesUsage, take }: Delivery,
   dependencies: StreamDependencies,
 ): Promise<void> {
   let isComplete = false;
+  let estimated: TokenUsage | undefined;
   try {
     for (let part = first; part !== undefined; part = await rest.next()) {
       if (turn.signal.aborted) return;
@@ -98,10 +102,16 @@ async function deliver(
     void route.settle('neutral');
     const outcome = { observer, model: route.model, isComplete };
     const { usage } = await settleStream(turn, dependencies, outcome);
+    estimated = observer.usage === undefined ? usage : undefined;
     if (isComplete) call.end(() => outcomeOf(observer, usage));
     else call.leave();
   }
+  // A client that asked for the usage is told what it is billed, where the upstream did not say.
+  if (isComplete && passesUsage && estimated !== undefined) await take(usageEvent(head, estimated));
 }
+
+const usageEvent = (head: ChunkHead, usage: TokenUsage): Buffer =>
+  Buffer.from(`data: ${JSON.stringify({ ...head, choices: [], usage })}\n\n`);
 
 const headOf = (model: string, clock: Clock): ChunkHead => ({
   id: `chatcmpl-${newId()}`,
