@@ -80,11 +80,14 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
       redeployed,
     });
     if (placed === undefined) return onLost();
-    const urls = new Set(models.map(({ url }) => url));
+    const answering = new Set(
+      [...places.values()].flatMap(({ located }) => (located.isSilent ? [] : [located.url])),
+    );
     // What another node takes over from this one was not probed here.
-    const isOwn = ({ config }: PlacedBackend): boolean => config !== null && urls.has(config.url);
-    await announcer.announce(placed.filter(isOwn), { isProbed: true });
-    await announcer.announce(placed.filter((backend) => !isOwn(backend)));
+    const isProbed = ({ config }: PlacedBackend): boolean =>
+      config !== null && answering.has(config.url);
+    await announcer.announce(placed.filter(isProbed), { isProbed: true });
+    await announcer.announce(placed.filter((backend) => !isProbed(backend)));
   }
 
   function writeLater(): void {

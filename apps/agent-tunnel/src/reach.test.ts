@@ -58,12 +58,13 @@ test('somebody else who answers at the address of the node is not taken for it',
   });
 });
 
-test('a node that cannot tunnel is believed as long as anybody answers', async () => {
+test('a node that cannot tunnel is believed, whether or not anybody answers', async () => {
   const unlisted = await serve({ models: ['m'], basePath: '/elsewhere' });
   const reach = reachFrom('http://127.0.0.1:1', false);
-  expect(await reach.locate('m', unlisted.port)).toMatchObject({ isTunnelled: false });
+  const direct = { url: `http://127.0.0.1:${unlisted.port}`, isTunnelled: false };
+  expect(await reach.locate('m', unlisted.port)).toEqual(direct);
   await unlisted.close();
-  expect(await reach.locate('m', unlisted.port)).toBeUndefined();
+  expect(await reach.locate('m', unlisted.port)).toEqual({ ...direct, isSilent: true });
 });
 
 test('a model that answers on neither way is nowhere', async () => {

@@ -5,7 +5,7 @@ import { tunnelledUrl } from '@model-gateway/router';
 
 /** Finds out how gateways can reach the models of a node. */
 export interface Reach {
-  /** Undefined when the model answers nowhere. */
+  /** Undefined when the model answers nowhere. Of a node without a tunnel its own address is taken, whether or not it answers by now. */
   locate(modelId: string, port: number): Promise<Located | undefined>;
   /** Whether a model still answers where it was found. */
   isThere(modelId: string, located: Located): Promise<boolean>;
@@ -14,6 +14,8 @@ export interface Reach {
 export interface Located {
   readonly url: string;
   readonly isTunnelled: boolean;
+  /** Nobody answers there yet. */
+  readonly isSilent?: true;
 }
 
 export interface ReachOptions {
@@ -73,9 +75,10 @@ export function createReach(options: ReachOptions): Reach {
       const listed = await modelsAt(direct, []);
       // Behind an address translator somebody else may answer there. Only who knows the model is who we mean.
       if (listed.includes(modelId) || listed.includes(`${modelId}:latest`)) return direct;
+      if (!canTunnel)
+        return (await answers(direct, modelId)) ? direct : { ...direct, isSilent: true };
       const through = { url: tunnelledUrl(origin, agentId, modelId), isTunnelled: true };
-      const found = canTunnel ? through : direct;
-      return (await answers(found, modelId)) ? found : undefined;
+      return (await answers(through, modelId)) ? through : undefined;
     },
     isThere: (modelId, located) => answers(located, modelId),
   };

@@ -144,6 +144,27 @@ test('progress is passed on, and the end comes once, when the model can be chatt
   stream.close();
 });
 
+test('a node says itself when a model is ready: one that does not answer yet is registered, and unhealthy until it does', async () => {
+  const { agent, agent_id } = await connect('node');
+  const { stream } = await deploy({ model_id: 'm', agent_id });
+  (await agent.nextCall('Agent.Deploy')).answer({ result: { port: 1 } });
+  expect((await stream.end()).at(-1)).toMatchObject({ status: 'ready', progress: 100 });
+  expect(await backendUrls()).toEqual(['agent-m http://127.0.0.1:1']);
+  stream.close();
+});
+
+test('a node with a tunnel whose model answers neither at the node nor through the tunnel has failed', async () => {
+  const { agent, agent_id } = await connect('node', { tunnel: 1 });
+  const { stream } = await deploy({ model_id: 'm', agent_id });
+  (await agent.nextCall('Agent.Deploy')).answer({ result: { port: 1 } });
+  expect((await stream.end()).at(-1)).toMatchObject({
+    status: 'failed',
+    message: 'the model is ready, but it answers neither at the agent nor through the tunnel',
+  });
+  expect(await backendUrls()).toEqual([]);
+  stream.close();
+});
+
 test('deploying the same model twice asks the node once, and both streams are told', async () => {
   const { agent, agent_id } = await connect('node');
   const streams = await Promise.all([
@@ -173,11 +194,6 @@ test.each<[string, (agent: SimulatedAgent, agentId: string) => Promise<unknown>,
     'the node answers without a port',
     async (agent) => (await agent.nextCall('Agent.Deploy')).answer({ result: { ok: true } }),
     'the agent answered without a port',
-  ],
-  [
-    'the model answers nowhere',
-    async (agent) => (await agent.nextCall('Agent.Deploy')).answer({ result: { port: 1 } }),
-    'the model is ready, but it answers neither at the agent nor through the tunnel',
   ],
   [
     'the node says that it failed',

@@ -30,6 +30,8 @@ interface HelloOptions {
   readonly models?: readonly { model_id: string; status: string; port: number | null }[];
   readonly gpus?: readonly unknown[];
   readonly host?: string;
+  /** The version of the tunnel that it passes requests through. */
+  readonly tunnel?: number;
 }
 
 /** Opens the WebSocket and says nothing. */
@@ -86,10 +88,10 @@ export async function openAgent(
 export async function connectAgent(
   tunnelUrl: string,
   token: string,
-  { models = [], gpus = [], host }: HelloOptions = {},
+  { models = [], gpus = [], host, tunnel }: HelloOptions = {},
 ): Promise<SimulatedAgent> {
   const agent = await openAgent(tunnelUrl, token);
-  const params = { version: '9.9.9', gpus, models, ...(host === undefined ? {} : { host }) };
+  const params = { version: '9.9.9', gpus, models, host, tunnel };
   agent.send({ jsonrpc: '2.0', id: 'hello', method: 'Agent.Hello', params });
   await waitUntil(() => agent.frames.some(({ id }) => id === 'hello'), { what: 'the welcome' });
   return agent;

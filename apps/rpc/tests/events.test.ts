@@ -63,6 +63,12 @@ test.each(['', ' ', 'a b', 'x'.repeat(129), 'ü', 'a/b'])(
   },
 );
 
+test('a session that is named twice is refused', async () => {
+  const response = await fetch(`${events('a')}&session=b`);
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ error: { code: 'bad_session' } });
+});
+
 test('a header that names no session is refused', async () => {
   const response = await fetch(`${rpc.url}/api/rpc`, {
     method: 'POST',

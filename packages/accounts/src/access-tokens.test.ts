@@ -5,6 +5,7 @@ import { createAccessTokens } from './access-tokens.ts';
 const SECRET = 'a secret that is at least thirty-two bytes long';
 const NOW = Date.UTC(2026, 0, 1);
 const nowSecs = NOW / 1000;
+const USER = 'b8f3c1de-0000-4000-8000-0000000000a1';
 
 function tokens() {
   const clock = manualClock(NOW);
@@ -13,14 +14,14 @@ function tokens() {
 
 test('a token speaks for its user until it expires', () => {
   const { clock, tokens: access } = tokens();
-  const token = access.sign('user-1');
+  const token = access.sign(USER);
   clock.advance(899_000);
-  expect(access.verify(token)).toBe('user-1');
+  expect(access.verify(token)).toBe(USER);
   clock.advance(1_000);
   expect(access.verify(token)).toBeUndefined();
 });
 
-const claims = { sub: 'user-1', iat: nowSecs, exp: nowSecs + 900, typ: 'access' };
+const claims = { sub: USER, iat: nowSecs, exp: nowSecs + 900, typ: 'access' };
 
 test.each([
   {
@@ -30,7 +31,9 @@ test.each([
   { why: 'signed with another algorithm', token: jwt.sign(claims, SECRET, { algorithm: 'HS512' }) },
   { why: 'not signed at all', token: jwt.sign(claims, '', { algorithm: 'none' }) },
   { why: 'of another type', token: jwt.sign({ ...claims, typ: 'refresh' }, SECRET) },
-  { why: 'without an expiry', token: jwt.sign({ sub: 'user-1', typ: 'access' }, SECRET) },
+  { why: 'without an expiry', token: jwt.sign({ sub: USER, typ: 'access' }, SECRET) },
+  { why: 'of nobody who can be a user', token: jwt.sign({ ...claims, sub: 'abc' }, SECRET) },
+  { why: 'of nobody', token: jwt.sign({ ...claims, sub: undefined }, SECRET) },
   { why: 'tampered with', token: `${jwt.sign(claims, SECRET).slice(0, -3)}abc` },
   { why: 'not a token', token: 'hello' },
 ])('a token $why is refused', ({ token }) => {
@@ -38,5 +41,5 @@ test.each([
 });
 
 test('a proper token made elsewhere with our secret is accepted, so that the refusals above mean something', () => {
-  expect(tokens().tokens.verify(jwt.sign(claims, SECRET))).toBe('user-1');
+  expect(tokens().tokens.verify(jwt.sign(claims, SECRET))).toBe(USER);
 });

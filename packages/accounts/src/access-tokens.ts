@@ -17,6 +17,7 @@ interface AccessTokenOptions {
 }
 
 const ALGORITHM = 'HS256';
+const USER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function createAccessTokens({
   secret,
@@ -40,11 +41,14 @@ export function createAccessTokens({
           clockTimestamp: nowSecs(),
         });
         if (typeof claims === 'string' || claims['typ'] !== 'access') return undefined;
-        // A token without an expiry was not made here.
-        return claims.exp === undefined ? undefined : claims.sub;
+        // A token without an expiry, or of somebody who can be no user, was not made here.
+        return claims.exp === undefined || !isUserId(claims.sub) ? undefined : claims.sub;
       } catch {
         return undefined;
       }
     },
   };
 }
+
+const isUserId = (subject: string | undefined): boolean =>
+  subject !== undefined && USER_ID.test(subject);

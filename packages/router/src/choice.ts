@@ -31,6 +31,10 @@ export function findServing(slots: readonly Slot[], wanted: Wanted): readonly Ca
   if (capability === undefined) return serving;
   const able = serving.filter(({ slot, model }) => slot.can(capability, model));
   if (able.length > 0) return able;
+  // What one that is away can do may not be known, or no longer.
+  if (serving.every(({ slot }) => slot.report.state !== 'Healthy')) {
+    throw new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
+  }
   throw new ServiceError('unsupported_operation', unsupported(capability, requested));
 }
 

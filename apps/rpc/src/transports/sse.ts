@@ -71,11 +71,11 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
         throw new ServiceError('method_not_allowed', 'use GET');
       }
       const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
-      const sessionId = query.get('session') ?? '';
-      if (!isSessionId(sessionId)) {
+      const [sessionId = '', ...others] = query.getAll('session');
+      if (!isSessionId(sessionId) || others.length > 0) {
         throw new ServiceError(
           'bad_session',
-          'session must be 1 to 128 characters out of A-Z a-z 0-9 . _ : -',
+          'session must be given once, 1 to 128 characters out of A-Z a-z 0-9 . _ : -',
         );
       }
       await refuseStrangers(sessionId, request, query);

@@ -36,6 +36,9 @@ const GROUP = 'recorders';
 const BLOCK_MS = 500;
 const RETRY_MS = 200;
 const BATCH_MAX = 1_000;
+// Settling a batch costs the database about as much as thirty entries. So where they come one after the other, some are
+// gathered first; one that comes alone is recorded at once.
+const GATHER_MS = 50;
 const CONSUMER_STALE_MS = 300_000;
 
 // An entry is taken off the group's list and out of the stream in one step, so that the length is what is unrecorded.
@@ -169,6 +172,7 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
         try {
           const entries = await next(count);
           if (entries.length > 0) await handOver(entries, record, signal);
+          if (entries.length > 1 && entries.length < count) await pause(GATHER_MS, signal);
         } catch (error) {
           // What was handed over but not finished is still this consumer's.
           ownUnfinished = true;
