@@ -90,6 +90,20 @@ export function cpuMs(pid) {
   }
 }
 
+/** A process and its children. */
+export function familyOf(pid) {
+  const children = readdirSync('/proc').filter((name) => {
+    try {
+      const status = readFileSync(`/proc/${name}/status`, 'utf8');
+      return new RegExp(`^PPid:\\s*${pid}$`, 'm').test(status);
+    } catch {
+      // No process, or one that has just ended.
+      return false;
+    }
+  });
+  return [pid, ...children.map(Number)];
+}
+
 /** The memory that a process holds now, in megabytes. */
 export function rssMb(pid) {
   try {

@@ -34,6 +34,7 @@ export async function inRounds({ run, names, work, body, rounds, warmUp, measure
     const able = contestants.filter(({ refusal }) => refusal === undefined);
     const samples = new Map(contestants.map(({ name }) => [name, []]));
     for (const contestant of able) await warmUp(contestant);
+    await run.service.recorded();
     for (let round = 1; round <= rounds; round += 1) {
       run.progress(`${work}: round ${round} of ${rounds}`);
       for (const contestant of able) {
@@ -44,6 +45,8 @@ export async function inRounds({ run, names, work, body, rounds, warmUp, measure
           ...sample,
           cpuMs: cpuBefore === undefined ? undefined : cpuAfter - cpuBefore,
         });
+        // Nobody else pays for what is still to be written down.
+        await run.service.recorded();
       }
     }
     return contestants.map(({ name, label, refusal }) => ({

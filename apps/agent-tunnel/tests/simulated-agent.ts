@@ -46,7 +46,10 @@ export async function openAgent(
     : new WebSocket(url, { headers: { authorization: `Bearer ${token}` } });
   const frames: Frame[] = [];
   const answered = new Set<Frame>();
-  socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString()) as Frame));
+  socket.on('message', (data: Buffer, isBinary) => {
+    // What comes through the tunnel is bytes, and goes unanswered here.
+    if (!isBinary) frames.push(JSON.parse(data.toString()) as Frame);
+  });
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
     socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
   });
