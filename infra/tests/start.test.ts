@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +22,9 @@ const AT_ONCE = 10;
 
 const manifests = buildKustomization(join(infraFolder, 'k8s', 'base'));
 const made = readEnvironmentFile(makeEnvironmentFile());
+const builtHash = /BUILD_HASH = '(\w+)'/.exec(
+  readFileSync(join(infraFolder, '../packages/http/dist/build-hash.js'), 'utf8'),
+)?.[1];
 let deployed: DeployedApps;
 let stores: Stores;
 let volumes = '';
@@ -93,6 +97,26 @@ test(`${AT_ONCE} apps that start at once on an empty database migrate it once`, 
     expect(new Set(names).size).toBe(names.length);
     const migrators = started.filter((one) => one.output().includes('the database was migrated'));
     expect(migrators).toHaveLength(1);
+  } finally {
+    await Promise.all(started.map((one) => one.kill()));
+  }
+}, 180_000);
+
+test('the apps start without what they can do without, and tell the commit that was built', async () => {
+  expect(builtHash).toMatch(/^(?:[0-9a-f]{40}|dev)$/);
+  const started = await Promise.all(
+    SERVERS.map((app) => {
+      const left = Object.keys(made).filter((name) => !requiredVariables(app).includes(name));
+      const none = [...left, 'SERVICE_BUILD_HASH'].map((name) => [name, undefined] as const);
+      const changes = { SERVICE_MIGRATE: '1', ...Object.fromEntries(none) };
+      return startPod({ ...optionsOf(app), changes });
+    }),
+  );
+  try {
+    for (const { url } of started) {
+      const health = await fetch(`${url}/healthz`);
+      expect(await health.json()).toMatchObject({ status: 'ok', build_hash: builtHash });
+    }
   } finally {
     await Promise.all(started.map((one) => one.kill()));
   }

@@ -33,6 +33,7 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
   const { database, bus, clock, log, metrics, stopping } = context;
   const { channels, entries, circuits, requests } = bus;
   const { agents, agentConnections: connections } = database;
+  const { canTunnel = true } = config;
   const timeoutMs = config.agentTimeoutSecs * SECOND_MS;
   const streams = createProgressStreams({ channels, log });
   const refused = metrics
@@ -60,6 +61,7 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
     log,
     heartbeatMs: config.agentHeartbeatSecs * SECOND_MS,
     timeoutMs,
+    canTunnel,
     tunnelKey: context.agentTunnelKey,
     onRefused: () => refused.inc(),
   });
@@ -105,7 +107,14 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
   return {
     name: 'agent-tunnel',
     routes: [AGENT_PATH, `${AGENT_TUNNEL_PATH}/{agent}`],
-    start: () => streams.start(),
+    async start() {
+      if (!canTunnel)
+        log.warn(
+          {},
+          'SERVICE_ENCRYPTION_KEY is not set: nodes that gateways cannot reach by themselves serve nobody',
+        );
+      await streams.start();
+    },
     async stop() {
       door.close();
       await registry.stop();

@@ -1,5 +1,5 @@
 import { busSettings } from '@model-gateway/bus';
-import { databaseSettings } from '@model-gateway/db';
+import { databaseSettings, encryptionKeySetting } from '@model-gateway/db';
 import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway/http';
 import {
   loadConfig,
@@ -29,6 +29,13 @@ export const processSettings = {
   ...serverSettings(PORT_DEFAULT),
   ...tracingSettings,
   ...databaseSettings,
+  // Not for the keys of upstreams, of which it knows none: gateways show it a key that is derived from this one.
+  encryptionKey: {
+    ...encryptionKeySetting,
+    requiredInProduction: false,
+    defaultText:
+      'generated into the data directory, but none in production, where nothing is passed on to nodes then',
+  },
   ...busSettings,
   trustProxy: surfaceSettings.trustProxy,
   ...agentTunnelSettings,
@@ -38,10 +45,18 @@ export const processSettings = {
 export type AgentTunnelConfig = Pick<
   ConfigOf<typeof processSettings>,
   keyof typeof agentTunnelSettings | 'buildHash' | 'drainDelaySecs' | 'trustProxy'
->;
+> & {
+  /** False where no gateway can know the key of this process: nodes are then reached directly or not at all. */
+  readonly canTunnel?: boolean;
+};
 
 /** Reads the configuration of an agent-tunnel process. */
 export function readAgentTunnelConfig(environment: Environment = process.env) {
   const config = loadConfig(processSettings, environment);
-  return { ...config, dataDir: absoluteDataDir(config.dataDir, environment['INIT_CWD']) };
+  return {
+    ...config,
+    dataDir: absoluteDataDir(config.dataDir, environment['INIT_CWD']),
+    // In production gateways have a key that was given to them, and never the one in this data directory.
+    canTunnel: config.encryptionKey !== undefined || environment['NODE_ENV'] !== 'production',
+  };
 }

@@ -53,7 +53,7 @@ export function createConnectedNode(
     reach: createReach({
       agentId: held.agentId,
       host,
-      canTunnel: hello.tunnel === HTTP_TUNNEL_VERSION,
+      canTunnel: dependencies.canTunnel && hello.tunnel === HTTP_TUNNEL_VERSION,
       origin,
       tunnelKey: dependencies.tunnelKey,
       clock,

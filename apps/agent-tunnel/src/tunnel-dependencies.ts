@@ -21,6 +21,8 @@ export interface TunnelDependencies {
   readonly log: Log;
   readonly heartbeatMs: number;
   readonly timeoutMs: number;
+  /** Whether requests of gateways can be passed on to nodes at all. */
+  readonly canTunnel: boolean;
   /** What gateways show when they send requests through the tunnel. */
   readonly tunnelKey: string;
   /** A frame was refused. */

@@ -5,7 +5,7 @@ import { createTestContext, rpcCall, waitUntil, type TestContext } from '@model-
 import { createGateway, gatewaySettings } from 'gateway/app';
 import { createGpuAgent, type GpuAgent } from 'gpu-agent/app';
 import { accountSettings, createRpc } from 'rpc/app';
-import { agentTunnelSettings, createAgentTunnel } from '../src/app.ts';
+import { agentTunnelSettings, createAgentTunnel, type AgentTunnelConfig } from '../src/app.ts';
 
 /** The server apps on real stores, an admin, and a key to chat with. */
 export interface Scene {
@@ -57,7 +57,10 @@ export interface ProgressStream {
   close(): void;
 }
 
-export async function startScene(env: Readonly<Record<string, string>> = {}): Promise<Scene> {
+export async function startScene(
+  env: Readonly<Record<string, string>> = {},
+  tunnel: Pick<AgentTunnelConfig, 'canTunnel'> = {},
+): Promise<Scene> {
   const test = await createTestContext();
   const { context } = test;
   await context.database.plans.saveTier('free', {
@@ -75,7 +78,7 @@ export async function startScene(env: Readonly<Record<string, string>> = {}): Pr
     },
     { SERVICE_API_RATE_LIMIT_RPM: '100000', ...env },
   );
-  const tunnelUrl = await test.serve(createAgentTunnel(config, context));
+  const tunnelUrl = await test.serve(createAgentTunnel({ ...config, ...tunnel }, context));
   const rpcUrl = await test.serve(createRpc(config, context));
   const gatewayUrl = await test.serve(createGateway(config, context));
   const { result } = await rpcCall(rpcUrl, 'auth.register', {

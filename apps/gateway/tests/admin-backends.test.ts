@@ -218,6 +218,7 @@ test.each([
   { field: 'models', value: [5] },
   { field: 'capabilities', value: ['magic'] },
   { field: 'type', value: [] },
+  { field: 'workflow', value: 'nodes' },
 ])('$field with $value is refused, and the field is named', async ({ field, value }) => {
   const response = await registerBackend(gateway, { type: 'external', [field]: value });
   expect(response.status).toBe(400);

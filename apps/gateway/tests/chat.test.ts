@@ -130,6 +130,20 @@ test.each([
     code: 'missing_fields',
   },
   {
+    why: 'tools that are no list',
+    body: { ...hello, tools: {} },
+    status: 400,
+    type: 'invalid_request',
+    code: 'missing_fields',
+  },
+  {
+    why: 'images that are no list',
+    body: { ...hello, messages: [{ role: 'user', content: 'Look!', images: 'AA==' }] },
+    status: 400,
+    type: 'invalid_request',
+    code: 'missing_fields',
+  },
+  {
     why: 'a body too large',
     body: { ...hello, x: 'x'.repeat(10_000) },
     status: 413,

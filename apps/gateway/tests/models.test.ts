@@ -57,6 +57,20 @@ test('one model can be asked for by its id, also one with a slash in it', async 
   expect((await fetch(`${gateway.url}/v1/models/nobody`)).status).toBe(401);
 });
 
+test('HEAD is answered like GET, without the body', async () => {
+  const ask = (method: string, key = gateway.key) =>
+    fetch(`${gateway.url}/v1/models`, { method, headers: { authorization: `Bearer ${key}` } });
+  const [head, get] = [await ask('HEAD'), await ask('GET')];
+  expect(head.status).toBe(200);
+  expect(await head.text()).toBe('');
+  for (const name of ['content-type', 'content-length'])
+    expect(head.headers.get(name)).toBe(get.headers.get(name));
+  expect((await ask('HEAD', 'nobody')).status).toBe(401);
+  const wrong = await ask('POST');
+  expect(wrong.status).toBe(405);
+  expect(wrong.headers.get('allow')).toBe('GET, HEAD');
+});
+
 test('without a backend the six quick-start models are listed', async () => {
   expect(await list()).toEqual({
     object: 'list',

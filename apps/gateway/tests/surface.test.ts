@@ -42,11 +42,47 @@ test('a malformed path is the mistake of the caller', async () => {
   expect([400, 401]).toContain(response.status);
 });
 
-test('the API description lists what the gateway serves', async () => {
-  const document = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as {
-    paths: Readonly<Record<string, object>>;
+interface Described {
+  readonly requestBody?: { readonly content: { readonly 'application/json': { schema: unknown } } };
+}
+
+async function describedPaths() {
+  const response = await fetch(`${gateway.url}/openapi.json`);
+  const document = (await response.json()) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
   };
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  return document.paths;
+}
+
+test('the API description tells every field of a request that the gateway reads', async () => {
+  const paths = await describedPaths();
+  const bodyOf = (path: string) =>
+    paths[path]?.['post']?.requestBody?.content['application/json'].schema;
+  const chat =
+    'model messages stream temperature max_tokens conversation_id memory extra tools provider';
+  expect(bodyOf('/v1/chat/completions')).toMatchObject({
+    properties: {
+      ...Object.fromEntries(chat.split(' ').map((field) => [field, expect.anything()])),
+      messages: {
+        items: {
+          properties: {
+            role: expect.anything(),
+            content: expect.anything(),
+            images: expect.anything(),
+            tool_calls: expect.anything(),
+          },
+        },
+      },
+    },
+  });
+  const backend = 'type url api_key name models workflow capabilities';
+  expect(bodyOf('/api/admin/backends')).toMatchObject({
+    properties: Object.fromEntries(backend.split(' ').map((field) => [field, expect.anything()])),
+  });
+});
+
+test('the API description lists what the gateway serves', async () => {
+  const operations = Object.entries(await describedPaths()).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
   expect(operations).toEqual([
@@ -57,6 +93,9 @@ test('the API description lists what the gateway serves', async () => {
     'GET /v1/models',
     'GET /v1/models/{id}',
     'GET /v1/health',
+    'GET /api/health',
+    'GET /healthz',
+    'GET /readyz',
     'GET /api/admin/backends',
     'POST /api/admin/backends',
     'DELETE /api/admin/backends',
@@ -81,6 +120,9 @@ test('browsers on a configured origin may call, others are told nothing', async 
   expect(allowed.status).toBe(204);
   expect(allowed.headers.get('access-control-allow-origin')).toBe('https://app.example.com');
   expect(allowed.headers.get('access-control-allow-headers')).toBe('authorization');
+  // A client decides by these whether to ask again.
+  const exposed = allowed.headers.get('access-control-expose-headers')?.split(', ');
+  expect(exposed).toEqual(expect.arrayContaining(['retry-after', 'x-should-retry']));
   const refused = await preflight('https://evil.example.com');
   expect(refused.headers.get('access-control-allow-origin')).toBeNull();
 });

@@ -70,6 +70,7 @@ export async function openStandalone(
       baseUrl: publicUrlOf(config, port),
       adminToken: admin.shown,
       demo: config.demo,
+      registrationOpen: config.registrationOpen,
       stores: describeStores(config, urls),
     }),
   );

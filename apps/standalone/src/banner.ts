@@ -2,6 +2,8 @@ interface BannerFacts {
   readonly baseUrl: string;
   readonly adminToken: AdminToken;
   readonly demo: boolean;
+  /** Whether anybody can make an account. */
+  readonly registrationOpen: boolean;
   readonly stores: string;
 }
 
@@ -13,7 +15,8 @@ export type AdminToken =
   | { readonly kind: 'created'; readonly file: string; readonly value: string };
 
 /** What a person reads when the service is up. */
-export function banner({ baseUrl, adminToken, demo, stores }: BannerFacts): string {
+export function banner(facts: BannerFacts): string {
+  const { baseUrl, adminToken, demo, registrationOpen, stores } = facts;
   return [
     '',
     'Model Gateway is up.',
@@ -24,7 +27,7 @@ export function banner({ baseUrl, adminToken, demo, stores }: BannerFacts): stri
     ...adminTokenLines(adminToken),
     '',
     ...(demo
-      ? firstChat(baseUrl)
+      ? firstChat(baseUrl, registrationOpen)
       : ['Register a backend to get a first answer: see docs/quick-start.md.']),
     '',
     'Ctrl-C stops everything.',
@@ -41,14 +44,21 @@ function adminTokenLines(token: AdminToken): readonly string[] {
     : [kept, `               ${token.value}  (shown this once)`];
 }
 
-function firstChat(baseUrl: string): readonly string[] {
+function firstChat(baseUrl: string, registrationOpen: boolean): readonly string[] {
   return [
-    'A first chat, ready to paste (registers an account, makes a key, asks the demo model):',
+    registrationOpen
+      ? 'A first chat, ready to paste (registers an account, makes a key, asks the demo model):'
+      : 'Nobody can register (SERVICE_REGISTRATION_OPEN). A first chat, with a key that there is:',
     '',
     `  BASE=${baseUrl}`,
-    `  EMAIL=you-$(date +%s)@example.com; PASSWORD=$(head -c 12 /dev/urandom | base64); echo "$EMAIL signs in with $PASSWORD"`,
-    `  TOKEN=$(curl -s $BASE/api/rpc -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"auth.register","params":{"email":"'"$EMAIL"'","password":"'"$PASSWORD"'"}}' | sed -n 's/.*"access_token":"\\([^"]*\\)".*/\\1/p')`,
-    `  KEY=$(curl -s $BASE/api/rpc -H 'content-type: application/json' -H "authorization: Bearer $TOKEN" -d '{"jsonrpc":"2.0","id":2,"method":"keys.create","params":{"name":"first key"}}' | sed -n 's/.*"key":"\\([^"]*\\)".*/\\1/p')`,
+    ...(registrationOpen ? NEW_KEY : ['  KEY=service-…']),
     `  curl -sN $BASE/v1/chat/completions -H 'content-type: application/json' -H "authorization: Bearer $KEY" -d '{"model":"demo-chat","stream":true,"messages":[{"role":"user","content":"Hello!"}]}'`,
   ];
 }
+
+/** Lines of a shell that register an account and make a key. */
+const NEW_KEY = [
+  `  EMAIL=you-$(date +%s)@example.com; PASSWORD=$(head -c 12 /dev/urandom | base64); echo "$EMAIL signs in with $PASSWORD"`,
+  `  TOKEN=$(curl -s $BASE/api/rpc -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"auth.register","params":{"email":"'"$EMAIL"'","password":"'"$PASSWORD"'"}}' | sed -n 's/.*"access_token":"\\([^"]*\\)".*/\\1/p')`,
+  `  KEY=$(curl -s $BASE/api/rpc -H 'content-type: application/json' -H "authorization: Bearer $TOKEN" -d '{"jsonrpc":"2.0","id":2,"method":"keys.create","params":{"name":"first key"}}' | sed -n 's/.*"key":"\\([^"]*\\)".*/\\1/p')`,
+];

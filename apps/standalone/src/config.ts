@@ -24,9 +24,13 @@ import { videoWorkerSettings } from 'video-worker/app';
 const PORT_DEFAULT = 8080;
 
 /** Secrets that other processes must be given are generated here, also in production. */
+const generated = {
+  requiredInProduction: false,
+  defaultText: 'generated into the data directory',
+};
 const generatedSecrets = {
-  jwtSecret: { ...tokenSettings.jwtSecret, requiredInProduction: false },
-  encryptionKey: { ...encryptionKeySetting, requiredInProduction: false },
+  jwtSecret: { ...tokenSettings.jwtSecret, ...generated },
+  encryptionKey: { ...encryptionKeySetting, ...generated },
 };
 
 /** Everything that this process reads from its environment. */

@@ -33,8 +33,8 @@ export const migrateSetting = setting('SERVICE_MIGRATE', withDefault(flag(), tru
 
 /** The key under which upstream keys are stored. */
 export const encryptionKeySetting = setting('SERVICE_ENCRYPTION_KEY', optional(encryptionKey()), {
-  description: `${ENCRYPTION_KEY_BYTES} bytes in base64: upstream \`api_key\` values are stored encrypted with it.`,
-  defaultText: 'required in production; without it upstream keys cannot be stored',
+  description: `${ENCRYPTION_KEY_BYTES} bytes in base64, the same for every process: upstream \`api_key\` values are stored encrypted with it.`,
+  defaultText: 'required in production, else generated into the data directory',
   secret: true,
   requiredInProduction: true,
 });

@@ -17,7 +17,7 @@ export const tokenSettings = {
     ),
     {
       description: 'Signs access tokens (HS256); at least 32 bytes, the same for every process.',
-      defaultText: 'required in production; otherwise generated into the data directory',
+      defaultText: 'required in production, else generated into the data directory',
       secret: true,
       requiredInProduction: true,
     },

@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 /** Tells browsers on the configured origins that they may call. True when it answered a preflight itself. */
 export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-const EXPOSED_HEADERS = 'x-request-id, x-service-backend, x-service-memory, retry-after';
+const EXPOSED_HEADERS =
+  'x-request-id, x-service-backend, x-service-memory, retry-after, x-should-retry';
 const PREFLIGHT_MAX_AGE_SECS = 600;
 
 export function createCors(origins: readonly string[]): Cors {

@@ -8,6 +8,12 @@ export interface LeanRoute {
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
+/** What is asked with HEAD is answered like GET; Node leaves the body out. */
+const ANSWERED: Readonly<Record<LeanRoute['method'], readonly string[]>> = {
+  GET: ['GET', 'HEAD'],
+  POST: ['POST'],
+};
+
 type OnError = (error: unknown, request: IncomingMessage, response: ServerResponse) => void;
 
 /** Finds the lean route of a path and runs it; false when there is none, and the framework is to answer. */
@@ -16,10 +22,11 @@ export function createLeanRoutes(routes: readonly LeanRoute[], onError: OnError)
   return (path: string, request: IncomingMessage, response: ServerResponse): boolean => {
     const route = byPath.get(path);
     if (route === undefined) return false;
-    if (request.method === route.method) {
+    const answered = ANSWERED[route.method];
+    if (answered.includes(request.method ?? '')) {
       route.handle(request, response).catch((error: unknown) => onError(error, request, response));
     } else {
-      response.setHeader('allow', route.method);
+      response.setHeader('allow', answered.join(', '));
       onError(
         new ServiceError('method_not_allowed', `use ${route.method} ${path}`),
         request,

@@ -10,6 +10,7 @@ import {
   urlWith,
   withDefault,
 } from '@model-gateway/kernel';
+import { BUILD_HASH } from './build-hash.ts';
 import { isTrustProxy } from './client-ip.ts';
 import { isCorsOrigin } from './cors.ts';
 
@@ -30,9 +31,9 @@ export const serverSettings = (defaultPort: number) => ({
     description: 'Folder for the usage journal, generated secrets and the embedded stores.',
     defaultText: '.data',
   }),
-  buildHash: setting('SERVICE_BUILD_HASH', withDefault(text(), 'dev'), {
+  buildHash: setting('SERVICE_BUILD_HASH', withDefault(text(), BUILD_HASH), {
     description: 'Commit shown by the health answer.',
-    defaultText: 'the git commit, else dev',
+    defaultText: 'the git commit that was built, else dev',
   }),
   drainDelaySecs: setting(
     'SERVICE_DRAIN_DELAY_SECS',

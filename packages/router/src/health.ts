@@ -89,7 +89,8 @@ export function createHealth(dependencies: HealthDependencies): Health {
     apply(slot, {
       state,
       reason,
-      models: models.length > 0 ? models : slot.report.models,
+      // One that is not well tells less than it serves: what it told when it was well stays known.
+      models: state === 'Healthy' ? models : [...new Set([...slot.report.models, ...models])],
       capabilities: [...slot.backend.capabilities()],
     });
     // Nobody else has an unlisted one.

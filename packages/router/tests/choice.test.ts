@@ -131,6 +131,22 @@ test('a registered list of models is known before the backend could be asked', a
   await expect(router.choose('static')).rejects.toThrow('all backends unhealthy');
 });
 
+test('what a backend told while it was well stays known while it tells less', async () => {
+  const config = replicas.upstream('a', { probe: serving('static', 'discovered') });
+  const registration = { ...config, models: ['static'] };
+  await router.registry.register(registration);
+  const upstream = replicas.upstreams.get('a');
+  if (upstream !== undefined)
+    upstream.probe = () => Promise.resolve({ state: 'Degraded', models: ['static'] });
+  await router.registry.register(registration);
+  expect(router.list()).toMatchObject([{ state: 'Degraded', models: ['static', 'discovered'] }]);
+  await expect(router.choose('discovered')).rejects.toThrow('all backends unhealthy');
+  if (upstream !== undefined) upstream.probe = serving('static');
+  await router.registry.register(registration);
+  expect(router.list()).toMatchObject([{ state: 'Healthy', models: ['static'] }]);
+  await expect(router.choose('discovered')).rejects.toThrow('No backend available');
+});
+
 test('failures in a row open the circuit until one request has tried it', async () => {
   await register('a');
   await fail('a', 2);

@@ -31,7 +31,7 @@ export function openApiDocument(publicUrl: string | undefined): Record<string, u
 }
 
 function describe(operation: Operation): Record<string, unknown> {
-  const { summary, security, request, response, headers = {}, plainRefusals } = operation;
+  const { summary, security, request, response, draining, headers = {}, plainRefusals } = operation;
   const parameters = [
     ...[...operation.path.matchAll(PATH_PARAMETER)].map(([, name]) => ({
       name,
@@ -65,6 +65,9 @@ function describe(operation: Operation): Record<string, unknown> {
             },
           }
         : {}),
+      ...(draining === undefined
+        ? {}
+        : { 503: { description: 'It stops.', content: jsonContent(draining, 'output') } }),
       default: { description: 'Refused or failed.', content: errorContent() },
     },
   };

@@ -31,6 +31,8 @@ export interface Operation {
   readonly headers?: Readonly<Record<string, string>>;
   readonly request?: z.ZodType;
   readonly response: z.ZodType;
+  /** What is answered instead while the process stops. */
+  readonly draining?: z.ZodType;
   /** Answers with events when it is asked to. */
   readonly streams?: boolean;
   /** Refuses credentials and too many requests in plain text. */
@@ -45,6 +47,8 @@ const health = z.object({
   providers: z.array(z.string()),
   checks: z.record(z.string(), z.enum(['ok', 'away'])),
 });
+
+const draining = z.object({ status: z.literal('draining') });
 
 const referenceHeader = {
   'x-service-ref': 'A reference of at most 64 characters that the usage is attributed to.',
@@ -117,6 +121,31 @@ const inference: readonly Operation[] = [
   },
 ];
 
+const probes: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/api/health',
+    summary: 'The same as /v1/health.',
+    security: [],
+    response: health,
+  },
+  {
+    method: 'get',
+    path: '/healthz',
+    summary: 'The same as /v1/health: whether the process is to be started anew.',
+    security: [],
+    response: health,
+  },
+  {
+    method: 'get',
+    path: '/readyz',
+    summary: 'The same as /v1/health: whether the process is to be given requests.',
+    security: [],
+    response: health,
+    draining,
+  },
+];
+
 const administration: readonly Operation[] = [
   {
     method: 'get',
@@ -175,4 +204,4 @@ const administration: readonly Operation[] = [
 ];
 
 /** Everything that the gateway serves. */
-export const OPERATIONS: readonly Operation[] = [...inference, ...administration];
+export const OPERATIONS: readonly Operation[] = [...inference, ...probes, ...administration];

@@ -5,9 +5,23 @@ import {
 } from '@model-gateway/contracts';
 import { newId, type Clock } from '@model-gateway/kernel';
 import type { ChatChunk, UpstreamAnswer } from '@model-gateway/router';
+import { z } from 'zod';
 import { readJson } from '../read-text.ts';
 import { upstreamFailed, upstreamRefused } from '../upstream-error.ts';
 import { isWholeCompletion } from './whole-completion.ts';
+
+// What is of another type than it should be counts as absent.
+const { shape } = upstreamCompletionSchema;
+const envelopeSchema = z.object({
+  id: shape.id.optional().catch(undefined),
+  created: shape.created.optional().catch(undefined),
+  model: shape.model.optional().catch(undefined),
+});
+const choiceSchema = z.object({
+  index: z.int().optional().catch(undefined),
+  finish_reason: z.string().nullable().catch(null),
+});
+const roleSchema = z.object({ role: z.string().catch('assistant') });
 
 /** A whole answer of the convention, with what some upstreams leave out. An error in place of an answer is a failure. */
 export function readCompletion(
@@ -21,16 +35,23 @@ export function readCompletion(
   if (isWholeCompletion(body)) return { completion: body, text };
   if (typeof body !== 'object' || body === null) throw notACompletion();
   const completion = upstreamCompletionSchema.safeParse({
-    id: `chatcmpl-${newId()}`,
-    object: 'chat.completion',
-    created: Math.floor(clock.now() / 1000),
-    model,
     ...body,
+    ...envelopeOf(body, model, clock),
     ...withCompleteChoices(body),
     ...withReadableUsage(body),
   });
   if (!completion.success) throw notACompletion();
   return { completion: completion.data };
+}
+
+function envelopeOf(body: object, model: string, clock: Clock) {
+  const { id, created, model: reported } = envelopeSchema.parse(body);
+  return {
+    id: id ?? `chatcmpl-${newId()}`,
+    object: 'chat.completion',
+    created: created ?? Math.floor(clock.now() / 1000),
+    model: reported ?? model,
+  };
 }
 
 /** Some upstreams leave out what goes without saying. */
@@ -40,7 +61,13 @@ function withCompleteChoices(body: object): { readonly choices?: unknown } {
     if (typeof choice !== 'object' || choice === null) return choice;
     const message: unknown = 'message' in choice ? choice.message : undefined;
     if (typeof message !== 'object' || message === null) return choice;
-    return { index, finish_reason: null, ...choice, message: { role: 'assistant', ...message } };
+    const read = choiceSchema.parse(choice);
+    return {
+      ...choice,
+      index: read.index ?? index,
+      finish_reason: read.finish_reason,
+      message: { ...message, ...roleSchema.parse(message) },
+    };
   });
   return { choices };
 }

@@ -34,6 +34,8 @@ export const backendRequestSchema = z.object({
   name: oneLine(64).min(1).nullish(),
   models: z.array(z.string().min(1).max(128)).max(1000).nullish(),
   capabilities: z.array(capability).min(1).nullish(),
+  /** From older clients; no backend reads it. */
+  workflow: z.record(z.string(), z.unknown()).nullish().meta({ deprecated: true }),
 });
 
 /** What registering a backend answers. */

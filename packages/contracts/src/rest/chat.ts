@@ -1,5 +1,16 @@
 import { z } from 'zod';
 
+const anyObject = z.record(z.string(), z.unknown());
+
+// Whoever keeps them or passes them on takes them as they are, so their types say no more than that.
+const images: z.ZodType = z.array(
+  z.union(
+    [z.string(), z.looseObject({ data: z.string() }), z.looseObject({ data_base64: z.string() })],
+    { error: 'base64, a data URL, or an object with data_base64 is expected' },
+  ),
+);
+const toolCalls: z.ZodType = z.array(anyObject);
+
 /** A message as clients of the chat-completions convention send it; fields beyond these pass through. */
 export const chatMessageSchema = z
   .looseObject({
@@ -7,6 +18,8 @@ export const chatMessageSchema = z
     content: z
       .union([z.string(), z.array(z.looseObject({ type: z.string() })), z.null()])
       .optional(),
+    images: images.nullish(),
+    tool_calls: toolCalls.nullish(),
   })
   // An assistant that calls tools may say nothing else; everybody else has something to say.
   .refine(({ role, content }) => role === 'assistant' || (content ?? null) !== null, {
@@ -25,6 +38,10 @@ export const chatRequestSchema = z.looseObject({
   max_tokens: z.int().positive().nullish(),
   conversation_id: z.string().nullish(),
   memory: z.boolean().nullish(),
+  extra: z.unknown().optional().meta({
+    description: 'An object of further fields for the upstream; anything else is ignored.',
+  }),
+  tools: z.array(anyObject).nullish(),
   provider: z.string().nullish(),
 });
 

@@ -1,0 +1,13 @@
+import { readAgentTunnelConfig } from './config.ts';
+
+const stores = { DATABASE_URL: 'postgres://unused', REDIS_URL: 'redis://unused' };
+const key = { SERVICE_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64') };
+const production = { NODE_ENV: 'production' };
+
+test.each([
+  { why: 'a key that was given to it', environment: { ...production, ...key }, canTunnel: true },
+  { why: 'no key in production', environment: production, canTunnel: false },
+  { why: 'the key of its data directory', environment: {}, canTunnel: true },
+])('with $why it passes requests on to nodes: $canTunnel', ({ environment, canTunnel }) => {
+  expect(readAgentTunnelConfig({ ...stores, ...environment }).canTunnel).toBe(canTunnel);
+});

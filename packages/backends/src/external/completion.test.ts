@@ -1,0 +1,67 @@
+import { manualClock } from '@model-gateway/kernel';
+import { readCompletion } from './completion.ts';
+
+const NOW_SECS = 1_700_000_000;
+const clock = manualClock(NOW_SECS * 1000);
+const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+const whole = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 5,
+  model: 'm-2024',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+  usage,
+};
+
+const read = (body: unknown) => readCompletion(200, JSON.stringify(body), 'm', clock);
+
+test('an answer with everything in it is passed on as it was written', () => {
+  expect(read(whole)).toEqual({ completion: whole, text: JSON.stringify(whole) });
+});
+
+test.each([
+  {
+    what: 'absent',
+    fields: { id: undefined, object: undefined, created: undefined, model: undefined },
+  },
+  { what: 'null', fields: { id: null, object: null, created: null, model: null } },
+  { what: 'of another type', fields: { id: 7, object: 'text', created: 'now', model: ['m'] } },
+])('what is $what around a good answer is filled in', ({ fields }) => {
+  expect(read({ ...whole, ...fields, system_fingerprint: 'x' })).toEqual({
+    completion: {
+      ...whole,
+      id: expect.stringMatching(/^chatcmpl-[0-9a-f-]{36}$/) as unknown,
+      created: NOW_SECS,
+      model: 'm',
+      system_fingerprint: 'x',
+    },
+  });
+});
+
+test('what can be read beside it stays', () => {
+  expect(read({ ...whole, id: null }).completion).toMatchObject({ created: 5, model: 'm-2024' });
+});
+
+test('a choice is completed by what goes without saying', () => {
+  const choices = [
+    { message: { content: 'Hi' } },
+    { index: null, message: { role: null, content: 'Ho' }, finish_reason: 3, logprobs: null },
+  ];
+  expect(read({ ...whole, choices }).completion.choices).toEqual([
+    { index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: null },
+    {
+      index: 1,
+      message: { role: 'assistant', content: 'Ho' },
+      finish_reason: null,
+      logprobs: null,
+    },
+  ]);
+});
+
+test.each([
+  { why: 'no choices', body: { ...whole, choices: undefined } },
+  { why: 'choices without a message', body: { ...whole, choices: [{ index: 0 }] } },
+  { why: 'something else altogether', body: 'Hi' },
+])('an answer with $why is a failure of the upstream', ({ body }) => {
+  expect(() => read(body)).toThrow('not a chat completion');
+});

@@ -1,0 +1,61 @@
+import { chatRequestSchema } from './chat.ts';
+
+const user = { role: 'user', content: 'Hi' };
+const hello = { model: 'm', messages: [user] };
+const call = { id: '1', type: 'function', function: { name: 'look', arguments: '{}' } };
+const called = { role: 'assistant', content: null, tool_calls: [call], refusal: null };
+
+test.each([
+  {
+    what: 'tools of any type',
+    body: { ...hello, tools: [{ type: 'custom', custom: { a: [1] } }] },
+  },
+  { what: 'no tools', body: { ...hello, tools: null } },
+  { what: 'an extra that is no object', body: { ...hello, extra: 'fast' } },
+  {
+    what: 'images as texts',
+    body: { ...hello, messages: [{ ...user, images: ['AA==', 'data:,'] }] },
+  },
+  {
+    what: 'images as objects',
+    body: {
+      ...hello,
+      messages: [
+        {
+          ...user,
+          images: [
+            { data: 'AA==', media_type: 'image/png' },
+            { data: null, data_base64: 'AA==', mime_type: 'image/png' },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    what: 'no images and no calls',
+    body: { ...hello, messages: [{ ...user, images: null, tool_calls: null }] },
+  },
+  { what: 'tool calls', body: { ...hello, messages: [user, called, { ...user, role: 'tool' }] } },
+  {
+    what: 'fields that nobody here knows',
+    body: { ...hello, messages: [{ ...user, name: 'Ada' }], tool_choice: 'auto', seed: 7 },
+  },
+])('$what pass as they are', ({ body }) => {
+  expect(chatRequestSchema.parse(body)).toEqual(body);
+});
+
+test.each([
+  { path: 'tools', body: { ...hello, tools: { type: 'function' } } },
+  { path: 'tools', body: { ...hello, tools: 'all' } },
+  { path: 'tools.0', body: { ...hello, tools: ['look'] } },
+  { path: 'messages.0.images', body: { ...hello, messages: [{ ...user, images: 'AA==' }] } },
+  { path: 'messages.0.images.1', body: { ...hello, messages: [{ ...user, images: ['AA==', 7] }] } },
+  { path: 'messages.0.images.0', body: { ...hello, messages: [{ ...user, images: [{}] }] } },
+  {
+    path: 'messages.0.tool_calls',
+    body: { ...hello, messages: [{ ...called, tool_calls: call }] },
+  },
+])('$path is refused where it is of another type', ({ path, body }) => {
+  const issues = chatRequestSchema.safeParse(body).error?.issues ?? [];
+  expect(issues.map((issue) => issue.path.join('.'))).toEqual([path]);
+});

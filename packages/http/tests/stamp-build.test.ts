@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const script = fileURLToPath(new URL('../scripts/stamp-build.mjs', import.meta.url));
+const COMPILED = "/** What for. */\nexport const BUILD_HASH = 'dev';\n";
+const AUTHOR = { name: 'Ada', email: 'ada@example.com' };
+
+let folder = '';
+let file = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'model-gateway-stamp-'));
+  file = join(folder, 'build-hash.js');
+  await writeFile(file, COMPILED);
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+// Nothing of the repository that the tests themselves may be run by.
+const env = { PATH: process.env['PATH'], GIT_CEILING_DIRECTORIES: tmpdir() };
+
+async function commit(): Promise<string> {
+  const git = (...args: readonly string[]) =>
+    run('git', ['-c', `user.name=${AUTHOR.name}`, '-c', `user.email=${AUTHOR.email}`, ...args], {
+      cwd: folder,
+      env,
+    });
+  await git('init', '--quiet');
+  await git('commit', '--quiet', '--allow-empty', '--message', 'x');
+  return (await git('rev-parse', 'HEAD')).stdout.trim();
+}
+
+async function stamped(environment: NodeJS.ProcessEnv = env): Promise<string> {
+  await run(process.execPath, [script, file], { env: environment });
+  return readFile(file, 'utf8');
+}
+
+test('the commit is written into the compiled code, each time anew', async () => {
+  for (const _time of ['first', 'second']) {
+    const hash = await commit();
+    expect(await stamped()).toBe(COMPILED.replace('dev', hash));
+  }
+  expect(await readdir(folder)).toEqual(['.git', 'build-hash.js']);
+});
+
+test('without a repository it is dev, whatever was built before', async () => {
+  expect(await stamped()).toBe(COMPILED);
+  await writeFile(file, COMPILED.replace('dev', 'abc123'));
+  expect(await stamped()).toBe(COMPILED);
+});
+
+test('without git it is dev', async () => {
+  await commit();
+  expect(await stamped({ PATH: folder })).toBe(COMPILED);
+});
