@@ -48,6 +48,7 @@ interface ChatStreamsDependencies extends ChatDependencies {
 interface Running {
   readonly userId: string;
   readonly canceller: Canceller;
+  readonly output: StreamOutput;
   readonly ended: Promise<void>;
 }
 
@@ -101,6 +102,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
   }
 
   function drain(): void {
+    for (const { output } of running.values()) output.hurry();
     deadline ??= setTimeout(() => {
       for (const { canceller } of running.values()) canceller.abort(new Error(STOPPED.message));
     }, drainMs);
@@ -116,11 +118,12 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
       await sessions.own(streamId, userId);
       const route = await acceptChat(turn, dependencies);
       const output = createStreamOutput(sessions, streamId);
+      if (deadline !== undefined) output.hurry();
       const notifications = createChatNotifications(streamId);
       const ended = generate(turn, route, output, notifications).finally(() =>
         running.delete(streamId),
       );
-      running.set(streamId, { userId, canceller, ended });
+      running.set(streamId, { userId, canceller, output, ended });
       return { streamId, memory: turn.memory };
     },
     isRunning: (streamId) => running.has(streamId),

@@ -1,6 +1,6 @@
 import { createStreamOutput } from './stream-output.ts';
 
-function setup(heldMs?: number) {
+function setup(lateListenerMs?: number) {
   const said: string[] = [];
   let listen = (): void => undefined;
   const output = createStreamOutput(
@@ -12,7 +12,7 @@ function setup(heldMs?: number) {
       },
     },
     'session',
-    heldMs === undefined ? {} : { heldMs },
+    lateListenerMs === undefined ? {} : { lateListenerMs },
   );
   return { output, said, listen: () => listen() };
 }
@@ -28,7 +28,7 @@ test('nothing is said until somebody listens, and then everything, in order', as
   expect(said).toEqual(['one', 'two', 'three', 'end']);
 });
 
-test('whoever comes right after the end of a short answer is told everything, too', async () => {
+test('whoever comes after the end is told everything, too', async () => {
   const { output, said, listen } = setup();
   void output.push('one');
   const ended = output.end('end');
@@ -37,11 +37,10 @@ test('whoever comes right after the end of a short answer is told everything, to
   expect(said).toEqual(['one', 'end']);
 });
 
-test('a stream that nobody listens to is said to nobody after a while', async () => {
+test('a stream that nobody listens to ends after a while', async () => {
   const { output, said } = setup(20);
-  void output.push('one');
   await output.end('end');
-  expect(said).toEqual(['one', 'end']);
+  expect(said).toEqual(['end']);
 });
 
 test('a long answer does not wait for anybody', async () => {
@@ -52,4 +51,13 @@ test('a long answer does not wait for anybody', async () => {
   void output.push(long);
   await output.end('end');
   expect(said).toEqual([long, long, 'end']);
+});
+
+test.each(['before', 'after'])('in a hurry nobody is waited for, said %s the end', async (when) => {
+  const { output, said } = setup();
+  if (when === 'before') output.hurry();
+  const ended = output.end('end');
+  output.hurry();
+  await ended;
+  expect(said).toEqual(['end']);
 });

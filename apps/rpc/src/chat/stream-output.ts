@@ -2,44 +2,45 @@ import type { Sessions } from '../sessions/sessions.ts';
 import { createOrderedPush } from './ordered-push.ts';
 
 /**
- * What a stream says, on its way to whoever listens. At first it is held back until somebody does, so that who listens right after the
- * answer misses nothing. After that, and beyond what a short answer takes, what is said to nobody is lost.
+ * What a stream says, on its way to whoever listens. Nothing is said to nobody: until somebody listens it is held back, as
+ * much as a short answer takes. A longer one goes out regardless.
  */
 export interface StreamOutput {
   /** Nothing while there is room; else resolves when there is room again. */
   push(notification: string): Promise<void> | undefined;
-  /** Says the last thing. Resolves when everything is handed on. */
+  /** Says the last thing. Resolves when everything is handed on; whoever comes late is waited for a while. */
   end(notification: string): Promise<void>;
+  /** Waits for nobody after the end any more. */
+  hurry(): void;
 }
 
 interface StreamOutputOptions {
-  readonly heldMs?: number;
+  readonly lateListenerMs?: number;
 }
 
 const HELD_CHARS_MAX = 64 * 1024;
-// What is needed to open a connection, on a bad day.
-const HELD_MS = 1_500;
+// Whoever comes later than it takes to open a connection, on a bad day, has missed it.
+const LATE_LISTENER_MS = 1_500;
 
 export function createStreamOutput(
   sessions: Pick<Sessions, 'push' | 'onListener'>,
   sessionId: string,
-  { heldMs = HELD_MS }: StreamOutputOptions = {},
+  { lateListenerMs = LATE_LISTENER_MS }: StreamOutputOptions = {},
 ): StreamOutput {
   const output = createOrderedPush(sessions, sessionId);
   const held: string[] = [];
   let heldChars = 0;
   let isHeld = true;
-  let onReleased: () => void = () => undefined;
-  const timer = setTimeout(release, heldMs);
+  let isHurried = false;
+  let onReleased: (() => void) | undefined;
   const stopWaiting = sessions.onListener(sessionId, release);
 
   function release(): void {
     if (!isHeld) return;
     isHeld = false;
-    clearTimeout(timer);
     stopWaiting();
     for (const notification of held.splice(0)) void output.push(notification);
-    onReleased();
+    onReleased?.();
   }
 
   function push(notification: string): Promise<void> | undefined {
@@ -52,7 +53,11 @@ export function createStreamOutput(
 
   function released(): Promise<void> {
     return new Promise((resolve) => {
-      onReleased = resolve;
+      const timer = setTimeout(release, lateListenerMs);
+      onReleased = () => {
+        clearTimeout(timer);
+        resolve();
+      };
     });
   }
 
@@ -60,8 +65,13 @@ export function createStreamOutput(
     push,
     async end(notification) {
       void push(notification);
+      if (isHurried) release();
       if (isHeld) await released();
       await output.settled();
+    },
+    hurry() {
+      isHurried = true;
+      if (onReleased !== undefined) release();
     },
   };
 }
