@@ -6,7 +6,6 @@ import {
   createLeanRoutes,
   createProbes,
   pathOf,
-  requestIdOf,
   SERVICE_VERSION,
   type ServerApp,
 } from '@model-gateway/http';
@@ -103,6 +102,7 @@ export function createGateway(
   return {
     name: 'gateway',
     routes: [...OPERATIONS.map(({ path }) => path), '/openapi.json', '/docs'],
+    leanPaths: leanRoutes.paths,
     async start() {
       await keys.start();
       if (options.serving === undefined) await serving.start();
@@ -113,9 +113,8 @@ export function createGateway(
     },
     handle(request, response) {
       const path = pathOf(request);
-      requestIdOf(request, response);
       if (cors(request, response)) return;
-      if (leanRoutes(path, request, response)) return;
+      if (leanRoutes.answer(path, request, response)) return;
       if (answerProbe(request.method, path, response)) return;
       answerExpress(request, response);
     },

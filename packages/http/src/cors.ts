@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { beginAnswer } from './request-id.ts';
 
 /** Tells browsers on the configured origins that they may call. True when it answered a preflight itself. */
 export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -18,11 +19,14 @@ export function createCors(origins: readonly string[]): Cors {
     response.setHeader('access-control-expose-headers', EXPOSED_HEADERS);
     const asked = request.headers['access-control-request-method'];
     if (request.method !== 'OPTIONS' || asked === undefined) return false;
-    response.writeHead(204, {
-      'access-control-allow-methods': 'GET, POST, DELETE',
-      'access-control-allow-headers': request.headers['access-control-request-headers'] ?? '',
-      'access-control-max-age': String(PREFLIGHT_MAX_AGE_SECS),
-    });
+    beginAnswer(response, 204, [
+      'access-control-allow-methods',
+      'GET, POST, DELETE',
+      'access-control-allow-headers',
+      request.headers['access-control-request-headers'] ?? '',
+      'access-control-max-age',
+      String(PREFLIGHT_MAX_AGE_SECS),
+    ]);
     response.end();
     return true;
   };

@@ -13,7 +13,7 @@ import { createRequestWatch } from './request-watch.ts';
 import type { ServerApp } from './server-app.ts';
 
 interface HttpServerOptions {
-  readonly app: Pick<ServerApp, 'routes' | 'handle' | 'upgrade'>;
+  readonly app: Pick<ServerApp, 'routes' | 'leanPaths' | 'handle' | 'upgrade'>;
   readonly host: string;
   readonly port: number;
   readonly log: Log;
@@ -57,6 +57,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   const underWay = trackRequests();
   const watch = createRequestWatch({
     routes: app.routes,
+    leanPaths: app.leanPaths,
     metrics,
     tracing,
     log,

@@ -6,7 +6,7 @@ export { checkAddress, listen, type HttpServer } from './http-server.ts';
 export { createLeanRoutes, type LeanRoute } from './lean-routes.ts';
 export { createProbes, type Probes, type StoreCheck } from './probes.ts';
 export { parseJson, readBody, readJson } from './read-json.ts';
-export { requestIdOf } from './request-id.ts';
+export { beginAnswer, requestIdOf } from './request-id.ts';
 export {
   answerJson,
   answerJsonText,

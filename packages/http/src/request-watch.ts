@@ -9,13 +9,14 @@ import {
   type Tracing,
 } from '@model-gateway/kernel';
 import { PROBE_PATHS } from './probes.ts';
-import { requestIdOf } from './request-id.ts';
+import { identify, requestIdOf } from './request-id.ts';
 import { createRouteNames, type RouteName } from './route-names.ts';
 import { pathOf } from './server-app.ts';
 
 interface RequestWatchOptions {
   /** The paths that the app answers. */
   readonly routes: readonly string[];
+  readonly leanPaths?: ReadonlySet<string> | undefined;
   readonly metrics: Metrics;
   readonly tracing: Tracing | undefined;
   readonly log: Log;
@@ -44,7 +45,7 @@ const METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'];
 const SERVER_ERROR = 500;
 
 export function createRequestWatch(options: RequestWatchOptions): RequestWatch {
-  const { routes, metrics, tracing, log, onClose } = options;
+  const { routes, leanPaths, metrics, tracing, log, onClose } = options;
   const routeOf = createRouteNames(routes, PROBE_PATHS);
   const countsOf = createCounts(metrics);
   let underWay = 0;
@@ -56,9 +57,11 @@ export function createRequestWatch(options: RequestWatchOptions): RequestWatch {
 
   return (request, response, handle) => {
     const startedAt = performance.now();
-    const route = routeOf(pathOf(request));
+    const path = pathOf(request);
+    const route = routeOf(path);
     const { method = '' } = request;
-    const requestId = requestIdOf(request, response);
+    const isLean = leanPaths?.has(path) === true;
+    const requestId = isLean ? identify(request, response) : requestIdOf(request, response);
     const span = tracing === undefined ? undefined : beginSpan(tracing, request, route);
     underWay += 1;
     // It closes once; `once` would cost a function more.

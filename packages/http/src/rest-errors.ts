@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError, type ErrorCode, type RestErrorBody } from '@model-gateway/contracts';
 import { isError, type Log } from '@model-gateway/kernel';
-import { requestIdOf } from './request-id.ts';
+import { beginAnswer, requestIdOf } from './request-id.ts';
 import { pathOf } from './server-app.ts';
 
 interface RestError {
@@ -132,20 +132,29 @@ export function answerJson(response: ServerResponse, status: number, body: unkno
   answerJsonText(response, status, JSON.stringify(body));
 }
 
-/** Answers with a JSON body that is text already. */
-export function answerJsonText(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
-  });
+/** Answers with a JSON body that is text already, and perhaps with further headers: names and values, one after the other. */
+export function answerJsonText(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: readonly string[] = [],
+): void {
+  beginAnswer(response, status, [...headers, ...contentHeaders(JSON_TYPE, text)]);
   response.end(text);
 }
 
 /** Answers with a plain text. */
 export function answerText(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, {
-    'content-type': 'text/plain; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
-  });
+  beginAnswer(response, status, contentHeaders(TEXT_TYPE, text));
   response.end(text);
 }
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const TEXT_TYPE = 'text/plain; charset=utf-8';
+
+const contentHeaders = (type: string, text: string): readonly string[] => [
+  'content-type',
+  type,
+  'content-length',
+  String(Buffer.byteLength(text)),
+];

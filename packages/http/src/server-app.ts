@@ -6,6 +6,8 @@ import type { Part } from '@model-gateway/kernel';
 export interface ServerApp extends Part {
   /** The paths that it answers beside the probes; `/v1/models/{id}` stands for everything below `/v1/models/`. */
   readonly routes: readonly string[];
+  /** Those of them whose answers bring the id of their request along by themselves: all that they use is `beginAnswer`. */
+  readonly leanPaths?: ReadonlySet<string>;
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** Takes over a connection that asks for a WebSocket; absent where the app has none. */
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;

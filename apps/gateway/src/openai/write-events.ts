@@ -1,20 +1,31 @@
 import type { ServerResponse } from 'node:http';
+import { beginAnswer } from '@model-gateway/http';
 import type { StreamedChat } from '@model-gateway/inference';
 import type { Cancel } from '@model-gateway/kernel';
 
+interface WriteOptions {
+  /** Further headers: names and values, one after the other. */
+  readonly headers: readonly string[];
+  readonly clientGone: Cancel;
+}
+
 const DONE = 'data: [DONE]\n\n';
+const STREAM_HEADERS = [
+  'content-type',
+  'text/event-stream; charset=utf-8',
+  'cache-control',
+  'no-cache, no-transform',
+  'x-accel-buffering',
+  'no',
+];
 
 /** Sends server-sent events as fast as the client reads them and no faster than they come, and the end mark behind them. */
 export async function writeEvents(
   response: ServerResponse,
   streamed: Pick<StreamedChat, 'deliver'>,
-  clientGone: Cancel,
+  { headers, clientGone }: WriteOptions,
 ): Promise<void> {
-  response.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache, no-transform',
-    'x-accel-buffering': 'no',
-  });
+  beginAnswer(response, 200, [...headers, ...STREAM_HEADERS]);
   response.socket?.setNoDelay(true);
   await streamed.deliver((events) =>
     response.write(events) ? undefined : drained(response, clientGone),

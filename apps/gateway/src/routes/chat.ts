@@ -1,16 +1,18 @@
+import type { ServerResponse } from 'node:http';
 import { chatRequestSchema } from '@model-gateway/contracts';
-import { answerJsonText, clientGone, requestIdOf, type LeanRoute } from '@model-gateway/http';
+import { answerJsonText, clientGone, type LeanRoute } from '@model-gateway/http';
 import {
   completeChat,
   readyTurn,
   streamChat,
   type ChatDependencies,
   type ChatTurn,
+  type ReadyTurn,
 } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
 import type { ConversationGate } from '../conversation-gate.ts';
 import type { InferenceDoor } from '../inference-door.ts';
-import { nameBackend } from '../openai/backend-header.ts';
+import { backendHeader } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import { writeEvents } from '../openai/write-events.ts';
 
@@ -20,14 +22,30 @@ interface ChatRouteDependencies extends ChatDependencies {
   readonly clock: Clock;
 }
 
+const memoryHeader = ({ memory }: ReadyTurn): readonly [string, string] => [
+  'x-service-memory',
+  memory,
+];
+
 /** `POST /v1/chat/completions`, streamed and not. */
 export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute {
   const { door, conversationGate } = dependencies;
+
+  async function answer(turn: ReadyTurn, response: ServerResponse): Promise<void> {
+    if (turn.request.stream === true) {
+      const streamed = await streamChat(turn, dependencies);
+      const headers = [...memoryHeader(turn), ...backendHeader(streamed.backend)];
+      await writeEvents(response, streamed, { headers, clientGone: turn.signal });
+    } else {
+      const { backend, text } = await completeChat(turn, dependencies);
+      answerJsonText(response, 200, text, [...memoryHeader(turn), ...backendHeader(backend)]);
+    }
+  }
+
   return {
     method: 'POST',
     path: '/v1/chat/completions',
     async handle(request, response) {
-      requestIdOf(request, response);
       const entered = await door.enter(request, response, chatRequestSchema);
       if (entered === undefined) return;
       const refId = serviceRefOf(request);
@@ -45,15 +63,11 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
       };
       const assembled = readyTurn(asked, dependencies);
       const turn = assembled instanceof Promise ? await assembled : assembled;
-      response.setHeader('x-service-memory', turn.memory);
-      if (chat.stream === true) {
-        const streamed = await streamChat(turn, dependencies);
-        nameBackend(response, streamed.backend);
-        await writeEvents(response, streamed, signal);
-      } else {
-        const { backend, text } = await completeChat(turn, dependencies);
-        nameBackend(response, backend);
-        answerJsonText(response, 200, text);
+      try {
+        await answer(turn, response);
+      } catch (error) {
+        if (!response.headersSent) response.setHeader(...memoryHeader(turn));
+        throw error;
       }
     },
   };

@@ -9,7 +9,7 @@ import {
 import type { Router } from '@model-gateway/router';
 import type { InferenceDoor } from '../inference-door.ts';
 import { embeddingList } from '../openai/embedding-list.ts';
-import { nameBackend } from '../openai/backend-header.ts';
+import { backendHeader } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 
 interface EmbeddingsRouteDependencies {
@@ -34,7 +34,7 @@ export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies)
       const signal = clientGone(response);
       const turn = { caller, surface: 'gateway', request: body, refId, signal };
       const { embeddings, usage, backend } = await embedTexts(turn, dependencies);
-      nameBackend(response, backend);
+      response.setHeader(...backendHeader(backend));
       answerJson(response, 200, embeddingList(embeddings, usage, body.encoding_format ?? 'float'));
     },
   };
