@@ -5,8 +5,10 @@
  * who gives it back with browser_engine_free_string or browser_engine_free_bytes. What is returned as `const char *` stays with
  * the engine. All calls for one engine come from one thread at a time; callbacks may come from any thread.
  *
- * Needed are abi, new, destroy, navigate, evaluate, screenshot and the two free functions. Everything else may be left out:
- * the tool then clicks, types, reads the page and waits with scripts that it evaluates in the page.
+ * Needed are new, destroy, navigate, evaluate, screenshot and the two free functions. Everything else may be left out, and a library
+ * without abi is taken to be of ABI 1: the tool then clicks, types, reads the page and waits with scripts that it evaluates in the page.
+ * An engine whose evaluate cannot run those (they are async functions and answer with text) opens pages, takes pictures and evaluates
+ * what callers wrote, which is handed to it as it is; the tool then knows where a page is from what navigate answered.
  */
 #ifndef BROWSER_ENGINE_H
 #define BROWSER_ENGINE_H
@@ -66,7 +68,7 @@ BROWSER_ENGINE_API browser_engine *browser_engine_new(const char *options_json, 
 
 BROWSER_ENGINE_API void browser_engine_destroy(browser_engine *engine);
 
-/* Returns once the document is there. Result: {"url":…,"status":200}, both of which may be left out; {"code":…,"message":…} on failure. */
+/* Returns once the document is there. Result: {"url":…,"status":200,"title":…}, all of which may be left out; {"code":…,"message":…} on failure. */
 BROWSER_ENGINE_API int browser_engine_navigate(browser_engine *engine, const char *url, char **result_json);
 
 /* An expression; a promise is awaited. Result: {"result":…,"type":"…"}; {"message":…,"name":…,"stack":…} on failure. */

@@ -3,12 +3,12 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-const face = fileURLToPath(new URL('../dist/mcp/run-mcp.js', import.meta.url));
+const fileAt = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 await build({
-  entryPoints: [face],
-  outfile: face,
-  allowOverwrite: true,
+  // Not what the compiler made of it: that file is written over, and a second build may be under way.
+  entryPoints: [fileAt('../src/mcp/run-mcp.ts')],
+  outfile: fileAt('../dist/mcp/run-mcp.js'),
   bundle: true,
   platform: 'node',
   format: 'esm',
@@ -23,9 +23,9 @@ await build({
       name: 'the-rest-comes-later',
       setup: (plan) => {
         plan.onResolve(
-          { filter: /^(\.\.\/(app|config)\.js|@model-gateway\/kernel)$/ },
+          { filter: /^(\.\.\/(app|config)\.ts|@model-gateway\/kernel)$/ },
           ({ path }) => ({
-            path,
+            path: path.replace(/\.ts$/, '.js'),
             external: true,
           }),
         );

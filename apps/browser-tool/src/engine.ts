@@ -25,6 +25,7 @@ export interface DownloadReport {
 export interface CallNotes {
   readonly dialogs: DialogReport[];
   readonly downloads: DownloadReport[];
+  /** Its address is empty until the engine knows where the tab leads. */
   openedTab: { readonly url: string } | undefined;
 }
 
@@ -36,6 +37,8 @@ export interface Call {
   /** How dialogs are answered while this call runs; alerts are accepted and questions dismissed without it. */
   readonly dialog: DialogAnswer | undefined;
   readonly promptText: string | undefined;
+  /** Whether its answer does not tell the notes: they wait for the next call then. */
+  readonly isSilent?: boolean;
 }
 
 /** Where the active page is. */
@@ -86,6 +89,9 @@ export interface ClickRequest {
 
 export interface ActionOutcome extends PageAddress {
   readonly navigated: boolean;
+  /** The HTTP status of the document that the action led to; left out where it led to none, or it came without. */
+  readonly status?: number;
+  readonly statusText?: string;
 }
 
 export interface ClickOutcome extends ActionOutcome {
@@ -162,6 +168,8 @@ export interface ScreenshotOutcome {
   readonly height: number;
   readonly scale: number;
   readonly bytes: number;
+  /** Whether the page or element is larger than what can be drawn. */
+  readonly truncated: boolean;
 }
 
 export type WaitState = 'attached' | 'visible' | 'hidden' | 'detached';
@@ -290,6 +298,8 @@ export interface BrowserEngine {
   dom(request: DomRequest, call: Call): Promise<DomOutcome>;
   snapshot(request: SnapshotRequest, call: Call): Promise<SnapshotOutcome>;
   resize(request: ResizeRequest, call: Call): Promise<Viewport>;
+  /** What a captured request sent, by the id of its entry, where it is too large to be captured with it. */
+  requestBody(id: string): Promise<ResponseBody | undefined>;
   /** The body of a captured response, by the id of its entry; undefined once the browser let it go. */
   responseBody(id: string): Promise<ResponseBody | undefined>;
   /** Brings a page that no longer answers back to life, if it can; whether it had to make a new one. */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { waitUntil } from '@model-gateway/testkit';
 import {
   browserWith,
@@ -71,6 +71,36 @@ describe('the MCP server', () => {
     });
     await rm(folder, { recursive: true });
   });
+
+  test.each([
+    { signal: 'SIGTERM', chars: 40 },
+    { signal: 'SIGKILL', chars: 40 },
+    { signal: 'SIGTERM', chars: 120 },
+    { signal: 'SIGKILL', chars: 120 },
+  ] as const)(
+    'after $signal no socket is left either where temporary files have a path of $chars characters',
+    async ({ signal, chars }) => {
+      const folder = await mkdtemp('/tmp/bt-');
+      const long = join(folder, 'x'.repeat(chars - folder.length - 1));
+      await mkdir(long);
+      const tool = startToolProcess({ args: ['mcp'], env: { TMPDIR: long } });
+      await initialize(tool);
+      await callTool(tool, 'browser_navigate', { url: 'about:blank' });
+      const profile = await profileOf(tool.pid);
+      const socket = await readlink(join(profile, 'SingletonSocket'));
+      expect(existsSync(socket)).toBe(true);
+      await expectExit(tool, () => tool.signal(signal));
+      await expectNothingLeft(profile);
+      await waitUntil(
+        async () => !existsSync(dirname(socket)) && (await readdir(long)).length === 0,
+        {
+          timeoutMs: CLEAN_WITHIN_MS,
+          what: 'the end of the socket',
+        },
+      );
+      await rm(folder, { recursive: true });
+    },
+  );
 
   test.each(ends)('after $how while the browser is still starting, too', async ({ end }) => {
     const tool = startToolProcess({ args: ['mcp'] });
@@ -167,7 +197,9 @@ describe('the MCP server', () => {
     const answer = await callTool(tool, 'browser_snapshot');
     expect(answer).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringMatching(/^INTERNAL: the configuration is not usable: /) }],
+      content: [
+        { text: expect.stringMatching(/^INVALID_ARGUMENT: the configuration is not usable: /) },
+      ],
     });
     tool.closeInput();
     expect(await tool.exited).toBe(0);

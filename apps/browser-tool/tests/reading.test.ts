@@ -232,6 +232,7 @@ describe('screenshots', () => {
       height: 720,
       scale: 1,
       bytes: Buffer.from(data.data as string, 'base64').length,
+      truncated: false,
     });
     expect(sizeOf(data.data as string)).toEqual([1280, 720]);
   });

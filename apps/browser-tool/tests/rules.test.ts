@@ -47,7 +47,7 @@ test('only allowed origins are talked to: by callers, by redirects and by pages'
     });
     expect(data.result).toBe('blocked');
     const [blocked] = (await tool.get('/network?failed=true&type=fetch')).data.resources;
-    expect(blocked.failed).toContain('net::ERR_BLOCKED_BY_CLIENT');
+    expect(blocked.failed).toBe('net::ERR_BLOCKED_BY_CLIENT');
     // Shared workers belong to no page, and their requests pass no page's rules.
     await tool.post('/evaluate', { expression: 'new SharedWorker("/worker.js"); 0' });
     await waitUntil(() => site.requests.includes('/tried'));

@@ -124,7 +124,11 @@ export async function profileOf(pid: number): Promise<string> {
   let profile: string | undefined;
   await waitUntil(
     () => {
-      const browser = processesWith('--user-data-dir=').find((each) => isBelow(each, pid));
+      // Its own children name the folder too, in a form of their own, and may have lower numbers.
+      const children = processesWith('--type=');
+      const browser = processesWith('--user-data-dir=').find(
+        (each) => !children.includes(each) && isBelow(each, pid),
+      );
       const line = browser === undefined ? '' : readFileSync(`/proc/${browser}/cmdline`, 'utf8');
       profile = /--user-data-dir=([^\0]+)/.exec(line)?.[1];
       return profile !== undefined && existsSync(profile);

@@ -109,9 +109,9 @@ export function createConsoleLog({
     miss(count) {
       missed += count;
     },
-    query({ level = 'debug', source, since = 0, limit, all }) {
+    query({ level = 'debug', source, since, limit, all }) {
       const gravest = CONSOLE_LEVELS.slice(0, CONSOLE_LEVELS.indexOf(level) + 1);
-      const from = all ? since : Math.max(since, pageStart);
+      const from = Math.max(since ?? 0, all ? 0 : pageStart);
       const found = ring
         .entries()
         .map(({ entry }) => entry)

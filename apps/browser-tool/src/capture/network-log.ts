@@ -4,6 +4,7 @@ import type { EventHub } from './event-hub.ts';
 import { createRing, pageOf } from './ring.ts';
 
 const REQUESTS_MAX = 1_000;
+const POST_BYTES_MAX = 64 * 1024;
 
 /** A request that a page sent, as callers get it in lists. */
 export interface NetworkEntry {
@@ -33,7 +34,9 @@ type Headers = Readonly<Record<string, string>>;
 export interface NetworkRecord extends NetworkEntry {
   readonly request_headers: Headers;
   readonly response_headers: Headers;
+  /** The first of what it sent. */
   readonly post_data: string | null;
+  readonly isPostCut: boolean;
 }
 
 export type NewRequest = Pick<
@@ -44,14 +47,7 @@ export type NewRequest = Pick<
 export type RequestChange = Partial<
   Pick<
     NetworkRecord,
-    | 'status'
-    | 'type'
-    | 'size'
-    | 'from_cache'
-    | 'failed'
-    | 'request_headers'
-    | 'response_headers'
-    | 'post_data'
+    'status' | 'type' | 'size' | 'from_cache' | 'failed' | 'request_headers' | 'response_headers'
   >
 >;
 
@@ -119,6 +115,7 @@ export function createNetworkLog({
         failed: null,
         response_headers: {},
         ...request,
+        ...firstOfPost(request.post_data),
       });
       ring.add(id);
       return id;
@@ -134,11 +131,11 @@ export function createNetworkLog({
       events.publish('network', listed(finished));
     },
     find: (id) => records.get(id),
-    query({ since = 0, limit, ...filter }) {
+    query({ since, limit, ...filter }) {
       const found = ring
         .entries()
         .flatMap((id) => records.get(id) ?? [])
-        .filter((record) => record.seq > since && fits(record, filter));
+        .filter((record) => record.seq > (since ?? 0) && fits(record, filter));
       const { page, next: following } = pageOf(found, since, limit);
       return { resources: page.map(listed), next: following, dropped: ring.dropped };
     },
@@ -149,10 +146,21 @@ export function createNetworkLog({
   };
 }
 
+/** As much of what a request sent as is kept of it. */
+export function firstOfPost(
+  sent: string | Buffer | null,
+): Pick<NetworkRecord, 'post_data' | 'isPostCut'> {
+  if (sent === null) return { post_data: null, isPostCut: false };
+  const bytes = Buffer.from(sent);
+  const isPostCut = bytes.length > POST_BYTES_MAX;
+  return { post_data: bytes.subarray(0, POST_BYTES_MAX).toString('utf8'), isPostCut };
+}
+
 function listed({
   request_headers: _request,
   response_headers: _response,
   post_data: _post,
+  isPostCut: _isCut,
   ...entry
 }: NetworkRecord): NetworkEntry {
   return entry;

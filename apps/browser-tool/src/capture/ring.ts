@@ -44,12 +44,12 @@ export function createRing<Entry>(capacity: number, onDrop?: (entry: Entry) => v
   };
 }
 
-/** A page of numbered entries: from `since` on, or the newest ones. `next` is the `since` of the following page. */
+/** A page of numbered entries: the oldest from `since` on, or the newest ones without it. `next` is the `since` of the following page. */
 export function pageOf<Entry extends { readonly seq: number }>(
   found: readonly Entry[],
-  since: number,
+  since: number | undefined,
   limit: number,
 ): { readonly page: readonly Entry[]; readonly next: number } {
-  const page = since > 0 ? found.slice(0, limit) : found.slice(-limit);
-  return { page, next: page.at(-1)?.seq ?? since };
+  const page = since === undefined ? found.slice(-limit) : found.slice(0, limit);
+  return { page, next: page.at(-1)?.seq ?? since ?? 0 };
 }

@@ -51,7 +51,7 @@ export interface WebSocketLog {
   /** Undefined for a connection that is not kept. */
   frames(
     id: string,
-    since: number,
+    since: number | undefined,
     limit: number,
   ):
     | {
@@ -124,14 +124,16 @@ export function createWebSocketLog({
     },
     fail: (id, error) => change(id, { state: 'error', error }),
     close(id) {
-      const state = kept.get(id)?.connection.state === 'error' ? 'error' : 'closed';
+      const connection = kept.get(id)?.connection;
+      if (connection === undefined || connection.closed_at_ms !== null) return;
+      const state = connection.state === 'error' ? 'error' : 'closed';
       change(id, { state, closed_at_ms: clock.now() });
     },
     connections: () => ring.entries().flatMap((id) => kept.get(id)?.connection ?? []),
     frames(id, since, limit) {
       const entry = kept.get(id);
       if (entry === undefined) return undefined;
-      const found = entry.frames.entries().filter(({ seq }) => seq > since);
+      const found = entry.frames.entries().filter(({ seq }) => seq > (since ?? 0));
       const { page, next: following } = pageOf(found, since, limit);
       return { frames: page, next: following, dropped: entry.frames.dropped };
     },

@@ -9,13 +9,11 @@ import type {
   TypeOutcome,
   TypeRequest,
 } from '../engine.ts';
-import { elementText } from '../session/not-ready.ts';
-import { ToolError } from '../tool-error.ts';
-import { readAddress } from './address.ts';
+import { editingError } from '../session/editing-error.ts';
+import { readAddress, whereTo } from './address.ts';
 import { isDocumentGone, type Agent } from './agent.ts';
 import type { Browser } from './browser.ts';
 import type { Elements, ReadyElement } from './elements.ts';
-import { shownUrl } from './frames.ts';
 import { clickMouse, pressKey, typeCharacter } from './input.ts';
 import { parseKeyPress } from './keys.ts';
 import type { Page } from './page.ts';
@@ -27,8 +25,8 @@ export interface Actions {
   type(page: Page, request: TypeRequest, call: Call): Promise<TypeOutcome>;
   press(page: Page, request: PressRequest, call: Call): Promise<ActionOutcome>;
   scroll(page: Page, request: ScrollRequest, call: Call): Promise<ScrollOutcome>;
-  /** Where a tab leads that a script on this page just opened. */
-  nameTab(page: Page, call: Call): Promise<void>;
+  /** Where a tab leads that a page opened, during this call or before it. */
+  nameTab(call: Call): Promise<void>;
 }
 
 /** Text that is not submitted rarely leads anywhere: only what navigates while the page comes to rest is waited for. */
@@ -44,11 +42,18 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
   ): Promise<ActionOutcome> {
     const navigated = await settle(page, agent, mark, call, navigationStartMs);
     const shown = await browser.activePage();
-    if (shown !== page) await awaitTab(shown, call);
+    if (shown !== page) await awaitTab(shown, browser.opened?.url ?? '', call);
+    await nameTab(call);
     const address = await readAddress(shown, agent, call);
-    if (call.notes.openedTab !== undefined)
-      call.notes.openedTab = { url: shown.loading.goingTo ?? address.url };
-    return { navigated, ...address };
+    return { navigated, ...address, ...answerOf(shown, page, mark) };
+  }
+
+  async function nameTab(call: Call): Promise<void> {
+    const { opened } = browser;
+    if (call.notes.openedTab?.url !== '' || opened === undefined) return;
+    await awaitStart(opened.page, opened.url, call);
+    const url = whereTo(opened.page);
+    call.notes.openedTab = { url: isBlank(url) && opened.url !== '' ? opened.url : url };
   }
 
   async function focus(page: Page, target: string, timeoutMs: number, call: Call): Promise<void> {
@@ -95,13 +100,7 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
       return { target: ready.element, value, ...outcome };
     },
 
-    async nameTab(page, call) {
-      if (call.notes.openedTab === undefined) return;
-      const shown = await browser.activePage();
-      if (shown === page) return;
-      await awaitStart(shown, call);
-      call.notes.openedTab = { url: shown.loading.goingTo ?? shownUrl(shown.main) };
-    },
+    nameTab,
 
     async press(page, { key, target, count, timeoutMs }, call) {
       const press = parseKeyPress(key);
@@ -143,17 +142,7 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
       await clickMouse(page, { ...point, button: 'left', modifiers: [], clicks: 1 });
       started = await start();
     }
-    if (!started.ok) {
-      if (started.why === 'stale') throw staleError(target);
-      throw new ToolError(
-        'INVALID_ARGUMENT',
-        `${elementText(element)} has no option ${JSON.stringify(text)}.`,
-        {
-          hint: `Its options: ${started.options.slice(0, 30).join(', ')}.`,
-          details: { options: started.options },
-        },
-      );
-    }
+    if (!started.ok) throw editingError(target, element, text, started);
     if (started.kind === 'done') return;
     if (text === '') {
       if (clear) await pressKey(page, parseKeyPress('Delete'));
@@ -166,13 +155,28 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
   }
 }
 
+/** The HTTP status of the document that an action led to. */
+function answerOf(
+  shown: Page,
+  page: Page,
+  mark: SettleMark,
+): Pick<ActionOutcome, 'status' | 'statusText'> {
+  const { loaderId } = shown.loading;
+  const isNew = shown !== page || loaderId !== mark.loaderId;
+  const answer = isNew ? shown.loading.answerOf(loaderId) : undefined;
+  return answer === undefined ? {} : { status: answer.status, statusText: answer.statusText };
+}
+
 const TAB_TIMEOUT_MS = 10_000;
-const TAB_START_MS = 200;
+const TAB_START_MS = 2_000;
+const BLANK_TAB_START_MS = 200;
+
+const isBlank = (url: string): boolean => url === '' || url === 'about:blank';
 
 /** Waits for the document of a tab that was just opened. */
-async function awaitTab(page: Page, call: Call): Promise<void> {
+async function awaitTab(page: Page, url: string, call: Call): Promise<void> {
   const { loading, changes } = page;
-  await awaitStart(page, call);
+  await awaitStart(page, url, call);
   await changes.until(
     () => page.isGone || (!loading.isUnderWay && loading.reached('DOMContentLoaded')),
     { timeoutMs: TAB_TIMEOUT_MS, signal: call.signal },
@@ -180,22 +184,14 @@ async function awaitTab(page: Page, call: Call): Promise<void> {
 }
 
 /** Tabs begin empty, and some stay so. */
-async function awaitStart(page: Page, { signal }: Call): Promise<void> {
-  const isBlank = (): boolean => page.main.url === '' || page.main.url === 'about:blank';
-  await page.changes.until(() => page.isGone || page.loading.isUnderWay || !isBlank(), {
-    timeoutMs: TAB_START_MS,
-    signal,
-  });
+async function awaitStart(page: Page, url: string, { signal }: Call): Promise<void> {
+  const hasStarted = (): boolean =>
+    page.isGone || page.loading.isUnderWay || !isBlank(page.main.url);
+  const timeoutMs = isBlank(url) ? BLANK_TAB_START_MS : TAB_START_MS;
+  await page.changes.until(hasStarted, { timeoutMs, signal });
 }
 
 /** The page may go away under an action that did what it should. */
 function ifGone(error: unknown): void {
   if (!isDocumentGone(error)) throw error;
-}
-
-function staleError(target: string): ToolError {
-  return new ToolError('STALE_REF', `${target} is no longer in the page.`, {
-    hint: 'Call browser_snapshot for fresh refs.',
-    details: { target },
-  });
 }

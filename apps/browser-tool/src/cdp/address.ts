@@ -32,8 +32,13 @@ export async function readAddress(page: Page, agent: Agent, call: Call): Promise
   return { url: shownUrl(page.main), title: '' };
 }
 
+/** Where a page is or is going; a tab that just came has no address at all. */
+export function whereTo({ loading, main }: Page): string {
+  return loading.goingTo ?? (shownUrl(main) || 'about:blank');
+}
+
 /** As the browser tells it without asking the page. */
 async function addressFromOutside(page: Page): Promise<PageAddress> {
   const { targetInfo } = await page.send('Target.getTargetInfo');
-  return { url: shownUrl(page.main), title: targetInfo.title };
+  return { url: shownUrl(page.main) || whereTo(page), title: targetInfo.title };
 }

@@ -12,8 +12,10 @@ export interface Browser {
   activePage(): Promise<Page>;
   /** The active tab as it is, for reading alone. */
   readonly current: Page | undefined;
-  /** The call that runs now; dialogs, downloads and new tabs are reported to it. */
-  begin(call: Call): () => void;
+  /** The tab that was opened last by a page, and where it should lead. */
+  readonly opened: { readonly page: Page; readonly url: string } | undefined;
+  /** The call that runs now; dialogs, downloads and new tabs are reported to it; a new tab to the next one where it fails. */
+  begin(call: Call): (how: 'answered' | 'failed') => void;
   /** Closes the active tab and opens a new one in its place. */
   replacePage(): Promise<Page>;
   resize(viewport: Viewport, deviceScaleFactor: number, mobile: boolean): Promise<void>;
@@ -40,7 +42,10 @@ export async function createBrowser(
   const rules = createRequestRules(connection, context);
   let active: Page | undefined;
   let call: Call | undefined;
-  let leftOver = emptyNotes();
+  const leftOver = emptyNotes();
+  let opened: Page | undefined;
+  // Told before the tab itself.
+  let openedUrl = '';
   let metrics = metricsOf(context.viewport, 1, false);
   let tellFirst: () => void = () => undefined;
   const first = new Promise<void>((resolve) => {
@@ -55,6 +60,9 @@ export async function createBrowser(
     metrics: () => metrics,
     guardSession: (sessionId) => rules.guard(sessionId),
     isActive: (page) => page === active,
+    opens: (url) => {
+      openedUrl = url;
+    },
   };
 
   function attached({ sessionId, targetInfo }: Protocol.Target.AttachedToTargetEvent): void {
@@ -64,7 +72,10 @@ export async function createBrowser(
     const isPopup = active !== undefined && !active.isGone && targetInfo.openerId !== undefined;
     pages.push(page);
     active = page;
-    if (isPopup) owner.notes().openedTab = { url: targetInfo.url };
+    if (isPopup) {
+      opened = page;
+      owner.notes().openedTab = { url: '' };
+    }
     tellFirst();
   }
 
@@ -108,6 +119,7 @@ export async function createBrowser(
   }
 
   async function openPage(): Promise<Page> {
+    context.captures.console.startPage();
     await connection.send('Target.createTarget', { url: 'about:blank' });
     if (active === undefined) throw new ToolError('BROWSER_CRASHED', 'The browser opened no tab.');
     await active.ready;
@@ -133,6 +145,9 @@ export async function createBrowser(
     get current() {
       return active;
     },
+    get opened() {
+      return opened === undefined ? undefined : { page: opened, url: openedUrl };
+    },
     get viewport(): Viewport {
       return [metrics.width, metrics.height];
     },
@@ -152,13 +167,12 @@ export async function createBrowser(
       }
     },
     begin(next) {
+      if (next.isSilent === true) return () => undefined;
       call = next;
-      next.notes.dialogs.push(...leftOver.dialogs);
-      next.notes.downloads.push(...leftOver.downloads);
-      next.notes.openedTab = leftOver.openedTab;
-      leftOver = emptyNotes();
-      return () => {
+      moveNotes(leftOver, next.notes);
+      return (how) => {
         if (call === next) call = undefined;
+        if (how === 'failed') moveTab(next.notes, leftOver);
       };
     },
     async replacePage() {
@@ -198,4 +212,16 @@ function metricsOf([width, height]: Viewport, deviceScaleFactor: number, mobile:
 
 function emptyNotes(): CallNotes {
   return { dialogs: [], downloads: [], openedTab: undefined };
+}
+
+/** One call may take several turns, so that what is there already stays. */
+function moveNotes(from: CallNotes, to: CallNotes): void {
+  to.dialogs.push(...from.dialogs.splice(0));
+  to.downloads.push(...from.downloads.splice(0));
+  moveTab(from, to);
+}
+
+function moveTab(from: CallNotes, to: CallNotes): void {
+  to.openedTab = from.openedTab ?? to.openedTab;
+  from.openedTab = undefined;
 }

@@ -4,6 +4,7 @@ import type {
   Call,
   EngineContext,
   EngineStatus,
+  ResponseBody,
   WaitOutcome,
   WaitRequest,
 } from '../engine.ts';
@@ -22,6 +23,7 @@ import { shownUrl } from './frames.ts';
 import { inTime, watchForHold } from './held-commands.ts';
 import { launchChromium, type RunningChromium } from './launch.ts';
 import { navigate, traverse } from './navigation.ts';
+import type { RequestSource } from './network-capture.ts';
 import type { Page } from './page.ts';
 import { proxyServer } from './request-rules.ts';
 import { screenshot } from './screenshot.ts';
@@ -133,6 +135,7 @@ function createCdpEngine(
       void chromium.end();
     });
     let stopHold: () => void = () => undefined;
+    let ending: 'answered' | 'failed' = 'failed';
     try {
       const page = await raceAbort(browser.activePage(), call.signal);
       if (!isWaiting) stopHold = watchForHold(page);
@@ -141,14 +144,22 @@ function createCdpEngine(
         how === 'crashed' ? Promise.reject(crashError(page)) : new Promise<never>(() => undefined),
       );
       crashed.catch(() => undefined);
-      return await raceAbort(Promise.race([work(page), crashed]), call.signal);
+      const named = async (): Promise<Result> => {
+        await actions.nameTab(call);
+        const result = await work(page);
+        await actions.nameTab(call);
+        return result;
+      };
+      const result = await raceAbort(Promise.race([named(), crashed]), call.signal);
+      ending = 'answered';
+      return result;
     } catch (error) {
       if (!isDocumentGone(error)) throw error;
       throw movedError(browser.current);
     } finally {
       stopHold();
       stopWatching();
-      finished();
+      finished(ending);
     }
   }
 
@@ -184,6 +195,17 @@ function createCdpEngine(
     }
   }
 
+  /** What the browser still has of a captured request. */
+  async function ofRequest(
+    id: string,
+    ask: (page: Page, source: RequestSource) => Promise<ResponseBody>,
+  ): Promise<ResponseBody | undefined> {
+    const page = browser.current;
+    const source = page?.sourceOf(id);
+    if (page === undefined || source === undefined) return undefined;
+    return ask(page, source).catch(() => undefined);
+  }
+
   return {
     protocol: 'cdp',
     status: (): EngineStatus => ({
@@ -201,11 +223,7 @@ function createCdpEngine(
     press: (request, call) => onPage(call, (page) => actions.press(page, request, call)),
     scroll: (request, call) => onPage(call, (page) => actions.scroll(page, request, call)),
     evaluate: (request, call) =>
-      onPage(call, async (page) => {
-        const outcome = await evaluate(page, agent, elements, request, call);
-        await actions.nameTab(page, call);
-        return outcome;
-      }),
+      onPage(call, (page) => evaluate(page, agent, elements, request, call)),
     screenshot: (request, call) =>
       onPage(call, (page) => screenshot(page, browser, agent, elements, request, call)),
     waitFor: (request, call) => onPage(call, (page) => waitFor(page, request, call), true),
@@ -226,16 +244,16 @@ function createCdpEngine(
         await browser.resize([width, height], deviceScaleFactor ?? 1, mobile);
         return browser.viewport;
       }),
-    async responseBody(id) {
-      const page = browser.current;
-      const source = page?.sourceOf(id);
-      if (page === undefined || source === undefined) return undefined;
-      const { requestId, sessionId } = source;
-      return page.send('Network.getResponseBody', { requestId }, sessionId).then(
-        ({ body, base64Encoded }) => ({ body, isBase64: base64Encoded }),
-        () => undefined,
-      );
-    },
+    requestBody: (id) =>
+      ofRequest(id, async (page, { requestId, sessionId }) => {
+        const sent = await page.send('Network.getRequestPostData', { requestId }, sessionId);
+        return { body: sent.postData, isBase64: sent.base64Encoded };
+      }),
+    responseBody: (id) =>
+      ofRequest(id, async (page, { requestId, sessionId }) => {
+        const got = await page.send('Network.getResponseBody', { requestId }, sessionId);
+        return { body: got.body, isBase64: got.base64Encoded };
+      }),
     async revive() {
       const page = browser.current;
       // One that is on its way somewhere waits for a server.

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
 // It reads process groups from us until we are gone, for whatever reason: then it ends the last of them and removes the profile,
-// again if a process was just writing into it. A browser whose group we had no time to tell ends by itself, a little later. A
-// line that says "done" tells it that all of this has happened already.
+// with the folder for temporary files, again if a process was just writing into it. A browser whose group we had no time to tell
+// ends by itself, a little later. A line that says "done" tells it that all of this has happened already.
 const SCRIPT = `
 profile=$1
+temporary=$2
 group=
 while read -r word; do
   [ "$word" = done ] && exit 0
@@ -15,10 +16,10 @@ pauses='0.1 0.3'
 if [ -n "$group" ]; then kill -s KILL -- "-$group" 2>/dev/null
 else pauses="$pauses 1 2 4"
 fi
-rm -rf -- "$profile"
+rm -rf -- "$profile" "$temporary"
 for pause in $pauses; do
   sleep $pause
-  [ -e "$profile" ] && rm -rf -- "$profile"
+  rm -rf -- "$profile" "$temporary"
 done
 `;
 
@@ -33,10 +34,10 @@ export interface Guard {
 }
 
 /** Starts the guard of a profile that is yet to be made. Where there is no shell, the next start cleans up instead. */
-export function startGuard(profile: string): Guard {
+export function startGuard(profile: string, temporary = profile): Guard {
   const nothing = (): void => undefined;
   if (process.platform === 'win32' || !existsSync(SHELL)) return { watch: nothing, done: nothing };
-  const child = spawn(SHELL, ['-c', SCRIPT, 'guard', profile], {
+  const child = spawn(SHELL, ['-c', SCRIPT, 'guard', profile, temporary], {
     // In a group of its own, so that what ends us does not end it.
     detached: true,
     cwd: '/',

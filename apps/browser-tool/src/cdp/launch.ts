@@ -10,14 +10,11 @@ import type { Viewport } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
 import { chromiumFlags } from './flags.ts';
 import { startGuard, type Guard } from './guard.ts';
-import { createProfile, newProfilePath, removeProfile } from './profile.ts';
+import { createProfile, newProfilePath, removeProfile, temporaryFolderFor } from './profile.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 10;
 const STDERR_LINES_SHOWN = 4;
-// Chromium has a socket in its temporary folder. With a longer path it would not start.
-const SOCKET_NAME = 'org.chromium.Chromium.XXXXXX/SingletonSocket';
-const SOCKET_PATH_BYTES_MAX = 103;
 const SANDBOX_TROUBLE = /sandbox|zygote|namespace/i;
 
 interface LaunchOptions {
@@ -58,9 +55,10 @@ export async function launchChromium(options: LaunchOptions): Promise<RunningChr
 
 async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningChromium> {
   const profile = newProfilePath();
-  const guard = startGuard(profile);
-  await createProfile(profile);
-  const child = await spawnChromium(options, profile, sandbox, guard);
+  const temporary = temporaryFolderFor(profile);
+  const guard = startGuard(profile, temporary);
+  await createProfile(profile, temporary);
+  const child = await spawnChromium(options, { profile, temporary }, sandbox, guard);
   const { pid } = child;
   if (pid === undefined) {
     await removeProfile(profile);
@@ -91,7 +89,7 @@ async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningC
 
 async function spawnChromium(
   { executable, libraryFolder, viewport, proxyServer, allowedOrigins }: LaunchOptions,
-  profile: string,
+  { profile, temporary }: { readonly profile: string; readonly temporary: string },
   sandbox: boolean,
   guard: Guard,
 ): Promise<ChildProcess> {
@@ -109,7 +107,7 @@ async function spawnChromium(
     },
     {
       spawn: ((command: string, args: readonly string[], spawnOptions: SpawnOptions) => {
-        const given = { ...spawnOptions.env, ...temporaryFolder(profile) };
+        const given = { ...spawnOptions.env, TMPDIR: temporary };
         const env = withLibraryFolder(given, libraryFolder);
         child = spawn(command, args, { ...spawnOptions, env });
         // Without a listener, a program that cannot be started would end our process.
@@ -123,12 +121,6 @@ async function spawnChromium(
   await launcher.launch();
   if (child === undefined) throw launchFailure(executable, 'the program could not be started');
   return child;
-}
-
-/** Has the browser put what it leaves in its temporary folder where it goes with the profile. */
-function temporaryFolder(profile: string): { readonly TMPDIR?: string } {
-  const isShort = Buffer.byteLength(join(profile, SOCKET_NAME)) <= SOCKET_PATH_BYTES_MAX;
-  return isShort ? { TMPDIR: profile } : {};
 }
 
 /** The launcher opens log files for the browser, which has its own handles of them now. */

@@ -1,6 +1,6 @@
 import type { Call, LoadState, NavigateRequest, NavigationOutcome } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
-import { readAddress } from './address.ts';
+import { readAddress, whereTo } from './address.ts';
 import type { Agent } from './agent.ts';
 import { shownUrl } from './frames.ts';
 import type { Page } from './page.ts';
@@ -67,7 +67,7 @@ async function entryBeside(page: Page, direction: 'back' | 'forward'): Promise<n
   if (entry !== undefined) return entry.id;
   throw new ToolError(
     'NO_HISTORY',
-    `There is no page to go ${direction} to from ${shownUrl(page.main)}.`,
+    `There is no page to go ${direction} to from ${whereTo(page)}.`,
     {
       hint: 'Navigate to an address instead.',
     },
@@ -187,7 +187,7 @@ async function failureOf(
       url,
       errorText,
       'the dialog that asks whether to leave the page was dismissed',
-      { dialogs: call.notes.dialogs },
+      {},
       'Pass dialog:"accept" to leave the page.',
     );
   }

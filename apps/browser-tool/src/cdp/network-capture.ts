@@ -11,20 +11,27 @@ export interface RequestSource {
 /** Hears of requests and WebSockets. */
 export interface NetworkCapture {
   handle(event: CdpEvent): void;
+  /** The document or worker of a session is gone, or all of them are: the browser does not tell that their WebSockets are closed. */
+  closeSockets(sessionId?: string): void;
   sourceOf(entryId: string): RequestSource | undefined;
 }
 
 const KNOWN_MAX = 2_000;
+const ERROR_PAGE = 'chrome-error:';
+// Our own rules; what else blocks a request is worth knowing.
+const BLOCKED_BY_US = 'inspector';
 
 /** Writes into the network and WebSocket logs of a session. */
 export function createNetworkCapture(captures: Captures): NetworkCapture {
   const { network, webSockets } = captures;
   const entries = new Map<string, string>();
   const sources = new Map<string, RequestSource>();
-  const sockets = new Map<string, string>();
+  const sockets = new Map<string, { readonly id: string; readonly sessionId: string }>();
 
   function started(params: Protocol.Network.RequestWillBeSentEvent, sessionId: string): void {
-    const { requestId, request, redirectResponse, type, initiator } = params;
+    const { requestId, request, redirectResponse, type, initiator, documentURL } = params;
+    // What the browser's own error page is made of.
+    if (documentURL.startsWith(ERROR_PAGE)) return;
     const before = entries.get(requestId);
     if (before !== undefined && redirectResponse !== undefined) {
       network.finish(before, answered(redirectResponse));
@@ -80,7 +87,9 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
       }
       case 'Network.loadingFailed': {
         const { requestId, errorText, blockedReason } = event.params;
-        const failed = blockedReason === undefined ? errorText : `${errorText} (${blockedReason})`;
+        const isPlain = blockedReason === undefined || blockedReason === BLOCKED_BY_US;
+        const plain = errorText.replace(/\.Inspector$/, '');
+        const failed = isPlain ? plain : `${errorText} (${blockedReason})`;
         network.finish(entry(requestId), { failed });
         break;
       }
@@ -89,10 +98,13 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
   }
 
   function onSocket(event: CdpEvent): void {
-    const socket = (requestId: string): string => sockets.get(requestId) ?? '';
+    const socket = (requestId: string): string => sockets.get(requestId)?.id ?? '';
     switch (event.method) {
       case 'Network.webSocketCreated':
-        sockets.set(event.params.requestId, webSockets.open(event.params.url));
+        sockets.set(event.params.requestId, {
+          id: webSockets.open(event.params.url),
+          sessionId: event.sessionId ?? '',
+        });
         forgetOldest(sockets);
         break;
       case 'Network.webSocketHandshakeResponseReceived':
@@ -112,6 +124,7 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
         break;
       case 'Network.webSocketClosed':
         webSockets.close(socket(event.params.requestId));
+        sockets.delete(event.params.requestId);
         break;
       default:
     }
@@ -119,6 +132,13 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
 
   return {
     sourceOf: (entryId) => sources.get(entryId),
+    closeSockets(sessionId) {
+      for (const [requestId, socket] of sockets) {
+        if (sessionId !== undefined && socket.sessionId !== sessionId) continue;
+        webSockets.close(socket.id);
+        sockets.delete(requestId);
+      }
+    },
     handle(event) {
       if (event.method.startsWith('Network.webSocket')) onSocket(event);
       else if (event.method.startsWith('Network.')) onRequest(event);

@@ -30,6 +30,8 @@ export interface PageOwner {
   /** Prepares a session for rules about what pages may load. */
   guardSession(sessionId: string): Promise<unknown>;
   isActive(page: Page): boolean;
+  /** A page is about to open a tab that leads there. */
+  opens(url: string): void;
 }
 
 /** One tab. */
@@ -77,7 +79,8 @@ export function createPage(
   const network = createNetworkCapture(owner.captures);
   const console = createConsoleCapture(owner.captures);
   const flood = createConsoleFlood(connection, owner.captures);
-  const sessions = new Set([sessionId]);
+  // With the frame or worker that each belongs to.
+  const sessions = new Map([[sessionId, targetId]]);
   let ending: 'crashed' | 'closed' | undefined;
   let tellEnded: (how: 'crashed' | 'closed') => void = () => undefined;
   const ended = new Promise<'crashed' | 'closed'>((resolve) => {
@@ -110,6 +113,7 @@ export function createPage(
       if (ending !== undefined) return;
       ending = how;
       flood.stop();
+      network.closeSockets();
       tellEnded(how);
       changes.emit();
     },
@@ -182,6 +186,10 @@ export function createPage(
         break;
       case 'Target.detachedFromTarget':
         sessions.delete(event.params.sessionId);
+        network.closeSockets(event.params.sessionId);
+        break;
+      case 'Page.windowOpen':
+        owner.opens(event.params.url);
         break;
       case 'Page.javascriptDialogOpening':
         answerDialog(event.params, event.sessionId);
@@ -190,6 +198,8 @@ export function createPage(
         if (event.sessionId === sessionId) page.end('crashed');
         break;
       case 'Page.frameNavigated':
+        if (sessions.get(event.sessionId ?? '') === event.params.frame.id)
+          network.closeSockets(event.sessionId);
         if (event.params.frame.id === targetId && owner.isActive(page)) {
           owner.captures.navigated(event.params.frame.unreachableUrl ?? event.params.frame.url);
         }
@@ -203,7 +213,7 @@ export function createPage(
     child: string,
     target: { readonly type: string; readonly targetId: string },
   ): void {
-    sessions.add(child);
+    sessions.set(child, target.targetId);
     console.name(child, target.type);
     if (target.type === 'iframe') frames.move(target.targetId, child);
     // A frame or worker that goes away while it is prepared needs no more preparation.

@@ -1,12 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { errorCode, type Log } from '@model-gateway/kernel';
 
 const PREFIX = 'browser-tool-profile-';
 const OWNER_FILE = 'owner.pid';
 const NAME_BYTES = 8;
+const TEMPORARY_FILE = 'temporary-folder';
+const TEMPORARY_PREFIX = 'bt-';
+const TEMPORARY_NAME = /^bt-[0-9a-f]{8}$/;
+const TEMPORARY_NAME_BYTES = 4;
+// Chromium has a socket in its temporary folder. With a longer path it would not start.
+const SOCKET_NAME = 'org.chromium.Chromium.XXXXXX/SingletonSocket';
+const SOCKET_PATH_BYTES_MAX = 103;
+const SHORT_FOLDER = '/tmp';
 // Between making a folder and writing its owner down.
 const UNOWNED_GRACE_MS = 60_000;
 const REMOVE_RETRIES = 20;
@@ -17,20 +25,43 @@ export function newProfilePath(): string {
   return join(tmpdir(), `${PREFIX}${randomBytes(NAME_BYTES).toString('hex')}`);
 }
 
-/** Makes an empty profile folder that is marked as ours. */
-export async function createProfile(folder: string): Promise<void> {
+/** Where the browser of a profile puts its temporary files: into the profile, or where the path of its socket is short enough. */
+export function temporaryFolderFor(profile: string): string {
+  const name = `${TEMPORARY_PREFIX}${randomBytes(TEMPORARY_NAME_BYTES).toString('hex')}`;
+  const isShort = (folder: string): boolean =>
+    Buffer.byteLength(join(folder, SOCKET_NAME)) <= SOCKET_PATH_BYTES_MAX;
+  const possible = [profile, join(tmpdir(), name), join(SHORT_FOLDER, name)];
+  return possible.find(isShort) ?? profile;
+}
+
+/** Makes an empty profile folder that is marked as ours, and the folder for temporary files that goes with it. */
+export async function createProfile(folder: string, temporary = folder): Promise<void> {
   await mkdir(folder, { mode: 0o700 });
   await writeFile(join(folder, OWNER_FILE), String(process.pid));
+  if (temporary === folder) return;
+  await writeFile(join(folder, TEMPORARY_FILE), temporary);
+  await mkdir(temporary, { mode: 0o700 });
 }
 
 /** Removes a profile folder; a browser that is just ending may still write into it for a moment. */
 export async function removeProfile(folder: string): Promise<void> {
+  const temporary = await temporaryFolderOf(folder);
+  if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
   await rm(folder, {
     recursive: true,
     force: true,
     maxRetries: REMOVE_RETRIES,
     retryDelay: REMOVE_RETRY_MS,
   });
+}
+
+/** The folder that a browser was given for temporary files, if not the profile itself. */
+async function temporaryFolderOf(folder: string): Promise<string | undefined> {
+  const path = await readFile(join(folder, TEMPORARY_FILE), 'utf8').catch(() => '');
+  // Others may have written it where everybody has the same temporary folder.
+  const isOurs =
+    TEMPORARY_NAME.test(basename(path)) && [tmpdir(), SHORT_FOLDER].includes(dirname(path));
+  return isOurs ? path : undefined;
 }
 
 /** Removes the profiles of processes that are gone. */

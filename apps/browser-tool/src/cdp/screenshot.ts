@@ -39,6 +39,8 @@ export async function screenshot(
 interface Area extends Rect {
   /** Whether the viewport shows all of it. */
   readonly isInView: boolean;
+  /** Whether it is only a part, because all of it is too large. */
+  readonly isCut: boolean;
 }
 
 async function capture(
@@ -71,6 +73,7 @@ async function capture(
     height: realHeight,
     scale,
     bytes: bytes.length,
+    truncated: area.isCut,
   };
 }
 
@@ -79,13 +82,13 @@ type Metrics = Protocol.Page.GetLayoutMetricsResponse;
 function pageArea({ cssVisualViewport, cssContentSize }: Metrics, fullPage: boolean): Area {
   const { pageX, pageY, clientWidth, clientHeight } = cssVisualViewport;
   if (!fullPage) {
-    return { x: pageX, y: pageY, width: clientWidth, height: clientHeight, isInView: true };
+    const view = { x: pageX, y: pageY, width: clientWidth, height: clientHeight };
+    return { ...view, isInView: true, isCut: false };
   }
   return {
     x: 0,
     y: 0,
-    width: Math.min(Math.ceil(cssContentSize.width), SIDE_PIXELS_MAX),
-    height: Math.min(Math.ceil(cssContentSize.height), SIDE_PIXELS_MAX),
+    ...drawable(Math.ceil(cssContentSize.width), Math.ceil(cssContentSize.height)),
     isInView: cssContentSize.height <= clientHeight && cssContentSize.width <= clientWidth,
   };
 }
@@ -118,9 +121,16 @@ async function elementArea(
   return {
     x: point.x + view.pageX,
     y: point.y + view.pageY,
+    ...drawable(width, height),
+    isInView,
+  };
+}
+
+function drawable(width: number, height: number): Pick<Area, 'width' | 'height' | 'isCut'> {
+  return {
     width: Math.min(width, SIDE_PIXELS_MAX),
     height: Math.min(height, SIDE_PIXELS_MAX),
-    isInView,
+    isCut: Math.max(width, height) > SIDE_PIXELS_MAX,
   };
 }
 

@@ -6,6 +6,7 @@ import type { Page } from './page.ts';
 export interface SettleMark {
   readonly startedNavigations: number;
   readonly shownDocuments: number;
+  readonly loaderId: string;
   readonly nextRequest: number;
 }
 
@@ -21,6 +22,7 @@ export function markPage(page: Page): SettleMark {
   return {
     startedNavigations: page.loading.started,
     shownDocuments: page.loading.shown,
+    loaderId: page.loading.loaderId,
     nextRequest: page.requests.next,
   };
 }

@@ -8,7 +8,7 @@ const OPERATIONS_MAX = 100;
 
 /** What `POST /batch` takes. */
 export const batchParams = z.object({
-  operations: z.array(z.record(z.string(), z.unknown())).min(1).max(OPERATIONS_MAX),
+  operations: z.array(z.record(z.string(), z.unknown())).max(OPERATIONS_MAX),
   stopOnError: z.boolean().default(true),
 });
 

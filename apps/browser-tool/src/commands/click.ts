@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { elementText } from '../session/not-ready.ts';
 import { command, deadlineFor, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
-import { elementOf, fields, TIMEOUT_MS } from './fields.ts';
+import { actionData, elementOf, fields, TIMEOUT_MS } from './fields.ts';
 
 export const click = command({
   name: 'click',
@@ -36,6 +36,7 @@ export const click = command({
       'timeoutMs',
       'includeSnapshot',
     ],
+    unlisted: ['promptText'],
     annotations: {
       readOnlyHint: false,
       destructiveHint: true,
@@ -52,8 +53,9 @@ export const click = command({
     const request = { target, button, double: doubleClick, modifiers, position, force, timeoutMs };
     const options = { name: 'click', deadlineMs: deadlineFor(timeoutMs), dialog, promptText };
     return runCall(context, options, async (engine, call) => {
-      const { target: element, navigated, url, title } = await engine.click(request, call);
-      return { clicked: true, target: element, navigated, url, title, dialogs: [], elapsed_ms: 0 };
+      const { target: element, ...outcome } = await engine.click(request, call);
+      const data = { clicked: true, target: element, ...actionData(outcome) };
+      return { ...data, dialogs: [], elapsed_ms: 0 };
     });
   },
 });

@@ -32,6 +32,8 @@ export interface ToolFace<Params> {
   readonly description: string;
   /** Which of the command's parameters the tool has; the others are for HTTP alone. */
   readonly fields: readonly (keyof Params & string)[];
+  /** Those that it takes as well without a word about them in the list of tools, which is short. */
+  readonly unlisted?: readonly (keyof Params & string)[];
   /** Where the tool wants a parameter otherwise than HTTP does, such as with another default. */
   readonly overrides?: z.ZodRawShape;
   /** Parameters whose default a model should know. */

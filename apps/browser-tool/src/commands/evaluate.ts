@@ -31,6 +31,7 @@ export const evaluate = command({
     title: 'Evaluate',
     description: 'Run a function(element?, ...args) or expression in the page',
     fields: ['function', 'target', 'args', 'timeoutMs'],
+    unlisted: ['dialog', 'promptText'],
     tellsDefaultOf: ['timeoutMs'],
     annotations: {
       readOnlyHint: false,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { ElementReport } from '../engine.ts';
+import type { ActionOutcome, ElementReport } from '../engine.ts';
+import type { CommandData } from './command.ts';
 
 /** How long an element may take until it can be acted upon. */
 export const TIMEOUT_MS = 5_000;
@@ -22,4 +23,16 @@ export const fields = {
 /** The element in an answer of ours. */
 export function elementOf(value: unknown): ElementReport {
   return value as ElementReport;
+}
+
+/** Where an action left the page, with the status of the document that it led to. */
+export function actionData(outcome: ActionOutcome): CommandData {
+  const { navigated, url, title, status, statusText = '' } = outcome;
+  return {
+    navigated,
+    url,
+    title,
+    ...(status === undefined ? {} : { status }),
+    ...(statusText === '' ? {} : { status_text: statusText }),
+  };
 }

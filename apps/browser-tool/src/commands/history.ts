@@ -34,6 +34,7 @@ function traversal(direction: 'back' | 'forward' | 'reload', title: string) {
             title,
             description: `Go ${direction}`,
             fields: ['includeSnapshot'] as const,
+            unlisted: ['dialog', 'promptText'] as const,
             annotations: ANNOTATIONS,
             canSnapshot: true,
             text: ({ url }) => `Went ${direction} to ${String(url)}`,

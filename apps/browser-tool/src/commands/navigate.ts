@@ -41,6 +41,7 @@ export const navigate = command({
     title: 'Navigate',
     description: 'Open a URL',
     fields: ['url', 'waitUntil', 'timeoutMs', 'includeSnapshot'],
+    unlisted: ['dialog', 'promptText'],
     annotations: {
       readOnlyHint: false,
       destructiveHint: false,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { NetworkRecord } from '../capture/network-log.ts';
+import { firstOfPost, type NetworkRecord } from '../capture/network-log.ts';
+import type { BrowserEngine, ResponseBody } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
 import { command, type CommandData } from './command.ts';
 
@@ -7,6 +8,7 @@ const LIMIT_DEFAULT = 200;
 const LIMIT_MAX = 1_000;
 const BODY_BYTES_DEFAULT = 65_536;
 const BODY_BYTES_MAX = 10 * 1024 * 1024;
+const BODYLESS = ['GET', 'HEAD'];
 const STATUSES = /^\s*[1-5](\d\d|xx)(\s*,\s*[1-5](\d\d|xx))*\s*$/i;
 const REDACTED = '[redacted]';
 const SECRET_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization', 'set-cookie']);
@@ -53,7 +55,10 @@ export const networkEntry = command({
     const record = captures.network.find(id);
     if (record === undefined) throw notKept(id);
     const content = body ? await engine()?.responseBody(id) : undefined;
-    return { ...shownRecord(record, raw), ...bodyData(content, maxBytes) };
+    const { post_data, isPostCut } = await sentData(record, engine());
+    const shown = bodyData(content, maxBytes);
+    const truncated = isPostCut || shown.truncated;
+    return { ...shownRecord(record, raw), post_data, ...shown, truncated };
   },
 });
 
@@ -64,8 +69,8 @@ export const clearNetwork = command({
   run: async (_params, { captures }) => ({ cleared: captures.network.clear() }),
 });
 
-function shownRecord(record: NetworkRecord, raw: boolean): CommandData {
-  if (raw) return { ...record };
+function shownRecord({ isPostCut: _isCut, ...record }: NetworkRecord, raw: boolean): CommandData {
+  if (raw) return record;
   return {
     ...record,
     request_headers: redacted(record.request_headers),
@@ -82,10 +87,25 @@ function redacted(headers: Readonly<Record<string, string>>): Readonly<Record<st
   );
 }
 
+/** What a request sent, the first of it; the browser is asked for what was too large to come with the request. */
+async function sentData(
+  record: NetworkRecord,
+  engine: BrowserEngine | undefined,
+): Promise<Pick<NetworkRecord, 'post_data' | 'isPostCut'>> {
+  if (record.post_data !== null || BODYLESS.includes(record.method)) return record;
+  const content = await engine?.requestBody(record.id);
+  if (content === undefined) return record;
+  return firstOfPost(Buffer.from(content.body, content.isBase64 ? 'base64' : 'utf8'));
+}
+
 function bodyData(
-  content: { readonly body: string; readonly isBase64: boolean } | undefined,
+  content: ResponseBody | undefined,
   maxBytes: number,
-): CommandData {
+): {
+  readonly body: string | null;
+  readonly body_base64: string | null;
+  readonly truncated: boolean;
+} {
   if (content === undefined) return { body: null, body_base64: null, truncated: false };
   const bytes = Buffer.from(content.body, content.isBase64 ? 'base64' : 'utf8');
   const shown = bytes.subarray(0, maxBytes);

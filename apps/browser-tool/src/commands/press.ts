@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { command, deadlineFor, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
-import { fields, TIMEOUT_MS } from './fields.ts';
+import { actionData, fields, TIMEOUT_MS } from './fields.ts';
 
 const COUNT_MAX = 100;
 
@@ -23,6 +23,7 @@ export const press = command({
     title: 'Press key',
     description: 'Press a key or chord, e.g. Control+A',
     fields: ['key', 'target', 'dialog', 'includeSnapshot'],
+    unlisted: ['promptText'],
     annotations: {
       readOnlyHint: false,
       destructiveHint: true,
@@ -36,8 +37,7 @@ export const press = command({
     const options = { name: 'press', deadlineMs: deadlineFor(timeoutMs), dialog, promptText };
     return runCall(context, options, async (engine, call) => {
       const request = { key, target, count, timeoutMs };
-      const { navigated, url, title } = await engine.press(request, call);
-      return { pressed: key, navigated, url, title, dialogs: [] };
+      return { pressed: key, ...actionData(await engine.press(request, call)), dialogs: [] };
     });
   },
 });

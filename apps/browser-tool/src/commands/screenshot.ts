@@ -42,9 +42,11 @@ export const screenshot = command({
       idempotentHint: true,
       openWorldHint: true,
     },
-    text({ width, height, mime_type: type, bytes }, { target, fullPage }) {
+    text({ width, height, mime_type: type, bytes, truncated }, { target, fullPage }) {
       const what = target ?? (fullPage ? 'the whole page' : 'the viewport');
-      return `Screenshot of ${what}: ${String(width)}x${String(height)} ${String(type)}, ${Math.ceil(Number(bytes) / 1024)} KB`;
+      const size = `${String(width)}x${String(height)} ${String(type)}, ${Math.ceil(Number(bytes) / 1024)} KB`;
+      const cut = '\n- Truncated: it goes on beyond the 16384 pixels that can be drawn';
+      return `Screenshot of ${what}: ${size}${truncated === true ? cut : ''}`;
     },
   },
   async run(params, context) {
@@ -79,6 +81,6 @@ function smallerRequests(
   return isPngAlone ? scaled : [{ ...jpeg, quality: undefined }, ...scaled];
 }
 
-function shotData({ data, mimeType, width, height, scale, bytes }: ScreenshotOutcome) {
-  return { data, mime_type: mimeType, width, height, scale, bytes };
+function shotData({ mimeType, ...shot }: ScreenshotOutcome) {
+  return { mime_type: mimeType, ...shot };
 }

@@ -1,6 +1,9 @@
 import type { AccessibleNode } from '../engine.ts';
 
 const TEXT_CHARS_MAX = 200;
+// Everything that ends a line for some reader.
+const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
+const LINE_BREAKS = /\s*[\n\r\v\f\u0085\u2028\u2029]\s*/g;
 const INDENT = '  ';
 const CURSOR = /^n(\d{1,9})$/;
 // Room for the line that says how to go on.
@@ -80,9 +83,9 @@ function isEmpty({ role, name, value, children }: AccessibleNode): boolean {
 function head({ role, name, states, ref, url, box }: AccessibleNode): string {
   if (role === 'text') return `text: ${clip(name)}`;
   return [
-    role,
+    oneLine(role),
     ...(name === '' ? [] : [quoted(name)]),
-    ...states.map((state) => `[${state}]`),
+    ...states.map((state) => `[${oneLine(state)}]`),
     ...(ref === undefined ? [] : [`[ref=${ref}]`]),
     ...(url === undefined ? [] : [`[url=${clip(url)}]`]),
     ...(box === undefined ? [] : [`[box=${box.join(',')}]`]),
@@ -124,5 +127,11 @@ function quoted(text: string): string {
 }
 
 function clip(text: string): string {
-  return text.length <= TEXT_CHARS_MAX ? text : `${text.slice(0, TEXT_CHARS_MAX - 1)}…`;
+  const line = oneLine(text);
+  return line.length <= TEXT_CHARS_MAX ? line : `${line.slice(0, TEXT_CHARS_MAX - 1)}…`;
+}
+
+/** What a page says never looks like a line of ours. */
+export function oneLine(text: string): string {
+  return LINE_BREAK.test(text) ? text.replace(LINE_BREAKS, ' ') : text;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { elementText } from '../session/not-ready.ts';
 import { command, deadlineFor, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
-import { elementOf, fields, TIMEOUT_MS } from './fields.ts';
+import { actionData, elementOf, fields, TIMEOUT_MS } from './fields.ts';
 
 // What a key takes at the slowest, for texts that are typed key by key.
 const KEY_MS = 50;
@@ -39,6 +39,7 @@ export const type = command({
       'timeoutMs',
       'includeSnapshot',
     ],
+    unlisted: ['promptText'],
     annotations: {
       readOnlyHint: false,
       destructiveHint: true,
@@ -47,12 +48,12 @@ export const type = command({
     },
     tellsDefaultOf: ['clear'],
     canSnapshot: true,
-    text({ target, value }, { text, submit }) {
+    text({ target, value, navigated }, { text, submit, clear }) {
       const shown = value === '•••' ? '•••' : text;
-      const clipped =
-        shown.length > SHOWN_CHARS_MAX ? `${shown.slice(0, SHOWN_CHARS_MAX)}…` : shown;
       const submitted = submit ? ' and pressed Enter' : '';
-      return `Typed ${JSON.stringify(clipped)} into ${elementText(elementOf(target))}${submitted}`;
+      const said = `Typed ${JSON.stringify(clip(shown))} into ${elementText(elementOf(target))}${submitted}`;
+      const isAsked = value === '•••' || navigated === true || holds(String(value), text, clear);
+      return isAsked ? said : `${said}; its value is now ${JSON.stringify(clip(String(value)))}`;
     },
   },
   async run(params, context) {
@@ -62,9 +63,19 @@ export const type = command({
     const deadlineMs = deadlineFor(timeoutMs + typingMs);
     const options = { name: 'type', deadlineMs, dialog, promptText };
     return runCall(context, options, async (engine, call) => {
-      const { target: element, value, navigated, url, title } = await engine.type(request, call);
-      const data = { typed: true, value, target: element, navigated, url, title };
+      const { target: element, value, ...outcome } = await engine.type(request, call);
+      const data = { typed: true, value, target: element, ...actionData(outcome) };
       return { ...data, dialogs: [], elapsed_ms: 0 };
     });
   },
 });
+
+/** Whether a field holds what was typed; how it is spaced does not matter. */
+function holds(value: string, text: string, clear: boolean): boolean {
+  const [held, typed] = [value, text].map((each) => each.replace(/\s+/g, ' ').trim());
+  return held === typed || (!clear && held?.endsWith(typed ?? '') === true);
+}
+
+function clip(text: string): string {
+  return text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text;
+}

@@ -21,7 +21,7 @@ export const webSocketFrames = command({
   http: { method: 'GET', path: '/websocket/:id' },
   params: z.object({
     id: z.string(),
-    since: z.int().min(0).default(0),
+    since: z.int().min(0).optional(),
     limit: z.int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
   }),
   async run({ id, since, limit }, { captures }) {

@@ -11,7 +11,8 @@ import type {
 } from '../engine.ts';
 import type { ReadinessRequest } from '../page-scripts/readiness.ts';
 import { characterKey, parseKeyPress } from '../cdp/keys.ts';
-import { elementText, notReadyError } from '../session/not-ready.ts';
+import { editingError } from '../session/editing-error.ts';
+import { notReadyError } from '../session/not-ready.ts';
 import { ToolError } from '../tool-error.ts';
 import { beginAction, settleAction } from './ffi-navigation.ts';
 import { queryOf, refOf, type FfiSession } from './ffi-session.ts';
@@ -55,17 +56,7 @@ export async function typeFfi(
   });
   const { ref } = element;
   const start = await session.channel.agent('edit', { ref, text, clear }, call);
-  if (!start.ok) {
-    if (start.why === 'stale') throw notReadyError(target, { ok: false, why: 'stale' }, 0);
-    throw new ToolError(
-      'INVALID_ARGUMENT',
-      `${elementText(element)} has no option ${JSON.stringify(text)}.`,
-      {
-        hint: `Its options are ${start.options.map((option) => JSON.stringify(option)).join(', ')}.`,
-        details: { target, options: start.options },
-      },
-    );
-  }
+  if (!start.ok) throw editingError(target, element, text, start);
   if (start.kind === 'keyboard') await enterText(session, text, slowly, call);
   const value = await session.channel.agent('read', { ref }, call);
   if (submit) await press(session, 'Enter', call);

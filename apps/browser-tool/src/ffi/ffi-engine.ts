@@ -7,7 +7,7 @@ import { ToolError } from '../tool-error.ts';
 import { createEventTaker } from './engine-events.ts';
 import { startEngineHost, type EngineHost } from './engine-host.ts';
 import { clickFfi, pressFfi, scrollFfi, typeFfi } from './ffi-actions.ts';
-import { navigateFfi, traverseFfi } from './ffi-navigation.ts';
+import { addressFfi, navigateFfi, traverseFfi } from './ffi-navigation.ts';
 import { evaluateFfi } from './ffi-evaluate.ts';
 import { domFfi, screenshotFfi, snapshotFfi, waitForFfi } from './ffi-reading.ts';
 import type { FfiSession } from './ffi-session.ts';
@@ -39,8 +39,10 @@ export async function createFfiEngine(
   await createProfile(profile);
   let current: Call | undefined;
   let viewport = context.viewport;
+  // Of no call: the next one tells them.
+  const leftOver: DialogReport[] = [];
   const takeDialog = (dialog: DialogReport): void => {
-    current?.notes.dialogs.push(dialog);
+    (current?.notes.dialogs ?? leftOver).push(dialog);
     context.captures.events.publish('dialog', dialog);
   };
   let ended: Promise<void> | undefined;
@@ -72,8 +74,10 @@ export async function createFfiEngine(
     native,
     captures: context.captures,
     refs: context.refs,
+    known: { url: context.startUrl, title: '' },
     tellsNavigations: capabilities.includes('events'),
     channel: createPageChannel({
+      backend: browser.backend,
       native,
       refs: context.refs,
       answersDialogs: !capabilities.includes('dialog'),
@@ -87,14 +91,17 @@ export async function createFfiEngine(
     <Request, Outcome>(
       run: (session: FfiSession, request: Request, call: Call) => Promise<Outcome>,
     ) =>
-    (request: Request, call: Call): Promise<Outcome> => {
+    async (request: Request, call: Call): Promise<Outcome> => {
       current = call;
-      return run(session, request, call);
+      call.notes.dialogs.push(...leftOver.splice(0));
+      return run(session, request, call).finally(() => {
+        if (current === call) current = undefined;
+      });
     };
   return {
     protocol: 'ffi',
     status: () => ({ version: browser.backend, pid: host.pid, sandbox: false, viewport }),
-    address: (call) => session.channel.agent('address', undefined, call),
+    address: (call) => addressFfi(session, call),
     navigate: during(navigateFfi),
     traverse: (direction, request, call) =>
       during((_: FfiSession, given: typeof request) =>
@@ -117,6 +124,7 @@ export async function createFfiEngine(
       viewport = [width, height] satisfies Viewport;
       return viewport;
     },
+    requestBody: () => Promise.resolve(undefined),
     responseBody: () => Promise.resolve(undefined),
     // A page that hangs makes the library hang, which is then given up as a whole.
     revive: () => Promise.resolve(false),

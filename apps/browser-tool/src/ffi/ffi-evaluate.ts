@@ -4,6 +4,7 @@ import type { Call, EvaluateOutcome, EvaluateRequest } from '../engine.ts';
 import { jsonForm } from '../page-scripts/json-value.ts';
 import { ToolError } from '../tool-error.ts';
 import { refOf, type FfiSession } from './ffi-session.ts';
+import { notSupported } from './native-calls.ts';
 
 const DEPTH_MAX = 20;
 const RESULT_BYTES_MAX = 1024 * 1024;
@@ -18,9 +19,11 @@ interface ScriptResult {
 /** Evaluates a caller's function or expression in the page. */
 export async function evaluateFfi(
   session: FfiSession,
-  { source, args, target, awaitPromise, timeoutMs }: EvaluateRequest,
+  request: EvaluateRequest,
   call: Call,
 ): Promise<EvaluateOutcome> {
+  const { source, args, target, awaitPromise, timeoutMs } = request;
+  if (!(await session.channel.runsScripts(call))) return evaluatePlain(session, request, call);
   const element =
     target === undefined
       ? []
@@ -38,6 +41,23 @@ export async function evaluateFfi(
   const { json, truncated, type } = result.answer.value as ScriptResult;
   checkSize(json?.length ?? 0);
   return { result: json === undefined ? null : (JSON.parse(json) as unknown), type, truncated };
+}
+
+/** For an engine that runs no scripts of ours: it gets what the caller wrote, and its answer is the result. */
+async function evaluatePlain(
+  { native, backend }: FfiSession,
+  { source, args, target, timeoutMs }: EvaluateRequest,
+  call: Call,
+): Promise<EvaluateOutcome> {
+  if (target !== undefined) throw notSupported(backend, 'scripts that are given an element');
+  const given = args.map((value) => JSON.stringify(value) ?? 'undefined');
+  const isPlain = given.length === 0 && !looksLikeFunction(source);
+  const expression = isPlain ? source : valueOf(source, given);
+  const answer = await native.evaluate(expression, call, timeoutMs + SCRIPT_MARGIN_MS);
+  if (!answer.ok) throw evaluationFailed(answer.failure);
+  const { value, type = value === null ? 'null' : typeof value } = answer;
+  checkSize((JSON.stringify(value) ?? '').length);
+  return { result: value ?? null, type, truncated: false };
 }
 
 /** The script as an expression: a function is called, statements with a `return` are a function's body, others the page runs. */

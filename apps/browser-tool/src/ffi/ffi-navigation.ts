@@ -1,8 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Call, LoadState, NavigateRequest, NavigationOutcome, WaitUntil } from '../engine.ts';
+import type {
+  Call,
+  LoadState,
+  NavigateRequest,
+  NavigationOutcome,
+  PageAddress,
+  WaitUntil,
+} from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
 import type { FfiSession } from './ffi-session.ts';
+import { notSupported } from './native-calls.ts';
 import type { PageAnswer } from './page-channel.ts';
 
 const POLL_MS = 50;
@@ -15,7 +23,20 @@ const SETTLE_CAP_MS = 1_000;
 const SETTLE_NAVIGATION_MS = 10_000;
 const SETTLE_LOAD_MS = 1_000;
 
-const navigatedShape = z.object({ status: z.number().nullable().catch(null) });
+/** What an engine may say about a document that it opened. */
+const navigatedShape = z
+  .object({
+    status: z.number().nullable().catch(null),
+    url: z.string().optional().catch(undefined),
+    title: z.string().catch(''),
+  })
+  .catch({ status: null, url: undefined, title: '' });
+
+/** Where the page is. */
+export async function addressFfi(session: FfiSession, call: Call): Promise<PageAddress> {
+  if (!(await session.channel.runsScripts(call))) return session.known;
+  return session.channel.agent('address', undefined, call);
+}
 
 /** Opens an address. */
 export async function navigateFfi(
@@ -23,12 +44,16 @@ export async function navigateFfi(
   { url, waitUntil, timeoutMs }: NavigateRequest,
   call: Call,
 ): Promise<NavigationOutcome> {
-  const answer = navigatedShape.safeParse(await session.native.navigate(url, call, timeoutMs));
-  const page = await awaitDocument(session, waitUntil, call, LOAD_MS);
+  const answer = navigatedShape.parse(await session.native.navigate(url, call, timeoutMs));
+  session.known = { url: answer.url ?? url, title: answer.title };
+  const page =
+    (await session.channel.tryLook(call)) === undefined
+      ? { ...session.known, readyState: 'complete' }
+      : await awaitDocument(session, waitUntil, call, LOAD_MS);
   tellNavigation(session, page);
   return {
     ...outcome(page),
-    status: answer.success ? answer.data.status : null,
+    status: answer.status,
     redirected: withoutFragment(url) !== withoutFragment(page.url),
   };
 }
@@ -41,7 +66,8 @@ export async function traverseFfi(
   call: Call,
 ): Promise<NavigationOutcome> {
   const { native, channel } = session;
-  const before = await channel.look(call);
+  const before = await channel.tryLook(call);
+  if (before === undefined) return traversePlain(session, direction, timeoutMs, call);
   if ((await native.tryCall(direction, {}, call, timeoutMs)) === undefined) {
     const step = direction === 'reload' ? 'location.reload()' : `history.${direction}()`;
     await channel.run(`() => { ${step}; }`, call);
@@ -57,6 +83,22 @@ export async function traverseFfi(
   const page = await awaitDocument(session, waitUntil, call, LOAD_MS);
   tellNavigation(session, page);
   return { ...outcome(page), status: null, redirected: false };
+}
+
+/** The same with an engine that runs no scripts: it has to know how by itself. */
+async function traversePlain(
+  session: FfiSession,
+  direction: 'back' | 'forward' | 'reload',
+  timeoutMs: number,
+  call: Call,
+): Promise<NavigationOutcome> {
+  const went = await session.native.tryCall(direction, {}, call, timeoutMs);
+  if (went === undefined) throw notSupported(session.backend, direction);
+  const { url, title, status } = navigatedShape.parse(went.value);
+  session.known = { url: url ?? session.known.url, title };
+  tellNavigation(session, session.known);
+  const page = { ...session.known, readyState: 'complete' };
+  return { ...outcome(page), status, redirected: false };
 }
 
 /** Notes where an action begins. */
@@ -122,11 +164,11 @@ async function lookUntil(
   }
 }
 
-function tellNavigation({ tellsNavigations, captures }: FfiSession, { url }: PageAnswer): void {
+function tellNavigation({ tellsNavigations, captures }: FfiSession, { url }: PageAddress): void {
   if (!tellsNavigations) captures.navigated(url);
 }
 
-function outcome({ url, title, readyState }: PageAnswer) {
+function outcome({ url, title, readyState }: Pick<PageAnswer, 'url' | 'title' | 'readyState'>) {
   const loadState: LoadState = readyState === 'complete' ? 'complete' : 'interactive';
   return { url, title, statusText: '', loadState };
 }

@@ -95,6 +95,7 @@ export async function screenshotFfi(
     height: size[1],
     scale,
     bytes: bytes.length,
+    truncated: false,
   };
 }
 

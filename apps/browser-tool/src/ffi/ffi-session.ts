@@ -1,5 +1,5 @@
 import type { Captures } from '../capture/captures.ts';
-import type { Call } from '../engine.ts';
+import type { Call, PageAddress } from '../engine.ts';
 import type { PageQuery } from '../page-scripts/find-elements.ts';
 import type { RefBook } from '../session/ref-book.ts';
 import { notReadyError } from '../session/not-ready.ts';
@@ -15,6 +15,8 @@ export interface FfiSession {
   readonly channel: PageChannel;
   readonly captures: Captures;
   readonly refs: RefBook;
+  /** Where the engine was sent last, for one whose pages cannot be asked. */
+  known: PageAddress;
   /** Whether the library itself tells when a new document came. */
   readonly tellsNavigations: boolean;
 }

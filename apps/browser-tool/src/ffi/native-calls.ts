@@ -14,6 +14,11 @@ const failureShape = z.object({
   stack: z.string().optional(),
 });
 
+const evaluatedShape = z.object({
+  result: z.unknown().optional(),
+  type: z.string().optional().catch(undefined),
+});
+
 /** What a library says about a call of it that failed. */
 export type NativeFailure = z.output<typeof failureShape>;
 
@@ -26,7 +31,7 @@ export interface NativeCalls {
     call: Call,
     timeoutMs: number,
   ): Promise<
-    | { readonly ok: true; readonly value: unknown }
+    | { readonly ok: true; readonly value: unknown; readonly type?: string }
     | { readonly ok: false; readonly failure: NativeFailure }
   >;
   screenshot(params: object, call: Call): Promise<Uint8Array>;
@@ -68,11 +73,8 @@ export function createNativeCalls(host: EngineHost, backend: string): NativeCall
       const { status, json } = await ask({ kind: 'evaluate', source }, call, timeoutMs);
       if (status !== 0) return { ok: false, failure: failureOf(json) };
       const answer = parseJson(json);
-      const value =
-        typeof answer === 'object' && answer !== null && 'result' in answer
-          ? answer.result
-          : undefined;
-      return { ok: true, value };
+      const { result, type } = evaluatedShape.safeParse(answer).data ?? {};
+      return { ok: true, value: result, ...(type === undefined ? {} : { type }) };
     },
     async screenshot(params, call) {
       const request: HostRequest = { kind: 'screenshot', params: JSON.stringify(params) };

@@ -74,7 +74,7 @@ export async function openNativeEngine(
 }
 
 async function checkIdentity(library: NativeLibrary, backend: string): Promise<void> {
-  const abi = await run(library.abi);
+  const abi = library.abi === undefined ? ENGINE_ABI : await run(library.abi);
   if (abi !== ENGINE_ABI) {
     throw new EngineOpenError('wrong-abi', `it speaks ABI ${abi}, and this tool ABI ${ENGINE_ABI}`);
   }

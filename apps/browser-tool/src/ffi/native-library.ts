@@ -12,7 +12,6 @@ type Bound<Signature extends (...args: never[]) => unknown> = KoffiFunc<Signatur
 
 /** The functions of include/browser_engine.h; those that a vendor may leave out are undefined then. */
 export interface NativeLibrary {
-  readonly abi: Bound<() => number>;
   readonly create: Bound<(options: string, problem: Out<Pointer>) => Pointer>;
   readonly destroy: Bound<(engine: Pointer) => void>;
   readonly navigate: Bound<(engine: Pointer, url: string, result: Out<Pointer>) => number>;
@@ -22,6 +21,7 @@ export interface NativeLibrary {
   >;
   readonly freeString: Bound<(text: Pointer) => void>;
   readonly freeBytes: Bound<(bytes: Pointer, length: number) => void>;
+  readonly abi: Bound<() => number> | undefined;
   readonly id: Bound<() => string | null> | undefined;
   readonly capabilities: Bound<() => string | null> | undefined;
   readonly call:
@@ -63,7 +63,6 @@ export function loadNativeLibrary(path: string): NativeLibrary {
     }
   };
   return {
-    abi: needed('uint32_t browser_engine_abi()'),
     create: needed('void *browser_engine_new(const char *options_json, _Out_ void **error_json)'),
     destroy: needed('void browser_engine_destroy(void *engine)'),
     navigate: needed(
@@ -77,6 +76,7 @@ export function loadNativeLibrary(path: string): NativeLibrary {
     ),
     freeString: needed('void browser_engine_free_string(void *text)'),
     freeBytes: needed('void browser_engine_free_bytes(void *bytes, size_t len)'),
+    abi: optional('uint32_t browser_engine_abi()'),
     id: optional('const char *browser_engine_id()'),
     capabilities: optional('const char *browser_engine_capabilities()'),
     call: optional(

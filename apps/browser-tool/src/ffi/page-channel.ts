@@ -5,7 +5,12 @@ import type { AgentAnswer, AgentMethods } from '../page-scripts/page-agent.ts';
 import { agentCall, agentSource } from '../page-scripts/source.ts';
 import type { RefBook } from '../session/ref-book.ts';
 import { ToolError } from '../tool-error.ts';
-import { CALL_TIMEOUT_MS, type NativeCalls, type NativeFailure } from './native-calls.ts';
+import {
+  CALL_TIMEOUT_MS,
+  notSupported,
+  type NativeCalls,
+  type NativeFailure,
+} from './native-calls.ts';
 import { createPageState } from './page-actions.ts';
 
 const STATE = "document[Symbol.for('browser-tool')]";
@@ -43,6 +48,10 @@ export interface PageChannel {
   run(body: string, call: Call, timeoutMs?: number): Promise<PageResult>;
   /** The document as it is now. */
   look(call: Call): Promise<PageAnswer>;
+  /** The same, or undefined where the engine evaluates expressions but not the scripts of the tool. */
+  tryLook(call: Call): Promise<PageAnswer | undefined>;
+  /** Whether the scripts of the tool run here; tried once, and again with every look. */
+  runsScripts(call: Call): Promise<boolean>;
   /** Asks the scripts of the tool, in the next document where one made way. */
   agent<Method extends keyof AgentMethods>(
     method: Method,
@@ -53,6 +62,7 @@ export interface PageChannel {
 }
 
 interface ChannelOptions {
+  readonly backend: string;
   readonly native: NativeCalls;
   readonly refs: RefBook;
   /** Whether the engine leaves dialogs to us. */
@@ -62,7 +72,8 @@ interface ChannelOptions {
 
 /** A channel to whichever document is there when it is used. */
 export function createPageChannel(options: ChannelOptions): PageChannel {
-  const { native, refs, answersDialogs, onDialogs } = options;
+  const { backend, native, refs, answersDialogs, onDialogs } = options;
+  let knowledge: 'nothing yet' | 'scripts run' | 'scripts do not run' = 'nothing yet';
   const install = `${STATE} ??= (${String(createPageState)})(${agentSource}, ${answersDialogs});`;
 
   async function run(body: string, call: Call, timeoutMs = CALL_TIMEOUT_MS): Promise<PageResult> {
@@ -75,8 +86,10 @@ export function createPageChannel(options: ChannelOptions): PageChannel {
     if (!result.ok) return result;
     const envelope = envelopeShape.safeParse(parseJson(result.value));
     if (!envelope.success) {
+      if (knowledge === 'nothing yet') knowledge = 'scripts do not run';
       return { ok: false, failure: { message: 'its answer is not what the tool understands' } };
     }
+    knowledge = 'scripts run';
     onDialogs(envelope.data.dialogs, call);
     return { ok: true, answer: envelope.data };
   }
@@ -86,6 +99,9 @@ export function createPageChannel(options: ChannelOptions): PageChannel {
       const result = await run(body, call, timeoutMs);
       const problem = result.ok ? result.answer.error : result.failure;
       if (result.ok && problem === undefined) return result.answer;
+      if (!result.ok && tries >= TRIES_MAX && knowledge === 'nothing yet')
+        knowledge = 'scripts do not run';
+      if (knowledge === 'scripts do not run') throw cannotRunScripts(backend);
       if (result.ok || tries >= TRIES_MAX) {
         const reason = problem?.message ?? 'it gave no reason';
         throw new ToolError('INTERNAL', `A script of the tool failed in the page: ${reason}.`);
@@ -108,7 +124,29 @@ export function createPageChannel(options: ChannelOptions): PageChannel {
     return value;
   }
 
-  return { run, agent, look: (call) => runSurely('() => undefined', call) };
+  const look = (call: Call): Promise<PageAnswer> => runSurely('() => undefined', call);
+  const tryLook = (call: Call): Promise<PageAnswer | undefined> =>
+    look(call).catch((error: unknown) => {
+      if (knowledge === 'scripts do not run') return undefined;
+      throw error;
+    });
+  return {
+    run,
+    agent,
+    look,
+    tryLook,
+    async runsScripts(call) {
+      if (knowledge === 'nothing yet') await tryLook(call);
+      return knowledge === 'scripts run';
+    },
+  };
+}
+
+function cannotRunScripts(backend: string): ToolError {
+  return notSupported(
+    backend,
+    'this: its evaluate does not run the scripts of the tool, and so it opens pages, evaluates expressions and takes pictures alone',
+  );
 }
 
 function expression(body: string, install: string, { dialog, promptText }: Call): string {

@@ -69,7 +69,7 @@ function fileOf(
 /** Where the page is; where it was, while a call runs that takes long. */
 async function readAddress({ session }: BrowserTool) {
   const signal = AbortSignal.timeout(ADDRESS_TIMEOUT_MS);
-  const options = { name: 'info', deadlineMs: ADDRESS_TIMEOUT_MS, signal };
+  const options = { name: 'info', deadlineMs: ADDRESS_TIMEOUT_MS, signal, isSilent: true };
   const late = new Promise<undefined>((resolve) => {
     signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });

@@ -7,6 +7,7 @@ import { batchParams, runBatch } from '../commands/batch.ts';
 import type { Command, CommandData } from '../commands/command.ts';
 import { commands } from '../commands/index.ts';
 import { parseParams, type ParamStyle } from '../commands/parse-params.ts';
+import { screenshot } from '../commands/screenshot.ts';
 import { HTTP_STATUS, ToolError } from '../tool-error.ts';
 import { checkAccess } from './access.ts';
 import { readJsonBody } from './body.ts';
@@ -160,13 +161,23 @@ function commandRoute(
     path,
     async answer(request, signal) {
       const isQuery = method !== 'POST';
-      const given = isQuery ? { ...request.query, ...request.params } : await readJsonBody(request);
+      const given = isQuery
+        ? { ...request.query, ...request.params }
+        : withFormat(request, await readJsonBody(request));
       const style = isQuery ? QUERY_STYLE : BODY_STYLE;
       const { params, ignored } = parseParams(command, command.params, given, style);
       const data = await command.run(params, tool.context(signal));
       return ignored.length === 0 ? data : { ...data, ignored_fields: ignored };
     },
   };
+}
+
+/** Who accepts pictures of other kinds than the usual one alone gets the first of those. */
+function withFormat({ path, headers: { accept = '' } }: Request, body: unknown): unknown {
+  const isShot = path === screenshot.http?.path && typeof body === 'object' && body !== null;
+  const format = /\bimage\/(jpeg|webp)\b/.exec(accept)?.[1];
+  if (!isShot || Array.isArray(body) || format === undefined) return body;
+  return /\bimage\/(png|\*)/.test(accept) ? body : { format, ...body };
 }
 
 async function batch(

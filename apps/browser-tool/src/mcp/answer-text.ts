@@ -1,4 +1,5 @@
 import type { CommandData, ToolFace } from '../commands/command.ts';
+import { oneLine } from '../commands/snapshot-text.ts';
 import type { DialogReport, DownloadReport } from '../engine.ts';
 
 interface Counts {
@@ -38,7 +39,7 @@ function placeLines(data: CommandData, { errors, warnings }: Counts): readonly s
   const isWell = typeof status !== 'number' || (status >= 200 && status < 300);
   return [
     `- Page URL: ${String(url)}`,
-    `- Page Title: ${String(title)}`,
+    `- Page Title: ${oneLine(String(title))}`,
     ...(isWell
       ? []
       : [`- HTTP status: ${status}${typeof statusText === 'string' ? ` ${statusText}` : ''}`]),
@@ -46,13 +47,22 @@ function placeLines(data: CommandData, { errors, warnings }: Counts): readonly s
   ];
 }
 
-function noteLines(data: CommandData): readonly string[] {
+/** What the page did meanwhile, of answers and of the details of failures. */
+export function happeningLines(data: CommandData): readonly string[] {
   const dialogs = (data['dialogs'] ?? []) as readonly DialogReport[];
   const downloads = (data['downloads'] ?? []) as readonly DownloadReport[];
-  const tab = data['opened_tab'] as { readonly url: string } | undefined;
   return [
     ...dialogs.map(dialogLine),
-    ...downloads.map(({ filename, url }) => `- Download: ${filename} was denied (${url})`),
+    ...downloads.map(
+      ({ filename, url }) => `- Download: ${oneLine(filename)} was denied (${oneLine(url)})`,
+    ),
+  ];
+}
+
+function noteLines(data: CommandData): readonly string[] {
+  const tab = data['opened_tab'] as { readonly url: string } | undefined;
+  return [
+    ...happeningLines(data),
     ...(tab === undefined ? [] : [`- Opened tab: ${tab.url} is the active page now`]),
     ...(data['restarted'] === true
       ? ['- Browser: it was restarted; pages and refs of before are gone']

@@ -6,7 +6,7 @@ import { parseParams } from '../commands/parse-params.ts';
 import type { PageAddress } from '../engine.ts';
 import type { RunCall } from '../session/browser-session.ts';
 import { ToolError } from '../tool-error.ts';
-import { answerText } from './answer-text.ts';
+import { answerText, happeningLines } from './answer-text.ts';
 import { toolParams, type ToolCommand } from './tool-list.ts';
 
 const STYLE = { isSnake: false, isStrict: true, isText: false } as const;
@@ -108,9 +108,10 @@ function failure(error: unknown): CallToolResult {
     error instanceof ToolError
       ? error
       : new ToolError('INTERNAL', error instanceof Error ? error.message : String(error));
+  const said = `${known.code}: ${known.sentence}`;
   return {
     isError: true,
-    content: [{ type: 'text', text: `${known.code}: ${known.sentence}` }],
+    content: [{ type: 'text', text: [said, ...happeningLines(known.details ?? {})].join('\n') }],
     structuredContent: {
       ok: false,
       code: known.code,

@@ -1,4 +1,5 @@
 import type { BrowserTool } from '../app.ts';
+import { ToolError } from '../tool-error.ts';
 
 /**
  * Loads the tool and its configuration. Both come late: a client wants the answer to its first message first, and a configuration
@@ -10,7 +11,7 @@ export async function openTool(proxy: string | undefined): Promise<BrowserTool> 
     import('../config.ts'),
     import('@model-gateway/kernel'),
   ]);
-  const config = readBrowserToolConfig();
+  const config = usable(readBrowserToolConfig);
   const log = createLog({
     level: config.logLevel,
     app: 'browser-tool',
@@ -18,4 +19,20 @@ export async function openTool(proxy: string | undefined): Promise<BrowserTool> 
     destination: { write: (line) => void process.stderr.write(line) },
   });
   return createBrowserTool({ config, log, proxy: proxy ?? config.downloadProxy });
+}
+
+/** A variable that makes no sense is no failure of the tool. */
+function usable<Config>(read: () => Config): Config {
+  try {
+    return read();
+  } catch (error) {
+    throw new ToolError(
+      'INVALID_ARGUMENT',
+      error instanceof Error ? error.message : String(error),
+      {
+        hint: 'Correct the environment of the tool and start it again.',
+        cause: error,
+      },
+    );
+  }
 }

@@ -14,18 +14,23 @@ export function toolCommands(commands: readonly Command[]): readonly ToolCommand
 }
 
 /** What a tool takes. */
-export function toolParams({ params, tool }: ToolCommand): z.ZodObject {
-  const own = tool.fields.map((field) => [field, params.shape[field]] as const);
+export function toolParams(command: ToolCommand): z.ZodObject {
+  const { fields, unlisted = [] } = command.tool;
+  return schemaOf(command, [...fields, ...unlisted]);
+}
+
+function schemaOf({ params, tool }: ToolCommand, fields: readonly string[]): z.ZodObject {
+  const own = fields.map((field) => [field, params.shape[field]] as const);
   return z.object({ ...Object.fromEntries(own), ...tool.overrides });
 }
 
 /** The tool as `tools/list` shows it. Every word of it is read by a model at every start, so that there are few. */
 export function toolListing(command: ToolCommand) {
-  const { name, title, description, annotations, tellsDefaultOf = [] } = command.tool;
+  const { name, title, description, fields, annotations, tellsDefaultOf = [] } = command.tool;
   return {
     name,
     description,
-    inputSchema: inputSchema(toolParams(command), tellsDefaultOf),
+    inputSchema: inputSchema(schemaOf(command, fields), tellsDefaultOf),
     outputSchema: OUTPUT_SCHEMA,
     annotations: { title, ...annotations },
   };

@@ -13,7 +13,19 @@ export interface EditingRequest {
 
 export type EditingStart =
   | { readonly ok: false; readonly why: 'stale' }
-  | { readonly ok: false; readonly why: 'no-option'; readonly options: readonly string[] }
+  | {
+      readonly ok: false;
+      readonly why: 'no-option' | 'disabled-option';
+      readonly options: readonly string[];
+    }
+  | {
+      readonly ok: false;
+      readonly why: 'bad-value';
+      /** What the field takes. */
+      readonly expected: string;
+      /** What it holds, as before. */
+      readonly value: string;
+    }
   | { readonly ok: true; readonly kind: EditingKind; readonly isFocused: boolean };
 
 /** Focuses a field and selects what typing shall replace. Fields without a caret get their value at once. */
@@ -22,16 +34,49 @@ export function startEditing({ ref, text, clear }: EditingRequest): EditingStart
   if (element === undefined) return { ok: false, why: 'stale' };
   if (element.localName === 'select') return chooseOption(element as HTMLSelectElement, text);
   const field = element as HTMLInputElement;
+  const expected = element.localName === 'input' ? refusalOf(field, text, clear) : undefined;
+  if (expected !== undefined) return { ok: false, why: 'bad-value', expected, value: field.value };
   field.focus({ preventScroll: true });
   const isFocused =
     (element.getRootNode() as Document).activeElement === element && document.hasFocus();
   if (element.localName === 'input' && hasNoCaret(field)) {
-    setValue(field, text);
+    setValue(field, text.trim());
     return { ok: true, kind: 'done', isFocused };
   }
   if (element.localName === 'input' || element.localName === 'textarea') placeCaret(field, clear);
   else selectContent(element, clear);
   return { ok: true, kind: 'keyboard', isFocused };
+}
+
+/** What each type of field takes, where the browser throws other texts away or puts something else in their place. */
+export const FIELD_FORMATS: Readonly<Record<string, string>> = {
+  color: 'a colour such as #1a2b3c',
+  date: 'a date such as 2026-12-31 (YYYY-MM-DD)',
+  'datetime-local': 'a date and time such as 2026-12-31T23:59 (YYYY-MM-DDThh:mm)',
+  month: 'a month such as 2026-12 (YYYY-MM)',
+  number: 'a number such as -12.5',
+  range: 'a number such as 50',
+  time: 'a time of 24 hours such as 23:59 (hh:mm)',
+  week: 'a week such as 2026-W53 (YYYY-Www)',
+};
+
+/** What a field takes instead of a text that the browser would not let it hold. */
+export function refusalOf(
+  { type, value }: HTMLInputElement,
+  text: string,
+  clear: boolean,
+): string | undefined {
+  const expected = FIELD_FORMATS[type];
+  if (expected === undefined || text === '') return undefined;
+  // A field of our own, of the same kind, says what the browser makes of the text.
+  const trial = document.createElement('input');
+  // A slider always holds a number, its middle one for all that is none.
+  trial.type = type === 'range' ? 'number' : type;
+  const wanted = type === 'number' && !clear ? value + text : text;
+  trial.value = wanted.trim();
+  const isBlack = /^\s*(#000000|#000|black)\s*$/i.test(text);
+  const isTaken = type === 'color' ? trial.value !== '#000000' || isBlack : trial.value !== '';
+  return isTaken ? undefined : expected;
 }
 
 /** Whether the browser shows a picker for it rather than a caret. */
@@ -74,20 +119,30 @@ export function selectContent(element: Element, clear: boolean): void {
 /** Chooses an option by its text or its value. */
 export function chooseOption(select: HTMLSelectElement, text: string): EditingStart {
   const options = [...select.options];
-  const wanted = normalizeText(text);
-  const option =
-    options.find((each) => normalizeText(each.text) === wanted) ??
-    options.find((each) => each.value === text) ??
-    options.find((each) => normalizeText(each.text).toLowerCase() === wanted.toLowerCase());
+  const enabled = options.filter((each) => !each.matches(':disabled'));
+  const option = findOption(enabled, text);
   if (option === undefined) {
+    const isDisabled = findOption(options, text) !== undefined;
     return {
       ok: false,
-      why: 'no-option',
-      options: options.map((each) => normalizeText(each.text)),
+      why: isDisabled ? 'disabled-option' : 'no-option',
+      options: (isDisabled ? enabled : options).map((each) => normalizeText(each.text)),
     };
   }
   takeOption(option, select);
   return { ok: true, kind: 'done', isFocused: true };
+}
+
+export function findOption(
+  options: readonly HTMLOptionElement[],
+  text: string,
+): HTMLOptionElement | undefined {
+  const wanted = normalizeText(text);
+  return (
+    options.find((each) => normalizeText(each.text) === wanted) ??
+    options.find((each) => each.value === text) ??
+    options.find((each) => normalizeText(each.text).toLowerCase() === wanted.toLowerCase())
+  );
 }
 
 export function takeOption(option: HTMLOptionElement, select: HTMLSelectElement): void {

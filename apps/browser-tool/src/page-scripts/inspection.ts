@@ -72,9 +72,17 @@ export function inspectElements(request: InspectionRequest):
   }
   if (request.query?.kind === 'ref' && found.length === 0) return { ok: false, why: 'stale' };
   const shown = found.slice(0, request.all ? request.limit : 1);
-  const budget = { chars: request.maxChars, truncated: shown.length < found.length && request.all };
+  const budget = { html: request.maxChars, text: request.maxChars, isCut: false };
   const matches = shown.map((element) => inspectElement(element, request, budget));
-  return { ok: true, count: found.length, matches, truncated: budget.truncated };
+  const truncated = budget.isCut || (shown.length < found.length && request.all);
+  return { ok: true, count: found.length, matches, truncated };
+}
+
+/** How many characters are left, for markup and for text. */
+export interface InspectionBudget {
+  html: number;
+  text: number;
+  isCut: boolean;
 }
 
 export function isThere(element: Element | null): element is Element {
@@ -84,12 +92,12 @@ export function isThere(element: Element | null): element is Element {
 export function inspectElement(
   element: Element,
   request: InspectionRequest,
-  budget: { chars: number; truncated: boolean },
+  budget: InspectionBudget,
 ): InspectedElement {
-  const take = (text: string): string => {
-    const taken = clipText(text, Math.max(1, budget.chars));
-    if (taken.length < text.length) budget.truncated = true;
-    budget.chars = Math.max(0, budget.chars - taken.length);
+  const take = (kind: 'html' | 'text', whole: string): string => {
+    const taken = clipText(whole, Math.max(1, budget[kind]));
+    if (taken.length < whole.length) budget.isCut = true;
+    budget[kind] = Math.max(0, budget[kind] - taken.length);
     return taken;
   };
   const { x, y, width, height } = element.getBoundingClientRect();
@@ -98,11 +106,10 @@ export function inspectElement(
   return {
     ref: refOf(element),
     tag: element.localName,
-    // The document as a whole is asked for its markup; its text would say everything twice.
-    text: request.query === undefined && html !== 'none' ? '' : take(text),
+    text: take('text', text),
     ...(html === 'none'
       ? {}
-      : { html: take(html === 'outer' ? element.outerHTML : element.innerHTML) }),
+      : { html: take('html', html === 'outer' ? element.outerHTML : element.innerHTML) }),
     attributes: Object.fromEntries(
       [...element.attributes].map(({ name, value }) => [name, clipText(value, 2_000)]),
     ),

@@ -19,6 +19,8 @@ export interface CallOptions {
   readonly deadlineMs: number;
   readonly dialog?: DialogAnswer | undefined;
   readonly promptText?: string | undefined;
+  /** Whether its answer does not tell what happened besides, so that the next one has to. */
+  readonly isSilent?: boolean;
   /** Aborted when the caller goes away. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -100,6 +102,8 @@ export function createBrowserSession({
 
   async function start(): Promise<BrowserEngine> {
     resolved = await resolve(closing.signal);
+    // What the pages of the one before wrote is no longer of this page.
+    if (launches > 0) captures.console.startPage();
     const started = await launch(resolved, {
       signal: closing.signal,
       onEnd: (reason) => {
@@ -156,12 +160,13 @@ export function createBrowserSession({
     ];
     const signal = AbortSignal.any(signals);
     try {
-      const call: Call = { signal, notes, dialog: options.dialog, promptText: options.promptText };
+      const { dialog, promptText, isSilent = false } = options;
+      const call: Call = { signal, notes, dialog, promptText, isSilent };
       const result = await work(current, call);
       lastAddress = addressIn(result) ?? lastAddress;
       return { result, notes, restarted };
     } catch (error) {
-      const failed = asToolError(error, options);
+      const failed = withNotes(asToolError(error, options), notes);
       isSuspect = failed.code === 'TIMEOUT' || failed.code === 'BROWSER_CRASHED';
       throw restarted ? withRestart(failed) : failed;
     } finally {
@@ -263,6 +268,20 @@ function asToolError(error: unknown, { name }: CallOptions): ToolError {
 function launchError(error: unknown): ToolError {
   const message = error instanceof Error ? error.message : String(error);
   return new ToolError('BROWSER_LAUNCH_FAILED', `The browser could not be started: ${message}`, {
+    cause: error,
+  });
+}
+
+/** A failure says in its details what else happened, such as a dialog that was dismissed. */
+function withNotes(error: ToolError, { dialogs, downloads }: CallNotes): ToolError {
+  if (dialogs.length + downloads.length === 0) return error;
+  return new ToolError(error.code, error.message, {
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    details: {
+      ...error.details,
+      ...(dialogs.length === 0 ? {} : { dialogs }),
+      ...(downloads.length === 0 ? {} : { downloads }),
+    },
     cause: error,
   });
 }

@@ -6,18 +6,18 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const source = fileURLToPath(new URL('test-engine.c', import.meta.url));
 const include = fileURLToPath(new URL('../../include', import.meta.url));
 
 /** Where built libraries lie for as long as a test file runs. */
 export interface EngineLibraries {
-  /** Builds the test engine against the shipped header, with these definitions. */
+  /** Builds the engine against the shipped header, with these definitions. */
   build(...definitions: readonly string[]): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** A folder for libraries. */
-export async function createEngineLibraries(): Promise<EngineLibraries> {
+/** A folder for libraries, built from a source beside this file. */
+export async function createEngineLibraries(name = 'test-engine.c'): Promise<EngineLibraries> {
+  const source = fileURLToPath(new URL(name, import.meta.url));
   const folder = await mkdtemp(join(tmpdir(), 'engine-library-'));
   let built = 0;
   return {
