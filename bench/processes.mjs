@@ -21,11 +21,11 @@ export async function createProcesses() {
   const { freePort, startGuarded } = await importBuild('embedded');
   const running = new Set();
 
-  /** Starts `command(port)` and waits until somebody listens on its port. */
-  async function start({ name, command, cores, environment = () => ({}) }) {
+  /** Starts `command(port)` and waits until somebody listens on its port. What it prints goes into a file, if one is given. */
+  async function start({ name, command, cores, outputFile, environment = () => ({}) }) {
     const port = await freePort();
     const child = startGuarded({
-      command: pinned(cores, await command(port)),
+      command: pinned(cores, printingTo(outputFile, await command(port))),
       stopSignal: 'TERM',
       forceSignal: 'KILL',
       graceSeconds: GRACE_SECONDS,
@@ -48,7 +48,9 @@ export async function createProcesses() {
     ]);
     if (outcome === 'listening') return started;
     await started.stop();
-    throw new Error(`${name} ${outcome}: ${child.lastLines().join('\n')}`);
+    const printed =
+      outputFile === undefined ? child.lastLines() : [readFileSync(outputFile, 'utf8')];
+    throw new Error(`${name} ${outcome}: ${printed.join('\n')}`);
   }
 
   return {
@@ -56,6 +58,10 @@ export async function createProcesses() {
     stopAll: () => Promise.all([...running].map((child) => child.stop())).then(() => undefined),
   };
 }
+
+/** Somebody has to read what is printed through a pipe, and that would be us. */
+const printingTo = (file, command) =>
+  file === undefined ? command : ['sh', '-c', 'exec "$@" >"$0" 2>&1', file, ...command];
 
 async function untilListening(port) {
   const deadline = performance.now() + READY_TIMEOUT_MS;

@@ -1,6 +1,7 @@
 // Our own service as it is deployed: real stores, one process per app, keys and metering on, the rate limit lifted.
 import { randomBytes } from 'node:crypto';
 import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { familyOf, importBuild } from './processes.mjs';
@@ -41,10 +42,12 @@ export async function startService({
     SERVICE_DEMO: 'false',
   };
 
+  let started = 0;
   const startApp = (app, { on, work } = {}) =>
     processes.start({
       name: app,
       cores: on,
+      outputFile: join(folder, `${app}-${(started += 1)}.log`),
       command: () => [
         options.node,
         ...profileFlags(options, work),
