@@ -1,5 +1,6 @@
 // Our own service as it is deployed: real stores, one process per app, keys and metering on, the rate limit lifted.
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -50,6 +51,7 @@ export async function startService({
       outputFile: join(folder, `${app}-${(started += 1)}.log`),
       command: () => [
         options.node,
+        ...startFlags(app),
         ...profileFlags(options, work),
         fileURLToPath(new URL(`../apps/${app}/dist/main.js`, import.meta.url)),
       ],
@@ -85,6 +87,13 @@ async function recorded(port) {
     await sleep(RECORDED_INTERVAL_MS);
   }
   throw new Error('the recorder does not catch up');
+}
+
+/** What Node is told where an app is started. */
+function startFlags(app) {
+  const file = new URL(`../apps/${app}/package.json`, import.meta.url);
+  const { scripts } = JSON.parse(readFileSync(file, 'utf8'));
+  return scripts.start.split(' ').filter((word) => word.startsWith('--'));
 }
 
 /** With `--profile`, what is measured writes down where its time went when it ends. */
