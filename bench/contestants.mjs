@@ -105,14 +105,24 @@ export async function createContestants(run) {
 async function firstAnswer(port, { path, headers, body }) {
   const deadline = performance.now() + FIRST_ANSWER_TIMEOUT_MS;
   for (;;) {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    const refusal = await ask(`http://127.0.0.1:${port}${path}`, headers, body);
+    if (refusal === undefined || performance.now() > deadline) return refusal;
+    await sleep(FIRST_ANSWER_INTERVAL_MS);
+  }
+}
+
+/** Why a request was not answered well; undefined when it was. */
+async function ask(url, headers, body) {
+  try {
+    const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     });
     const text = await response.text();
-    if (response.ok) return undefined;
-    if (performance.now() > deadline) return `HTTP ${response.status}: ${text.slice(0, 200)}`;
-    await sleep(FIRST_ANSWER_INTERVAL_MS);
+    return response.ok ? undefined : `HTTP ${response.status}: ${text.slice(0, 200)}`;
+  } catch (error) {
+    // Somebody else may have had this port before, and a connection to them may have been kept.
+    return String(error.cause ?? error);
   }
 }
