@@ -79,8 +79,9 @@ async function measure({ native, opened, ...context }) {
     results.push({ work, result });
     progress('');
     print(textReport(work, result));
+    // After each, so that a work that fails does not take what was measured before along.
+    await keep(options, machine, results);
   }
-  await keep(options, machine, results);
 }
 
 async function keep(options, machine, results) {

@@ -96,6 +96,17 @@ export function cpuMs(pid) {
   }
 }
 
+/**
+ * Fetches, and once more where that fails: ports are used again, and a connection to whoever had one before may have been kept.
+ */
+export async function fetchAnew(url, options) {
+  try {
+    return await fetch(url, options);
+  } catch {
+    return fetch(url, options);
+  }
+}
+
 /** A process and its children. */
 export function familyOf(pid) {
   const children = readdirSync('/proc').filter((name) => {

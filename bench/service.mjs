@@ -4,7 +4,7 @@ import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { familyOf, importBuild } from './processes.mjs';
+import { familyOf, fetchAnew, importBuild } from './processes.mjs';
 
 const RATE_LIMIT_LIFTED = '100000000';
 const TOKEN_TTL_SECS = '7200';
@@ -163,7 +163,7 @@ async function rpcCall(port, method, params, token) {
 }
 
 async function post(url, body, token) {
-  const response = await fetch(url, {
+  const response = await fetchAnew(url, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',

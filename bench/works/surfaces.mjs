@@ -1,4 +1,4 @@
-import { cpuMs } from '../processes.mjs';
+import { cpuMs, fetchAnew } from '../processes.mjs';
 import { medianOf, sendUntilWarm } from './rounds.mjs';
 import { errorsOf } from './throughput.mjs';
 
@@ -83,7 +83,7 @@ async function measure(run, app, label, request) {
 
 /** A surface that answers with an error would look fast; JSON-RPC says so in the body. */
 async function refusalOf(port, { method = 'POST', path, headers, body }) {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+  const response = await fetchAnew(`http://127.0.0.1:${port}${path}`, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
