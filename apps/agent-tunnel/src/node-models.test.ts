@@ -79,6 +79,22 @@ test('a model that no longer answers at its node is looked for anew', async () =
   expect(saved.at(-1)).toMatchObject([{ url: THROUGH.url }]);
 });
 
+test('a model that did not answer at first is routable as soon as it does', async () => {
+  const { models, saved, located, announced, state } = setUp();
+  located.push({ ...DIRECT, isSilent: true });
+  state.isThere = false;
+  models.report([READY]);
+  await waitUntil(() => saved.length === 1);
+  expect(announced).toEqual([{ names: ['m'], isProbed: false }]);
+  located.push(DIRECT);
+  state.isThere = true;
+  await waitUntil(() => {
+    models.recheck();
+    return announced.length > 1;
+  });
+  expect(announced.at(-1)).toEqual({ names: ['m'], isProbed: true });
+});
+
 test('what could not be written down is written with the next report', async () => {
   const { models, saved, state } = setUp();
   state.isStoreAway = true;

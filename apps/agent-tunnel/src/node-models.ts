@@ -108,7 +108,12 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
   async function lookAgain(): Promise<void> {
     for (const model of known.values()) {
       const place = places.get(model.modelId);
-      if (place !== undefined && (await reach.isThere(model.modelId, place.located))) continue;
+      // One that was silent is looked for anew when it answers, the others when they do not.
+      if (
+        place !== undefined &&
+        (await reach.isThere(model.modelId, place.located)) !== (place.located.isSilent === true)
+      )
+        continue;
       places.delete(model.modelId);
       if (model.status === READY) writeLater();
     }

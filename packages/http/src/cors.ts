@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { beginAnswer } from './request-id.ts';
+import { beginAnswer } from './begin-answer.ts';
 
 /** Tells browsers on the configured origins that they may call. True when it answered a preflight itself. */
 export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;

@@ -1,4 +1,5 @@
 export { bearerOf } from './bearer.ts';
+export { beginAnswer } from './begin-answer.ts';
 export { createClientIp, type ClientIp } from './client-ip.ts';
 export { clientGone } from './client-gone.ts';
 export { createCors, type Cors } from './cors.ts';
@@ -6,7 +7,7 @@ export { checkAddress, listen, type HttpServer } from './http-server.ts';
 export { createLeanRoutes, type LeanRoute } from './lean-routes.ts';
 export { createProbes, type Probes, type StoreCheck } from './probes.ts';
 export { parseJson, readBody, readJson } from './read-json.ts';
-export { beginAnswer, requestIdOf } from './request-id.ts';
+export { requestIdOf } from './request-id.ts';
 export {
   answerJson,
   answerJsonText,

@@ -1,8 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError, type ErrorCode, type RestErrorBody } from '@model-gateway/contracts';
 import { isError, type Log } from '@model-gateway/kernel';
-import { beginAnswer, requestIdOf } from './request-id.ts';
+import { beginAnswer } from './begin-answer.ts';
+import { requestIdOf } from './request-id.ts';
 import { pathOf } from './server-app.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 interface RestError {
   readonly status: number;
@@ -148,9 +152,6 @@ export function answerText(response: ServerResponse, status: number, text: strin
   beginAnswer(response, status, contentHeaders(TEXT_TYPE, text));
   response.end(text);
 }
-
-const JSON_TYPE = 'application/json; charset=utf-8';
-const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 const contentHeaders = (type: string, text: string): readonly string[] => [
   'content-type',

@@ -22,9 +22,9 @@ interface RelayOptions {
  * what it needs.
  */
 export interface Relay {
-  /** The next events; undefined when the answer is complete. Rejects with an UpstreamFailure when it is not. */
+  /** The next events; undefined when the answer is complete. Rejects with an UpstreamFailure when it is not; the rest is left then. */
   next(): Promise<Buffer | undefined>;
-  /** Leaves what has not been asked for. */
+  /** Leaves what has not been asked for, so that the upstream is not kept waiting. */
   leave(): void;
 }
 
@@ -70,7 +70,7 @@ class EventRelay implements Relay {
 
   leave(): void {
     this.#isOver = true;
-    void this.#bytes.return?.();
+    giveUp(this.#bytes);
   }
 
   #pass(chunk: Buffer): Buffer {
@@ -82,6 +82,7 @@ class EventRelay implements Relay {
     try {
       return this.#splitter.push(chunk);
     } catch (error) {
+      this.leave();
       throw brokenOff(describeError(error));
     }
   }
@@ -118,7 +119,10 @@ class ChunkRelay implements Relay {
       if (next.done === true) return undefined;
       const chunk = next.value;
       const error = errorOf(chunk);
-      if (error !== undefined) throw brokenOffBy(error);
+      if (error !== undefined) {
+        this.leave();
+        throw brokenOffBy(error);
+      }
       observer.observe(chunk);
       if (passesUsage || !isUsageOnly(chunk)) {
         return Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
@@ -127,8 +131,13 @@ class ChunkRelay implements Relay {
   }
 
   leave(): void {
-    void this.#chunks.return?.();
+    giveUp(this.#chunks);
   }
+}
+
+/** Whether leaving an upstream works out is of no interest any more. */
+function giveUp(stream: AsyncIterator<unknown>): void {
+  stream.return?.().catch(() => undefined);
 }
 
 const bufferOf = (chunk: Uint8Array): Buffer =>

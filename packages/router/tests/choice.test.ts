@@ -131,6 +131,15 @@ test('a registered list of models is known before the backend could be asked', a
   await expect(router.choose('static')).rejects.toThrow('all backends unhealthy');
 });
 
+test('what a backend can do that was never well is not known: its model is unavailable, not unsupported', async () => {
+  const probe = () => Promise.reject(new Error('refused'));
+  const config = replicas.upstream('a', { capabilities: [], probe });
+  await router.registry.register({ ...config, models: ['static'] });
+  await expect(router.choose('static', { capability: 'chat' })).rejects.toThrow(
+    'all backends unhealthy',
+  );
+});
+
 test('what a backend told while it was well stays known while it tells less', async () => {
   const config = replicas.upstream('a', { probe: serving('static', 'discovered') });
   const registration = { ...config, models: ['static'] };

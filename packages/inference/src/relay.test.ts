@@ -1,0 +1,71 @@
+import { silentLog } from '@model-gateway/kernel';
+import { relay } from './relay.ts';
+import { createStreamObserver } from './stream-observer.ts';
+
+const head = { id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm' } as const;
+const token = {
+  ...head,
+  choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }],
+};
+const failed = { error: { message: 'out of memory' } };
+const eventOf = (chunk: object) => Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
+const TOO_LARGE = Buffer.alloc(17 * 1024 * 1024, 'x');
+
+/** Gives its items one by one, and goes on for ever; whoever leaves it is told that this failed, too. */
+function endless<Item>(...items: readonly Item[]) {
+  const state = { left: 0 };
+  const given = items.values();
+  const iterator: AsyncIterator<Item> = {
+    next: () => {
+      const item = given.next();
+      return item.done === true
+        ? new Promise(() => undefined)
+        : Promise.resolve({ done: false, value: item.value });
+    },
+    return: () => {
+      state.left += 1;
+      return Promise.reject(new Error('the connection is gone'));
+    },
+  };
+  return { state, stream: { [Symbol.asyncIterator]: () => iterator } };
+}
+
+const options = () => ({
+  observer: createStreamObserver({ keepsReply: false }),
+  passesUsage: false,
+  head,
+  parsesAll: false,
+  log: silentLog,
+});
+
+test.each([
+  ['an error of the upstream', eventOf(failed), 'out of memory'],
+  ['an event that has no end', TOO_LARGE, 'too large'],
+])('a stream of events is left after %s', async (_why, bytes, message) => {
+  const { state, stream } = endless<Uint8Array>(eventOf(token), bytes);
+  const relayed = relay({ form: 'events', bytes: stream }, options());
+  expect(await relayed.next()).toEqual(eventOf(token));
+  await expect(relayed.next()).rejects.toThrow(message);
+  expect(state.left).toBe(1);
+});
+
+test('a stream of chunks is left after an error of the upstream', async () => {
+  const { state, stream } = endless<Readonly<Record<string, unknown>>>(token, failed);
+  const relayed = relay({ form: 'chunks', chunks: stream }, options());
+  expect(await relayed.next()).toEqual(eventOf(token));
+  await expect(relayed.next()).rejects.toThrow('out of memory');
+  expect(state.left).toBe(1);
+});
+
+test('a stream that ends in the middle of an answer is a failure, and one after its end mark is not', async () => {
+  async function* bytes(...parts: readonly Buffer[]): AsyncGenerator<Uint8Array> {
+    yield* parts;
+  }
+  const cut = relay({ form: 'events', bytes: bytes(eventOf(token)) }, options());
+  await cut.next();
+  await expect(cut.next()).rejects.toThrow('before the answer was complete');
+  const done = Buffer.from('data: [DONE]\n\n');
+  const whole = relay({ form: 'events', bytes: bytes(eventOf(token), done) }, options());
+  await whole.next();
+  expect(await whole.next()).toBeUndefined();
+});
