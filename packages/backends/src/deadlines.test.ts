@@ -37,8 +37,7 @@ test('a call that takes too long is told so once, not before its time, and other
   const startedAt = performance.now();
   const [first, over] = [begin(), begin()];
   deadlines.add(first);
-  deadlines.add(over);
-  deadlines.remove(over);
+  deadlines.remove(deadlines.add(over));
   await new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS / 2));
   const second = begin();
   const secondAt = performance.now();
@@ -53,8 +52,7 @@ test('a call that takes too long is told so once, not before its time, and other
 test('one that begins after all others are over times out as well', async () => {
   const deadlines = createDeadlines(TIMEOUT_MS);
   const early = begin();
-  deadlines.add(early);
-  deadlines.remove(early);
+  deadlines.remove(deadlines.add(early));
   const late = begin();
   deadlines.add(late);
   await awake(late.timedOut);

@@ -1,7 +1,7 @@
 import type { Cancel } from '@model-gateway/kernel';
 import type { Dispatcher } from 'undici';
 import { abortReason } from './bounded-call.ts';
-import type { Bounded, Deadlines } from './deadlines.ts';
+import type { Bounded, Deadline, Deadlines } from './deadlines.ts';
 
 interface WholeExchangeOptions {
   readonly cancel: Cancel;
@@ -24,6 +24,7 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
   readonly #options: WholeExchangeOptions;
   readonly #onAbort: () => void;
+  readonly #deadline: Deadline;
   #controller: Dispatcher.DispatchController | undefined;
   #failure: Error | undefined;
   #status = 0;
@@ -35,7 +36,7 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
   constructor(options: WholeExchangeOptions) {
     this.#options = options;
     const { cancel, deadlines } = options;
-    deadlines.add(this);
+    this.#deadline = deadlines.add(this);
     this.#onAbort = () => this.#abort(abortReason(cancel));
     cancel.addEventListener('abort', this.#onAbort, { once: true });
     if (cancel.aborted) this.#failure = abortReason(cancel);
@@ -51,7 +52,7 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
   }
 
   #leave(): void {
-    this.#options.deadlines.remove(this);
+    this.#options.deadlines.remove(this.#deadline);
     this.#options.cancel.removeEventListener('abort', this.#onAbort);
   }
 

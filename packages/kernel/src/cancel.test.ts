@@ -23,6 +23,19 @@ test('who stopped listening is not told, and who comes too late sees that it is 
   expect(cancel.aborted).toBe(true);
 });
 
+test('others go on listening when one has stopped, and nobody listens twice', () => {
+  const { cancel, abort } = bound();
+  const told: string[] = [];
+  const [first, second, third] = ['first', 'second', 'third'].map((name) => () => told.push(name));
+  for (const listener of [first, second, third, third]) {
+    if (listener !== undefined) cancel.addEventListener('abort', listener);
+  }
+  if (second !== undefined) cancel.removeEventListener('abort', second);
+  cancel.removeEventListener('abort', () => told.push('unknown'));
+  abort(new Error('over'));
+  expect(told).toEqual(['first', 'third']);
+});
+
 test('an abort signal can be given where work listens', () => {
   const listens = (cancel: Cancel): boolean => cancel.aborted;
   expect(listens(AbortSignal.abort())).toBe(true);

@@ -1,3 +1,4 @@
+import { tuneEngine } from './engine.ts';
 import { describeError, isError, StartupError } from './errors.ts';
 import { createLifecycle, StoppedError, type Lifecycle } from './lifecycle.ts';
 import { createLog, type Log, type LogLevel } from './log.ts';
@@ -23,6 +24,7 @@ export async function runProcess<Config extends { readonly logLevel: LogLevel }>
   readConfig,
   open,
 }: RunOptions<Config>): Promise<void> {
+  tuneEngine();
   try {
     const config = readConfig();
     const log = createLog({ level: config.logLevel, app: name });
