@@ -4,6 +4,9 @@ import { createConnection } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pinned } from './cores.mjs';
 
+const FETCHES_MAX = 10;
+const FETCH_AGAIN_MS = 200;
+
 const READY_TIMEOUT_MS = 60_000;
 const READY_INTERVAL_MS = 50;
 const GRACE_SECONDS = 10;
@@ -97,13 +100,17 @@ export function cpuMs(pid) {
 }
 
 /**
- * Fetches, and once more where that fails: ports are used again, and a connection to whoever had one before may have been kept.
+ * Fetches, and again where that fails: ports are used again, a connection to whoever had one before may have been kept, and who
+ * has just begun to listen may be slow to answer.
  */
 export async function fetchAnew(url, options) {
-  try {
-    return await fetch(url, options);
-  } catch {
-    return fetch(url, options);
+  for (let left = FETCHES_MAX; ; left -= 1) {
+    try {
+      return await fetch(url, options);
+    } catch (error) {
+      if (left === 0) throw new Error(`${url}: ${error.cause ?? error}`, { cause: error });
+      await sleep(FETCH_AGAIN_MS);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 // Our own service as it is deployed: real stores, one process per app, keys and metering on, the rate limit lifted.
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -60,8 +61,18 @@ export async function startService({
     const account = await setUp({ startApp, cores, upstreamPort, backends });
     const recorder = await startApp('video-worker', { on: cores?.load });
     const { databasePid } = stores;
-    yieldToOthers([recorder.pid, ...(databasePid === undefined ? [] : familyOf(databasePid))]);
-    return { ...stores, ...account, recorder, startApp, recorded: () => recorded(recorder.port) };
+    const yielding = () => [
+      recorder.pid,
+      ...(databasePid === undefined ? [] : familyOf(databasePid)),
+    ];
+    return {
+      ...stores,
+      ...account,
+      recorder,
+      startApp,
+      recorded: () => recorded(recorder.port),
+      yieldToOthers: () => yieldToOthers(yielding()),
+    };
   } catch (error) {
     await stores.stop();
     throw error;
@@ -70,10 +81,19 @@ export async function startService({
 
 /**
  * The recorder and its database have a machine of their own where this is deployed. Here they share the core of the load
- * generator, and get what the others leave of it; what they are behind is waited for after each round.
+ * generator, and get what the others leave of it; what they are behind is waited for after each round. Where the kernel shares
+ * cores between sessions first, a priority counts only within one, and every process of Postgres has a session of its own: so theirs
+ * are put back too.
  */
 function yieldToOthers(pids) {
-  for (const pid of pids) setPriority(pid, constants.priority.PRIORITY_LOW);
+  for (const pid of pids) {
+    try {
+      setPriority(pid, constants.priority.PRIORITY_LOW);
+      writeFileSync(`/proc/${pid}/autogroup`, String(constants.priority.PRIORITY_LOW));
+    } catch {
+      // It has ended meanwhile, or this kernel knows no such thing.
+    }
+  }
 }
 
 async function isRecorded(port) {

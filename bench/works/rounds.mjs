@@ -35,6 +35,8 @@ export async function inRounds({ run, names, work, body, rounds, warmUp, measure
     const samples = new Map(contestants.map(({ name }) => [name, []]));
     for (const contestant of able) await warmUp(contestant);
     await run.service.recorded();
+    // Postgres has begun processes for what it was asked meanwhile.
+    run.service.yieldToOthers();
     for (let round = 1; round <= rounds; round += 1) {
       run.progress(`${work}: round ${round} of ${rounds}`);
       for (const contestant of able) {
