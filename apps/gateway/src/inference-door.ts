@@ -33,6 +33,8 @@ interface InferenceDoorDependencies {
   readonly bodyBytesMax: number;
 }
 
+const UNDERSTOOD_MEANWHILE_MAX = 64 * 1024;
+
 export function createInferenceDoor(dependencies: InferenceDoorDependencies): InferenceDoor {
   const { keyGate, quotas, router, bodyBytesMax } = dependencies;
   return {
@@ -40,13 +42,19 @@ export function createInferenceDoor(dependencies: InferenceDoorDependencies): In
       const recognised = keyGate.recognise(request, response);
       const entrant = recognised instanceof Promise ? await recognised : recognised;
       if (entrant === undefined) return undefined;
-      // Read while the limits are asked. What is wrong with it is told after what is wrong with the key.
-      const reading = readBody(request, bodyBytesMax);
+      // Read and understood while the limits are asked; a large one only when it may come in, since that takes its time. What
+      // is wrong with it is told after what is wrong with the key.
+      const reading = readBody(request, bodyBytesMax).then((text) => ({
+        text,
+        understood:
+          text.length > UNDERSTOOD_MEANWHILE_MAX ? undefined : validated(schema, parseJson(text)),
+      }));
       reading.catch(() => undefined);
       const admitted = await keyGate.admit(entrant, response);
       if (admitted === undefined) return undefined;
       const { caller, payer, hints } = admitted;
-      const body = validated(schema, parseJson(await reading));
+      const { text, understood } = await reading;
+      const body = understood ?? validated(schema, parseJson(text));
       const model = router.aliases.resolve(body.model);
       const covering = quotas.assertCovered(payer, hints, isAlwaysPriced ? null : model);
       if (covering !== undefined) await covering;

@@ -25,20 +25,22 @@ export async function completeChat(
     if (backend.chat === undefined) throw cannotChat(backend.name);
     return backend.chat(upstreamBody(full, model), signal);
   });
-  void route.settle('success');
   const { completion, text } = answer;
   const usage = completion.usage ?? estimateUsage(full.messages, textOfCompletion(completion));
-  call.end(() => ({
-    usage,
-    model: completion.model,
-    finishReasons: finishReasonsOf(completion),
-  }));
-  await settleTurn(turn, dependencies, {
+  const settled = settleTurn(turn, dependencies, {
     model: route.model,
     usage,
     isComplete: true,
     readReply: () => replyOf(completion),
   });
+  // The client waits for what is written down; the rest is done meanwhile.
+  void route.settle('success');
+  call.end(() => ({
+    usage,
+    model: completion.model,
+    finishReasons: finishReasonsOf(completion),
+  }));
+  await settled;
   return {
     text: text ?? JSON.stringify({ ...completion, usage }),
     backend: route.backend.name,

@@ -56,8 +56,10 @@ export function createFailoverJournal(options: FailoverJournalOptions): Failover
   async function appendAll(entries: readonly JournalEntry[]): Promise<readonly JournalEntry[]> {
     await fallBack(
       async () => {
-        await redis.appendAll(entries);
+        const taken = redis.appendAll(entries);
+        // While Redis takes them. What it does not take is written down twice, which does no harm.
         recent.add(entries);
+        await taken;
       },
       () => appendToFile(entries),
     );
