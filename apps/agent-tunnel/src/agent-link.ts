@@ -111,8 +111,10 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
         return events.onHello(reaction.hello);
       case 'heartbeat':
         deadline.refresh();
+        if (reaction.reply !== undefined) socket.send(reaction.reply);
         return events.onHeartbeat(reaction.heartbeat);
       case 'progress':
+        if (reaction.reply !== undefined) socket.send(reaction.reply);
         return events.onProgress(reaction.progress);
       case 'answer':
         if (calls.settle(reaction.id, reaction.outcome)) return;

@@ -111,6 +111,23 @@ test.each([
   expect(greeted(['s1 m'])(frame)).toMatchObject({ kind: 'refused', isFatal });
 });
 
+test('what is told with an id is answered, well or badly', () => {
+  const receive = greeted(['s1 m']);
+  const progress = { stream_id: 's1', model_id: 'm', status: 'pulling', progress: 40 };
+  const told = (method: string, params: unknown) => ({ jsonrpc: '2.0', id: 'h1', method, params });
+  for (const frame of [told('Agent.Heartbeat', {}), told('Agent.Progress', progress)]) {
+    const { reply } = receive(frame) as { reply?: string };
+    expect(JSON.parse(reply ?? '')).toEqual({ jsonrpc: '2.0', id: 'h1', result: { ok: true } });
+  }
+  for (const frame of [
+    told('Agent.Heartbeat', { gpus: 'many' }),
+    told('Agent.Progress', { ...progress, progress: 101 }),
+  ]) {
+    const { reply } = receive(frame) as { reply?: string };
+    expect(JSON.parse(reply ?? '')).toMatchObject({ id: 'h1', error: { code: -32_602 } });
+  }
+});
+
 test('heartbeats, progress of its own deployments and answers are accepted', () => {
   const receive = greeted(['s1 m']);
   expect(receive(notification('Agent.Heartbeat', { agent_id: AGENT, gpu_utilization: 5 }))).toEqual(

@@ -12,8 +12,8 @@ import { z } from 'zod';
 /** What a frame of a node means. */
 export type Reaction =
   | { readonly kind: 'hello'; readonly id: RequestId; readonly hello: AgentHello }
-  | { readonly kind: 'heartbeat'; readonly heartbeat: AgentHeartbeat }
-  | { readonly kind: 'progress'; readonly progress: AgentProgress }
+  | { readonly kind: 'heartbeat'; readonly heartbeat: AgentHeartbeat; readonly reply?: string }
+  | { readonly kind: 'progress'; readonly progress: AgentProgress; readonly reply?: string }
   | { readonly kind: 'answer'; readonly id: number; readonly outcome: Outcome }
   | Refusal;
 
@@ -91,19 +91,20 @@ export function createConnection({ agentId, isDeploying }: ConnectionOptions): C
     return { kind: 'hello', id, hello: hello.data };
   }
 
-  function progressOf(params: unknown): Reaction {
+  function progressOf({ id, params }: Message): Reaction {
+    const whom = { id: id ?? undefined, code: INVALID_PARAMS };
     const progress = agentProgressSchema.safeParse(params);
-    if (!progress.success) return refuse('an invalid progress');
+    if (!progress.success) return refuse('an invalid progress', whom);
     if (!isDeploying(progress.data.stream_id, progress.data.model_id))
-      return refuse('the progress of a deployment that is not its own');
-    return { kind: 'progress', progress: progress.data };
+      return refuse('the progress of a deployment that is not its own', whom);
+    return { kind: 'progress', progress: progress.data, ...confirmation(id) };
   }
 
-  function heartbeatOf(params: unknown): Reaction {
+  function heartbeatOf({ id, params }: Message): Reaction {
     const heartbeat = agentHeartbeatSchema.safeParse(params ?? {});
     return heartbeat.success
-      ? { kind: 'heartbeat', heartbeat: heartbeat.data }
-      : refuse('an invalid heartbeat');
+      ? { kind: 'heartbeat', heartbeat: heartbeat.data, ...confirmation(id) }
+      : refuse('an invalid heartbeat', { id: id ?? undefined, code: INVALID_PARAMS });
   }
 
   function said(message: Message, method: string): Reaction {
@@ -115,8 +116,8 @@ export function createConnection({ agentId, isDeploying }: ConnectionOptions): C
       return isGreeted ? refuse('a second hello', { id: id ?? undefined }) : greet(message);
     if (!isGreeted)
       return refuse('a frame before the hello', { id: id ?? undefined, isFatal: true });
-    if (method === AGENT_METHODS.heartbeat) return heartbeatOf(params);
-    if (method === AGENT_METHODS.progress) return progressOf(params);
+    if (method === AGENT_METHODS.heartbeat) return heartbeatOf(message);
+    if (method === AGENT_METHODS.progress) return progressOf(message);
     return refuse('an unknown method', { id: id ?? undefined, code: METHOD_NOT_FOUND });
   }
 
@@ -143,6 +144,12 @@ export function createConnection({ agentId, isDeploying }: ConnectionOptions): C
     },
   };
 }
+
+/** What is told for information needs no answer; a node that asks for one gets it. */
+const confirmation = (id: Message['id']): { readonly reply?: string } =>
+  id === undefined || id === null
+    ? {}
+    : { reply: JSON.stringify({ jsonrpc: '2.0', id, result: { ok: true } }) };
 
 interface RefusalOptions {
   /** Whom to answer; null where it cannot be read, undefined where nothing is to be answered. */

@@ -45,6 +45,14 @@ describe('backend configurations in Postgres', () => {
     expect((await database.backendConfigs.list()).map(({ name }) => name)).toEqual(['b', 'c']);
   });
 
+  it('keep a workflow that somebody still sends', async () => {
+    const legacy = config('a', { workflow: { nodes: [{ id: 1 }], name: 'old' } });
+    await database.backendConfigs.save(legacy);
+    expect(await database.backendConfigs.list()).toEqual([legacy]);
+    await database.backendConfigs.save(config('a'));
+    expect((await database.backendConfigs.list())[0]?.workflow).toBeUndefined();
+  });
+
   it('hold the upstream key encrypted', async () => {
     await database.backendConfigs.save(config('a', { apiKey: 'sk-very-secret' }));
     const [row] = await database.raw.query<{ api_key: string }>(

@@ -5,8 +5,11 @@ import { z } from 'zod';
 import type { Connection } from './connection.ts';
 import { Prisma } from './generated/client.ts';
 import type { SecretBox } from './secret-box.ts';
+import { storableJson } from './storable-text.ts';
 
 const capabilitiesSchema = z.array(z.string()).nullable().catch(null);
+const jsonObject = z.record(z.string(), z.json());
+const workflowSchema = z.record(z.string(), z.unknown()).optional().catch(undefined);
 
 interface BackendConfigOptions {
   readonly connection: Connection;
@@ -47,17 +50,18 @@ export function createPostgresBackendConfigs(options: BackendConfigOptions): Bac
     list: () =>
       connection.run(async (queries) => {
         const rows = await queries.backendConfig.findMany({ orderBy: { position: 'asc' } });
-        return rows.map(({ name, type, url, apiKey, models, capabilities }) => ({
+        return rows.map(({ name, type, url, apiKey, models, capabilities, workflow }) => ({
           name,
           type,
           url,
           apiKey: open(apiKey, name),
           models,
           capabilities: capabilitiesSchema.parse(capabilities),
+          workflow: workflowSchema.parse(workflow),
         }));
       }),
 
-    save: ({ name, type, url, apiKey, models, capabilities }) =>
+    save: ({ name, type, url, apiKey, models, capabilities, workflow }) =>
       connection.run(async (queries) => {
         const values = {
           type,
@@ -65,6 +69,10 @@ export function createPostgresBackendConfigs(options: BackendConfigOptions): Bac
           apiKey: seal(apiKey, name),
           models: [...models],
           capabilities: capabilities === null ? Prisma.DbNull : [...capabilities],
+          workflow:
+            workflow === undefined
+              ? Prisma.DbNull
+              : jsonObject.parse(JSON.parse(storableJson(workflow))),
           // Whatever it was before, from now on it is the operator's.
           agentId: null,
         };

@@ -36,6 +36,7 @@ export function createBackendsAdmin(router: Pick<ModelRouter, 'list' | 'registry
         apiKey: body.api_key ?? null,
         models: body.models ?? [],
         capabilities: body.capabilities ?? null,
+        workflow: body.workflow ?? undefined,
       });
       response.json({
         status: 'ok',

@@ -187,16 +187,32 @@ describe('a stream of an engine is cancelled', () => {
 describe('an engine that fails', () => {
   const failure = { code: 'bad_gateway', isBackendAtFault: true };
 
-  it.each<{ fault: EngineFault; shakesHandsAgain: boolean }>([
-    { fault: { kind: 'close' }, shakesHandsAgain: true },
-    { fault: { kind: 'garbage' }, shakesHandsAgain: true },
-    { fault: { kind: 'silent' }, shakesHandsAgain: true },
-    { fault: { kind: 'error', message: 'no memory' }, shakesHandsAgain: false },
-  ])('fails the call with $fault, and serves the next one', async ({ fault, shakesHandsAgain }) => {
+  it.each<EngineFault>([
+    { kind: 'close' },
+    { kind: 'garbage' },
+    { kind: 'silent' },
+    { kind: 'error', message: 'no memory' },
+  ])('fails the call with %j, and serves the next one on a new connection', async (fault) => {
     engine.faults.next(fault);
     await expect(chat()).rejects.toMatchObject(failure);
     expect(await chat()).toBeDefined();
-    expect(engine.callsOf('Engine.Handshake')).toBe(shakesHandsAgain ? 2 : 1);
+    expect(engine.callsOf('Engine.Handshake')).toBe(2);
+  });
+
+  it('lets a stream go on when another call is refused', async () => {
+    await useInstead({ tokenDelayMs: 50 });
+    const stream = (await start())[Symbol.asyncIterator]();
+    const first = await stream.next();
+    engine.faults.next({ kind: 'error', message: 'no memory' }, 1, 'Engine.Chat');
+    await expect(chat()).rejects.toMatchObject(failure);
+    const rest: ChatChunk[] = first.done === true ? [] : [first.value];
+    for (let next = await stream.next(); next.done !== true; next = await stream.next()) {
+      rest.push(next.value);
+    }
+    expect(textOf(rest)).toBe('one two three');
+    expect(engine.callsOf('Engine.Handshake')).toBe(1);
+    await chat();
+    expect(engine.callsOf('Engine.Handshake')).toBe(2);
   });
 
   it.each<EngineFault>([

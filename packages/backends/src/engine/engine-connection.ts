@@ -1,5 +1,5 @@
 import type { Cancel } from '@model-gateway/kernel';
-import type { RealtimeLink, RealtimeOpening, UpstreamFailure } from '@model-gateway/router';
+import { UpstreamFailure, type RealtimeLink, type RealtimeOpening } from '@model-gateway/router';
 import { createSendQueue } from '../realtime/send-queue.ts';
 import { RpcTimeout, type CallOptions } from '../rpc-calls.ts';
 import { openRpcSocket, type RpcSocket } from '../rpc-socket.ts';
@@ -94,9 +94,9 @@ function createConnection(
     underWay -= 1;
     if (isRetired && underWay === 0) socket.close();
   }
-  /** A connection on which something was never answered takes no more calls, and closes after the ones under way. */
-  function noteFailure(error: unknown): void {
-    if (!(error instanceof RpcTimeout) || isRetired) return;
+  /** A connection on which something failed takes no more calls, and closes after the ones under way. */
+  function retire(error: UpstreamFailure): void {
+    if (isRetired) return;
     isRetired = true;
     onUnusable(error);
   }
@@ -109,7 +109,8 @@ function createConnection(
     try {
       return await socket.call(method, params, { ...how, timeoutMs: timeouts.idleMs });
     } catch (error) {
-      noteFailure(error);
+      // A caller that left says nothing about the engine.
+      if (error instanceof UpstreamFailure && !how.signal.aborted) retire(error);
       throw error;
     } finally {
       release();
@@ -123,7 +124,7 @@ function createConnection(
       onOver(why) {
         // A stream that the engine has ended is not there any more; all others are told to stop.
         if (streams.delete(chatId)) socket.send('Engine.ChatCancel', { chat_id: chatId });
-        noteFailure(why);
+        if (why instanceof RpcTimeout) retire(why);
         release();
       },
     });
