@@ -5,8 +5,12 @@ import { createChatStreams } from './chat-streams.ts';
 
 const chunk = (content: string): ChatChunk => ({ choices: [{ index: 0, delta: { content } }] });
 
-/** Streams whose upstream says what it is told, and whose listener is there at once. */
-function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
+/** Streams whose upstream says what it is told, and whose listener is there at once, or never. */
+function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number, isHeard = true) {
+  let onPushed = (): void => undefined;
+  const said = new Promise<void>((resolve) => {
+    onPushed = resolve;
+  });
   const pushed: Record<string, unknown>[] = [];
   const settled: string[] = [];
   let onStopped = (): void => undefined;
@@ -46,9 +50,10 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
       push: async (_sessionId, lines) => {
         for (const text of lines.split('\n'))
           pushed.push((JSON.parse(text) as { params: Record<string, unknown> }).params);
+        onPushed();
       },
       onListener: (_sessionId, onListener) => {
-        queueMicrotask(onListener);
+        if (isHeard) queueMicrotask(onListener);
         return () => undefined;
       },
     },
@@ -56,7 +61,7 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
     log: silentLog,
     drainMs,
   });
-  return { streams, pushed, settled, whenStopped: (work: () => void) => (onStopped = work) };
+  return { streams, pushed, said, settled, whenStopped: (work: () => void) => (onStopped = work) };
 }
 
 const turn = {
@@ -67,6 +72,19 @@ const turn = {
   history: 'stored' as const,
   refId: null,
 };
+
+test('listeners are waited for longer while there are many answers', async () => {
+  const hello = async function* () {
+    yield chunk('hello');
+  };
+  const [lone, many] = [setup(hello, 10_000, false), setup(hello, 10_000, false)];
+  await Promise.all(Array.from({ length: 40 }, () => many.streams.begin(turn)));
+  await lone.streams.begin(turn);
+  await lone.said;
+  expect(many.pushed).toEqual([]);
+  await many.streams.stop();
+  expect(many.pushed.filter(({ is_complete: isComplete }) => isComplete === true)).toHaveLength(40);
+});
 
 test('a turn that is under way when the process stops is let finish', async () => {
   let goOn = (): void => undefined;

@@ -19,7 +19,7 @@ import type { Route } from '@model-gateway/router';
 import { toRpcError } from '../protocol/rpc-error.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { createChatNotifications, type ChatNotifications } from './chat-notifications.ts';
-import { createStreamOutput, type StreamOutput } from './stream-output.ts';
+import { createStreamOutput, LATE_LISTENER_MS, type StreamOutput } from './stream-output.ts';
 
 /** Chat turns that are generated in the background, onto notification streams. */
 export interface ChatStreams {
@@ -56,6 +56,9 @@ interface Running {
 const DRAIN_MS = 29_000;
 const STREAMS_MAX = 2_000;
 const STREAMS_PER_USER_MAX = 500;
+/** With so many at once nobody is quick, and connections take their time too. */
+const STREAMS_BUSY = 32;
+const LATE_LISTENER_BUSY_MS = 10_000;
 const STOPPED = {
   code: -32_000,
   message: 'the service stopped before the answer was complete',
@@ -94,6 +97,9 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     }
   }
 
+  const lateListenerMs = (): number =>
+    running.size > STREAMS_BUSY ? LATE_LISTENER_BUSY_MS : LATE_LISTENER_MS;
+
   function assertRoom(userId: string): void {
     if (running.size < STREAMS_PER_USER_MAX) return;
     const own = [...running.values()].filter((one) => one.userId === userId).length;
@@ -117,7 +123,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
       const turn = await readyTurn({ ...asked, signal: canceller.cancel }, dependencies);
       await sessions.own(streamId, userId);
       const route = await acceptChat(turn, dependencies);
-      const output = createStreamOutput(sessions, streamId);
+      const output = createStreamOutput(sessions, streamId, { lateListenerMs });
       if (deadline !== undefined) output.hurry();
       const notifications = createChatNotifications(streamId);
       const ended = generate(turn, route, output, notifications).finally(() =>

@@ -12,7 +12,7 @@ function setup(lateListenerMs?: number) {
       },
     },
     'session',
-    lateListenerMs === undefined ? {} : { lateListenerMs },
+    lateListenerMs === undefined ? {} : { lateListenerMs: () => lateListenerMs },
   );
   return { output, said, listen: () => listen() };
 }

@@ -15,17 +15,18 @@ export interface StreamOutput {
 }
 
 interface StreamOutputOptions {
-  readonly lateListenerMs?: number;
+  /** How long whoever comes late is waited for; asked at the end. */
+  readonly lateListenerMs?: () => number;
 }
 
 const HELD_CHARS_MAX = 64 * 1024;
-// Whoever comes later than it takes to open a connection, on a bad day, has missed it.
-const LATE_LISTENER_MS = 1_500;
+/** Whoever comes later than it takes to open a connection, on a bad day, has missed it. */
+export const LATE_LISTENER_MS = 1_500;
 
 export function createStreamOutput(
   sessions: Pick<Sessions, 'push' | 'onListener'>,
   sessionId: string,
-  { lateListenerMs = LATE_LISTENER_MS }: StreamOutputOptions = {},
+  { lateListenerMs = () => LATE_LISTENER_MS }: StreamOutputOptions = {},
 ): StreamOutput {
   const output = createOrderedPush(sessions, sessionId);
   const held: string[] = [];
@@ -53,7 +54,7 @@ export function createStreamOutput(
 
   function released(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(release, lateListenerMs);
+      const timer = setTimeout(release, lateListenerMs());
       onReleased = () => {
         clearTimeout(timer);
         resolve();
