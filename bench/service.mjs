@@ -65,6 +65,7 @@ export async function startService({
       recorder.pid,
       ...(databasePid === undefined ? [] : familyOf(databasePid)),
     ];
+    yieldToOthers(yielding());
     return {
       ...stores,
       ...account,

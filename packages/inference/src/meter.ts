@@ -59,11 +59,11 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         ref_id: refId,
         created_at: new Date(clock.now()).toISOString(),
       };
-      const written = journal.append({ id: event.id, body: textOf(event, caller) });
-      // While it is on its way.
-      unsettled.note(event);
-      count(event);
       try {
+        const written = journal.append({ id: event.id, body: textOf(event, caller) });
+        // While it is on its way.
+        unsettled.note(event);
+        count(event);
         await written;
       } catch (error) {
         log.error({ error, usage_event: event }, 'a usage event could not be written down');
