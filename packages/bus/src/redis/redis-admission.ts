@@ -10,7 +10,7 @@ import {
 import { createTurnBatch } from '../turn-batch.ts';
 import { redisCounterKey } from './redis-counters.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { script, sendNow } from './script.ts';
+import { script } from './script.ts';
 
 interface RedisAdmissionOptions {
   readonly connection: RedisConnection;
@@ -119,7 +119,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionS
     const facts = askedFacts(requests);
     // Where nothing is counted there is nothing that a script is needed for.
     if (requests.every(({ limits }) => limits.length === 0)) {
-      const held = await connection.run((client) => sendNow(client, 'mget', facts.keys));
+      const held = await connection.send('mget', facts.keys);
       return readAnswers(requests, facts, held, []);
     }
     const keys = [...facts.keys];
@@ -131,7 +131,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionS
         values.push(String(requestsPerMinute));
       }
     }
-    const answer = await connection.run((client) => ADMIT.runNow(client, keys, values));
+    const answer = await ADMIT.runNow(connection, keys, values);
     const parts: readonly unknown[] = Array.isArray(answer) ? answer : [];
     return readAnswers(requests, facts, parts[0], parts[1]);
   }

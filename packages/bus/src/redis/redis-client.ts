@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Command, Redis, type RedisOptions } from 'ioredis';
 
 type ClientOptions = Omit<RedisOptions, 'replyMapping'>;
 
-// How long a command may take before Redis counts as away.
-const COMMAND_TIMEOUT_MS = 1_000;
+/** How long a command may take before Redis counts as away. */
+export const COMMAND_TIMEOUT_MS = 1_000;
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const DISCONNECT_TIMEOUT_MS = 250;
@@ -40,6 +40,10 @@ const OPTIONS: ClientOptions = {
 export function createRedisClient(url: string, overrides: ClientOptions = {}): Redis {
   return new Redis(url, { ...OPTIONS, ...overrides });
 }
+
+/** Sends a command at once, also where the methods of the client would let it wait for company. */
+export const sendNow = (client: Redis, name: string, values: readonly string[]): Promise<unknown> =>
+  Promise.resolve(client.sendCommand(new Command(name, [...values], { replyEncoding: 'utf8' })));
 
 /** Ends a connection for good and waits until its socket is gone. */
 export async function closeRedisClient(client: Redis): Promise<void> {

@@ -1,9 +1,18 @@
 import { describeError, StartupError, type Log } from '@model-gateway/kernel';
 import type { Redis } from 'ioredis';
-import { createRedisClient, describeRedisUrl } from './redis-client.ts';
+import { createQuickLine } from './quick-line.ts';
+import {
+  COMMAND_TIMEOUT_MS,
+  createRedisClient,
+  describeRedisUrl,
+  sendNow,
+} from './redis-client.ts';
 import { createSupervisedClient } from './supervised-client.ts';
 
-/** The connections of one process to Redis: one for commands, one for subscriptions, and blocking ones on demand. */
+/**
+ * The connections of one process to Redis: one for commands and a quick one for those that requests wait for, one for
+ * subscriptions, and blocking ones on demand.
+ */
 export interface RedisConnection {
   /** Commands are being answered. */
   commandsReady(): boolean;
@@ -13,7 +22,12 @@ export interface RedisConnection {
   onChange(listener: () => void): () => void;
   /** Sends a command. Never waits for a Redis that is away. */
   run<Answer>(command: (client: Redis) => Promise<Answer>): Promise<Answer>;
-  /** The same on the connection that carries subscriptions. */
+  /**
+   * Sends one command at once, where `run` would let it wait for company until the next turn of the event loop: for callers that have
+   * gathered theirs.
+   */
+  send(name: string, values: readonly string[]): Promise<unknown>;
+  /** The same as `run` on the connection that carries subscriptions. */
   runOnSubscriber<Answer>(command: (client: Redis) => Promise<Answer>): Promise<Answer>;
   /** Messages count only while the subscriptions can be trusted. */
   onMessage(listener: (channel: string, message: string) => void): void;
@@ -41,10 +55,19 @@ export function createRedisConnection({ url, log }: ConnectionOptions): RedisCon
   let started = false;
   let closed: Promise<void> | undefined;
 
+  const commandClient = createRedisClient(url, { enableAutoPipelining: true });
+  const quick = createQuickLine({
+    redis: commandClient.options,
+    timeoutMs: COMMAND_TIMEOUT_MS,
+    log,
+    onUseless: () => commands.drop(),
+  });
   const commands = createSupervisedClient({
-    client: createRedisClient(url, { enableAutoPipelining: true }),
+    client: commandClient,
     log,
     onChange: () => {
+      if (commands.ready()) quick.open();
+      else quick.close();
       // A publish that has not been answered may still come out at the other end. After this it cannot, and the
       // in-process side may deliver it.
       if (!commands.ready() && subscriber.ready()) subscriber.drop();
@@ -88,6 +111,10 @@ export function createRedisConnection({ url, log }: ConnectionOptions): RedisCon
       return () => void changeListeners.delete(listener);
     },
     run: (command) => commands.run(command),
+    send: (name, values) =>
+      quick.isOpen()
+        ? quick.send(name, values)
+        : commands.run((client) => sendNow(client, name, values)),
     runOnSubscriber: (command) => subscriber.run(command),
     onMessage(listener) {
       subscriberClient.on('message', (channel: string, message: string) => {

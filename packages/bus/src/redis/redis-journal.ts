@@ -3,7 +3,7 @@ import { requireEntrySize } from '../journal-line.ts';
 import { newProcessOwner } from '../process-owner.ts';
 import { closeRedisClient } from './redis-client.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { script, sendNow } from './script.ts';
+import { script } from './script.ts';
 import { createStreamConsumer } from './stream-consumer.ts';
 
 /** The journal as a Redis stream with one consumer group; a recorded entry is deleted. */
@@ -47,11 +47,9 @@ export function createRedisJournal(options: RedisJournalOptions): RedisJournal {
   async function appendAll(entries: readonly JournalEntry[]): Promise<void> {
     const [first, ...more] = entries;
     if (first === undefined) return;
-    await connection.run((client) =>
-      more.length === 0
-        ? sendNow(client, 'xadd', [stream, '*', 'id', first.id, 'body', first.body])
-        : APPEND.runNow(client, [stream], entries.flatMap(toValues)),
-    );
+    await (more.length === 0
+      ? connection.send('xadd', [stream, '*', 'id', first.id, 'body', first.body])
+      : APPEND.runNow(connection, [stream], entries.flatMap(toValues)));
   }
 
   return {
