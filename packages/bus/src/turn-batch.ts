@@ -24,6 +24,15 @@ export function createTurnBatch<Question, Answer>(
     }
   }
 
+  async function askAlone(question: Question): Promise<Answer> {
+    underWay += 1;
+    try {
+      return answerOf(await askAll([question]), 0);
+    } finally {
+      underWay -= 1;
+    }
+  }
+
   function openBatch(): Batch<Question, Answer> {
     const questions: Question[] = [];
     const answers = new Promise<readonly Answer[]>((resolve, reject) => {
@@ -37,14 +46,12 @@ export function createTurnBatch<Question, Answer>(
     return batch;
   }
 
-  return async (question) => {
-    if (open === undefined && underWay === 0 && lastSize === 1) {
-      return answerOf(await ask([question]), 0);
-    }
+  return (question) => {
+    if (open === undefined && underWay === 0 && lastSize === 1) return askAlone(question);
     if (open === undefined || open.questions.length >= atOnceMax) open = openBatch();
     const { questions, answers } = open;
     const index = questions.push(question) - 1;
-    return answerOf(await answers, index);
+    return answers.then((all) => answerOf(all, index));
   };
 }
 

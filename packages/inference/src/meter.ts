@@ -1,6 +1,13 @@
 import type { PriceBook } from '@model-gateway/billing';
 import type { TokenUsage, UsageEvent } from '@model-gateway/contracts';
-import { newId, type Clock, type Journal, type Log, type Metrics } from '@model-gateway/kernel';
+import {
+  isoTime,
+  newId,
+  type Clock,
+  type Journal,
+  type Log,
+  type Metrics,
+} from '@model-gateway/kernel';
 import type { Caller } from './caller.ts';
 import type { UnsettledUsage } from './unsettled-usage.ts';
 import { createUsageCounts } from './usage-counts.ts';
@@ -57,7 +64,7 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         total_tokens: usage.prompt_tokens + usage.completion_tokens,
         cost: cost === undefined ? prices.costOf(model, usage) : cost,
         ref_id: refId,
-        created_at: new Date(clock.now()).toISOString(),
+        created_at: isoTime(clock.now()),
       };
       try {
         const written = journal.append({ id: event.id, body: textOf(event, caller) });

@@ -19,6 +19,7 @@ export {
 export { AppError, describeError, errorCode, isError, StartupError } from './errors.ts';
 export { constantTimeEqual, newId, randomToken, sha256Hex } from './ids.ts';
 export { generatedSecret } from './generated-secret.ts';
+export { isoTime } from './iso-time.ts';
 export { createLifecycle, StoppedError, type Lifecycle, type Part } from './lifecycle.ts';
 export { createLog, LOG_LEVELS, silentLog, type Log, type LogLevel } from './log.ts';
 export { makeDirectory } from './make-directory.ts';

@@ -2,6 +2,7 @@ import { createLog } from './log.ts';
 
 const line = {
   requestId: '0190b6f0-0000-7000-8000-000000000000',
+  isOwnId: true,
   method: 'POST',
   route: '/v1/chat/completions',
   status: 200,
@@ -57,7 +58,11 @@ test('lines wait for others, but not for long and never behind what is logged la
 
 test('an id that a caller chose is redacted and cannot break the line', () => {
   const { log, lines } = listen('info');
-  log.request({ ...line, requestId: '"}\\service-01234567-89ab-cdef-0123-456789abcdef' });
+  log.request({
+    ...line,
+    isOwnId: false,
+    requestId: '"}\\service-01234567-89ab-cdef-0123-456789abcdef',
+  });
   log.flush();
   expect(lines()[0]?.['request_id']).toBe('"}\\service-[redacted]');
 });

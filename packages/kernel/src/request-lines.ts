@@ -1,8 +1,11 @@
+import { isoTime } from './iso-time.ts';
 import { redactText } from './redact.ts';
 
-/** What is told of a request. Nothing in it needs to be redacted but the id, which a caller may have chosen. */
+/** What is told of a request. Nothing in it needs to be redacted but an id that a caller has chosen. */
 export interface RequestLine {
   readonly requestId: string;
+  /** Whether we have chosen the id ourselves. */
+  readonly isOwnId: boolean;
   readonly method: string;
   readonly route: string;
   /** What the answer said; 0 where there was none. */
@@ -28,25 +31,12 @@ interface RequestLinesOptions {
 const LINES_MAX = 64;
 /** How long a line waits for others. */
 const WAIT_MS = 100;
-const OWN_ID = /^[0-9a-f-]{36}$/;
 
 export function createRequestLines({ app, write }: RequestLinesOptions): RequestLines {
   const appText = JSON.stringify(app);
   let waiting = '';
   let count = 0;
   let timer: NodeJS.Timeout | undefined;
-  let millisecond = 0;
-  let time = '';
-
-  /** Many lines are of the same millisecond, and writing it out costs as much as the rest of a line. */
-  function timeNow(): string {
-    const now = Date.now();
-    if (now !== millisecond) {
-      millisecond = now;
-      time = new Date(now).toISOString();
-    }
-    return time;
-  }
 
   function flush(): void {
     if (count === 0) return;
@@ -59,11 +49,11 @@ export function createRequestLines({ app, write }: RequestLinesOptions): Request
   }
 
   return {
-    add(level, { requestId, method, route, status, durationMs, traceId }) {
-      const id = OWN_ID.test(requestId) ? `"${requestId}"` : JSON.stringify(redactText(requestId));
+    add(level, { requestId, isOwnId, method, route, status, durationMs, traceId }) {
+      const id = isOwnId ? `"${requestId}"` : JSON.stringify(redactText(requestId));
       const trace = traceId === undefined ? '' : `"trace_id":"${traceId}",`;
       waiting +=
-        `{"level":"${level}","time":"${timeNow()}","app":${appText},` +
+        `{"level":"${level}","time":"${isoTime(Date.now())}","app":${appText},` +
         `"request_id":${id},${trace}"method":"${method}","route":"${route}","status":${status},` +
         `"duration_ms":${Math.round(durationMs * 10) / 10},"msg":"request"}\n`;
       count += 1;

@@ -29,8 +29,6 @@ for i = 1, #ARGV, 2 do
 end
 `);
 
-const toValues = ({ id, body }: JournalEntry): readonly string[] => [id, body];
-
 export function createRedisJournal(options: RedisJournalOptions): RedisJournal {
   const { connection, prefix, log, claimIdleMs = CLAIM_IDLE_MS } = options;
   const stream = `${prefix}journal`;
@@ -45,11 +43,15 @@ export function createRedisJournal(options: RedisJournalOptions): RedisJournal {
   }
 
   async function appendAll(entries: readonly JournalEntry[]): Promise<void> {
-    const [first, ...more] = entries;
+    const [first] = entries;
     if (first === undefined) return;
-    await (more.length === 0
-      ? connection.send('xadd', [stream, '*', 'id', first.id, 'body', first.body])
-      : APPEND.runNow(connection, [stream], entries.flatMap(toValues)));
+    if (entries.length === 1) {
+      await connection.send('xadd', [stream, '*', 'id', first.id, 'body', first.body]);
+      return;
+    }
+    const values: string[] = [];
+    for (const { id, body } of entries) values.push(id, body);
+    await APPEND.runNow(connection, [stream], values);
   }
 
   return {

@@ -27,7 +27,7 @@ export function script(lua: string): Script {
     },
     async runNow(connection, keys, values) {
       try {
-        return await connection.send('evalsha', [sha, String(keys.length), ...keys, ...values]);
+        return await connection.send('evalsha', [sha, String(keys.length)].concat(keys, values));
       } catch (error) {
         if (!isUnknownScript(error)) throw error;
         return connection.run((client) => client.eval(lua, keys.length, ...keys, ...values));
