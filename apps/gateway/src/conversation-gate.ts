@@ -3,27 +3,34 @@ import { ServiceError } from '@model-gateway/contracts';
 import type { Caller } from '@model-gateway/inference';
 import { z } from 'zod';
 
-/** Refuses a turn in a conversation that does not exist or is somebody else's; answers the id that routing goes by. */
+/**
+ * Refuses a turn in a conversation that does not exist or is somebody else's; answers the id that routing goes by, at once where there is
+ * none.
+ */
 export type ConversationGate = (
   caller: Caller,
   conversationId: string | null | undefined,
-) => Promise<string | undefined>;
+) => Promise<string> | undefined;
 
 const uuid = z.uuid();
 
 export function createConversationGate(
   conversations: Pick<ConversationStore, 'ownerOf'>,
 ): ConversationGate {
-  return async (caller, conversationId) => {
-    if (conversationId === null || conversationId === undefined) return undefined;
+  async function enter({ userId }: Caller, conversationId: string): Promise<string> {
     const owner = uuid.safeParse(conversationId).success
       ? await conversations.ownerOf(conversationId)
       : undefined;
     if (owner === undefined)
       throw new ServiceError('conversation_not_found', 'conversation not found');
-    if (owner !== caller.userId) {
+    if (owner !== userId) {
       throw new ServiceError('conversation_forbidden', 'the conversation belongs to another user');
     }
     return conversationId;
-  };
+  }
+
+  return (caller, conversationId) =>
+    conversationId === null || conversationId === undefined
+      ? undefined
+      : enter(caller, conversationId);
 }

@@ -3,7 +3,7 @@ import type { Log } from '@model-gateway/kernel';
 import type { Affinity } from './affinity.ts';
 import type { BackendList } from './backend-list.ts';
 import type { Backend, Capability } from './backend.ts';
-import type { Breakers, Outcome } from './breakers.ts';
+import type { Breakers, Outcome, Pass } from './breakers.ts';
 import { findServing, leastUsed, type Candidate, type Wanted } from './choice.ts';
 import type { RequestCounts } from './request-counts.ts';
 
@@ -60,11 +60,15 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     });
   }
 
-  async function enter({ slot, model }: Candidate): Promise<Route | undefined> {
+  /** At once, unless the circuit is half-open: then undefined where somebody else has its test call. */
+  function enter(candidate: Candidate): Route | Promise<Route | undefined> {
+    const entered = breakers.enter(candidate.slot.backend.name);
+    if (!(entered instanceof Promise)) return begin(candidate, entered);
+    return entered.then((pass) => (pass === undefined ? undefined : begin(candidate, pass)));
+  }
+
+  function begin({ slot, model }: Candidate, pass: Pass): Route {
     const { backend } = slot;
-    const entered = breakers.enter(backend.name);
-    const pass = entered instanceof Promise ? await entered : entered;
-    if (pass === undefined) return undefined;
     counts.add(backend.name);
     const leave = slot.use();
     return {
@@ -83,9 +87,9 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     if (best === undefined) {
       throw new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
     }
-    const route = await enter(best);
+    const entered = enter(best);
+    const route = entered instanceof Promise ? await entered : entered;
     if (route !== undefined) return route;
-    // Somebody else has the test call of its half-open circuit.
     return chooseLeastUsed(wanted, [...exclude, best.slot.backend.name]);
   }
 

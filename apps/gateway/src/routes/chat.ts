@@ -50,7 +50,8 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
       if (entered === undefined) return;
       const refId = serviceRefOf(request);
       const { caller, body: chat } = entered;
-      const conversationId = await conversationGate(caller, chat.conversation_id);
+      const entering = conversationGate(caller, chat.conversation_id);
+      const conversationId = entering === undefined ? undefined : await entering;
       const signal = clientGone(response);
       const asked: ChatTurn = {
         caller,

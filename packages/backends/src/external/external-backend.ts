@@ -68,10 +68,11 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     throw upstreamRefused(response.status, withoutSecret(detail, apiKey));
   }
 
-  async function postWhole(path: string, body: unknown, signal: Cancel): Promise<WholeResponse> {
-    const response = await http.requestWhole(posted(path, body, signal), ANSWER_BYTES_MAX);
-    if (isSuccess(response.status)) return response;
-    throw upstreamRefused(response.status, withoutSecret(response.text, apiKey));
+  const postWhole = (path: string, body: unknown, signal: Cancel): Promise<WholeResponse> =>
+    http.requestWhole(posted(path, body, signal), ANSWER_BYTES_MAX);
+
+  function assertSuccess({ status, text }: WholeResponse): void {
+    if (!isSuccess(status)) throw upstreamRefused(status, withoutSecret(text, apiKey));
   }
 
   return {
@@ -84,8 +85,9 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       return probeResult(status, await readText(body, ANSWER_BYTES_MAX), options.models);
     },
     async chat(body, signal) {
-      const { status, text } = await postWhole('/chat/completions', chatBody(body), signal);
-      return readCompletion(status, text, body.model, clock);
+      const response = await postWhole('/chat/completions', chatBody(body), signal);
+      assertSuccess(response);
+      return readCompletion(response.status, response.text, body.model, clock);
     },
     async chatStream(body, signal) {
       const response = await post('/chat/completions', streamBody(body), signal);
@@ -96,8 +98,9 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       return { form: 'chunks', chunks: chunksOf(completion) };
     },
     async embed(request, signal) {
-      const { status, text } = await postWhole('/embeddings', request, signal);
-      return readEmbeddings(status, readJson(text), request.model);
+      const response = await postWhole('/embeddings', request, signal);
+      assertSuccess(response);
+      return readEmbeddings(response.status, readJson(response.text), request.model);
     },
     openRealtime: (opening, cancel) => realtime.open(opening, cancel),
     close() {

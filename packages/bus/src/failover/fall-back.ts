@@ -12,16 +12,18 @@ const WARN_EVERY_MS = 10_000;
 
 export function createFallBack(connection: RedisConnection, log: Log): FallBack {
   let warnedAt = -Infinity;
-  return async (viaRedis, locally) => {
-    if (!connection.commandsReady()) return locally();
-    try {
-      return await viaRedis();
-    } catch (error) {
-      if (performance.now() - warnedAt > WARN_EVERY_MS) {
-        warnedAt = performance.now();
-        log.warn({ error }, 'Redis did not serve a call; this process serves it by itself');
-      }
-      return locally();
-    }
-  };
+
+  function warn(error: unknown): void {
+    if (performance.now() - warnedAt <= WARN_EVERY_MS) return;
+    warnedAt = performance.now();
+    log.warn({ error }, 'Redis did not serve a call; this process serves it by itself');
+  }
+
+  return (viaRedis, locally) =>
+    connection.commandsReady()
+      ? viaRedis().catch((error: unknown) => {
+          warn(error);
+          return locally();
+        })
+      : locally();
 }
