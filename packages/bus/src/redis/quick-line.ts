@@ -167,6 +167,7 @@ export function createQuickLine({ redis, timeoutMs, log, onUseless }: QuickLineO
       if (line === socket) lose(error ?? new Error('Redis closed the connection'));
     };
     line.on('error', onLost);
+    line.on('end', () => onLost());
     line.on('close', () => onLost());
     greet(line).catch((error: unknown) => {
       log.debug({ reason: describeError(error) }, 'the quick line to Redis could not be opened');
