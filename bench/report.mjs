@@ -74,7 +74,7 @@ const unsteady = (rows) =>
     .filter(isUnsteady)
     .map(
       ({ label, spreadPercent }) =>
-        `${label} was not steady: CPU per answer differs by ${shown(spreadPercent, 0)} % between rounds`,
+        `${label} was not steady: CPU per answer differs by ${shown(spreadPercent, 0)} % within the middle half of its rounds`,
     );
 
 /** What a goal asked for, what was measured, and whether that is enough. */

@@ -4,7 +4,7 @@ import { cpuMs } from '../processes.mjs';
 const WARM_REQUESTS = 15_000;
 const WARMUP_STEP_MS = 1000;
 
-// Rounds whose CPU per answer differs by more than this were disturbed, or the code was still being compiled.
+// Where the middle half of the rounds differs by more than this, they were disturbed, or the code was still being compiled.
 const SPREAD_PERCENT_MAX = 15;
 
 /** Sends requests until the code behind them is compiled: enough of them, or for as long as it may take. */
@@ -84,10 +84,18 @@ export const rowOf = ({ name, label, refusal, samples }, values) =>
     ? { name, label, ...values(samples), spreadPercent: spreadPercent(samples) }
     : { name, label, refusal };
 
-/** By how much the costliest round is above the cheapest; one round alone says nothing. */
+/**
+ * By how much the costliest round is above the cheapest, without the quarter of the rounds at either end, which does not move the
+ * median; one round alone says nothing.
+ */
 function spreadPercent(samples) {
-  const costs = samples.map(({ cpuMs: spent, requests, tokens }) => spent / (requests ?? tokens));
-  return samples.length < 2 ? undefined : (Math.max(...costs) / Math.min(...costs) - 1) * 100;
+  const costs = samples
+    .map(({ cpuMs: spent, requests, tokens }) => spent / (requests ?? tokens))
+    .toSorted((a, b) => a - b);
+  const leftOut = Math.floor(costs.length / 4);
+  return samples.length < 2
+    ? undefined
+    : (costs[costs.length - 1 - leftOut] / costs[leftOut] - 1) * 100;
 }
 
 /** Whether the rounds of a row disagree too much for a verdict. */

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
 import { randomToken, silentLog } from '@model-gateway/kernel';
 import { Redis } from 'ioredis';
 import { createQuickLine, type QuickLine } from '../src/redis/quick-line.ts';
@@ -43,6 +45,12 @@ function lineTo(url: string): QuickLine {
   });
   line.open();
   return line;
+}
+
+function portOf(listening: Server): number {
+  const address = listening.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
 }
 
 const isOpen = (): Promise<void> => eventually('the line is open', () => line.isOpen());
@@ -106,6 +114,18 @@ test('a line that Redis does not let in stays closed, and opens once it does', a
   expect(line.isOpen()).toBe(false);
   await admin.call('CONFIG', 'SET', 'requirepass', 'expected');
   await isOpen();
+});
+
+test('whoever takes the connection and says nothing is only left, again and again', async () => {
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  lineTo(`redis://127.0.0.1:${portOf(silent)}`);
+  await eventually('it has been tried twice', () => sockets.size === 2);
+  expect([line.isOpen(), useless]).toEqual([false, 0]);
+  line.close();
+  for (const socket of sockets) socket.destroy();
+  silent.close();
 });
 
 test('a lost connection fails who waits on it, and is made anew', async () => {

@@ -26,7 +26,7 @@ interface QuickLineOptions {
   >;
   readonly timeoutMs: number;
   readonly log: Log;
-  /** Called when Redis does not answer, or is no longer the one that takes writes. */
+  /** Called when Redis no longer answers on an open line, or no longer takes writes. */
   readonly onUseless: () => void;
 }
 
@@ -44,7 +44,7 @@ class Call {
 }
 
 const HEARTBEAT_MS = 2_000;
-const REOPEN_MS = 500;
+const REOPEN_MS = 1_000;
 const KEEP_ALIVE_MS = 10_000;
 const READ_BYTES = 64 * 1024;
 
@@ -98,8 +98,10 @@ export function createQuickLine({ redis, timeoutMs, log, onUseless }: QuickLineO
         watch = watchFor(leftMs);
         return;
       }
+      // A line that was never open says nothing about the connections of others.
+      const wasOpen = isOpen;
       lose(new Error('Redis did not answer in time'));
-      onUseless();
+      if (wasOpen) onUseless();
     }, afterMs).unref();
 
   /** Gives the connection up; whoever waits for an answer is told so. */
