@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { beginAnswer } from '@model-gateway/http';
 import type { StreamedChat } from '@model-gateway/inference';
 import type { Cancel } from '@model-gateway/kernel';
+import { takeOverChunks } from './chunked-body.ts';
 
 interface WriteOptions {
   /** Further headers: names and values, one after the other. */
@@ -27,10 +28,11 @@ export async function writeEvents(
 ): Promise<void> {
   beginAnswer(response, 200, [...headers, ...STREAM_HEADERS]);
   response.socket?.setNoDelay(true);
+  const body = takeOverChunks(response);
   await streamed.deliver((events) =>
-    response.write(events) ? undefined : drained(response, clientGone),
+    body.write(events) ? undefined : drained(response, clientGone),
   );
-  response.end(DONE);
+  body.end(DONE);
 }
 
 /** Resolves when the client has caught up, or is gone. */
