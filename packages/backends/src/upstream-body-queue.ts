@@ -4,13 +4,17 @@ export function createBody(): Body {
   let queued = 0;
   let flow: Flow | undefined;
   let isPaused = false;
-  let ending: { readonly error?: unknown } | undefined;
-  let wake: (() => void) | undefined;
+  let ending: Ending | undefined;
+  let reader: Reader | undefined;
 
-  const settle = (how: { readonly error?: unknown }) => {
+  function settle(how: Ending): void {
     ending ??= how;
-    wake?.();
-  };
+    if (reader === undefined) return;
+    const { resolve, reject } = reader;
+    reader = undefined;
+    if ('error' in ending) reject(ending.error);
+    else resolve(OVER);
+  }
 
   function take(): Buffer | undefined {
     const chunk = queue.shift();
@@ -23,19 +27,16 @@ export function createBody(): Body {
     return chunk;
   }
 
-  async function next(): Promise<IteratorResult<Buffer>> {
-    for (;;) {
+  function next(): Promise<IteratorResult<Buffer>> {
+    return new Promise((resolve, reject) => {
       const chunk = take();
-      if (chunk !== undefined) return { done: false, value: chunk };
-      if (ending !== undefined) {
-        if ('error' in ending) throw ending.error;
-        return { done: true, value: undefined };
+      if (chunk !== undefined) {
+        resolve({ done: false, value: chunk });
+        return;
       }
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      wake = undefined;
-    }
+      reader = { resolve, reject };
+      if (ending !== undefined) settle(ending);
+    });
   }
 
   return {
@@ -43,13 +44,19 @@ export function createBody(): Body {
       flow = connected;
     },
     push(chunk) {
+      // Handed over at once where somebody waits for it, which is what happens to most tokens.
+      if (reader !== undefined) {
+        const { resolve } = reader;
+        reader = undefined;
+        resolve({ done: false, value: chunk });
+        return;
+      }
       queue.push(chunk);
       queued += chunk.length;
       if (!isPaused && queued >= QUEUED_BYTES_MAX) {
         isPaused = true;
         flow?.pause();
       }
-      wake?.();
     },
     end: () => settle({}),
     fail: (error) => settle({ error }),
@@ -65,6 +72,18 @@ export function createBody(): Body {
 }
 
 const QUEUED_BYTES_MAX = 64 * 1024;
+const OVER = { done: true, value: undefined } as const;
+
+/** How a body came to its end; with an error where it broke off. */
+interface Ending {
+  readonly error?: unknown;
+}
+
+/** Whoever waits for the next chunk. */
+interface Reader {
+  readonly resolve: (next: IteratorResult<Buffer>) => void;
+  readonly reject: (error: unknown) => void;
+}
 
 interface Flow {
   pause(): void;
