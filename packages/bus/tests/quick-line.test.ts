@@ -156,6 +156,22 @@ test('a Redis that does not answer is given up in time, for all who wait', async
   expect(await line.send('ping', [])).toBe('PONG');
 });
 
+test('an answer that came while this process was busy is not late', async () => {
+  lineTo(server.url);
+  await isOpen();
+  const answers = Promise.all([line.send('echo', ['a']), line.send('echo', ['b'])]);
+  await new Promise((resolve) => {
+    // Written, and then nothing is read for longer than an answer may take.
+    setImmediate(() => {
+      const busyUntil = performance.now() + 2 * TIMEOUT_MS;
+      while (performance.now() < busyUntil);
+      resolve(undefined);
+    });
+  });
+  expect(await answers).toEqual(['a', 'b']);
+  expect([line.isOpen(), useless]).toEqual([true, 0]);
+});
+
 test('a Redis that hangs while nothing is asked is noticed by the heartbeat', async () => {
   lineTo(server.url);
   await isOpen();

@@ -94,15 +94,19 @@ export function createQuickLine({ redis, timeoutMs, log, onUseless }: QuickLineO
       watch = undefined;
       if (first === undefined) return;
       const leftMs = first.at + timeoutMs - performance.now();
-      if (leftMs > 0) {
-        watch = watchFor(leftMs);
-        return;
-      }
+      watch = leftMs > 0 ? watchFor(leftMs) : undefined;
+      // Where this process was held up itself, the answer is there already and is read now.
+      if (leftMs <= 0) setImmediate(giveUp, first);
+    }, afterMs).unref();
+
+  function giveUp(overdue: Call): void {
+    if (first === overdue) {
       // A line that was never open says nothing about the connections of others.
       const wasOpen = isOpen;
       lose(new Error('Redis did not answer in time'));
       if (wasOpen) onUseless();
-    }, afterMs).unref();
+    } else if (first !== undefined) watch ??= watchFor(timeoutMs);
+  }
 
   /** Gives the connection up; whoever waits for an answer is told so. */
   function lose(reason: Error): void {
