@@ -10,8 +10,6 @@ const INTERVAL_MS = 20;
 const RAMP_MS = TOKENS * INTERVAL_MS;
 const TIMEOUT_MS = 20_000;
 const WARM_CONNECTIONS = 64;
-// Each takes its time, whatever is measured.
-const ROUNDS_MAX = 5;
 const NAMES = ['direct', 'nginx', 'bare', 'metered', 'portkey', 'gateway'];
 
 /** How much later the first token of a paced stream comes, and what a token costs. */
@@ -43,7 +41,7 @@ export const streams = {
       names: NAMES,
       work: 'streams',
       body: streamedAnswer(TOKENS, INTERVAL_MS),
-      rounds: Math.min(run.options.size.rounds, ROUNDS_MAX),
+      rounds: run.options.size.rounds,
       warmUp: async (contestant) => {
         await warmStreams(run, contestant);
         await load(contestant);
