@@ -35,7 +35,7 @@ export function createEventFrame(): EventFrame {
       let text = '';
       for (let at = 0; at < events.length;) {
         const from = at + before.length;
-        // Cut out and compared: `startsWith` goes character by character, and takes five times as long.
+        // Cut out and compared: `startsWith` goes character by character, which takes longer.
         if (events.slice(at, from) !== before) return undefined;
         const end = events.indexOf(QUOTE, from);
         if (end === -1) return undefined;

@@ -5,7 +5,7 @@ import { commandText, createReplyReader, RedisRefusal } from './resp.ts';
 
 /**
  * A second connection, for the few commands that every request waits for. It does nothing but write a command and
- * read its answer, which costs a request that comes alone half of what the client spends on it. All that is difficult (finding Redis,
+ * read its answer, which costs a request that comes alone a good deal less than the client does. All that is difficult (finding Redis,
  * waiting for it, coming back) is the client's: the line is opened while the client is connected, and whoever finds it
  * closed asks the client.
  */
