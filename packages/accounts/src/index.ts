@@ -1,8 +1,12 @@
-export { createAccessTokens, type AccessTokens } from './access-tokens.ts';
-export { createAccounts, type Accounts, type SignedIn } from './accounts.ts';
-export { ACCOUNT_EPOCH_KEY, type AccountChange, type NumberedChange } from './account-change.ts';
-export { createAccountChanges, type AccountChanges } from './account-changes.ts';
-export { createAccountEvents, type AccountEvents } from './account-events.ts';
+export { createAccessTokens, type AccessTokens } from './users/access-tokens.ts';
+export { createAccounts, type Accounts, type SignedIn } from './users/accounts.ts';
+export {
+  ACCOUNT_EPOCH_KEY,
+  type AccountChange,
+  type NumberedChange,
+} from './changes/account-change.ts';
+export { createAccountChanges, type AccountChanges } from './changes/account-changes.ts';
+export { createAccountEvents, type AccountEvents } from './changes/account-events.ts';
 export { createGroupRules, type GroupRules } from './groups/group-rules.ts';
 export type { GroupAccess } from './groups/group-access.ts';
 export type { GroupMembers } from './groups/group-members.ts';
@@ -42,9 +46,9 @@ export type {
 export { conversationTitle } from './conversations/conversation-title.ts';
 export { createConversations, type Conversations } from './conversations/conversations.ts';
 export { relativeAge } from './conversations/relative-age.ts';
-export { createKeyCache, type KeyCache, type KeyGrant, type KnownGrant } from './key-cache.ts';
-export { createKeyGrants, type KeyGrants } from './key-grants.ts';
-export { createKeys, isKeyForm, type Keys } from './keys.ts';
+export { createKeyCache, type KeyCache, type KeyGrant, type KnownGrant } from './keys/key-cache.ts';
+export { createKeyGrants, type KeyGrants } from './keys/key-grants.ts';
+export { createKeys, isKeyForm, type Keys } from './keys/keys.ts';
 export type {
   ApiKey,
   FoundKey,
@@ -52,10 +56,10 @@ export type {
   KeyHolder,
   KeyStore,
   NewApiKey,
-} from './key-store.ts';
+} from './keys/key-store.ts';
 export { createLoginLimits, type LoginLimits } from './login/login-limits.ts';
-export type { Memberships } from './memberships.ts';
-export { createPasswords, type Passwords } from './passwords.ts';
+export type { Memberships } from './keys/memberships.ts';
+export { createPasswords, type Passwords } from './login/passwords.ts';
 export type {
   NewProvider,
   Provider,
@@ -63,6 +67,10 @@ export type {
   ProviderStore,
 } from './providers/provider-store.ts';
 export { createProviders, type Providers } from './providers/providers.ts';
-export type { RefreshTokenStore, Rotation, StoredRefreshToken } from './refresh-token-store.ts';
-export type { NewUser, User, UserStore } from './user-store.ts';
-export { createRememberedUsers } from './remembered-users.ts';
+export type {
+  RefreshTokenStore,
+  Rotation,
+  StoredRefreshToken,
+} from './users/refresh-token-store.ts';
+export type { NewUser, User, UserStore } from './users/user-store.ts';
+export { createRememberedUsers } from './users/remembered-users.ts';

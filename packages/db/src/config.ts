@@ -8,7 +8,7 @@ import {
   type ConfigOf,
 } from '@model-gateway/kernel';
 import { z } from 'zod';
-import { decodeEncryptionKey, ENCRYPTION_KEY_BYTES } from './secret-box.ts';
+import { decodeEncryptionKey, ENCRYPTION_KEY_BYTES } from './connection/secret-box.ts';
 
 const databaseUrl = urlWith('postgres', 'postgresql');
 const databaseUrlNotes = { description: 'The PostgreSQL 15+ database.', secret: true } as const;

@@ -1,4 +1,4 @@
-export { awaitMigrations } from './await-migrations.ts';
+export { awaitMigrations } from './migrations/await-migrations.ts';
 export {
   databaseSettings,
   databaseUrlSetting,
@@ -7,5 +7,5 @@ export {
   optionalDatabaseUrlSetting,
 } from './config.ts';
 export { createDatabase, type Database, type PoolStats, type Stores } from './database.ts';
-export { migrateApart } from './migrate-apart.ts';
-export { migrateDatabase } from './migrate.ts';
+export { migrateApart } from './migrations/migrate-apart.ts';
+export { migrateDatabase } from './migrations/migrate.ts';

@@ -1,6 +1,6 @@
 import { createLog, describeError, StartupError } from '@model-gateway/kernel';
 import { loadMigrateConfig } from './config.ts';
-import { migrateDatabase } from './migrate.ts';
+import { migrateDatabase } from './migrations/migrate.ts';
 
 // The process behind `pnpm db:migrate`: migrates and ends.
 try {

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentLog } from '@model-gateway/kernel';
-import { diffSchemas } from '../src/diff-schemas.ts';
-import { migrateDatabase } from '../src/migrate.ts';
-import { prismaFolder, readSchema } from '../src/migrations.ts';
+import { diffSchemas } from '../src/migrations/diff-schemas.ts';
+import { migrateDatabase } from '../src/migrations/migrate.ts';
+import { prismaFolder, readSchema } from '../src/migrations/migrations.ts';
 import { compareCatalogs, readCatalog, type Catalog } from './catalog.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { silentLog } from '@model-gateway/kernel';
 import { Client, type QueryResultRow } from 'pg';
 import { createDatabase, type Database } from '../src/database.ts';
-import { migrateDatabase } from '../src/migrate.ts';
+import { migrateDatabase } from '../src/migrations/migrate.ts';
 import { testClusterUrl } from './config.ts';
 
 /** An empty database of its own for one test file. */

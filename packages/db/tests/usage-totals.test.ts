@@ -1,5 +1,5 @@
 import { newId } from '@model-gateway/kernel';
-import { listMigrations, prismaFolder, readMigrations } from '../src/migrations.ts';
+import { listMigrations, prismaFolder, readMigrations } from '../src/migrations/migrations.ts';
 import {
   createTestDatabase,
   openTestDatabase,

@@ -1,4 +1,4 @@
-export type { AgentCensus, AgentCounts } from './agent-census.ts';
+export type { AgentCensus, AgentCounts } from './agents/agent-census.ts';
 export {
   AGENT_CAPABILITIES,
   AGENT_TUNNEL_PATH,
@@ -43,8 +43,8 @@ export {
   type DeployNotice,
   type DeployNotices,
 } from './agents/deploy-notices.ts';
-export { createBackendAnnouncer, type BackendAnnouncer } from './backend-announcer.ts';
-export type { BackendConfig, BackendConfigStore } from './backend-config-store.ts';
+export { createBackendAnnouncer, type BackendAnnouncer } from './registry/backend-announcer.ts';
+export type { BackendConfig, BackendConfigStore } from './registry/backend-config-store.ts';
 export {
   BACKEND_KINDS,
   CAPABILITIES,
@@ -66,19 +66,19 @@ export {
   type UpstreamStream,
   type UpstreamVideo,
   type VideoTask,
-} from './backend.ts';
-export type { Outcome } from './breakers.ts';
-export type { ChoiceOptions, Route } from './chooser.ts';
+} from './registry/backend.ts';
+export type { Outcome } from './circuits/breakers.ts';
+export type { ChoiceOptions, Route } from './choice/chooser.ts';
 export type {
   Circuit,
   CircuitRules,
   CircuitState,
   CircuitStore,
   CircuitTrial,
-} from './circuit-store.ts';
-export type { Alias, Aliases } from './aliases.ts';
-export { createLocalCircuits, type LocalCircuits } from './local-circuits.ts';
-export type { BackendBuilder, Registry } from './registry.ts';
+} from './circuits/circuit-store.ts';
+export type { Alias, Aliases } from './choice/aliases.ts';
+export { createLocalCircuits, type LocalCircuits } from './circuits/local-circuits.ts';
+export type { BackendBuilder, Registry } from './registry/registry.ts';
 export {
   createRouter,
   type RoutedBackend,
@@ -87,4 +87,4 @@ export {
   type UsedBackend,
 } from './router.ts';
 export { agentSettings, routerSettings } from './settings.ts';
-export { UpstreamFailure } from './upstream-failure.ts';
+export { UpstreamFailure } from './registry/upstream-failure.ts';

@@ -1,17 +1,17 @@
 import type { Channels, Clock, Entries, Locks, Log, Requests } from '@model-gateway/kernel';
-import { createAffinity } from './affinity.ts';
-import { createAliases, type Aliases } from './aliases.ts';
-import type { BackendConfig, BackendConfigStore } from './backend-config-store.ts';
-import { createBackendList } from './backend-list.ts';
-import type { Backend, HealthState } from './backend.ts';
-import { createBreakers } from './breakers.ts';
-import { isServed } from './choice.ts';
-import { createChooser, type ChoiceOptions, type Route } from './chooser.ts';
-import type { CircuitState, CircuitStore } from './circuit-store.ts';
-import { createHealthChecker } from './health-checker.ts';
-import { createHealth } from './health.ts';
-import { createRegistry, type BackendBuilder, type Registry } from './registry.ts';
-import { createRequestCounts } from './request-counts.ts';
+import { createAffinity } from './choice/affinity.ts';
+import { createAliases, type Aliases } from './choice/aliases.ts';
+import type { BackendConfig, BackendConfigStore } from './registry/backend-config-store.ts';
+import { createBackendList } from './registry/backend-list.ts';
+import type { Backend, HealthState } from './registry/backend.ts';
+import { createBreakers } from './circuits/breakers.ts';
+import { isServed } from './choice/choice.ts';
+import { createChooser, type ChoiceOptions, type Route } from './choice/chooser.ts';
+import type { CircuitState, CircuitStore } from './circuits/circuit-store.ts';
+import { createHealthChecker } from './health/health-checker.ts';
+import { createHealth } from './health/health.ts';
+import { createRegistry, type BackendBuilder, type Registry } from './registry/registry.ts';
+import { createRequestCounts } from './choice/request-counts.ts';
 
 /** A listed backend as the router knows it now. Its index is its position in the list. */
 export interface RoutedBackend {

@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import type { User } from '../user-store.ts';
+import type { User } from '../users/user-store.ts';
 import type { Group, GroupStore } from './group-store.ts';
 import { permissionFor, permissionHint, type GroupAction } from './permissions.ts';
 

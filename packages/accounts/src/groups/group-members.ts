@@ -1,6 +1,6 @@
 import { ServiceError } from '@model-gateway/contracts';
-import type { AccountEvents } from '../account-events.ts';
-import type { User, UserStore } from '../user-store.ts';
+import type { AccountEvents } from '../changes/account-events.ts';
+import type { User, UserStore } from '../users/user-store.ts';
 import { groupNotFound, type GroupAccess } from './group-access.ts';
 import type { Member, MemberChanges, MemberStore } from './member-store.ts';
 

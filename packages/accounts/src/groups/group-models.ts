@@ -1,5 +1,5 @@
-import type { AccountEvents } from '../account-events.ts';
-import type { User } from '../user-store.ts';
+import type { AccountEvents } from '../changes/account-events.ts';
+import type { User } from '../users/user-store.ts';
 import { groupNotFound, type GroupAccess } from './group-access.ts';
 import type { ModelRules, ModelRuleStore } from './model-rule-store.ts';
 

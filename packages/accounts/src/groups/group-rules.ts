@@ -1,6 +1,6 @@
 import type { Clock } from '@model-gateway/kernel';
-import type { AccountEvents } from '../account-events.ts';
-import type { UserStore } from '../user-store.ts';
+import type { AccountEvents } from '../changes/account-events.ts';
+import type { UserStore } from '../users/user-store.ts';
 import { createGroupAccess, type GroupAccess } from './group-access.ts';
 import { createGroupMembers, type GroupMembers } from './group-members.ts';
 import { createGroupModels, type GroupModels } from './group-models.ts';

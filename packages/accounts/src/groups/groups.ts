@@ -1,7 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
-import type { AccountEvents } from '../account-events.ts';
-import type { User, UserStore } from '../user-store.ts';
+import type { AccountEvents } from '../changes/account-events.ts';
+import type { User, UserStore } from '../users/user-store.ts';
 import { groupNotFound, type GroupAccess } from './group-access.ts';
 import type { Group, GroupChanges, GroupStore } from './group-store.ts';
 import type { Member, MemberStore } from './member-store.ts';

@@ -1,7 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { newId, randomToken, sha256Hex, type Clock } from '@model-gateway/kernel';
-import type { AccountEvents } from '../account-events.ts';
-import type { User } from '../user-store.ts';
+import type { AccountEvents } from '../changes/account-events.ts';
+import type { User } from '../users/user-store.ts';
 import { groupNotFound, type GroupAccess } from './group-access.ts';
 import type { Group, GroupStore, MemberRole } from './group-store.ts';
 import type { Invitation, InvitationStore } from './invitation-store.ts';

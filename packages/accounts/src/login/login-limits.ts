@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '@model-gateway/contracts';
 import { sha256Hex, type Clock, type Counters, type Log } from '@model-gateway/kernel';
 import { createFailurePlaces, type Place, type Subject } from './failure-places.ts';
-import { createTurnstile } from '../turnstile.ts';
+import { createTurnstile } from './turnstile.ts';
 
 /** Keeps passwords from being guessed: so many failures lock the account or the address that they came from. */
 export interface LoginLimits {

@@ -1,6 +1,6 @@
 import { describeError, type Log } from '@model-gateway/kernel';
 import type { Backend, BackendKind } from '@model-gateway/router';
-import { upstreamFailed } from '../upstream-error.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
 import { portAnswers } from './port-answers.ts';
 
 interface BridgedBackendOptions {

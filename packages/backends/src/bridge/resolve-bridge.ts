@@ -1,8 +1,8 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { describeError } from '@model-gateway/kernel';
 import { z } from 'zod';
-import { openRpcSocket } from '../rpc-socket.ts';
-import { upstreamFailed } from '../upstream-error.ts';
+import { openRpcSocket } from '../json-rpc/rpc-socket.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
 
 /** Where a bridge URL leads. */
 export interface BridgeTarget {

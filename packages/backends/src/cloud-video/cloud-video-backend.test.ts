@@ -1,7 +1,7 @@
 import { systemClock } from '@model-gateway/kernel';
 import type { Backend, VideoTask } from '@model-gateway/router';
 import { startCloudVideo, type RunningCloudVideo } from '@model-gateway/testkit/upstreams';
-import { createBackend } from '../create-backend.ts';
+import { createBackend } from '../factory/create-backend.ts';
 
 const timeouts = { connectMs: 1_000, idleMs: 300, totalMs: 2_000 };
 const signal = new AbortController().signal;

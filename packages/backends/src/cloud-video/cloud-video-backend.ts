@@ -6,9 +6,9 @@ import {
   type VideoTask,
 } from '@model-gateway/router';
 import { z } from 'zod';
-import { createControlPlane, type ControlAnswer } from '../control-plane.ts';
-import { withoutSecret } from '../upstream-error.ts';
-import type { UpstreamTimeouts } from '../upstream-http.ts';
+import { createControlPlane, type ControlAnswer } from '../transport/control-plane.ts';
+import { withoutSecret } from '../errors/upstream-error.ts';
+import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { readVideoAnswer } from './video-answer.ts';
 
 interface CloudVideoOptions {

@@ -1,8 +1,8 @@
 import { UpstreamFailure } from '@model-gateway/router';
 import { z } from 'zod';
-import type { ControlAnswer } from '../control-plane.ts';
-import { parseJson } from '../read-text.ts';
-import { boundedDetail, upstreamRefused } from '../upstream-error.ts';
+import type { ControlAnswer } from '../transport/control-plane.ts';
+import { parseJson } from '../transport/read-text.ts';
+import { boundedDetail, upstreamRefused } from '../errors/upstream-error.ts';
 
 const refusalSchema = z.looseObject({
   base_resp: z.looseObject({ status_code: z.int(), status_msg: z.string().default('') }),

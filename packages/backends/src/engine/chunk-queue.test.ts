@@ -1,6 +1,6 @@
 import type { UpstreamFailure } from '@model-gateway/router';
 import { readAll } from '../../tests/read-chunks.ts';
-import { upstreamFailed } from '../upstream-error.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
 import { createChunkQueue } from './chunk-queue.ts';
 
 const MEBIBYTE = 1024 * 1024;

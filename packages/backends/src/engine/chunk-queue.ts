@@ -1,7 +1,7 @@
 import type { Cancel } from '@model-gateway/kernel';
 import type { UpstreamFailure } from '@model-gateway/router';
-import { aborted, timedOut } from '../rpc-calls.ts';
-import { upstreamFailed } from '../upstream-error.ts';
+import { aborted, timedOut } from '../json-rpc/rpc-calls.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
 
 /** What waits between a shared connection and the reader of one stream. */
 export interface ChunkQueue<Chunk> {

@@ -2,7 +2,7 @@ import type { UpstreamCompletion } from '@model-gateway/contracts';
 import type { Clock } from '@model-gateway/kernel';
 import type { ChatChunk, UpstreamChat } from '@model-gateway/router';
 import { answerHead, createChunkShape } from '../chunk-shape.ts';
-import { upstreamFailed } from '../upstream-error.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
 import type { EngineChatChunk, EngineChatResult } from './engine-frames.ts';
 
 /** A chat body as an engine takes it: whether it is streamed is said by the method. */

@@ -1,9 +1,9 @@
 import type { Cancel } from '@model-gateway/kernel';
 import { UpstreamFailure, type RealtimeLink, type RealtimeOpening } from '@model-gateway/router';
 import { createSendQueue } from '../realtime/send-queue.ts';
-import { RpcTimeout, type CallOptions } from '../rpc-calls.ts';
-import { openRpcSocket, type RpcSocket } from '../rpc-socket.ts';
-import type { UpstreamTimeouts } from '../upstream-http.ts';
+import { RpcTimeout, type CallOptions } from '../json-rpc/rpc-calls.ts';
+import { openRpcSocket, type RpcSocket } from '../json-rpc/rpc-socket.ts';
+import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { createChunkQueue, type ChunkQueue } from './chunk-queue.ts';
 import {
   chatChunkSchema,

@@ -2,7 +2,7 @@ import { tokenUsageSchema } from '@model-gateway/contracts';
 import type { UpstreamFailure } from '@model-gateway/router';
 import { z } from 'zod';
 import { ifPresent } from '../if-present.ts';
-import { upstreamFailed } from '../upstream-error.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
 
 /** The version of the engine protocol that is spoken here. */
 export const ENGINE_PROTOCOL = 1;

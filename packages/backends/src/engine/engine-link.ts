@@ -1,6 +1,6 @@
 import type { Cancel } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
-import { untilAborted } from '../until-aborted.ts';
+import { untilAborted } from '../transport/until-aborted.ts';
 import type { EngineConnection } from './engine-connection.ts';
 
 /** The one connection to an engine: opened by the first call that needs it, and again after it was lost. */

@@ -1,6 +1,6 @@
 import type { RealtimeOpening, UpstreamFailure } from '@model-gateway/router';
 import { eventOf } from '../realtime/realtime-event.ts';
-import { upstreamFailed } from '../upstream-error.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
 import { readResult, realtimeEventSchema, realtimeStartedSchema } from './engine-frames.ts';
 
 /** Who is told of a session. */

@@ -6,8 +6,8 @@ import {
 import { newId, type Clock } from '@model-gateway/kernel';
 import type { ChatChunk, UpstreamAnswer } from '@model-gateway/router';
 import { z } from 'zod';
-import { readJson } from '../read-text.ts';
-import { upstreamFailed, upstreamRefused } from '../upstream-error.ts';
+import { readJson } from '../transport/read-text.ts';
+import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import { isWholeCompletion } from './whole-completion.ts';
 
 // What is of another type than it should be counts as absent.

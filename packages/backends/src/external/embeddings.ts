@@ -1,6 +1,6 @@
 import type { UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
-import { upstreamFailed, upstreamRefused } from '../upstream-error.ts';
+import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import { isErrorBody } from './completion.ts';
 
 const FLOAT_BYTES = 4;

@@ -1,14 +1,14 @@
 import type { Cancel, Clock, Tracing } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamChat } from '@model-gateway/router';
 import { z } from 'zod';
-import { parseJson, readJson, readText } from '../read-text.ts';
-import { upstreamRefused, withoutSecret } from '../upstream-error.ts';
+import { parseJson, readJson, readText } from '../transport/read-text.ts';
+import { upstreamRefused, withoutSecret } from '../errors/upstream-error.ts';
 import {
   createUpstreamHttp,
   type UpstreamResponse,
   type UpstreamTimeouts,
   type WholeResponse,
-} from '../upstream-http.ts';
+} from '../transport/upstream-http.ts';
 import { chunksOf, readCompletion } from './completion.ts';
 import { readEmbeddings } from './embeddings.ts';
 import { withImageParts } from './images.ts';

@@ -7,9 +7,9 @@ import type {
 } from '@model-gateway/router';
 import { readEvent } from '../realtime/realtime-event.ts';
 import { createSendQueue } from '../realtime/send-queue.ts';
-import { untilAborted } from '../until-aborted.ts';
-import type { UpstreamTimeouts } from '../upstream-http.ts';
-import { openUpstreamSocket, type UpstreamSocket } from '../upstream-socket.ts';
+import { untilAborted } from '../transport/until-aborted.ts';
+import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
+import { openUpstreamSocket, type UpstreamSocket } from '../transport/upstream-socket.ts';
 
 /** The realtime sessions of one upstream. */
 export interface ExternalRealtime {

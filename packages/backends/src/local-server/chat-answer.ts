@@ -3,7 +3,7 @@ import { randomToken, type Clock } from '@model-gateway/kernel';
 import { z } from 'zod';
 import { answerHead, usageOf } from '../chunk-shape.ts';
 import { ifPresent } from '../if-present.ts';
-import { upstreamFailed, upstreamRefused } from '../upstream-error.ts';
+import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 
 const toolCallSchema = z.looseObject({
   id: z.string().optional(),

@@ -1,8 +1,8 @@
 import type { Clock } from '@model-gateway/kernel';
 import type { ChatChunk } from '@model-gateway/router';
 import { createChunkShape, type ChunkShape } from '../chunk-shape.ts';
-import { parseJson } from '../read-text.ts';
-import { upstreamFailed } from '../upstream-error.ts';
+import { parseJson } from '../transport/read-text.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
 import {
   finishReason,
   localUsage,

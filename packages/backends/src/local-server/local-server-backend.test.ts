@@ -3,7 +3,7 @@ import { systemClock } from '@model-gateway/kernel';
 import type { Backend, ChatChunk, UpstreamChat } from '@model-gateway/router';
 import { startOllamaServer, type RunningOllamaServer } from '@model-gateway/testkit/upstreams';
 import { readAll, startChunks, textOf } from '../../tests/read-chunks.ts';
-import { createBackend } from '../create-backend.ts';
+import { createBackend } from '../factory/create-backend.ts';
 
 const timeouts = { connectMs: 1_000, idleMs: 300, totalMs: 2_000 };
 const signal = new AbortController().signal;

@@ -2,17 +2,17 @@ import { ServiceError } from '@model-gateway/contracts';
 import type { Cancel, Clock, Tracing } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
-import { begunStream } from '../begun-stream.ts';
-import { boundedCall } from '../bounded-call.ts';
-import { createControlPlane, type ControlAnswer } from '../control-plane.ts';
-import { parseJson, readJsonAnswer, readText } from '../read-text.ts';
-import { upstreamFailed, upstreamRefused } from '../upstream-error.ts';
+import { begunStream } from '../transport/begun-stream.ts';
+import { boundedCall } from '../transport/bounded-call.ts';
+import { createControlPlane, type ControlAnswer } from '../transport/control-plane.ts';
+import { parseJson, readJsonAnswer, readText } from '../transport/read-text.ts';
+import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import {
   createUpstreamHttp,
   type UpstreamResponse,
   type UpstreamTimeouts,
-} from '../upstream-http.ts';
-import { plainBase } from '../upstream-url.ts';
+} from '../transport/upstream-http.ts';
+import { plainBase } from '../transport/upstream-url.ts';
 import { localCompletion, readLocalAnswer } from './chat-answer.ts';
 import { localChunks } from './chat-chunks.ts';
 import { localChat } from './chat-request.ts';

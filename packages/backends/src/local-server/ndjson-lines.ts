@@ -1,4 +1,4 @@
-import { upstreamFailed } from '../upstream-error.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
 
 const NEWLINE = 0x0a;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { upstreamFailed } from '../upstream-error.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
 
 // As long as `memory.delete` takes them.
 const nodeId = z.string().min(1).max(256);

@@ -1,9 +1,9 @@
 import type { MemoryService } from '@model-gateway/inference';
 import { createCanceller, describeError, type Clock, type Log } from '@model-gateway/kernel';
-import { boundedCall } from '../bounded-call.ts';
-import { RpcRefusal } from '../rpc-calls.ts';
-import { openRpcSocket } from '../rpc-socket.ts';
-import { untilAborted } from '../until-aborted.ts';
+import { boundedCall } from '../transport/bounded-call.ts';
+import { RpcRefusal } from '../json-rpc/rpc-calls.ts';
+import { openRpcSocket } from '../json-rpc/rpc-socket.ts';
+import { untilAborted } from '../transport/until-aborted.ts';
 import { deletedSchema, readAnswer, recalledSchema, writtenSchema } from './memory-answers.ts';
 import { MemoryFailure } from './memory-failure.ts';
 import { createMemoryLink } from './memory-link.ts';

@@ -1,4 +1,4 @@
-import type { RpcSocket } from '../rpc-socket.ts';
+import type { RpcSocket } from '../json-rpc/rpc-socket.ts';
 import { createMemoryLink } from './memory-link.ts';
 
 /** A link whose connections are opened and lost by the test. */

@@ -1,4 +1,4 @@
-import type { RpcSocket } from '../rpc-socket.ts';
+import type { RpcSocket } from '../json-rpc/rpc-socket.ts';
 
 /** The connection to the memory service: opened by the first call that needs it, and shared by all calls. */
 export interface MemoryLink {

@@ -6,7 +6,7 @@ import {
   type RunningEngine,
   type RunningRealtimeApi,
 } from '@model-gateway/testkit/upstreams';
-import { createBackend } from '../create-backend.ts';
+import { createBackend } from '../factory/create-backend.ts';
 
 const MODEL = 'demo-realtime';
 const timeouts = { connectMs: 500, idleMs: 500, totalMs: 2_000 };

@@ -1,7 +1,7 @@
 import type { UpstreamEvent } from '@model-gateway/router';
 import { z } from 'zod';
-import { parseJson } from '../read-text.ts';
-import { upstreamFailed } from '../upstream-error.ts';
+import { parseJson } from '../transport/read-text.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
 
 const eventSchema = z.record(z.string(), z.unknown());
 

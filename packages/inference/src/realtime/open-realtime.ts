@@ -1,9 +1,9 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { createCanceller } from '@model-gateway/kernel';
 import type { RealtimeLink, RealtimeOpening, Route, Router } from '@model-gateway/router';
-import { attempt } from '../attempts.ts';
-import type { RequestCounter } from '../request-counter.ts';
-import type { UpstreamWatch } from '../upstream-watch.ts';
+import { attempt } from '../upstream/attempts.ts';
+import type { RequestCounter } from '../usage/request-counter.ts';
+import type { UpstreamWatch } from '../upstream/upstream-watch.ts';
 
 /** A realtime session that is open at its upstream. */
 export interface OpenRealtime {

@@ -1,6 +1,6 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { RealtimeEvent } from '@model-gateway/router';
-import { property } from '../chunk-fields.ts';
+import { property } from '../stream/chunk-fields.ts';
 
 /** The tokens of a response that `response.done` ends; zero where the upstream does not tell. */
 export function responseUsage(event: RealtimeEvent): TokenUsage {

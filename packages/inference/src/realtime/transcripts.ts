@@ -1,5 +1,5 @@
 import type { RealtimeEvent } from '@model-gateway/router';
-import { property } from '../chunk-fields.ts';
+import { property } from '../stream/chunk-fields.ts';
 
 /** Puts together what the model says in a realtime session. */
 export interface Transcripts {

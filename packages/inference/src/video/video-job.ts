@@ -1,5 +1,5 @@
 import type { VideoJobStatus, VideoRequest, VideoResult } from '@model-gateway/contracts';
-import type { Caller } from '../caller.ts';
+import type { Caller } from '../chat/caller.ts';
 
 /** A video job as its owner may see it. */
 export interface VideoJob {

@@ -1,8 +1,8 @@
 import { ServiceError, sessionOwnerKey, type VideoRequest } from '@model-gateway/contracts';
 import { describeError, newId, type Channels, type Entries, type Log } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
-import type { Caller } from '../caller.ts';
-import type { RequestCounter } from '../request-counter.ts';
+import type { Caller } from '../chat/caller.ts';
+import type { RequestCounter } from '../usage/request-counter.ts';
 import type { VideoJobStore } from './video-job-store.ts';
 import type { VideoImage, VideoJob } from './video-job.ts';
 import type { VideoNotifications } from './video-notifications.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { BackendConfig } from '../backend-config-store.ts';
-import type { Capability } from '../backend.ts';
+import type { BackendConfig } from '../registry/backend-config-store.ts';
+import type { Capability } from '../registry/backend.ts';
 
 /** What the model of a node can be asked for. */
 export const AGENT_CAPABILITIES: readonly Capability[] = ['chat', 'embeddings'];

@@ -1,4 +1,4 @@
-import type { BackendConfig } from '../backend-config-store.ts';
+import type { BackendConfig } from '../registry/backend-config-store.ts';
 import type { AgentGpu, AgentNode, DeployedModel } from './agent-node.ts';
 
 /** The registered nodes, for those who look at them. */

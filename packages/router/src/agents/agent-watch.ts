@@ -1,5 +1,5 @@
 import { describeError, type Clock, type Entries, type Log } from '@model-gateway/kernel';
-import type { BackendAnnouncer } from '../backend-announcer.ts';
+import type { BackendAnnouncer } from '../registry/backend-announcer.ts';
 import { onlineSince } from './agent-node.ts';
 import type { AgentConnections, HeldAgent } from './agent-store.ts';
 import type { DeployNotices } from './deploy-notices.ts';

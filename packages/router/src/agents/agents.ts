@@ -1,6 +1,6 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { describeError, randomToken, sha256Hex, type Clock, type Log } from '@model-gateway/kernel';
-import type { BackendAnnouncer } from '../backend-announcer.ts';
+import type { BackendAnnouncer } from '../registry/backend-announcer.ts';
 import { AgentUnreachable, type AgentCommands } from './agent-commands.ts';
 import { byLoad, isOnline, onlineSince, type AgentNode } from './agent-node.ts';
 import type { AgentStore } from './agent-store.ts';

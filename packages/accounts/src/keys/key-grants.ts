@@ -1,0 +1,43 @@
+import { sha256Hex } from '@model-gateway/kernel';
+import type { GroupStore } from '../groups/group-store.ts';
+import type { ModelPolicy } from '../groups/is-model-allowed.ts';
+import type { ModelRuleStore } from '../groups/model-rule-store.ts';
+import type { KeyGrant } from './key-cache.ts';
+import type { KeyStore } from './key-store.ts';
+import { isKeyForm } from './keys.ts';
+
+/** Looks up what a secret is good for: undefined when it is nobody's. */
+export interface KeyGrants {
+  lookUp(secret: string): Promise<KeyGrant | undefined>;
+}
+
+interface KeyGrantsDependencies {
+  readonly keys: Pick<KeyStore, 'findHolder'>;
+  readonly groups: Pick<GroupStore, 'find'>;
+  readonly modelRules: Pick<ModelRuleStore, 'list'>;
+}
+
+export function createKeyGrants({ keys, groups, modelRules }: KeyGrantsDependencies): KeyGrants {
+  async function policyOf(groupId: string): Promise<ModelPolicy | null> {
+    const [group, rules] = await Promise.all([
+      groups.find(groupId, null),
+      modelRules.list(groupId),
+    ]);
+    if (group === undefined) return null;
+    return {
+      enforceAllowlist: group.enforceModelAllowlist,
+      allowed: new Set(rules.allowed),
+      denied: new Set(rules.denied),
+    };
+  }
+
+  return {
+    async lookUp(secret) {
+      if (!isKeyForm(secret)) return undefined;
+      const found = await keys.findHolder(sha256Hex(secret));
+      if (found === undefined) return undefined;
+      const { groupId } = found.holder;
+      return { ...found, modelPolicy: groupId === null ? null : await policyOf(groupId) };
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { manualClock, silentLog, type Log } from '@model-gateway/kernel';
+import { createAccessTokens } from './access-tokens.ts';
+import { createAccounts } from './accounts.ts';
+import type { LoginLimits } from '../login/login-limits.ts';
+import { NOBODYS_PASSWORD_HASH, type Passwords } from '../login/passwords.ts';
+import type { RefreshTokenStore, Rotation } from './refresh-token-store.ts';
+import type { User, UserStore } from './user-store.ts';
+
+const user: User = { id: 'user-1', email: 'known@example.com', name: 'K', isAdmin: false };
+const noLimits: LoginLimits = { attempt: (_who, check) => check() };
+
+interface Setup {
+  readonly rotation?: Rotation;
+  readonly log?: Log;
+}
+
+function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {}) {
+  const clock = manualClock(Date.UTC(2026, 0, 1));
+  const checked: { readonly hash: string; readonly password: string }[] = [];
+  const passwords: Passwords = {
+    hash: async (password) => `hash of ${password}`,
+    async verify(hash, password) {
+      checked.push({ hash, password });
+      return hash === `hash of ${password}`;
+    },
+  };
+  const users: UserStore = {
+    create: () => Promise.reject(new Error('not asked for')),
+    findById: async (id) => (id === user.id ? user : undefined),
+    findOldestAdmin: async () => undefined,
+    findByEmail: async (email) =>
+      email === user.email ? { user, passwordHash: 'hash of the right one' } : undefined,
+  };
+  const refreshTokens: RefreshTokenStore = {
+    save: async () => undefined,
+    rotate: async () => rotation,
+    removeExpired: async () => undefined,
+  };
+  const accounts = createAccounts({
+    users,
+    refreshTokens,
+    passwords,
+    loginLimits: noLimits,
+    accessTokens: createAccessTokens({ secret: 's'.repeat(32), expiresInSecs: 900, clock }),
+    clock,
+    log,
+    registrationOpen: true,
+    refreshTokenTtlSecs: 60,
+  });
+  const login = (email: string, password: string) =>
+    accounts.login({ email, password, clientIp: '192.0.2.1' });
+  return { accounts, login, checked };
+}
+
+const refused = { code: 'invalid_credentials', message: 'invalid email or password' };
+
+test('the right password opens a session', async () => {
+  const { login } = setup();
+  expect(await login('known@example.com', 'the right one')).toMatchObject({
+    user,
+    expiresInSecs: 900,
+  });
+});
+
+test.each([
+  { why: 'a wrong password', email: 'known@example.com', hash: 'hash of the right one' },
+  { why: 'an unknown email', email: 'unknown@example.com', hash: NOBODYS_PASSWORD_HASH },
+  { why: 'an email that cannot exist', email: 'a\u0000b', hash: NOBODYS_PASSWORD_HASH },
+  { why: 'an empty email', email: '', hash: NOBODYS_PASSWORD_HASH },
+])(
+  '$why is refused in the same words after exactly one password check',
+  async ({ email, hash }) => {
+    const { login, checked } = setup();
+    await expect(login(email, 'a wrong one')).rejects.toMatchObject(refused);
+    expect(checked).toEqual([{ hash, password: 'a wrong one' }]);
+  },
+);
+
+test('an unknown email is refused even if the stand-in hash should match', async () => {
+  const { login, checked } = setup();
+  await expect(login('unknown@example.com', NOBODYS_PASSWORD_HASH)).rejects.toMatchObject(refused);
+  expect(checked).toHaveLength(1);
+});
+
+test.each<{ why: string; rotation: Rotation }>([
+  { why: 'an unknown token', rotation: { outcome: 'unknown' } },
+  { why: 'an expired token', rotation: { outcome: 'expired' } },
+  { why: 'a token that was used before', rotation: { outcome: 'reused', userId: user.id } },
+  { why: 'a token of a deleted account', rotation: { outcome: 'rotated', userId: 'gone' } },
+])('$why refreshes nothing', async ({ rotation }) => {
+  const { accounts } = setup({ rotation });
+  await expect(accounts.refresh('token')).rejects.toMatchObject({
+    code: 'invalid_credentials',
+    message: 'invalid refresh token',
+  });
+});
+
+test('a token that is traded gives a new one', async () => {
+  const { accounts } = setup({ rotation: { outcome: 'rotated', userId: user.id } });
+  const { refreshToken, ...rest } = await accounts.refresh('token');
+  expect(rest).toMatchObject({ user, expiresInSecs: 900 });
+  expect(refreshToken).toMatch(/^[\w-]{43}$/);
+});
+
+test('reuse is told to the log, without the token', async () => {
+  const warnings: unknown[] = [];
+  const { accounts } = setup({
+    rotation: { outcome: 'reused', userId: user.id },
+    log: { ...silentLog, warn: (...warning) => void warnings.push(warning) },
+  });
+  await expect(accounts.refresh('the token itself')).rejects.toThrow('invalid refresh token');
+  expect(warnings).toHaveLength(1);
+  expect(JSON.stringify(warnings)).not.toContain('the token itself');
+});

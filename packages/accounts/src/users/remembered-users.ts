@@ -1,0 +1,38 @@
+import { ServiceError } from '@model-gateway/contracts';
+import type { Clock } from '@model-gateway/kernel';
+import { createRecentlyUsed } from '../recently-used.ts';
+import type { User, UserStore } from './user-store.ts';
+
+const USERS_MAX = 20_000;
+/** How long an account that was seen goes on while the store is away; the same as for keys. */
+const STALE_MAX_MS = 10 * 60_000;
+
+/**
+ * The store, which is asked every time; while it is away, accounts that were seen a while ago go on as they were, so that
+ * chats and realtime sessions do.
+ */
+export function createRememberedUsers(users: UserStore, clock: Clock): UserStore {
+  const seen = createRecentlyUsed<{ readonly user: User; readonly at: number }>(USERS_MAX);
+
+  function remembered(id: string): User | undefined {
+    const entry = seen.get(id);
+    return entry !== undefined && clock.now() - entry.at < STALE_MAX_MS ? entry.user : undefined;
+  }
+
+  return {
+    ...users,
+    async findById(id) {
+      try {
+        const user = await users.findById(id);
+        if (user === undefined) seen.delete(id);
+        else seen.set(id, { user, at: clock.now() });
+        return user;
+      } catch (error) {
+        const isAway = error instanceof ServiceError && error.code === 'store_unavailable';
+        const user = isAway ? remembered(id) : undefined;
+        if (user === undefined) throw error;
+        return user;
+      }
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { ServiceError } from '@model-gateway/contracts';
+import type { Clock, Tracing } from '@model-gateway/kernel';
+import type { Backend, BackendConfig, BackendKind, Capability } from '@model-gateway/router';
+import { createAgentBackend } from '../agent/agent-backend.ts';
+import { registeredKind } from './backend-kind.ts';
+import { createCloudVideoBackend } from '../cloud-video/cloud-video-backend.ts';
+import { withDeclaredCapabilities } from './declared-capabilities.ts';
+import { createEngineBackend } from '../engine/engine-backend.ts';
+import { createExternalBackend } from '../external/external-backend.ts';
+import { createLocalServerBackend } from '../local-server/local-server-backend.ts';
+import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
+import { backendUrl, isBridgeUrl, upstreamPrefix } from '../transport/upstream-url.ts';
+
+/** What every backend is built with. */
+export interface CreateBackendOptions {
+  readonly timeouts: UpstreamTimeouts;
+  readonly clock: Clock;
+  /** Told of the calls that are made, where somebody follows them. */
+  readonly tracing?: Tracing | undefined;
+}
+
+const CHAT_AND_EMBEDDINGS: ReadonlySet<Capability> = new Set(['chat', 'embeddings']);
+
+/** Builds the backend that a registration describes; nothing is connected yet. */
+export function createBackend(config: BackendConfig, options: CreateBackendOptions): Backend {
+  const kind = registeredKind(config.type);
+  const url = backendUrl(kind, config.url);
+  if (isBridgeUrl(url)) throw new ServiceError('bad_url', 'a bridge URL must be resolved first');
+  return withDeclaredCapabilities(createKind(kind, config, url, options), config.capabilities);
+}
+
+function createKind(
+  kind: BackendKind,
+  { name, apiKey, models }: BackendConfig,
+  url: URL,
+  { timeouts, clock, tracing }: CreateBackendOptions,
+): Backend {
+  switch (kind) {
+    case 'local-server':
+      return createLocalServerBackend({ name, url, apiKey, timeouts, clock, tracing });
+    case 'engine':
+      return createEngineBackend({ name, url, apiKey, models, timeouts, clock });
+    case 'cloud-video':
+      return createCloudVideoBackend({
+        name,
+        prefix: upstreamPrefix(url),
+        apiKey,
+        models,
+        timeouts,
+        tracing,
+      });
+    case 'external': {
+      const capabilities = CHAT_AND_EMBEDDINGS;
+      const prefix = upstreamPrefix(url);
+      const served = { name, prefix, apiKey, models, capabilities };
+      return createExternalBackend({ ...served, timeouts, clock, tracing });
+    }
+    case 'agent':
+      return createAgentBackend({
+        name,
+        prefix: upstreamPrefix(url),
+        apiKey,
+        models,
+        timeouts,
+        clock,
+        tracing,
+      });
+  }
+}

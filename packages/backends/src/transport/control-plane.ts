@@ -1,0 +1,99 @@
+import { Agent } from 'node:http';
+import { Agent as SecureAgent } from 'node:https';
+import { describeError, type Tracing } from '@model-gateway/kernel';
+import { UpstreamFailure } from '@model-gateway/router';
+import { got, type CancelableRequest, type Response } from 'got';
+import { neverArrived } from '../errors/never-arrived.ts';
+import { upstreamAddress } from './upstream-address.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
+import type { UpstreamTimeouts } from './upstream-http.ts';
+
+/** An answer of the control plane, whatever its status. */
+export interface ControlAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+interface PostOptions {
+  readonly signal: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Small calls to one upstream beside the hot path: probes, listings, tasks. No redirects, no retries. */
+export interface ControlPlane {
+  get(path: string, signal: AbortSignal): Promise<ControlAnswer>;
+  post(path: string, body: unknown, options: PostOptions): Promise<ControlAnswer>;
+}
+
+interface ControlPlaneOptions {
+  /** What the paths are appended to, without a slash at its end. */
+  readonly prefix: string;
+  readonly apiKey: string | null;
+  readonly timeouts: UpstreamTimeouts;
+  readonly tracing?: Tracing | undefined;
+}
+
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+
+export function createControlPlane({
+  prefix,
+  apiKey,
+  timeouts,
+  tracing,
+}: ControlPlaneOptions): ControlPlane {
+  const address = upstreamAddress(prefix);
+  const client = got.extend({
+    followRedirect: false,
+    throwHttpErrors: false,
+    retry: { limit: 0 },
+    // Calls are minutes apart: a kept connection would mostly be found dead, and look like a failure of the upstream.
+    agent: { http: new Agent({ keepAlive: false }), https: new SecureAgent({ keepAlive: false }) },
+    // The limit on an answer's size counts the bytes on the wire, so they must be the bytes that are kept.
+    decompress: false,
+    headers: {
+      'user-agent': 'model-gateway',
+      ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+    },
+    timeout: {
+      lookup: timeouts.connectMs,
+      connect: timeouts.connectMs,
+      secureConnect: timeouts.connectMs,
+      socket: timeouts.idleMs,
+      request: timeouts.totalMs,
+    },
+  });
+
+  function tracedHeaders(): Readonly<Record<string, string>> {
+    tracing?.annotate(address);
+    return tracing?.headers() ?? {};
+  }
+
+  async function answerOf(call: CancelableRequest<Response<string>>): Promise<ControlAnswer> {
+    let isTooLarge = false;
+    void call.on('downloadProgress', ({ transferred }) => {
+      if (transferred <= ANSWER_BYTES_MAX) return;
+      isTooLarge = true;
+      call.cancel();
+    });
+    try {
+      const { statusCode, body } = await call;
+      return { status: statusCode, text: body };
+    } catch (error) {
+      if (isTooLarge) throw upstreamFailed(`the upstream sent more than ${ANSWER_BYTES_MAX} bytes`);
+      throw new UpstreamFailure(describeError(error), {
+        isBackendAtFault: true,
+        hadNoEffect: neverArrived(error),
+        cause: error,
+      });
+    }
+  }
+
+  return {
+    get: (path, signal) =>
+      answerOf(client(`${prefix}${path}`, { signal, headers: tracedHeaders() })),
+    post: (path, body, { signal, headers: own = {} }) => {
+      const headers = { ...own, ...tracedHeaders() };
+      return answerOf(client(`${prefix}${path}`, { method: 'POST', json: body, signal, headers }));
+    },
+  };
+}

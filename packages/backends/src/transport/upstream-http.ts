@@ -1,0 +1,144 @@
+import type { Cancel, Tracing } from '@model-gateway/kernel';
+import { Pool, type Dispatcher } from 'undici';
+import { abortReason } from './bounded-call.ts';
+import { createDeadlines } from './deadlines.ts';
+import { upstreamAddress } from './upstream-address.ts';
+import { createBody } from './upstream-body-queue.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
+import { createWholeExchange } from './whole-exchange.ts';
+
+/** How long an upstream may take. */
+export interface UpstreamTimeouts {
+  readonly connectMs: number;
+  /** No byte for this long is a failure. */
+  readonly idleMs: number;
+  /** A whole answer that is not streamed. */
+  readonly totalMs: number;
+}
+
+interface UpstreamRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: Cancel;
+}
+
+/** An answer whose body is read as it is iterated: what nobody asks for stays in the upstream's socket. */
+export interface UpstreamResponse {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: AsyncIterable<Buffer>;
+}
+
+/** An answer that was waited for to its end. */
+export interface WholeResponse {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** HTTP to one upstream, kept alive, at the lowest cost per call that Node offers. Redirects are not followed. */
+export interface UpstreamHttp {
+  request(request: UpstreamRequest): Promise<UpstreamResponse>;
+  /** Rejects when the answer is larger than that, or not there in the total time. */
+  requestWhole(request: UpstreamRequest, bytesMax: number): Promise<WholeResponse>;
+  close(): Promise<void>;
+}
+
+export function createUpstreamHttp(
+  origin: string,
+  timeouts: UpstreamTimeouts,
+  tracing?: Tracing,
+): UpstreamHttp {
+  const address = upstreamAddress(origin);
+  const pool = new Pool(origin, {
+    connect: { timeout: timeouts.connectMs },
+    headersTimeout: timeouts.idleMs,
+    bodyTimeout: timeouts.idleMs,
+    pipelining: 1,
+  });
+
+  const deadlines = createDeadlines(timeouts.totalMs);
+
+  function tracedHeaders(headers: UpstreamRequest['headers']): UpstreamRequest['headers'] {
+    if (tracing === undefined) return headers;
+    tracing.annotate(address);
+    return { ...headers, ...tracing.headers() };
+  }
+
+  function dispatch(
+    { method, path, headers, body }: UpstreamRequest,
+    handler: Dispatcher.DispatchHandler,
+  ): void {
+    pool.dispatch(
+      { origin, method, path, headers: tracedHeaders(headers), body: body ?? null },
+      handler,
+    );
+  }
+
+  return {
+    request: (request) =>
+      new Promise((resolve, reject) => {
+        const onFailure = (error: unknown) => reject(upstreamFailed(error));
+        dispatch(request, createExchange(request.signal, resolve, onFailure));
+      }),
+    requestWhole: (request, bytesMax) =>
+      new Promise((resolve, reject) => {
+        const { totalMs } = timeouts;
+        const onEnd = (failure: unknown, response: WholeResponse | undefined) => {
+          if (response === undefined) reject(upstreamFailed(failure));
+          else resolve(response);
+        };
+        dispatch(
+          request,
+          createWholeExchange({ cancel: request.signal, totalMs, deadlines, bytesMax, onEnd }),
+        );
+      }),
+    close: () => pool.destroy(),
+  };
+}
+
+/** Follows one call: settles when the headers are there, then hands over the body chunk by chunk. */
+function createExchange(
+  signal: Cancel,
+  onResponse: (response: UpstreamResponse) => void,
+  onFailure: (error: unknown) => void,
+): Dispatcher.DispatchHandler {
+  const body = createBody();
+  let isAnswered = false;
+  const fail = (error: unknown) => {
+    signal.removeEventListener('abort', onAbort);
+    if (isAnswered) body.fail(upstreamFailed(error));
+    else onFailure(error);
+  };
+  let abort = (): void => undefined;
+  const onAbort = () => abort();
+  return {
+    onRequestStart(controller) {
+      abort = () => controller.abort(abortReason(signal));
+      if (signal.aborted) abort();
+      else signal.addEventListener('abort', onAbort, { once: true });
+    },
+    onResponseStart(controller, status, headers) {
+      // An informational answer, such as 100, announces the real one.
+      if (status < 200) return;
+      isAnswered = true;
+      body.connect({
+        pause: () => controller.pause(),
+        resume: () => controller.resume(),
+        abort: () => controller.abort(new Error('nobody reads the answer any more')),
+      });
+      onResponse({ status, contentType: String(headers['content-type'] ?? ''), body });
+    },
+    onResponseData(_controller, chunk) {
+      body.push(chunk);
+    },
+    onResponseEnd() {
+      signal.removeEventListener('abort', onAbort);
+      body.end();
+    },
+    onResponseError(_controller, error) {
+      fail(error);
+    },
+  };
+}

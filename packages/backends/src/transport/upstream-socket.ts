@@ -1,0 +1,152 @@
+import type { IncomingMessage } from 'node:http';
+import type { UpstreamFailure } from '@model-gateway/router';
+import { WebSocket, type RawData } from 'ws';
+import { readText } from './read-text.ts';
+import { RpcRefusal } from '../json-rpc/rpc-calls.ts';
+import { upstreamFailed, upstreamRefused, withoutSecret } from '../errors/upstream-error.ts';
+
+/** An open WebSocket to an upstream that speaks in text frames. */
+export interface UpstreamSocket {
+  readonly isOpen: boolean;
+  /** Queues a frame; `onSent` is told when it has left this process, or never will. */
+  send(text: string, onSent?: () => void): void;
+  /** Ends the connection at once. */
+  end(reason: unknown): void;
+  /** Says goodbye, and ends the connection when the peer does not answer that. Nothing is told any more. */
+  leave(): void;
+}
+
+interface UpstreamSocketOptions {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly connectTimeoutMs: number;
+  /** How often the peer must show that it is still there. */
+  readonly heartbeatMs?: number | undefined;
+  /** Told every text frame in order; what it throws ends the connection. */
+  readonly onText: (bytes: Buffer) => void;
+  /** Told once, when the connection is over, also when it never came to be. */
+  readonly onGone: (failure: UpstreamFailure) => void;
+}
+
+const FRAME_BYTES_MAX = 64 * 1024 * 1024;
+const ERROR_BODY_BYTES_MAX = 64 * 1024;
+const HEARTBEAT_MS = 15_000;
+const GOODBYE_TIMEOUT_MS = 2_000;
+const NORMAL_CLOSE = 1000;
+
+/** Connects, and resolves when the socket is open. Anything that is wrong with the connection later ends it. */
+export function openUpstreamSocket(options: UpstreamSocketOptions): Promise<UpstreamSocket> {
+  const { url, headers = {}, connectTimeoutMs } = options;
+  const socket = new WebSocket(url, {
+    headers: { ...headers },
+    handshakeTimeout: connectTimeoutMs,
+    maxPayload: FRAME_BYTES_MAX,
+    perMessageDeflate: false,
+    followRedirects: false,
+  });
+  const stopHeartbeat = keepAlive(socket, options.heartbeatMs ?? HEARTBEAT_MS, (error) =>
+    end(error),
+  );
+  let isOver = false;
+  let rejectOpening: ((failure: UpstreamFailure) => void) | undefined;
+
+  function end(reason: unknown): void {
+    if (isOver) return;
+    isOver = true;
+    stopHeartbeat();
+    socket.terminate();
+    const failure = upstreamFailed(reason);
+    rejectOpening?.(failure);
+    options.onGone(failure);
+  }
+  function leave(): void {
+    if (isOver) return;
+    isOver = true;
+    stopHeartbeat();
+    socket.close(NORMAL_CLOSE);
+    const timer = setTimeout(() => socket.terminate(), GOODBYE_TIMEOUT_MS);
+    timer.unref();
+    socket.once('close', () => clearTimeout(timer));
+  }
+  function onMessage(data: RawData, isBinary: boolean): void {
+    if (isOver) return;
+    try {
+      if (isBinary) throw new Error('the upstream sent a frame that is not text');
+      options.onText(bytesOf(data));
+    } catch (error) {
+      end(error);
+    }
+  }
+
+  const opened: UpstreamSocket = {
+    get isOpen() {
+      return !isOver && socket.readyState === WebSocket.OPEN;
+    },
+    send: (text, onSent) => socket.send(text, () => onSent?.()),
+    end,
+    leave,
+  };
+  socket.on('message', onMessage);
+  socket.on('error', end);
+  socket.on('close', (code, reason) => end(closed(code, reason)));
+  return new Promise((resolve, reject) => {
+    rejectOpening = reject;
+    socket.on('open', () => resolve(opened));
+    socket.on('unexpected-response', (_request, response: IncomingMessage) => {
+      void refusalOf(response, connectTimeoutMs).then(({ status, body }) => {
+        const detail = withoutSecret(body, bearerOf(headers));
+        const refused = upstreamRefused(status, detail);
+        end(new RpcRefusal(refused.message, refused));
+      });
+    });
+  });
+}
+
+/** What an upstream answered that did not want the WebSocket. */
+async function refusalOf(
+  response: IncomingMessage,
+  timeoutMs: number,
+): Promise<{ readonly status: number; readonly body: string }> {
+  response.setTimeout(timeoutMs, () => response.destroy());
+  const body = await readText(response, ERROR_BODY_BYTES_MAX).catch(() => '');
+  response.destroy();
+  const detail = body === '' ? 'the WebSocket was refused' : body;
+  return { status: response.statusCode ?? 0, body: detail };
+}
+
+const bearerOf = ({ authorization }: Readonly<Record<string, string>>): string | null =>
+  authorization?.replace(/^bearer /i, '') ?? null;
+
+function closed(code: number, reason: Buffer): string {
+  const why = reason.length === 0 ? `${code}` : `${code}: ${reason.toString('utf8')}`;
+  return `the upstream closed the connection (${why})`;
+}
+
+function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return Buffer.isBuffer(data) ? data : Buffer.from(data);
+}
+
+/** Pings; a peer that has shown no sign of life between two pings is gone, whatever TCP still believes. */
+function keepAlive(
+  socket: WebSocket,
+  intervalMs: number,
+  onSilence: (error: Error) => void,
+): () => void {
+  let isAlive = true;
+  const sign = (): void => {
+    isAlive = true;
+  };
+  socket.on('pong', sign);
+  socket.on('message', sign);
+  const timer = setInterval(() => {
+    if (socket.readyState !== WebSocket.OPEN) return;
+    if (!isAlive) onSilence(new Error(`the upstream gave no sign of life for ${intervalMs} ms`));
+    else {
+      isAlive = false;
+      socket.ping();
+    }
+  }, intervalMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,218 @@
+import { newId } from '@model-gateway/kernel';
+import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
+
+let database: OpenedDatabase;
+let ownerId: string;
+let groupId: string;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+beforeEach(async () => {
+  ownerId = await newUser();
+  groupId = newId();
+  await database.groups.create({ id: groupId, ownerId, name: 'Lab', description: '' });
+});
+
+async function newUser(): Promise<string> {
+  const id = newId();
+  await database.users.create({ id, email: `${id}@example.com`, name: '', passwordHash: 'hash' });
+  return id;
+}
+
+async function fund(type: 'user' | 'group', id: string, balance: number): Promise<void> {
+  await database.raw.query(
+    `INSERT INTO ledger_accounts (owner_type, owner_id, balance, refused_until)
+     VALUES ($1, $2, $3, now() + interval '1 day')`,
+    [type, id, balance],
+  );
+}
+
+interface AccountRow {
+  readonly owner_type: string;
+  readonly balance: string;
+  readonly refused_until: Date | null;
+}
+
+const accounts = (): Promise<AccountRow[]> =>
+  database.raw.query<AccountRow>(
+    `SELECT owner_type, balance, refused_until FROM ledger_accounts
+     WHERE owner_id IN ($1, $2) ORDER BY owner_type`,
+    [groupId, ownerId],
+  );
+
+const entries = () =>
+  database.raw.query(
+    `SELECT a.owner_type, e.delta, e.balance_after, e.kind, e.note, e.ref
+     FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id
+     WHERE a.owner_id IN ($1, $2) ORDER BY e.id`,
+    [groupId, ownerId],
+  );
+
+describe('groups in Postgres', () => {
+  it('are seen with the role of the viewer', async () => {
+    const adminId = await newUser();
+    await database.members.save(groupId, adminId, { role: 'admin' });
+    const roleOf = async (viewerId: string | null) =>
+      (await database.groups.find(groupId, viewerId))?.viewerRole;
+    expect(await roleOf(ownerId)).toBe('owner');
+    expect(await roleOf(adminId)).toBe('admin');
+    expect(await roleOf(await newUser())).toBeNull();
+    expect(await roleOf(null)).toBeNull();
+    await database.members.update(groupId, adminId, { isActive: false });
+    expect(await roleOf(adminId)).toBeNull();
+    expect(await database.groups.find(newId(), ownerId)).toBeUndefined();
+  });
+
+  it('take an id once, however many bring it at once', async () => {
+    const id = newId();
+    const made = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        database.groups.create({ id, ownerId, name: 'once', description: '' }),
+      ),
+    );
+    expect(made.filter(Boolean)).toHaveLength(1);
+    expect(await database.groups.find(id, ownerId)).toMatchObject({ memberCount: 1 });
+  });
+
+  it('refuse rules, members and invitations once they are gone', async () => {
+    await database.groups.delete(groupId);
+    const userId = await newUser();
+    expect(await database.modelRules.set(groupId, 'allow', ['a'])).toBe(false);
+    expect(await database.members.save(groupId, userId, {})).toBeUndefined();
+    expect(await database.members.remove(groupId, userId)).toBe(false);
+    const invitation = {
+      id: newId(),
+      groupId,
+      role: 'member',
+      email: null,
+      maxUses: 1,
+      expiresAt: new Date(),
+    } as const;
+    const tokenHash = 'a'.repeat(64);
+    expect(
+      await database.invitations.create({ ...invitation, tokenHash, createdById: ownerId }),
+    ).toBe(false);
+    expect(await database.invitations.join({ ...invitation, uses: 0 }, userId)).toBe('gone');
+  });
+});
+
+describe('deleting a group', () => {
+  it('moves what is left in its pool to a wallet that is made for it', async () => {
+    await fund('group', groupId, 70);
+    await database.groups.delete(groupId);
+    expect(await accounts()).toMatchObject([
+      { owner_type: 'group', balance: '0' },
+      { owner_type: 'user', balance: '70', refused_until: null },
+    ]);
+    const movement = { kind: 'refund', note: 'the group Lab was deleted', ref: groupId };
+    expect(await entries()).toEqual([
+      { owner_type: 'group', delta: '-70', balance_after: '0', ...movement },
+      { owner_type: 'user', delta: '70', balance_after: '70', ...movement },
+    ]);
+    const movements = await database.raw.query(
+      'SELECT DISTINCT movement_id FROM ledger_entries WHERE ref = $1',
+      [groupId],
+    );
+    expect(movements).toHaveLength(1);
+  });
+
+  it('adds to the wallet that is there and lifts its refusal', async () => {
+    await fund('group', groupId, 70);
+    await fund('user', ownerId, 5);
+    await database.groups.delete(groupId);
+    expect(await accounts()).toMatchObject([
+      { balance: '0' },
+      { balance: '75', refused_until: null },
+    ]);
+    expect((await entries()).at(-1)).toMatchObject({ delta: '70', balance_after: '75' });
+  });
+
+  it('writes no entry when there is no pool or nothing in it', async () => {
+    await database.groups.delete(groupId);
+    expect(await accounts()).toEqual([]);
+    const another = newId();
+    await database.groups.create({ id: another, ownerId, name: 'empty', description: '' });
+    await fund('group', another, 0);
+    await database.groups.delete(another);
+    expect(await entries()).toEqual([]);
+  });
+
+  it('many times at once moves the points once', async () => {
+    await fund('group', groupId, 70);
+    await Promise.all(Array.from({ length: 5 }, () => database.groups.delete(groupId)));
+    expect(await accounts()).toMatchObject([{ balance: '0' }, { balance: '70' }]);
+    expect(await entries()).toHaveLength(2);
+  });
+
+  it('of several groups of one owner at once adds everything up', async () => {
+    const ids = [groupId, newId(), newId()];
+    for (const id of ids) {
+      await database.groups.create({ id, ownerId, name: 'Lab', description: '' });
+      await fund('group', id, 10);
+    }
+    await Promise.all(ids.map((id) => database.groups.delete(id)));
+    const [wallet] = await database.raw.query(
+      'SELECT balance FROM ledger_accounts WHERE owner_id = $1',
+      [ownerId],
+    );
+    expect(wallet).toEqual({ balance: '30' });
+  });
+
+  it('moves nothing when the deletion is rolled back', async () => {
+    await fund('group', groupId, 70);
+    const attempt = database.transaction(async (stores) => {
+      await stores.groups.delete(groupId);
+      throw new Error('changed our mind');
+    });
+    await expect(attempt).rejects.toThrow('changed our mind');
+    expect(await accounts()).toMatchObject([{ owner_type: 'group', balance: '70' }]);
+    expect(await database.groups.find(groupId, ownerId)).toBeDefined();
+  });
+
+  it('while members come and go ends without a deadlock', async () => {
+    const userIds = await Promise.all(Array.from({ length: 8 }, newUser));
+    for (const userId of userIds) await database.members.save(groupId, userId, {});
+    await database.raw.query(
+      `INSERT INTO api_keys (user_id, group_id, name, key_hash, key_prefix, key_hint)
+       SELECT user_id, group_id, 'k', md5(user_id::text) || md5(group_id::text), 'service-', 'h'
+       FROM group_members WHERE group_id = $1`,
+      [groupId],
+    );
+    await Promise.all([
+      ...userIds.map((userId) => database.members.remove(groupId, userId)),
+      database.groups.delete(groupId),
+      ...userIds.map((userId) => database.members.save(groupId, userId, { role: 'admin' })),
+    ]);
+    expect(await database.groups.find(groupId, ownerId)).toBeUndefined();
+  });
+});
+
+test('a token of an invitation lets in exactly as many as it has uses, also at once', async () => {
+  const userIds = await Promise.all(Array.from({ length: 9 }, newUser));
+  const tokenHash = newId().replaceAll('-', '').repeat(2);
+  await database.invitations.create({
+    id: newId(),
+    tokenHash,
+    groupId,
+    role: 'member',
+    email: null,
+    maxUses: 3,
+    expiresAt: new Date(Date.now() + 60_000),
+    createdById: ownerId,
+  });
+  const found = await database.invitations.find(tokenHash, ownerId);
+  if (found === undefined) throw new Error('the invitation was not kept');
+  expect(found.membership).toBe('active');
+  const { invitation } = found;
+  const outcomes = await Promise.all(
+    userIds.map((userId) => database.invitations.join(invitation, userId)),
+  );
+  expect(outcomes.toSorted()).toEqual([
+    ...Array.from({ length: 3 }, () => 'joined'),
+    ...Array.from({ length: 6 }, () => 'used up'),
+  ]);
+  expect(await database.members.list(groupId)).toHaveLength(4);
+});

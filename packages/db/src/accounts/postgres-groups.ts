@@ -1,0 +1,118 @@
+import type { Group, GroupRole, GroupStore } from '@model-gateway/accounts';
+import type { Connection, Queries } from '../connection/connection.ts';
+import type { Prisma } from '../generated/client.ts';
+import { emptyGroupPool } from '../billing/group-pool.ts';
+
+const oldestFirst = [
+  { createdAt: 'asc' },
+  { id: 'asc' },
+] satisfies Prisma.GroupOrderByWithRelationInput[];
+
+/** Groups in Postgres. */
+export function createPostgresGroups(connection: Connection): GroupStore {
+  return {
+    create: ({ id, ownerId, name, description }) =>
+      connection.transaction(async (queries) => {
+        // Of many that bring the same id one inserts, and the others wait for it and then do nothing.
+        const made = await queries.$executeRaw`
+          INSERT INTO groups (id, owner_id, name, description)
+          VALUES (${id}::uuid, ${ownerId}::uuid, ${name}, ${description})
+          ON CONFLICT (id) DO NOTHING`;
+        if (made === 0) return false;
+        await queries.groupMember.create({
+          data: { groupId: id, userId: ownerId, role: 'admin' },
+          select: { groupId: true },
+        });
+        return true;
+      }),
+
+    find: (groupId, viewerId) =>
+      connection.run(async (queries) => {
+        const include = seenBy(viewerId);
+        const row = await queries.group.findUnique({ where: { id: groupId }, include });
+        return row === null ? undefined : toGroup(row);
+      }),
+
+    listOf: (userId) =>
+      connection.run(async (queries) => {
+        const rows = await queries.group.findMany({
+          where: { members: { some: { userId, isActive: true } } },
+          include: seenBy(userId),
+          orderBy: oldestFirst,
+        });
+        return rows.map(toGroup);
+      }),
+
+    listAll: () =>
+      connection.run(async (queries) => {
+        const rows = await queries.group.findMany({ include: seenBy(null), orderBy: oldestFirst });
+        return rows.map(toGroup);
+      }),
+
+    update: (groupId, { name, description, enforceModelAllowlist, rpmCeiling }) =>
+      connection.run(async (queries) => {
+        await queries.group.updateMany({
+          where: { id: groupId },
+          data: {
+            ...(name === undefined ? {} : { name }),
+            ...(description === undefined ? {} : { description }),
+            ...(enforceModelAllowlist === undefined ? {} : { enforceModelAllowlist }),
+            ...(rpmCeiling === undefined ? {} : { rpmCeiling }),
+          },
+        });
+      }),
+
+    delete: (groupId) =>
+      connection.transaction(async (queries) => {
+        const group = await lockForDeletion(queries, groupId);
+        if (group === undefined) return;
+        await emptyGroupPool(queries, group);
+        // Memberships, invitations and rules cascade; keys are detached.
+        await queries.group.delete({ where: { id: groupId }, select: { id: true } });
+      }),
+  };
+}
+
+/** Keeps the group from being deleted until the transaction ends. False when it is gone already. */
+export async function holdGroup(queries: Queries, groupId: string): Promise<boolean> {
+  const rows = await queries.$queryRaw<unknown[]>`
+    SELECT 1 FROM groups WHERE id = ${groupId}::uuid FOR KEY SHARE`;
+  return rows.length > 0;
+}
+
+async function lockForDeletion(
+  queries: Queries,
+  groupId: string,
+): Promise<{ id: string; ownerId: string; name: string } | undefined> {
+  const rows = await queries.$queryRaw<{ id: string; ownerId: string; name: string }[]>`
+    SELECT id, owner_id AS "ownerId", name FROM groups WHERE id = ${groupId}::uuid FOR UPDATE`;
+  return rows[0];
+}
+
+const seenBy = (viewerId: string | null) =>
+  ({
+    members: {
+      where: { userId: { in: viewerId === null ? [] : [viewerId] }, isActive: true },
+      select: { userId: true, role: true },
+    },
+    _count: { select: { members: { where: { isActive: true } } } },
+  }) satisfies Prisma.GroupInclude;
+
+type GroupRow = Prisma.GroupGetPayload<{ include: ReturnType<typeof seenBy> }>;
+
+function toGroup({ members, _count, updatedAt: _updatedAt, ...group }: GroupRow): Group {
+  return {
+    ...group,
+    memberCount: _count.members,
+    viewerRole: roleOf(members[0], group.ownerId),
+  };
+}
+
+function roleOf(
+  viewer: { readonly userId: string; readonly role: string } | undefined,
+  ownerId: string,
+): GroupRole | null {
+  if (viewer === undefined) return null;
+  if (viewer.userId === ownerId) return 'owner';
+  return viewer.role === 'admin' ? 'admin' : 'member';
+}

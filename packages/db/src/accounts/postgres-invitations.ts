@@ -1,0 +1,72 @@
+import type { Invitation, InvitationStore, JoinOutcome, Membership } from '@model-gateway/accounts';
+import type { Connection, Queries } from '../connection/connection.ts';
+import { holdGroup } from './postgres-groups.ts';
+
+const shown = {
+  id: true,
+  groupId: true,
+  role: true,
+  email: true,
+  maxUses: true,
+  uses: true,
+  expiresAt: true,
+} as const;
+
+/** Invitations in Postgres. */
+export function createPostgresInvitations(connection: Connection): InvitationStore {
+  return {
+    create: (invitation) =>
+      connection.transaction(async (queries) => {
+        if (!(await holdGroup(queries, invitation.groupId))) return false;
+        await queries.groupInvitation.create({ data: invitation, select: { id: true } });
+        return true;
+      }),
+
+    find: (tokenHash, userId) =>
+      connection.run(async (queries) => {
+        const row = await queries.groupInvitation.findUnique({
+          where: { tokenHash },
+          select: {
+            ...shown,
+            group: { select: { members: { where: { userId }, select: { isActive: true } } } },
+          },
+        });
+        if (row === null) return undefined;
+        const { group, role, ...invitation } = row;
+        return {
+          invitation: { ...invitation, role: role === 'admin' ? 'admin' : 'member' },
+          membership: membershipOf(group.members[0]),
+        };
+      }),
+
+    join: (invitation, userId) =>
+      connection.transaction((queries) => join(queries, invitation, userId)),
+  };
+}
+
+async function join(
+  queries: Queries,
+  { id, groupId, role }: Invitation,
+  userId: string,
+): Promise<JoinOutcome> {
+  if (!(await holdGroup(queries, groupId))) return 'gone';
+  // Whoever else comes with this invitation waits here, and then sees what was left of it.
+  const [invitation] = await queries.$queryRaw<{ hasUsesLeft: boolean }[]>`
+    SELECT uses < max_uses AS "hasUsesLeft" FROM group_invitations
+    WHERE id = ${id}::uuid
+    FOR UPDATE`;
+  if (invitation === undefined) return 'gone';
+  if (!invitation.hasUsesLeft) return 'used up';
+  const joined = await queries.$executeRaw`
+    INSERT INTO group_members (group_id, user_id, role)
+    VALUES (${groupId}::uuid, ${userId}::uuid, ${role})
+    ON CONFLICT (group_id, user_id) DO NOTHING`;
+  if (joined === 0) return 'member already';
+  await queries.$executeRaw`UPDATE group_invitations SET uses = uses + 1 WHERE id = ${id}::uuid`;
+  return 'joined';
+}
+
+function membershipOf(member: { readonly isActive: boolean } | undefined): Membership {
+  if (member === undefined) return 'none';
+  return member.isActive ? 'active' : 'deactivated';
+}

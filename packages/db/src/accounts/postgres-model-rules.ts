@@ -1,0 +1,35 @@
+import type { ModelRuleStore } from '@model-gateway/accounts';
+import type { Connection } from '../connection/connection.ts';
+import { holdGroup } from './postgres-groups.ts';
+
+/** The model rules of groups in Postgres, a row a model. */
+export function createPostgresModelRules(connection: Connection): ModelRuleStore {
+  return {
+    list: (groupId) =>
+      connection.run(async (queries) => {
+        const rows = await queries.groupModelRule.findMany({
+          where: { groupId },
+          select: { model: true, rule: true },
+        });
+        const modelsWith = (rule: string): readonly string[] =>
+          // Sorted here, because the order of the database depends on how it was set up.
+          rows
+            .filter((row) => row.rule === rule)
+            .map((row) => row.model)
+            .toSorted();
+        return { allowed: modelsWith('allow'), denied: modelsWith('deny') };
+      }),
+
+    set: (groupId, rule, models) =>
+      connection.transaction(async (queries) => {
+        if (!(await holdGroup(queries, groupId))) return false;
+        // Once each and always in the same order: a row cannot be written twice, and two writers must not wait for each other.
+        const distinct = [...new Set(models)].toSorted();
+        await queries.$executeRaw`
+          INSERT INTO group_model_rules (group_id, model, rule)
+          SELECT ${groupId}::uuid, model, ${rule} FROM unnest(${distinct}::text[]) AS given (model)
+          ON CONFLICT (group_id, model) DO UPDATE SET rule = EXCLUDED.rule`;
+        return true;
+      }),
+  };
+}

@@ -1,0 +1,29 @@
+import type { AccountState, DrawingAccount } from '@model-gateway/billing';
+import type { Queries } from '../connection/connection.ts';
+
+const UNOPENED: AccountState = { balance: 0, hasHistory: false, refusedUntil: null, version: 0 };
+
+/** What each of the accounts holds, in their order. */
+export async function readAccounts(
+  queries: Queries,
+  accounts: readonly DrawingAccount[],
+): Promise<readonly (DrawingAccount & AccountState)[]> {
+  if (accounts.length === 0) return [];
+  const rows = await queries.$queryRaw<AccountState[]>`
+    SELECT
+      coalesce(account.balance, 0)::double precision AS balance,
+      coalesce(account.balance, 0) > 0 OR entry.id IS NOT NULL AS "hasHistory",
+      account.refused_until AS "refusedUntil",
+      coalesce(account.version, 0)::double precision AS version
+    FROM unnest(
+      ${accounts.map(({ type }) => type)}::text[],
+      ${accounts.map(({ id }) => id)}::uuid[]
+    ) WITH ORDINALITY AS asked (owner_type, owner_id, position)
+    LEFT JOIN ledger_accounts account
+      ON account.owner_type = asked.owner_type AND account.owner_id = asked.owner_id
+    LEFT JOIN LATERAL (
+      SELECT id FROM ledger_entries WHERE account_id = account.id LIMIT 1
+    ) AS entry ON true
+    ORDER BY asked.position`;
+  return accounts.map((account, index) => ({ ...account, ...(rows[index] ?? UNOPENED) }));
+}

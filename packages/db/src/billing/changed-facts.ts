@@ -1,0 +1,116 @@
+import {
+  monthOf,
+  type AdmissionFacts,
+  type DrawingAccount,
+  type QuotaWindow,
+} from '@model-gateway/billing';
+import { readAccounts } from './account-states.ts';
+import type { Connection } from '../connection/connection.ts';
+import { readWindows } from '../usage/window-usage.ts';
+
+const PAGE_ROWS = 1000;
+const SMALLEST_UUID = '00000000-0000-0000-0000-000000000000';
+// Lines of these projects are held against the whole user alone.
+const WITHOUT_WINDOW: ReadonlySet<string> = new Set(['', 'default']);
+
+/** Everything that changed since then, a page at a time. What changes meanwhile may come twice. */
+export async function* readChangedFacts(
+  connection: Connection,
+  since: Date,
+): AsyncGenerator<AdmissionFacts> {
+  for await (const lines of pages<TotalLine>((after) => changedTotals(connection, since, after))) {
+    const windows = await connection.run((queries) => readWindows(queries, windowsOf(lines)));
+    yield { windows, accounts: [] };
+  }
+  for await (const lines of pages<AccountLine>((after) =>
+    changedAccounts(connection, since, after),
+  )) {
+    const accounts = await connection.run((queries) => readAccounts(queries, lines.map(toAccount)));
+    yield { windows: [], accounts };
+  }
+}
+
+/** Reads on from the last row until a page is not full. */
+async function* pages<Row>(
+  read: (after: Row | undefined) => Promise<readonly Row[]>,
+): AsyncGenerator<readonly Row[]> {
+  for (let after: Row | undefined; ;) {
+    const rows = await read(after);
+    if (rows.length > 0) yield rows;
+    if (rows.length < PAGE_ROWS) return;
+    after = rows.at(-1);
+  }
+}
+
+interface TotalLine {
+  readonly userId: string;
+  readonly project: string;
+  readonly month: string;
+  /** As text, which is more exact than a JavaScript date. */
+  readonly updatedAt: string;
+}
+
+function changedTotals(
+  connection: Connection,
+  since: Date,
+  after: TotalLine | undefined,
+): Promise<readonly TotalLine[]> {
+  return connection.run(
+    (queries) => queries.$queryRaw<TotalLine[]>`
+      SELECT
+        user_id::text AS "userId", project, to_char(month, 'YYYY-MM') AS month,
+        updated_at::text AS "updatedAt"
+      FROM usage_totals
+      WHERE updated_at >= ${since.toISOString()}::timestamptz AND (month, updated_at, user_id, project) > (
+        ${`${after?.month ?? monthOf(since)}-01`}::date,
+        ${after?.updatedAt ?? since.toISOString()}::timestamptz,
+        ${after?.userId ?? SMALLEST_UUID}::uuid,
+        ${after?.project ?? ''}
+      )
+      ORDER BY usage_totals.month, updated_at, user_id, project
+      LIMIT ${PAGE_ROWS}`,
+  );
+}
+
+function windowsOf(lines: readonly TotalLine[]): readonly QuotaWindow[] {
+  const users = new Map<string, QuotaWindow>();
+  for (const { userId, month } of lines)
+    users.set(`${month} ${userId}`, { userId, month, project: null });
+  const projects = lines.filter(({ project }) => !WITHOUT_WINDOW.has(project));
+  return [
+    ...users.values(),
+    ...projects.map(({ userId, month, project }) => ({ userId, month, project })),
+  ];
+}
+
+interface AccountLine {
+  readonly id: string;
+  readonly ownerType: string;
+  readonly ownerId: string;
+  readonly updatedAt: string;
+}
+
+function changedAccounts(
+  connection: Connection,
+  since: Date,
+  after: AccountLine | undefined,
+): Promise<readonly AccountLine[]> {
+  return connection.run(
+    (queries) => queries.$queryRaw<AccountLine[]>`
+      SELECT
+        id::text, owner_type AS "ownerType", owner_id::text AS "ownerId",
+        updated_at::text AS "updatedAt"
+      FROM ledger_accounts
+      WHERE (updated_at, id) > (
+        ${after?.updatedAt ?? since.toISOString()}::timestamptz,
+        ${after?.id ?? SMALLEST_UUID}::uuid
+      )
+      ORDER BY ledger_accounts.updated_at, ledger_accounts.id
+      LIMIT ${PAGE_ROWS}`,
+  );
+}
+
+const toAccount = ({ ownerType, ownerId }: AccountLine): DrawingAccount => ({
+  type: ownerType === 'group' ? 'group' : 'user',
+  id: ownerId,
+});

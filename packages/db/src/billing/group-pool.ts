@@ -1,0 +1,44 @@
+import { newId } from '@model-gateway/kernel';
+import type { Queries } from '../connection/connection.ts';
+import { addPoints, lockAccounts, openAccount } from './ledger-accounts.ts';
+
+interface ClosingGroup {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly name: string;
+}
+
+/**
+ * Moves what is left in the pool of a group to the wallet of its owner, as one movement with two entries. The caller
+ * holds the group, so that meanwhile the pool can shrink but not grow.
+ */
+export async function emptyGroupPool(queries: Queries, group: ClosingGroup): Promise<void> {
+  const known = await queries.ledgerAccount.findUnique({
+    where: { ownerType_ownerId: { ownerType: 'group', ownerId: group.id } },
+    select: { balance: true },
+  });
+  if (known === null || known.balance === 0n) return;
+  const owner = { type: 'user', id: group.ownerId } as const;
+  await openAccount(queries, owner);
+  const locked = await lockAccounts(queries, [{ type: 'group', id: group.id }, owner]);
+  const pool = locked.find(({ ownerType }) => ownerType === 'group');
+  const wallet = locked.find(({ ownerType }) => ownerType === 'user');
+  if (pool === undefined || wallet === undefined) throw new Error('an account was not opened');
+  const points = pool.balance;
+  if (points === 0n) return;
+  await addPoints(queries, pool.id, -points);
+  const balanceAfter = await addPoints(queries, wallet.id, points);
+  if (balanceAfter === undefined) throw new Error('the wallet cannot hold so many points');
+  const movement = {
+    movementId: newId(),
+    kind: 'refund',
+    note: `the group ${group.name} was deleted`,
+    ref: group.id,
+  };
+  await queries.ledgerEntry.createMany({
+    data: [
+      { ...movement, accountId: pool.id, delta: -points, balanceAfter: 0n },
+      { ...movement, accountId: wallet.id, delta: points, balanceAfter },
+    ],
+  });
+}

@@ -1,0 +1,36 @@
+import { FREE_TIER, type BillingFacts } from '@model-gateway/billing';
+import { readAccounts } from './account-states.ts';
+import { readChangedFacts } from './changed-facts.ts';
+import type { Connection } from '../connection/connection.ts';
+import { readTiers } from './tier-limits.ts';
+import { readWindows } from '../usage/window-usage.ts';
+
+/** What the database knows about quotas and accounts. */
+export function createPostgresBillingFacts(connection: Connection): BillingFacts {
+  return {
+    window: (window) =>
+      connection.run(async (queries) => only(await readWindows(queries, [window]))),
+    account: (account) =>
+      connection.run(async (queries) => only(await readAccounts(queries, [account]))),
+    tierOf: (userId) =>
+      connection.run(
+        async (queries) => (await readTiers(queries, [userId])).get(userId) ?? FREE_TIER,
+      ),
+    isRecorded: (id, createdAt) =>
+      connection.run(async (queries) => {
+        const row = await queries.usageRecord.findUnique({
+          where: { id_createdAt: { id, createdAt } },
+          select: { id: true },
+        });
+        return row !== null;
+      }),
+    changedSince: (time) => readChangedFacts(connection, time),
+  };
+}
+
+/** What one question was asked for. */
+function only<Answer>(answers: readonly Answer[]): Answer {
+  const [answer] = answers;
+  if (answer === undefined) throw new Error('the database gave no answer');
+  return answer;
+}

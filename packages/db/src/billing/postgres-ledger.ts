@@ -1,0 +1,164 @@
+import type { Allocation, LedgerEntry, LedgerReading, LedgerStore } from '@model-gateway/billing';
+import { ServiceError } from '@model-gateway/contracts';
+import { newId } from '@model-gateway/kernel';
+import type { Connection, Queries } from '../connection/connection.ts';
+import { addPoints, lockAccounts, openAccount } from './ledger-accounts.ts';
+import { findMovement, idempotencyOf } from './ledger-repeats.ts';
+import { holdGroup } from '../accounts/postgres-groups.ts';
+
+const ENTRIES_SHOWN_MAX = 50;
+
+/** Wallets and pools in Postgres. */
+export function createPostgresLedger(connection: Connection): LedgerStore {
+  return {
+    read: ({ type, id }) =>
+      connection.run(async (queries) => {
+        // One statement, so that the balance is the one that the newest entry led to.
+        const rows = await queries.$queryRaw<LedgerRow[]>`
+          SELECT a.balance, e.*
+          FROM ledger_accounts a
+          LEFT JOIN LATERAL (
+            SELECT id, delta, balance_after AS "balanceAfter", kind, note, ref, created_at AS "createdAt"
+            FROM ledger_entries WHERE account_id = a.id
+            ORDER BY id DESC LIMIT ${ENTRIES_SHOWN_MAX}
+          ) e ON true
+          WHERE a.owner_type = ${type} AND a.owner_id = ${id}::uuid
+          ORDER BY e.id DESC`;
+        return readingOf(rows);
+      }),
+
+    topUp: ({ groupId, points, note, idempotencyKey }) =>
+      connection.transaction(async (queries) => {
+        await enterGroup(queries, groupId);
+        const owner = { type: 'group', id: groupId } as const;
+        await openAccount(queries, owner);
+        const [pool] = await lockAccounts(queries, [owner]);
+        if (pool === undefined) throw new Error('the pool was not opened');
+        const idempotency = idempotencyOf('group.credits.topup', groupId, idempotencyKey);
+        const before = await findMovement(queries, idempotency);
+        if (before !== undefined) {
+          if (before.delta !== BigInt(points)) throw usedBefore();
+          return { balance: Number(before.balanceAfter) };
+        }
+        const balanceAfter = await addPoints(queries, pool.id, BigInt(points));
+        if (balanceAfter === undefined) throw refused('the pool cannot hold so many points');
+        await queries.ledgerEntry.create({
+          data: {
+            accountId: pool.id,
+            delta: BigInt(points),
+            balanceAfter,
+            kind: 'topup',
+            note: note ?? null,
+            ...idempotency,
+          },
+          select: { id: true },
+        });
+        return { balance: Number(balanceAfter) };
+      }),
+
+    allocate: (allocation) => connection.transaction((queries) => allocate(queries, allocation)),
+  };
+}
+
+async function allocate(
+  queries: Queries,
+  { groupId, email, points, note, idempotencyKey }: Allocation,
+): ReturnType<LedgerStore['allocate']> {
+  await enterGroup(queries, groupId);
+  const user = await queries.user.findUnique({ where: { email }, select: { id: true } });
+  if (user === null) throw memberNotFound();
+  const userId = user.id;
+  // An allocation that is refused below takes the new wallet back with it.
+  await openAccount(queries, { type: 'user', id: userId });
+  const locked = await lockAccounts(queries, [
+    { type: 'group', id: groupId },
+    { type: 'user', id: userId },
+  ]);
+  const pool = locked.find(({ ownerType }) => ownerType === 'group');
+  const wallet = locked.find(({ ownerType }) => ownerType === 'user');
+  const idempotency = idempotencyOf('group.credits.allocate', groupId, idempotencyKey);
+  // Looked for under the lock of the pool: of calls that come at once, the second finds what the first did.
+  const before = await findMovement(queries, idempotency);
+  if (before !== undefined) {
+    const isSame = before.delta === -BigInt(points) && before.otherAccountId === wallet?.id;
+    if (!isSame) throw usedBefore();
+    return {
+      balance: Number(before.balanceAfter),
+      walletBalance: Number(before.otherBalanceAfter),
+      userId,
+    };
+  }
+  await assertActiveMember(queries, groupId, userId);
+  if (pool === undefined || wallet === undefined) throw poolShort();
+  const balanceAfter = await addPoints(queries, pool.id, -BigInt(points));
+  if (balanceAfter === undefined) throw poolShort();
+  const walletAfter = await addPoints(queries, wallet.id, BigInt(points));
+  if (walletAfter === undefined) throw refused('the wallet cannot hold so many points');
+  const movement = { movementId: newId(), kind: 'allocate', note: note ?? null };
+  const taken = { accountId: pool.id, delta: -BigInt(points), balanceAfter, ref: userId };
+  const given = { accountId: wallet.id, delta: BigInt(points), ref: groupId };
+  await queries.ledgerEntry.createMany({
+    data: [
+      { ...movement, ...taken, ...idempotency },
+      { ...movement, ...given, balanceAfter: walletAfter },
+    ],
+  });
+  return { balance: Number(balanceAfter), walletBalance: Number(walletAfter), userId };
+}
+
+/** Keeps the group from being deleted meanwhile, which would leave points in a pool that nobody can reach. */
+async function enterGroup(queries: Queries, groupId: string): Promise<void> {
+  if (!(await holdGroup(queries, groupId))) throw new ServiceError('not_found', 'group not found');
+}
+
+async function assertActiveMember(
+  queries: Queries,
+  groupId: string,
+  userId: string,
+): Promise<void> {
+  const [member] = await queries.$queryRaw<{ isActive: boolean }[]>`
+    SELECT is_active AS "isActive" FROM group_members
+    WHERE group_id = ${groupId}::uuid AND user_id = ${userId}::uuid
+    FOR SHARE`;
+  if (member === undefined) throw memberNotFound();
+  if (!member.isActive) throw refused('the member is deactivated');
+}
+
+interface LedgerRow {
+  readonly balance: bigint;
+  /** Null, like all that follows, in the one row of an account without entries. */
+  readonly id: bigint | null;
+  readonly delta: bigint;
+  readonly balanceAfter: bigint;
+  readonly kind: LedgerEntry['kind'];
+  readonly note: string | null;
+  readonly ref: string | null;
+  readonly createdAt: Date;
+}
+
+function readingOf(rows: readonly LedgerRow[]): LedgerReading {
+  return {
+    balance: Number(rows[0]?.balance ?? 0n),
+    entries: rows.flatMap(({ id, delta, balanceAfter, kind, note, ref, createdAt }) =>
+      id === null
+        ? []
+        : {
+            id: String(id),
+            delta: Number(delta),
+            balanceAfter: Number(balanceAfter),
+            kind,
+            note,
+            ref,
+            createdAt,
+          },
+    ),
+  };
+}
+
+const refused = (why: string): ServiceError => new ServiceError('movement_refused', why);
+
+const poolShort = (): ServiceError => refused('the pool does not hold so many points');
+
+const usedBefore = (): ServiceError => refused('the idempotency_key was used for another movement');
+
+const memberNotFound = (): ServiceError => new ServiceError('not_found', 'member not found');

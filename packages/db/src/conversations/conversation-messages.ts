@@ -1,0 +1,151 @@
+import type { ConversationMessage, HistoryLimits, NewMessage } from '@model-gateway/accounts';
+import { CONVERSATION_TITLE_DEFAULT } from '@model-gateway/contracts';
+import { z } from 'zod';
+import type { Queries } from '../connection/connection.ts';
+import type { Message as MessageRow } from '../generated/client.ts';
+
+const MODEL_CHARS_MAX = 128;
+
+const listSchema = z.array(z.unknown()).nullable().catch(null);
+const extraSchema = z.record(z.string(), z.unknown()).nullable().catch(null);
+const imagePartSchema = z.object({
+  type: z.literal('image_url'),
+  image_url: z.union([z.string(), z.object({ url: z.string() }).transform(({ url }) => url)]),
+});
+
+/** Adds messages as one turn; the lock on the conversation keeps turns that come at once one after the other. */
+export async function insertTurn(
+  queries: Queries,
+  conversationId: string,
+  messages: readonly NewMessage[],
+  title: string | undefined,
+): Promise<string | undefined> {
+  const column = <Value>(pick: (message: NewMessage) => Value): Value[] => messages.map(pick);
+  const rows = await queries.$queryRaw<{ readonly turn: bigint }[]>`
+    WITH touched AS (
+      UPDATE conversations
+      SET
+        updated_at = clock_timestamp(),
+        title = CASE title
+          WHEN ${CONVERSATION_TITLE_DEFAULT} THEN coalesce(${title ?? null}::text, title)
+          ELSE title
+        END
+      WHERE id = ${conversationId}::uuid
+      RETURNING id
+    ), numbered AS MATERIALIZED (
+      SELECT id, nextval('messages_turn_seq') AS turn FROM touched
+    )
+    INSERT INTO messages (conversation_id, turn, role, content, images, tool_calls, model, extra, created_at)
+    SELECT numbered.id, numbered.turn, said.role, said.content,
+      said.images::jsonb, said.tool_calls::jsonb, said.model, said.extra::jsonb, clock_timestamp()
+    FROM numbered, unnest(
+      ${column(({ role }) => role)}::text[],
+      ${column(({ content }) => clean(content))}::text[],
+      ${column(({ images }) => jsonText(images))}::text[],
+      ${column(({ toolCalls }) => jsonText(toolCalls))}::text[],
+      ${column(({ model }) => modelText(model))}::text[],
+      ${column(({ extra }) => jsonText(extra))}::text[]
+    ) WITH ORDINALITY AS said (role, content, images, tool_calls, model, extra, place)
+    ORDER BY said.place
+    RETURNING turn`;
+  return rows[0]?.turn.toString();
+}
+
+/** Adds a message to a turn that is there already. */
+export async function insertIntoTurn(
+  queries: Queries,
+  conversationId: string,
+  turn: string,
+  { role, content, images, toolCalls, model, extra }: NewMessage,
+): Promise<string | undefined> {
+  const rows = await queries.$queryRaw<{ readonly id: string }[]>`
+    WITH touched AS (
+      UPDATE conversations SET updated_at = clock_timestamp() WHERE id = ${conversationId}::uuid RETURNING id
+    )
+    INSERT INTO messages (conversation_id, turn, role, content, images, tool_calls, model, extra, created_at)
+    SELECT id, ${turn}::bigint, ${role}, ${clean(content)}, ${jsonText(images)}::jsonb,
+      ${jsonText(toolCalls)}::jsonb, ${modelText(model)}, ${jsonText(extra)}::jsonb, clock_timestamp()
+    FROM touched
+    RETURNING id`;
+  return rows[0]?.id;
+}
+
+/** The newest messages within the limits, oldest first. */
+export async function readHistory(
+  queries: Queries,
+  conversationId: string,
+  { messagesMax, bytesMax }: HistoryLimits,
+): Promise<readonly NewMessage[]> {
+  const rows = await queries.$queryRaw<Omit<MessageRow, 'conversationId' | 'createdAt'>[]>`
+    WITH newest AS (
+      SELECT id, turn, position,
+        sum(pg_column_size(content) + coalesce(pg_column_size(images), 0)
+          + coalesce(pg_column_size(tool_calls), 0) + coalesce(pg_column_size(extra), 0))
+          OVER (ORDER BY turn DESC, position DESC) AS bytes
+      FROM (
+        SELECT * FROM messages
+        WHERE conversation_id = ${conversationId}::uuid
+        ORDER BY turn DESC, position DESC
+        LIMIT ${messagesMax}
+      ) AS latest
+    )
+    SELECT m.role, m.content, m.images, m.tool_calls AS "toolCalls", m.model, m.extra
+    FROM newest JOIN messages m USING (id)
+    WHERE newest.bytes <= ${bytesMax}
+    ORDER BY newest.turn, newest.position`;
+  return rows.map(({ role, content, images, toolCalls, model, extra }) => {
+    const others = extraSchema.parse(extra);
+    return {
+      role,
+      content,
+      ...listsOf(images, toolCalls),
+      ...(model === null ? {} : { model }),
+      ...(others === null ? {} : { extra: others }),
+    };
+  });
+}
+
+/** A message as people are shown it. */
+export function toMessage(row: MessageRow): ConversationMessage {
+  const images = listSchema.parse(row.images) ?? imageParts(extraSchema.parse(row.extra));
+  return {
+    id: row.id,
+    role: row.role,
+    content: row.content,
+    ...listsOf(images, row.toolCalls),
+    ...(row.model === null ? {} : { model: row.model }),
+    createdAt: row.createdAt,
+  };
+}
+
+function listsOf(images: unknown, toolCalls: unknown): Pick<NewMessage, 'images' | 'toolCalls'> {
+  const [shown, called] = [listSchema.parse(images), listSchema.parse(toolCalls)];
+  return {
+    ...(shown === null ? {} : { images: shown }),
+    ...(called === null ? {} : { toolCalls: called }),
+  };
+}
+
+/** The images among the content parts of a message, which are kept once, with the parts. */
+function imageParts(extra: Readonly<Record<string, unknown>> | null): readonly string[] | null {
+  const parts = listSchema.parse(extra?.['content'] ?? null) ?? [];
+  const images = parts.flatMap((part) => {
+    const image = imagePartSchema.safeParse(part);
+    return image.success ? [image.data.image_url] : [];
+  });
+  return images.length === 0 ? null : images;
+}
+
+// Postgres keeps no NUL characters and no halves of characters, and refuses a whole turn over one.
+const clean = (text: string): string =>
+  text.replaceAll('\u0000', '').replaceAll(/\p{Surrogate}/gu, '\uFFFD');
+
+const modelText = (model: string | undefined): string | null =>
+  model === undefined ? null : clean(model).slice(0, MODEL_CHARS_MAX);
+
+const jsonText = (value: unknown): string | null =>
+  value === undefined
+    ? null
+    : JSON.stringify(value, (_name, inner: unknown) =>
+        typeof inner === 'string' ? clean(inner) : inner,
+      );

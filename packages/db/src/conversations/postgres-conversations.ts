@@ -1,0 +1,83 @@
+import type { Conversation, ConversationStore } from '@model-gateway/accounts';
+import type { Connection } from '../connection/connection.ts';
+import { insertIntoTurn, insertTurn, readHistory, toMessage } from './conversation-messages.ts';
+
+/** Conversations in Postgres. */
+export function createPostgresConversations(connection: Connection): ConversationStore {
+  return {
+    create: ({ id, userId, title }) =>
+      connection.run(async (queries) => {
+        const conversation = await queries.conversation.create({
+          data: { id, userId, title },
+          omit: { userId: true },
+        });
+        return { ...conversation, messageCount: 0 };
+      }),
+
+    list: (userId, countMax) =>
+      connection.run(
+        (queries) => queries.$queryRaw<Conversation[]>`
+          SELECT
+            c.id AS "id",
+            c.title AS "title",
+            (SELECT count(*)::int FROM messages m WHERE m.conversation_id = c.id) AS "messageCount",
+            c.created_at AS "createdAt",
+            c.updated_at AS "updatedAt"
+          FROM conversations c
+          WHERE c.user_id = ${userId}::uuid
+          ORDER BY c.updated_at DESC, c.id
+          LIMIT ${countMax}`,
+      ),
+
+    find: (userId, id, messagesMax) =>
+      connection.run(async (queries) => {
+        const found = await queries.conversation.findUnique({
+          where: { id, userId },
+          omit: { userId: true },
+        });
+        if (found === null) return undefined;
+        const [messages, messageCount] = await Promise.all([
+          queries.message.findMany({
+            where: { conversationId: id },
+            orderBy: [{ turn: 'desc' }, { position: 'desc' }],
+            take: messagesMax,
+          }),
+          queries.message.count({ where: { conversationId: id } }),
+        ]);
+        return {
+          conversation: { ...found, messageCount },
+          messages: messages.toReversed().map(toMessage),
+        };
+      }),
+
+    history: (userId, id, limits) =>
+      connection.run(async (queries) => {
+        const found = await queries.conversation.findUnique({
+          where: { id, userId },
+          select: { id: true },
+        });
+        return found === null ? undefined : readHistory(queries, id, limits);
+      }),
+
+    addTurn: (id, messages, title) =>
+      connection.run((queries) => insertTurn(queries, id, messages, title)),
+
+    addToTurn: (id, turn, message) =>
+      connection.run((queries) => insertIntoTurn(queries, id, turn, message)),
+
+    ownerOf: (id) =>
+      connection.run(async (queries) => {
+        const found = await queries.conversation.findUnique({
+          where: { id },
+          select: { userId: true },
+        });
+        return found?.userId;
+      }),
+
+    remove: (userId, id) =>
+      connection.run(async (queries) => {
+        const { count } = await queries.conversation.deleteMany({ where: { id, userId } });
+        return count > 0;
+      }),
+  };
+}

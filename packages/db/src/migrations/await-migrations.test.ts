@@ -1,0 +1,68 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog, type Log } from '@model-gateway/kernel';
+import { createTestDatabase, type TestDatabase } from '../../tests/test-database.ts';
+import { awaitMigrations } from './await-migrations.ts';
+import { migrateDatabase } from './migrate.ts';
+
+const never = new AbortController().signal;
+
+let database: TestDatabase;
+let folder = '';
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'migrations-'));
+  await writeFile(join(folder, 'schema.prisma'), 'datasource db {\n  provider = "postgresql"\n}\n');
+  for (const name of ['1_one', '2_two']) {
+    await mkdir(join(folder, 'migrations', name), { recursive: true });
+    await writeFile(
+      join(folder, 'migrations', name, 'migration.sql'),
+      `CREATE TABLE t${name} (id int);`,
+    );
+  }
+});
+afterAll(async () => {
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+const options = () => ({ databaseUrl: database.url, log: silentLog, folder });
+
+test('who waits in vain says what is missing and what to do', async () => {
+  await expect(
+    awaitMigrations({ ...options(), signal: never, timeoutMs: 0 }),
+  ).rejects.toMatchObject({
+    name: 'StartupError',
+    message:
+      'the database lacks the migration 1_one and 1 more, and SERVICE_MIGRATE=0 leaves them to somebody else; run `pnpm db:migrate`',
+  });
+});
+
+/** A log, and when something is said in it. */
+function listen(): { readonly log: Log; readonly said: Promise<string> } {
+  let hear: (message: string) => void = () => undefined;
+  const said = new Promise<string>((resolve) => {
+    hear = resolve;
+  });
+  return { log: { ...silentLog, info: (_fields, message) => hear(message) }, said };
+}
+
+test('who is told to stop while waiting stops', async () => {
+  const stop = new AbortController();
+  const { log, said } = listen();
+  const waiting = awaitMigrations({ ...options(), log, signal: stop.signal });
+  expect(await said).toBe('waiting for the database to be migrated');
+  stop.abort();
+  await waiting;
+});
+
+test('who waits goes on when another process has migrated', async () => {
+  const { log, said } = listen();
+  const waiting = awaitMigrations({ ...options(), log, signal: never });
+  await said;
+  expect(await migrateDatabase(options())).toEqual(['1_one', '2_two']);
+  await waiting;
+  await awaitMigrations({ ...options(), signal: never, timeoutMs: 0 });
+});

@@ -1,0 +1,60 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describeError, StartupError } from '@model-gateway/kernel';
+import { z } from 'zod';
+import { pendingMigrations, type MigrateOptions } from './migrate.ts';
+import { explainStartFailure } from '../connection/start-failure.ts';
+
+// Always the compiled one: Node cannot run the source.
+const CHILD = fileURLToPath(new URL('../../dist/migrations/migrate-child.js', import.meta.url));
+
+/** What the child is told. It comes over the channel, because command lines and environments can be read by others. */
+export const assignmentSchema = z.object({
+  databaseUrl: z.string(),
+  folder: z.string().optional(),
+});
+
+const outcomeSchema = z.union([
+  z.object({ applied: z.array(z.string()) }),
+  z.object({ failure: z.string() }),
+]);
+
+/** What the child answers. */
+export type MigrationOutcome = z.infer<typeof outcomeSchema>;
+
+/**
+ * `migrateDatabase` for a process that lives on. The engine takes some 40 MB that a process never gets back, so it works
+ * in a child; where there is nothing to do, no child is started.
+ */
+export async function migrateApart(options: MigrateOptions): Promise<readonly string[]> {
+  const { databaseUrl, log, folder } = options;
+  if ((await pendingMigrations(options)).length === 0) return [];
+  const outcome = await runChild({ databaseUrl, folder }).catch((error: unknown) => {
+    throw explainStartFailure(error, databaseUrl);
+  });
+  if ('failure' in outcome) throw new StartupError(outcome.failure);
+  if (outcome.applied.length > 0)
+    log.info({ migrations: outcome.applied }, 'the database was migrated');
+  return outcome.applied;
+}
+
+function runChild(assignment: z.infer<typeof assignmentSchema>): Promise<MigrationOutcome> {
+  return new Promise((resolve, reject) => {
+    const child = fork(CHILD, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    let outcome: MigrationOutcome | undefined;
+    child.once('message', (message) => {
+      outcome = outcomeSchema.safeParse(message).data;
+      child.disconnect();
+    });
+    child.once('error', (error) => {
+      // Without its code, which would be taken for one of Postgres.
+      reject(new Error(`no process could be started for it (${describeError(error)})`));
+    });
+    child.once('exit', (status, signal) => {
+      if (outcome !== undefined) resolve(outcome);
+      else reject(new Error(`the process that migrates ended with ${signal ?? status}`));
+    });
+    // A child that is gone before it reads this says so by its exit.
+    child.send(assignment, () => undefined);
+  });
+}

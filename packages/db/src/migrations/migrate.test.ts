@@ -1,0 +1,148 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '@model-gateway/kernel';
+import { createCuttableProxy } from '../../tests/cuttable-proxy.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/test-database.ts';
+import { migrateDatabase } from './migrate.ts';
+import { listMigrations, prismaFolder } from './migrations.ts';
+
+const log = silentLog;
+
+describe('migrating', () => {
+  let database: TestDatabase;
+  let folder: string;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    folder = await mkdtemp(join(tmpdir(), 'migrations-'));
+    await writeFile(
+      join(folder, 'schema.prisma'),
+      'datasource db {\n  provider = "postgresql"\n}\n',
+    );
+  });
+
+  afterEach(async () => {
+    await database.drop();
+    await rm(folder, { recursive: true });
+  });
+
+  const addMigration = async (name: string, sql: string) => {
+    await mkdir(join(folder, 'migrations', name), { recursive: true });
+    await writeFile(join(folder, 'migrations', name, 'migration.sql'), sql);
+  };
+
+  const tables = async () => {
+    const rows = await database.query<{ tablename: string }>(
+      `SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
+    );
+    return rows.map((row) => row.tablename);
+  };
+
+  it('happens once when ten processes start at the same time', async () => {
+    const calls = Array.from({ length: 10 }, () =>
+      migrateDatabase({ databaseUrl: database.url, log }),
+    );
+    const applied = await Promise.all(calls);
+    const names = await listMigrations(prismaFolder());
+    expect(applied.filter((list) => list.length > 0)).toEqual([names]);
+    const rows = await database.query<{ migration_name: string; finished: boolean }>(
+      'SELECT migration_name, finished_at IS NOT NULL AS finished FROM _prisma_migrations ORDER BY 1',
+    );
+    expect(rows).toEqual(names.map((name) => ({ migration_name: name, finished: true })));
+    expect(await migrateDatabase({ databaseUrl: database.url, log })).toEqual([]);
+  });
+
+  it('waits for whoever migrates already', async () => {
+    await database.query('SELECT pg_advisory_lock(72707369)');
+    const waiting = migrateDatabase({ databaseUrl: database.url, log });
+    const isWaiting = async () =>
+      (await database.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`))
+        .length > 0;
+    while (!(await isWaiting())) await new Promise((resolve) => setImmediate(resolve));
+    expect(await tables()).toEqual([]);
+    await database.query('SELECT pg_advisory_unlock(72707369)');
+    expect(await waiting).toEqual(await listMigrations(prismaFolder()));
+  });
+
+  it('leaves the database as it was when a migration fails, and succeeds once that is mended', async () => {
+    await addMigration('1_good', 'CREATE TABLE good (id int);');
+    await addMigration('2_bad', 'CREATE TABLE half (id int); CREATE TABLE good (id int);');
+    const attempt = () => migrateDatabase({ databaseUrl: database.url, log, folder });
+    await expect(attempt()).rejects.toMatchObject({
+      name: 'StartupError',
+      message: expect.stringMatching(
+        /could not be migrated and was left as it was: relation "good" already exists$/,
+      ),
+    });
+    expect(await tables()).toEqual([]);
+
+    await addMigration('2_bad', 'CREATE TABLE whole (id int);');
+    expect(await attempt()).toEqual(['1_good', '2_bad']);
+    await addMigration('3_more', 'CREATE TABLE more (id int);');
+    expect(await attempt()).toEqual(['3_more']);
+    expect(await tables()).toEqual(['_prisma_migrations', 'good', 'more', 'whole']);
+  });
+
+  it('does not touch a database whose last migration another tool left unfinished', async () => {
+    await addMigration('1_good', 'CREATE TABLE good (id int);');
+    await migrateDatabase({ databaseUrl: database.url, log, folder });
+    await database.query('UPDATE _prisma_migrations SET finished_at = NULL');
+    await expect(migrateDatabase({ databaseUrl: database.url, log, folder })).rejects.toMatchObject(
+      {
+        name: 'StartupError',
+        message: expect.stringContaining(
+          'migration 1_good was started by another tool and never finished',
+        ),
+      },
+    );
+  });
+
+  it('keeps away from a database that a newer release has migrated', async () => {
+    await addMigration('1_good', 'CREATE TABLE good (id int);');
+    await addMigration('2_newer', 'CREATE TABLE newer (id int);');
+    await migrateDatabase({ databaseUrl: database.url, log, folder });
+    await rm(join(folder, 'migrations', '2_newer'), { recursive: true });
+    expect(await migrateDatabase({ databaseUrl: database.url, log, folder })).toEqual([]);
+  });
+
+  it.each([
+    {
+      why: 'a wrong password',
+      part: 'password',
+      value: 'very-secret',
+      says: 'refuses the user or the password',
+    },
+    {
+      why: 'no such database',
+      part: 'pathname',
+      value: '/missing',
+      says: '"missing" that DATABASE_URL names',
+    },
+    {
+      why: 'no such host',
+      part: 'hostname',
+      value: 'host.invalid',
+      says: 'cannot reach Postgres at host.invalid',
+    },
+  ] as const)('says in one sentence what is wrong: $why', async ({ part, value, says }) => {
+    const url = new URL(database.url);
+    url[part] = value;
+    const failure: unknown = await migrateDatabase({ databaseUrl: url.href, log }).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({ name: 'StartupError', message: expect.stringContaining(says) });
+    expect(failure).not.toMatchObject({ message: expect.stringContaining(`${url.password}@`) });
+    expect(failure).not.toMatchObject({ message: expect.stringContaining('very-secret') });
+  });
+
+  it('says in one sentence that nobody listens', async () => {
+    const proxy = await createCuttableProxy(database.url);
+    await proxy.cut();
+    const { host } = new URL(proxy.url);
+    await expect(migrateDatabase({ databaseUrl: proxy.url, log })).rejects.toMatchObject({
+      name: 'StartupError',
+      message: `cannot reach Postgres at ${host} (ECONNREFUSED): check DATABASE_URL and that the server runs`,
+    });
+  });
+});

@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** One step of the database's history. */
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** The names of all migrations in a prisma folder, oldest first. */
+export async function listMigrations(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(join(folder, 'migrations'), { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .toSorted();
+}
+
+/** What each of the named migrations does. */
+export function readMigrations(
+  folder: string,
+  names: readonly string[],
+): Promise<readonly Migration[]> {
+  return Promise.all(
+    names.map(async (name) => ({
+      name,
+      sql: await readFile(join(folder, 'migrations', name, 'migration.sql'), 'utf8'),
+    })),
+  );
+}
+
+/** The text of schema.prisma. */
+export function readSchema(folder: string): Promise<string> {
+  return readFile(join(folder, 'schema.prisma'), 'utf8');
+}
+
+/** Where the schema and its migrations lie: a build carries a copy beside the compiled code, the sources read the original. */
+export function prismaFolder(): string {
+  const copy = fileURLToPath(new URL('../prisma/', import.meta.url));
+  return existsSync(copy) ? copy : fileURLToPath(new URL('../../../../prisma/', import.meta.url));
+}

@@ -1,0 +1,59 @@
+import { agentBackend, agentBackendName, READY, type PlacedBackend } from '@model-gateway/router';
+import type { Queries } from '../connection/connection.ts';
+
+interface Placement {
+  readonly modelId: string;
+  readonly url: string | null;
+}
+
+/**
+ * Brings the backends of these models to where the nodes have them now, inside the transaction that changed the nodes:
+ * of the online nodes that have a model ready, the one where it became so last. Answers the backends that changed. A
+ * backend that an operator registered under such a name is replaced, but never removed.
+ */
+export async function placeBackends(
+  queries: Queries,
+  modelIds: readonly string[],
+  onlineSince: Date,
+): Promise<readonly PlacedBackend[]> {
+  const models = [...new Set(modelIds)].toSorted();
+  if (models.length === 0) return [];
+  // Two nodes with one model must not decide about it at once. Everybody locks in the same order.
+  await queries.$executeRaw`
+    SELECT pg_advisory_xact_lock(hashtextextended('agent-backend:' || model, 0))
+    FROM unnest(${models}::text[]) AS model`;
+  const changed = await queries.$queryRaw<Placement[]>`
+    WITH serving AS (
+      SELECT DISTINCT ON (m.model_id) m.model_id, m.agent_id, m.url
+      FROM agent_models m JOIN agent_nodes n ON n.id = m.agent_id
+      WHERE m.model_id = ANY(${models}::text[]) AND m.status = ${READY} AND m.url IS NOT NULL
+        AND n.connection_id IS NOT NULL AND n.last_heartbeat_at >= ${onlineSince}
+      ORDER BY m.model_id, m.ready_at DESC NULLS LAST, m.agent_id
+    ),
+    named AS (
+      SELECT model_id, ${agentBackendName('')} || model_id AS name
+      FROM unnest(${models}::text[]) AS model_id
+    ),
+    removed AS (
+      DELETE FROM backend_configs b USING named
+      WHERE b.name = named.name AND b.agent_id IS NOT NULL
+        AND NOT EXISTS (SELECT FROM serving WHERE serving.model_id = named.model_id)
+      RETURNING named.model_id
+    ),
+    placed AS (
+      INSERT INTO backend_configs AS b (name, type, url, models, agent_id)
+      SELECT named.name, 'agent', serving.url, ARRAY[named.model_id], serving.agent_id
+      FROM serving JOIN named ON named.model_id = serving.model_id
+      ON CONFLICT (name) DO UPDATE
+        SET type = excluded.type, url = excluded.url, models = excluded.models,
+          agent_id = excluded.agent_id, api_key = NULL, capabilities = NULL, updated_at = now()
+        WHERE (b.type, b.url, b.agent_id) IS DISTINCT FROM (excluded.type, excluded.url, excluded.agent_id)
+      RETURNING b.models[1] AS model_id, b.url
+    )
+    SELECT model_id AS "modelId", NULL AS url FROM removed
+    UNION ALL SELECT model_id, url FROM placed`;
+  return changed.map(({ modelId, url }) => ({
+    name: agentBackendName(modelId),
+    config: url === null ? null : agentBackend(modelId, url),
+  }));
+}

@@ -1,0 +1,168 @@
+import {
+  READY,
+  type AgentBeat,
+  type AgentConnections,
+  type HeldAgent,
+  type ReachableModel,
+} from '@model-gateway/router';
+import { endDeploys, modelsOf } from './agent-deploys.ts';
+import { gpuColumn } from './agent-rows.ts';
+import type { Connection, Queries } from '../connection/connection.ts';
+import { placeBackends } from './place-backends.ts';
+
+/** Who holds which node, in Postgres. */
+export function createPostgresAgentConnections(connection: Connection): AgentConnections {
+  return {
+    authenticate: (tokenHash) =>
+      connection.run(async (queries) => {
+        const row = await queries.agentNode.findUnique({
+          where: { tokenHash },
+          select: { id: true },
+        });
+        return row?.id;
+      }),
+
+    claim: ({ agentId, modelIds, gpus, at, ...node }, { onlineSince }) =>
+      connection.transaction(async (queries) => {
+        const [before] = await queries.$queryRaw<{ connectionId: string | null }[]>`
+          SELECT connection_id AS "connectionId" FROM agent_nodes
+          WHERE id = ${agentId}::uuid FOR NO KEY UPDATE`;
+        if (before === undefined) return undefined;
+        await queries.agentNode.update({
+          where: { id: agentId },
+          data: { ...node, gpus: gpuColumn(gpus), connectedAt: at, lastHeartbeatAt: at },
+          select: { id: true },
+        });
+        const deploys = await endDeploys(queries, agentId);
+        const lost = await removeOthers(queries, agentId, modelIds);
+        const backends = await placeBackends(queries, lost, onlineSince);
+        return { previous: before.connectionId, deploys, backends };
+      }),
+
+    beat: (beats) =>
+      connection.run(async (queries) => {
+        const held = await queries.$queryRaw<{ connectionId: string }[]>`
+          UPDATE agent_nodes n
+          SET last_heartbeat_at = g.at, gpus = g.gpus, gpu_utilization = g.gpu_utilization
+          FROM jsonb_to_recordset(${JSON.stringify(beats.map(beatRow))}::jsonb)
+            AS g (id uuid, connection_id uuid, at timestamptz, gpus jsonb, gpu_utilization float8)
+          WHERE n.id = g.id AND n.connection_id = g.connection_id
+          RETURNING n.connection_id AS "connectionId"`;
+        return new Set(held.map(({ connectionId }) => connectionId));
+      }),
+
+    leave: ({ agentId, connectionId }, { onlineSince }) =>
+      connection.transaction(async (queries) => {
+        const left = await queries.$executeRaw`
+          UPDATE agent_nodes SET connection_id = NULL
+          WHERE id = ${agentId}::uuid AND connection_id = ${connectionId}::uuid`;
+        if (left === 0) return undefined;
+        const deploys = await endDeploys(queries, agentId);
+        const models = await modelsOf(queries, agentId);
+        return { deploys, backends: await placeBackends(queries, models, onlineSince) };
+      }),
+
+    saveModels: (held, models, { onlineSince, redeployed }) =>
+      connection.transaction(async (queries) => {
+        if (!(await isHeld(queries, held))) return undefined;
+        const { agentId } = held;
+        const modelIds = models.map(({ modelId }) => modelId);
+        const gone = await removeOthers(queries, agentId, modelIds);
+        await writeModels(queries, agentId, models, redeployed);
+        return placeBackends(queries, [...gone, ...modelIds], onlineSince);
+      }),
+
+    beginDeploy: ({ agentId, connectionId }, modelId, streamId) =>
+      connection.run(async (queries) => {
+        const begun = await queries.$executeRaw`
+          INSERT INTO agent_models AS m (agent_id, model_id, status, streams)
+          SELECT id, ${modelId}, 'pulling', ARRAY[${streamId}] FROM agent_nodes
+          WHERE id = ${agentId}::uuid AND connection_id = ${connectionId}::uuid
+          ON CONFLICT (agent_id, model_id) DO UPDATE
+            SET streams = m.streams || excluded.streams, updated_at = now(),
+              status = CASE WHEN m.status = ${READY} THEN m.status ELSE excluded.status END`;
+        return begun === 1;
+      }),
+
+    endDeploy: (agentId, modelId) =>
+      connection.transaction(async (queries) => {
+        const [ended] = await queries.$queryRaw<{ streams: string[] }[]>`
+          SELECT streams FROM agent_models
+          WHERE agent_id = ${agentId}::uuid AND model_id = ${modelId} FOR UPDATE`;
+        if (ended === undefined) return [];
+        await queries.$executeRaw`
+          UPDATE agent_models SET streams = '{}', updated_at = now()
+          WHERE agent_id = ${agentId}::uuid AND model_id = ${modelId}`;
+        // What did not get ready is gone, unless the node says otherwise.
+        await queries.$executeRaw`
+          DELETE FROM agent_models
+          WHERE agent_id = ${agentId}::uuid AND model_id = ${modelId} AND status <> ${READY}`;
+        return ended.streams;
+      }),
+
+    findSilent: (since) =>
+      connection.run(
+        (queries) => queries.$queryRaw<HeldAgent[]>`
+          SELECT id AS "agentId", connection_id AS "connectionId" FROM agent_nodes
+          WHERE connection_id IS NOT NULL
+            AND (last_heartbeat_at IS NULL OR last_heartbeat_at < ${since})`,
+      ),
+  };
+}
+
+/** Locks the node, so that nobody else gets it before the transaction ends. */
+async function isHeld(queries: Queries, { agentId, connectionId }: HeldAgent): Promise<boolean> {
+  const locked = await queries.$queryRaw<unknown[]>`
+    SELECT 1 FROM agent_nodes
+    WHERE id = ${agentId}::uuid AND connection_id = ${connectionId}::uuid FOR NO KEY UPDATE`;
+  return locked.length > 0;
+}
+
+/** Removes the models of a node that are neither among these nor being deployed; answers those. */
+async function removeOthers(
+  queries: Queries,
+  agentId: string,
+  modelIds: readonly string[],
+): Promise<readonly string[]> {
+  const removed = await queries.$queryRaw<{ modelId: string }[]>`
+    DELETE FROM agent_models
+    WHERE agent_id = ${agentId}::uuid AND streams = '{}'
+      AND model_id <> ALL (${modelIds}::text[])
+    RETURNING model_id AS "modelId"`;
+  return removed.map(({ modelId }) => modelId);
+}
+
+async function writeModels(
+  queries: Queries,
+  agentId: string,
+  models: readonly ReachableModel[],
+  redeployed: string | undefined,
+): Promise<void> {
+  const rows = models.map(({ modelId, status, port, url }) => ({
+    model_id: modelId,
+    status,
+    port,
+    url,
+  }));
+  // A model that stays ready keeps the time when it became so.
+  await queries.$executeRaw`
+    INSERT INTO agent_models AS m (agent_id, model_id, status, port, url, ready_at)
+    SELECT ${agentId}::uuid, g.model_id, g.status, g.port, g.url,
+      CASE WHEN g.status = ${READY} THEN now() END
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      AS g (model_id text, status text, port int, url text)
+    ON CONFLICT (agent_id, model_id) DO UPDATE
+      SET status = excluded.status, port = excluded.port, url = excluded.url, updated_at = now(),
+        ready_at = CASE
+          WHEN m.status = excluded.status AND m.model_id <> ${redeployed ?? ''} THEN m.ready_at
+          ELSE excluded.ready_at
+        END`;
+}
+
+const beatRow = ({ agentId, connectionId, at, gpus, gpuUtilization }: AgentBeat) => ({
+  id: agentId,
+  connection_id: connectionId,
+  at: at.toISOString(),
+  gpus: gpuColumn(gpus),
+  gpu_utilization: gpuUtilization,
+});

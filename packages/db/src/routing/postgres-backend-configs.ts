@@ -1,0 +1,92 @@
+import { ServiceError } from '@model-gateway/contracts';
+import { describeError, type Log } from '@model-gateway/kernel';
+import type { BackendConfigStore } from '@model-gateway/router';
+import { z } from 'zod';
+import type { Connection } from '../connection/connection.ts';
+import { Prisma } from '../generated/client.ts';
+import type { SecretBox } from '../connection/secret-box.ts';
+import { storableJson } from '../connection/storable-text.ts';
+
+const capabilitiesSchema = z.array(z.string()).nullable().catch(null);
+const jsonObject = z.record(z.string(), z.json());
+const workflowSchema = z.record(z.string(), z.unknown()).optional().catch(undefined);
+
+interface BackendConfigOptions {
+  readonly connection: Connection;
+  /** Absent where no encryption key is configured: then upstream keys can be neither stored nor read. */
+  readonly secretBox: SecretBox | undefined;
+  readonly log: Log;
+}
+
+/** Backend registrations in Postgres, with the upstream keys encrypted. */
+export function createPostgresBackendConfigs(options: BackendConfigOptions): BackendConfigStore {
+  const { connection, secretBox, log } = options;
+
+  function seal(apiKey: string | null, name: string): string | null {
+    if (apiKey === null) return null;
+    if (secretBox !== undefined) return secretBox.seal(apiKey, name);
+    throw new ServiceError(
+      'store_unavailable',
+      'upstream keys cannot be stored, because SERVICE_ENCRYPTION_KEY is not set',
+    );
+  }
+
+  function open(sealed: string | null, name: string): string | null {
+    if (sealed === null) return null;
+    try {
+      if (secretBox === undefined) throw new Error('SERVICE_ENCRYPTION_KEY is not set');
+      return secretBox.open(sealed, name);
+    } catch (error) {
+      // One unreadable key must not take the other backends away.
+      log.error(
+        { backend: name, reason: describeError(error) },
+        'the upstream key of a backend cannot be read',
+      );
+      return null;
+    }
+  }
+
+  return {
+    list: () =>
+      connection.run(async (queries) => {
+        const rows = await queries.backendConfig.findMany({ orderBy: { position: 'asc' } });
+        return rows.map(({ name, type, url, apiKey, models, capabilities, workflow }) => ({
+          name,
+          type,
+          url,
+          apiKey: open(apiKey, name),
+          models,
+          capabilities: capabilitiesSchema.parse(capabilities),
+          workflow: workflowSchema.parse(workflow),
+        }));
+      }),
+
+    save: ({ name, type, url, apiKey, models, capabilities, workflow }) =>
+      connection.run(async (queries) => {
+        const values = {
+          type,
+          url,
+          apiKey: seal(apiKey, name),
+          models: [...models],
+          capabilities: capabilities === null ? Prisma.DbNull : [...capabilities],
+          workflow:
+            workflow === undefined
+              ? Prisma.DbNull
+              : jsonObject.parse(JSON.parse(storableJson(workflow))),
+          // Whatever it was before, from now on it is the operator's.
+          agentId: null,
+        };
+        await queries.backendConfig.upsert({
+          where: { name },
+          create: { name, ...values },
+          update: values,
+          select: { name: true },
+        });
+      }),
+
+    remove: (name) =>
+      connection.run(async (queries) => {
+        await queries.backendConfig.deleteMany({ where: { name } });
+      }),
+  };
+}

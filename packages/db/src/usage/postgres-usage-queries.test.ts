@@ -1,0 +1,230 @@
+import type { UsageFilter, UsageGrouping, UsageSums } from '@model-gateway/billing';
+import { newId } from '@model-gateway/kernel';
+import * as fc from 'fast-check';
+import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
+
+/** What is counted of a row. */
+interface Row {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly model: string;
+  readonly backend: string;
+  readonly refId: string | null;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** In steps that add up exactly; null without a price. */
+  readonly cost: number | null;
+}
+
+const DAY_MS = 86_400_000;
+// Across the end of a month, so that rows lie in more than one partition.
+const START_MS = Date.UTC(2025, 1, 26);
+const DAYS = 6;
+const REFS = ['ticket-1', 'ticket-2', '50%', 'a_b', 'aXb', 'é', 'Z'];
+
+const moment = fc
+  .tuple(
+    fc.integer({ min: 0, max: DAYS - 1 }),
+    fc.constantFrom(0, 1, 3_600_000, 5_400_000, 43_200_000, DAY_MS - 1),
+  )
+  .map(([day, offset]) => new Date(START_MS + day * DAY_MS + offset));
+
+const row: fc.Arbitrary<Row> = fc.record({
+  id: fc.uuid(),
+  createdAt: moment,
+  model: fc.constantFrom('gpt-4o', 'demo-chat', 'Zeta', 'ärger'),
+  backend: fc.constantFrom('gateway', 'rpc', 'realtime'),
+  refId: fc.option(fc.constantFrom(...REFS)),
+  promptTokens: fc.integer({ min: 0, max: 20 }),
+  completionTokens: fc.integer({ min: 0, max: 3 }),
+  cost: fc.option(fc.integer({ min: 0, max: 64 }).map((steps) => steps / 64)),
+});
+
+const filter: fc.Arbitrary<UsageFilter> = fc.record({
+  refIds: fc.oneof(fc.constant([]), fc.subarray([...REFS, 'unknown'])),
+  since: fc.option(moment, { nil: undefined }),
+  until: fc.option(moment, { nil: undefined }),
+});
+
+const GROUPINGS = ['model', 'backend', 'ref', 'day'] as const satisfies readonly UsageGrouping[];
+
+const NOTHING: UsageSums = {
+  requests: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  totalTokens: 0,
+  costUsd: 0,
+};
+
+const KEY_OF: Record<UsageGrouping, (row: Row) => string | null> = {
+  model: ({ model }) => model,
+  backend: ({ backend }) => backend,
+  ref: ({ refId }) => refId,
+  day: ({ createdAt }) => createdAt.toISOString().slice(0, 10),
+};
+
+const isIn =
+  ({ refIds, since, until }: UsageFilter) =>
+  ({ refId, createdAt }: Row): boolean =>
+    (refIds.length === 0 || (refId !== null && refIds.includes(refId))) &&
+    (since === undefined || createdAt >= since) &&
+    (until === undefined || createdAt < until);
+
+const sumOf = (rows: readonly Row[]): UsageSums =>
+  rows.reduce(
+    (sums, { promptTokens, completionTokens, cost }) => ({
+      requests: sums.requests + 1,
+      promptTokens: sums.promptTokens + promptTokens,
+      completionTokens: sums.completionTokens + completionTokens,
+      totalTokens: sums.totalTokens + promptTokens + completionTokens,
+      costUsd: sums.costUsd + (cost ?? 0),
+    }),
+    NOTHING,
+  );
+
+function groupsOf(rows: readonly Row[], by: UsageGrouping) {
+  const keys = [...new Set(rows.map(KEY_OF[by]))];
+  return keys
+    .map((key) => ({ key, ...sumOf(rows.filter((each) => KEY_OF[by](each) === key)) }))
+    .toSorted(
+      (left, right) => right.totalTokens - left.totalTokens || compareKeys(left.key, right.key),
+    );
+}
+
+/** By code point, null last. */
+function compareKeys(left: string | null, right: string | null): number {
+  if (left === null || right === null) return left === null ? 1 : -1;
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
+}
+
+let database: OpenedDatabase;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  // Days are UTC days, whatever the clock of the database says.
+  await database.raw.query(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = %L', current_database(), 'America/New_York'); END $$`,
+  );
+  await database.raw.query(
+    `SELECT usage_records_ensure_partition('2025-02-01'), usage_records_ensure_partition('2025-03-01')`,
+  );
+});
+afterAll(() => database.close());
+
+async function insert(rows: readonly Row[]): Promise<void> {
+  await database.raw.query(
+    `INSERT INTO usage_records
+       (id, user_id, api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens, cost, ref_id, created_at)
+     SELECT id, $1, 'jwt-x', model, backend, prompt, completion, prompt + completion, cost, ref, at
+     FROM unnest($2::uuid[], $3::text[], $4::text[], $5::int[], $6::int[], $7::float8[], $8::text[], $9::timestamptz[])
+       AS row (id, model, backend, prompt, completion, cost, ref, at)`,
+    [
+      newId(),
+      rows.map(({ id }) => id),
+      rows.map(({ model }) => model),
+      rows.map(({ backend }) => backend),
+      rows.map(({ promptTokens }) => promptTokens),
+      rows.map(({ completionTokens }) => completionTokens),
+      rows.map(({ cost }) => cost),
+      rows.map(({ refId }) => refId),
+      rows.map(({ createdAt }) => createdAt.toISOString()),
+    ],
+  );
+}
+
+async function forgetAll(): Promise<void> {
+  await database.raw.query(
+    'TRUNCATE usage_records, usage_totals, usage_daily, usage_daily_refs, usage_ref_days, usage_hourly',
+  );
+}
+
+test('the answers are those of adding up the rows one by one, also within days', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(row, { maxLength: 60, selector: ({ id }) => id }),
+      fc.array(filter, { minLength: 1, maxLength: 6 }),
+      async (rows, filters) => {
+        await forgetAll();
+        const half = Math.floor(rows.length / 2);
+        await insert(rows.slice(0, half));
+        await insert(rows.slice(half));
+        for (const each of filters) {
+          const chosen = rows.filter(isIn(each));
+          const totals = sumOf(chosen);
+          expect(await database.usageQueries.totals(each)).toEqual(totals);
+          for (const by of GROUPINGS) {
+            expect(await database.usageQueries.groups(each, by)).toEqual({
+              totals,
+              groups: groupsOf(chosen, by),
+            });
+          }
+          await expectRecords(each, chosen);
+        }
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+async function expectRecords(each: UsageFilter, chosen: readonly Row[]): Promise<void> {
+  const ids = chosen
+    .toSorted(
+      (left, right) =>
+        right.createdAt.getTime() - left.createdAt.getTime() || (left.id < right.id ? -1 : 1),
+    )
+    .map(({ id }) => id);
+  const page = async (limit: number, offset: number) =>
+    (await database.usageQueries.records(each, { limit, offset })).map(({ id }) => id);
+  expect(await page(500, 0)).toEqual(ids);
+  expect(await page(3, 2)).toEqual(ids.slice(2, 5));
+}
+
+test('cents add up to dollars', async () => {
+  await forgetAll();
+  const cents = (cost: number, offset: number): Row => ({
+    id: newId(),
+    createdAt: new Date(START_MS + offset),
+    model: 'm',
+    backend: 'gateway',
+    refId: null,
+    promptTokens: 0,
+    completionTokens: 0,
+    cost,
+  });
+  await insert([cents(0.1, 0), cents(0.2, 1), cents(0.3, DAY_MS)]);
+  const all = await database.usageQueries.totals({ refIds: [] });
+  expect(all.costUsd).toBe(0.6);
+  const within = await database.usageQueries.totals({ refIds: [], since: new Date(START_MS + 1) });
+  expect(within.costUsd).toBe(0.5);
+});
+
+test('a record is shown whole', async () => {
+  await forgetAll();
+  const ids = { id: newId(), key: newId(), user: newId() };
+  await database.raw.query(
+    `INSERT INTO usage_records
+       (id, user_id, key_id, api_key_id, project, model, backend, prompt_tokens, completion_tokens, total_tokens, cost, points,
+        account_type, ref_id, created_at)
+     VALUES ($1, $2, $3, 'service-', 'web', 'm', 'gateway', 1, 2, 3, 0.5, 50, 'group', 'r', '2025-02-27T01:02:03.456Z')`,
+    [ids.id, ids.user, ids.key],
+  );
+  expect(await database.usageQueries.records({ refIds: [] }, { limit: 1, offset: 0 })).toEqual([
+    {
+      id: ids.id,
+      apiKeyId: 'service-',
+      keyId: ids.key,
+      userId: ids.user,
+      project: 'web',
+      model: 'm',
+      backend: 'gateway',
+      promptTokens: 1,
+      completionTokens: 2,
+      totalTokens: 3,
+      cost: 0.5,
+      points: 50,
+      accountType: 'group',
+      refId: 'r',
+      createdAt: new Date('2025-02-27T01:02:03.456Z'),
+    },
+  ]);
+});

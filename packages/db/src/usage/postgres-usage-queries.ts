@@ -1,0 +1,105 @@
+import type {
+  UsageFilter,
+  UsageGroup,
+  UsageQueries,
+  UsageRecord,
+  UsageSums,
+} from '@model-gateway/billing';
+import type { Connection } from '../connection/connection.ts';
+import { Prisma } from '../generated/client.ts';
+import { rowsWithin, slicesOf } from './usage-slices.ts';
+
+/** Sums over usage, and the rows behind them, in Postgres. */
+export function createPostgresUsageQueries(connection: Connection): UsageQueries {
+  return {
+    totals: (filter) =>
+      connection.run(async (queries) => {
+        const rows = await queries.$queryRaw<SumsRow[]>`
+          SELECT ${SUMS} FROM ${slicesOf(filter)}`;
+        return sumsOf(rows[0] ?? NOTHING);
+      }),
+
+    groups: (filter, by) =>
+      connection.run(async (queries) => {
+        // Keys are ordered by code point, whatever the language of the database.
+        const rows = await queries.$queryRaw<GroupRow[]>`
+          SELECT bucket AS key, GROUPING(bucket) = 1 AS "isTotal", ${SUMS}
+          FROM ${slicesOf(filter, by)}
+          GROUP BY GROUPING SETS ((bucket), ())
+          HAVING sum(requests) > 0
+          ORDER BY sum(total_tokens) DESC, bucket COLLATE "C" ASC NULLS LAST`;
+        const groups = rows.filter(({ isTotal }) => !isTotal);
+        return {
+          totals: sumsOf(rows.find(({ isTotal }) => isTotal) ?? NOTHING),
+          groups: groups.map((row): UsageGroup => ({ key: row.key, ...sumsOf(row) })),
+        };
+      }),
+
+    records: (filter, { limit, offset }) =>
+      connection.run(
+        (queries) => queries.$queryRaw<UsageRecord[]>`
+          SELECT ${RECORD} FROM ${newestRows(filter, limit + offset)} AS row
+          ORDER BY created_at DESC, id ASC
+          LIMIT ${limit} OFFSET ${offset}`,
+      ),
+  };
+}
+
+/**
+ * The newest rows, at least so many where there are so many. Each reference is asked for its own: there is an index for
+ * that, while of several at once all rows would have to be sorted.
+ */
+function newestRows(filter: UsageFilter, count: number): Prisma.Sql {
+  const newest = (condition: Prisma.Sql) => Prisma.sql`(
+    SELECT * FROM usage_records WHERE ${condition} AND ${rowsWithin(filter)}
+    ORDER BY created_at DESC, id ASC
+    LIMIT ${count}
+  )`;
+  if (filter.refIds.length === 0) return newest(Prisma.sql`true`);
+  return Prisma.sql`(
+    SELECT found.*
+    FROM unnest(${[...filter.refIds]}::text[]) AS asked (ref)
+    CROSS JOIN LATERAL ${newest(Prisma.sql`ref_id = asked.ref`)} AS found
+  )`;
+}
+
+const SUMS = Prisma.sql`
+  COALESCE(sum(requests), 0)::bigint AS "requests",
+  COALESCE(sum(prompt_tokens), 0)::bigint AS "promptTokens",
+  COALESCE(sum(completion_tokens), 0)::bigint AS "completionTokens",
+  COALESCE(sum(total_tokens), 0)::bigint AS "totalTokens",
+  COALESCE(sum(cost), 0)::float8 AS "costUsd"`;
+
+const RECORD = Prisma.sql`
+  id, api_key_id AS "apiKeyId", key_id AS "keyId", user_id AS "userId", project, model, backend,
+  prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens", total_tokens AS "totalTokens",
+  cost, points, account_type AS "accountType", ref_id AS "refId", created_at AS "createdAt"`;
+
+interface SumsRow {
+  readonly requests: bigint;
+  readonly promptTokens: bigint;
+  readonly completionTokens: bigint;
+  readonly totalTokens: bigint;
+  readonly costUsd: number;
+}
+
+interface GroupRow extends SumsRow {
+  readonly key: string | null;
+  readonly isTotal: boolean;
+}
+
+const NOTHING: SumsRow = {
+  requests: 0n,
+  promptTokens: 0n,
+  completionTokens: 0n,
+  totalTokens: 0n,
+  costUsd: 0,
+};
+
+const sumsOf = (row: SumsRow): UsageSums => ({
+  requests: Number(row.requests),
+  promptTokens: Number(row.promptTokens),
+  completionTokens: Number(row.completionTokens),
+  totalTokens: Number(row.totalTokens),
+  costUsd: row.costUsd,
+});

@@ -1,0 +1,67 @@
+import type { RecordedBatch, UsageStore } from '@model-gateway/billing';
+import type { UsageEvent } from '@model-gateway/contracts';
+import type { Log } from '@model-gateway/kernel';
+import type { Connection, Queries } from '../connection/connection.ts';
+import { listUsage } from './usage-listing.ts';
+import { storable } from './usage-rows.ts';
+import { settleBatch } from './usage-settlement.ts';
+
+const NOTHING: RecordedBatch = { added: 0, points: 0, facts: { windows: [], accounts: [] } };
+
+/** Metered requests in Postgres. */
+export function createPostgresUsage(connection: Connection, log: Log): UsageStore {
+  const readyMonths = new Set<string>();
+
+  async function ensurePartitions(events: readonly UsageEvent[]): Promise<void> {
+    for (const month of new Set(events.map(monthOf))) {
+      if (readyMonths.has(month)) continue;
+      const rows = await connection.run(
+        (queries) =>
+          queries.$queryRaw<
+            { made: boolean }[]
+          >`SELECT usage_records_ensure_partition(${month}::date) AS made`,
+      );
+      readyMonths.add(month);
+      if (rows[0]?.made !== true)
+        log.warn({ month }, 'the usage of a month stays in the default partition');
+    }
+  }
+
+  return {
+    async record(events, { pointsPerUsd }) {
+      if (events.length === 0) return NOTHING;
+      const batch = events.map(storable);
+      await ensurePartitions(batch);
+      return connection.transaction(async (queries) => {
+        const recorded = await settleBatch(queries, batch, pointsPerUsd);
+        await touchKeys(queries, batch);
+        return recorded;
+      });
+    },
+
+    list: (query) => connection.run((queries) => listUsage(queries, query)),
+  };
+}
+
+/** Says when the keys were last used, at most once a minute each. A key that somebody else is just writing is left to them. */
+async function touchKeys(queries: Queries, events: readonly UsageEvent[]): Promise<void> {
+  const used = events.filter(({ key_id }) => key_id !== null);
+  if (used.length === 0) return;
+  await queries.$executeRaw`
+    WITH used AS (
+      SELECT key_id, max(used_at) AS used_at
+      FROM unnest(
+        ${used.map((event) => event.key_id)}::uuid[],
+        ${used.map((event) => event.created_at)}::timestamptz[]
+      ) AS event (key_id, used_at)
+      GROUP BY key_id
+    ), stale AS (
+      SELECT k.id, used.used_at
+      FROM api_keys k JOIN used ON used.key_id = k.id
+      WHERE k.last_used_at IS NULL OR k.last_used_at < used.used_at - INTERVAL '1 minute'
+      FOR NO KEY UPDATE OF k SKIP LOCKED
+    )
+    UPDATE api_keys k SET last_used_at = stale.used_at FROM stale WHERE k.id = stale.id`;
+}
+
+const monthOf = (event: UsageEvent): string => `${event.created_at.slice(0, 7)}-01`;

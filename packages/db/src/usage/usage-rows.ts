@@ -1,0 +1,58 @@
+import type { SettledRow } from '@model-gateway/billing';
+import type { UsageEvent } from '@model-gateway/contracts';
+import type { Queries } from '../connection/connection.ts';
+
+// What an upstream reports is not to be trusted: one absurd number must not keep a whole batch from being written.
+const COUNT_MAX = 2_147_483_647;
+const COST_USD_MAX = 1_000_000_000;
+
+/** The event as the database can keep it. */
+export function storable(event: UsageEvent): UsageEvent {
+  return {
+    ...event,
+    api_key_id: clean(event.api_key_id),
+    project: event.project === null ? null : clean(event.project),
+    model: clean(event.model),
+    backend: clean(event.backend),
+    ref_id: event.ref_id === null ? null : clean(event.ref_id),
+    prompt_tokens: Math.min(event.prompt_tokens, COUNT_MAX),
+    completion_tokens: Math.min(event.completion_tokens, COUNT_MAX),
+    total_tokens: Math.min(event.total_tokens, COUNT_MAX),
+    cost: event.cost === null ? null : Math.min(event.cost, COST_USD_MAX),
+  };
+}
+
+// Postgres keeps no NUL characters, and refuses the whole batch over one.
+const clean = (value: string): string => value.replaceAll('\u0000', '');
+
+/** Writes rows none of which is there yet. */
+export async function insertUsageRows(
+  queries: Queries,
+  rows: readonly SettledRow[],
+): Promise<void> {
+  const column = <Value>(pick: (event: UsageEvent) => Value): Value[] =>
+    rows.map(({ event }) => pick(event));
+  await queries.$executeRaw`
+    INSERT INTO usage_records (
+      id, user_id, key_id, group_id, api_key_id, project, model, backend, ref_id,
+      prompt_tokens, completion_tokens, total_tokens, cost, created_at, points, account_type
+    )
+    SELECT * FROM unnest(
+      ${column((event) => event.id)}::uuid[],
+      ${column((event) => event.user_id)}::uuid[],
+      ${column((event) => event.key_id)}::uuid[],
+      ${column((event) => event.group_id)}::uuid[],
+      ${column((event) => event.api_key_id)}::text[],
+      ${column((event) => event.project)}::text[],
+      ${column((event) => event.model)}::text[],
+      ${column((event) => event.backend)}::text[],
+      ${column((event) => event.ref_id)}::text[],
+      ${column((event) => event.prompt_tokens)}::integer[],
+      ${column((event) => event.completion_tokens)}::integer[],
+      ${column((event) => event.total_tokens)}::integer[],
+      ${column((event) => event.cost)}::double precision[],
+      ${column((event) => event.created_at)}::timestamptz[],
+      ${rows.map(({ points }) => points)}::integer[],
+      ${rows.map(({ accountType }) => accountType)}::text[]
+    )`;
+}

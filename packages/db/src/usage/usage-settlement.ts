@@ -1,0 +1,146 @@
+import {
+  accountOf,
+  settle,
+  windowsOfEvent,
+  type DrawingAccount,
+  type PointsMovement,
+  type RecordedBatch,
+  type SettledAccount,
+} from '@model-gateway/billing';
+import type { UsageEvent } from '@model-gateway/contracts';
+import { readAccounts } from '../billing/account-states.ts';
+import type { Queries } from '../connection/connection.ts';
+import { readTiers } from '../billing/tier-limits.ts';
+import { insertUsageRows } from './usage-rows.ts';
+import { readWindows } from './window-usage.ts';
+
+// One settlement at a time in the whole installation; any number that nobody else locks.
+const SETTLEMENT_LOCK = 72_707_370n;
+// A recorder whose machine vanished in the middle must not keep the others waiting longer than this.
+const IDLE_MS_MAX = 15_000;
+
+/** Settles what is new of a batch and writes it down. To be called within a transaction. */
+export async function settleBatch(
+  queries: Queries,
+  batch: readonly UsageEvent[],
+  pointsPerUsd: number,
+): Promise<RecordedBatch> {
+  await takeTurn(queries);
+  const events = await withoutKnown(queries, batch);
+  const points = events.length > 0 ? await settleNew(queries, events, pointsPerUsd) : 0;
+  const windows = await readWindows(queries, distinct(batch.flatMap(windowsOfEvent)));
+  const accounts = await readAccounts(queries, distinct(batch.map(accountOf)));
+  return { added: events.length, points, facts: { windows, accounts } };
+}
+
+/** Answers how many points were paid. */
+async function settleNew(
+  queries: Queries,
+  events: readonly UsageEvent[],
+  pointsPerUsd: number,
+): Promise<number> {
+  const settlement = settle({
+    events,
+    accounts: await lockAccounts(queries, distinct(events.map(accountOf))),
+    windows: await readWindows(queries, distinct(events.flatMap(windowsOfEvent))),
+    tiers: await readTiers(queries, distinct(events.map((event) => event.user_id))),
+    pointsPerUsd,
+  });
+  await insertUsageRows(queries, settlement.rows);
+  await insertEntries(queries, settlement.movements);
+  await updateAccounts(queries, settlement.accounts);
+  return settlement.movements.reduce((sum, { points }) => sum + points, 0);
+}
+
+async function takeTurn(queries: Queries): Promise<void> {
+  await queries.$executeRaw`
+    SELECT
+      set_config('idle_in_transaction_session_timeout', ${String(IDLE_MS_MAX)}, true),
+      pg_advisory_xact_lock(${SETTLEMENT_LOCK})`;
+}
+
+/** Events that were written before have the same id and time. */
+async function withoutKnown(
+  queries: Queries,
+  batch: readonly UsageEvent[],
+): Promise<readonly UsageEvent[]> {
+  const events = [...new Map(batch.map((event) => [event.id, event])).values()];
+  const known = await queries.$queryRaw<{ position: number }[]>`
+    SELECT asked.position::integer AS position
+    FROM unnest(
+      ${events.map((event) => event.id)}::uuid[],
+      ${events.map((event) => event.created_at)}::timestamptz[]
+    ) WITH ORDINALITY AS asked (id, created_at, position)
+    JOIN usage_records record ON record.id = asked.id AND record.created_at = asked.created_at`;
+  const positions = new Set(known.map(({ position }) => position));
+  return events.filter((_event, index) => !positions.has(index + 1));
+}
+
+interface AccountRow extends Pick<SettledAccount, 'balance' | 'refusedUntil'> {
+  readonly position: number;
+}
+
+/** Those that exist. They are locked in one order, so that two who lock several wait for one another. */
+async function lockAccounts(
+  queries: Queries,
+  accounts: readonly DrawingAccount[],
+): Promise<readonly SettledAccount[]> {
+  const rows = await queries.$queryRaw<AccountRow[]>`
+    SELECT
+      asked.position::integer AS position, account.balance::double precision AS balance,
+      account.refused_until AS "refusedUntil"
+    FROM unnest(
+      ${accounts.map(({ type }) => type)}::text[],
+      ${accounts.map(({ id }) => id)}::uuid[]
+    ) WITH ORDINALITY AS asked (owner_type, owner_id, position)
+    JOIN ledger_accounts account
+      ON account.owner_type = asked.owner_type AND account.owner_id = asked.owner_id
+    ORDER BY account.id
+    FOR UPDATE OF account`;
+  return rows.flatMap(({ position, balance, refusedUntil }) => {
+    const account = accounts[position - 1];
+    return account === undefined ? [] : [{ ...account, balance, refusedUntil }];
+  });
+}
+
+async function insertEntries(
+  queries: Queries,
+  movements: readonly PointsMovement[],
+): Promise<void> {
+  if (movements.length === 0) return;
+  await queries.$executeRaw`
+    INSERT INTO ledger_entries (account_id, delta, balance_after, kind, ref)
+    SELECT account.id, -moved.points, moved.balance_after, 'usage', moved.row_id
+    FROM unnest(
+      ${movements.map(({ account }) => account.type)}::text[],
+      ${movements.map(({ account }) => account.id)}::uuid[],
+      ${movements.map(({ points }) => points)}::bigint[],
+      ${movements.map(({ balanceAfter }) => balanceAfter)}::bigint[],
+      ${movements.map(({ rowId }) => rowId)}::text[]
+    ) WITH ORDINALITY AS moved (owner_type, owner_id, points, balance_after, row_id, position)
+    JOIN ledger_accounts account
+      ON account.owner_type = moved.owner_type AND account.owner_id = moved.owner_id
+    ORDER BY moved.position`;
+}
+
+async function updateAccounts(
+  queries: Queries,
+  accounts: readonly SettledAccount[],
+): Promise<void> {
+  if (accounts.length === 0) return;
+  await queries.$executeRaw`
+    UPDATE ledger_accounts account
+    SET balance = settled.balance, refused_until = settled.refused_until
+    FROM unnest(
+      ${accounts.map(({ type }) => type)}::text[],
+      ${accounts.map(({ id }) => id)}::uuid[],
+      ${accounts.map(({ balance }) => balance)}::bigint[],
+      ${accounts.map(({ refusedUntil }) => refusedUntil?.toISOString() ?? null)}::timestamptz[]
+    ) AS settled (owner_type, owner_id, balance, refused_until)
+    WHERE account.owner_type = settled.owner_type AND account.owner_id = settled.owner_id`;
+}
+
+/** Each value once, in the order of first appearance. */
+function distinct<Value>(values: readonly Value[]): readonly Value[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
+}

@@ -1,0 +1,144 @@
+import {
+  splitTime,
+  type TimeRange,
+  type TimeSpan,
+  type UsageFilter,
+  type UsageGrouping,
+} from '@model-gateway/billing';
+import { Prisma } from '../generated/client.ts';
+
+// What is kept of the days counts in exact decimals. Some thousand rows are added up as they are, which is much faster; the
+// noise of that is far below this many digits of a dollar.
+const USD_DIGITS = 12;
+const DATE_CHARS = 'YYYY-MM-DD'.length;
+
+const ADDED = Prisma.sql`
+  sum(requests), sum(prompt_tokens), sum(completion_tokens), sum(total_tokens), sum(cost)`;
+const TAKEN = Prisma.sql`
+  -sum(requests), -sum(prompt_tokens), -sum(completion_tokens), -sum(total_tokens), -sum(cost)`;
+const ADDED_ROWS = Prisma.sql`
+  count(*), sum(prompt_tokens), sum(completion_tokens), sum(total_tokens),
+  round(COALESCE(sum(cost), 0)::numeric, ${USD_DIGITS}::int)`;
+
+const FIRST_COLUMN = Prisma.sql`1`;
+const NO_BUCKET = Prisma.sql`NULL::text`;
+const BY_MODEL = Prisma.sql`model::text`;
+const BY_BACKEND = Prisma.sql`backend::text`;
+const BY_REF = Prisma.sql`ref_id::text`;
+
+/**
+ * Everything that the filter lets through, summed up by bucket, each bucket in one or more pieces: whole days and hours come
+ * from what is kept of them, what is left from the rows themselves. All say the same of the same moment, because a row and
+ * what is kept change together. Without a grouping there is one bucket, of null.
+ */
+export function slicesOf(filter: UsageFilter, by?: UsageGrouping): Prisma.Sql {
+  const slices = filter.refIds.length > 0 ? slicesOfRefs(filter, by) : slicesOfAll(filter, by);
+  const nothing = Prisma.sql`SELECT ${NO_BUCKET}, ${ADDED} FROM usage_daily WHERE false GROUP BY 1`;
+  return Prisma.sql`(${Prisma.join(slices.length > 0 ? [...slices] : [nothing], ' UNION ALL ')})
+    AS slice (bucket, requests, prompt_tokens, completion_tokens, total_tokens, cost)`;
+}
+
+function slicesOfAll(range: TimeRange, by: UsageGrouping | undefined): readonly Prisma.Sql[] {
+  const { days, edges, hours, rest } = splitTime(range);
+  if (by === 'ref') return [...daysByRef(days), ...edges.map((edge) => rowSlice(edge, [], by))];
+  return [
+    ...inDays(days, (within) => [daySlice(Prisma.sql`usage_daily`, within, by)]),
+    ...hours.map((span) => hourSlice(span, by)),
+    ...rest.map((span) => rowSlice(span, [], by)),
+  ];
+}
+
+/** What carries no reference is everything less what carries one. */
+const daysByRef = (days: TimeRange | undefined): readonly Prisma.Sql[] =>
+  inDays(days, (within) => [
+    Prisma.sql`SELECT ${NO_BUCKET}, ${ADDED} FROM usage_daily WHERE ${within} GROUP BY 1`,
+    Prisma.sql`SELECT ${NO_BUCKET}, ${TAKEN} FROM usage_ref_days WHERE ${within} GROUP BY 1`,
+    Prisma.sql`SELECT ${BY_REF}, ${ADDED} FROM usage_ref_days WHERE ${within} GROUP BY 1`,
+  ]);
+
+function slicesOfRefs(
+  { refIds, ...range }: UsageFilter,
+  by: UsageGrouping | undefined,
+): readonly Prisma.Sql[] {
+  const { days, edges } = splitTime(range);
+  const table =
+    by === 'model' || by === 'backend' ? Prisma.sql`usage_daily_refs` : Prisma.sql`usage_ref_days`;
+  return [
+    ...inDays(days, (within) => [
+      daySlice(table, Prisma.sql`${withOneOf(refIds)} AND ${within}`, by),
+    ]),
+    ...edges.map((edge) => rowSlice(edge, refIds, by)),
+  ];
+}
+
+/** Days are written out once they are summed up. */
+const daySlice = (
+  table: Prisma.Sql,
+  condition: Prisma.Sql,
+  by: UsageGrouping | undefined,
+): Prisma.Sql => {
+  const day = Prisma.sql`day`;
+  return Prisma.sql`
+    SELECT ${bucketOf(by, day)}, ${ADDED} FROM ${table}
+    WHERE ${condition} GROUP BY ${by === 'day' ? day : FIRST_COLUMN}`;
+};
+
+const hourSlice = (span: TimeSpan, by: UsageGrouping | undefined): Prisma.Sql => Prisma.sql`
+  SELECT ${bucketOf(by, dayOf(span))}, ${ADDED} FROM usage_hourly
+  WHERE hour >= ${span.since}::timestamptz AND hour < ${span.until}::timestamptz GROUP BY 1`;
+
+const rowSlice = (
+  span: TimeSpan,
+  refIds: readonly string[],
+  by: UsageGrouping | undefined,
+): Prisma.Sql => Prisma.sql`
+  SELECT ${bucketOf(by, dayOf(span))}, ${ADDED_ROWS} FROM usage_records
+  WHERE ${rowsWithin(span)} AND ${withOneOf(refIds)} GROUP BY 1`;
+
+function bucketOf(by: UsageGrouping | undefined, day: Prisma.Sql): Prisma.Sql {
+  switch (by) {
+    case undefined:
+      return NO_BUCKET;
+    case 'model':
+      return BY_MODEL;
+    case 'backend':
+      return BY_BACKEND;
+    case 'ref':
+      return BY_REF;
+    case 'day':
+      return Prisma.sql`to_char(${day}, 'YYYY-MM-DD')`;
+  }
+}
+
+/** A part of a day lies in one. */
+const dayOf = ({ since }: TimeSpan): Prisma.Sql => Prisma.sql`${dateOf(since)}::date`;
+
+function inDays(
+  days: TimeRange | undefined,
+  slices: (within: Prisma.Sql) => readonly Prisma.Sql[],
+): readonly Prisma.Sql[] {
+  if (days === undefined) return [];
+  const { since, until } = days;
+  const bounds = [
+    since === undefined ? undefined : Prisma.sql`day >= ${dateOf(since)}::date`,
+    until === undefined ? undefined : Prisma.sql`day < ${dateOf(until)}::date`,
+  ];
+  return slices(allOf(bounds));
+}
+
+/** The condition that rows lie in a range. */
+export const rowsWithin = ({ since, until }: TimeRange): Prisma.Sql =>
+  allOf([
+    since === undefined ? undefined : Prisma.sql`created_at >= ${since}::timestamptz`,
+    until === undefined ? undefined : Prisma.sql`created_at < ${until}::timestamptz`,
+  ]);
+
+function allOf(conditions: readonly (Prisma.Sql | undefined)[]): Prisma.Sql {
+  const given = conditions.filter((condition) => condition !== undefined);
+  return given.length === 0 ? Prisma.sql`true` : Prisma.join(given, ' AND ');
+}
+
+const withOneOf = (refIds: readonly string[]): Prisma.Sql =>
+  refIds.length === 0 ? Prisma.sql`true` : Prisma.sql`ref_id = ANY(${[...refIds]}::text[])`;
+
+const dateOf = (moment: Date): string => moment.toISOString().slice(0, DATE_CHARS);

@@ -1,0 +1,30 @@
+import type { QuotaWindow, WindowUsage } from '@model-gateway/billing';
+import type { Queries } from '../connection/connection.ts';
+
+const EMPTY: WindowUsage = { costUsd: 0, tokens: 0, version: 0 };
+
+/** What counts against the tier in each of the windows, in their order. */
+export async function readWindows(
+  queries: Queries,
+  windows: readonly QuotaWindow[],
+): Promise<readonly (QuotaWindow & WindowUsage)[]> {
+  if (windows.length === 0) return [];
+  const rows = await queries.$queryRaw<WindowUsage[]>`
+    SELECT used."costUsd", used.tokens, used.version
+    FROM unnest(
+      ${windows.map(({ userId }) => userId)}::uuid[],
+      ${windows.map(({ month }) => `${month}-01`)}::date[],
+      ${windows.map(({ project }) => project)}::text[]
+    ) WITH ORDINALITY AS asked (user_id, month, project, position)
+    CROSS JOIN LATERAL (
+      SELECT
+        coalesce(sum(tier_cost), 0)::double precision AS "costUsd",
+        coalesce(sum(tier_tokens), 0)::double precision AS tokens,
+        coalesce(sum(requests), 0)::double precision AS version
+      FROM usage_totals total
+      WHERE total.user_id = asked.user_id AND total.month = asked.month
+        AND (asked.project IS NULL OR total.project = asked.project)
+    ) AS used
+    ORDER BY asked.position`;
+  return windows.map((window, index) => ({ ...window, ...(rows[index] ?? EMPTY) }));
+}

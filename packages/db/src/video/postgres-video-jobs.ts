@@ -1,0 +1,200 @@
+import { videoJobSchema, videoRequestSchema } from '@model-gateway/contracts';
+import type { NewVideoJob, VideoJob, VideoJobStore, VideoWork } from '@model-gateway/inference';
+import type { Connection, Queries } from '../connection/connection.ts';
+import type { VideoJob as VideoJobRow } from '../generated/client.ts';
+import { storableJson } from '../connection/storable-text.ts';
+import { beginJob, cancelJob, failJob, finishJob, startSubmission } from './video-transitions.ts';
+
+const PAGE_ROWS = 1_000;
+
+const { status: statusSchema, result: resultSchema } = videoJobSchema.shape;
+const orderSchema = videoRequestSchema.omit({ model: true, images: true });
+
+const shown = {
+  id: true,
+  userId: true,
+  model: true,
+  status: true,
+  progress: true,
+  result: true,
+  error: true,
+  cost: true,
+  createdAt: true,
+} as const;
+
+/** Video jobs in Postgres. */
+export function createPostgresVideoJobs(connection: Connection): VideoJobStore {
+  return {
+    create: (job) =>
+      job.images.length === 0
+        ? connection.run((queries) => addJob(queries, job))
+        : connection.transaction((queries) => addJob(queries, job)),
+
+    find: (id) =>
+      connection.run(async (queries) => {
+        const row = await queries.videoJob.findUnique({ where: { id }, select: shown });
+        return row === null ? undefined : toJob(row);
+      }),
+
+    list: (userId, countMax) =>
+      connection.run(async (queries) => {
+        const rows = await queries.videoJob.findMany({
+          where: { userId },
+          select: shown,
+          orderBy: [{ createdAt: 'desc' }, { id: 'asc' }],
+          take: countMax,
+        });
+        return rows.map(toJob);
+      }),
+
+    findWork: (id) =>
+      connection.run(async (queries) => {
+        const row = await queries.videoJob.findUnique({ where: { id } });
+        return row === null ? undefined : toWork(row);
+      }),
+
+    images: (id) =>
+      connection.run((queries) =>
+        queries.videoJobImage.findMany({
+          where: { jobId: id },
+          select: { mimeType: true, data: true },
+          orderBy: { position: 'asc' },
+        }),
+      ),
+
+    async *unfinished(submittingMs) {
+      let last: string | undefined;
+      for (;;) {
+        const page = await connection.run((queries) => readUnfinished(queries, submittingMs, last));
+        if (page.length > 0) yield page;
+        if (page.length < PAGE_ROWS) return;
+        last = page.at(-1);
+      }
+    },
+
+    startSubmission: (id, to) => connection.run((queries) => startSubmission(queries, id, to)),
+
+    undoSubmission: (id) =>
+      connection.run(async (queries) => {
+        await queries.videoJob.updateMany({
+          where: { id, status: 'queued' },
+          data: { submitStartedAt: null, backend: null, servedModel: null },
+        });
+      }),
+
+    begin: (id, taskId) => connection.run((queries) => beginJob(queries, id, taskId)),
+
+    claimPoll: (id, intervalMs) =>
+      connection.run(async (queries) => {
+        const rows = await queries.$queryRaw<
+          { id: string; backend: string; taskId: string; startedAt: Date }[]
+        >`
+          UPDATE video_jobs SET polled_at = clock_timestamp(), updated_at = clock_timestamp()
+          WHERE id = ${id}::uuid AND status = 'running'
+            AND (polled_at IS NULL OR polled_at <= clock_timestamp() - ${intervalMs} * INTERVAL '1 millisecond')
+          RETURNING id, backend, upstream_task_id AS "taskId", started_at AS "startedAt"`;
+        return rows[0];
+      }),
+
+    advance: (id, progress) =>
+      connection.run(async (queries) => {
+        const { count } = await queries.videoJob.updateMany({
+          where: { id, status: 'running', progress: { lt: progress } },
+          data: { progress },
+        });
+        return count > 0;
+      }),
+
+    finish: (id, end) => connection.run((queries) => finishJob(queries, id, end)),
+    fail: (id, error) => connection.run((queries) => failJob(queries, id, error)),
+    cancel: (id) => connection.run((queries) => cancelJob(queries, id)),
+  };
+}
+
+async function addJob(queries: Queries, job: NewVideoJob): ReturnType<VideoJobStore['create']> {
+  const isNew = await insertJob(queries, job);
+  if (isNew && job.images.length > 0) await insertImages(queries, job);
+  const { userId } = job.payer;
+  const row = await queries.videoJob.findFirstOrThrow({
+    where: isNew ? { id: job.id } : { userId, idempotencyKey: job.idempotencyKey },
+    select: shown,
+  });
+  return { job: toJob(row), isNew };
+}
+
+/** False when the user's key stands for another job already. */
+async function insertJob(queries: Queries, job: NewVideoJob): Promise<boolean> {
+  const { payer } = job;
+  const added = await queries.$executeRaw`
+    INSERT INTO video_jobs (
+      id, user_id, key_id, api_key_id, project, group_id, cost_multiplier, model, resolved_model, request, idempotency_key
+    )
+    VALUES (
+      ${job.id}::uuid, ${payer.userId}::uuid, ${payer.keyId}::uuid, ${payer.apiKeyId}, ${payer.project},
+      ${payer.groupId}::uuid, ${payer.multiplier}, ${job.model}, ${job.resolvedModel},
+      ${storableJson(job.order)}::jsonb, ${job.idempotencyKey}
+    )
+    ON CONFLICT (user_id, idempotency_key) DO NOTHING`;
+  return added > 0;
+}
+
+async function insertImages(queries: Queries, { id, images }: NewVideoJob): Promise<void> {
+  await queries.videoJobImage.createMany({
+    data: images.map(({ mimeType, data }, position) => ({
+      jobId: id,
+      position,
+      mimeType,
+      data: new Uint8Array(data),
+    })),
+  });
+}
+
+/** One page, from behind the job where the page before ended: by its row, since times lose their microseconds on the way here. */
+async function readUnfinished(
+  queries: Queries,
+  submittingMs: number,
+  last: string | undefined,
+): Promise<readonly string[]> {
+  const rows = await queries.$queryRaw<{ id: string }[]>`
+    SELECT id FROM video_jobs
+    WHERE status IN ('queued', 'running')
+      AND (
+        status = 'running' OR submit_started_at IS NULL
+        OR submit_started_at <= clock_timestamp() - ${submittingMs} * INTERVAL '1 millisecond'
+      )
+      AND (
+        ${last ?? null}::uuid IS NULL
+        OR (created_at, id) > (SELECT created_at, id FROM video_jobs WHERE id = ${last ?? null}::uuid)
+      )
+    ORDER BY created_at, id
+    LIMIT ${PAGE_ROWS}`;
+  return rows.map(({ id }) => id);
+}
+
+type ShownRow = Pick<VideoJobRow, keyof typeof shown>;
+
+const toJob = (row: ShownRow): VideoJob => ({
+  ...row,
+  status: statusSchema.parse(row.status),
+  result: resultSchema.parse(row.result),
+});
+
+function toWork(row: VideoJobRow): VideoWork {
+  const { id, userId, model, status, progress, result, error, cost, createdAt } = row;
+  return {
+    ...toJob({ id, userId, model, status, progress, result, error, cost, createdAt }),
+    payer: {
+      userId,
+      keyId: row.keyId,
+      apiKeyId: row.apiKeyId,
+      project: row.project,
+      groupId: row.groupId,
+      // A job whose group was deleted draws on the wallet of its user, like the key that it came with.
+      multiplier: row.groupId === null ? 1 : row.costMultiplier,
+    },
+    resolvedModel: row.resolvedModel,
+    order: orderSchema.parse(row.request),
+    backend: row.backend,
+    servedModel: row.servedModel,
+  };
+}

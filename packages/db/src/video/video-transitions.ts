@@ -1,0 +1,77 @@
+import type { VideoJobStore } from '@model-gateway/inference';
+import type { Queries } from '../connection/connection.ts';
+import { storableJson, storableText } from '../connection/storable-text.ts';
+
+type End = Parameters<VideoJobStore['finish']>[1];
+type Destination = Parameters<VideoJobStore['startSubmission']>[1];
+
+/** Notes where a queued job is about to be submitted. */
+export async function startSubmission(
+  queries: Queries,
+  id: string,
+  { backend, servedModel }: Destination,
+): Promise<boolean> {
+  const changed = await queries.$executeRaw`
+    UPDATE video_jobs
+    SET submit_started_at = clock_timestamp(), updated_at = clock_timestamp(),
+      backend = ${backend}, served_model = ${servedModel}
+    WHERE id = ${id}::uuid AND status = 'queued'`;
+  return changed > 0;
+}
+
+/** Queued → running. The task id is there before anybody asks about the task. */
+export async function beginJob(queries: Queries, id: string, taskId: string): Promise<boolean> {
+  const changed = await queries.$executeRaw`
+    UPDATE video_jobs
+    SET status = 'running', upstream_task_id = ${taskId},
+      started_at = clock_timestamp(), updated_at = clock_timestamp()
+    WHERE id = ${id}::uuid AND status = 'queued'`;
+  return changed > 0;
+}
+
+/** Running → done. */
+export async function finishJob(
+  queries: Queries,
+  id: string,
+  { result, cost, at }: End,
+): Promise<boolean> {
+  const ended = await queries.$queryRaw<unknown[]>`
+    WITH ended AS (
+      UPDATE video_jobs
+      SET status = 'done', progress = 100, result = ${storableJson(result)}::jsonb, cost = ${cost},
+        finished_at = ${at.toISOString()}::timestamptz, updated_at = clock_timestamp()
+      WHERE id = ${id}::uuid AND status = 'running'
+      RETURNING id
+    ), let_go AS (
+      DELETE FROM video_job_images WHERE job_id IN (SELECT id FROM ended)
+    )
+    SELECT 1 FROM ended`;
+  return ended.length > 0;
+}
+
+/** Queued or running → failed. */
+export const failJob = (queries: Queries, id: string, error: string): Promise<boolean> =>
+  endBadly(queries, id, 'failed', storableText(error));
+
+/** Queued or running → cancelled. */
+export const cancelJob = (queries: Queries, id: string): Promise<boolean> =>
+  endBadly(queries, id, 'cancelled', 'cancelled');
+
+async function endBadly(
+  queries: Queries,
+  id: string,
+  status: 'failed' | 'cancelled',
+  error: string,
+): Promise<boolean> {
+  const ended = await queries.$queryRaw<unknown[]>`
+    WITH ended AS (
+      UPDATE video_jobs
+      SET status = ${status}, error = ${error}, finished_at = clock_timestamp(), updated_at = clock_timestamp()
+      WHERE id = ${id}::uuid AND status IN ('queued', 'running')
+      RETURNING id
+    ), let_go AS (
+      DELETE FROM video_job_images WHERE job_id IN (SELECT id FROM ended)
+    )
+    SELECT 1 FROM ended`;
+  return ended.length > 0;
+}

@@ -1,0 +1,64 @@
+import { ServiceError, type UpstreamCompletion } from '@model-gateway/contracts';
+import { attempt } from '../upstream/attempts.ts';
+import type { ChatDependencies } from './chat-turn.ts';
+import { estimateUsage, textOfCompletion } from '../usage/estimate-usage.ts';
+import { wantedBy, type ReadyTurn } from './ready-turn.ts';
+import type { Reply } from './reply-collector.ts';
+import { settleTurn } from './settle-turn.ts';
+import { upstreamBody } from './upstream-body.ts';
+
+export interface ChatAnswer {
+  /** The completion as JSON. */
+  readonly text: string;
+  /** The name of the backend that served the turn. */
+  readonly backend: string;
+}
+
+/** Serves one turn whole: route, ask the upstream, settle, answer. */
+export async function completeChat(
+  turn: ReadyTurn,
+  dependencies: ChatDependencies,
+): Promise<ChatAnswer> {
+  const { full, signal } = turn;
+  const wanted = wantedBy(turn, dependencies.requests);
+  const { answer, route, call } = await attempt(dependencies, wanted, ({ backend, model }) => {
+    if (backend.chat === undefined) throw cannotChat(backend.name);
+    return backend.chat(upstreamBody(full, model), signal);
+  });
+  const { completion, text } = answer;
+  const usage = completion.usage ?? estimateUsage(full.messages, textOfCompletion(completion));
+  const settled = settleTurn(turn, dependencies, {
+    model: route.model,
+    usage,
+    isComplete: true,
+    readReply: () => replyOf(completion),
+  });
+  // The client waits for what is written down; the rest is done meanwhile.
+  void route.settle('success');
+  call.end(() => ({
+    usage,
+    model: completion.model,
+    finishReasons: finishReasonsOf(completion),
+  }));
+  await settled;
+  return {
+    text: text ?? JSON.stringify({ ...completion, usage }),
+    backend: route.backend.name,
+  };
+}
+
+/** A backend that declared something which it cannot do. */
+export const cannotChat = (backend: string): ServiceError =>
+  new ServiceError('unsupported_operation', `backend '${backend}' does not support chat`);
+
+const finishReasonsOf = ({ choices }: UpstreamCompletion): readonly string[] =>
+  choices.flatMap(({ finish_reason: reason }) => (typeof reason === 'string' ? [reason] : []));
+
+function replyOf({ choices }: UpstreamCompletion): Reply {
+  const message = choices[0]?.message ?? {};
+  const { content, tool_calls: toolCalls }: { content?: unknown; tool_calls?: unknown } = message;
+  return {
+    content: typeof content === 'string' ? content : '',
+    toolCalls: Array.isArray(toolCalls) ? toolCalls : [],
+  };
+}

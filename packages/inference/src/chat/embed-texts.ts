@@ -1,0 +1,120 @@
+import { estimateTokens } from '@model-gateway/billing';
+import { ServiceError, type EmbeddingsRequest, type TokenUsage } from '@model-gateway/contracts';
+import type { Cancel } from '@model-gateway/kernel';
+import {
+  UpstreamFailure,
+  type BackendKind,
+  type EmbeddingInput,
+  type Route,
+  type Router,
+  type UpstreamEmbedding,
+  type UpstreamEmbeddings,
+} from '@model-gateway/router';
+import { attempt } from '../upstream/attempts.ts';
+import type { Caller } from './caller.ts';
+import type { Meter } from '../usage/meter.ts';
+import type { RequestCounter } from '../usage/request-counter.ts';
+import type { UpstreamWatch } from '../upstream/upstream-watch.ts';
+
+/** One embeddings request. */
+export interface EmbeddingsTurn {
+  readonly caller: Caller;
+  readonly surface: string;
+  readonly request: EmbeddingsRequest;
+  readonly refId: string | null;
+  /** Aborted when the client went away. */
+  readonly signal: Cancel;
+}
+
+export interface EmbeddingsAnswer {
+  readonly embeddings: UpstreamEmbeddings;
+  readonly usage: TokenUsage;
+  /** The name of the backend that served it. */
+  readonly backend: string;
+}
+
+interface EmbeddingsDependencies {
+  readonly router: Pick<Router, 'choose'>;
+  readonly watch: UpstreamWatch;
+  readonly meter: Meter;
+  readonly requests: Pick<RequestCounter, 'accepted'>;
+}
+
+// Fields that are for the gateway. Vectors are asked for as numbers, whichever way they are told to the client.
+const OWN_FIELDS = new Set(['conversation_id', 'memory', 'extra', 'provider', 'encoding_format']);
+
+// The kinds whose upstream gets a request as it was sent.
+const KINDS_WITH_TOKENS: ReadonlySet<BackendKind> = new Set<BackendKind>(['external', 'agent']);
+
+/** Serves one embeddings request: route, ask the upstream, meter, answer. */
+export async function embedTexts(
+  { request, caller, surface, refId, signal }: EmbeddingsTurn,
+  { router, watch, meter, requests }: EmbeddingsDependencies,
+): Promise<EmbeddingsAnswer> {
+  const input = typeof request.input === 'string' ? [request.input] : request.input;
+  const provider = request.provider ?? undefined;
+  const wanted = {
+    model: request.model,
+    capability: 'embeddings',
+    provider,
+    signal,
+    onAccepted: () => requests.accepted(),
+  } as const;
+  const ask = async ({ backend, model }: Route): Promise<UpstreamEmbeddings> => {
+    if (backend.embed === undefined) throw cannotEmbed(backend.name);
+    if (!isTexts(input) && !KINDS_WITH_TOKENS.has(backend.kind)) throw takesTextsOnly();
+    const embeddings = await backend.embed(upstreamBody(request, input, model), signal);
+    requireAll(embeddings, input);
+    return embeddings;
+  };
+  const { answer, route, call } = await attempt({ router, watch }, wanted, ask);
+  void route.settle('success');
+  const prompt_tokens = answer.promptTokens ?? estimateInput(input);
+  const usage = { prompt_tokens, completion_tokens: 0, total_tokens: prompt_tokens };
+  call.end(() => ({ usage, model: answer.model }));
+  await meter.record({ caller, model: route.model, surface, usage, refId });
+  return { embeddings: answer, usage, backend: route.backend.name };
+}
+
+const cannotEmbed = (backend: string): ServiceError =>
+  new ServiceError('unsupported_operation', `backend '${backend}' does not support embeddings`);
+
+const takesTextsOnly = (): ServiceError =>
+  new ServiceError(
+    'missing_fields',
+    `'input': the backend of this model takes texts, not token ids`,
+  );
+
+/** An answer that leaves inputs out would give the caller the vectors of others. */
+function requireAll({ vectors }: UpstreamEmbeddings, input: EmbeddingInput): void {
+  const expected = countInputs(input);
+  if (vectors.length === expected) return;
+  throw new UpstreamFailure(
+    `the upstream answered ${vectors.length} embeddings for ${expected} inputs`,
+    { isBackendAtFault: true },
+  );
+}
+
+function upstreamBody(
+  request: EmbeddingsRequest,
+  input: EmbeddingInput,
+  model: string,
+): UpstreamEmbedding {
+  const forwarded = Object.entries(request).filter(
+    ([name, value]) => !OWN_FIELDS.has(name) && value !== null,
+  );
+  return { ...Object.fromEntries(forwarded), model, input };
+}
+
+const isTexts = (input: EmbeddingInput): input is readonly string[] => typeof input[0] === 'string';
+
+const isTokens = (input: EmbeddingInput): input is readonly number[] =>
+  typeof input[0] === 'number';
+
+/** One list of token ids is one input. */
+const countInputs = (input: EmbeddingInput): number => (isTokens(input) ? 1 : input.length);
+
+function estimateInput(input: EmbeddingInput): number {
+  if (isTexts(input)) return input.reduce((sum, text) => sum + estimateTokens(text), 0);
+  return isTokens(input) ? input.length : input.flat().length;
+}

@@ -1,0 +1,58 @@
+import { ServiceError } from '@model-gateway/contracts';
+import { createCanceller } from '@model-gateway/kernel';
+import { UpstreamFailure, type Router } from '@model-gateway/router';
+import type { UpstreamWatch } from '../upstream/upstream-watch.ts';
+
+/** A method of the engine behind a model. */
+export interface EngineCall {
+  readonly model: string;
+  readonly method: string;
+  readonly params: unknown;
+}
+
+interface InvokeDependencies {
+  readonly router: Pick<Router, 'choose'>;
+  readonly watch: UpstreamWatch;
+  readonly timeoutMs?: number;
+}
+
+const INVOKE_TIMEOUT_MS = 30_000;
+
+/** Calls an engine and answers what it answered. Tried once: nobody knows what a call that failed has moved. */
+export async function invokeEngine(
+  { model: requested, method, params }: EngineCall,
+  { router, watch, timeoutMs = INVOKE_TIMEOUT_MS }: InvokeDependencies,
+): Promise<unknown> {
+  const route = await router.choose(requested, { capability: 'invoke' });
+  const { backend, model } = route;
+  const call = watch.begin('invoke', backend, model);
+  const canceller = createCanceller();
+  const { cancel } = canceller;
+  const timer = setTimeout(() => canceller.abort(tooLate(timeoutMs)), timeoutMs);
+  try {
+    const answer = await call.run(async () => {
+      if (backend.invoke === undefined) throw notInvocable(requested);
+      return backend.invoke(model, method, params, cancel);
+    });
+    call.end();
+    void route.settle('success');
+    return answer;
+  } catch (error) {
+    call.fail(error);
+    const isToBlame =
+      error instanceof UpstreamFailure && (error.isBackendAtFault || cancel.aborted);
+    await route.settle(isToBlame ? 'failure' : 'neutral');
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const tooLate = (timeoutMs: number): Error =>
+  new Error(`the engine took longer than ${timeoutMs} ms`);
+
+const notInvocable = (model: string): ServiceError =>
+  new ServiceError(
+    'unsupported_operation',
+    `the backend of model '${model}' does not support generic invocation`,
+  );

@@ -1,0 +1,92 @@
+import type { TokenUsage } from '@model-gateway/contracts';
+import type { Route } from '@model-gateway/router';
+import { attempt, settleFailure } from '../upstream/attempts.ts';
+import type { ChatDependencies } from './chat-turn.ts';
+import { cannotChat } from './complete-chat.ts';
+import { readDeltas, type ChatDelta } from '../stream/read-deltas.ts';
+import { wantedBy, type ReadyTurn } from './ready-turn.ts';
+import { settleStream, type SettledStream } from './settle-stream.ts';
+import { createStreamObserver, outcomeOf, type StreamObserver } from '../stream/stream-observer.ts';
+import { upstreamBody } from './upstream-body.ts';
+
+/** How an answer ended that came to its end. */
+export interface ChatEnd {
+  readonly finishReason: string | null;
+  readonly usage: TokenUsage;
+  /** The model as the upstream names it. */
+  readonly model: string;
+  /** The id of the reply in its conversation. */
+  readonly messageId: string | undefined;
+}
+
+interface Begun {
+  readonly observer: StreamObserver;
+  readonly first: IteratorResult<readonly ChatDelta[]>;
+  readonly rest: AsyncGenerator<readonly ChatDelta[]>;
+}
+
+const NO_USAGE: TokenUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+
+/**
+ * Finds somebody to ask, before anything is promised: rejects with what the caller is to be told when there is nobody. From
+ * then on the turn counts and what was asked is written down. Whoever accepts a turn has to produce it.
+ */
+export async function acceptChat(
+  turn: ReadyTurn,
+  { router, requests }: Pick<ChatDependencies, 'router' | 'requests'>,
+): Promise<Route> {
+  const { model, signal: _signal, onAccepted: _onAccepted, ...options } = wantedBy(turn, requests);
+  const route = await router.choose(model, options);
+  if (route.backend.chatStream === undefined) {
+    void route.settle('neutral');
+    throw cannotChat(route.backend.name);
+  }
+  requests.accepted();
+  await turn.record?.begin();
+  return route;
+}
+
+/** Generates an accepted turn piece by piece. However it ends, or is left, it is settled before that is told. */
+export async function* produceChat(
+  turn: ReadyTurn,
+  accepted: Route,
+  dependencies: ChatDependencies,
+): AsyncGenerator<readonly ChatDelta[], ChatEnd> {
+  const { full, signal } = turn;
+  const { requests, log } = dependencies;
+  const ask = async ({ backend, model }: Route): Promise<Begun> => {
+    if (backend.chatStream === undefined) throw cannotChat(backend.name);
+    const stream = await backend.chatStream(upstreamBody(full, model), signal);
+    const observer = createStreamObserver({ keepsReply: true });
+    const rest = readDeltas(stream, { observer, log });
+    return { observer, rest, first: await rest.next() };
+  };
+  const wanted = wantedBy(turn, requests);
+  const { answer, route, call } = await attempt(dependencies, wanted, ask, accepted);
+  call.begun();
+  const { observer, first, rest } = answer;
+  let settled: SettledStream | undefined;
+  const settle = async (isComplete: boolean): Promise<SettledStream> =>
+    (settled ??= await settleStream(turn, dependencies, {
+      observer,
+      model: route.model,
+      isComplete,
+    }));
+  try {
+    if (first.done !== true) yield first.value;
+    for await (const deltas of rest) yield deltas;
+    void route.settle('success');
+    const { usage = NO_USAGE, messageId } = await settle(true);
+    call.end(() => outcomeOf(observer, usage));
+    const { finishReason = null, model = route.model } = observer;
+    return { finishReason, usage, model, messageId };
+  } catch (failure) {
+    await settleFailure({ route, call }, failure, signal);
+    throw failure;
+  } finally {
+    // What was said of the backend and written down before stands.
+    void route.settle('neutral');
+    await settle(false);
+    call.leave();
+  }
+}

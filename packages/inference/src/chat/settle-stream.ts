@@ -1,0 +1,35 @@
+import type { TokenUsage } from '@model-gateway/contracts';
+import type { ChatDependencies } from './chat-turn.ts';
+import { estimateUsage } from '../usage/estimate-usage.ts';
+import type { ReadyTurn } from './ready-turn.ts';
+import { settleTurn } from './settle-turn.ts';
+import type { StreamObserver } from '../stream/stream-observer.ts';
+
+interface StreamOutcome {
+  readonly observer: StreamObserver;
+  /** The model that answered, as its backend lists it. */
+  readonly model: string;
+  readonly isComplete: boolean;
+}
+
+/** What a settled stream was billed and written down as. */
+export interface SettledStream {
+  /** Undefined when there was neither text nor usage: nothing was served that could be billed. */
+  readonly usage: TokenUsage | undefined;
+  readonly messageId: string | undefined;
+}
+
+/** Ends a streamed turn, by what was seen of its stream. */
+export async function settleStream(
+  turn: ReadyTurn,
+  dependencies: Pick<ChatDependencies, 'meter' | 'memory'>,
+  { observer, model, isComplete }: StreamOutcome,
+): Promise<SettledStream> {
+  const usage = observer.usage ?? estimateOf(turn, observer.text);
+  const readReply = () => observer.readReply();
+  const messageId = await settleTurn(turn, dependencies, { model, usage, isComplete, readReply });
+  return { usage, messageId };
+}
+
+const estimateOf = ({ full }: ReadyTurn, text: string): TokenUsage | undefined =>
+  text === '' ? undefined : estimateUsage(full.messages, text);

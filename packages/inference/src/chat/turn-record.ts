@@ -1,0 +1,74 @@
+import {
+  conversationTitle,
+  type ConversationStore,
+  type NewMessage,
+} from '@model-gateway/accounts';
+import type { ChatMessage } from '@model-gateway/contracts';
+import { describeError, type Log } from '@model-gateway/kernel';
+import { answerWithin } from '../answer-within.ts';
+import { messageText } from './message-text.ts';
+import type { Reply } from './reply-collector.ts';
+import { toStored, toStoredReply } from './stored-message.ts';
+
+/** Writes one turn of a conversation down. What cannot be written is logged, and never fails or delays the turn much. */
+export interface TurnRecord {
+  /** What was asked. Resolves when it is written, or cannot be for now. */
+  begin(): Promise<void>;
+  /** What was answered, right after what was asked. Answers the id of the message, where it was written in time. */
+  end(reply: Reply, model: string): Promise<string | undefined>;
+}
+
+interface TurnRecordOptions {
+  readonly store: Pick<ConversationStore, 'addTurn' | 'addToTurn'>;
+  readonly conversationId: string;
+  readonly asked: readonly ChatMessage[];
+  readonly log: Log;
+}
+
+/** How long a turn waits for a slow store; what is under way then goes on. */
+const PATIENCE_MS = 2_000;
+
+export function createTurnRecord(options: TurnRecordOptions): TurnRecord {
+  const { store, conversationId, asked, log } = options;
+  let turn: Promise<string | undefined> | undefined;
+
+  const notWritten = (error: unknown): undefined => {
+    log.warn(
+      { conversation_id: conversationId, reason: describeError(error) },
+      'a turn of a conversation could not be written down',
+    );
+  };
+
+  const beginning = (): Promise<string | undefined> => {
+    turn ??= store.addTurn(conversationId, asked.map(toStored), titleOf(asked)).catch(notWritten);
+    return turn;
+  };
+
+  async function addReply(message: NewMessage): Promise<string | undefined> {
+    if (asked.length === 0) {
+      await store.addTurn(conversationId, [message]).catch(notWritten);
+      return undefined;
+    }
+    const number = await beginning();
+    // The conversation was deleted, or what was asked could not be written: a reply alone would mean nothing.
+    if (number === undefined) return undefined;
+    return store.addToTurn(conversationId, number, message).catch(notWritten);
+  }
+
+  return {
+    async begin() {
+      if (asked.length === 0) return;
+      await answerWithin(beginning(), PATIENCE_MS).catch(() => undefined);
+    },
+    async end(reply, model) {
+      if (reply.content === '' && reply.toolCalls.length === 0) return undefined;
+      const adding = addReply(toStoredReply(reply, model));
+      return answerWithin(adding, PATIENCE_MS).catch(() => undefined);
+    },
+  };
+}
+
+function titleOf(asked: readonly ChatMessage[]): string | undefined {
+  const first = asked.find(({ role }) => role === 'user');
+  return first === undefined ? undefined : conversationTitle(messageText(first));
+}

@@ -1,0 +1,140 @@
+import { ServiceError, type ChatMessage } from '@model-gateway/contracts';
+import { describeError } from '@model-gateway/kernel';
+import { answerWithin } from '../answer-within.ts';
+import { createBackgroundWork } from './background-work.ts';
+import type { MemoryEvent, MemoryEvents } from './memory-events.ts';
+import type { MemoryService, RememberedMessage } from './memory-service.ts';
+import { beginningOf, messageText } from '../chat/message-text.ts';
+import { isRecalled, recallMessage, recallQuery } from './recall-message.ts';
+
+/** What became of the recall of a turn. */
+export type MemoryState = 'enabled' | 'disabled' | 'offline';
+
+export interface Recall {
+  readonly state: MemoryState;
+  /** What to put in front of the messages; undefined when nothing was recalled. */
+  readonly message?: ChatMessage;
+}
+
+export interface MemoryStatus {
+  readonly enabled: boolean;
+  readonly writeback: boolean;
+  /** The newest first. */
+  readonly events: readonly MemoryEvent[];
+}
+
+/** Long-term memory, as a turn uses it. Whatever is wrong with it never fails a turn. */
+export interface Memory {
+  /** Whether there is a memory service at all: a turn need not ask where there is none. */
+  readonly isConfigured: boolean;
+  /** Never rejects and never takes longer than the time-out. Not wanted (the request said `memory: false`) is `disabled`. */
+  recall(userId: string, messages: readonly ChatMessage[], isWanted: boolean): Promise<Recall>;
+  /** Returns at once; the messages of a completed turn that wanted memory are written back in the background. */
+  writeBack(userId: string, messages: readonly ChatMessage[]): void;
+  status(userId: string): Promise<MemoryStatus>;
+  /** False when the user has no such node. Rejects when the service cannot be asked. */
+  delete(userId: string, nodeId: string): Promise<boolean>;
+  /** Waits for the write-backs under way, for a while. */
+  stop(): Promise<void>;
+}
+
+interface MemoryDependencies {
+  readonly service: MemoryService;
+  readonly events: MemoryEvents;
+  /** Whether completed turns are written back. */
+  readonly writeback: boolean;
+}
+
+const NODES_MAX = 5;
+const WRITTEN_CHARS_MAX = 32_000;
+const WRITES_AT_ONCE_MAX = 8;
+const WRITES_WAITING_MAX = 200;
+const STOP_PATIENCE_MS = 5_000;
+
+export function createMemory({ service, events, writeback }: MemoryDependencies): Memory {
+  const writes = createBackgroundWork({
+    atOnceMax: WRITES_AT_ONCE_MAX,
+    waitingMax: WRITES_WAITING_MAX,
+  });
+  const failed = (userId: string, what: string, error: unknown): void =>
+    events.record(userId, 'error', { detail: `${what}: ${describeError(error)}` });
+
+  async function write(userId: string, messages: readonly RememberedMessage[]): Promise<void> {
+    try {
+      events.record(userId, 'write', { nodeIds: await service.write(userId, messages) });
+    } catch (error) {
+      failed(userId, 'write', error);
+    }
+  }
+
+  return {
+    isConfigured: true,
+    async recall(userId, messages, isWanted) {
+      if (!isWanted) return DISABLED;
+      const query = recallQuery(messages);
+      if (query === '' || isRecalled(messages)) return NOTHING_RECALLED;
+      try {
+        const nodes = (await service.recall(userId, query, NODES_MAX)).slice(0, NODES_MAX);
+        events.record(userId, 'recall', { nodeIds: nodes.map(({ nodeId }) => nodeId) });
+        const message = recallMessage(nodes);
+        return message === undefined ? NOTHING_RECALLED : { state: 'enabled', message };
+      } catch (error) {
+        failed(userId, 'recall', error);
+        return OFFLINE;
+      }
+    },
+    writeBack(userId, messages) {
+      const remembered = writeback ? rememberedOf(messages) : [];
+      if (remembered.length === 0) return;
+      if (!writes.add(() => write(userId, remembered)))
+        failed(userId, 'write', 'too many turns wait to be written');
+    },
+    status: async (userId) => ({ enabled: true, writeback, events: await events.newest(userId) }),
+    async delete(userId, nodeId) {
+      try {
+        const isDeleted = await service.delete(userId, nodeId);
+        if (isDeleted) events.record(userId, 'delete', { nodeIds: [nodeId] });
+        return isDeleted;
+      } catch (error) {
+        failed(userId, 'delete', error);
+        throw new ServiceError('bad_gateway', 'the memory service is not available', {
+          cause: error,
+        });
+      }
+    },
+    async stop() {
+      await answerWithin(writes.idle(), STOP_PATIENCE_MS).catch(() => undefined);
+      service.close();
+      await events.settled();
+    },
+  };
+}
+
+const DISABLED: Recall = { state: 'disabled' };
+const OFFLINE: Recall = { state: 'offline' };
+const NOTHING_RECALLED: Recall = { state: 'enabled' };
+
+/** Where there is no memory service: every turn does without, and what memory did before is still told. */
+export function createDisabledMemory(events: Pick<MemoryEvents, 'newest'>): Memory {
+  return {
+    isConfigured: false,
+    recall: async () => DISABLED,
+    writeBack: () => undefined,
+    status: async (userId) => ({
+      enabled: false,
+      writeback: false,
+      events: await events.newest(userId),
+    }),
+    delete: async () => false,
+    stop: async () => undefined,
+  };
+}
+
+/** What user and assistant said, in words. */
+function rememberedOf(messages: readonly ChatMessage[]): RememberedMessage[] {
+  return messages.flatMap(({ role, content }) => {
+    if (role !== 'user' && role !== 'assistant') return [];
+    const text = beginningOf(messageText({ content }).trim(), WRITTEN_CHARS_MAX);
+    return text === '' ? [] : { role, content: text };
+  });
+}

@@ -1,0 +1,75 @@
+import type {
+  AccountState,
+  AdmissionStore,
+  BillingFacts,
+  DrawingAccount,
+  QuotaWindow,
+  TierLimits,
+  WindowUsage,
+} from '@model-gateway/billing';
+import { describeError, type Clock, type Log } from '@model-gateway/kernel';
+import { answerWithin } from '../answer-within.ts';
+
+export type AskedFacts = Pick<BillingFacts, 'window' | 'account' | 'tierOf' | 'isRecorded'>;
+
+/** What the database says about a quota; undefined while it cannot be asked. What it says is noted for the next request. */
+export interface QuotaFacts {
+  window(window: QuotaWindow): Promise<WindowUsage | undefined>;
+  account(account: DrawingAccount): Promise<AccountState | undefined>;
+  tierOf(userId: string): Promise<TierLimits | undefined>;
+  isRecorded(id: string, createdAt: Date): Promise<boolean | undefined>;
+}
+
+interface QuotaFactsDependencies {
+  readonly store: Pick<AdmissionStore, 'learn'>;
+  readonly facts: AskedFacts;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A database that does not answer for so long counts as away. */
+const PATIENCE_MS = 500;
+/** How long a database that was away is not asked again. */
+const AWAY_PAUSE_MS = 2_000;
+
+export function createQuotaFacts({ store, facts, clock, log }: QuotaFactsDependencies): QuotaFacts {
+  let awayUntil = 0;
+
+  async function ask<Fact>(question: () => Promise<Fact>): Promise<Fact | undefined> {
+    if (clock.now() < awayUntil) return undefined;
+    try {
+      return await answerWithin(question(), PATIENCE_MS);
+    } catch (error) {
+      awayUntil = clock.now() + AWAY_PAUSE_MS;
+      log.warn(
+        { reason: describeError(error) },
+        'a quota could not be looked up: nobody is refused',
+      );
+      return undefined;
+    }
+  }
+
+  function learn(
+    windows: readonly (QuotaWindow & WindowUsage)[],
+    accounts: readonly (DrawingAccount & AccountState)[],
+  ) {
+    store.learn({ windows, accounts }).catch((error: unknown) => {
+      log.warn({ reason: describeError(error) }, 'a quota was looked up and could not be noted');
+    });
+  }
+
+  return {
+    async window(window) {
+      const usage = await ask(() => facts.window(window));
+      if (usage !== undefined) learn([{ ...window, ...usage }], []);
+      return usage;
+    },
+    async account(account) {
+      const state = await ask(() => facts.account(account));
+      if (state !== undefined) learn([], [{ ...account, ...state }]);
+      return state;
+    },
+    tierOf: (userId) => ask(() => facts.tierOf(userId)),
+    isRecorded: (id, createdAt) => ask(() => facts.isRecorded(id, createdAt)),
+  };
+}

@@ -1,0 +1,32 @@
+import { estimateTokens } from '@model-gateway/billing';
+import type { ChatRequest, TokenUsage, UpstreamCompletion } from '@model-gateway/contracts';
+import { textOfCalls, toolCallsOf } from '../stream/chunk-fields.ts';
+
+/** The usage of a turn whose upstream reported none, from the texts that went in and out. */
+export function estimateUsage(messages: ChatRequest['messages'], answer: string): TokenUsage {
+  const prompt_tokens = messages.reduce(
+    (sum, message) => sum + estimateTokens(textOf(message.content)),
+    0,
+  );
+  const completion_tokens = estimateTokens(answer);
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+}
+
+/** Everything that an answer says. */
+export function textOfCompletion({ choices }: UpstreamCompletion): string {
+  return choices
+    .map(({ message }) => textOf(message['content']) + textOfCalls(toolCallsOf(message)))
+    .join('');
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((part: unknown) => textOfPart(part)).join('');
+}
+
+function textOfPart(part: unknown): string {
+  if (typeof part !== 'object' || part === null) return '';
+  const text: unknown = Reflect.get(part, 'text');
+  return typeof text === 'string' ? text : '';
+}

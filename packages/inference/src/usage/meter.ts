@@ -1,0 +1,80 @@
+import type { PriceBook } from '@model-gateway/billing';
+import type { TokenUsage, UsageEvent } from '@model-gateway/contracts';
+import {
+  isoTime,
+  newId,
+  type Clock,
+  type Journal,
+  type Log,
+  type Metrics,
+} from '@model-gateway/kernel';
+import type { Caller } from '../chat/caller.ts';
+import type { UnsettledUsage } from '../quota/unsettled-usage.ts';
+import { createUsageCounts } from './usage-counts.ts';
+import { createUsageEventText } from './usage-event-text.ts';
+
+/** A served request, before it is priced. */
+export interface ServedRequest {
+  readonly caller: Caller;
+  readonly model: string;
+  /** Which surface served it: `gateway`, `rpc`, `realtime` or `video`. */
+  readonly surface: string;
+  readonly usage: TokenUsage;
+  readonly refId: string | null;
+  /** USD, where it does not follow from the tokens. */
+  readonly cost?: number;
+}
+
+/** Writes down what was served. A failure to do so is logged and never fails the request. */
+export interface Meter {
+  /** Resolves when the event would survive the death of this process. */
+  record(served: ServedRequest): Promise<void>;
+}
+
+interface MeterDependencies {
+  readonly journal: Journal;
+  readonly prices: Pick<PriceBook, 'costOf'>;
+  readonly unsettled: Pick<UnsettledUsage, 'note'>;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+const MODEL_CHARS_MAX = 128;
+
+export function createMeter(dependencies: MeterDependencies): Meter {
+  const { journal, prices, unsettled, clock, metrics, log } = dependencies;
+  const count = createUsageCounts(metrics);
+  const textOf = createUsageEventText();
+  return {
+    async record({ caller, model, surface, usage, refId, cost }) {
+      const event: UsageEvent = {
+        id: newId(),
+        user_id: caller.userId,
+        key_id: caller.keyId,
+        api_key_id: caller.apiKeyId,
+        project: caller.project,
+        group_id: caller.groupId,
+        multiplier: caller.multiplier,
+        model: model.slice(0, MODEL_CHARS_MAX),
+        backend: surface,
+        prompt_tokens: usage.prompt_tokens,
+        completion_tokens: usage.completion_tokens,
+        // The sum, whatever an upstream adds to its own.
+        total_tokens: usage.prompt_tokens + usage.completion_tokens,
+        cost: cost === undefined ? prices.costOf(model, usage) : cost,
+        ref_id: refId,
+        created_at: isoTime(clock.now()),
+      };
+      try {
+        const written = journal.append({ id: event.id, body: textOf(event, caller) });
+        // While it is on its way.
+        unsettled.note(event);
+        count(event);
+        await written;
+      } catch (error) {
+        log.error({ error, usage_event: event }, 'a usage event could not be written down');
+      }
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { ServiceError } from '@model-gateway/contracts';
+import type { Slot } from '../registry/backend-list.ts';
+import type { Backend, Capability } from '../registry/backend.ts';
+import { matchModel } from './model-match.ts';
+import type { RequestCounts } from './request-counts.ts';
+
+/** What is asked of a backend. */
+export interface Wanted {
+  /** The model id as the caller said it. */
+  readonly requested: string;
+  /** What its alias means, else the same. */
+  readonly model: string;
+  readonly capability?: Capability | undefined;
+  /** A backend's name or kind, in any case. */
+  readonly provider?: string | undefined;
+}
+
+/** A backend that could serve a request, and what it calls the model. */
+export interface Candidate {
+  readonly slot: Slot;
+  readonly model: string;
+}
+
+/** The backends that can do what is wanted, healthy or not. */
+export function findServing(slots: readonly Slot[], wanted: Wanted): readonly Candidate[] {
+  const { requested, capability } = wanted;
+  const serving = findListing(slots, wanted);
+  if (serving.length === 0) {
+    throw new ServiceError('model_not_found', `No backend available for model: ${requested}`);
+  }
+  if (capability === undefined) return serving;
+  const able = serving.filter(({ slot, model }) => slot.can(capability, model));
+  if (able.length > 0) return able;
+  // What one that is away can do may not be known, or no longer.
+  if (serving.every(({ slot }) => slot.report.state !== 'Healthy')) {
+    throw new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
+  }
+  throw new ServiceError('unsupported_operation', unsupported(capability, requested));
+}
+
+/** Whether a healthy backend can do what is wanted. */
+export const isServed = (slots: readonly Slot[], wanted: Wanted): boolean =>
+  findListing(slots, wanted).some(({ slot, model }) => {
+    const isAble = wanted.capability === undefined || slot.can(wanted.capability, model);
+    return isAble && slot.report.state === 'Healthy';
+  });
+
+/** The backends that list the model, whatever they can do with it. */
+function findListing(
+  slots: readonly Slot[],
+  { model: wanted, provider }: Wanted,
+): readonly Candidate[] {
+  const listing: Candidate[] = [];
+  for (const slot of slots) {
+    if (provider !== undefined && !isProvider(slot.backend, provider)) continue;
+    const model = matchModel(wanted, slot.models);
+    if (model !== undefined) listing.push({ slot, model });
+  }
+  return listing;
+}
+
+/** What the caller is told when a model is served, but not for this. */
+function unsupported(capability: Capability, model: string): string {
+  if (capability === 'realtime') return `model '${model}' does not support realtime sessions`;
+  if (capability === 'invoke')
+    return `the backend of model '${model}' does not support generic invocation`;
+  return `no backend of the model '${model}' supports ${capability}`;
+}
+
+/** The one with the fewest requests; among equals the one that was registered first. */
+export function leastUsed(
+  candidates: readonly Candidate[],
+  counts: Pick<RequestCounts, 'of'>,
+): Candidate | undefined {
+  let best: Candidate | undefined;
+  let fewest = Infinity;
+  for (const candidate of candidates) {
+    const requests = counts.of(candidate.slot.backend.name);
+    if (requests >= fewest) continue;
+    best = candidate;
+    fewest = requests;
+  }
+  return best;
+}
+
+function isProvider(backend: Backend, provider: string): boolean {
+  const wanted = provider.toLowerCase();
+  return backend.name.toLowerCase() === wanted || backend.kind.toLowerCase() === wanted;
+}

@@ -1,0 +1,129 @@
+import { ServiceError } from '@model-gateway/contracts';
+import type { Log } from '@model-gateway/kernel';
+import type { Affinity } from './affinity.ts';
+import type { BackendList } from '../registry/backend-list.ts';
+import type { Backend, Capability } from '../registry/backend.ts';
+import type { Breakers, Outcome, Pass } from '../circuits/breakers.ts';
+import { findServing, leastUsed, type Candidate, type Wanted } from './choice.ts';
+import type { RequestCounts } from './request-counts.ts';
+
+/** Chooses a backend for each request. */
+export interface Chooser {
+  /** Rejects with what the caller is to be told when there is none. */
+  choose(wanted: Wanted & ChoiceOptions): Promise<Route>;
+}
+
+/** How a choice is narrowed down. */
+export interface ChoiceOptions {
+  /** What the model was found to stand for earlier; without it, its alias is looked up now. */
+  readonly resolved?: string | undefined;
+  readonly capability?: Capability | undefined;
+  /** A backend's name or kind, in any case. */
+  readonly provider?: string | undefined;
+  /** Stays with the backend that it was first sent to, as long as that one can serve. */
+  readonly conversationId?: string | undefined;
+  /** Names of backends that have been tried already. */
+  readonly exclude?: readonly string[] | undefined;
+}
+
+/** Where a request goes. */
+export interface Route {
+  readonly backend: Backend;
+  /** The model id as the chosen backend lists it. */
+  readonly model: string;
+  /** Tells the circuit breaker that the backend answered well while it goes on serving: `settle` is still due. */
+  answered(): Promise<void>;
+  /**
+   * Says what became of the request, for the circuit breaker: `failure` when the backend is at fault, `neutral` when the
+   * request was refused or left by the client. What is said first counts. Every route has to be settled, when
+   * the backend is done with the request: before that it is not closed. This process knows it at once; it resolves when the
+   * others can know, and never rejects.
+   */
+  settle(outcome: Outcome): Promise<void>;
+}
+
+interface ChooserDependencies {
+  readonly list: BackendList;
+  readonly breakers: Breakers;
+  readonly counts: RequestCounts;
+  readonly affinity: Affinity;
+  readonly log: Log;
+}
+
+export function createChooser(dependencies: ChooserDependencies): Chooser {
+  const { list, breakers, counts, affinity, log } = dependencies;
+
+  function eligible(wanted: Wanted, exclude: readonly string[]): readonly Candidate[] {
+    return findServing(list.all(), wanted).filter(({ slot: { backend, report } }) => {
+      if (report.state !== 'Healthy' || exclude.includes(backend.name)) return false;
+      return breakers.permits(backend.name);
+    });
+  }
+
+  /** At once, unless the circuit is half-open: then undefined where somebody else has its test call. */
+  function enter(candidate: Candidate): Route | Promise<Route | undefined> {
+    const entered = breakers.enter(candidate.slot.backend.name);
+    if (!(entered instanceof Promise)) return begin(candidate, entered);
+    return entered.then((pass) => (pass === undefined ? undefined : begin(candidate, pass)));
+  }
+
+  function begin({ slot, model }: Candidate, pass: Pass): Route {
+    const { backend } = slot;
+    counts.add(backend.name);
+    const leave = slot.use();
+    return {
+      backend,
+      model,
+      answered: () => pass.settle('success'),
+      settle(outcome) {
+        leave();
+        return pass.settle(outcome);
+      },
+    };
+  }
+
+  async function chooseLeastUsed(wanted: Wanted, exclude: readonly string[]): Promise<Route> {
+    const best = leastUsed(eligible(wanted, exclude), counts);
+    if (best === undefined) {
+      throw new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
+    }
+    const entered = enter(best);
+    const route = entered instanceof Promise ? await entered : entered;
+    if (route !== undefined) return route;
+    return chooseLeastUsed(wanted, [...exclude, best.slot.backend.name]);
+  }
+
+  function notBound(error: unknown): undefined {
+    log.warn({ error }, 'a conversation could not be bound to its backend');
+  }
+
+  function boundTo(conversationId: string, ifUnbound: string): Promise<string | undefined> {
+    return affinity.claim(conversationId, ifUnbound).catch(notBound);
+  }
+
+  /** Stays with the backend that the conversation is bound to, or binds it to another one. */
+  async function chooseFor(
+    conversationId: string,
+    wanted: Wanted,
+    exclude: readonly string[],
+  ): Promise<Route> {
+    const best = leastUsed(eligible(wanted, exclude), counts)?.slot.backend.name;
+    const bound = best === undefined ? undefined : await boundTo(conversationId, best);
+    const kept = eligible(wanted, exclude).find(({ slot }) => slot.backend.name === bound);
+    const route =
+      (kept === undefined ? undefined : await enter(kept)) ??
+      (await chooseLeastUsed(wanted, exclude));
+    // Also when it stays, since the binding lasts for a day from its last use.
+    affinity.bind(conversationId, route.backend.name).catch(notBound);
+    return route;
+  }
+
+  return {
+    choose(wanted) {
+      const { conversationId, exclude = [] } = wanted;
+      return conversationId === undefined
+        ? chooseLeastUsed(wanted, exclude)
+        : chooseFor(conversationId, wanted, exclude);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { randomToken, type Channels, type Log, type Subscription } from '@model-gateway/kernel';
+import { z } from 'zod';
+import { parseMessage } from '../parse-message.ts';
+
+/** How many requests each backend was given, here and, a moment later, by the other replicas. */
+export interface RequestCounts {
+  of(name: string): number;
+  add(name: string): void;
+  forget(name: string): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface RequestCountsDependencies {
+  readonly channels: Channels;
+  readonly log: Log;
+  readonly shareEveryMs?: number;
+}
+
+const CHANNEL = 'request-counts';
+const SHARE_EVERY_MS = 200;
+
+const messageSchema = z.object({
+  from: z.string(),
+  counts: z.record(z.string(), z.number().int().min(0)),
+});
+
+export function createRequestCounts(dependencies: RequestCountsDependencies): RequestCounts {
+  const { channels, log, shareEveryMs = SHARE_EVERY_MS } = dependencies;
+  const from = randomToken();
+  const counts = new Map<string, number>();
+  const unshared = new Map<string, number>();
+  let subscription: Subscription | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const add = (to: Map<string, number>, name: string, by: number): void =>
+    void to.set(name, (to.get(name) ?? 0) + by);
+
+  /** Only what came since the last time travels, and nothing when nothing came. */
+  function share(): void {
+    timer = undefined;
+    const message = JSON.stringify({ from, counts: Object.fromEntries(unshared) });
+    unshared.clear();
+    channels.publish(CHANNEL, message).catch((error: unknown) => {
+      log.warn({ error }, 'request counts were not shared');
+    });
+  }
+
+  function merge(text: string): void {
+    const message = parseMessage(messageSchema, text);
+    if (message === undefined || message.from === from) return;
+    for (const [name, by] of Object.entries(message.counts)) add(counts, name, by);
+  }
+
+  return {
+    of: (name) => counts.get(name) ?? 0,
+    add(name) {
+      add(counts, name, 1);
+      add(unshared, name, 1);
+      timer ??= setTimeout(share, shareEveryMs).unref();
+    },
+    forget(name) {
+      counts.delete(name);
+      unshared.delete(name);
+    },
+    async start() {
+      subscription = await channels.subscribe(CHANNEL, merge);
+    },
+    async stop() {
+      clearTimeout(timer);
+      await subscription?.close();
+    },
+  };
+}

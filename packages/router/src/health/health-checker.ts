@@ -1,0 +1,93 @@
+import {
+  describeError,
+  randomToken,
+  type Channels,
+  type Locks,
+  type Log,
+  type Subscription,
+} from '@model-gateway/kernel';
+import { HEALTH_CHANNEL, healthMessageSchema, type HealthMessage } from './health-report.ts';
+import { parseMessage } from '../parse-message.ts';
+
+/** Has every backend probed once per interval, by one process for all. */
+export interface HealthChecker {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface HealthCheckerDependencies {
+  readonly locks: Locks;
+  readonly channels: Channels;
+  readonly log: Log;
+  readonly intervalMs: number;
+  /** What the one process does in a round. */
+  readonly checkAll: () => Promise<void>;
+  /** What the others do in that round. */
+  readonly onRoundElsewhere: () => Promise<void>;
+}
+
+const LOCK = 'health-round';
+// The lock is kept until it expires, so that there is one round per interval. It is free again when the next one is due,
+// whatever has become of its holder.
+const LOCK_SHARE = 0.8;
+const RETRY_SHARE = 0.1;
+
+/**
+ * The beginning of a round sets everybody's watch: all try for the next one when it is due, and one of them gets it. So
+ * when a prober dies, another one probes at the time when it would have.
+ */
+export function createHealthChecker(dependencies: HealthCheckerDependencies): HealthChecker {
+  const { locks, channels, log, intervalMs, checkAll, onRoundElsewhere } = dependencies;
+  const from = randomToken();
+  let subscription: Subscription | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let stopped = false;
+
+  function tryIn(milliseconds: number): void {
+    clearTimeout(timer);
+    if (stopped) return;
+    timer = setTimeout(() => void tryNow(), milliseconds).unref();
+  }
+
+  function run(work: () => Promise<void>): void {
+    running = running.then(work).catch((error: unknown) => {
+      log.error({ error }, 'a round of health checks failed');
+    });
+  }
+
+  async function tryNow(): Promise<void> {
+    try {
+      const lock = await locks.acquire(LOCK, Math.ceil(intervalMs * LOCK_SHARE));
+      if (lock === undefined) return tryIn(intervalMs * RETRY_SHARE);
+      tryIn(intervalMs);
+      run(checkAll);
+      const message: HealthMessage = { kind: 'round', from };
+      await channels.publish(HEALTH_CHANNEL, JSON.stringify(message));
+    } catch (error) {
+      log.warn({ reason: describeError(error) }, 'the next round of health checks is tried again');
+      tryIn(intervalMs * RETRY_SHARE);
+    }
+  }
+
+  function onRound(): void {
+    tryIn(intervalMs);
+    run(onRoundElsewhere);
+  }
+
+  return {
+    async start() {
+      subscription = await channels.subscribe(HEALTH_CHANNEL, (text) => {
+        const message = parseMessage(healthMessageSchema, text);
+        if (message?.kind === 'round' && message.from !== from) onRound();
+      });
+      tryIn(intervalMs);
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await subscription?.close();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { CAPABILITIES, type Capability, type HealthState } from '../registry/backend.ts';
+
+/** What is known of a backend's health, as all replicas know it. */
+export interface HealthReport {
+  readonly state: HealthState;
+  /** Why it is not Healthy. */
+  readonly reason: string | undefined;
+  /** The last known models; they stay known while the backend is away. */
+  readonly models: readonly string[];
+  /** What it can be asked for, as it told whoever probed it. */
+  readonly capabilities: readonly Capability[];
+}
+
+/** Fail-closed: what a backend is before its first probe. */
+export const NOT_PROBED: HealthReport = {
+  state: 'Unhealthy',
+  reason: 'not probed yet',
+  models: [],
+  capabilities: [],
+};
+
+/** A report about one registration; the fingerprint tells it from an earlier one under the same name. */
+export const sharedReportSchema = z.object({
+  fingerprint: z.string(),
+  state: z.enum(['Healthy', 'Degraded', 'Unhealthy']),
+  reason: z.string().optional(),
+  models: z.array(z.string()),
+  capabilities: z.array(z.enum(CAPABILITIES)),
+});
+export type SharedReport = z.infer<typeof sharedReportSchema>;
+
+/** What travels on the health channel. */
+export const healthMessageSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('report'), name: z.string(), report: sharedReportSchema }),
+  /** The circuit of a backend is another than before; how it stands is read from the store. */
+  z.object({ kind: z.literal('circuit'), name: z.string(), from: z.string() }),
+  /** A process has begun to probe all backends. */
+  z.object({ kind: z.literal('round'), from: z.string() }),
+]);
+export type HealthMessage = z.infer<typeof healthMessageSchema>;
+
+export const HEALTH_CHANNEL = 'health';
+
+/** The entry that holds the report about a backend. */
+export const healthKey = (name: string): string => `health:${name}`;

@@ -1,0 +1,159 @@
+import {
+  describeError,
+  type Channels,
+  type Entries,
+  type Log,
+  type Subscription,
+} from '@model-gateway/kernel';
+import type { BackendList, Slot } from '../registry/backend-list.ts';
+import type { Backend, Probe } from '../registry/backend.ts';
+import {
+  HEALTH_CHANNEL,
+  healthKey,
+  healthMessageSchema,
+  sharedReportSchema,
+  type HealthMessage,
+  type HealthReport,
+  type SharedReport,
+} from './health-report.ts';
+import { parseMessage } from '../parse-message.ts';
+
+/** How well each backend answers, the same on every replica. */
+export interface Health {
+  /** Probes one backend now and tells the other replicas. */
+  probe(name: string): Promise<void>;
+  /** Probes many, a few at a time. */
+  probeAll(names: readonly string[]): Promise<void>;
+  /** Learns about backends that were registered elsewhere: what the others know, else by a probe. */
+  learnAll(names: readonly string[]): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface HealthDependencies {
+  readonly list: BackendList;
+  readonly channels: Channels;
+  readonly entries: Entries;
+  readonly log: Log;
+  readonly probeTimeoutMs: number;
+  /** For so long a report is worth something to a process that starts. */
+  readonly reportKeptMs: number;
+}
+
+const PROBES_AT_ONCE_MAX = 16;
+
+export function createHealth(dependencies: HealthDependencies): Health {
+  const { list, channels, entries, log, probeTimeoutMs, reportKeptMs } = dependencies;
+  let subscription: Subscription | undefined;
+
+  function apply(slot: Slot, report: HealthReport): void {
+    const { name } = slot.backend;
+    const { state, reason } = report;
+    // The first reason too, of one that was never well.
+    if (state !== slot.report.state || reason !== slot.report.reason) {
+      log.info({ backend: name, state, reason }, 'backend health changed');
+    }
+    slot.update(report);
+  }
+
+  function applyShared(name: string, report: SharedReport): boolean {
+    const slot = list.get(name);
+    // The registration may be another one here, for now.
+    if (slot === undefined || slot.fingerprint !== report.fingerprint) return false;
+    const { state, reason, models, capabilities } = report;
+    apply(slot, { state, reason, models, capabilities });
+    return true;
+  }
+
+  async function share({ backend: { name }, fingerprint, report }: Slot): Promise<void> {
+    const shared: SharedReport = {
+      fingerprint,
+      state: report.state,
+      ...(report.reason === undefined ? {} : { reason: report.reason }),
+      models: [...report.models],
+      capabilities: [...report.capabilities],
+    };
+    const message: HealthMessage = { kind: 'report', name, report: shared };
+    await Promise.all([
+      entries.put(healthKey(name), JSON.stringify(shared), { expiresAfterMs: reportKeptMs }),
+      channels.publish(HEALTH_CHANNEL, JSON.stringify(message)),
+    ]);
+  }
+
+  async function probe(name: string): Promise<void> {
+    const slot = list.get(name);
+    if (slot === undefined) return;
+    const { state, reason, models } = await probeWithin(slot.backend, probeTimeoutMs);
+    // The registration may have been replaced while the probe was under way.
+    if (list.get(name) !== slot) return;
+    apply(slot, {
+      state,
+      reason,
+      // One that is not well tells less than it serves: what it told when it was well stays known.
+      models: state === 'Healthy' ? models : [...new Set([...slot.report.models, ...models])],
+      capabilities: [...slot.backend.capabilities()],
+    });
+    // Nobody else has an unlisted one.
+    if (slot.listed) await share(slot).catch(reportNotShared);
+  }
+
+  function reportNotShared(error: unknown): void {
+    log.error({ error }, 'the health of a backend was not shared');
+  }
+
+  async function known(name: string): Promise<SharedReport | undefined> {
+    const text = await entries.get(healthKey(name)).catch(() => undefined);
+    return text === undefined ? undefined : parseMessage(sharedReportSchema, text);
+  }
+
+  async function learn(name: string): Promise<void> {
+    const report = await known(name);
+    if (report === undefined || !applyShared(name, report)) await probe(name);
+  }
+
+  return {
+    probe,
+    probeAll: (names) => forEach(names, probe),
+    learnAll: (names) => forEach(names, learn),
+    async start() {
+      subscription = await channels.subscribe(HEALTH_CHANNEL, (text) => {
+        const message = parseMessage(healthMessageSchema, text);
+        if (message?.kind === 'report') applyShared(message.name, message.report);
+      });
+    },
+    async stop() {
+      await subscription?.close();
+    },
+  };
+}
+
+/** Goes through the names, a few at a time. */
+async function forEach(
+  names: readonly string[],
+  work: (name: string) => Promise<void>,
+): Promise<void> {
+  const left = [...names];
+  async function next(): Promise<void> {
+    for (let name = left.shift(); name !== undefined; name = left.shift()) await work(name);
+  }
+  await Promise.all(Array.from({ length: Math.min(PROBES_AT_ONCE_MAX, left.length) }, next));
+}
+
+/** No probe takes longer than this, not even one that does not listen to its signal. */
+async function probeWithin(backend: Backend, timeoutMs: number): Promise<Probe> {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`no answer within ${timeoutMs} ms`));
+      controller.abort();
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([backend.probe(controller.signal), late]);
+  } catch (error) {
+    return { state: 'Unhealthy', models: [], reason: describeError(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}

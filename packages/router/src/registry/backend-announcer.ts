@@ -1,0 +1,80 @@
+import {
+  describeError,
+  randomToken,
+  type Channels,
+  type Entries,
+  type Log,
+} from '@model-gateway/kernel';
+import type { BackendConfig } from './backend-config-store.ts';
+import { AGENT_CAPABILITIES } from '../agents/agent-backend.ts';
+import type { PlacedBackend } from '../agents/agent-store.ts';
+import type { CircuitStore } from '../circuits/circuit-store.ts';
+import {
+  HEALTH_CHANNEL,
+  healthKey,
+  type HealthMessage,
+  type SharedReport,
+} from '../health/health-report.ts';
+import { fingerprintOf, REGISTRY_CHANNEL } from './registry.ts';
+
+/** Tells every router of backends that somebody else than an operator registered or took away. */
+export interface BackendAnnouncer {
+  /** `isProbed` where whoever announces them has just been answered by each of them: then they are routable at once. */
+  announce(
+    backends: readonly PlacedBackend[],
+    options?: { readonly isProbed?: boolean },
+  ): Promise<void>;
+}
+
+interface BackendAnnouncerDependencies {
+  readonly channels: Pick<Channels, 'publish'>;
+  readonly entries: Pick<Entries, 'put'>;
+  readonly circuits: Pick<CircuitStore, 'remove'>;
+  readonly log: Log;
+}
+
+/** Long enough for everybody to read it; then they probe by themselves. */
+const REPORT_KEPT_MS = 60_000;
+
+export function createBackendAnnouncer(
+  dependencies: BackendAnnouncerDependencies,
+): BackendAnnouncer {
+  const { channels, entries, circuits, log } = dependencies;
+  const from = randomToken();
+
+  const tell = (message: HealthMessage): Promise<unknown> =>
+    channels.publish(HEALTH_CHANNEL, JSON.stringify(message));
+
+  /** What failed at another place says nothing about this one. */
+  async function closeCircuit(name: string): Promise<void> {
+    await circuits.remove(name);
+    await tell({ kind: 'circuit', name, from });
+  }
+
+  async function shareHealth(config: BackendConfig): Promise<void> {
+    const report: SharedReport = {
+      fingerprint: fingerprintOf(config),
+      state: 'Healthy',
+      models: [...config.models],
+      capabilities: [...AGENT_CAPABILITIES],
+    };
+    const expiry = { expiresAfterMs: REPORT_KEPT_MS };
+    await entries.put(healthKey(config.name), JSON.stringify(report), expiry);
+  }
+
+  return {
+    async announce(backends, { isProbed = false } = {}) {
+      if (backends.length === 0) return;
+      try {
+        for (const { name, config } of backends) {
+          if (config !== null) await closeCircuit(name);
+          if (config !== null && isProbed) await shareHealth(config);
+        }
+        await channels.publish(REGISTRY_CHANNEL, backends[0]?.name ?? '');
+      } catch (error) {
+        // Everybody reads the store again with the next round of health checks.
+        log.warn({ reason: describeError(error) }, 'a change of the backends was not announced');
+      }
+    },
+  };
+}

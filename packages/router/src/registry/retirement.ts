@@ -1,0 +1,42 @@
+import { describeError, type Log } from '@model-gateway/kernel';
+import type { Slot } from './backend-list.ts';
+import { within } from '../within.ts';
+
+/** Closes backends that were replaced or removed, after the requests that they still serve. */
+export interface Retirement {
+  retire(slot: Slot | undefined): void;
+  /** Closes these, and those that are still in use, now. */
+  closeAll(slots: readonly Slot[]): Promise<void>;
+}
+
+// As long as an answer may take; whoever has not said until then that it is over will not say it any more.
+const IN_USE_MAX_MS = 15 * 60 * 1000;
+
+export function createRetirement(log: Log): Retirement {
+  const retiring = new Set<Slot>();
+
+  async function close(slot: Slot): Promise<void> {
+    const { backend } = slot;
+    await backend.close().catch((error: unknown) => {
+      log.warn({ backend: backend.name, reason: describeError(error) }, 'a backend stays open');
+    });
+  }
+
+  async function closeUnused(slot: Slot): Promise<void> {
+    retiring.add(slot);
+    await within(IN_USE_MAX_MS, slot.unused());
+    // Unless everything was closed meanwhile.
+    if (retiring.delete(slot)) await close(slot);
+  }
+
+  return {
+    retire(slot) {
+      if (slot !== undefined) void closeUnused(slot);
+    },
+    async closeAll(slots) {
+      const all = [...slots, ...retiring];
+      retiring.clear();
+      await Promise.all(all.map(close));
+    },
+  };
+}
