@@ -38,16 +38,16 @@ export default {
       ...TURNS,
     ]),
     layer(
-      'host',
-      'The host puts adapters together and knows no app.',
-      ['host'],
+      'server-process',
+      'It puts adapters together and knows no app.',
+      ['server-process'],
       ['kernel', ...PURE, ...TURNS, ...ADAPTERS],
     ),
     layer(
-      'serving',
-      'What serves models is made of rules and adapters, on the stores of its host.',
-      ['serving'],
-      ['kernel', 'host', ...PURE, ...TURNS, ...ADAPTERS],
+      'inference-runtime',
+      'What serves models is made of rules and adapters, on the stores of its process.',
+      ['inference-runtime'],
+      ['kernel', 'server-process', ...PURE, ...TURNS, ...ADAPTERS],
     ),
     {
       name: 'rules-do-no-io',

@@ -70,7 +70,7 @@ const FORBIDDEN: readonly { rule: string; folder: string; imports: string }[] = 
   { rule: 'app-door', folder: 'apps/standalone', imports: '../../gateway/src/config.ts' },
   {
     rule: 'packages-know-no-app',
-    folder: 'packages/host',
+    folder: 'packages/server-process',
     imports: '../../../apps/rpc/src/app.ts',
   },
   {

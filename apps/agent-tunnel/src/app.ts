@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
-import type { AppContext } from '@model-gateway/host';
+import type { AppContext } from '@model-gateway/server-process';
 import {
   answerNotFound,
   answerRestError,

@@ -1,4 +1,4 @@
-import { runServer } from '@model-gateway/host';
+import { runServer } from '@model-gateway/server-process';
 import { createAgentTunnel } from './app.ts';
 import { readAgentTunnelConfig } from './config.ts';
 

@@ -1,5 +1,5 @@
 import { createAccessTokens } from '@model-gateway/accounts';
-import type { AppContext } from '@model-gateway/host';
+import type { AppContext } from '@model-gateway/server-process';
 import {
   answerRestError,
   createCors,
@@ -10,7 +10,7 @@ import {
   type ServerApp,
 } from '@model-gateway/http';
 import { createExpressApp } from '@model-gateway/http/express';
-import { createServing, type Serving } from '@model-gateway/serving';
+import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
 import { Router } from 'express';
 import { createAdminGate } from './admin/admin-gate.ts';
 import { createAliasesAdmin } from './admin/aliases.ts';
@@ -36,7 +36,7 @@ export { gatewaySettings, type GatewayConfig } from './config.ts';
 
 interface GatewayOptions {
   /** Where several apps of a process share it; it is then started and stopped by whoever made it. */
-  readonly serving?: Serving;
+  readonly runtime?: InferenceRuntime;
 }
 
 /** The REST surface: `/v1/*`, `/api/admin/*`, the docs and the probes. */
@@ -45,9 +45,9 @@ export function createGateway(
   context: AppContext,
   options: GatewayOptions = {},
 ): ServerApp {
-  const serving = options.serving ?? createServing(config, context);
+  const runtime = options.runtime ?? createInferenceRuntime(config, context);
   const { database, bus, clock, log, metrics, stopping } = context;
-  const { router, quotas } = serving;
+  const { router, quotas } = runtime;
   const cors = createCors(config.corsOrigins);
   const keys = createGatewayKeys(context);
   const limiter = createRequestLimiter({ requestsPerMinute: config.requestsPerMinute, clock });
@@ -63,12 +63,12 @@ export function createGateway(
       createChatRoute({
         door,
         conversationGate,
-        ...serving,
+        ...runtime,
         conversations: database.conversations,
         clock,
         log,
       }),
-      createEmbeddingsRoute({ door, ...serving }),
+      createEmbeddingsRoute({ door, ...runtime }),
       createModelsRoute({ readerGate, listing }),
     ],
     (error, request, response) => answerRestError(error, request, response, log),
@@ -81,7 +81,7 @@ export function createGateway(
   const routes = Router();
   routes.use('/api/admin', admin);
   routes.use(createModelRoute({ readerGate, listing }));
-  routes.use(createVideoRoutes({ door, keyGate, videoJobs: serving.videoJobs }));
+  routes.use(createVideoRoutes({ door, keyGate, videoJobs: runtime.videoJobs }));
   routes.use(createDocsRoutes(config.publicUrl));
   const answerExpress = createExpressApp({ routes, trustProxy: config.trustProxy, log });
   const answerProbe = createProbes({
@@ -105,10 +105,10 @@ export function createGateway(
     leanPaths: leanRoutes.paths,
     async start() {
       await keys.start();
-      if (options.serving === undefined) await serving.start();
+      if (options.runtime === undefined) await runtime.start();
     },
     async stop() {
-      if (options.serving === undefined) await serving.stop();
+      if (options.runtime === undefined) await runtime.stop();
       await keys.stop();
     },
     handle(request, response) {

@@ -1,6 +1,6 @@
 import { busSettings } from '@model-gateway/bus';
 import { databaseSettings } from '@model-gateway/db';
-import { adminSettings, tokenSettings } from '@model-gateway/host';
+import { adminSettings, tokenSettings } from '@model-gateway/server-process';
 import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway/http';
 import {
   integer,
@@ -10,14 +10,14 @@ import {
   type ConfigOf,
   type Environment,
 } from '@model-gateway/kernel';
-import { servingSettings } from '@model-gateway/serving';
+import { inferenceRuntimeSettings } from '@model-gateway/inference-runtime';
 import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8080;
 
 /** What only the gateway can be told. */
 export const gatewaySettings = {
-  ...servingSettings,
+  ...inferenceRuntimeSettings,
   ...adminSettings,
   requestsPerMinute: setting('SERVICE_API_RATE_LIMIT_RPM', withDefault(integer(0), 60), {
     description:

@@ -4,7 +4,7 @@ import {
   createKeyGrants,
   type KeyCache,
 } from '@model-gateway/accounts';
-import type { AppContext } from '@model-gateway/host';
+import type { AppContext } from '@model-gateway/server-process';
 import type { Subscription } from '@model-gateway/kernel';
 
 /** The keys that callers come with, remembered for as long as nothing changes about them. */

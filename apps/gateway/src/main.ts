@@ -1,4 +1,4 @@
-import { runServer } from '@model-gateway/host';
+import { runServer } from '@model-gateway/server-process';
 import { createGateway } from './app.ts';
 import { readGatewayConfig } from './config.ts';
 

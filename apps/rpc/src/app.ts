@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { openRpcDocument, type OpenRpcDocument } from '@model-gateway/contracts';
-import type { AppContext } from '@model-gateway/host';
+import type { AppContext } from '@model-gateway/server-process';
 import {
   answerNotFound,
   answerRestError,
@@ -11,7 +11,7 @@ import {
   SERVICE_VERSION,
   type ServerApp,
 } from '@model-gateway/http';
-import { createServing, type Serving } from '@model-gateway/serving';
+import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
 import { createChatStreams } from './chat/chat-streams.ts';
 import type { RpcConfig } from './config.ts';
 import { createGroupGuard } from './methods/group-guard.ts';
@@ -33,7 +33,7 @@ const MS_PER_SEC = 1000;
 
 interface RpcOptions {
   /** Where several apps of a process share it; it is then started and stopped by whoever made it. */
-  readonly serving?: Serving;
+  readonly runtime?: InferenceRuntime;
 }
 
 /** The JSON-RPC management plane: one set of methods, two transports, and the event stream beside them. */
@@ -42,21 +42,21 @@ export function createRpc(
   context: AppContext,
   options: RpcOptions = {},
 ): ServerApp {
-  const serving = options.serving ?? createServing(config, context);
+  const runtime = options.runtime ?? createInferenceRuntime(config, context);
   const { database, bus, log, metrics, tracing, stopping } = context;
   const sessions = createSessions({ channels: bus.channels, entries: bus.entries, log });
   const { conversations } = database;
-  const chatStreams = createChatStreams({ ...serving, conversations, sessions, metrics, log });
+  const chatStreams = createChatStreams({ ...runtime, conversations, sessions, metrics, log });
   const realtime = createRealtimeSessions({
     requests: bus.requests,
     entries: bus.entries,
-    serving,
+    runtime,
     conversations,
     sessions,
     metrics,
     log,
   });
-  const services = createServices(config, context, serving, {
+  const services = createServices(config, context, runtime, {
     chatStreams,
     realtime,
     sessions,
@@ -113,14 +113,14 @@ export function createRpc(
     routes: Object.keys(surfaces),
     async start() {
       await sessions.start();
-      if (options.serving === undefined) await serving.start();
+      if (options.runtime === undefined) await runtime.start();
     },
     async stop() {
       await Promise.all([chatStreams.stop(), realtime.close()]);
       sse.close();
       await webSocket.close();
       await sessions.stop();
-      if (options.serving === undefined) await serving.stop();
+      if (options.runtime === undefined) await runtime.stop();
     },
     handle(request, response) {
       const path = pathOf(request);

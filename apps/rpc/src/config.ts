@@ -1,7 +1,7 @@
 import { billingSettings } from '@model-gateway/billing';
 import { busSettings } from '@model-gateway/bus';
 import { databaseSettings } from '@model-gateway/db';
-import { adminSettings, tokenSettings } from '@model-gateway/host';
+import { adminSettings, tokenSettings } from '@model-gateway/server-process';
 import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway/http';
 import {
   flag,
@@ -12,7 +12,7 @@ import {
   type ConfigOf,
   type Environment,
 } from '@model-gateway/kernel';
-import { servingSettings } from '@model-gateway/serving';
+import { inferenceRuntimeSettings } from '@model-gateway/inference-runtime';
 import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8081;
@@ -21,7 +21,7 @@ const PORT_DEFAULT = 8081;
 export const accountSettings = {
   ...adminSettings,
   ...billingSettings,
-  ...servingSettings,
+  ...inferenceRuntimeSettings,
   anonymousIdleSecs: setting('SERVICE_ANON_WS_IDLE_SECS', withDefault(integer(1, 3600), 10), {
     description: 'How long a WebSocket without a token may be silent.',
     defaultText: '10',

@@ -1,4 +1,4 @@
-import { runServer } from '@model-gateway/host';
+import { runServer } from '@model-gateway/server-process';
 import { createRpc } from './app.ts';
 import { readRpcConfig } from './config.ts';
 

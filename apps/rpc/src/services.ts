@@ -11,9 +11,9 @@ import {
   createRememberedUsers,
 } from '@model-gateway/accounts';
 import { createAccountHints } from '@model-gateway/billing';
-import type { AppContext } from '@model-gateway/host';
+import type { AppContext } from '@model-gateway/server-process';
 import { createSystemMonitor } from '@model-gateway/inference';
-import type { Serving } from '@model-gateway/serving';
+import type { InferenceRuntime } from '@model-gateway/inference-runtime';
 import { createAgentRules } from './agent-rules.ts';
 import type { ChatStreams } from './chat/chat-streams.ts';
 import type { RpcConfig } from './config.ts';
@@ -34,7 +34,7 @@ interface Streams {
 export function createServices(
   config: RpcConfig,
   context: AppContext,
-  serving: Serving,
+  runtime: InferenceRuntime,
   { chatStreams, realtime, sessions }: Streams,
 ): MethodDependencies {
   const { database, bus, clock, log } = context;
@@ -67,10 +67,10 @@ export function createServices(
     }),
     providers: createProviders(database.providers),
     conversations: createConversations(database.conversations),
-    chat: { chatStreams, quotas: serving.quotas, router: serving.router },
-    memory: serving.memory,
+    chat: { chatStreams, quotas: runtime.quotas, router: runtime.router },
+    memory: runtime.memory,
     realtime,
-    serving,
+    runtime,
     usage: database.usage,
     ledger: database.ledger,
     hints: createAccountHints({ facts: database.billingFacts, admission: bus.admission, log }),
@@ -88,7 +88,7 @@ export function createServices(
     agents: { agents: createAgentRules(config, context), sessions },
     system: createSystemMonitor({
       agents: database.agentCensus,
-      requests: serving.requests,
+      requests: runtime.requests,
       clock,
       agentTimeoutMs: config.agentTimeoutSecs * SECOND_MS,
     }),

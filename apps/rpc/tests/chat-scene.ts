@@ -3,8 +3,8 @@ import {
   type RpcNotificationParams,
   type UsageEvent,
 } from '@model-gateway/contracts';
-import type { AppContext } from '@model-gateway/host';
-import { createServing, type Serving } from '@model-gateway/serving';
+import type { AppContext } from '@model-gateway/server-process';
+import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
 import { createTestContext, rpcCall, type TestContext } from '@model-gateway/testkit';
 import { createRpc } from '../src/app.ts';
 import { readRpcConfig } from '../src/config.ts';
@@ -17,7 +17,7 @@ export type ChatNotification = RpcNotificationParams<'chat.stream'>;
 export interface ChatScene {
   readonly url: string;
   readonly test: TestContext;
-  readonly serving: Serving;
+  readonly runtime: InferenceRuntime;
   readonly ann: Person;
   readonly bob: Person;
   addBackend(name: string, url: string, type?: string, models?: readonly string[]): Promise<void>;
@@ -55,17 +55,17 @@ export async function startChatScene(
     REDIS_URL: 'redis://unused',
     ...env,
   });
-  const serving = createServing(config, context);
-  const rpc = createRpc(config, context, { serving });
+  const runtime = createInferenceRuntime(config, context);
+  const rpc = createRpc(config, context, { runtime });
   const url = await test.serve({
     ...rpc,
     start: async () => {
-      await serving.start();
+      await runtime.start();
       await rpc.start();
     },
     stop: async () => {
       await rpc.stop();
-      await serving.stop();
+      await runtime.stop();
     },
   });
   const [ann, bob] = [await register(url, 'ann'), await register(url, 'bob')];
@@ -76,14 +76,14 @@ export async function startChatScene(
   return {
     url,
     test,
-    serving,
+    runtime,
     ann,
     bob,
     async addBackend(name, backendUrl, type = 'external', models = []) {
       const backend = { name, type, url: backendUrl, apiKey: null, models, capabilities: null };
-      await serving.router.registry.register(backend);
+      await runtime.router.registry.register(backend);
     },
-    removeBackend: (name) => serving.router.registry.remove(name),
+    removeBackend: (name) => runtime.router.registry.remove(name),
     send,
     async ask(params, person) {
       const { stream_id } = await send(params, person);

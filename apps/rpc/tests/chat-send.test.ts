@@ -206,7 +206,7 @@ describe('what cannot be answered is refused before there is a stream:', () => {
     const away = await startChatUpstream({ models: ['away'] });
     await scene.addBackend('away', away.url, 'external', ['away']);
     await away.refuse();
-    await scene.serving.router.probe('away');
+    await scene.runtime.router.probe('away');
     const conversation_id = await scene.conversation();
     const params = { model: 'away', ...saying('Hi'), conversation_id };
     expect(await scene.ann.refusal('chat.send', params)).toEqual({
@@ -255,7 +255,7 @@ test('without Redis a process serves its own listeners', async () => {
 });
 
 test('accepted turns are counted, refused ones are not', async () => {
-  const total = async () => (await scene.serving.requests.read()).total;
+  const total = async () => (await scene.runtime.requests.read()).total;
   const before = await total();
   await scene.ask(saying('Hi'));
   await scene.ann.refusal('chat.send', { model: 'nobody', ...saying('Hi') });

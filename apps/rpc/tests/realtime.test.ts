@@ -28,7 +28,7 @@ beforeAll(async () => {
   current = await startRealtimeApi({ generation: 'ga', models: ['new-realtime'], answer });
   engine = await startEngine({ models: ['robot'] });
   chat = await startChatUpstream({ models: ['words', 'no-realtime-here'] });
-  const { registry } = scene.serving.router;
+  const { registry } = scene.runtime.router;
   const http = (url: string): string => url.replace('ws', 'http');
   const plain = { type: 'external', models: [], capabilities: null };
   await registry.register({ ...plain, name: 'older', url: http(older.url), apiKey: 'k' });
@@ -340,7 +340,7 @@ test('sessions count as requests', async () => {
   const total = async (): Promise<number> =>
     ((await scene.ann.call('system.status')) as { requests_total: number }).requests_total;
   await waitUntil(async () => (await total()) > 0);
-  const { requests } = scene.serving;
+  const { requests } = scene.runtime;
   await requests.stop();
   const before = await total();
   await start({ model: 'old-realtime' });

@@ -1,4 +1,4 @@
-import { exposeStores, openStores, secretOrGenerated } from '@model-gateway/host';
+import { exposeStores, openStores, secretOrGenerated } from '@model-gateway/server-process';
 import { checkAddress, listen, publicUrlOf } from '@model-gateway/http';
 import {
   createMetrics,
@@ -8,7 +8,7 @@ import {
   type Log,
 } from '@model-gateway/kernel';
 import { tunnelKey } from '@model-gateway/router';
-import { createServing } from '@model-gateway/serving';
+import { createInferenceRuntime } from '@model-gateway/inference-runtime';
 import { openTracing } from '@model-gateway/telemetry';
 import { createAgentTunnel } from 'agent-tunnel/app';
 import { createGateway } from 'gateway/app';
@@ -46,15 +46,15 @@ export async function openStandalone(
     stopping: lifecycle.stopping,
   };
   const unlisted = config.demo ? [await openDemoBackend(lifecycle)] : [];
-  const serving = createServing(config, context, { unlisted });
-  await lifecycle.start(serving);
+  const runtime = createInferenceRuntime(config, context, { unlisted });
+  await lifecycle.start(runtime);
   const app = combineApps(
     {
-      gateway: createGateway({ ...config, adminToken: admin.value }, context, { serving }),
-      rpc: createRpc({ ...config, adminToken: admin.value }, context, { serving }),
+      gateway: createGateway({ ...config, adminToken: admin.value }, context, { runtime }),
+      rpc: createRpc({ ...config, adminToken: admin.value }, context, { runtime }),
       agentTunnel: createAgentTunnel(config, context),
       videoWorker: createVideoWorker({ ...config, queueRedisUrl: urls.queueRedisUrl }, context, {
-        router: serving.router,
+        router: runtime.router,
       }),
     },
     log,

@@ -5,7 +5,7 @@ import {
   migrateSetting,
   optionalDatabaseUrlSetting,
 } from '@model-gateway/db';
-import { tokenSettings } from '@model-gateway/host';
+import { tokenSettings } from '@model-gateway/server-process';
 import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway/http';
 import {
   flag,

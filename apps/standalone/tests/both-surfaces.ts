@@ -1,4 +1,4 @@
-import { createServing, type Serving } from '@model-gateway/serving';
+import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
 import { createTestContext, rpcCall, type TestContext } from '@model-gateway/testkit';
 import { createGateway } from 'gateway/app';
 import { createRpc } from 'rpc/app';
@@ -7,7 +7,7 @@ import { readStandaloneConfig } from '../src/config.ts';
 /** The REST and the RPC surface on one set of stores and backends, with two people. */
 export interface BothSurfaces {
   readonly test: TestContext;
-  readonly serving: Serving;
+  readonly runtime: InferenceRuntime;
   readonly restUrl: string;
   readonly rpcUrl: string;
   readonly ann: Account;
@@ -31,23 +31,23 @@ export async function startBothSurfaces(): Promise<BothSurfaces> {
     monthlyTokenQuota: null,
     rpm: null,
   });
-  const serving = createServing(config, test.context);
-  const gateway = createGateway(config, test.context, { serving });
-  const rpcUrl = await test.serve(createRpc(config, test.context, { serving }));
+  const runtime = createInferenceRuntime(config, test.context);
+  const gateway = createGateway(config, test.context, { runtime });
+  const rpcUrl = await test.serve(createRpc(config, test.context, { runtime }));
   const restUrl = await test.serve({
     ...gateway,
     start: async () => {
-      await serving.start();
+      await runtime.start();
       await gateway.start();
     },
     stop: async () => {
       await gateway.stop();
-      await serving.stop();
+      await runtime.stop();
     },
   });
   return {
     test,
-    serving,
+    runtime,
     restUrl,
     rpcUrl,
     ann: await register(rpcUrl, 'ann'),

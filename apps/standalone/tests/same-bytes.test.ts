@@ -20,7 +20,7 @@ beforeAll(async () => {
   local = await startOllamaServer({ models: ['l:latest'] });
   engine = await startEngine({ models: ['n'] });
   const register = (type: string, url: string) =>
-    surfaces.serving.router.registry.register({
+    surfaces.runtime.router.registry.register({
       name: type,
       type,
       url,

@@ -17,7 +17,7 @@ beforeAll(async () => {
   surfaces = await startBothSurfaces();
   upstream = await startChatUpstream({ models: ['m'] });
   const config = { apiKey: null, models: [], capabilities: null };
-  await surfaces.serving.router.registry.register({
+  await surfaces.runtime.router.registry.register({
     name: 'up',
     type: 'external',
     url: upstream.url,

@@ -1,4 +1,4 @@
-import type { AppContext } from '@model-gateway/host';
+import type { AppContext } from '@model-gateway/server-process';
 import {
   answerNotFound,
   createProbes,
@@ -7,7 +7,7 @@ import {
   type ServerApp,
 } from '@model-gateway/http';
 import type { Router } from '@model-gateway/router';
-import { createServiceRouter } from '@model-gateway/serving';
+import { createServiceRouter } from '@model-gateway/inference-runtime';
 import type { VideoWorkerConfig } from './config.ts';
 import { createFactRefresh } from './fact-refresh.ts';
 import { createRecorder } from './recorder.ts';

@@ -10,7 +10,7 @@ import {
   type ConfigOf,
   type Environment,
 } from '@model-gateway/kernel';
-import { routingSettings } from '@model-gateway/serving';
+import { routingSettings } from '@model-gateway/inference-runtime';
 import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8083;

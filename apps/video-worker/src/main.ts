@@ -1,4 +1,4 @@
-import { runServer } from '@model-gateway/host';
+import { runServer } from '@model-gateway/server-process';
 import { createVideoWorker } from './app.ts';
 import { readVideoWorkerConfig } from './config.ts';
 

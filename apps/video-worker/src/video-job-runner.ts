@@ -1,4 +1,4 @@
-import type { AppContext } from '@model-gateway/host';
+import type { AppContext } from '@model-gateway/server-process';
 import {
   createUpstreamWatch,
   createUsageCounts,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createBus } from '@model-gateway/bus';
 import { createDatabase } from '@model-gateway/db';
-import { exposeStores, type AppContext } from '@model-gateway/host';
+import { exposeStores, type AppContext } from '@model-gateway/server-process';
 import { listen, type ServerApp } from '@model-gateway/http';
 import { createMetrics, randomToken, silentLog, systemClock } from '@model-gateway/kernel';
 import { testRedisUrl } from './config.ts';

@@ -1,12 +1,12 @@
 import { invokeEngine } from '@model-gateway/inference';
-import type { Serving } from '@model-gateway/serving';
+import type { InferenceRuntime } from '@model-gateway/inference-runtime';
 import type { Handlers } from '../protocol/handlers.ts';
 
 export function createEngineMethods(
-  serving: Pick<Serving, 'router' | 'watch'>,
+  runtime: Pick<InferenceRuntime, 'router' | 'watch'>,
 ): Pick<Handlers, 'engine.invoke'> {
   return {
     'engine.invoke': ({ model, method, params = {} }) =>
-      invokeEngine({ model, method, params }, serving),
+      invokeEngine({ model, method, params }, runtime),
   };
 }

@@ -9,7 +9,7 @@ import type {
 import type { AccountHints, LedgerStore, UsageStore } from '@model-gateway/billing';
 import type { Memory, SystemMonitor } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
-import type { Serving } from '@model-gateway/serving';
+import type { InferenceRuntime } from '@model-gateway/inference-runtime';
 import type { Handlers } from '../protocol/handlers.ts';
 import type { RealtimeSessions } from '../realtime/realtime-sessions.ts';
 import { createAgentsMethods, type AgentsMethodsDependencies } from './agents.ts';
@@ -44,7 +44,7 @@ export interface MethodDependencies {
   readonly chat: ChatMethodsDependencies;
   readonly memory: Memory;
   readonly realtime: RealtimeSessions;
-  readonly serving: Pick<Serving, 'router' | 'watch' | 'quotas' | 'videoJobs'>;
+  readonly runtime: Pick<InferenceRuntime, 'router' | 'watch' | 'quotas' | 'videoJobs'>;
   readonly agents: AgentsMethodsDependencies;
   readonly system: SystemMonitor;
   readonly clock: Clock;
@@ -62,12 +62,12 @@ export function createMethods(rules: MethodDependencies): Handlers {
     ...createChatMethods(rules.chat),
     ...createMemoryMethods(rules.memory),
     ...createRealtimeMethods(rules.realtime),
-    ...createEngineMethods(rules.serving),
+    ...createEngineMethods(rules.runtime),
     ...createUsageMethods(rules.usage),
     ...createBillingMethods(rules.billing),
     ...createBillingPricingMethods(rules.billing),
     ...createAgentsMethods(rules.agents),
     ...createSystemMethods(rules.system),
-    ...createVideoMethods(rules.serving),
+    ...createVideoMethods(rules.runtime),
   };
 }

@@ -1,5 +1,5 @@
 import { jwtCaller, viewVideoJob, type VideoJob } from '@model-gateway/inference';
-import type { Serving } from '@model-gateway/serving';
+import type { InferenceRuntime } from '@model-gateway/inference-runtime';
 import type { Handlers } from '../protocol/handlers.ts';
 
 type VideoMethods = 'video.create' | 'video.get' | 'video.list' | 'video.cancel';
@@ -7,7 +7,7 @@ type VideoMethods = 'video.create' | 'video.get' | 'video.list' | 'video.cancel'
 export function createVideoMethods({
   videoJobs,
   quotas,
-}: Pick<Serving, 'videoJobs' | 'quotas'>): Pick<Handlers, VideoMethods> {
+}: Pick<InferenceRuntime, 'videoJobs' | 'quotas'>): Pick<Handlers, VideoMethods> {
   return {
     'video.create': async (params, { user }) => {
       await quotas.assertUserCovered(user.id, null);

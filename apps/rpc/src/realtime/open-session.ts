@@ -2,7 +2,7 @@ import type { ConversationStore } from '@model-gateway/accounts';
 import { openRealtime } from '@model-gateway/inference';
 import { randomToken, type Log } from '@model-gateway/kernel';
 import { UpstreamFailure, type RealtimeEvent } from '@model-gateway/router';
-import type { Serving } from '@model-gateway/serving';
+import type { InferenceRuntime } from '@model-gateway/inference-runtime';
 import type { Sessions } from '../sessions/sessions.ts';
 import { createForwarder } from './forwarder.ts';
 import { createLiveSession, type LiveSession } from './live-session.ts';
@@ -28,7 +28,7 @@ export interface OpenedSession {
 }
 
 export interface OpenSessionDependencies {
-  readonly serving: Pick<Serving, 'router' | 'watch' | 'quotas' | 'meter' | 'requests'>;
+  readonly runtime: Pick<InferenceRuntime, 'router' | 'watch' | 'quotas' | 'meter' | 'requests'>;
   readonly conversations: Pick<ConversationStore, 'addTurn'>;
   readonly sessions: Pick<Sessions, 'push' | 'awaitListener'>;
   readonly log: Log;
@@ -39,7 +39,7 @@ const LISTENER_GRACE_MS = 250;
 /** Opens a session at its upstream. `onEnded` is told when it is over, whether or not it ever came to be. */
 export async function openSession(
   wanted: WantedSession,
-  { serving, conversations, sessions, log }: OpenSessionDependencies,
+  { runtime, conversations, sessions, log }: OpenSessionDependencies,
   onEnded: (session: LiveSession, reason: string) => void,
 ): Promise<OpenedSession> {
   const { userId, model, config, conversationId, refId } = wanted;
@@ -51,17 +51,17 @@ export async function openSession(
     forwarder,
     notificationOf: (event) => notificationText(sessionId, event),
     assertCovered: () =>
-      serving.quotas.assertUserCovered(userId, serving.router.aliases.resolve(model)),
+      runtime.quotas.assertUserCovered(userId, runtime.router.aliases.resolve(model)),
     onEnded: (reason) => onEnded(session, reason),
   });
   try {
-    const upstream = await openRealtime({ model, config, ...session.listener }, serving);
+    const upstream = await openRealtime({ model, config, ...session.listener }, runtime);
     const books = createSessionBooks({
       userId,
       model: upstream.route.model,
       refId,
       conversationId,
-      meter: serving.meter,
+      meter: runtime.meter,
       conversations,
       log,
     });

@@ -41,7 +41,7 @@ const CLOSING_TIMEOUT_MS = 5_000;
 export function createRealtimeSessions(
   dependencies: RealtimeSessionsDependencies,
 ): RealtimeSessions {
-  const { serving, conversations, log } = dependencies;
+  const { runtime, conversations, log } = dependencies;
   const relay = createSessionRelay(dependencies.requests);
   const owners = createSessionOwners(dependencies);
   const seats = createSeats();
@@ -58,7 +58,7 @@ export function createRealtimeSessions(
     if (conversationId !== undefined && (await conversations.ownerOf(conversationId)) !== userId) {
       throw new ServiceError('conversation_not_found', 'conversation not found');
     }
-    await serving.quotas.assertUserCovered(userId, serving.router.aliases.resolve(model));
+    await runtime.quotas.assertUserCovered(userId, runtime.router.aliases.resolve(model));
   }
 
   /** Goes on by itself; a process that closes waits for it. */

@@ -1,5 +1,5 @@
 import { createPriceBook, type PriceBook } from '@model-gateway/billing';
-import type { AppContext } from '@model-gateway/host';
+import type { AppContext } from '@model-gateway/server-process';
 import {
   createMeter,
   createQuotas,
@@ -19,10 +19,10 @@ import type { Part } from '@model-gateway/kernel';
 import type { BackendConfig, Router } from '@model-gateway/router';
 import { createServiceMemory } from './service-memory.ts';
 import { createServiceRouter } from './service-router.ts';
-import type { ServingConfig } from './serving-settings.ts';
+import type { InferenceRuntimeConfig } from './inference-runtime-settings.ts';
 
 /** What a process needs to serve models, whichever surface asks. */
-export interface Serving extends Part {
+export interface InferenceRuntime extends Part {
   readonly router: Router;
   readonly watch: UpstreamWatch;
   readonly prices: PriceBook;
@@ -33,16 +33,16 @@ export interface Serving extends Part {
   readonly videoJobs: VideoJobs;
 }
 
-interface ServingOptions {
+interface InferenceRuntimeOptions {
   /** Backends that are routed to and metered like any other, but appear in no listing or count. */
   readonly unlisted?: readonly BackendConfig[];
 }
 
-export function createServing(
-  config: ServingConfig,
+export function createInferenceRuntime(
+  config: InferenceRuntimeConfig,
   context: AppContext,
-  { unlisted = [] }: ServingOptions = {},
-): Serving {
+  { unlisted = [] }: InferenceRuntimeOptions = {},
+): InferenceRuntime {
   const { database, bus, clock, log, metrics, tracing } = context;
   const router = createServiceRouter(config, context, unlisted);
   const prices = createPriceBook({
@@ -55,7 +55,7 @@ export function createServing(
   const unsettled = createUnsettledUsage(clock);
   const memory = createServiceMemory(config, context);
   return {
-    name: 'serving',
+    name: 'inference-runtime',
     router,
     prices,
     watch: createUpstreamWatch({ metrics, tracing }),

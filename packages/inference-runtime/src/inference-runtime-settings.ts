@@ -13,6 +13,10 @@ export const routingSettings = {
 export type RoutingConfig = ConfigOf<typeof routingSettings>;
 
 /** How models and memory are reached and watched and what a point is worth, for the apps that serve models. */
-export const servingSettings = { ...routingSettings, ...memorySettings, ...billingSettings };
+export const inferenceRuntimeSettings = {
+  ...routingSettings,
+  ...memorySettings,
+  ...billingSettings,
+};
 
-export type ServingConfig = ConfigOf<typeof servingSettings>;
+export type InferenceRuntimeConfig = ConfigOf<typeof inferenceRuntimeSettings>;

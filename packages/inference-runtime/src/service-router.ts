@@ -1,5 +1,5 @@
 import { createBackendFactory } from '@model-gateway/backends';
-import type { AppContext } from '@model-gateway/host';
+import type { AppContext } from '@model-gateway/server-process';
 import type { Part } from '@model-gateway/kernel';
 import {
   createAgentWatch,
@@ -12,7 +12,7 @@ import {
   type Router,
 } from '@model-gateway/router';
 import { exposeBackends } from './expose-backends.ts';
-import type { RoutingConfig } from './serving-settings.ts';
+import type { RoutingConfig } from './inference-runtime-settings.ts';
 
 /** The router of this process, on the stores that it shares with the other replicas. */
 export function createServiceRouter(

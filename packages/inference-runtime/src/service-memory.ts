@@ -1,16 +1,16 @@
 import { createMemoryClient } from '@model-gateway/backends';
-import type { AppContext } from '@model-gateway/host';
+import type { AppContext } from '@model-gateway/server-process';
 import {
   createDisabledMemory,
   createMemory,
   createMemoryEvents,
   type Memory,
 } from '@model-gateway/inference';
-import type { ServingConfig } from './serving-settings.ts';
+import type { InferenceRuntimeConfig } from './inference-runtime-settings.ts';
 
 /** The long-term memory of this process; without a memory service, one that remembers nothing. */
 export function createServiceMemory(
-  config: ServingConfig,
+  config: InferenceRuntimeConfig,
   { database, clock, log }: Pick<AppContext, 'database' | 'clock' | 'log'>,
 ): Memory {
   const events = createMemoryEvents({ store: database.memoryEvents, clock, log });
