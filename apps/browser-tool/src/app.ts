@@ -10,7 +10,7 @@ import {
   type BrowserSession,
   type RunCall,
 } from './session/browser-session.ts';
-import { createRefBook } from './session/ref-book.ts';
+import { createRefRegistry } from './session/ref-registry.ts';
 import { checkStartUrl, checkUrl } from './session/url-policy.ts';
 
 const VIEWPORT_DEFAULT: Viewport = [1280, 720];
@@ -39,7 +39,7 @@ interface ToolOptions {
 /** Puts the tool together. The browser is started by the first command, or by `session.warmUp()`. */
 export function createBrowserTool({ config, log, proxy }: ToolOptions): BrowserTool {
   const captures = createCaptures(systemClock);
-  const refs = createRefBook();
+  const refs = createRefRegistry();
   const policy = { allowFile: config.allowFile, allowedOrigins: config.allowedOrigins };
   const session = createBrowserSession({
     captures,

@@ -1,6 +1,6 @@
 import type { Log } from '@model-gateway/kernel';
 import type { Captures } from './capture/captures.ts';
-import type { RefBook } from './session/ref-book.ts';
+import type { RefRegistry } from './session/ref-registry.ts';
 
 /** An element as callers name it: `e12`, a CSS selector, `text=…`, `xpath=…` or `//…`. */
 export type Target = string;
@@ -30,7 +30,7 @@ export interface CallNotes {
 }
 
 /** One call on its way through the engine. */
-export interface Call {
+export interface EngineCall {
   /** Aborted at the deadline, when the caller goes away, and when the process ends. */
   readonly signal: AbortSignal;
   readonly notes: CallNotes;
@@ -280,30 +280,30 @@ export interface EngineStatus {
 export interface BrowserEngine {
   readonly protocol: 'cdp' | 'ffi';
   status(): EngineStatus;
-  address(call: Call): Promise<PageAddress>;
-  navigate(request: NavigateRequest, call: Call): Promise<NavigationOutcome>;
+  address(call: EngineCall): Promise<PageAddress>;
+  navigate(request: NavigateRequest, call: EngineCall): Promise<NavigationOutcome>;
   /** Fails with `NO_HISTORY` where there is no such page. */
   traverse(
     direction: 'back' | 'forward' | 'reload',
     request: Omit<NavigateRequest, 'url'>,
-    call: Call,
+    call: EngineCall,
   ): Promise<NavigationOutcome>;
-  click(request: ClickRequest, call: Call): Promise<ClickOutcome>;
-  type(request: TypeRequest, call: Call): Promise<TypeOutcome>;
-  press(request: PressRequest, call: Call): Promise<ActionOutcome>;
-  scroll(request: ScrollRequest, call: Call): Promise<ScrollOutcome>;
-  evaluate(request: EvaluateRequest, call: Call): Promise<EvaluateOutcome>;
-  screenshot(request: ScreenshotRequest, call: Call): Promise<ScreenshotOutcome>;
-  waitFor(request: WaitRequest, call: Call): Promise<WaitOutcome>;
-  dom(request: DomRequest, call: Call): Promise<DomOutcome>;
-  snapshot(request: SnapshotRequest, call: Call): Promise<SnapshotOutcome>;
-  resize(request: ResizeRequest, call: Call): Promise<Viewport>;
+  click(request: ClickRequest, call: EngineCall): Promise<ClickOutcome>;
+  type(request: TypeRequest, call: EngineCall): Promise<TypeOutcome>;
+  press(request: PressRequest, call: EngineCall): Promise<ActionOutcome>;
+  scroll(request: ScrollRequest, call: EngineCall): Promise<ScrollOutcome>;
+  evaluate(request: EvaluateRequest, call: EngineCall): Promise<EvaluateOutcome>;
+  screenshot(request: ScreenshotRequest, call: EngineCall): Promise<ScreenshotOutcome>;
+  waitFor(request: WaitRequest, call: EngineCall): Promise<WaitOutcome>;
+  dom(request: DomRequest, call: EngineCall): Promise<DomOutcome>;
+  snapshot(request: SnapshotRequest, call: EngineCall): Promise<SnapshotOutcome>;
+  resize(request: ResizeRequest, call: EngineCall): Promise<Viewport>;
   /** What a captured request sent, by the id of its entry, where it is too large to be captured with it. */
   requestBody(id: string): Promise<ResponseBody | undefined>;
   /** The body of a captured response, by the id of its entry; undefined once the browser let it go. */
   responseBody(id: string): Promise<ResponseBody | undefined>;
   /** Brings a page that no longer answers back to life, if it can; whether it had to make a new one. */
-  revive(): Promise<boolean>;
+  ensureResponsive(): Promise<boolean>;
   /** Ends the browser and removes what it left behind. Idempotent. */
   close(): Promise<void>;
 }
@@ -311,7 +311,7 @@ export interface BrowserEngine {
 /** What an engine is given at its start. */
 export interface EngineContext {
   readonly captures: Captures;
-  readonly refs: RefBook;
+  readonly refs: RefRegistry;
   readonly log: Log;
   readonly viewport: Viewport;
   /** Where browser traffic goes through, as the caller wrote it; credentials included. */

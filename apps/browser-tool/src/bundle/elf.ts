@@ -46,7 +46,7 @@ export async function readElf(reader: BinaryReader): Promise<LinkedBinary | unde
   const segments = await readSegments(reader, header, layout);
   const dynamic = segments.find(({ type }) => type === PROGRAM_DYNAMIC);
   const tags = dynamic === undefined ? [] : await readDynamic(reader, dynamic, layout);
-  const textsOf = await createStrings(reader, segments, tags);
+  const textsOf = await createStringLookup(reader, segments, tags);
   const runPath = await textsOf(TAG_RUNPATH);
   // An RUNPATH makes the loader ignore the RPATH.
   const rpath = runPath.length > 0 ? [] : await textsOf(TAG_RPATH);
@@ -55,7 +55,7 @@ export async function readElf(reader: BinaryReader): Promise<LinkedBinary | unde
     architecture: MACHINES[machine] ?? `machine ${machine}`,
     needed: await textsOf(TAG_NEEDED),
     runPaths: [...runPath, ...rpath].flatMap((text) => text.split(':')).filter(Boolean),
-    handsRunPathsDown: rpath.length > 0,
+    areRunPathsInherited: rpath.length > 0,
   };
 }
 
@@ -111,7 +111,7 @@ async function readDynamic(
 }
 
 /** Looks texts up where the loader would: the string table is given by its address in memory. */
-async function createStrings(
+async function createStringLookup(
   reader: BinaryReader,
   segments: readonly Segment[],
   tags: readonly Tag[],

@@ -14,7 +14,7 @@ const TRIPLETS: Readonly<Record<string, string>> = {
 };
 
 /** A file whose needs are being looked up, and the folders that it hands down from the files that need it. */
-export interface Needer {
+export interface Dependent {
   readonly path: string;
   readonly binary: LinkedBinary;
   readonly inheritedFolders: readonly string[];
@@ -22,9 +22,9 @@ export interface Needer {
 
 /** Finds libraries as the loader of each system would, by looking at the disk alone. */
 export interface LibrarySearch {
-  find(name: string, needer: Needer): Promise<string | null>;
+  find(name: string, dependent: Dependent): Promise<string | null>;
   /** The folders that the file names itself, made absolute. */
-  ownFolders(needer: Needer): readonly string[];
+  ownFolders(dependent: Dependent): readonly string[];
 }
 
 interface SearchOptions {
@@ -36,18 +36,18 @@ interface SearchOptions {
 /** A search that reads the loader's configuration once. */
 export function createLibrarySearch({ executable, shipped }: SearchOptions): LibrarySearch {
   let configured: Promise<readonly string[]> | undefined;
-  const ownFolders = (needer: Needer): readonly string[] =>
-    needer.binary.runPaths.map((folder) => expandTokens(folder, needer.path, executable));
+  const ownFolders = (dependent: Dependent): readonly string[] =>
+    dependent.binary.runPaths.map((folder) => expandTokens(folder, dependent.path, executable));
 
   const shippedAs = (name: string): readonly string[] =>
     shipped.filter((path) => basename(path) === name);
 
-  async function findElf(name: string, needer: Needer): Promise<string | null> {
+  async function findElf(name: string, dependent: Dependent): Promise<string | null> {
     configured ??= readLoaderConfig(LOADER_CONFIG);
-    const triplet = TRIPLETS[needer.binary.architecture];
+    const triplet = TRIPLETS[dependent.binary.architecture];
     const folders = [
-      ...ownFolders(needer),
-      ...needer.inheritedFolders,
+      ...ownFolders(dependent),
+      ...dependent.inheritedFolders,
       ...(await configured),
       ...(triplet === undefined ? [] : [`/lib/${triplet}`, `/usr/lib/${triplet}`]),
       ...SYSTEM_FOLDERS,
@@ -57,17 +57,17 @@ export function createLibrarySearch({ executable, shipped }: SearchOptions): Lib
       : [...shippedAs(name), ...folders.map((folder) => join(folder, name))];
     for (const path of paths) {
       // A library of another architecture is passed over, as the loader does.
-      if (await isBinaryOf(path, needer.binary)) return path;
+      if (await isBinaryOf(path, dependent.binary)) return path;
     }
     return null;
   }
 
-  async function findMachO(name: string, needer: Needer): Promise<string | null> {
+  async function findMachO(name: string, dependent: Dependent): Promise<string | null> {
     const paths = name.startsWith('@rpath/')
-      ? [...ownFolders(needer), ...needer.inheritedFolders].map((folder) =>
+      ? [...ownFolders(dependent), ...dependent.inheritedFolders].map((folder) =>
           join(folder, name.slice('@rpath/'.length)),
         )
-      : [expandTokens(name, needer.path, executable)];
+      : [expandTokens(name, dependent.path, executable)];
     for (const path of [...paths, ...shippedAs(basename(name))]) {
       if (await isFile(path)) return path;
     }
@@ -84,7 +84,7 @@ export function createLibrarySearch({ executable, shipped }: SearchOptions): Lib
 
   const finders = { elf: findElf, 'mach-o': findMachO, pe: findDll };
   return {
-    find: (name, needer) => finders[needer.binary.format](name, needer),
+    find: (name, dependent) => finders[dependent.binary.format](name, dependent),
     ownFolders,
   };
 }

@@ -7,5 +7,5 @@ export interface LinkedBinary {
   /** Folders to search that the file itself names, with their `$ORIGIN` or `@loader_path` as it is. */
   readonly runPaths: readonly string[];
   /** Whether those folders are also searched for what its libraries need. */
-  readonly handsRunPathsDown: boolean;
+  readonly areRunPathsInherited: boolean;
 }

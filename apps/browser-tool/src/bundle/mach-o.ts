@@ -67,7 +67,7 @@ async function readThin(reader: BinaryReader): Promise<LinkedBinary | undefined>
     architecture: CPUS[cpu] ?? `cpu ${cpu}`,
     needed,
     runPaths,
-    handsRunPathsDown: true,
+    areRunPathsInherited: true,
   };
 }
 

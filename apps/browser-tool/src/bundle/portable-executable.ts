@@ -49,7 +49,7 @@ export async function readPortableExecutable(
     architecture: MACHINES[machine] ?? `machine ${machine}`,
     needed: [...new Set(needed.flat())],
     runPaths: [],
-    handsRunPathsDown: false,
+    areRunPathsInherited: false,
   };
 }
 

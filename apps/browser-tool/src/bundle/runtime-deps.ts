@@ -1,4 +1,4 @@
-import { createLibrarySearch, type Needer } from './library-search.ts';
+import { createLibrarySearch, type Dependent } from './library-search.ts';
 import type { LinkedBinary } from './linked-binary.ts';
 import { readLinkedBinary } from './read-linked-binary.ts';
 import { followShellWrapper } from './shell-wrapper.ts';
@@ -43,39 +43,39 @@ export async function scanRuntime(
   const binary = await readLinkedBinary(executable);
   const search = createLibrarySearch({ executable, shipped });
   const found = new Map<string, RuntimeDep>();
-  const queue = [...neederOf(executable, binary), ...(await readShipped(shipped))];
-  for (let needer = queue.shift(); needer !== undefined; needer = queue.shift()) {
+  const queue = [...toDependents(executable, binary), ...(await readShipped(shipped))];
+  for (let dependent = queue.shift(); dependent !== undefined; dependent = queue.shift()) {
     const handedDown = [
-      ...(needer.binary.handsRunPathsDown ? search.ownFolders(needer) : []),
-      ...needer.inheritedFolders,
+      ...(dependent.binary.areRunPathsInherited ? search.ownFolders(dependent) : []),
+      ...dependent.inheritedFolders,
     ];
-    for (const name of needer.binary.needed) {
+    for (const name of dependent.binary.needed) {
       if (found.has(name) || API_SET.test(name) || found.size >= DEPENDENCIES_MAX) continue;
-      const resolved = await search.find(name, needer);
+      const resolved = await search.find(name, dependent);
       found.set(name, { name, resolved });
       if (resolved === null) continue;
-      queue.push(...neederOf(resolved, await readIfThere(resolved), handedDown));
+      queue.push(...toDependents(resolved, await tryReadBinary(resolved), handedDown));
     }
   }
   return { path: executable, binary, dependencies: [...found.values()] };
 }
 
-function neederOf(
+function toDependents(
   path: string,
   binary: LinkedBinary | undefined,
   inheritedFolders: readonly string[] = [],
-): readonly Needer[] {
+): readonly Dependent[] {
   return binary === undefined ? [] : [{ path, binary, inheritedFolders }];
 }
 
-async function readShipped(paths: readonly string[]): Promise<readonly Needer[]> {
+async function readShipped(paths: readonly string[]): Promise<readonly Dependent[]> {
   const read = await Promise.all(
-    paths.map(async (path) => neederOf(path, await readIfThere(path))),
+    paths.map(async (path) => toDependents(path, await tryReadBinary(path))),
   );
   return read.flat();
 }
 
 /** A library that cannot be read further is still found. */
-function readIfThere(path: string): Promise<LinkedBinary | undefined> {
+function tryReadBinary(path: string): Promise<LinkedBinary | undefined> {
   return readLinkedBinary(path).catch(() => undefined);
 }

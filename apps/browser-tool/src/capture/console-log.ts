@@ -1,12 +1,12 @@
 import type { Clock } from '@model-gateway/kernel';
 import type { NextSequence } from './next-sequence.ts';
 import type { EventHub } from './event-hub.ts';
-import { createRing, pageOf } from './ring.ts';
+import { createRing, selectEntries } from './ring.ts';
 
 const CONSOLE_ENTRIES_MAX = 1_000;
 const TEXT_CHARS_MAX = 10_000;
 
-/** From the gravest to the least. */
+/** From the levels to the least. */
 export const CONSOLE_LEVELS = ['error', 'warning', 'info', 'debug'] as const;
 export type ConsoleLevel = (typeof CONSOLE_LEVELS)[number];
 export const CONSOLE_SOURCES = ['console', 'exception', 'network', 'worker', 'security'] as const;
@@ -47,7 +47,7 @@ export interface ConsoleQuery {
 export interface ConsoleLog {
   add(message: ConsoleMessage): void;
   /** Counts messages that were written and never heard. */
-  miss(count: number): void;
+  addMissed(count: number): void;
   /** Those that fit, from the oldest to the newest. */
   query(query: ConsoleQuery): {
     readonly entries: readonly ConsoleEntry[];
@@ -65,7 +65,7 @@ export interface ConsoleLog {
   clear(): number;
 }
 
-interface Kept {
+interface StoredEntry {
   entry: ConsoleEntry;
   readonly isRejection: boolean;
 }
@@ -80,7 +80,7 @@ export function createConsoleLog({
   readonly clock: Clock;
   readonly events: EventHub;
 }): ConsoleLog {
-  const ring = createRing<Kept>(CONSOLE_ENTRIES_MAX);
+  const ring = createRing<StoredEntry>(CONSOLE_ENTRIES_MAX);
   let pageStart = 0;
   let missed = 0;
   let errors = 0;
@@ -106,18 +106,18 @@ export function createConsoleLog({
       if (message.level === 'warning') warnings += 1;
       events.publish('console', keep(message));
     },
-    miss(count) {
+    addMissed(count) {
       missed += count;
     },
     query({ level = 'debug', source, since, limit, all }) {
-      const gravest = CONSOLE_LEVELS.slice(0, CONSOLE_LEVELS.indexOf(level) + 1);
+      const levels = CONSOLE_LEVELS.slice(0, CONSOLE_LEVELS.indexOf(level) + 1);
       const from = Math.max(since ?? 0, all ? 0 : pageStart);
       const found = ring
         .entries()
         .map(({ entry }) => entry)
-        .filter((entry) => entry.seq > from && gravest.includes(entry.level))
+        .filter((entry) => entry.seq > from && levels.includes(entry.level))
         .filter((entry) => source === undefined || entry.source === source);
-      const { page: entries, next: following } = pageOf(found, since, limit);
+      const { page: entries, next: following } = selectEntries(found, since, limit);
       return { entries, next: following, dropped: ring.dropped + missed };
     },
     failures() {

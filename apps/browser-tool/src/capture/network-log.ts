@@ -1,7 +1,7 @@
 import type { Clock } from '@model-gateway/kernel';
 import type { NextSequence } from './next-sequence.ts';
 import type { EventHub } from './event-hub.ts';
-import { createRing, pageOf } from './ring.ts';
+import { createRing, selectEntries } from './ring.ts';
 
 const REQUESTS_MAX = 1_000;
 const POST_BYTES_MAX = 64 * 1024;
@@ -36,7 +36,7 @@ export interface NetworkRecord extends NetworkEntry {
   readonly response_headers: Headers;
   /** The first of what it sent. */
   readonly post_data: string | null;
-  readonly isPostCut: boolean;
+  readonly isPostDataTruncated: boolean;
 }
 
 export type NewRequest = Pick<
@@ -115,7 +115,7 @@ export function createNetworkLog({
         failed: null,
         response_headers: {},
         ...request,
-        ...firstOfPost(request.post_data),
+        ...clipPostData(request.post_data),
       });
       ring.add(id);
       return id;
@@ -128,16 +128,16 @@ export function createNetworkLog({
       if (record === undefined || record.duration !== null) return;
       const finished = { ...record, duration: clock.now() - Date.parse(record.started_at) };
       records.set(id, finished);
-      events.publish('network', listed(finished));
+      events.publish('network', toListEntry(finished));
     },
     find: (id) => records.get(id),
     query({ since, limit, ...filter }) {
       const found = ring
         .entries()
         .flatMap((id) => records.get(id) ?? [])
-        .filter((record) => record.seq > (since ?? 0) && fits(record, filter));
-      const { page, next: following } = pageOf(found, since, limit);
-      return { resources: page.map(listed), next: following, dropped: ring.dropped };
+        .filter((record) => record.seq > (since ?? 0) && matches(record, filter));
+      const { page, next: following } = selectEntries(found, since, limit);
+      return { resources: page.map(toListEntry), next: following, dropped: ring.dropped };
     },
     clear() {
       records.clear();
@@ -147,29 +147,29 @@ export function createNetworkLog({
 }
 
 /** As much of what a request sent as is kept of it. */
-export function firstOfPost(
+export function clipPostData(
   sent: string | Buffer | null,
-): Pick<NetworkRecord, 'post_data' | 'isPostCut'> {
-  if (sent === null) return { post_data: null, isPostCut: false };
+): Pick<NetworkRecord, 'post_data' | 'isPostDataTruncated'> {
+  if (sent === null) return { post_data: null, isPostDataTruncated: false };
   const bytes = Buffer.from(sent);
-  const isPostCut = bytes.length > POST_BYTES_MAX;
-  return { post_data: bytes.subarray(0, POST_BYTES_MAX).toString('utf8'), isPostCut };
+  const isPostDataTruncated = bytes.length > POST_BYTES_MAX;
+  return { post_data: bytes.subarray(0, POST_BYTES_MAX).toString('utf8'), isPostDataTruncated };
 }
 
-function listed({
+function toListEntry({
   request_headers: _request,
   response_headers: _response,
   post_data: _post,
-  isPostCut: _isCut,
+  isPostDataTruncated: _isCut,
   ...entry
 }: NetworkRecord): NetworkEntry {
   return entry;
 }
 
-function fits(record: NetworkRecord, filter: Omit<NetworkQuery, 'since' | 'limit'>): boolean {
+function matches(record: NetworkRecord, filter: Omit<NetworkQuery, 'since' | 'limit'>): boolean {
   const { type, status, url, method, failed } = filter;
   if (type !== undefined && !type.toLowerCase().split(',').includes(record.type)) return false;
-  if (status !== undefined && !status.some((wanted) => fitsStatus(record.status, wanted))) {
+  if (status !== undefined && !status.some((pattern) => matchesStatus(record.status, pattern))) {
     return false;
   }
   if (url !== undefined && !record.url.includes(url)) return false;
@@ -177,11 +177,11 @@ function fits(record: NetworkRecord, filter: Omit<NetworkQuery, 'since' | 'limit
   return failed === undefined || (record.failed !== null) === failed;
 }
 
-function fitsStatus(status: number | null, wanted: string): boolean {
+function matchesStatus(status: number | null, pattern: string): boolean {
   if (status === null) return false;
-  return /^[1-5]xx$/i.test(wanted)
-    ? Math.floor(status / 100) === Number(wanted[0])
-    : String(status) === wanted;
+  return /^[1-5]xx$/i.test(pattern)
+    ? Math.floor(status / 100) === Number(pattern[0])
+    : String(status) === pattern;
 }
 
 function nameOf(url: string): string {

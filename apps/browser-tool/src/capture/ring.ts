@@ -45,7 +45,7 @@ export function createRing<Entry>(capacity: number, onDrop?: (entry: Entry) => v
 }
 
 /** A page of numbered entries: the oldest from `since` on, or the newest ones without it. `next` is the `since` of the following page. */
-export function pageOf<Entry extends { readonly seq: number }>(
+export function selectEntries<Entry extends { readonly seq: number }>(
   found: readonly Entry[],
   since: number | undefined,
   limit: number,

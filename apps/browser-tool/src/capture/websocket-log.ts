@@ -1,7 +1,7 @@
 import type { Clock } from '@model-gateway/kernel';
 import type { NextSequence } from './next-sequence.ts';
 import type { EventHub } from './event-hub.ts';
-import { createRing, pageOf, type Ring } from './ring.ts';
+import { createRing, selectEntries, type Ring } from './ring.ts';
 
 const CONNECTIONS_MAX = 200;
 const FRAMES_MAX = 500;
@@ -32,7 +32,7 @@ export interface WebSocketFrame {
   readonly truncated: boolean;
 }
 
-export interface NewFrame {
+export interface NewWebSocketFrame {
   readonly direction: 'sent' | 'received';
   readonly opcode: number;
   /** Text, or base64 where the opcode says binary. */
@@ -40,15 +40,15 @@ export interface NewFrame {
 }
 
 export interface WebSocketLog {
-  /** Answers the id under which it is kept. */
+  /** Answers the id under which it is stored. */
   open(url: string): string;
   /** The handshake is done. */
   opened(id: string): void;
-  frame(id: string, frame: NewFrame): void;
+  frame(id: string, frame: NewWebSocketFrame): void;
   fail(id: string, error: string): void;
   close(id: string): void;
   connections(): readonly WebSocketConnection[];
-  /** Undefined for a connection that is not kept. */
+  /** Undefined for a connection that is not stored. */
   frames(
     id: string,
     since: number | undefined,
@@ -63,7 +63,7 @@ export interface WebSocketLog {
   clear(): number;
 }
 
-interface Kept {
+interface StoredConnection {
   connection: WebSocketConnection;
   readonly frames: Ring<WebSocketFrame>;
 }
@@ -78,11 +78,11 @@ export function createWebSocketLog({
   readonly clock: Clock;
   readonly events: EventHub;
 }): WebSocketLog {
-  const kept = new Map<string, Kept>();
-  const ring = createRing<string>(CONNECTIONS_MAX, (id) => kept.delete(id));
+  const stored = new Map<string, StoredConnection>();
+  const ring = createRing<string>(CONNECTIONS_MAX, (id) => stored.delete(id));
 
   function change(id: string, changes: Partial<WebSocketConnection>): void {
-    const entry = kept.get(id);
+    const entry = stored.get(id);
     if (entry === undefined) return;
     entry.connection = { ...entry.connection, ...changes };
     events.publish('websocket', { event: entry.connection.state, ...entry.connection });
@@ -101,14 +101,14 @@ export function createWebSocketLog({
         frames_received: 0,
         bytes: 0,
       };
-      kept.set(id, { connection, frames: createRing(FRAMES_MAX) });
+      stored.set(id, { connection, frames: createRing(FRAMES_MAX) });
       ring.add(id);
       events.publish('websocket', { event: 'connecting', ...connection });
       return id;
     },
     opened: (id) => change(id, { state: 'open' }),
     frame(id, frame) {
-      const entry = kept.get(id);
+      const entry = stored.get(id);
       if (entry === undefined) return;
       const timestamp = new Date(clock.now()).toISOString();
       const record = frameRecord(frame, { seq: next(), timestamp });
@@ -124,21 +124,21 @@ export function createWebSocketLog({
     },
     fail: (id, error) => change(id, { state: 'error', error }),
     close(id) {
-      const connection = kept.get(id)?.connection;
+      const connection = stored.get(id)?.connection;
       if (connection === undefined || connection.closed_at_ms !== null) return;
       const state = connection.state === 'error' ? 'error' : 'closed';
       change(id, { state, closed_at_ms: clock.now() });
     },
-    connections: () => ring.entries().flatMap((id) => kept.get(id)?.connection ?? []),
+    connections: () => ring.entries().flatMap((id) => stored.get(id)?.connection ?? []),
     frames(id, since, limit) {
-      const entry = kept.get(id);
+      const entry = stored.get(id);
       if (entry === undefined) return undefined;
       const found = entry.frames.entries().filter(({ seq }) => seq > (since ?? 0));
-      const { page, next: following } = pageOf(found, since, limit);
+      const { page, next: following } = selectEntries(found, since, limit);
       return { frames: page, next: following, dropped: entry.frames.dropped };
     },
     clear() {
-      kept.clear();
+      stored.clear();
       return ring.clear();
     },
   };
@@ -147,7 +147,7 @@ export function createWebSocketLog({
 const OPCODE_TEXT = 1;
 
 function frameRecord(
-  { direction, opcode, payload }: NewFrame,
+  { direction, opcode, payload }: NewWebSocketFrame,
   stamp: Pick<WebSocketFrame, 'seq' | 'timestamp'>,
 ): WebSocketFrame {
   const bytes = Buffer.from(payload, opcode === OPCODE_TEXT ? 'utf8' : 'base64');

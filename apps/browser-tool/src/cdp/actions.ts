@@ -1,6 +1,6 @@
 import type {
   ActionOutcome,
-  Call,
+  EngineCall,
   ClickOutcome,
   ClickRequest,
   PressRequest,
@@ -10,8 +10,8 @@ import type {
   TypeRequest,
 } from '../engine.ts';
 import { editingError } from '../session/editing-error.ts';
-import { readAddress, whereTo } from './address.ts';
-import { isDocumentGone, type Agent } from './agent.ts';
+import { readAddress, destinationOf } from './address.ts';
+import { isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
 import type { Browser } from './browser.ts';
 import type { Elements, ReadyElement } from './elements.ts';
 import { clickMouse, pressKey, typeCharacter } from './input.ts';
@@ -21,45 +21,50 @@ import { markPage, settle, type SettleMark } from './settle.ts';
 
 /** What people do with pages. */
 export interface Actions {
-  click(page: Page, request: ClickRequest, call: Call): Promise<ClickOutcome>;
-  type(page: Page, request: TypeRequest, call: Call): Promise<TypeOutcome>;
-  press(page: Page, request: PressRequest, call: Call): Promise<ActionOutcome>;
-  scroll(page: Page, request: ScrollRequest, call: Call): Promise<ScrollOutcome>;
+  click(page: Page, request: ClickRequest, call: EngineCall): Promise<ClickOutcome>;
+  type(page: Page, request: TypeRequest, call: EngineCall): Promise<TypeOutcome>;
+  press(page: Page, request: PressRequest, call: EngineCall): Promise<ActionOutcome>;
+  scroll(page: Page, request: ScrollRequest, call: EngineCall): Promise<ScrollOutcome>;
   /** Where a tab leads that a page opened, during this call or before it. */
-  nameTab(call: Call): Promise<void>;
+  reportOpenedTab(call: EngineCall): Promise<void>;
 }
 
 /** Text that is not submitted rarely leads anywhere: only what navigates while the page comes to rest is waited for. */
 const TYPE_NAVIGATION_START_MS = 0;
 
-export function createActions(browser: Browser, agent: Agent, elements: Elements): Actions {
+export function createActions(browser: Browser, scripts: PageScripts, elements: Elements): Actions {
   /** Waits for the page to come to rest and says where it is; a new tab that the action opened counts as the page then. */
   async function finish(
     page: Page,
     mark: SettleMark,
-    call: Call,
+    call: EngineCall,
     navigationStartMs?: number,
   ): Promise<ActionOutcome> {
-    const navigated = await settle(page, agent, mark, call, navigationStartMs);
+    const navigated = await settle(page, scripts, mark, call, navigationStartMs);
     const shown = await browser.activePage();
-    if (shown !== page) await awaitTab(shown, browser.opened?.url ?? '', call);
-    await nameTab(call);
-    const address = await readAddress(shown, agent, call);
-    return { navigated, ...address, ...answerOf(shown, page, mark) };
+    if (shown !== page) await waitForTab(shown, browser.opened?.url ?? '', call);
+    await reportOpenedTab(call);
+    const address = await readAddress(shown, scripts, call);
+    return { navigated, ...address, ...responseOf(shown, page, mark) };
   }
 
-  async function nameTab(call: Call): Promise<void> {
+  async function reportOpenedTab(call: EngineCall): Promise<void> {
     const { opened } = browser;
     if (call.notes.openedTab?.url !== '' || opened === undefined) return;
-    await awaitStart(opened.page, opened.url, call);
-    const url = whereTo(opened.page);
+    await waitForTabStart(opened.page, opened.url, call);
+    const url = destinationOf(opened.page);
     call.notes.openedTab = { url: isBlank(url) && opened.url !== '' ? opened.url : url };
   }
 
-  async function focus(page: Page, target: string, timeoutMs: number, call: Call): Promise<void> {
+  async function focus(
+    page: Page,
+    target: string,
+    timeoutMs: number,
+    call: EngineCall,
+  ): Promise<void> {
     const options = { action: 'focus', force: false, timeoutMs } as const;
     const { frameId, element } = await elements.ready(page, target, options, call);
-    await agent.call(page, frameId, 'focus', { ref: element.ref }, call);
+    await scripts.call(page, frameId, 'focus', { ref: element.ref }, call);
   }
 
   return {
@@ -70,10 +75,10 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
       const mark = markPage(page);
       const isTaken =
         element.tag === 'option' &&
-        (await agent.call(page, frameId, 'clickOption', { ref: element.ref }, call));
+        (await scripts.call(page, frameId, 'clickOption', { ref: element.ref }, call));
       if (!isTaken) {
         await clickMouse(page, { ...point, button, modifiers, clicks: double ? 2 : 1 }).catch(
-          ifGone,
+          ignoreUnloaded,
         );
       }
       return { target: element, ...(await finish(page, mark, call)) };
@@ -84,23 +89,23 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
       const ready = await elements.ready(page, target, options, call);
       const mark = markPage(page);
       await enterText(page, ready, { target, text, clear, slowly }, call);
-      const reading = agent
+      const reading = scripts
         .call(page, ready.frameId, 'read', { ref: ready.element.ref }, call)
         .catch((error: unknown) => {
-          ifGone(error);
+          ignoreUnloaded(error);
           return '';
         });
       if (submit) {
         // The field may go with its page.
         await reading;
-        await pressKey(page, parseKeyPress('Enter')).catch(ifGone);
+        await pressKey(page, parseKeyPress('Enter')).catch(ignoreUnloaded);
       }
       const start = submit ? undefined : TYPE_NAVIGATION_START_MS;
       const [value, outcome] = await Promise.all([reading, finish(page, mark, call, start)]);
       return { target: ready.element, value, ...outcome };
     },
 
-    nameTab,
+    reportOpenedTab,
 
     async press(page, { key, target, count, timeoutMs }, call) {
       const press = parseKeyPress(key);
@@ -108,7 +113,7 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
       const mark = markPage(page);
       for (let time = 0; time < count; time += 1) {
         call.signal.throwIfAborted();
-        await pressKey(page, press).catch(ifGone);
+        await pressKey(page, press).catch(ignoreUnloaded);
       }
       return finish(page, mark, call);
     },
@@ -118,14 +123,14 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
       const found =
         target === undefined ? undefined : await elements.ready(page, target, options, call);
       const parameters = { ref: found?.element.ref, deltaX, deltaY, to };
-      const place = await agent.call(
+      const place = await scripts.call(
         page,
         found?.frameId ?? page.main.id,
         'scroll',
         parameters,
         call,
       );
-      return { ...place, ...(await readAddress(page, agent, call)) };
+      return { ...place, ...(await readAddress(page, scripts, call)) };
     },
   };
 
@@ -133,9 +138,10 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
     page: Page,
     { frameId, element, point }: ReadyElement,
     { target, text, clear, slowly }: Pick<TypeRequest, 'target' | 'text' | 'clear' | 'slowly'>,
-    call: Call,
+    call: EngineCall,
   ): Promise<void> {
-    const start = () => agent.call(page, frameId, 'edit', { ref: element.ref, text, clear }, call);
+    const start = () =>
+      scripts.call(page, frameId, 'edit', { ref: element.ref, text, clear }, call);
     let started = await start();
     if (started.ok && !started.isFocused) {
       // Frames of other processes get the keyboard by a click alone.
@@ -156,14 +162,14 @@ export function createActions(browser: Browser, agent: Agent, elements: Elements
 }
 
 /** The HTTP status of the document that an action led to. */
-function answerOf(
+function responseOf(
   shown: Page,
   page: Page,
   mark: SettleMark,
 ): Pick<ActionOutcome, 'status' | 'statusText'> {
   const { loaderId } = shown.loading;
   const isNew = shown !== page || loaderId !== mark.loaderId;
-  const answer = isNew ? shown.loading.answerOf(loaderId) : undefined;
+  const answer = isNew ? shown.loading.responseOf(loaderId) : undefined;
   return answer === undefined ? {} : { status: answer.status, statusText: answer.statusText };
 }
 
@@ -174,24 +180,24 @@ const BLANK_TAB_START_MS = 200;
 const isBlank = (url: string): boolean => url === '' || url === 'about:blank';
 
 /** Waits for the document of a tab that was just opened. */
-async function awaitTab(page: Page, url: string, call: Call): Promise<void> {
+async function waitForTab(page: Page, url: string, call: EngineCall): Promise<void> {
   const { loading, changes } = page;
-  await awaitStart(page, url, call);
+  await waitForTabStart(page, url, call);
   await changes.until(
-    () => page.isGone || (!loading.isUnderWay && loading.reached('DOMContentLoaded')),
+    () => page.isGone || (!loading.isNavigating && loading.reached('DOMContentLoaded')),
     { timeoutMs: TAB_TIMEOUT_MS, signal: call.signal },
   );
 }
 
 /** Tabs begin empty, and some stay so. */
-async function awaitStart(page: Page, url: string, { signal }: Call): Promise<void> {
+async function waitForTabStart(page: Page, url: string, { signal }: EngineCall): Promise<void> {
   const hasStarted = (): boolean =>
-    page.isGone || page.loading.isUnderWay || !isBlank(page.main.url);
+    page.isGone || page.loading.isNavigating || !isBlank(page.main.url);
   const timeoutMs = isBlank(url) ? BLANK_TAB_START_MS : TAB_START_MS;
   await page.changes.until(hasStarted, { timeoutMs, signal });
 }
 
 /** The page may go away under an action that did what it should. */
-function ifGone(error: unknown): void {
-  if (!isDocumentGone(error)) throw error;
+function ignoreUnloaded(error: unknown): void {
+  if (!isDocumentUnloaded(error)) throw error;
 }

@@ -1,9 +1,9 @@
 import type { Protocol } from 'devtools-protocol';
-import type { Call, CallNotes, EngineContext, Viewport } from '../engine.ts';
+import type { EngineCall, CallNotes, EngineContext, Viewport } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
-import type { CdpEvent, Connection } from './connection.ts';
-import { inTime } from './held-commands.ts';
-import { createPage, type Page, type PageOwner } from './page.ts';
+import type { CdpEvent, CdpConnection } from './cdp-connection.ts';
+import { resultWithin } from './stalled-navigation.ts';
+import { createPage, type Page, type PageEnvironment } from './page.ts';
 import { createRequestRules } from './request-rules.ts';
 
 /** The tabs of a browser. There is always one that commands go to. */
@@ -15,7 +15,7 @@ export interface Browser {
   /** The tab that was opened last by a page, and where it should lead. */
   readonly opened: { readonly page: Page; readonly url: string } | undefined;
   /** The call that runs now; dialogs, downloads and new tabs are reported to it; a new tab to the next one where it fails. */
-  begin(call: Call): (how: 'answered' | 'failed') => void;
+  begin(call: EngineCall): (how: 'answered' | 'failed') => void;
   /** Closes the active tab and opens a new one in its place. */
   replacePage(): Promise<Page>;
   resize(viewport: Viewport, deviceScaleFactor: number, mobile: boolean): Promise<void>;
@@ -32,7 +32,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
 
 /** Takes charge of a browser that just started. */
 export async function createBrowser(
-  connection: Connection,
+  connection: CdpConnection,
   context: Pick<
     EngineContext,
     'captures' | 'viewport' | 'proxy' | 'allowedOrigins' | 'log' | 'signal'
@@ -41,24 +41,24 @@ export async function createBrowser(
   const pages: Page[] = [];
   const rules = createRequestRules(connection, context);
   let active: Page | undefined;
-  let call: Call | undefined;
-  const leftOver = emptyNotes();
+  let call: EngineCall | undefined;
+  const pendingNotes = emptyNotes();
   let opened: Page | undefined;
   // Told before the tab itself.
   let openedUrl = '';
   let metrics = metricsOf(context.viewport, 1, false);
-  let tellFirst: () => void = () => undefined;
+  let resolveFirst: () => void = () => undefined;
   const first = new Promise<void>((resolve) => {
-    tellFirst = resolve;
+    resolveFirst = resolve;
   });
 
-  const owner: PageOwner = {
+  const environment: PageEnvironment = {
     captures: context.captures,
-    notes: () => call?.notes ?? leftOver,
+    notes: () => call?.notes ?? pendingNotes,
     dialogAnswer: () => ({ answer: call?.dialog, promptText: call?.promptText }),
     viewport: () => [metrics.width, metrics.height],
     metrics: () => metrics,
-    guardSession: (sessionId) => rules.guard(sessionId),
+    enableRequestRules: (sessionId) => rules.enable(sessionId),
     isActive: (page) => page === active,
     opens: (url) => {
       openedUrl = url;
@@ -66,7 +66,7 @@ export async function createBrowser(
   };
 
   function attached({ sessionId, targetInfo }: Protocol.Target.AttachedToTargetEvent): void {
-    const page = createPage(connection, owner, targetInfo.targetId, sessionId);
+    const page = createPage(connection, environment, targetInfo.targetId, sessionId);
     // Whoever needs the page awaits it; one that goes away at once is nobody's failure.
     page.ready.catch(() => undefined);
     const isPopup = active !== undefined && !active.isGone && targetInfo.openerId !== undefined;
@@ -74,9 +74,9 @@ export async function createBrowser(
     active = page;
     if (isPopup) {
       opened = page;
-      owner.notes().openedTab = { url: '' };
+      environment.notes().openedTab = { url: '' };
     }
-    tellFirst();
+    resolveFirst();
   }
 
   function detached(sessionId: string): void {
@@ -108,7 +108,7 @@ export async function createBrowser(
         break;
       case 'Browser.downloadWillBegin': {
         const { url, suggestedFilename } = event.params;
-        const { downloads } = owner.notes();
+        const { downloads } = environment.notes();
         if (downloads.length < DOWNLOADS_MAX)
           downloads.push({ url, filename: suggestedFilename, action: 'denied' });
         active?.changes.emit();
@@ -159,8 +159,8 @@ export async function createBrowser(
         const page = active;
         if (page === undefined) return openPage();
         // A tab that lies over another one may be about to close itself.
-        const isLeaving = pages.length > 1 && (await isClosing(page));
-        const options = { timeoutMs: isLeaving ? CLOSE_TIMEOUT_MS : 0, signal: context.signal };
+        const isUnloading = pages.length > 1 && (await isClosing(page));
+        const options = { timeoutMs: isUnloading ? CLOSE_TIMEOUT_MS : 0, signal: context.signal };
         if (await page.changes.until(() => page !== active, options)) continue;
         await page.ready;
         return page;
@@ -169,10 +169,10 @@ export async function createBrowser(
     begin(next) {
       if (next.isSilent === true) return () => undefined;
       call = next;
-      moveNotes(leftOver, next.notes);
+      moveNotes(pendingNotes, next.notes);
       return (how) => {
         if (call === next) call = undefined;
-        if (how === 'failed') moveTab(next.notes, leftOver);
+        if (how === 'failed') moveTab(next.notes, pendingNotes);
       };
     },
     async replacePage() {
@@ -196,14 +196,14 @@ export async function createBrowser(
 
 /** Whether a tab was told to close and is not gone yet. */
 async function isClosing(page: Page): Promise<boolean> {
-  if (page.loading.isUnderWay) return false;
+  if (page.loading.isNavigating) return false;
   const asked = page.ready
     .then(() => page.send('Runtime.evaluate', { expression: 'closed' }))
     .then(
       ({ result }) => result.value === true,
       () => true,
     );
-  return (await inTime(asked, CLOSING_ANSWER_MS)) ?? false;
+  return (await resultWithin(asked, CLOSING_ANSWER_MS)) ?? false;
 }
 
 function metricsOf([width, height]: Viewport, deviceScaleFactor: number, mobile: boolean) {

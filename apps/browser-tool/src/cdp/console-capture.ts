@@ -1,12 +1,12 @@
 import type { Protocol } from 'devtools-protocol';
 import type { Captures } from '../capture/captures.ts';
 import type { ConsoleLevel, ConsoleSource } from '../capture/console-log.ts';
-import type { CdpEvent } from './connection.ts';
+import type { CdpEvent } from './cdp-connection.ts';
 
 /** Hears what pages and workers write to the console. */
 export interface ConsoleCapture {
   /** Tells what kind of target a session belongs to. */
-  name(sessionId: string, type: string): void;
+  addSession(sessionId: string, type: string): void;
   handle(event: CdpEvent, pageUrl: string): void;
 }
 
@@ -16,7 +16,7 @@ const STACK_LINES_MAX = 10;
 export function createConsoleCapture(captures: Captures): ConsoleCapture {
   const workers = new Set<string>();
   return {
-    name(sessionId, type) {
+    addSession(sessionId, type) {
       if (type !== 'iframe' && type !== 'page') workers.add(sessionId);
     },
     handle(event, pageUrl) {
@@ -28,15 +28,15 @@ export function createConsoleCapture(captures: Captures): ConsoleCapture {
           const level = LEVELS[type] ?? 'info';
           captures.console.add({
             level,
-            text: written(args),
+            text: formatArguments(args),
             source: isWorker ? 'worker' : 'console',
-            ...placeOf(stackTrace?.callFrames[0], pageUrl),
+            ...locationOf(stackTrace?.callFrames[0], pageUrl),
             ...(level === 'error' ? stackOf(stackTrace) : {}),
           });
           break;
         }
         case 'Runtime.exceptionThrown':
-          captures.console.add(thrown(event.params.exceptionDetails, pageUrl));
+          captures.console.add(exceptionMessage(event.params.exceptionDetails, pageUrl));
           break;
         case 'Log.entryAdded': {
           const { source, level, text, url, lineNumber, stackTrace } = event.params.entry;
@@ -71,12 +71,12 @@ const LOG_SOURCES: Readonly<Record<string, ConsoleSource>> = {
   security: 'security',
 };
 
-function thrown(
+function exceptionMessage(
   details: Protocol.Runtime.ExceptionDetails,
   pageUrl: string,
 ): Parameters<Captures['console']['add']>[0] {
   const { exception, text, lineNumber, columnNumber, url, stackTrace } = details;
-  const description = exception === undefined ? text : shown(exception);
+  const description = exception === undefined ? text : formatValue(exception);
   const [first = ''] = description.split('\n');
   return {
     level: 'error',
@@ -91,7 +91,7 @@ function thrown(
   };
 }
 
-function placeOf(
+function locationOf(
   frame: Protocol.Runtime.CallFrame | undefined,
   pageUrl: string,
 ): { readonly url: string; readonly line: number | null; readonly column: number | null } {
@@ -112,21 +112,21 @@ function stackOf(stack: Protocol.Runtime.StackTrace | undefined): { readonly sta
 }
 
 /** What a call wrote, with the placeholders of its first text filled in. */
-function written(args: readonly Protocol.Runtime.RemoteObject[]): string {
+function formatArguments(args: readonly Protocol.Runtime.RemoteObject[]): string {
   const [first, ...rest] = args;
-  if (first?.type !== 'string' || rest.length === 0) return args.map(shown).join(' ');
-  const text = shown(first).replace(/%([%cdfiosO])/g, (placeholder, kind: string) => {
+  if (first?.type !== 'string' || rest.length === 0) return args.map(formatValue).join(' ');
+  const text = formatValue(first).replace(/%([%cdfiosO])/g, (placeholder, kind: string) => {
     if (kind === '%') return '%';
     const value = rest.shift();
     if (value === undefined) return placeholder;
     // Styles are for the eye alone.
-    return kind === 'c' ? '' : shown(value);
+    return kind === 'c' ? '' : formatValue(value);
   });
-  return [text, ...rest.map(shown)].join(' ');
+  return [text, ...rest.map(formatValue)].join(' ');
 }
 
 /** A value as the console shows it. */
-function shown(value: Protocol.Runtime.RemoteObject): string {
+function formatValue(value: Protocol.Runtime.RemoteObject): string {
   if (value.type === 'string') return String(value.value);
   if (value.unserializableValue !== undefined) return value.unserializableValue;
   if (value.type === 'undefined') return 'undefined';

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Call, ElementReport } from '../engine.ts';
+import type { EngineCall, ElementReport } from '../engine.ts';
 import type { PageQuery } from '../page-scripts/find-elements.ts';
 import type { NotReady, ReadinessRequest, ReadyPoint } from '../page-scripts/readiness.ts';
 import { notReadyError } from '../session/not-ready.ts';
-import type { RefBook } from '../session/ref-book.ts';
+import type { RefRegistry } from '../session/ref-registry.ts';
 import { parseTarget } from '../session/target.ts';
 import { ToolError } from '../tool-error.ts';
-import { DocumentGone, isDocumentGone, type Agent } from './agent.ts';
+import { DocumentUnloadedError, isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
 import { documentIdOf, shownUrl, type Frame } from './frames.ts';
 import type { Page } from './page.ts';
 
@@ -26,25 +26,25 @@ type ReadyOptions = Omit<ReadinessRequest, 'query'>;
 /** Finds the elements that callers name, in whichever frame they are. */
 export interface Elements {
   /** Waits until it can be acted upon. */
-  ready(page: Page, target: string, options: ReadyOptions, call: Call): Promise<ReadyElement>;
+  ready(page: Page, target: string, options: ReadyOptions, call: EngineCall): Promise<ReadyElement>;
   /** The frame where to look for a target: where the ref is from, or the first frame that has such an element. */
-  frameFor(page: Page, target: string, call: Call): Promise<string>;
+  frameFor(page: Page, target: string, call: EngineCall): Promise<string>;
   /** Where a point of a frame is on the page, and what covers it there. */
   pagePoint(
     page: Page,
     frameId: string,
     point: ReadyPoint,
-    call: Call,
+    call: EngineCall,
   ): Promise<{ readonly point: ReadyPoint; readonly cover: NotReady['cover'] }>;
   /** All frames of a page, the outer ones first. */
   framesOf(page: Page): readonly Frame[];
 }
 
 const FRAME_POLL_MS = 100;
-const COVERED_FRAME_PATIENCE_MS = 1_000;
+const COVERED_FRAME_TIMEOUT_MS = 1_000;
 
 /** The targets of a session's pages. */
-export function createElements(agent: Agent, refs: RefBook): Elements {
+export function createElements(scripts: PageScripts, refs: RefRegistry): Elements {
   function framesOf(page: Page): readonly Frame[] {
     const below = (frame: Frame): readonly Frame[] => [
       frame,
@@ -74,17 +74,26 @@ export function createElements(agent: Agent, refs: RefBook): Elements {
     );
   }
 
-  async function countIn(page: Page, frame: Frame, query: PageQuery, call: Call): Promise<number> {
+  async function countIn(
+    page: Page,
+    frame: Frame,
+    query: PageQuery,
+    call: EngineCall,
+  ): Promise<number> {
     try {
-      const found = await agent.call(page, frame.id, 'count', { query }, call);
+      const found = await scripts.call(page, frame.id, 'count', { query }, call);
       return found.ok ? found.count : 0;
     } catch (error) {
-      if (isDocumentGone(error)) return 0;
+      if (isDocumentUnloaded(error)) return 0;
       throw error;
     }
   }
 
-  async function frameWith(page: Page, query: PageQuery, call: Call): Promise<string | undefined> {
+  async function frameWith(
+    page: Page,
+    query: PageQuery,
+    call: EngineCall,
+  ): Promise<string | undefined> {
     const frames = framesOf(page);
     if (frames.length === 1) return page.main.id;
     for (const frame of frames) {
@@ -93,14 +102,14 @@ export function createElements(agent: Agent, refs: RefBook): Elements {
     return undefined;
   }
 
-  async function pagePoint(page: Page, frameId: string, start: ReadyPoint, call: Call) {
+  async function pagePoint(page: Page, frameId: string, start: ReadyPoint, call: EngineCall) {
     let point = start;
     for (
       let frame = page.frames.find(frameId);
       frame?.parentId !== undefined;
       frame = page.frames.find(frame.parentId)
     ) {
-      const { x, y, cover } = await agent.throughFrame(page, frame, point, call);
+      const { x, y, cover } = await scripts.pointInParent(page, frame, point, call);
       if (cover !== undefined) return { point, cover };
       point = { x, y };
     }
@@ -112,19 +121,19 @@ export function createElements(agent: Agent, refs: RefBook): Elements {
     page: Page,
     query: PageQuery,
     options: ReadyOptions,
-    call: Call,
+    call: EngineCall,
   ): Promise<ReadyElement | NotReady | undefined> {
     const frameId =
       query.kind === 'ref' ? frameOfRef(page, query.ref) : await frameWith(page, query, call);
     if (frameId === undefined) return undefined;
     try {
-      const state = await agent.call(page, frameId, 'ready', { query, ...options }, call);
+      const state = await scripts.call(page, frameId, 'ready', { query, ...options }, call);
       if (!state.ok) return state;
       const { point, cover } = await pagePoint(page, frameId, state.point, call);
       if (cover === undefined || options.force) return { frameId, element: state.element, point };
       return { ok: false, why: 'covered', element: state.element, cover };
     } catch (error) {
-      if (!isDocumentGone(error)) throw error;
+      if (!isDocumentUnloaded(error)) throw error;
       return undefined;
     }
   }
@@ -152,15 +161,15 @@ export function createElements(agent: Agent, refs: RefBook): Elements {
         const isOuterCover =
           state?.why === 'covered' && page.frames.children(page.main.id).length > 0;
         coveredSince = isOuterCover ? (coveredSince ?? now) : undefined;
-        const isPatient =
+        const mayChange =
           state === undefined ||
-          (isOuterCover && now - (coveredSince ?? now) < COVERED_FRAME_PATIENCE_MS);
-        if (!isPatient || now - start >= options.timeoutMs) {
+          (isOuterCover && now - (coveredSince ?? now) < COVERED_FRAME_TIMEOUT_MS);
+        if (!mayChange || now - start >= options.timeoutMs) {
           const why: NotReady = state ?? { ok: false, why: 'not-found' };
           throw notReadyError(target, why, options.timeoutMs);
         }
         await sleep(FRAME_POLL_MS, undefined, { signal: call.signal }).catch(() => undefined);
-        if (page.isGone) throw new DocumentGone('the tab is gone');
+        if (page.isGone) throw new DocumentUnloadedError('the tab is gone');
       }
     },
   };

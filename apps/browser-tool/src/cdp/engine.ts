@@ -1,7 +1,7 @@
 import { describeError } from '@model-gateway/kernel';
 import type {
   BrowserEngine,
-  Call,
+  EngineCall,
   EngineContext,
   EngineStatus,
   ResponseBody,
@@ -14,13 +14,13 @@ import { parseTarget } from '../session/target.ts';
 import { ToolError } from '../tool-error.ts';
 import { createActions } from './actions.ts';
 import { readAddress } from './address.ts';
-import { createAgent, isDocumentGone } from './agent.ts';
+import { createPageScripts, isDocumentUnloaded } from './page-scripts.ts';
 import { createBrowser, type Browser } from './browser.ts';
-import { connect, type Connection } from './connection.ts';
+import { connectToBrowser, type CdpConnection } from './cdp-connection.ts';
 import { createElements } from './elements.ts';
 import { evaluate } from './evaluate.ts';
 import { shownUrl } from './frames.ts';
-import { inTime, watchForHold } from './held-commands.ts';
+import { resultWithin, stopStalledNavigations } from './stalled-navigation.ts';
 import { launchChromium, type RunningChromium } from './launch.ts';
 import { navigate, traverse } from './navigation.ts';
 import type { RequestSource } from './network-capture.ts';
@@ -55,7 +55,7 @@ export async function launchCdpEngine(
     log,
   });
   try {
-    const connection = await connect(chromium.port, chromium.path);
+    const connection = await connectToBrowser(chromium.port, chromium.path);
     const browser = await createBrowser(connection, context);
     const { product } = await connection.send('Browser.getVersion');
     const version = product.split('/').at(-1) ?? product;
@@ -90,7 +90,7 @@ async function openStart(
     () =>
       problem !== undefined ||
       page.isGone ||
-      (loading.shown > shown && !loading.isUnderWay && loading.reached('DOMContentLoaded')),
+      (loading.shown > shown && !loading.isNavigating && loading.reached('DOMContentLoaded')),
     { timeoutMs: START_PAGE_MS, signal },
   );
   if (isThere && problem === undefined) return;
@@ -99,7 +99,7 @@ async function openStart(
 
 interface Parts {
   readonly chromium: RunningChromium;
-  readonly connection: Connection;
+  readonly connection: CdpConnection;
   readonly browser: Browser;
   readonly version: string;
 }
@@ -108,9 +108,9 @@ function createCdpEngine(
   { chromium, connection, browser, version }: Parts,
   { refs, onEnd, captures, log }: EngineContext,
 ): BrowserEngine {
-  const agent = createAgent(refs);
-  const elements = createElements(agent, refs);
-  const actions = createActions(browser, agent, elements);
+  const scripts = createPageScripts(refs);
+  const elements = createElements(scripts, refs);
+  const actions = createActions(browser, scripts, elements);
   let isClosing = false;
   void Promise.race([
     chromium.exited,
@@ -124,7 +124,7 @@ function createCdpEngine(
 
   /** Runs a command on the active tab; a crash or the deadline ends it wherever it is. Those that wait for pages let them come late. */
   async function onPage<Result>(
-    call: Call,
+    call: EngineCall,
     work: (page: Page) => Promise<Result>,
     isWaiting = false,
   ): Promise<Result> {
@@ -138,24 +138,24 @@ function createCdpEngine(
     let ending: 'answered' | 'failed' = 'failed';
     try {
       const page = await raceAbort(browser.activePage(), call.signal);
-      if (!isWaiting) stopHold = watchForHold(page);
+      if (!isWaiting) stopHold = stopStalledNavigations(page);
       if (page.isCrashed) throw crashError(page);
       const crashed = page.ended.then((how) =>
         how === 'crashed' ? Promise.reject(crashError(page)) : new Promise<never>(() => undefined),
       );
       crashed.catch(() => undefined);
       const named = async (): Promise<Result> => {
-        await actions.nameTab(call);
+        await actions.reportOpenedTab(call);
         const result = await work(page);
-        await actions.nameTab(call);
+        await actions.reportOpenedTab(call);
         return result;
       };
       const result = await raceAbort(Promise.race([named(), crashed]), call.signal);
       ending = 'answered';
       return result;
     } catch (error) {
-      if (!isDocumentGone(error)) throw error;
-      throw movedError(browser.current);
+      if (!isDocumentUnloaded(error)) throw error;
+      throw navigatedError(browser.current);
     } finally {
       stopHold();
       stopWatching();
@@ -163,14 +163,18 @@ function createCdpEngine(
     }
   }
 
-  async function waitFor(first: Page, request: WaitRequest, call: Call): Promise<WaitOutcome> {
+  async function waitFor(
+    first: Page,
+    request: WaitRequest,
+    call: EngineCall,
+  ): Promise<WaitOutcome> {
     const { target, state, timeoutMs } = request;
     const deadline = performance.now() + timeoutMs;
     let page = first;
     for (let attempt = 0; ; attempt += 1) {
       if (page.isGone) page = await browser.activePage();
       const patience = Math.max(LOOK_MS, deadline - performance.now());
-      const counted = await inTime(countAt(page, target, call), patience);
+      const counted = await resultWithin(countAt(page, target, call), patience);
       if (counted !== undefined && !counted.ok) throw notReadyError(target, counted, 0);
       const { count = 0, visible = 0 } = counted ?? {};
       const found =
@@ -185,12 +189,12 @@ function createCdpEngine(
     }
   }
 
-  async function countAt(page: Page, target: string, call: Call) {
+  async function countAt(page: Page, target: string, call: EngineCall) {
     try {
       const frameId = await elements.frameFor(page, target, call);
-      return await agent.call(page, frameId, 'count', { query: parseTarget(target) }, call);
+      return await scripts.call(page, frameId, 'count', { query: parseTarget(target) }, call);
     } catch (error) {
-      if (isDocumentGone(error)) return undefined;
+      if (isDocumentUnloaded(error)) return undefined;
       throw error;
     }
   }
@@ -214,28 +218,29 @@ function createCdpEngine(
       sandbox: chromium.sandbox,
       viewport: browser.viewport,
     }),
-    address: (call) => onPage(call, (page) => readAddress(page, agent, call)),
-    navigate: (request, call) => onPage(call, (page) => navigate(page, agent, request, call), true),
+    address: (call) => onPage(call, (page) => readAddress(page, scripts, call)),
+    navigate: (request, call) =>
+      onPage(call, (page) => navigate(page, scripts, request, call), true),
     traverse: (direction, request, call) =>
-      onPage(call, (page) => traverse(page, agent, direction, request, call), true),
+      onPage(call, (page) => traverse(page, scripts, direction, request, call), true),
     click: (request, call) => onPage(call, (page) => actions.click(page, request, call)),
     type: (request, call) => onPage(call, (page) => actions.type(page, request, call)),
     press: (request, call) => onPage(call, (page) => actions.press(page, request, call)),
     scroll: (request, call) => onPage(call, (page) => actions.scroll(page, request, call)),
     evaluate: (request, call) =>
-      onPage(call, (page) => evaluate(page, agent, elements, request, call)),
+      onPage(call, (page) => evaluate(page, scripts, elements, request, call)),
     screenshot: (request, call) =>
-      onPage(call, (page) => screenshot(page, browser, agent, elements, request, call)),
+      onPage(call, (page) => screenshot(page, browser, scripts, elements, request, call)),
     waitFor: (request, call) => onPage(call, (page) => waitFor(page, request, call), true),
     snapshot: (request, call) =>
-      onPage(call, (page) => snapshot(page, agent, elements, request, call)),
+      onPage(call, (page) => snapshot(page, scripts, elements, request, call)),
     dom: (request, call) =>
       onPage(call, async (page) => {
         const { selector, ...options } = request;
         const frameId =
           selector === undefined ? page.main.id : await elements.frameFor(page, selector, call);
         const query = selector === undefined ? undefined : parseTarget(selector);
-        const found = await agent.call(page, frameId, 'inspect', { query, ...options }, call);
+        const found = await scripts.call(page, frameId, 'inspect', { query, ...options }, call);
         if (!found.ok) throw notReadyError(selector ?? '', found, 0);
         return { count: found.count, matches: found.matches, truncated: found.truncated };
       }),
@@ -254,11 +259,11 @@ function createCdpEngine(
         const got = await page.send('Network.getResponseBody', { requestId }, sessionId);
         return { body: got.body, isBase64: got.base64Encoded };
       }),
-    async revive() {
+    async ensureResponsive() {
       const page = browser.current;
       // One that is on its way somewhere waits for a server.
       const isAlive = async (asked: Page): Promise<boolean> =>
-        asked.loading.isUnderWay || isAnswering(asked);
+        asked.loading.isNavigating || isResponsive(asked);
       if (page !== undefined && !page.isGone && (await isAlive(page))) return false;
       await browser.replacePage();
       return true;
@@ -272,7 +277,7 @@ function createCdpEngine(
 }
 
 /** Whether scripts run in a page; what keeps it busy is ended. */
-async function isAnswering(page: Page): Promise<boolean> {
+async function isResponsive(page: Page): Promise<boolean> {
   const answer = async (): Promise<boolean> => {
     void page.send('Runtime.terminateExecution').catch(() => undefined);
     await page.send('Runtime.evaluate', { expression: '1' });
@@ -299,7 +304,7 @@ function crashError(page: Page): ToolError {
   });
 }
 
-function movedError(page: Page | undefined): ToolError {
+function navigatedError(page: Page | undefined): ToolError {
   const now = page === undefined ? 'another page' : shownUrl(page.main);
   return new ToolError('STALE_REF', `The page went to ${now} while the command ran.`, {
     hint: 'Call browser_snapshot to see where it is now, and call again.',

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Protocol } from 'devtools-protocol';
-import type { Call, EvaluateOutcome, EvaluateRequest } from '../engine.ts';
+import type { EngineCall, EvaluateOutcome, EvaluateRequest } from '../engine.ts';
 import { jsonForm, type JsonForm } from '../page-scripts/json-value.ts';
 import { ToolError } from '../tool-error.ts';
-import { isDocumentGone, type Agent } from './agent.ts';
+import { isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
 import type { Elements } from './elements.ts';
 import { shownUrl, type Frame } from './frames.ts';
 import { looksLikeFunction } from './function-text.ts';
@@ -22,10 +22,10 @@ type RemoteAnswer = Pick<Protocol.Runtime.EvaluateResponse, 'result' | 'exceptio
 /** Runs an expression or a function in the page's own world. */
 export async function evaluate(
   page: Page,
-  agent: Agent,
+  scripts: PageScripts,
   elements: Elements,
   request: EvaluateRequest,
-  call: Call,
+  call: EngineCall,
 ): Promise<EvaluateOutcome> {
   const { target } = request;
   const timeoutMs = request.timeoutMs - (await awaitArrival(page, request.timeoutMs, call));
@@ -33,7 +33,7 @@ export async function evaluate(
   const element =
     target === undefined
       ? undefined
-      : await elementHandle(page, agent, elements, frameId, target, call);
+      : await elementHandle(page, scripts, elements, frameId, target, call);
   const run = async (): Promise<EvaluateOutcome> => {
     const frame = page.frames.find(frameId) ?? page.main;
     const { result, exceptionDetails } = await runSource(page, frame, request, element);
@@ -43,59 +43,63 @@ export async function evaluate(
   const over = new AbortController();
   const signal = AbortSignal.any([call.signal, over.signal]);
   const document = documentOf(page, frameId);
-  const hasMoved = (): boolean => page.isGone || documentOf(page, frameId) !== document;
+  const hasNavigated = (): boolean => page.isGone || documentOf(page, frameId) !== document;
   let isLate = false;
   const onLate = (): void => void (isLate = true);
-  const hindrances = [
+  const interruptions = [
     late(page, timeoutMs, signal, onLate),
-    whenMoved(page, frameId, hasMoved, signal),
+    failWhenNavigated(page, frameId, hasNavigated, signal),
   ];
-  for (const hindrance of hindrances) hindrance.catch(() => undefined);
+  for (const interruption of interruptions) interruption.catch(() => undefined);
   try {
-    return await Promise.race([run(), ...hindrances]);
+    return await Promise.race([run(), ...interruptions]);
   } catch (error) {
     // A script that is ended tells so before whoever ended it.
     if (isLate) throw lateError(request.timeoutMs);
-    if (!isDocumentGone(error)) throw error;
+    if (!isDocumentUnloaded(error)) throw error;
     // The old document goes before the new one is told of.
-    await page.changes.until(hasMoved, { timeoutMs: MOVE_TIMEOUT_MS, signal: call.signal });
-    throw movedError(page, frameId);
+    await page.changes.until(hasNavigated, { timeoutMs: MOVE_TIMEOUT_MS, signal: call.signal });
+    throw navigatedError(page, frameId);
   } finally {
     over.abort();
   }
 }
 
 /** Waits until a page that is on its way somewhere is there: no script runs before. Answers how long that took. */
-async function awaitArrival(page: Page, timeoutMs: number, { signal }: Call): Promise<number> {
+async function awaitArrival(
+  page: Page,
+  timeoutMs: number,
+  { signal }: EngineCall,
+): Promise<number> {
   const { loading, changes } = page;
-  if (!loading.isUnderWay) return 0;
+  if (!loading.isNavigating) return 0;
   const start = performance.now();
-  const isThere = await changes.until(() => page.isGone || !loading.isUnderWay, {
+  const isThere = await changes.until(() => page.isGone || !loading.isNavigating, {
     timeoutMs,
     signal,
   });
   if (isThere) return Math.min(timeoutMs, performance.now() - start);
   throw new ToolError(
     'TIMEOUT',
-    `The page is on its way to ${loading.goingTo ?? 'another one'}, which showed no document within ${timeoutMs} ms.`,
+    `The page is on its way to ${loading.pendingUrl ?? 'another one'}, which showed no document within ${timeoutMs} ms.`,
     {
       hint: 'Call again, with a higher timeoutMs, or navigate elsewhere.',
-      details: { timeout_ms: timeoutMs, url: loading.goingTo },
+      details: { timeout_ms: timeoutMs, url: loading.pendingUrl },
     },
   );
 }
 
 async function elementHandle(
   page: Page,
-  agent: Agent,
+  scripts: PageScripts,
   elements: Elements,
   frameId: string,
   target: string,
-  call: Call,
+  call: EngineCall,
 ): Promise<string> {
   const options = { action: 'focus', force: false, timeoutMs: 1_000 } as const;
   const { element } = await elements.ready(page, target, options, call);
-  const objectId = await agent.handle(page, frameId, element.ref, call);
+  const objectId = await scripts.handle(page, frameId, element.ref, call);
   const frame = page.frames.find(frameId);
   if (objectId === undefined || frame?.mainContext === undefined) {
     throw new ToolError('STALE_REF', `${target} is no longer in the page.`, {
@@ -225,7 +229,7 @@ function evaluationError(details: Protocol.Runtime.ExceptionDetails): ToolError 
   const name = isError
     ? (parsed?.[1] ?? exception?.className ?? 'Error')
     : (exception?.type ?? 'Error');
-  const message = isError ? (parsed?.[2] ?? first) : shownThrown(exception, first);
+  const message = isError ? (parsed?.[2] ?? first) : thrownText(exception, first);
   // In the mode of a console, what is thrown is placed one too far; its stack is right.
   const place = stackTrace?.callFrames[0] ?? { lineNumber, columnNumber };
   const [line, column] = [place.lineNumber + 1, place.columnNumber + 1];
@@ -244,7 +248,7 @@ function clip(text: string): string {
   return text.length <= THROWN_CHARS_MAX ? text : `${text.slice(0, THROWN_CHARS_MAX)}…`;
 }
 
-function shownThrown(exception: Protocol.Runtime.RemoteObject | undefined, first: string): string {
+function thrownText(exception: Protocol.Runtime.RemoteObject | undefined, first: string): string {
   if (exception?.value !== undefined) return String(exception.value);
   if (exception?.type === 'undefined') return 'undefined';
   return exception?.unserializableValue ?? first;
@@ -273,14 +277,14 @@ function lateError(timeoutMs: number): ToolError {
 }
 
 /** Fails when the page moves on under the script, whose promise nobody would settle any more. */
-async function whenMoved(
+async function failWhenNavigated(
   page: Page,
   frameId: string,
-  hasMoved: () => boolean,
+  hasNavigated: () => boolean,
   signal: AbortSignal,
 ): Promise<never> {
-  await page.changes.until(hasMoved, { timeoutMs: NEVER_MS, signal });
-  throw movedError(page, frameId);
+  await page.changes.until(hasNavigated, { timeoutMs: NEVER_MS, signal });
+  throw navigatedError(page, frameId);
 }
 
 /** Another one for every document that a frame shows; undefined once the frame is gone. */
@@ -288,7 +292,7 @@ function documentOf(page: Page, frameId: string): string | undefined {
   return page.frames.find(frameId)?.loaderId;
 }
 
-function movedError(page: Page, frameId: string): ToolError {
+function navigatedError(page: Page, frameId: string): ToolError {
   const now = shownUrl(page.frames.find(frameId) ?? page.main);
   if (page.isGone) {
     return new ToolError(

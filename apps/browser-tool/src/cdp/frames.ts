@@ -1,7 +1,7 @@
-import type { CdpEvent } from './connection.ts';
+import type { CdpEvent } from './cdp-connection.ts';
 
 /** The name of the world in pages where our scripts run. */
-export const AGENT_WORLD = 'browser-tool';
+export const SCRIPTS_WORLD = 'browser-tool';
 
 /** A frame of a page: its document, and where scripts for it run. */
 export interface Frame {
@@ -14,7 +14,7 @@ export interface Frame {
   /** What could not be loaded, where the browser shows its own error page instead. */
   readonly unreachableUrl: string | undefined;
   /** Where our scripts run. */
-  readonly agentContext: ScriptContext | undefined;
+  readonly toolContext: ScriptContext | undefined;
   /** Where the page's own scripts run. */
   readonly mainContext: ScriptContext | undefined;
 }
@@ -82,7 +82,7 @@ export function createFrameTree(): FrameTree {
       url: frame.url + (frame.urlFragment ?? ''),
       unreachableUrl: frame.unreachableUrl,
       // Contexts of the new document may have been told before its navigation; those of the old one are told to be gone.
-      agentContext: isSame || before?.sessionId === sessionId ? before?.agentContext : undefined,
+      toolContext: isSame || before?.sessionId === sessionId ? before?.toolContext : undefined,
       mainContext: isSame || before?.sessionId === sessionId ? before?.mainContext : undefined,
     });
   }
@@ -91,7 +91,7 @@ export function createFrameTree(): FrameTree {
     fits: (frame: Frame, context: ScriptContext | undefined) => boolean,
   ): void {
     for (const frame of frames.values()) {
-      if (fits(frame, frame.agentContext)) change(frame.id, { agentContext: undefined });
+      if (fits(frame, frame.toolContext)) change(frame.id, { toolContext: undefined });
       if (fits(frame, frame.mainContext)) change(frame.id, { mainContext: undefined });
     }
   }
@@ -104,7 +104,7 @@ export function createFrameTree(): FrameTree {
       for (const child of childFrames) tree.seed(child, sessionId);
     },
     move: (id, sessionId) =>
-      change(id, { sessionId, agentContext: undefined, mainContext: undefined }),
+      change(id, { sessionId, toolContext: undefined, mainContext: undefined }),
     handle(event) {
       const sessionId = event.sessionId ?? '';
       switch (event.method) {
@@ -135,7 +135,7 @@ export function createFrameTree(): FrameTree {
           // A session tells its contexts before it is asked for its frames.
           if (!frames.has(frameId)) frames.set(frameId, newFrame(frameId, undefined, sessionId));
           if (isDefault === true) change(frameId, { mainContext: { id, uniqueId } });
-          else if (name === AGENT_WORLD) change(frameId, { agentContext: { id, uniqueId } });
+          else if (name === SCRIPTS_WORLD) change(frameId, { toolContext: { id, uniqueId } });
           break;
         }
         case 'Runtime.executionContextDestroyed': {
@@ -161,7 +161,7 @@ function newFrame(id: string, parentId: string | undefined, sessionId: string): 
     loaderId: '',
     url: '',
     unreachableUrl: undefined,
-    agentContext: undefined,
+    toolContext: undefined,
     mainContext: undefined,
   };
 }

@@ -28,7 +28,7 @@ const SHELL = '/bin/sh';
 /** Watches over a browser and its profile for the case that our process is killed. */
 export interface Guard {
   /** The browser runs, as the leader of this process group. */
-  watch(group: number): void;
+  setGroup(group: number): void;
   /** The browser and its profile are gone. */
   done(): void;
 }
@@ -36,7 +36,8 @@ export interface Guard {
 /** Starts the guard of a profile that is yet to be made. Where there is no shell, the next start cleans up instead. */
 export function startGuard(profile: string, temporary = profile): Guard {
   const nothing = (): void => undefined;
-  if (process.platform === 'win32' || !existsSync(SHELL)) return { watch: nothing, done: nothing };
+  if (process.platform === 'win32' || !existsSync(SHELL))
+    return { setGroup: nothing, done: nothing };
   const child = spawn(SHELL, ['-c', SCRIPT, 'guard', profile, temporary], {
     // In a group of its own, so that what ends us does not end it.
     detached: true,
@@ -47,7 +48,7 @@ export function startGuard(profile: string, temporary = profile): Guard {
   child.stdin.on('error', nothing);
   child.unref();
   return {
-    watch: (leader) => void child.stdin.write(`${leader}\n`),
+    setGroup: (leader) => void child.stdin.write(`${leader}\n`),
     done: () => void child.stdin.end('done\n'),
   };
 }

@@ -1,9 +1,9 @@
 import type { Modifier, MouseButton } from '../engine.ts';
 import {
   characterKey,
-  HELD_BITS,
+  MODIFIER_BITS,
   parseKeyPress,
-  type HeldKey,
+  type ModifierKey,
   type Key,
   type KeyPress,
 } from './keys.ts';
@@ -22,9 +22,9 @@ const BUTTON_BITS: Readonly<Record<MouseButton, number>> = { left: 1, right: 2, 
 /** Moves the mouse there and clicks, as a person's hand would. */
 export async function clickMouse(page: Page, click: MouseClick): Promise<void> {
   const { x, y, button } = click;
-  const held = click.modifiers.map(heldKeyOf);
-  const modifiers = bitsOf(held);
-  for (const name of held) await dispatchKey(page, parseKeyPress(name), 'down', modifiers);
+  const modifierKeys = click.modifiers.map(modifierKeyOf);
+  const modifiers = bitsOf(modifierKeys);
+  for (const name of modifierKeys) await dispatchKey(page, parseKeyPress(name), 'down', modifiers);
   const buttons = BUTTON_BITS[button];
   // All at once: the browser handles them in order, and each answer waits for the page.
   const sent: Promise<unknown>[] = [
@@ -36,19 +36,19 @@ export async function clickMouse(page: Page, click: MouseClick): Promise<void> {
     sent.push(page.send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...same }));
   }
   await Promise.all(sent);
-  for (const name of held) await dispatchKey(page, parseKeyPress(name), 'up', 0);
+  for (const name of modifierKeys) await dispatchKey(page, parseKeyPress(name), 'up', 0);
 }
 
 /** Presses a key or a chord once. */
-export async function pressKey(page: Page, { key, held }: KeyPress): Promise<void> {
-  const modifiers = bitsOf(held);
-  for (const name of held) await dispatchKey(page, parseKeyPress(name), 'down', modifiers);
+export async function pressKey(page: Page, { key, modifierKeys }: KeyPress): Promise<void> {
+  const modifiers = bitsOf(modifierKeys);
+  for (const name of modifierKeys) await dispatchKey(page, parseKeyPress(name), 'down', modifiers);
   const sent = [
     dispatch(page, key, key.text === '' ? 'rawKeyDown' : 'keyDown', modifiers),
     dispatch(page, key, 'keyUp', modifiers),
   ];
   await Promise.all(sent);
-  for (const name of held) await dispatchKey(page, parseKeyPress(name), 'up', 0);
+  for (const name of modifierKeys) await dispatchKey(page, parseKeyPress(name), 'up', 0);
 }
 
 /** Types a character with a key where the keyboard has one, and as text where it does not. */
@@ -59,16 +59,16 @@ export async function typeCharacter(page: Page, character: string): Promise<void
   }
   const key = characterKey(character);
   if (key.code === '') await page.send('Input.insertText', { text: character });
-  else await pressKey(page, { key, held: [] });
+  else await pressKey(page, { key, modifierKeys: [] });
 }
 
-function heldKeyOf(modifier: Modifier): HeldKey {
+function modifierKeyOf(modifier: Modifier): ModifierKey {
   if (modifier !== 'ControlOrMeta') return modifier;
   return process.platform === 'darwin' ? 'Meta' : 'Control';
 }
 
-function bitsOf(held: readonly HeldKey[]): number {
-  return held.reduce((bits, name) => bits | HELD_BITS[name], 0);
+function bitsOf(modifierKeys: readonly ModifierKey[]): number {
+  return modifierKeys.reduce((bits, name) => bits | MODIFIER_BITS[name], 0);
 }
 
 function dispatchKey(

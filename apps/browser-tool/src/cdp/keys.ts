@@ -9,16 +9,16 @@ export interface Key {
   readonly text: string;
 }
 
-export type HeldKey = 'Alt' | 'Control' | 'Meta' | 'Shift';
+export type ModifierKey = 'Alt' | 'Control' | 'Meta' | 'Shift';
 
-/** A key with those that are held meanwhile. */
+/** A key with those that are modifierKeys meanwhile. */
 export interface KeyPress {
   readonly key: Key;
-  readonly held: readonly HeldKey[];
+  readonly modifierKeys: readonly ModifierKey[];
 }
 
-/** The bits by which the protocol tells which keys are held. */
-export const HELD_BITS: Readonly<Record<HeldKey, number>> = {
+/** The bits by which the protocol tells which keys are modifierKeys. */
+export const MODIFIER_BITS: Readonly<Record<ModifierKey, number>> = {
   Alt: 1,
   Control: 2,
   Meta: 4,
@@ -99,19 +99,19 @@ export function parseKeyPress(text: string): KeyPress {
   const parts = splitChord(text);
   const name = parts.at(-1);
   if (name === undefined) throw invalidKey(text, text);
-  const held = parts.slice(0, -1).map((part) => {
+  const modifierKeys = parts.slice(0, -1).map((part) => {
     const resolved = ALIASES[part.toLowerCase()] ?? capitalized(part);
-    if (!isHeldKey(resolved)) throw invalidKey(text, part);
+    if (!isModifierKey(resolved)) throw invalidKey(text, part);
     return resolved;
   });
-  return { key: findKey(text, name, held), held };
+  return { key: findKey(text, name, modifierKeys), modifierKeys };
 }
 
 /** The key that writes a character; without a code where the keyboard has none. */
 export const characterKey = (character: string): Key => printedKey(character, []);
 
-function isHeldKey(name: string): name is HeldKey {
-  return name in HELD_BITS;
+function isModifierKey(name: string): name is ModifierKey {
+  return name in MODIFIER_BITS;
 }
 
 function splitChord(text: string): readonly string[] {
@@ -122,14 +122,14 @@ function splitChord(text: string): readonly string[] {
   return [...parts, ...(isPlus ? ['+'] : [])].filter((part) => part !== '');
 }
 
-function findKey(chord: string, name: string, held: readonly HeldKey[]): Key {
+function findKey(chord: string, name: string, modifierKeys: readonly ModifierKey[]): Key {
   const resolved = ALIASES[name.toLowerCase()] ?? name;
-  if (Array.from(resolved).length === 1) return printedKey(resolved, held);
+  if (Array.from(resolved).length === 1) return printedKey(resolved, modifierKeys);
   const exact = Object.keys(NAMED).find((known) => known.toLowerCase() === resolved.toLowerCase());
   const [keyCode, text = ''] = (exact === undefined ? undefined : NAMED[exact]) ?? [];
   if (exact !== undefined && keyCode !== undefined) {
-    const code = isHeldKey(exact) ? `${exact}Left` : exact;
-    return { key: exact, code, keyCode, text: isShortcut(held) ? '' : text };
+    const code = isModifierKey(exact) ? `${exact}Left` : exact;
+    return { key: exact, code, keyCode, text: isShortcut(modifierKeys) ? '' : text };
   }
   const functionKey = /^f(\d{1,2})$/i.exec(resolved);
   const number = Number(functionKey?.[1] ?? 0);
@@ -137,12 +137,15 @@ function findKey(chord: string, name: string, held: readonly HeldKey[]): Key {
   return { key: `F${number}`, code: `F${number}`, keyCode: 111 + number, text: '' };
 }
 
-function printedKey(character: string, held: readonly HeldKey[]): Key {
-  const text = isShortcut(held) ? '' : character;
+function printedKey(character: string, modifierKeys: readonly ModifierKey[]): Key {
+  const text = isShortcut(modifierKeys) ? '' : character;
   const letter = /^[a-z]$/i.test(character) ? character.toUpperCase() : undefined;
   if (letter !== undefined) {
-    // With Control held and Shift not, a keyboard says the small letter.
-    const key = isShortcut(held) && !held.includes('Shift') ? character.toLowerCase() : character;
+    // With Control modifierKeys and Shift not, a keyboard says the small letter.
+    const key =
+      isShortcut(modifierKeys) && !modifierKeys.includes('Shift')
+        ? character.toLowerCase()
+        : character;
     return { key, code: `Key${letter}`, keyCode: letter.charCodeAt(0), text };
   }
   const found = PRINTED.find(
@@ -152,7 +155,8 @@ function printedKey(character: string, held: readonly HeldKey[]): Key {
   return { key: character, code, keyCode, text };
 }
 
-const isShortcut = (held: readonly HeldKey[]): boolean => held.some((key) => key !== 'Shift');
+const isShortcut = (modifierKeys: readonly ModifierKey[]): boolean =>
+  modifierKeys.some((key) => key !== 'Shift');
 
 const capitalized = (text: string): string =>
   text.slice(0, 1).toUpperCase() + text.slice(1).toLowerCase();

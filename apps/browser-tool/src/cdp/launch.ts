@@ -112,7 +112,7 @@ async function spawnChromium(
         child = spawn(command, args, { ...spawnOptions, env });
         // Without a listener, a program that cannot be started would end our process.
         child.on('error', () => undefined);
-        if (child.pid !== undefined) guard.watch(child.pid);
+        if (child.pid !== undefined) guard.setGroup(child.pid);
         closeLogs(spawnOptions);
         return child;
       }) as typeof spawn,
@@ -142,20 +142,21 @@ async function readAddress(
     const written = await readFile(join(profile, 'DevToolsActivePort'), 'utf8').catch(() => '');
     const [port = '', path = ''] = written.split('\n');
     if (port !== '' && path !== '') return { port: Number(port), path };
-    if (ending !== undefined) throw launchFailure(executable, ending, await lastWords(profile));
+    if (ending !== undefined)
+      throw launchFailure(executable, ending, await lastErrorOutput(profile));
     if (signal.aborted) throw launchFailure(executable, 'the tool is ending');
     if (performance.now() > deadline) {
       throw launchFailure(
         executable,
         `not ready within ${START_TIMEOUT_MS / 1000} s`,
-        await lastWords(profile),
+        await lastErrorOutput(profile),
       );
     }
     await sleep(POLL_MS);
   }
 }
 
-async function lastWords(profile: string): Promise<string> {
+async function lastErrorOutput(profile: string): Promise<string> {
   const written = await readFile(join(profile, 'chrome-err.log'), 'utf8').catch(() => '');
   const lines = written.split('\n').filter((line) => line.trim() !== '');
   return lines.slice(-STDERR_LINES_SHOWN).join(' / ').slice(-600);

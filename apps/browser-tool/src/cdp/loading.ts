@@ -1,7 +1,7 @@
-import type { CdpEvent } from './connection.ts';
+import type { CdpEvent } from './cdp-connection.ts';
 
 /** The answer that a document came with. */
-export interface DocumentAnswer {
+export interface DocumentResponse {
   readonly status: number;
   readonly statusText: string;
 }
@@ -11,23 +11,23 @@ export interface Loading {
   /** How many navigations began, those within the document included. */
   readonly started: number;
   /** Whether a navigation is under way that did not show its document yet. */
-  readonly isUnderWay: boolean;
+  readonly isNavigating: boolean;
   /** Where that navigation leads. */
-  readonly goingTo: string | undefined;
+  readonly pendingUrl: string | undefined;
   /** The document that is shown. */
   readonly loaderId: string;
   /** How often another document, or another place in the same one, was shown. */
   readonly shown: number;
   /** Whether the document that is shown got so far, as in `DOMContentLoaded`, `load` and `networkIdle`. */
   reached(milestone: string): boolean;
-  answerOf(loaderId: string): DocumentAnswer | undefined;
+  responseOf(loaderId: string): DocumentResponse | undefined;
   /** Where its server sent it on to in the end. */
   redirectOf(loaderId: string): string | undefined;
   failureOf(loaderId: string): string | undefined;
   /** Takes over which document is shown at the start. */
   seed(loaderId: string): void;
   /** The navigation that is under way was stopped. */
-  giveUp(): void;
+  markStopped(): void;
   handle(event: CdpEvent): void;
 }
 
@@ -38,17 +38,17 @@ export function createLoading(frameId: string): Loading {
   let started = 0;
   let shown = 0;
   let loaderId = '';
-  let underWay: string | undefined;
-  let goingTo = '';
+  let navigatingTo: string | undefined;
+  let pendingUrl = '';
   // Told for the document that is about to be shown too.
   const milestones = new Map<string, ReadonlySet<string>>();
-  const answers = new Map<string, DocumentAnswer>();
+  const responses = new Map<string, DocumentResponse>();
   const redirects = new Map<string, string>();
   const failures = new Map<string, string>();
 
   function show(next: string): void {
     shown += 1;
-    underWay = undefined;
+    navigatingTo = undefined;
     loaderId = next;
   }
 
@@ -58,8 +58,8 @@ export function createLoading(frameId: string): Loading {
         if (event.params.frameId !== frameId) break;
         started += 1;
         if (!/sameDocument/i.test(event.params.navigationType)) {
-          underWay = event.params.loaderId;
-          goingTo = event.params.url;
+          navigatingTo = event.params.loaderId;
+          pendingUrl = event.params.url;
         }
         break;
       case 'Page.frameNavigated':
@@ -70,7 +70,7 @@ export function createLoading(frameId: string): Loading {
         if (event.params.frameId === frameId) shown += 1;
         break;
       case 'Page.frameStoppedLoading':
-        if (event.params.frameId === frameId) underWay = undefined;
+        if (event.params.frameId === frameId) navigatingTo = undefined;
         break;
       case 'Page.lifecycleEvent': {
         const { frameId: id, loaderId: loader, name } = event.params;
@@ -91,14 +91,14 @@ export function createLoading(frameId: string): Loading {
         break;
       case 'Network.responseReceived':
         if (event.params.type !== 'Document' || event.params.frameId !== frameId) break;
-        remember(answers, event.params.requestId, event.params.response);
+        remember(responses, event.params.requestId, event.params.response);
         break;
       case 'Network.loadingFailed':
         if (event.params.type !== 'Document') break;
         remember(failures, event.params.requestId, event.params.errorText);
         // After other failures the browser goes on to a page of its own that says so.
-        if (event.params.canceled === true && underWay === event.params.requestId)
-          underWay = undefined;
+        if (event.params.canceled === true && navigatingTo === event.params.requestId)
+          navigatingTo = undefined;
         break;
       default:
     }
@@ -111,24 +111,24 @@ export function createLoading(frameId: string): Loading {
     get shown() {
       return shown;
     },
-    get isUnderWay() {
-      return underWay !== undefined;
+    get isNavigating() {
+      return navigatingTo !== undefined;
     },
-    get goingTo() {
-      return underWay === undefined ? undefined : goingTo;
+    get pendingUrl() {
+      return navigatingTo === undefined ? undefined : pendingUrl;
     },
     get loaderId() {
       return loaderId;
     },
     reached: (milestone) => milestones.get(loaderId)?.has(milestone) === true,
-    answerOf: (loader) => answers.get(loader),
+    responseOf: (loader) => responses.get(loader),
     redirectOf: (loader) => redirects.get(loader),
     failureOf: (loader) => failures.get(loader),
     seed(loader) {
       if (loaderId === '') loaderId = loader;
     },
-    giveUp() {
-      underWay = undefined;
+    markStopped() {
+      navigatingTo = undefined;
     },
     handle(event) {
       if (event.method.startsWith('Page.')) onPage(event);

@@ -1,7 +1,7 @@
-import type { Call, LoadState, NavigateRequest, NavigationOutcome } from '../engine.ts';
+import type { EngineCall, LoadState, NavigateRequest, NavigationOutcome } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
-import { readAddress, whereTo } from './address.ts';
-import type { Agent } from './agent.ts';
+import { readAddress, destinationOf } from './address.ts';
+import type { PageScripts } from './page-scripts.ts';
 import { shownUrl } from './frames.ts';
 import type { Page } from './page.ts';
 
@@ -9,14 +9,14 @@ const LOAD_TIMEOUT_MS = 5_000;
 const ERROR_PAGE_TIMEOUT_MS = 1_000;
 const STOP_TIMEOUT_MS = 1_000;
 
-type Waiting = Omit<NavigateRequest, 'url'>;
+type LoadOptions = Omit<NavigateRequest, 'url'>;
 
 /** Goes to an address and waits for its document. A failure leaves the tab usable. */
 export async function navigate(
   page: Page,
-  agent: Agent,
+  scripts: PageScripts,
   request: NavigateRequest,
-  call: Call,
+  call: EngineCall,
 ): Promise<NavigationOutcome> {
   const deadline = performance.now() + request.timeoutMs;
   const answer = await sendNavigation(page, request, deadline, call);
@@ -27,47 +27,49 @@ export async function navigate(
   // Without a loader the address is another place in the same document.
   const { loaderId } = answer;
   if (loaderId === undefined)
-    return outcomeOf(page, agent, page.loading.loaderId, 'complete', call);
+    return outcomeOf(page, scripts, page.loading.loaderId, 'complete', call);
   const loadState = await awaitLoad(page, request, loaderId, deadline, call);
-  return outcomeOf(page, agent, loaderId, loadState, call);
+  return outcomeOf(page, scripts, loaderId, loadState, call);
 }
 
 /** Goes back, forward, or loads the same page again. */
 export async function traverse(
   page: Page,
-  agent: Agent,
+  scripts: PageScripts,
   direction: 'back' | 'forward' | 'reload',
-  waiting: Waiting,
-  call: Call,
+  options: LoadOptions,
+  call: EngineCall,
 ): Promise<NavigationOutcome> {
-  const deadline = performance.now() + waiting.timeoutMs;
+  const deadline = performance.now() + options.timeoutMs;
   const shown = page.loading.shown;
   if (direction === 'reload') await page.send('Page.reload');
   else
-    await page.send('Page.navigateToHistoryEntry', { entryId: await entryBeside(page, direction) });
-  const hasMoved = await page.changes.until(() => page.loading.shown > shown || page.isGone, {
+    await page.send('Page.navigateToHistoryEntry', {
+      entryId: await historyEntry(page, direction),
+    });
+  const hasNavigated = await page.changes.until(() => page.loading.shown > shown || page.isGone, {
     timeoutMs: Math.max(0, deadline - performance.now()),
     signal: call.signal,
   });
-  if (!hasMoved) throw await timedOut(page, `going ${direction}`, waiting.timeoutMs);
+  if (!hasNavigated) throw await stopAndTimeOut(page, `going ${direction}`, options.timeoutMs);
   const { loaderId } = page.loading;
-  const loadState = await awaitLoad(page, waiting, loaderId, deadline, call);
+  const loadState = await awaitLoad(page, options, loaderId, deadline, call);
   if (page.main.unreachableUrl !== undefined) {
     throw navigationFailed(
       page.main.unreachableUrl,
       page.loading.failureOf(loaderId) ?? 'net::ERR_FAILED',
     );
   }
-  return outcomeOf(page, agent, loaderId, loadState, call);
+  return outcomeOf(page, scripts, loaderId, loadState, call);
 }
 
-async function entryBeside(page: Page, direction: 'back' | 'forward'): Promise<number> {
+async function historyEntry(page: Page, direction: 'back' | 'forward'): Promise<number> {
   const { currentIndex, entries } = await page.send('Page.getNavigationHistory');
   const entry = entries[currentIndex + (direction === 'back' ? -1 : 1)];
   if (entry !== undefined) return entry.id;
   throw new ToolError(
     'NO_HISTORY',
-    `There is no page to go ${direction} to from ${whereTo(page)}.`,
+    `There is no page to go ${direction} to from ${destinationOf(page)}.`,
     {
       hint: 'Navigate to an address instead.',
     },
@@ -84,7 +86,7 @@ async function sendNavigation(
   page: Page,
   { url, timeoutMs }: NavigateRequest,
   deadline: number,
-  call: Call,
+  call: EngineCall,
 ): Promise<NavigationAnswer> {
   const send = (): Promise<NavigationAnswer | 'late'> =>
     Promise.race([
@@ -104,35 +106,35 @@ async function sendNavigation(
   const hasAnswer =
     answer !== 'late' &&
     answer.loaderId !== undefined &&
-    page.loading.answerOf(answer.loaderId) !== undefined;
+    page.loading.responseOf(answer.loaderId) !== undefined;
   const wasRefused = call.notes.dialogs.some(
     ({ type, action }) => type === 'beforeunload' && action === 'dismissed',
   );
   if (isInterrupted && !hasAnswer && !wasRefused && call.notes.downloads.length === downloads)
     answer = await send();
-  if (answer === 'late') throw await timedOut(page, url, timeoutMs);
+  if (answer === 'late') throw await stopAndTimeOut(page, url, timeoutMs);
   return answer;
 }
 
 /** Waits for the document, then a while for the rest; the page may move on by itself meanwhile. */
 async function awaitLoad(
   page: Page,
-  { waitUntil, timeoutMs }: Waiting,
+  { waitUntil, timeoutMs }: LoadOptions,
   loaderId: string,
   deadline: number,
-  { signal }: Call,
+  { signal }: EngineCall,
 ): Promise<LoadState> {
   const { loading, changes } = page;
   const isCommitted = (): boolean =>
     page.isGone || loading.loaderId === loaderId || loading.failureOf(loaderId) !== undefined;
   const rest = (): number => Math.max(0, deadline - performance.now());
-  await changes.until(() => isCommitted() || !loading.isUnderWay, { timeoutMs: rest(), signal });
+  await changes.until(() => isCommitted() || !loading.isNavigating, { timeoutMs: rest(), signal });
   if (waitUntil === 'commit') return loading.reached('load') ? 'complete' : 'interactive';
   const isThere = await changes.until(
-    () => page.isGone || (!loading.isUnderWay && loading.reached('DOMContentLoaded')),
+    () => page.isGone || (!loading.isNavigating && loading.reached('DOMContentLoaded')),
     { timeoutMs: rest(), signal },
   );
-  if (!isThere) throw await timedOut(page, shownUrl(page.main), timeoutMs);
+  if (!isThere) throw await stopAndTimeOut(page, shownUrl(page.main), timeoutMs);
   if (waitUntil === 'domcontentloaded') return loading.reached('load') ? 'complete' : 'interactive';
   const milestone = waitUntil === 'networkidle' ? 'networkIdle' : 'load';
   await changes.until(() => page.isGone || loading.reached(milestone), {
@@ -144,14 +146,14 @@ async function awaitLoad(
 
 async function outcomeOf(
   page: Page,
-  agent: Agent,
+  scripts: PageScripts,
   firstLoader: string,
   loadState: LoadState,
-  call: Call,
+  call: EngineCall,
 ): Promise<NavigationOutcome> {
   const { loading } = page;
-  const address = await readAddress(page, agent, call);
-  const answer = loading.answerOf(loading.loaderId) ?? loading.answerOf(firstLoader);
+  const address = await readAddress(page, scripts, call);
+  const answer = loading.responseOf(loading.loaderId) ?? loading.responseOf(firstLoader);
   return {
     ...address,
     status: answer?.status ?? null,
@@ -166,7 +168,7 @@ async function failureOf(
   page: Page,
   url: string,
   { errorText = '', loaderId = '', isDownload }: NavigationAnswer,
-  call: Call,
+  call: EngineCall,
 ): Promise<ToolError> {
   const { changes, loading } = page;
   const options = { timeoutMs: ERROR_PAGE_TIMEOUT_MS, signal: call.signal };
@@ -174,7 +176,7 @@ async function failureOf(
     await changes.until(() => call.notes.downloads.length > 0, options);
     return navigationFailed(url, errorText, 'it is a download, and downloads are denied');
   }
-  const status = loading.answerOf(loaderId)?.status;
+  const status = loading.responseOf(loaderId)?.status;
   if (status === 204 || status === 205) {
     return navigationFailed(url, errorText, `the server answered ${status}, which has no page`, {
       status,
@@ -194,7 +196,7 @@ async function failureOf(
   // The browser shows a page of its own now. Until that is done, the next navigation would be thrown away.
   if (errorText !== 'net::ERR_ABORTED') {
     await changes.until(
-      () => page.main.unreachableUrl !== undefined && !loading.isUnderWay,
+      () => page.main.unreachableUrl !== undefined && !loading.isNavigating,
       options,
     );
     await changes.until(() => loading.reached('load'), options);
@@ -222,7 +224,7 @@ function originBlocked(url: string, target: string | undefined): ToolError {
 /** An error of the server that came without a page. */
 function emptyFailure({ loading }: Page, url: string, loaderId: string): ToolError {
   const netError = 'net::ERR_HTTP_RESPONSE_CODE_FAILURE';
-  const answer = loading.answerOf(loaderId);
+  const answer = loading.responseOf(loaderId);
   if (answer === undefined) return navigationFailed(url, netError);
   const said = `${answer.status} ${answer.statusText}`.trim();
   return navigationFailed(url, netError, `the server answered ${said} with an empty page`, {
@@ -268,7 +270,7 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 
 /** Stops what is loading, so that the tab is ready for the next command. */
-async function timedOut(page: Page, what: string, timeoutMs: number): Promise<ToolError> {
+async function stopAndTimeOut(page: Page, what: string, timeoutMs: number): Promise<ToolError> {
   await Promise.race([
     page.send('Page.stopLoading').catch(() => undefined),
     new Promise((resolve) => setTimeout(resolve, STOP_TIMEOUT_MS).unref()),

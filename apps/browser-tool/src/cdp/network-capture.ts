@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import type { Captures } from '../capture/captures.ts';
-import type { CdpEvent } from './connection.ts';
+import type { CdpEvent } from './cdp-connection.ts';
 
 /** Where the browser knows a captured request. */
 export interface RequestSource {

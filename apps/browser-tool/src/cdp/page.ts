@@ -1,23 +1,23 @@
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
 import type { CallNotes, DialogAnswer, DialogReport, Viewport } from '../engine.ts';
 import type { Captures } from '../capture/captures.ts';
-import { agentSource } from '../page-scripts/source.ts';
+import { scriptSource } from '../page-scripts/source.ts';
 import { createChanges, type Changes } from './changes.ts';
 import { createConsoleCapture } from './console-capture.ts';
-import { createConsoleFlood } from './console-flood.ts';
-import type { CdpEvent, Connection } from './connection.ts';
-import { AGENT_WORLD, createFrameTree, shownUrl, type Frame, type FrameTree } from './frames.ts';
+import { createConsoleThrottle } from './console-throttle.ts';
+import type { CdpEvent, CdpConnection } from './cdp-connection.ts';
+import { SCRIPTS_WORLD, createFrameTree, shownUrl, type Frame, type FrameTree } from './frames.ts';
 import { createLoading, type Loading } from './loading.ts';
 import { createNetworkCapture } from './network-capture.ts';
 import { createRequestsInFlight, type RequestsInFlight } from './requests-in-flight.ts';
 
 /** The name under which our scripts are known in their world. */
-export const AGENT_NAME = 'browserTool';
+export const SCRIPTS_NAME = 'browserTool';
 
 type Commands = ProtocolMapping.Commands;
 
 /** What decides about dialogs and hears of what happens besides. */
-export interface PageOwner {
+export interface PageEnvironment {
   readonly captures: Captures;
   /** Of the call that runs now, or of the next one. */
   notes(): CallNotes;
@@ -28,7 +28,7 @@ export interface PageOwner {
   viewport(): Viewport;
   metrics(): Commands['Emulation.setDeviceMetricsOverride']['paramsType'][0];
   /** Prepares a session for rules about what pages may load. */
-  guardSession(sessionId: string): Promise<unknown>;
+  enableRequestRules(sessionId: string): Promise<unknown>;
   isActive(page: Page): boolean;
   /** A page is about to open a tab that leads there. */
   opens(url: string): void;
@@ -66,8 +66,8 @@ const DIALOGS_MAX = 100;
 
 /** Takes charge of a tab that the browser just attached us to. */
 export function createPage(
-  connection: Connection,
-  owner: PageOwner,
+  connection: CdpConnection,
+  environment: PageEnvironment,
   targetId: string,
   sessionId: string,
 ): Page {
@@ -76,15 +76,15 @@ export function createPage(
   const loading = createLoading(targetId);
   const requests = createRequestsInFlight();
   const changes = createChanges();
-  const network = createNetworkCapture(owner.captures);
-  const console = createConsoleCapture(owner.captures);
-  const flood = createConsoleFlood(connection, owner.captures);
+  const network = createNetworkCapture(environment.captures);
+  const console = createConsoleCapture(environment.captures);
+  const throttle = createConsoleThrottle(connection, environment.captures);
   // With the frame or worker that each belongs to.
   const sessions = new Map([[sessionId, targetId]]);
   let ending: 'crashed' | 'closed' | undefined;
-  let tellEnded: (how: 'crashed' | 'closed') => void = () => undefined;
+  let resolveEnded: (how: 'crashed' | 'closed') => void = () => undefined;
   const ended = new Promise<'crashed' | 'closed'>((resolve) => {
-    tellEnded = resolve;
+    resolveEnded = resolve;
   });
 
   const page: Page = {
@@ -112,9 +112,9 @@ export function createPage(
     end(how) {
       if (ending !== undefined) return;
       ending = how;
-      flood.stop();
+      throttle.stop();
       network.closeSockets();
-      tellEnded(how);
+      resolveEnded(how);
       changes.emit();
     },
   };
@@ -134,7 +134,7 @@ export function createPage(
       }).catch(() => undefined),
     ];
     if (!isWorker) steps.push(...prepareDocument(send, session, type === 'page'));
-    if (!isWorker) steps.push(owner.guardSession(session));
+    if (!isWorker) steps.push(environment.enableRequestRules(session));
     steps.push(send('Runtime.runIfWaitingForDebugger'));
     await Promise.all(steps);
   }
@@ -155,13 +155,13 @@ export function createPage(
       seed(),
       send('Page.setLifecycleEventsEnabled', { enabled: true }),
       send('Page.addScriptToEvaluateOnNewDocument', {
-        source: `globalThis.${AGENT_NAME} ??= ${agentSource};`,
-        worldName: AGENT_WORLD,
+        source: `globalThis.${SCRIPTS_NAME} ??= ${scriptSource};`,
+        worldName: SCRIPTS_WORLD,
         runImmediately: true,
       }),
       ...(isPage
         ? [
-            send('Emulation.setDeviceMetricsOverride', owner.metrics()),
+            send('Emulation.setDeviceMetricsOverride', environment.metrics()),
             send('Emulation.setFocusEmulationEnabled', { enabled: true }),
           ]
         : []),
@@ -169,7 +169,7 @@ export function createPage(
   }
 
   function handle(event: CdpEvent): void {
-    if (flood.isLeftOut(event)) return;
+    if (throttle.isRepeated(event)) return;
     if (event.method === 'Runtime.consoleAPICalled') {
       // Nothing else depends on these, and there may be very many.
       console.handle(event, shownUrl(page.main));
@@ -189,7 +189,7 @@ export function createPage(
         network.closeSockets(event.params.sessionId);
         break;
       case 'Page.windowOpen':
-        owner.opens(event.params.url);
+        environment.opens(event.params.url);
         break;
       case 'Page.javascriptDialogOpening':
         answerDialog(event.params, event.sessionId);
@@ -200,8 +200,10 @@ export function createPage(
       case 'Page.frameNavigated':
         if (sessions.get(event.sessionId ?? '') === event.params.frame.id)
           network.closeSockets(event.sessionId);
-        if (event.params.frame.id === targetId && owner.isActive(page)) {
-          owner.captures.navigated(event.params.frame.unreachableUrl ?? event.params.frame.url);
+        if (event.params.frame.id === targetId && environment.isActive(page)) {
+          environment.captures.navigated(
+            event.params.frame.unreachableUrl ?? event.params.frame.url,
+          );
         }
         break;
       default:
@@ -214,7 +216,7 @@ export function createPage(
     target: { readonly type: string; readonly targetId: string },
   ): void {
     sessions.set(child, target.targetId);
-    console.name(child, target.type);
+    console.addSession(child, target.type);
     if (target.type === 'iframe') frames.move(target.targetId, child);
     // A frame or worker that goes away while it is prepared needs no more preparation.
     prepare(child, target.type).catch(() => undefined);
@@ -232,7 +234,7 @@ export function createPage(
     },
     session: string | undefined,
   ): void {
-    const { answer, promptText } = owner.dialogAnswer();
+    const { answer, promptText } = environment.dialogAnswer();
     const accept =
       answer === undefined ? type === 'alert' || type === 'beforeunload' : answer === 'accept';
     const report: DialogReport = {
@@ -240,10 +242,10 @@ export function createPage(
       message,
       action: accept ? 'accepted' : 'dismissed',
     };
-    const { dialogs } = owner.notes();
+    const { dialogs } = environment.notes();
     // A page may open them without end while nobody asks.
     if (dialogs.length < DIALOGS_MAX) dialogs.push(report);
-    owner.captures.events.publish('dialog', report);
+    environment.captures.events.publish('dialog', report);
     const text = promptText ?? defaultPrompt;
     void connection
       .send(
@@ -263,7 +265,7 @@ function blankFrame(id: string, sessionId: string): Frame {
     loaderId: '',
     url: 'about:blank',
     unreachableUrl: undefined,
-    agentContext: undefined,
+    toolContext: undefined,
     mainContext: undefined,
   };
 }

@@ -69,7 +69,7 @@ export async function sweepProfiles(log: Log): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
   for (const name of names.filter((each) => each.startsWith(PREFIX))) {
     const folder = join(tmpdir(), name);
-    if (!(await isLeftBehind(folder))) continue;
+    if (!(await isStale(folder))) continue;
     await removeProfile(folder).then(
       () => log.info({ folder }, 'removed the profile of a process that is gone'),
       (error: unknown) => log.warn({ folder, error }, 'a stale profile could not be removed'),
@@ -77,7 +77,7 @@ export async function sweepProfiles(log: Log): Promise<void> {
   }
 }
 
-async function isLeftBehind(folder: string): Promise<boolean> {
+async function isStale(folder: string): Promise<boolean> {
   try {
     const pid = Number(await readFile(join(folder, OWNER_FILE), 'utf8'));
     if (Number.isInteger(pid) && pid > 0) return !isRunning(pid);

@@ -1,16 +1,16 @@
 import type { EngineContext } from '../engine.ts';
-import type { CdpEvent, Connection } from './connection.ts';
+import type { CdpEvent, CdpConnection } from './cdp-connection.ts';
 
 /** What stands between pages and the network: allowed origins, and the password of the proxy. */
 export interface RequestRules {
   /** Sets the rules up for one session; every request of it waits for our word then. */
-  guard(sessionId: string): Promise<unknown>;
+  enable(sessionId: string): Promise<unknown>;
   handle(event: CdpEvent): void;
 }
 
 /** Without rules, nothing stands in between. */
 export function createRequestRules(
-  connection: Connection,
+  connection: CdpConnection,
   { allowedOrigins, proxy }: Pick<EngineContext, 'allowedOrigins' | 'proxy'>,
 ): RequestRules {
   const login = proxy === undefined ? undefined : proxyLogin(proxy);
@@ -39,7 +39,7 @@ export function createRequestRules(
   }
 
   return {
-    async guard(sessionId) {
+    async enable(sessionId) {
       if (!isNeeded) return;
       const handleAuthRequests = login !== undefined;
       await connection.send('Fetch.enable', { handleAuthRequests }, sessionId);

@@ -1,4 +1,4 @@
-import type { CdpEvent } from './connection.ts';
+import type { CdpEvent } from './cdp-connection.ts';
 
 /** The `fetch` and XHR calls of a page that have no answer yet. */
 export interface RequestsInFlight {
@@ -11,26 +11,26 @@ export interface RequestsInFlight {
 
 /** None are under way yet. */
 export function createRequestsInFlight(): RequestsInFlight {
-  const underWay = new Map<string, number>();
+  const pending = new Map<string, number>();
   let next = 1;
   return {
     get next() {
       return next;
     },
-    countFrom: (number) => [...underWay.values()].filter((each) => each >= number).length,
+    countFrom: (number) => [...pending.values()].filter((each) => each >= number).length,
     handle(event) {
       switch (event.method) {
         case 'Network.requestWillBeSent':
           if (event.params.type !== 'Fetch' && event.params.type !== 'XHR') break;
-          if (!underWay.has(event.params.requestId)) underWay.set(event.params.requestId, next++);
+          if (!pending.has(event.params.requestId)) pending.set(event.params.requestId, next++);
           break;
         case 'Network.responseReceived':
         case 'Network.loadingFailed':
         case 'Network.loadingFinished':
-          underWay.delete(event.params.requestId);
+          pending.delete(event.params.requestId);
           break;
         case 'Page.frameNavigated':
-          if (event.params.frame.parentId === undefined) underWay.clear();
+          if (event.params.frame.parentId === undefined) pending.clear();
           break;
         default:
       }

@@ -1,8 +1,8 @@
 import type { Protocol } from 'devtools-protocol';
-import type { Call, Rect, ScreenshotOutcome, ScreenshotRequest } from '../engine.ts';
+import type { EngineCall, Rect, ScreenshotOutcome, ScreenshotRequest } from '../engine.ts';
 import { notReadyError } from '../session/not-ready.ts';
 import { parseTarget } from '../session/target.ts';
-import type { Agent } from './agent.ts';
+import type { PageScripts } from './page-scripts.ts';
 import type { Browser } from './browser.ts';
 import type { Elements } from './elements.ts';
 import { imageSize } from './image-size.ts';
@@ -16,17 +16,17 @@ const QUALITY_DEFAULT = 80;
 export async function screenshot(
   page: Page,
   { deviceScaleFactor }: Pick<Browser, 'deviceScaleFactor'>,
-  agent: Agent,
+  scripts: PageScripts,
   elements: Elements,
   request: ScreenshotRequest,
-  call: Call,
+  call: EngineCall,
 ): Promise<ScreenshotOutcome> {
   const { target, fullPage, omitBackground } = request;
   const metrics = await page.send('Page.getLayoutMetrics');
   const area =
     target === undefined
       ? pageArea(metrics, fullPage)
-      : await elementArea(page, agent, elements, target, request.timeoutMs, call);
+      : await elementArea(page, scripts, elements, target, request.timeoutMs, call);
   call.signal.throwIfAborted();
   if (omitBackground) await setBackground(page, { r: 0, g: 0, b: 0, a: 0 });
   try {
@@ -95,16 +95,16 @@ function pageArea({ cssVisualViewport, cssContentSize }: Metrics, fullPage: bool
 
 async function elementArea(
   page: Page,
-  agent: Agent,
+  scripts: PageScripts,
   elements: Elements,
   target: string,
   timeoutMs: number,
-  call: Call,
+  call: EngineCall,
 ): Promise<Area> {
   const options = { action: 'focus', force: false, timeoutMs } as const;
   const { frameId, element } = await elements.ready(page, target, options, call);
   const query = parseTarget(element.ref);
-  const found = await agent.call(page, frameId, 'locate', { query, scroll: true }, call);
+  const found = await scripts.call(page, frameId, 'locate', { query, scroll: true }, call);
   if (!found.ok) throw notReadyError(target, found, 0);
   const { width, height } = found.box;
   if (!found.isVisible || width === 0 || height === 0) {

@@ -1,5 +1,5 @@
-import type { Call } from '../engine.ts';
-import { isDocumentGone, type Agent } from './agent.ts';
+import type { EngineCall } from '../engine.ts';
+import { isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
 import type { Page } from './page.ts';
 
 /** How a page was before an action. */
@@ -33,19 +33,19 @@ export function markPage(page: Page): SettleMark {
  */
 export async function settle(
   page: Page,
-  agent: Agent,
+  scripts: PageScripts,
   mark: SettleMark,
-  call: Call,
+  call: EngineCall,
   navigationStartMs = NAVIGATION_START_MS,
 ): Promise<boolean> {
   const end = performance.now() + CAP_MS;
   const { signal } = call;
   const hasNavigated = (): boolean => page.loading.shown > mark.shownDocuments;
   const isNavigating = (): boolean =>
-    page.loading.isUnderWay && page.loading.started > mark.startedNavigations;
+    page.loading.isNavigating && page.loading.started > mark.startedNavigations;
   const isOver = (): boolean => page.isGone || performance.now() >= end;
 
-  const quiet = awaitQuiet(page, agent, call, end);
+  const quiet = awaitQuiet(page, scripts, call, end);
   quiet.catch(() => undefined);
   // A link navigates at once, a handler may take a moment; what navigates later is not of this action.
   if (navigationStartMs > 0) {
@@ -65,36 +65,41 @@ export async function settle(
       { timeoutMs: Math.max(0, end - performance.now()), signal },
     );
     // The answer changes the page in turn.
-    if (!isOver() && !isNavigating()) await awaitQuiet(page, agent, call, end);
+    if (!isOver() && !isNavigating()) await awaitQuiet(page, scripts, call, end);
   }
   if (isNavigating()) await awaitDocument(page, call);
   return hasNavigated();
 }
 
 /** Waits for the document of a navigation that is under way, and a little for the rest of it. */
-async function awaitDocument(page: Page, { signal }: Call): Promise<void> {
+async function awaitDocument(page: Page, { signal }: EngineCall): Promise<void> {
   const { loading, changes } = page;
   // A navigation without a document of its own, such as a download, leaves the one that was there, which has got that far.
   await changes.until(
-    () => page.isGone || (!loading.isUnderWay && loading.reached('DOMContentLoaded')),
+    () => page.isGone || (!loading.isNavigating && loading.reached('DOMContentLoaded')),
     { timeoutMs: DOCUMENT_TIMEOUT_MS, signal },
   );
-  if (loading.isUnderWay) return;
+  if (loading.isNavigating) return;
   await changes.until(() => page.isGone || loading.reached('load'), {
     timeoutMs: LOAD_TIMEOUT_MS,
     signal,
   });
 }
 
-async function awaitQuiet(page: Page, agent: Agent, call: Call, end: number): Promise<void> {
+async function awaitQuiet(
+  page: Page,
+  scripts: PageScripts,
+  call: EngineCall,
+  end: number,
+): Promise<void> {
   const capMs = Math.max(0, end - performance.now());
   try {
     await Promise.race([
-      agent.call(page, page.main.id, 'quiet', { quietMs: QUIET_MS, capMs }, call),
+      scripts.call(page, page.main.id, 'quiet', { quietMs: QUIET_MS, capMs }, call),
       page.ended,
       new Promise((resolve) => setTimeout(resolve, capMs).unref()),
     ]);
   } catch (error) {
-    if (!isDocumentGone(error)) throw error;
+    if (!isDocumentUnloaded(error)) throw error;
   }
 }

@@ -1,9 +1,9 @@
-import type { AccessibleNode, Call, SnapshotOutcome, SnapshotRequest } from '../engine.ts';
+import type { AccessibleNode, EngineCall, SnapshotOutcome, SnapshotRequest } from '../engine.ts';
 import type { PageNode } from '../page-scripts/accessible-tree.ts';
 import { notReadyError } from '../session/not-ready.ts';
 import { parseTarget } from '../session/target.ts';
 import { readAddress } from './address.ts';
-import { isDocumentGone, type Agent } from './agent.ts';
+import { isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
 import type { Elements } from './elements.ts';
 import type { Page } from './page.ts';
 
@@ -13,22 +13,22 @@ const FRAMES_MAX = 50;
 /** The page as somebody with a screen reader meets it, frames included. */
 export async function snapshot(
   page: Page,
-  agent: Agent,
+  scripts: PageScripts,
   elements: Elements,
   { target, urls, boxes }: SnapshotRequest,
-  call: Call,
+  call: EngineCall,
 ): Promise<SnapshotOutcome> {
   const frameId = target === undefined ? page.main.id : await elements.frameFor(page, target, call);
   const query = target === undefined ? undefined : parseTarget(target);
   const options = { urls, boxes, nodesMax: NODES_MAX };
-  const tree = await readTree(page, agent, frameId, { query, ...options }, call);
+  const tree = await readTree(page, scripts, frameId, { query, ...options }, call);
   if (!tree.ok) throw notReadyError(target ?? '', tree, 0);
   const frames = { left: FRAMES_MAX };
-  await addFrames(page, agent, frameId, tree.nodes, options, frames, call);
+  await addFrames(page, scripts, frameId, tree.nodes, options, frames, call);
   return {
     nodes: tree.nodes,
     truncated: tree.truncated,
-    ...(await readAddress(page, agent, call)),
+    ...(await readAddress(page, scripts, call)),
   };
 }
 
@@ -42,42 +42,48 @@ interface TreeOptions {
 /** Once more if the page moves on in the middle. */
 async function readTree(
   page: Page,
-  agent: Agent,
+  scripts: PageScripts,
   frameId: string,
   options: TreeOptions,
-  call: Call,
+  call: EngineCall,
 ) {
   try {
-    return await agent.call(page, frameId, 'tree', options, call);
+    return await scripts.call(page, frameId, 'tree', options, call);
   } catch (error) {
-    if (!isDocumentGone(error)) throw error;
-    return agent.call(page, frameId, 'tree', options, call);
+    if (!isDocumentUnloaded(error)) throw error;
+    return scripts.call(page, frameId, 'tree', options, call);
   }
 }
 
 /** Puts what frames show below the elements that show them. */
 async function addFrames(
   page: Page,
-  agent: Agent,
+  scripts: PageScripts,
   frameId: string,
   nodes: readonly AccessibleNode[],
   options: TreeOptions,
   frames: { left: number },
-  call: Call,
+  call: EngineCall,
 ): Promise<void> {
   for (const frame of page.frames.children(frameId)) {
     if (frames.left <= 0) return;
     frames.left -= 1;
     try {
-      const owner = findRef(nodes, await agent.ownerRef(page, frame, call));
+      const owner = findRef(nodes, await scripts.frameElementRef(page, frame, call));
       if (owner === undefined) continue;
-      const tree = await agent.call(page, frame.id, 'tree', { ...options, query: undefined }, call);
+      const tree = await scripts.call(
+        page,
+        frame.id,
+        'tree',
+        { ...options, query: undefined },
+        call,
+      );
       if (!tree.ok) continue;
       owner.children.push(...tree.nodes);
-      await addFrames(page, agent, frame.id, tree.nodes, options, frames, call);
+      await addFrames(page, scripts, frame.id, tree.nodes, options, frames, call);
     } catch (error) {
       // A frame that goes away while we look is not there any more.
-      if (!isDocumentGone(error)) throw error;
+      if (!isDocumentUnloaded(error)) throw error;
     }
   }
 }

@@ -1,14 +1,14 @@
-import type { Connection } from './connection.ts';
+import type { CdpConnection } from './cdp-connection.ts';
 
 const CHECK_MS = 1_000;
 const SILENCE_MS = 5_000;
 const ANSWER_MS = 5_000;
 
 /** While a command runs: asks a browser that has long said nothing, and gives it up when it does not answer. Answers how to stop. */
-export function watchForSilence(connection: Connection, giveUp: () => void): () => void {
-  let isAsking = false;
-  const ask = async (): Promise<void> => {
-    isAsking = true;
+export function watchForSilence(connection: CdpConnection, onUnresponsive: () => void): () => void {
+  let isChecking = false;
+  const ping = async (): Promise<void> => {
+    isChecking = true;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((resolve) => {
       timer = setTimeout(() => resolve(false), ANSWER_MS);
@@ -17,12 +17,12 @@ export function watchForSilence(connection: Connection, giveUp: () => void): () 
       () => true,
       () => true,
     );
-    if (!(await Promise.race([answered, late]))) giveUp();
+    if (!(await Promise.race([answered, late]))) onUnresponsive();
     clearTimeout(timer);
-    isAsking = false;
+    isChecking = false;
   };
   const check = setInterval(() => {
-    if (!isAsking && performance.now() - connection.heardAt > SILENCE_MS) void ask();
+    if (!isChecking && performance.now() - connection.lastMessageAt > SILENCE_MS) void ping();
   }, CHECK_MS);
   return () => clearInterval(check);
 }

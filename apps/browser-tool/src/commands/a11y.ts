@@ -3,7 +3,7 @@ import type { AccessibleNode } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
 import { command, runCall, TARGET_ALIASES } from './command.ts';
 import { fields } from './fields.ts';
-import { pageOfLines, snapshotLines } from './snapshot-text.ts';
+import { cutLines, snapshotLines } from './snapshot-text.ts';
 
 const TEXT_CHARS_DEFAULT = 20_000;
 const TREE_CHARS_DEFAULT = 1_000_000;
@@ -35,7 +35,7 @@ export const a11y = command({
     description: 'Page as text with refs to act on; prefer it to screenshots',
     fields: ['target', 'interactive', 'depth', 'urls', 'boxes', 'maxChars', 'cursor'],
     overrides: { maxChars: maxChars.default(TEXT_CHARS_DEFAULT) },
-    tellsDefaultOf: ['interactive', 'urls', 'boxes', 'maxChars'],
+    listedDefaults: ['interactive', 'urls', 'boxes', 'maxChars'],
     fixed: { format: 'text' },
     annotations: {
       readOnlyHint: true,
@@ -56,7 +56,7 @@ export const a11y = command({
         const lines = snapshotLines(nodes);
         if (cursor !== undefined && Number(cursor.slice(1)) > lines.length)
           throw badCursor(cursor, lines.length);
-        const page = pageOfLines(lines, limit ?? TEXT_CHARS_DEFAULT, cursor);
+        const page = cutLines(lines, limit ?? TEXT_CHARS_DEFAULT, cursor);
         const isCut = truncated || page.truncated;
         return { url, title, nodes: [], ...counts, text: page.text, truncated: isCut };
       }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Captures } from '../capture/captures.ts';
-import type { CallNotes, BrowserEngine, Call } from '../engine.ts';
+import type { CallNotes, BrowserEngine, EngineCall } from '../engine.ts';
 import type { CallOptions, RunCall } from '../session/browser-session.ts';
 
 /** What commands work with. */
@@ -26,7 +26,7 @@ export interface ToolAnnotations {
 }
 
 /** How a command shows itself as an MCP tool. */
-export interface ToolFace<Params> {
+export interface ToolDefinition<Params> {
   readonly name: `browser_${string}`;
   readonly title: string;
   readonly description: string;
@@ -37,7 +37,7 @@ export interface ToolFace<Params> {
   /** Where the tool wants a parameter otherwise than HTTP does, such as with another default. */
   readonly overrides?: z.ZodRawShape;
   /** Parameters whose default a model should know. */
-  readonly tellsDefaultOf?: readonly (keyof Params & string)[];
+  readonly listedDefaults?: readonly (keyof Params & string)[];
   /** Parameters that the tool sets by itself. */
   readonly fixed?: Partial<Params>;
   readonly annotations: ToolAnnotations;
@@ -58,7 +58,7 @@ export interface Command<Schema extends z.ZodObject = z.ZodObject> {
   readonly soleAliases?: Readonly<Record<string, string>>;
   readonly http?: { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string };
   readonly inBatch?: boolean;
-  readonly tool?: ToolFace<z.output<Schema>>;
+  readonly tool?: ToolDefinition<z.output<Schema>>;
   run(params: z.output<Schema>, context: CommandContext): Promise<CommandData>;
 }
 
@@ -86,7 +86,7 @@ type Asked = Omit<CallOptions, 'signal' | 'deadlineMs'> & { readonly deadlineMs?
 export async function runCall(
   { run, signal }: CommandContext,
   asked: Asked,
-  work: (engine: BrowserEngine, call: Call) => Promise<CommandData>,
+  work: (engine: BrowserEngine, call: EngineCall) => Promise<CommandData>,
 ): Promise<CommandData> {
   const start = performance.now();
   const options = { deadlineMs: DEADLINE_MS, ...asked, signal };

@@ -18,9 +18,9 @@ const levels = z
   .string()
   .transform((text) => text.split(',').map((part) => part.trim()))
   .pipe(z.array(level))
-  .transform((named): ConsoleLevel => leastGrave(named));
+  .transform((named): ConsoleLevel => leastSevere(named));
 
-function leastGrave(named: readonly ConsoleLevel[]): ConsoleLevel {
+function leastSevere(named: readonly ConsoleLevel[]): ConsoleLevel {
   return CONSOLE_LEVELS.findLast((each) => named.includes(each)) ?? 'debug';
 }
 
@@ -41,7 +41,7 @@ export const consoleMessages = command({
     title: 'Console',
     description: 'Console output of the page',
     fields: ['level', 'all', 'limit', 'clear'],
-    tellsDefaultOf: ['level', 'all', 'limit', 'clear'],
+    listedDefaults: ['level', 'all', 'limit', 'clear'],
     overrides: { level: level.default('info'), limit: limitField.default(TOOL_LIMIT_DEFAULT) },
     annotations: {
       readOnlyHint: true,

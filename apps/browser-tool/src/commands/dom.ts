@@ -29,7 +29,7 @@ export const dom = command({
     title: 'DOM',
     description: 'Markup, attributes and styles of elements',
     fields: ['selector', 'attribute', 'all', 'computed', 'html', 'maxChars'],
-    tellsDefaultOf: ['all', 'computed', 'html', 'maxChars'],
+    listedDefaults: ['all', 'computed', 'html', 'maxChars'],
     overrides: {
       selector: z.string().min(1),
       computed: z.boolean().default(false),
@@ -46,7 +46,7 @@ export const dom = command({
   async run({ computed, ...params }, context) {
     const { selector, attribute } = params;
     return runCall(context, { name: 'dom' }, async (engine, call) => {
-      const request = { ...params, selector, attribute, computed: computedWish(computed) };
+      const request = { ...params, selector, attribute, computed: parseComputed(computed) };
       const { count, matches, truncated } = await engine.dom(request, call);
       const [first] = matches;
       return {
@@ -59,7 +59,7 @@ export const dom = command({
   },
 });
 
-function computedWish(computed: boolean | string): boolean | readonly string[] {
+function parseComputed(computed: boolean | string): boolean | readonly string[] {
   if (typeof computed === 'boolean') return computed;
   if (computed === '' || computed === 'false' || computed === '0') return false;
   if (computed === 'true' || computed === '1') return true;

@@ -32,7 +32,7 @@ export const evaluate = command({
     description: 'Run a function(element?, ...args) or expression in the page',
     fields: ['function', 'target', 'args', 'timeoutMs'],
     unlisted: ['dialog', 'promptText'],
-    tellsDefaultOf: ['timeoutMs'],
+    listedDefaults: ['timeoutMs'],
     annotations: {
       readOnlyHint: false,
       destructiveHint: true,

@@ -11,12 +11,12 @@ const SHOWN_CHARS_MAX = 100;
 export function fieldError(
   issue: z.core.$ZodIssue,
   given: Readonly<Record<string, unknown>>,
-  calledBy: ReadonlyMap<string, string>,
+  givenNames: ReadonlyMap<string, string>,
   style: Names,
 ): ToolError {
   const { path, value } = located(issue.path, given);
   const field = path
-    .map((part, index) => (index === 0 ? (calledBy.get(part) ?? shownName(part, style)) : part))
+    .map((part, index) => (index === 0 ? (givenNames.get(part) ?? shownName(part, style)) : part))
     .join('.');
   const received = value === undefined ? 'nothing' : shownValue(value);
   const expected = expectedBy(issue);

@@ -48,7 +48,7 @@ export const navigate = command({
       idempotentHint: true,
       openWorldHint: true,
     },
-    tellsDefaultOf: ['includeSnapshot'],
+    listedDefaults: ['includeSnapshot'],
     canSnapshot: true,
     text: ({ url, load_state: state }) =>
       `Navigated to ${String(url)}${state === 'interactive' ? ' (still loading)' : ''}`,
@@ -71,14 +71,14 @@ export const navigate = command({
           timeoutMs: Math.max(0, timeoutMs - (performance.now() - start)),
         } as const;
         const { found } = await engine.waitFor(request, call);
-        if (!found) throw neverSeen(waitFor, timeoutMs);
+        if (!found) throw selectorTimeout(waitFor, timeoutMs);
       }
       return navigationData(outcome);
     });
   },
 });
 
-function neverSeen(selector: string, timeoutMs: number): ToolError {
+function selectorTimeout(selector: string, timeoutMs: number): ToolError {
   return new ToolError(
     'TIMEOUT',
     `The page loaded, but ${JSON.stringify(selector)} did not become visible within ${timeoutMs} ms.`,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { firstOfPost, type NetworkRecord } from '../capture/network-log.ts';
+import { clipPostData, type NetworkRecord } from '../capture/network-log.ts';
 import type { BrowserEngine, ResponseBody } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
 import { command, type CommandData } from './command.ts';
@@ -53,11 +53,11 @@ export const networkEntry = command({
   }),
   async run({ id, body, maxBytes, raw }, { captures, engine }) {
     const record = captures.network.find(id);
-    if (record === undefined) throw notKept(id);
+    if (record === undefined) throw requestNotFound(id);
     const content = body ? await engine()?.responseBody(id) : undefined;
-    const { post_data, isPostCut } = await sentData(record, engine());
+    const { post_data, isPostDataTruncated } = await sentData(record, engine());
     const shown = bodyData(content, maxBytes);
-    const truncated = isPostCut || shown.truncated;
+    const truncated = isPostDataTruncated || shown.truncated;
     return { ...shownRecord(record, raw), post_data, ...shown, truncated };
   },
 });
@@ -69,7 +69,10 @@ export const clearNetwork = command({
   run: async (_params, { captures }) => ({ cleared: captures.network.clear() }),
 });
 
-function shownRecord({ isPostCut: _isCut, ...record }: NetworkRecord, raw: boolean): CommandData {
+function shownRecord(
+  { isPostDataTruncated: _isCut, ...record }: NetworkRecord,
+  raw: boolean,
+): CommandData {
   if (raw) return record;
   return {
     ...record,
@@ -91,11 +94,11 @@ function redacted(headers: Readonly<Record<string, string>>): Readonly<Record<st
 async function sentData(
   record: NetworkRecord,
   engine: BrowserEngine | undefined,
-): Promise<Pick<NetworkRecord, 'post_data' | 'isPostCut'>> {
+): Promise<Pick<NetworkRecord, 'post_data' | 'isPostDataTruncated'>> {
   if (record.post_data !== null || BODYLESS.includes(record.method)) return record;
   const content = await engine?.requestBody(record.id);
   if (content === undefined) return record;
-  return firstOfPost(Buffer.from(content.body, content.isBase64 ? 'base64' : 'utf8'));
+  return clipPostData(Buffer.from(content.body, content.isBase64 ? 'base64' : 'utf8'));
 }
 
 function bodyData(
@@ -116,7 +119,7 @@ function bodyData(
   };
 }
 
-function notKept(id: string): ToolError {
+function requestNotFound(id: string): ToolError {
   return new ToolError('NOT_FOUND', `No request ${id} is kept.`, {
     hint: 'GET /network lists those that are.',
     details: { id },

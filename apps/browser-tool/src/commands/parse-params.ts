@@ -38,7 +38,7 @@ export function parseParams<Schema extends z.ZodObject>(
     });
   }
   const known = Object.keys(schema.shape);
-  const { values, calledBy } = canonical(given as Raw, known, aliases, soleAliases);
+  const { values, givenNames } = canonical(given as Raw, known, aliases, soleAliases);
   const ignored = Object.keys(values).filter((key) => !known.includes(key) && key !== DESCRIPTION);
   if (style.isStrict && ignored.length > 0)
     throw unknownField(name, ignored[0] ?? '', known, style);
@@ -48,14 +48,14 @@ export function parseParams<Schema extends z.ZodObject>(
   const [issue] = parsed.error.issues;
   throw issue === undefined
     ? invalidArgument(`The parameters of ${name} are not valid.`, {})
-    : fieldError(issue, kept, calledBy, style);
+    : fieldError(issue, kept, givenNames, style);
 }
 
 interface Canonical {
   /** By the names that the schema has. */
   readonly values: Raw;
   /** What the caller called each of them. */
-  readonly calledBy: ReadonlyMap<string, string>;
+  readonly givenNames: ReadonlyMap<string, string>;
 }
 
 /** Brings every name to the one that the schema has; a parameter that is null counts as left out. */
@@ -69,7 +69,7 @@ function canonical(
     ([, value]) => value !== null && value !== undefined,
   );
   const values = new Map<string, unknown>();
-  const calledBy = new Map<string, string>();
+  const givenNames = new Map<string, string>();
   for (const [key, value] of entries) {
     const camel = camelCase(key);
     const sole = entries.length === 1 ? own(soleAliases, camel) : undefined;
@@ -77,9 +77,9 @@ function canonical(
     // What is given under its own name wins over other names for it.
     if (values.has(name) && !known.includes(camel)) continue;
     values.set(name, value);
-    calledBy.set(name, key);
+    givenNames.set(name, key);
   }
-  return { values: Object.fromEntries(values), calledBy };
+  return { values: Object.fromEntries(values), givenNames };
 }
 
 /** Callers name their parameters as they like, `constructor` for instance. */

@@ -33,7 +33,7 @@ export const screenshot = command({
     title: 'Screenshot',
     description: 'Picture of viewport, page or element',
     fields: ['target', 'fullPage', 'format', 'quality', 'maxDimension'],
-    tellsDefaultOf: ['fullPage', 'format', 'maxDimension'],
+    listedDefaults: ['fullPage', 'format', 'maxDimension'],
     // A model is never sent more than it can take, whatever it asks for.
     overrides: { maxDimension: maxDimension.transform((pixels) => pixels || DIMENSION_MAX) },
     annotations: {

@@ -23,7 +23,7 @@ const DROPPED = new Set([
 const BOXES = new Set(['group', 'paragraph', 'status']);
 const CELLS = new Set(['cell', 'gridcell', 'columnheader', 'rowheader']);
 
-export interface TextPage {
+export interface TextPart {
   readonly text: string;
   readonly truncated: boolean;
 }
@@ -34,7 +34,7 @@ export function snapshotLines(nodes: readonly AccessibleNode[]): readonly string
 }
 
 /** As many lines as fit, from where the cursor of the page before left off. */
-export function pageOfLines(lines: readonly string[], maxChars: number, cursor?: string): TextPage {
+export function cutLines(lines: readonly string[], maxChars: number, cursor?: string): TextPart {
   const left = Number(CURSOR.exec(cursor ?? '')?.[1] ?? lines.length);
   const start = Math.max(0, lines.length - left);
   const shown: string[] = [];

@@ -46,7 +46,7 @@ export const type = command({
       idempotentHint: false,
       openWorldHint: true,
     },
-    tellsDefaultOf: ['clear'],
+    listedDefaults: ['clear'],
     canSnapshot: true,
     text({ target, value, navigated }, { text, submit, clear }) {
       const shown = value === '•••' ? '•••' : text;

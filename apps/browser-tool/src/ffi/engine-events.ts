@@ -53,18 +53,18 @@ const eventShape = z.discriminatedUnion('type', [
 
 type EngineEvent = z.output<typeof eventShape>;
 
-interface EventTakers {
+interface EventHandlers {
   readonly captures: Captures;
   readonly onDialog: (dialog: DialogReport) => void;
   readonly onCrash: (reason: string) => void;
 }
 
 /** Takes the events of an engine in; what is no event is passed over. */
-export function createEventTaker({
+export function createEventHandler({
   captures,
   onDialog,
   onCrash,
-}: EventTakers): (json: string) => void {
+}: EventHandlers): (json: string) => void {
   const requests = new Map<string, string>();
   const sockets = new Map<string, string>();
   return (json) => {
@@ -78,10 +78,10 @@ export function createEventTaker({
         return;
       }
       case 'network':
-        takeRequest(event, captures, requests);
+        recordRequest(event, captures, requests);
         return;
       case 'websocket':
-        takeSocket(event, captures, sockets);
+        recordSocket(event, captures, sockets);
         return;
       case 'dialog':
         onDialog({ type: event.kind, message: event.message, action: event.action });
@@ -95,7 +95,7 @@ export function createEventTaker({
   };
 }
 
-function takeRequest(
+function recordRequest(
   event: Extract<EngineEvent, { readonly type: 'network' }>,
   { network }: Captures,
   known: Map<string, string>,
@@ -114,7 +114,7 @@ function takeRequest(
   network.finish(id, { status, size, response_headers, failed });
 }
 
-function takeSocket(
+function recordSocket(
   event: Extract<EngineEvent, { readonly type: 'websocket' }>,
   { webSockets }: Captures,
   known: Map<string, string>,

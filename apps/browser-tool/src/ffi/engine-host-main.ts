@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { describeError } from '@model-gateway/kernel';
-import type { HostAnswer, HostMessage, HostOrder, HostRequest } from './host-messages.ts';
+import type { HostResponse, HostMessage, NumberedRequest, HostRequest } from './host-messages.ts';
 import { openNativeEngine, type NativeEngine } from './native-engine.ts';
 import { EngineOpenError } from './native-library.ts';
 
@@ -11,9 +11,9 @@ const DESTROY_MS = 1_000;
 let engine: NativeEngine | undefined;
 let profile: string | undefined;
 
-process.on('message', (order: HostOrder) => {
+process.on('message', (order: NumberedRequest) => {
   void answer(order.request)
-    .catch((error: unknown): HostAnswer => {
+    .catch((error: unknown): HostResponse => {
       const problem = error instanceof EngineOpenError ? error.problem : 'not-created';
       return { problem, message: describeError(error) };
     })
@@ -29,7 +29,7 @@ process.on('disconnect', () => {
   void Promise.race([engine?.destroy().catch(() => undefined), limit]).then(end);
 });
 
-async function answer(request: HostRequest): Promise<HostAnswer> {
+async function answer(request: HostRequest): Promise<HostResponse> {
   if (request.kind === 'open') {
     profile = request.options.user_data_dir;
     engine = await openNativeEngine(request.library, request.backend, request.options, (event) => {

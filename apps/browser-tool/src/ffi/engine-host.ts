@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describeError, type Log } from '@model-gateway/kernel';
 import { ToolError } from '../tool-error.ts';
-import type { HostAnswer, HostMessage, HostOrder, HostRequest } from './host-messages.ts';
+import type { HostResponse, HostMessage, NumberedRequest, HostRequest } from './host-messages.ts';
 
 const CLOSE_MS = 1_500;
 
@@ -10,7 +10,7 @@ const CLOSE_MS = 1_500;
 export interface EngineHost {
   readonly pid: number | null;
   /** Asks, after everything that was asked before; a library that does not answer in time is given up, with its process. */
-  ask(request: HostRequest, timeoutMs: number, signal?: AbortSignal): Promise<HostAnswer>;
+  ask(request: HostRequest, timeoutMs: number, signal?: AbortSignal): Promise<HostResponse>;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export function startEngineHost({ log, onEvent, onEnd, program }: HostOptions): 
     else take(waiting, message.id)?.resolve(message.answer);
   });
 
-  function send(request: HostRequest, timeoutMs: number): Promise<HostAnswer> {
+  function send(request: HostRequest, timeoutMs: number): Promise<HostResponse> {
     if (end !== undefined || !child.connected) {
       return Promise.reject(crashed(end ?? "the engine's process has ended"));
     }
@@ -70,7 +70,7 @@ export function startEngineHost({ log, onEvent, onEnd, program }: HostOptions): 
         fall(error.message);
       }, timeoutMs);
       waiting.set(id, { resolve, reject, timer });
-      child.send({ id, request } satisfies HostOrder, (error) => {
+      child.send({ id, request } satisfies NumberedRequest, (error) => {
         if (error !== null) take(waiting, id)?.reject(crashed(describeError(error)));
       });
     });
@@ -96,7 +96,7 @@ export function startEngineHost({ log, onEvent, onEnd, program }: HostOptions): 
 }
 
 interface Waiting {
-  resolve(answer: HostAnswer): void;
+  resolve(answer: HostResponse): void;
   reject(error: ToolError): void;
   readonly timer: NodeJS.Timeout;
 }

@@ -1,6 +1,6 @@
 import type {
   ActionOutcome,
-  Call,
+  EngineCall,
   ClickOutcome,
   ClickRequest,
   PressRequest,
@@ -15,127 +15,125 @@ import { editingError } from '../session/editing-error.ts';
 import { notReadyError } from '../session/not-ready.ts';
 import { ToolError } from '../tool-error.ts';
 import { beginAction, settleAction } from './ffi-navigation.ts';
-import { queryOf, refOf, type FfiSession } from './ffi-session.ts';
+import { queryOf, refOf, type FfiContext } from './ffi-context.ts';
 import { clickElement, insertText, pressKey } from './page-actions.ts';
 
 const SCRIPT_MARGIN_MS = 5_000;
 
 /** Clicks an element, with the engine's own mouse where it has one. */
 export async function clickFfi(
-  session: FfiSession,
+  ffi: FfiContext,
   request: ClickRequest,
-  call: Call,
+  call: EngineCall,
 ): Promise<ClickOutcome> {
   const { target, position, force, timeoutMs, button, double, modifiers } = request;
-  const { element, point, before } = await makeReady(session, call, target, {
+  const { element, point, before } = await makeReady(ffi, call, target, {
     action: 'click',
     position,
     force,
     timeoutMs,
   });
-  const { native, channel } = session;
+  const { native, channel } = ffi;
   const parameters = { ...point, button, double, modifiers };
   const isDone =
-    (await channel.agent('clickOption', { ref: element.ref }, call)) ||
+    (await channel.callScript('clickOption', { ref: element.ref }, call)) ||
     (await native.tryCall('click', parameters, call)) !== undefined;
-  if (!isDone) await act(session, element.ref, clickElement, parameters, call);
-  return { target: element, ...(await settleAction(session, before, call)) };
+  if (!isDone) await act(ffi, element.ref, clickElement, parameters, call);
+  return { target: element, ...(await settleAction(ffi, before, call)) };
 }
 
 /** Types into a field. */
 export async function typeFfi(
-  session: FfiSession,
+  ffi: FfiContext,
   { target, text, clear, submit, slowly, timeoutMs }: TypeRequest,
-  call: Call,
+  call: EngineCall,
 ): Promise<TypeOutcome> {
-  const { element, before } = await makeReady(session, call, target, {
+  const { element, before } = await makeReady(ffi, call, target, {
     action: 'type',
     position: undefined,
     force: false,
     timeoutMs,
   });
   const { ref } = element;
-  const start = await session.channel.agent('edit', { ref, text, clear }, call);
+  const start = await ffi.channel.callScript('edit', { ref, text, clear }, call);
   if (!start.ok) throw editingError(target, element, text, start);
-  if (start.kind === 'keyboard') await enterText(session, text, slowly, call);
-  const value = await session.channel.agent('read', { ref }, call);
-  if (submit) await press(session, 'Enter', call);
-  return { target: element, value, ...(await settleAction(session, before, call)) };
+  if (start.kind === 'keyboard') await enterText(ffi, text, slowly, call);
+  const value = await ffi.channel.callScript('read', { ref }, call);
+  if (submit) await press(ffi, 'Enter', call);
+  return { target: element, value, ...(await settleAction(ffi, before, call)) };
 }
 
 /** Presses a key, or several together, on what has the focus. */
 export async function pressFfi(
-  session: FfiSession,
+  ffi: FfiContext,
   { key, target, count, timeoutMs }: PressRequest,
-  call: Call,
+  call: EngineCall,
 ): Promise<ActionOutcome> {
   parseKeyPress(key);
   const before =
-    target === undefined
-      ? await beginAction(session, call)
-      : await focus(session, target, timeoutMs, call);
-  for (let round = 0; round < count; round += 1) await press(session, key, call);
-  return settleAction(session, before, call);
+    target === undefined ? await beginAction(ffi, call) : await focus(ffi, target, timeoutMs, call);
+  for (let round = 0; round < count; round += 1) await press(ffi, key, call);
+  return settleAction(ffi, before, call);
 }
 
 /** Scrolls the page or an element. */
 export async function scrollFfi(
-  session: FfiSession,
+  ffi: FfiContext,
   { target, deltaX, deltaY, to }: ScrollRequest,
-  call: Call,
+  call: EngineCall,
 ): Promise<ScrollOutcome> {
-  const { channel } = session;
-  const ref = target === undefined ? undefined : await refOf(session, target, call);
-  const place = await channel.agent('scroll', { ref, deltaX, deltaY, to }, call);
-  return { ...place, ...(await channel.agent('address', undefined, call)) };
+  const { channel } = ffi;
+  const ref = target === undefined ? undefined : await refOf(ffi, target, call);
+  const place = await channel.callScript('scroll', { ref, deltaX, deltaY, to }, call);
+  return { ...place, ...(await channel.callScript('address', undefined, call)) };
 }
 
 async function makeReady(
-  session: FfiSession,
-  call: Call,
+  ffi: FfiContext,
+  call: EngineCall,
   target: string,
   request: Omit<ReadinessRequest, 'query'>,
 ) {
-  const query = await queryOf(session, target, call);
-  const before = await beginAction(session, call);
+  const query = await queryOf(ffi, target, call);
+  const before = await beginAction(ffi, call);
   const limit = request.timeoutMs + SCRIPT_MARGIN_MS;
-  const ready = await session.channel.agent('ready', { ...request, query }, call, limit);
+  const ready = await ffi.channel.callScript('ready', { ...request, query }, call, limit);
   if (!ready.ok) throw notReadyError(target, ready, request.timeoutMs);
   return { element: ready.element, point: ready.point, before };
 }
 
-async function focus(session: FfiSession, target: string, timeoutMs: number, call: Call) {
+async function focus(ffi: FfiContext, target: string, timeoutMs: number, call: EngineCall) {
   const request = { action: 'focus' as const, position: undefined, force: false, timeoutMs };
-  const { element, before } = await makeReady(session, call, target, request);
-  await session.channel.agent('focus', { ref: element.ref }, call);
+  const { element, before } = await makeReady(ffi, call, target, request);
+  await ffi.channel.callScript('focus', { ref: element.ref }, call);
   return before;
 }
 
 async function enterText(
-  session: FfiSession,
+  ffi: FfiContext,
   text: string,
   slowly: boolean,
-  call: Call,
+  call: EngineCall,
 ): Promise<void> {
-  if ((await session.native.tryCall('type', { text, slowly }, call)) !== undefined) return;
+  if ((await ffi.native.tryCall('type', { text, slowly }, call)) !== undefined) return;
   const insert = (part: string): Promise<unknown> =>
-    session.channel.run(`(state) => (${String(insertText)})(state, ${JSON.stringify(part)})`, call);
+    ffi.channel.run(`(state) => (${String(insertText)})(state, ${JSON.stringify(part)})`, call);
   if (!slowly || text === '') {
     await insert(text);
     return;
   }
   for (const character of text.replace(/\r\n?/g, '\n')) {
-    if (character === '\n') await press(session, 'Enter', call);
+    if (character === '\n') await press(ffi, 'Enter', call);
     else if (characterKey(character).code === '') await insert(character);
-    else await press(session, character, call);
+    else await press(ffi, character, call);
   }
 }
 
-async function press(session: FfiSession, key: string, call: Call): Promise<void> {
-  const { key: pressed, held } = parseKeyPress(key);
-  if ((await session.native.tryCall('press', { key }, call)) !== undefined) return;
-  const parameters = { key: pressed.key, code: pressed.code, modifiers: held };
-  await session.channel.run(
+async function press(ffi: FfiContext, key: string, call: EngineCall): Promise<void> {
+  const { key: pressed, modifierKeys } = parseKeyPress(key);
+  if ((await ffi.native.tryCall('press', { key }, call)) !== undefined) return;
+  const parameters = { key: pressed.key, code: pressed.code, modifiers: modifierKeys };
+  await ffi.channel.run(
     `(state) => (${String(pressKey)})(state, ${JSON.stringify(parameters)})`,
     call,
   );
@@ -143,15 +141,15 @@ async function press(session: FfiSession, key: string, call: Call): Promise<void
 
 /** Runs an action on an element. That the document goes away in the middle is what many actions are for. */
 async function act<Parameters extends object>(
-  { channel }: FfiSession,
+  { channel }: FfiContext,
   ref: string,
   action: (element: Element, parameters: Parameters) => void,
   parameters: Parameters,
-  call: Call,
+  call: EngineCall,
 ): Promise<void> {
   const given = JSON.stringify(parameters);
   const body = `(state) => {
-    const element = state.agent.elementOf(${JSON.stringify(ref)});
+    const element = state.scripts.elementOf(${JSON.stringify(ref)});
     if (element !== undefined) (${String(action)})(element, ${given});
   }`;
   const result = await channel.run(body, call);

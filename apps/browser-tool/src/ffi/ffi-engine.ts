@@ -1,16 +1,22 @@
 import { z } from 'zod';
 import { startGuard } from '../cdp/guard.ts';
 import { createProfile, newProfilePath, removeProfile } from '../cdp/profile.ts';
-import type { BrowserEngine, Call, DialogReport, EngineContext, Viewport } from '../engine.ts';
+import type {
+  BrowserEngine,
+  EngineCall,
+  DialogReport,
+  EngineContext,
+  Viewport,
+} from '../engine.ts';
 import type { ResolvedBrowser } from '../resolve/index.ts';
 import { ToolError } from '../tool-error.ts';
-import { createEventTaker } from './engine-events.ts';
+import { createEventHandler } from './engine-events.ts';
 import { startEngineHost, type EngineHost } from './engine-host.ts';
 import { clickFfi, pressFfi, scrollFfi, typeFfi } from './ffi-actions.ts';
 import { addressFfi, navigateFfi, traverseFfi } from './ffi-navigation.ts';
 import { evaluateFfi } from './ffi-evaluate.ts';
 import { domFfi, screenshotFfi, snapshotFfi, waitForFfi } from './ffi-reading.ts';
-import type { FfiSession } from './ffi-session.ts';
+import type { FfiContext } from './ffi-context.ts';
 import type { OpenProblem } from './host-messages.ts';
 import { createNativeCalls, notSupported } from './native-calls.ts';
 import { createPageChannel } from './page-channel.ts';
@@ -37,7 +43,7 @@ export async function createFfiEngine(
   const profile = newProfilePath();
   const guard = startGuard(profile);
   await createProfile(profile);
-  let current: Call | undefined;
+  let current: EngineCall | undefined;
   let viewport = context.viewport;
   // Of no call: the next one tells them.
   const leftOver: DialogReport[] = [];
@@ -59,28 +65,32 @@ export async function createFfiEngine(
   };
   const host = startEngineHost({
     log: context.log,
-    onEvent: createEventTaker({ captures: context.captures, onDialog: takeDialog, onCrash: fall }),
+    onEvent: createEventHandler({
+      captures: context.captures,
+      onDialog: takeDialog,
+      onCrash: fall,
+    }),
     onEnd: fall,
     ...(hostProgram === undefined ? {} : { program: hostProgram }),
   });
-  if (host.pid !== null) guard.watch(host.pid);
+  if (host.pid !== null) guard.setGroup(host.pid);
   const capabilities = await open(host, browser, context, profile).catch(async (error: unknown) => {
     await end();
     throw error;
   });
   const native = createNativeCalls(host, browser.backend);
-  const session: FfiSession = {
+  const ffi: FfiContext = {
     backend: browser.backend,
     native,
     captures: context.captures,
     refs: context.refs,
     known: { url: context.startUrl, title: '' },
-    tellsNavigations: capabilities.includes('events'),
+    reportsNavigations: capabilities.includes('events'),
     channel: createPageChannel({
       backend: browser.backend,
       native,
       refs: context.refs,
-      answersDialogs: !capabilities.includes('dialog'),
+      handlesDialogs: !capabilities.includes('dialog'),
       onDialogs: (dialogs) => {
         for (const dialog of dialogs) takeDialog(dialog);
       },
@@ -89,24 +99,25 @@ export async function createFfiEngine(
   /** Dialogs that the engine itself tells of belong to the call that runs. */
   const during =
     <Request, Outcome>(
-      run: (session: FfiSession, request: Request, call: Call) => Promise<Outcome>,
+      run: (ffi: FfiContext, request: Request, call: EngineCall) => Promise<Outcome>,
     ) =>
-    async (request: Request, call: Call): Promise<Outcome> => {
+    async (request: Request, call: EngineCall): Promise<Outcome> => {
       current = call;
       call.notes.dialogs.push(...leftOver.splice(0));
-      return run(session, request, call).finally(() => {
+      return run(ffi, request, call).finally(() => {
         if (current === call) current = undefined;
       });
     };
   return {
     protocol: 'ffi',
     status: () => ({ version: browser.backend, pid: host.pid, sandbox: false, viewport }),
-    address: (call) => addressFfi(session, call),
+    address: (call) => addressFfi(ffi, call),
     navigate: during(navigateFfi),
     traverse: (direction, request, call) =>
-      during((_: FfiSession, given: typeof request) =>
-        traverseFfi(session, direction, given, call),
-      )(request, call),
+      during((_: FfiContext, given: typeof request) => traverseFfi(ffi, direction, given, call))(
+        request,
+        call,
+      ),
     click: during(clickFfi),
     type: during(typeFfi),
     press: during(pressFfi),
@@ -127,7 +138,7 @@ export async function createFfiEngine(
     requestBody: () => Promise.resolve(undefined),
     responseBody: () => Promise.resolve(undefined),
     // A page that hangs makes the library hang, which is then given up as a whole.
-    revive: () => Promise.resolve(false),
+    ensureResponsive: () => Promise.resolve(false),
     close: end,
   };
 }

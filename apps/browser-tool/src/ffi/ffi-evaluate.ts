@@ -1,9 +1,9 @@
 import { Script } from 'node:vm';
 import { looksLikeFunction } from '../cdp/function-text.ts';
-import type { Call, EvaluateOutcome, EvaluateRequest } from '../engine.ts';
+import type { EngineCall, EvaluateOutcome, EvaluateRequest } from '../engine.ts';
 import { jsonForm } from '../page-scripts/json-value.ts';
 import { ToolError } from '../tool-error.ts';
-import { refOf, type FfiSession } from './ffi-session.ts';
+import { refOf, type FfiContext } from './ffi-context.ts';
 import { notSupported } from './native-calls.ts';
 
 const DEPTH_MAX = 20;
@@ -18,16 +18,16 @@ interface ScriptResult {
 
 /** Evaluates a caller's function or expression in the page. */
 export async function evaluateFfi(
-  session: FfiSession,
+  ffi: FfiContext,
   request: EvaluateRequest,
-  call: Call,
+  call: EngineCall,
 ): Promise<EvaluateOutcome> {
   const { source, args, target, awaitPromise, timeoutMs } = request;
-  if (!(await session.channel.runsScripts(call))) return evaluatePlain(session, request, call);
+  if (!(await ffi.channel.runsScripts(call))) return evaluatePlain(ffi, request, call);
   const element =
     target === undefined
       ? []
-      : [`state.agent.elementOf(${JSON.stringify(await refOf(session, target, call))})`];
+      : [`state.scripts.elementOf(${JSON.stringify(await refOf(ffi, target, call))})`];
   const given = [...element, ...args.map((value) => JSON.stringify(value) ?? 'undefined')];
   const body = `async (state) => {
     const made = ${valueOf(source, given)};
@@ -35,7 +35,7 @@ export async function evaluateFfi(
     const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
     return { ...(${String(jsonForm)})(value, ${DEPTH_MAX}), type };
   }`;
-  const result = await session.channel.run(body, call, timeoutMs + SCRIPT_MARGIN_MS);
+  const result = await ffi.channel.run(body, call, timeoutMs + SCRIPT_MARGIN_MS);
   if (!result.ok) throw evaluationFailed(result.failure);
   if (result.answer.error !== undefined) throw evaluationFailed(result.answer.error);
   const { json, truncated, type } = result.answer.value as ScriptResult;
@@ -45,9 +45,9 @@ export async function evaluateFfi(
 
 /** For an engine that runs no scripts of ours: it gets what the caller wrote, and its answer is the result. */
 async function evaluatePlain(
-  { native, backend }: FfiSession,
+  { native, backend }: FfiContext,
   { source, args, target, timeoutMs }: EvaluateRequest,
-  call: Call,
+  call: EngineCall,
 ): Promise<EvaluateOutcome> {
   if (target !== undefined) throw notSupported(backend, 'scripts that are given an element');
   const given = args.map((value) => JSON.stringify(value) ?? 'undefined');

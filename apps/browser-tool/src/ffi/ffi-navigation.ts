@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type {
-  Call,
+  EngineCall,
   LoadState,
   NavigateRequest,
   NavigationOutcome,
@@ -9,9 +9,9 @@ import type {
   WaitUntil,
 } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
-import type { FfiSession } from './ffi-session.ts';
+import type { FfiContext } from './ffi-context.ts';
 import { notSupported } from './native-calls.ts';
-import type { PageAnswer } from './page-channel.ts';
+import type { PageResponse } from './page-channel.ts';
 
 const POLL_MS = 50;
 const DOCUMENT_MS = 30_000;
@@ -33,24 +33,24 @@ const navigatedShape = z
   .catch({ status: null, url: undefined, title: '' });
 
 /** Where the page is. */
-export async function addressFfi(session: FfiSession, call: Call): Promise<PageAddress> {
-  if (!(await session.channel.runsScripts(call))) return session.known;
-  return session.channel.agent('address', undefined, call);
+export async function addressFfi(ffi: FfiContext, call: EngineCall): Promise<PageAddress> {
+  if (!(await ffi.channel.runsScripts(call))) return ffi.known;
+  return ffi.channel.callScript('address', undefined, call);
 }
 
 /** Opens an address. */
 export async function navigateFfi(
-  session: FfiSession,
+  ffi: FfiContext,
   { url, waitUntil, timeoutMs }: NavigateRequest,
-  call: Call,
+  call: EngineCall,
 ): Promise<NavigationOutcome> {
-  const answer = navigatedShape.parse(await session.native.navigate(url, call, timeoutMs));
-  session.known = { url: answer.url ?? url, title: answer.title };
+  const answer = navigatedShape.parse(await ffi.native.navigate(url, call, timeoutMs));
+  ffi.known = { url: answer.url ?? url, title: answer.title };
   const page =
-    (await session.channel.tryLook(call)) === undefined
-      ? { ...session.known, readyState: 'complete' }
-      : await awaitDocument(session, waitUntil, call, LOAD_MS);
-  tellNavigation(session, page);
+    (await ffi.channel.tryReadDocument(call)) === undefined
+      ? { ...ffi.known, readyState: 'complete' }
+      : await awaitDocument(ffi, waitUntil, call, LOAD_MS);
+  reportNavigation(ffi, page);
   return {
     ...outcome(page),
     status: answer.status,
@@ -60,67 +60,71 @@ export async function navigateFfi(
 
 /** Goes through the history, or loads the page anew. */
 export async function traverseFfi(
-  session: FfiSession,
+  ffi: FfiContext,
   direction: 'back' | 'forward' | 'reload',
   { waitUntil, timeoutMs }: Omit<NavigateRequest, 'url'>,
-  call: Call,
+  call: EngineCall,
 ): Promise<NavigationOutcome> {
-  const { native, channel } = session;
-  const before = await channel.tryLook(call);
-  if (before === undefined) return traversePlain(session, direction, timeoutMs, call);
+  const { native, channel } = ffi;
+  const before = await channel.tryReadDocument(call);
+  if (before === undefined) return traversePlain(ffi, direction, timeoutMs, call);
   if ((await native.tryCall(direction, {}, call, timeoutMs)) === undefined) {
     const step = direction === 'reload' ? 'location.reload()' : `history.${direction}()`;
     await channel.run(`() => { ${step}; }`, call);
-    const isOther = (page: PageAnswer): boolean => page.id !== before.id || page.url !== before.url;
-    const after = await lookUntil(
-      session,
+    const isOther = (page: PageResponse): boolean =>
+      page.id !== before.id || page.url !== before.url;
+    const after = await readUntil(
+      ffi,
       isOther,
       direction === 'reload' ? timeoutMs : LEAVE_MS,
       call,
     );
-    if (!isOther(after)) throw didNotMove(direction, before.url);
+    if (!isOther(after)) throw traversalError(direction, before.url);
   }
-  const page = await awaitDocument(session, waitUntil, call, LOAD_MS);
-  tellNavigation(session, page);
+  const page = await awaitDocument(ffi, waitUntil, call, LOAD_MS);
+  reportNavigation(ffi, page);
   return { ...outcome(page), status: null, redirected: false };
 }
 
 /** The same with an engine that runs no scripts: it has to know how by itself. */
 async function traversePlain(
-  session: FfiSession,
+  ffi: FfiContext,
   direction: 'back' | 'forward' | 'reload',
   timeoutMs: number,
-  call: Call,
+  call: EngineCall,
 ): Promise<NavigationOutcome> {
-  const went = await session.native.tryCall(direction, {}, call, timeoutMs);
-  if (went === undefined) throw notSupported(session.backend, direction);
+  const went = await ffi.native.tryCall(direction, {}, call, timeoutMs);
+  if (went === undefined) throw notSupported(ffi.backend, direction);
   const { url, title, status } = navigatedShape.parse(went.value);
-  session.known = { url: url ?? session.known.url, title };
-  tellNavigation(session, session.known);
-  const page = { ...session.known, readyState: 'complete' };
+  ffi.known = { url: url ?? ffi.known.url, title };
+  reportNavigation(ffi, ffi.known);
+  const page = { ...ffi.known, readyState: 'complete' };
   return { ...outcome(page), status, redirected: false };
 }
 
 /** Notes where an action begins. */
-export async function beginAction({ channel }: FfiSession, call: Call): Promise<PageAnswer> {
-  const result = await channel.run('(state) => { state.isLeaving = false; }', call);
+export async function beginAction(
+  { channel }: FfiContext,
+  call: EngineCall,
+): Promise<PageResponse> {
+  const result = await channel.run('(state) => { state.isUnloading = false; }', call);
   return result.ok ? result.answer : channel.look(call);
 }
 
 /** Waits for what an action set off: for the next document where it leads to one, else until the page is quiet. */
 export async function settleAction(
-  session: FfiSession,
-  before: PageAnswer,
-  call: Call,
+  ffi: FfiContext,
+  before: PageResponse,
+  call: EngineCall,
 ): Promise<{ readonly navigated: boolean; readonly url: string; readonly title: string }> {
-  await session.channel.agent('quiet', { quietMs: SETTLE_QUIET_MS, capMs: SETTLE_CAP_MS }, call);
-  let page = await session.channel.look(call);
-  if (page.id === before.id && page.isLeaving) {
-    page = await lookUntil(session, ({ id }) => id !== before.id, SETTLE_NAVIGATION_MS, call);
+  await ffi.channel.callScript('quiet', { quietMs: SETTLE_QUIET_MS, capMs: SETTLE_CAP_MS }, call);
+  let page = await ffi.channel.look(call);
+  if (page.id === before.id && page.isUnloading) {
+    page = await readUntil(ffi, ({ id }) => id !== before.id, SETTLE_NAVIGATION_MS, call);
   }
   if (page.id !== before.id) {
-    page = await awaitDocument(session, 'load', call, SETTLE_LOAD_MS);
-    tellNavigation(session, page);
+    page = await awaitDocument(ffi, 'load', call, SETTLE_LOAD_MS);
+    reportNavigation(ffi, page);
   }
   const navigated = page.id !== before.id || page.url !== before.url;
   return { navigated, url: page.url, title: page.title };
@@ -128,33 +132,33 @@ export async function settleAction(
 
 /** The document has to come; whatever else it loads is waited for only for a while. */
 async function awaitDocument(
-  session: FfiSession,
+  ffi: FfiContext,
   waitUntil: WaitUntil,
-  call: Call,
+  call: EngineCall,
   loadMs: number,
-): Promise<PageAnswer> {
-  if (waitUntil === 'commit') return session.channel.look(call);
-  const parsed = await lookUntil(
-    session,
+): Promise<PageResponse> {
+  if (waitUntil === 'commit') return ffi.channel.look(call);
+  const parsed = await readUntil(
+    ffi,
     ({ readyState }) => readyState !== 'loading',
     DOCUMENT_MS,
     call,
   );
   if (waitUntil === 'domcontentloaded') return parsed;
-  const isLoaded = (page: PageAnswer): boolean => page.readyState === 'complete';
-  const loaded = await lookUntil(session, isLoaded, loadMs, call);
+  const isLoaded = (page: PageResponse): boolean => page.readyState === 'complete';
+  const loaded = await readUntil(ffi, isLoaded, loadMs, call);
   if (waitUntil !== 'networkidle') return loaded;
-  await session.channel.agent('quiet', { quietMs: IDLE_MS, capMs: loadMs }, call);
-  return session.channel.look(call);
+  await ffi.channel.callScript('quiet', { quietMs: IDLE_MS, capMs: loadMs }, call);
+  return ffi.channel.look(call);
 }
 
 /** The page once it is as wanted, or as it is when the time is over. */
-async function lookUntil(
-  { channel }: FfiSession,
-  isWanted: (page: PageAnswer) => boolean,
+async function readUntil(
+  { channel }: FfiContext,
+  isWanted: (page: PageResponse) => boolean,
   timeoutMs: number,
-  call: Call,
-): Promise<PageAnswer> {
+  call: EngineCall,
+): Promise<PageResponse> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const page = await channel.look(call);
@@ -164,16 +168,19 @@ async function lookUntil(
   }
 }
 
-function tellNavigation({ tellsNavigations, captures }: FfiSession, { url }: PageAddress): void {
-  if (!tellsNavigations) captures.navigated(url);
+function reportNavigation(
+  { reportsNavigations, captures }: FfiContext,
+  { url }: PageAddress,
+): void {
+  if (!reportsNavigations) captures.navigated(url);
 }
 
-function outcome({ url, title, readyState }: Pick<PageAnswer, 'url' | 'title' | 'readyState'>) {
+function outcome({ url, title, readyState }: Pick<PageResponse, 'url' | 'title' | 'readyState'>) {
   const loadState: LoadState = readyState === 'complete' ? 'complete' : 'interactive';
   return { url, title, statusText: '', loadState };
 }
 
-function didNotMove(direction: 'back' | 'forward' | 'reload', url: string): ToolError {
+function traversalError(direction: 'back' | 'forward' | 'reload', url: string): ToolError {
   if (direction === 'reload') {
     return new ToolError('NAVIGATION_FAILED', `${url} was not loaded anew.`, { details: { url } });
   }

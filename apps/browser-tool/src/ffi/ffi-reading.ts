@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { imageSize } from '../cdp/image-size.ts';
 import type {
-  Call,
+  EngineCall,
   DomOutcome,
   DomRequest,
   ScreenshotOutcome,
@@ -13,7 +13,7 @@ import type {
 } from '../engine.ts';
 import { notReadyError } from '../session/not-ready.ts';
 import { ToolError } from '../tool-error.ts';
-import { queryOf, type FfiSession } from './ffi-session.ts';
+import { queryOf, type FfiContext } from './ffi-context.ts';
 import { notSupported } from './native-calls.ts';
 
 const POLL_MS = 100;
@@ -21,41 +21,41 @@ const NODES_MAX = 50_000;
 
 /** Elements as the DOM has them. */
 export async function domFfi(
-  session: FfiSession,
+  ffi: FfiContext,
   request: DomRequest,
-  call: Call,
+  call: EngineCall,
 ): Promise<DomOutcome> {
   const { selector, ...rest } = request;
-  const query = selector === undefined ? undefined : await queryOf(session, selector, call);
-  const found = await session.channel.agent('inspect', { ...rest, query }, call);
+  const query = selector === undefined ? undefined : await queryOf(ffi, selector, call);
+  const found = await ffi.channel.callScript('inspect', { ...rest, query }, call);
   if (!found.ok) throw notReadyError(selector ?? '', found, 0);
   return { count: found.count, matches: found.matches, truncated: found.truncated };
 }
 
 /** The page as an outline of roles and names. */
 export async function snapshotFfi(
-  session: FfiSession,
+  ffi: FfiContext,
   { target, urls, boxes }: SnapshotRequest,
-  call: Call,
+  call: EngineCall,
 ): Promise<SnapshotOutcome> {
-  const { channel } = session;
-  const query = target === undefined ? undefined : await queryOf(session, target, call);
-  const tree = await channel.agent('tree', { query, urls, boxes, nodesMax: NODES_MAX }, call);
+  const { channel } = ffi;
+  const query = target === undefined ? undefined : await queryOf(ffi, target, call);
+  const tree = await channel.callScript('tree', { query, urls, boxes, nodesMax: NODES_MAX }, call);
   if (!tree.ok) throw notReadyError(target ?? '', tree, 0);
-  const address = await channel.agent('address', undefined, call);
+  const address = await channel.callScript('address', undefined, call);
   return { ...address, nodes: tree.nodes, truncated: tree.truncated };
 }
 
 /** Waits until an element is as wanted, or until the time is over. */
 export async function waitForFfi(
-  session: FfiSession,
+  ffi: FfiContext,
   { target, state, timeoutMs }: WaitRequest,
-  call: Call,
+  call: EngineCall,
 ): Promise<WaitOutcome> {
-  const query = await queryOf(session, target, call);
+  const query = await queryOf(ffi, target, call);
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const found = await session.channel.agent('count', { query }, call);
+    const found = await ffi.channel.callScript('count', { query }, call);
     if (!found.ok) throw notReadyError(target, found, 0);
     const isAsWanted = {
       attached: found.count > 0,
@@ -72,12 +72,12 @@ export async function waitForFfi(
 
 /** A picture of the page or of one element. Engines make PNG, and scale only as far as they know how to. */
 export async function screenshotFfi(
-  session: FfiSession,
+  ffi: FfiContext,
   { target, fullPage, format, maxDimension, omitBackground }: ScreenshotRequest,
-  call: Call,
+  call: EngineCall,
 ): Promise<ScreenshotOutcome> {
-  if (format !== 'png') throw notSupported(session.backend, `pictures as ${format}, only as png`);
-  const area = await areaOf(session, target, fullPage, call);
+  if (format !== 'png') throw notSupported(ffi.backend, `pictures as ${format}, only as png`);
+  const area = await areaOf(ffi, target, fullPage, call);
   const longest = Math.max(area.width, area.height, 1);
   const scale = maxDimension > 0 && longest > maxDimension ? maxDimension / longest : 1;
   const params = {
@@ -85,7 +85,7 @@ export async function screenshotFfi(
     full_page: fullPage,
     omit_background: omitBackground,
   };
-  const bytes = Buffer.from(await session.native.screenshot(params, call));
+  const bytes = Buffer.from(await ffi.native.screenshot(params, call));
   const size = imageSize(bytes);
   if (size === undefined) throw new ToolError('INTERNAL', 'the engine made no PNG.');
   return {
@@ -100,14 +100,14 @@ export async function screenshotFfi(
 }
 
 async function areaOf(
-  session: FfiSession,
+  ffi: FfiContext,
   target: string | undefined,
   fullPage: boolean,
-  call: Call,
+  call: EngineCall,
 ) {
   if (target !== undefined) {
-    const query = await queryOf(session, target, call);
-    const found = await session.channel.agent('locate', { query, scroll: true }, call);
+    const query = await queryOf(ffi, target, call);
+    const found = await ffi.channel.callScript('locate', { query, scroll: true }, call);
     if (!found.ok) throw notReadyError(target, found, 0);
     if (!found.isVisible)
       throw notReadyError(target, { ok: false, why: 'not-visible', element: found.element }, 0);
@@ -116,7 +116,7 @@ async function areaOf(
   const size = fullPage
     ? '[document.documentElement.scrollWidth, document.documentElement.scrollHeight]'
     : '[innerWidth, innerHeight]';
-  const result = await session.channel.run(`() => ${size}`, call);
+  const result = await ffi.channel.run(`() => ${size}`, call);
   const [width = 0, height = 0] = result.ok ? (result.answer.value as readonly number[]) : [];
   return { x: 0, y: 0, width, height };
 }

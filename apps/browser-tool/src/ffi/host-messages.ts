@@ -24,19 +24,19 @@ export interface EngineOptions {
 export type OpenProblem = 'not-loaded' | 'wrong-abi' | 'not-created';
 
 /** What came of a request. */
-export type HostAnswer =
+export type HostResponse =
   | { readonly status: number; readonly json: string | null; readonly bytes?: Uint8Array }
   | { readonly problem: OpenProblem; readonly message: string };
 
 /** From the tool to the host. */
-export interface HostOrder {
+export interface NumberedRequest {
   readonly id: number;
   readonly request: HostRequest;
 }
 
 /** From the host to the tool: an answer, or an event of the engine in its own words. */
 export type HostMessage =
-  | { readonly id: number; readonly answer: HostAnswer }
+  | { readonly id: number; readonly answer: HostResponse }
   | { readonly event: string };
 
 /** Return value of a call that the engine does not know. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Call } from '../engine.ts';
+import type { EngineCall } from '../engine.ts';
 import { HTTP_STATUS, ToolError, type ToolErrorCode } from '../tool-error.ts';
 import type { EngineHost } from './engine-host.ts';
-import { NOT_SUPPORTED, type HostAnswer, type HostRequest } from './host-messages.ts';
+import { NOT_SUPPORTED, type HostResponse, type HostRequest } from './host-messages.ts';
 
 /** How long a call may take that has no time of its own. */
 export const CALL_TIMEOUT_MS = 30_000;
@@ -24,22 +24,22 @@ export type NativeFailure = z.output<typeof failureShape>;
 
 /** The calls of a library, with its failures as errors. */
 export interface NativeCalls {
-  navigate(url: string, call: Call, timeoutMs: number): Promise<unknown>;
+  navigate(url: string, call: EngineCall, timeoutMs: number): Promise<unknown>;
   /** The value of an expression, or how it failed. */
   evaluate(
     source: string,
-    call: Call,
+    call: EngineCall,
     timeoutMs: number,
   ): Promise<
     | { readonly ok: true; readonly value: unknown; readonly type?: string }
     | { readonly ok: false; readonly failure: NativeFailure }
   >;
-  screenshot(params: object, call: Call): Promise<Uint8Array>;
+  screenshot(params: object, call: EngineCall): Promise<Uint8Array>;
   /** Undefined where the library does not offer this method. */
   tryCall(
     method: string,
     params: object,
-    call: Call,
+    call: EngineCall,
     timeoutMs?: number,
   ): Promise<{ readonly value: unknown } | undefined>;
 }
@@ -49,8 +49,8 @@ export function createNativeCalls(host: EngineHost, backend: string): NativeCall
   // What was once said to be missing stays so.
   const missing = new Set<string>();
 
-  async function ask(request: HostRequest, call: Call, timeoutMs: number) {
-    const answer: HostAnswer = await host.ask(request, timeoutMs, call.signal);
+  async function ask(request: HostRequest, call: EngineCall, timeoutMs: number) {
+    const answer: HostResponse = await host.ask(request, timeoutMs, call.signal);
     if ('problem' in answer) throw new ToolError('INTERNAL', `${answer.message}.`);
     return answer;
   }

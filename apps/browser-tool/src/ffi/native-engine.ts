@@ -1,6 +1,6 @@
 import { describeError } from '@model-gateway/kernel';
 import koffi from 'koffi';
-import { NOT_SUPPORTED, type EngineOptions, type HostAnswer } from './host-messages.ts';
+import { NOT_SUPPORTED, type EngineOptions, type HostResponse } from './host-messages.ts';
 import {
   EngineOpenError,
   loadNativeLibrary,
@@ -17,10 +17,10 @@ const STACK_BYTES = 8 * 1024 * 1024;
 /** An engine behind the functions of include/browser_engine.h. Every call runs on a worker thread. */
 export interface NativeEngine {
   readonly capabilities: string;
-  navigate(url: string): Promise<HostAnswer>;
-  evaluate(source: string): Promise<HostAnswer>;
-  screenshot(params: string): Promise<HostAnswer>;
-  call(method: string, params: string): Promise<HostAnswer>;
+  navigate(url: string): Promise<HostResponse>;
+  evaluate(source: string): Promise<HostResponse>;
+  screenshot(params: string): Promise<HostResponse>;
+  call(method: string, params: string): Promise<HostResponse>;
   destroy(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export async function openNativeEngine(
   }
   const stopListening = listen(library, engine, onEvent);
   const capabilities = library.capabilities === undefined ? null : await run(library.capabilities);
-  const finish = (status: number, result: Out<Pointer>): HostAnswer => ({
+  const finish = (status: number, result: Out<Pointer>): HostResponse => ({
     status,
     json: takeText(library, result[0]),
   });

@@ -4,8 +4,8 @@
 /** What the tool keeps in a document: the agent, and what happened meanwhile. */
 export interface PageState {
   readonly id: string;
-  readonly agent: {
-    callAgent(
+  readonly scripts: {
+    callScript(
       method: string,
       parameters: object,
       next: number,
@@ -18,24 +18,24 @@ export interface PageState {
   /** Edits where the caret is, as if typed: with the events that typing causes. */
   edit(command: 'delete' | 'forwardDelete' | 'insertText' | 'selectAll', text?: string): boolean;
   /** Whether the document was asked to make way for another one. */
-  isLeaving: boolean;
+  isUnloading: boolean;
 }
 
 /** Makes the state of a document. Its dialogs are answered at once, because here nobody could; unless the engine does so itself. */
-export function createPageState(agent: PageState['agent'], answersDialogs: boolean): PageState {
+export function createPageState(scripts: PageState['scripts'], handlesDialogs: boolean): PageState {
   const state: PageState = {
     id: `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`,
-    agent,
+    scripts,
     dialogs: [],
     answer: { accept: undefined, promptText: undefined },
-    isLeaving: false,
+    isUnloading: false,
     // oxlint-disable-next-line no-deprecated -- There is no other way by which the page notices.
     edit: (command, text) => document.execCommand(command, false, text),
   };
   addEventListener('beforeunload', () => {
-    state.isLeaving = true;
+    state.isUnloading = true;
   });
-  if (!answersDialogs) return state;
+  if (!handlesDialogs) return state;
   const note = (type: string, message: unknown, isAccepted: boolean): void => {
     const action = isAccepted ? 'accepted' : 'dismissed';
     const text = typeof message === 'string' ? message : (JSON.stringify(message) ?? '');

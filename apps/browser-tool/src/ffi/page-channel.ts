@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Call } from '../engine.ts';
-import type { AgentAnswer, AgentMethods } from '../page-scripts/page-agent.ts';
-import { agentCall, agentSource } from '../page-scripts/source.ts';
-import type { RefBook } from '../session/ref-book.ts';
+import type { EngineCall } from '../engine.ts';
+import type { ScriptResponse, ScriptMethods } from '../page-scripts/script-methods.ts';
+import { scriptCall, scriptSource } from '../page-scripts/source.ts';
+import type { RefRegistry } from '../session/ref-registry.ts';
 import { ToolError } from '../tool-error.ts';
 import {
   CALL_TIMEOUT_MS,
@@ -22,7 +22,7 @@ const envelopeShape = z.object({
   url: z.string(),
   title: z.string(),
   readyState: z.string(),
-  isLeaving: z.boolean(),
+  isUnloading: z.boolean(),
   dialogs: z.array(
     z.object({
       type: z.enum(['alert', 'confirm', 'prompt', 'beforeunload']),
@@ -35,48 +35,52 @@ const envelopeShape = z.object({
 });
 
 /** What a script brought back, and the document that it ran in. */
-export type PageAnswer = z.output<typeof envelopeShape>;
+export type PageResponse = z.output<typeof envelopeShape>;
 
 /** An engine that could not run a script at all, most likely because the document made way for another one, says why. */
 export type PageResult =
-  | { readonly ok: true; readonly answer: PageAnswer }
+  | { readonly ok: true; readonly answer: PageResponse }
   | { readonly ok: false; readonly failure: NativeFailure };
 
 /** Runs scripts in the page by evaluating them: the way that every engine has. */
 export interface PageChannel {
   /** Runs a function `(state) => …` once. An error that it throws is in the answer. */
-  run(body: string, call: Call, timeoutMs?: number): Promise<PageResult>;
+  run(body: string, call: EngineCall, timeoutMs?: number): Promise<PageResult>;
   /** The document as it is now. */
-  look(call: Call): Promise<PageAnswer>;
+  look(call: EngineCall): Promise<PageResponse>;
   /** The same, or undefined where the engine evaluates expressions but not the scripts of the tool. */
-  tryLook(call: Call): Promise<PageAnswer | undefined>;
+  tryReadDocument(call: EngineCall): Promise<PageResponse | undefined>;
   /** Whether the scripts of the tool run here; tried once, and again with every look. */
-  runsScripts(call: Call): Promise<boolean>;
+  runsScripts(call: EngineCall): Promise<boolean>;
   /** Asks the scripts of the tool, in the next document where one made way. */
-  agent<Method extends keyof AgentMethods>(
+  callScript<Method extends keyof ScriptMethods>(
     method: Method,
-    parameters: Parameters<AgentMethods[Method]>[0],
-    call: Call,
+    parameters: Parameters<ScriptMethods[Method]>[0],
+    call: EngineCall,
     timeoutMs?: number,
-  ): Promise<AgentAnswer<Method>['value']>;
+  ): Promise<ScriptResponse<Method>['value']>;
 }
 
 interface ChannelOptions {
   readonly backend: string;
   readonly native: NativeCalls;
-  readonly refs: RefBook;
+  readonly refs: RefRegistry;
   /** Whether the engine leaves dialogs to us. */
-  readonly answersDialogs: boolean;
-  readonly onDialogs: (dialogs: PageAnswer['dialogs'], call: Call) => void;
+  readonly handlesDialogs: boolean;
+  readonly onDialogs: (dialogs: PageResponse['dialogs'], call: EngineCall) => void;
 }
 
 /** A channel to whichever document is there when it is used. */
 export function createPageChannel(options: ChannelOptions): PageChannel {
-  const { backend, native, refs, answersDialogs, onDialogs } = options;
+  const { backend, native, refs, handlesDialogs, onDialogs } = options;
   let knowledge: 'nothing yet' | 'scripts run' | 'scripts do not run' = 'nothing yet';
-  const install = `${STATE} ??= (${String(createPageState)})(${agentSource}, ${answersDialogs});`;
+  const install = `${STATE} ??= (${String(createPageState)})(${scriptSource}, ${handlesDialogs});`;
 
-  async function run(body: string, call: Call, timeoutMs = CALL_TIMEOUT_MS): Promise<PageResult> {
+  async function run(
+    body: string,
+    call: EngineCall,
+    timeoutMs = CALL_TIMEOUT_MS,
+  ): Promise<PageResult> {
     // The scripts are large; a document that has them is not sent them again.
     const light = await native.evaluate(expression(body, '', call), call, timeoutMs);
     const result =
@@ -94,7 +98,11 @@ export function createPageChannel(options: ChannelOptions): PageChannel {
     return { ok: true, answer: envelope.data };
   }
 
-  async function runSurely(body: string, call: Call, timeoutMs?: number): Promise<PageAnswer> {
+  async function runWithRetries(
+    body: string,
+    call: EngineCall,
+    timeoutMs?: number,
+  ): Promise<PageResponse> {
     for (let tries = 1; ; tries += 1) {
       const result = await run(body, call, timeoutMs);
       const problem = result.ok ? result.answer.error : result.failure;
@@ -111,32 +119,32 @@ export function createPageChannel(options: ChannelOptions): PageChannel {
     }
   }
 
-  async function agent<Method extends keyof AgentMethods>(
+  async function callScript<Method extends keyof ScriptMethods>(
     method: Method,
-    parameters: Parameters<AgentMethods[Method]>[0],
-    call: Call,
+    parameters: Parameters<ScriptMethods[Method]>[0],
+    call: EngineCall,
     timeoutMs?: number,
-  ): Promise<AgentAnswer<Method>['value']> {
-    const text = agentCall('state.agent', method, parameters ?? {}, refs.next);
-    const answer = await runSurely(`async (state) => ${text}`, call, timeoutMs);
-    const { value, next } = answer.value as AgentAnswer<Method>;
+  ): Promise<ScriptResponse<Method>['value']> {
+    const text = scriptCall('state.scripts', method, parameters ?? {}, refs.next);
+    const answer = await runWithRetries(`async (state) => ${text}`, call, timeoutMs);
+    const { value, next } = answer.value as ScriptResponse<Method>;
     refs.advance(next, { id: answer.id, url: answer.url });
     return value;
   }
 
-  const look = (call: Call): Promise<PageAnswer> => runSurely('() => undefined', call);
-  const tryLook = (call: Call): Promise<PageAnswer | undefined> =>
+  const look = (call: EngineCall): Promise<PageResponse> => runWithRetries('() => undefined', call);
+  const tryReadDocument = (call: EngineCall): Promise<PageResponse | undefined> =>
     look(call).catch((error: unknown) => {
       if (knowledge === 'scripts do not run') return undefined;
       throw error;
     });
   return {
     run,
-    agent,
+    callScript,
     look,
-    tryLook,
+    tryReadDocument,
     async runsScripts(call) {
-      if (knowledge === 'nothing yet') await tryLook(call);
+      if (knowledge === 'nothing yet') await tryReadDocument(call);
       return knowledge === 'scripts run';
     },
   };
@@ -149,7 +157,7 @@ function cannotRunScripts(backend: string): ToolError {
   );
 }
 
-function expression(body: string, install: string, { dialog, promptText }: Call): string {
+function expression(body: string, install: string, { dialog, promptText }: EngineCall): string {
   const accept = dialog === undefined ? undefined : dialog === 'accept';
   return `(async () => {
     ${install}
@@ -164,7 +172,7 @@ function expression(body: string, install: string, { dialog, promptText }: Call)
     }
     return JSON.stringify({
       id: state.id, url: location.href, title: document.title, readyState: document.readyState,
-      isLeaving: state.isLeaving, dialogs: state.dialogs.splice(0), ...answer,
+      isUnloading: state.isUnloading, dialogs: state.dialogs.splice(0), ...answer,
     });
   })()`;
 }

@@ -29,7 +29,7 @@ export function createDebugMetrics(session: Pick<BrowserSession, 'status'>): Deb
     labels: ['route'],
     buckets: DURATION_SECONDS,
   });
-  const catchUp = followBrowser(session, metrics);
+  const updateBrowserMetrics = addBrowserMetrics(session, metrics);
   return {
     contentType: metrics.contentType,
     watch(request, response) {
@@ -48,7 +48,7 @@ export function createDebugMetrics(session: Pick<BrowserSession, 'status'>): Deb
       });
     },
     expose() {
-      catchUp();
+      updateBrowserMetrics();
       return metrics.expose();
     },
   };
@@ -62,7 +62,7 @@ function routeOf(request: Request): string {
 }
 
 /** Shows how the browser fares. The session does its own counting, so that the other face needs no metrics. */
-function followBrowser(session: Pick<BrowserSession, 'status'>, metrics: Metrics): () => void {
+function addBrowserMetrics(session: Pick<BrowserSession, 'status'>, metrics: Metrics): () => void {
   metrics.gauge({
     name: 'browser_up',
     help: 'Whether there is a browser: one is started by the first command, and anew after a crash.',

@@ -3,7 +3,7 @@ import { createBrowserTool } from '../app.ts';
 import { EXIT_OK } from '../cli.ts';
 import { readBrowserToolConfig } from '../config.ts';
 import { endRequested } from '../process/end-requested.ts';
-import { parseBackend } from '../resolve/index.ts';
+import { parseBrowserBackend } from '../resolve/index.ts';
 import { startDebugServer } from './server.ts';
 
 interface DebugOptions {
@@ -17,7 +17,7 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 /** Serves the HTTP API until a signal comes, and answers the exit status. */
 export async function runDebug({ port, host, proxy }: DebugOptions): Promise<number> {
   const config = readBrowserToolConfig();
-  parseBackend(config.backend);
+  parseBrowserBackend(config.backend);
   checkHost(host, config);
   const log = createLog({
     level: config.logLevel,

@@ -102,7 +102,7 @@ function createApp({ tool, log, port, stopping }: AppOptions): Express {
     app[method === 'GET' ? 'get' : method === 'POST' ? 'post' : 'delete'](
       path,
       async (request: Request, response: Response) => {
-        const data = await route.answer(request, goneSignal(response));
+        const data = await route.answer(request, disconnectSignal(response));
         sendData(request, response, data);
       },
     );
@@ -197,7 +197,7 @@ async function batch(
 }
 
 /** Aborted when the caller hangs up before its answer. */
-function goneSignal(response: Response): AbortSignal {
+function disconnectSignal(response: Response): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) controller.abort();

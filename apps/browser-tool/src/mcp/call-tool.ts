@@ -6,7 +6,7 @@ import { parseParams } from '../commands/parse-params.ts';
 import type { PageAddress } from '../engine.ts';
 import type { RunCall } from '../session/browser-session.ts';
 import { ToolError } from '../tool-error.ts';
-import { answerText, happeningLines } from './answer-text.ts';
+import { resultText, eventLines } from './result-text.ts';
 import { toolParams, type ToolCommand } from './tool-list.ts';
 
 const STYLE = { isSnake: false, isStrict: true, isText: false } as const;
@@ -31,7 +31,7 @@ export async function callTool(
   }
 }
 
-interface Ran {
+interface RunResult {
   readonly data: CommandData;
   readonly address: Partial<PageAddress>;
 }
@@ -41,7 +41,7 @@ async function run(
   command: ToolCommand,
   params: CommandData,
   signal: AbortSignal,
-): Promise<Ran> {
+): Promise<RunResult> {
   const wantsSnapshot = command.tool.canSnapshot === true && params['includeSnapshot'] === true;
   if (!wantsSnapshot) return runAlone(tool, command, params, tool.context(signal));
   return tool.session.exclusive(async (runCall) => {
@@ -58,7 +58,7 @@ async function runAlone(
   command: ToolCommand,
   params: CommandData,
   context: CommandContext,
-): Promise<Ran> {
+): Promise<RunResult> {
   let address: Partial<PageAddress> = {};
   const withAddress: RunCall = (options, work) =>
     context.run(options, async (engine, call) => {
@@ -80,7 +80,7 @@ function success(
   params: CommandData,
   { session }: BrowserTool,
 ): CallToolResult {
-  const text = answerText(face, data, params, session.captures.console.counts());
+  const text = resultText(face, data, params, session.captures.console.counts());
   const { data: image, mime_type: mimeType } = data;
   if (typeof image === 'string' && typeof mimeType === 'string') {
     const { data: _image, ...rest } = data;
@@ -111,7 +111,7 @@ function failure(error: unknown): CallToolResult {
   const said = `${known.code}: ${known.sentence}`;
   return {
     isError: true,
-    content: [{ type: 'text', text: [said, ...happeningLines(known.details ?? {})].join('\n') }],
+    content: [{ type: 'text', text: [said, ...eventLines(known.details ?? {})].join('\n') }],
     structuredContent: {
       ok: false,
       code: known.code,

@@ -50,7 +50,7 @@ export async function runMcp({ proxy }: { readonly proxy: string | undefined }):
       () => undefined,
     );
   };
-  const end = Promise.race([clientGone(), endRequested()]);
+  const end = Promise.race([clientClosed(), endRequested()]);
   await server.connect(new StdioServerTransport());
   await end;
   await Promise.race([
@@ -61,7 +61,7 @@ export async function runMcp({ proxy }: { readonly proxy: string | undefined }):
 }
 
 /** Settles when the client closed its side. */
-function clientGone(): Promise<void> {
+function clientClosed(): Promise<void> {
   return new Promise((resolve) => {
     process.stdin.once('end', resolve);
     process.stdin.once('close', resolve);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Command, ToolFace } from '../commands/command.ts';
+import type { Command, ToolDefinition } from '../commands/command.ts';
 
-type Tool = ToolFace<Readonly<Record<string, unknown>>>;
+type Tool = ToolDefinition<Readonly<Record<string, unknown>>>;
 
 /** A command that is also a tool. */
 export interface ToolCommand extends Command {
@@ -26,11 +26,11 @@ function schemaOf({ params, tool }: ToolCommand, fields: readonly string[]): z.Z
 
 /** The tool as `tools/list` shows it. Every word of it is read by a model at every start, so that there are few. */
 export function toolListing(command: ToolCommand) {
-  const { name, title, description, fields, annotations, tellsDefaultOf = [] } = command.tool;
+  const { name, title, description, fields, annotations, listedDefaults = [] } = command.tool;
   return {
     name,
     description,
-    inputSchema: inputSchema(schemaOf(command, fields), tellsDefaultOf),
+    inputSchema: inputSchema(schemaOf(command, fields), listedDefaults),
     outputSchema: OUTPUT_SCHEMA,
     annotations: { title, ...annotations },
   };
@@ -55,13 +55,13 @@ const TOLD = ['type', 'enum', 'description', 'items'] as const;
 const MINIMUM_TOLD_MAX = 1;
 const MAXIMUM_TOLD_MAX = 10_000;
 
-function inputSchema(params: z.ZodObject, tellsDefaultOf: readonly string[]) {
+function inputSchema(params: z.ZodObject, listedDefaults: readonly string[]) {
   const { properties = {}, required = [] } = z.toJSONSchema(params, {
     io: 'input',
     unrepresentable: 'any',
   }) as JsonSchema;
   const told = Object.entries(properties).map(([name, { default: fallback, ...schema }]) => {
-    const isTold = tellsDefaultOf.includes(name);
+    const isTold = listedDefaults.includes(name);
     return [name, { ...toldOf(schema), ...(isTold ? { default: fallback } : {}) }] as const;
   });
   return {

@@ -1,7 +1,7 @@
 import { composedChildren } from './composed-tree.ts';
 import { clipText, normalizeText } from './page-text.ts';
 import { roleOf } from './role.ts';
-import { isLeftOut } from './visibility.ts';
+import { isHidden } from './visibility.ts';
 
 export const NAME_CHARS_MAX = 1_000;
 
@@ -101,7 +101,7 @@ export function contentText(element: Element, leftOut?: Element): string {
       return;
     }
     const style = getComputedStyle(node);
-    if (node !== element && isLeftOut(node, style)) return;
+    if (node !== element && isHidden(node, style)) return;
     const apart = style.display.startsWith('inline') || style.display === 'contents' ? '' : ' ';
     pieces.push(apart);
     const own = node === element ? '' : replacedText(node);

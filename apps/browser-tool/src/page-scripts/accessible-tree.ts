@@ -6,7 +6,7 @@ import type { PageQuery } from './find-elements.ts';
 import { clipText, normalizeText } from './page-text.ts';
 import { INTERACTIVE_ROLES, isFocusable, isListBox, roleOf } from './role.ts';
 import { descriptionOf, statesOf, valueOf } from './states.ts';
-import { isLeftOut } from './visibility.ts';
+import { isHidden } from './visibility.ts';
 
 export interface PageNode {
   readonly role: string;
@@ -49,7 +49,7 @@ export function accessibleTree(
   | NotReady
   | { readonly ok: true; readonly nodes: readonly PageNode[]; readonly truncated: boolean } {
   const walk: TreeWalk = { ...request, count: 0, truncated: false, isTextOpen: false };
-  let starts: readonly (Element | null)[] = pageStarts();
+  let starts: readonly (Element | null)[] = pageRoots();
   if (request.query !== undefined) {
     const found = findOne(request.query);
     if (!found.ok) return found;
@@ -64,14 +64,14 @@ export function accessibleTree(
 }
 
 /** Where a page begins. Behind a modal dialog it can be neither read nor used. */
-export function pageStarts(): readonly (Element | null)[] {
+export function pageRoots(): readonly (Element | null)[] {
   const knowsModals = CSS.supports('selector(:modal)');
   const modals = knowsModals ? [...document.querySelectorAll('dialog:modal')] : [];
   return modals.length > 0 ? modals : [document.body ?? document.documentElement];
 }
 
 /** Where a walk is: how deep in elements and in nodes, and whether what is around takes clicks already. */
-export interface TreePlace {
+export interface TreePosition {
   readonly depth: number;
   readonly nodeDepth: number;
   readonly inPointer: boolean;
@@ -82,12 +82,12 @@ export function addElement(
   element: Element,
   list: PageNode[],
   walk: TreeWalk,
-  place: TreePlace,
+  place: TreePosition,
 ): void {
   if (['script', 'style', 'template', 'noscript', 'head', 'title'].includes(element.localName))
     return;
   const style = getComputedStyle(element);
-  if (isLeftOut(element, style)) return;
+  if (isHidden(element, style)) return;
   if (place.depth > TREE_DEPTH_MAX || walk.count >= walk.nodesMax) {
     walk.truncated = true;
     return;
@@ -102,7 +102,7 @@ export function addElement(
   const isPointer = style.cursor === 'pointer' && element.localName !== 'label';
   const isInteractive =
     isShown && !isClosedOption(element) && (isControl || (isPointer && !place.inPointer));
-  const inside: TreePlace = {
+  const inside: TreePosition = {
     depth: place.depth + 1,
     nodeDepth: place.nodeDepth,
     inPointer: style.cursor === 'pointer' || (isControl && NAMED_BY_CONTENT.includes(role)),
@@ -120,9 +120,9 @@ export function addElement(
   walk.count += 1;
   list.push(node);
   walk.isTextOpen = false;
-  const below: TreePlace = { ...inside, nodeDepth: place.nodeDepth + 1 };
+  const below: TreePosition = { ...inside, nodeDepth: place.nodeDepth + 1 };
   if (element.localName === 'svg') addDrawnControls(element, node.children, walk, below);
-  else if (!holdsNoChildren(element, role)) addChildren(element, node, walk, below);
+  else if (!isLeaf(element, role)) addChildren(element, node, walk, below);
   walk.isTextOpen = false;
   if (below.nodeDepth >= NODE_DEPTH_MAX) list.push(...node.children.splice(0));
   // What only shows a hand around a control is clicked through that control.
@@ -138,7 +138,7 @@ export function addDrawnControls(
   drawing: Element,
   list: PageNode[],
   walk: TreeWalk,
-  place: TreePlace,
+  place: TreePosition,
 ): void {
   const { count, isTextOpen } = walk;
   const drawn: PageNode[] = [];
@@ -161,7 +161,7 @@ export function addInPlace(
   style: CSSStyleDeclaration,
   list: PageNode[],
   walk: TreeWalk,
-  inside: TreePlace,
+  inside: TreePosition,
 ): void {
   if (element.localName === 'br') {
     addText(' ', list, walk);
@@ -179,7 +179,7 @@ export function addNode(
   node: Node,
   list: PageNode[],
   walk: TreeWalk,
-  place: TreePlace,
+  place: TreePosition,
   style: CSSStyleDeclaration,
 ): void {
   if (node instanceof Element) addElement(node, list, walk, place);
@@ -260,7 +260,7 @@ export function linkAddress(element: Element): string | undefined {
 }
 
 /** Whether what is inside of it is told by its name or value. */
-export function holdsNoChildren(element: Element, role: string): boolean {
+export function isLeaf(element: Element, role: string): boolean {
   if (
     ['input', 'textarea', 'iframe', 'frame', 'canvas', 'video', 'audio'].includes(element.localName)
   ) {
@@ -274,27 +274,29 @@ export function addChildren(
   element: Element,
   node: PageNode,
   walk: TreeWalk,
-  place: TreePlace,
+  place: TreePosition,
 ): void {
   const style = getComputedStyle(element);
   const { children } = node;
   for (const child of composedChildren(element)) addNode(child, children, walk, place, style);
   const kept = children.map(trimText);
   const isTold = NAMED_BY_CONTENT.includes(node.role) && node.name !== '';
-  const left = withoutLabels(isTold ? kept.filter((child) => !isToldBy(node, child)) : kept);
+  const left = withoutLabels(isTold ? kept.filter((child) => !isPartOfName(node, child)) : kept);
   children.splice(0, children.length, ...left);
-  if (['fieldset', 'table', 'figure'].includes(element.localName)) dropNaming(element, node);
+  if (['fieldset', 'table', 'figure'].includes(element.localName)) dropCaption(element, node);
 }
 
 /** Whether the name of a control says all that a part of it says. */
-export function isToldBy(node: PageNode, child: PageNode): boolean {
+export function isPartOfName(node: PageNode, child: PageNode): boolean {
   if (child.ref !== undefined) return false;
   if (!['text', 'img', 'paragraph'].includes(child.role)) return false;
-  return node.name.includes(child.name) && child.children.every((inner) => isToldBy(node, inner));
+  return (
+    node.name.includes(child.name) && child.children.every((inner) => isPartOfName(node, inner))
+  );
 }
 
 /** A legend or caption is the name of what it stands in. */
-export function dropNaming(element: Element, node: PageNode): void {
+export function dropCaption(element: Element, node: PageNode): void {
   const naming = element.querySelector(':scope > legend, :scope > caption, :scope > figcaption');
   if (naming === null || node.name === '') return;
   const text = normalizeText(contentText(naming));

@@ -34,7 +34,7 @@ export function startEditing({ ref, text, clear }: EditingRequest): EditingStart
   if (element === undefined) return { ok: false, why: 'stale' };
   if (element.localName === 'select') return chooseOption(element as HTMLSelectElement, text);
   const field = element as HTMLInputElement;
-  const expected = element.localName === 'input' ? refusalOf(field, text, clear) : undefined;
+  const expected = element.localName === 'input' ? expectedFormat(field, text, clear) : undefined;
   if (expected !== undefined) return { ok: false, why: 'bad-value', expected, value: field.value };
   field.focus({ preventScroll: true });
   const isFocused =
@@ -61,7 +61,7 @@ export const FIELD_FORMATS: Readonly<Record<string, string>> = {
 };
 
 /** What a field takes instead of a text that the browser would not let it hold. */
-export function refusalOf(
+export function expectedFormat(
   { type, value }: HTMLInputElement,
   text: string,
   clear: boolean,
@@ -86,10 +86,10 @@ export function hasNoCaret(field: HTMLInputElement): boolean {
 
 export function setValue(field: HTMLInputElement | HTMLSelectElement, value: string): void {
   field.value = value;
-  tellChanged(field);
+  dispatchChange(field);
 }
 
-export function tellChanged(field: Element): void {
+export function dispatchChange(field: Element): void {
   field.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
   field.dispatchEvent(new Event('change', { bubbles: true }));
 }
@@ -129,7 +129,7 @@ export function chooseOption(select: HTMLSelectElement, text: string): EditingSt
       options: (isDisabled ? enabled : options).map((each) => normalizeText(each.text)),
     };
   }
-  takeOption(option, select);
+  selectOption(option, select);
   return { ok: true, kind: 'done', isFocused: true };
 }
 
@@ -145,12 +145,12 @@ export function findOption(
   );
 }
 
-export function takeOption(option: HTMLOptionElement, select: HTMLSelectElement): void {
+export function selectOption(option: HTMLOptionElement, select: HTMLSelectElement): void {
   select.focus({ preventScroll: true });
   if (select.multiple) option.selected = !option.selected;
   else select.value = option.value;
   option.selected = select.multiple ? option.selected : true;
-  tellChanged(select);
+  dispatchChange(select);
 }
 
 /** Takes an option of a closed select, which no click could reach; false for every other element. */
@@ -158,7 +158,7 @@ export function clickOption({ ref }: { readonly ref: string }): boolean {
   const element = elementOf(ref);
   const select = element?.localName === 'option' ? element.closest('select') : null;
   if (element === undefined || select === null) return false;
-  takeOption(element as HTMLOptionElement, select);
+  selectOption(element as HTMLOptionElement, select);
   return true;
 }
 

@@ -13,7 +13,7 @@ export type PageQuery =
   | { readonly kind: 'text'; readonly text: string; readonly isExact: boolean };
 
 /** Controls that are meant when somebody names the text in them. */
-export const TEXT_OWNERS =
+export const TEXT_CONTROLS =
   'a[href], button, summary, ' +
   '[role=button], [role=link], [role=menuitem], [role=option], [role=tab], [role=treeitem]';
 
@@ -92,13 +92,13 @@ export function findByXpath(expression: string): readonly Element[] {
   // XPath knows no shadow roots: it is asked about a copy that has none.
   const originals = new Map<Element, Element>();
   const copy = document.implementation.createHTMLDocument('');
-  copy.documentElement.replaceWith(openCopy(document.documentElement, copy, originals));
+  copy.documentElement.replaceWith(copyWithShadowRoots(document.documentElement, copy, originals));
   const found = evaluateXpath(copy, expression).flatMap((element) => originals.get(element) ?? []);
   return found.length > 0 ? found : direct;
 }
 
 /** A copy of an element with what is in it and in its shadow root, for a document that shows nothing. */
-export function openCopy(
+export function copyWithShadowRoots(
   element: Element,
   owner: Document,
   originals: Map<Element, Element>,
@@ -107,7 +107,9 @@ export function openCopy(
   originals.set(copy, element);
   for (const child of [...element.childNodes, ...(element.shadowRoot?.childNodes ?? [])]) {
     copy.append(
-      child instanceof Element ? openCopy(child, owner, originals) : owner.importNode(child, false),
+      child instanceof Element
+        ? copyWithShadowRoots(child, owner, originals)
+        : owner.importNode(child, false),
     );
   }
   return copy;
@@ -146,7 +148,7 @@ export function findByText(text: string, isExact: boolean): readonly Element[] {
     const inner = [...element.children].map((child) => visit(child));
     if (inner.includes(true)) return true;
     if (fit === '') return false;
-    const control = composedClosest(element, TEXT_OWNERS);
+    const control = composedClosest(element, TEXT_CONTROLS);
     (fit === 'whole' ? whole : part).add(control ?? element);
     return true;
   };

@@ -43,7 +43,7 @@ export type Readiness =
   | NotReady
   | { readonly ok: true; readonly element: PageElementReport; readonly point: ReadyPoint };
 
-export const COVER_PATIENCE_MS = 1_000;
+export const COVER_TIMEOUT_MS = 1_000;
 
 /** Waits until an element can be acted upon, and says where; or why not when the time is over. */
 export async function awaitReadiness(request: ReadinessRequest): Promise<Readiness> {
@@ -59,10 +59,10 @@ export async function awaitReadiness(request: ReadinessRequest): Promise<Readine
     if (state.why === 'covered') {
       const key = coverKey(state);
       if (covered?.key !== key) covered = { key, since: lookedAt };
-      const patienceMs = covered.since + COVER_PATIENCE_MS - now;
-      if (patienceMs <= 0) return state;
+      const remainingMs = covered.since + COVER_TIMEOUT_MS - now;
+      if (remainingMs <= 0) return state;
       // The last look comes when the patience ends, not a pause later.
-      pause = Math.min(pause, patienceMs);
+      pause = Math.min(pause, remainingMs);
     } else covered = undefined;
     if (now + pause - start > request.timeoutMs) return state;
     await new Promise((resolve) => setTimeout(resolve, pause));
@@ -98,7 +98,7 @@ export async function checkReadiness(request: ReadinessRequest): Promise<Readine
     return { ok: true, element: reportElement(element), point: pointIn(element, request.position) };
   }
   if (request.action === 'type' && !isEditableKind(element)) return failed('not-editable');
-  const label = request.action === 'click' ? standInFor(element) : undefined;
+  const label = request.action === 'click' ? visibleLabelOf(element) : undefined;
   const shown = label ?? element;
   if (!isVisible(shown)) return failed('not-visible');
   scrollToElement(shown);
@@ -117,7 +117,7 @@ export async function checkReadiness(request: ReadinessRequest): Promise<Readine
 }
 
 /** The label that people click in the place of a box which is hidden, so that it can be drawn more nicely. */
-export function standInFor(element: Element): HTMLElement | undefined {
+export function visibleLabelOf(element: Element): HTMLElement | undefined {
   if (!element.matches('input[type=checkbox], input[type=radio], input[type=file]'))
     return undefined;
   if (isVisible(element)) return undefined;
@@ -160,9 +160,9 @@ export async function isStable(element: Element): Promise<boolean> {
   };
   // Until the next frame this is the box of the last one.
   const before = boxOf();
-  await nextFrame();
+  await nextAnimationFrame();
   // What is animated may have stood still for its first frame.
-  if (isAnimated(element)) await nextFrame();
+  if (isAnimated(element)) await nextAnimationFrame();
   return element.isConnected && boxOf() === before;
 }
 
@@ -178,7 +178,7 @@ export function isAnimated(element: Element): boolean {
 }
 
 /** Waits until the page is drawn anew; a page in the background is not, and is not waited for. */
-export function nextFrame(): Promise<unknown> {
+export function nextAnimationFrame(): Promise<unknown> {
   return new Promise((resolve) => {
     requestAnimationFrame(resolve);
     setTimeout(resolve, 200);

@@ -5,7 +5,7 @@ import * as editing from './editing.ts';
 import * as elementRefs from './element-refs.ts';
 import * as findElements from './find-elements.ts';
 import * as inspection from './inspection.ts';
-import * as pageAgent from './page-agent.ts';
+import * as scriptMethods from './script-methods.ts';
 import * as pageText from './page-text.ts';
 import * as quiet from './quiet.ts';
 import * as readiness from './readiness.ts';
@@ -21,7 +21,7 @@ const MODULES = [
   elementRefs,
   findElements,
   inspection,
-  pageAgent,
+  scriptMethods,
   pageText,
   quiet,
   readiness,
@@ -31,21 +31,21 @@ const MODULES = [
 ];
 
 /**
- * The functions of this room as one expression, whose value is `{ callAgent, elementOf, issuedRefOf, throughFrame }`. Every export of its modules
+ * The functions of this room as one expression, whose value is `{ callScript, elementOf, issuedRefOf, pointInParent }`. Every export of its modules
  * is in it: functions as their source, the table of methods by name, all else as JSON.
  */
-export const agentSource: string = [
+export const scriptSource: string = [
   '(() => {',
   ...MODULES.flatMap((module) => Object.entries(module)).map(declaration),
-  'return { callAgent, elementOf, issuedRefOf, throughFrame };',
+  'return { callScript, elementOf, issuedRefOf, pointInParent };',
   '})()',
 ].join('\n');
 
 function declaration([name, value]: readonly [string, unknown]): string {
   if (typeof value === 'function') return String(value);
   if (value === elementRefs.elementRefs) return `const ${name} = createElementRefs();`;
-  if (value === pageAgent.agentMethods) {
-    const methods = Object.entries(pageAgent.agentMethods).map(
+  if (value === scriptMethods.scriptMethods) {
+    const methods = Object.entries(scriptMethods.scriptMethods).map(
       ([key, run]) => `${key}: ${run.name}`,
     );
     return `const ${name} = { ${methods.join(', ')} };`;
@@ -53,12 +53,12 @@ function declaration([name, value]: readonly [string, unknown]): string {
   return `const ${name} = ${JSON.stringify(value)};`;
 }
 
-/** The text of a call, for where the agent is known under this name. */
-export function agentCall(
-  agent: string,
-  method: keyof pageAgent.AgentMethods,
+/** The text of a call, for where the scripts is known under this name. */
+export function scriptCall(
+  scripts: string,
+  method: keyof scriptMethods.ScriptMethods,
   parameters: object,
   next: number,
 ): string {
-  return `${agent}.callAgent(${JSON.stringify(method)}, ${JSON.stringify(parameters)}, ${next})`;
+  return `${scripts}.callScript(${JSON.stringify(method)}, ${JSON.stringify(parameters)}, ${next})`;
 }

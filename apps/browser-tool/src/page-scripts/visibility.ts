@@ -24,7 +24,7 @@ export function hasTextBox(node: Node): boolean {
 }
 
 /** Whether a whole part of the page is shown to nobody, neither on the screen nor by a screen reader. */
-export function isLeftOut(element: Element, style: CSSStyleDeclaration): boolean {
+export function isHidden(element: Element, style: CSSStyleDeclaration): boolean {
   if (style.display === 'none' || element.hasAttribute('inert')) return true;
   if (element.getAttribute('aria-hidden') === 'true') return true;
   // The options of a closed select have no box, and are there to choose from.

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolError } from '../tool-error.ts';
-import type { FfiBackend } from './backend.ts';
+import type { FfiBackend } from './browser-backend.ts';
 import type { ResolveConfig } from './resolve-config.ts';
 
 const EXTENSIONS: Readonly<Record<string, string>> = { darwin: 'dylib', win32: 'dll' };

@@ -58,10 +58,10 @@ export async function installBrowser(build: ChromeBuild, options: InstallOptions
 
 async function install(build: ChromeBuild, folder: string, options: InstallOptions): Promise<void> {
   await removeLeftovers(dirname(folder));
-  const workshop = await mkdtemp(join(dirname(folder), '.install-'));
+  const workFolder = await mkdtemp(join(dirname(folder), '.install-'));
   try {
-    const archive = join(workshop, 'archive.zip');
-    const content = join(workshop, 'content');
+    const archive = join(workFolder, 'archive.zip');
+    const content = join(workFolder, 'content');
     const sha256 = await downloadFile({ ...options, url: build.url, destination: archive });
     checkSum(build, sha256, options.sha256);
     await makeDirectory(content, FOLDER_MODE);
@@ -69,10 +69,10 @@ async function install(build: ChromeBuild, folder: string, options: InstallOptio
     const { size } = await stat(join(content, build.executable));
     const record = { version: build.version, sha256, executableBytes: size };
     await writeFile(join(content, INSTALL_RECORD), JSON.stringify(record));
-    await putInPlace(content, folder, join(workshop, 'replaced'));
+    await putInPlace(content, folder, join(workFolder, 'replaced'));
     options.log.info({ folder, version: build.version }, 'the browser is installed');
   } finally {
-    await rm(workshop, { recursive: true, force: true });
+    await rm(workFolder, { recursive: true, force: true });
   }
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errorCode, randomToken } from '@model-gateway/kernel';
 
 const POLL_MS = 100;
-const BEAT_MS = 2_000;
+const TOUCH_MS = 2_000;
 // A holder on another machine cannot be asked whether it lives; it touches its file instead.
 const STALE_AFTER_MS = 30_000;
 
@@ -30,7 +30,7 @@ export async function withInstallLock<Result>(
 ): Promise<Result> {
   const own: Holder = { pid: process.pid, host: hostname(), token: randomToken(8) };
   await acquire(path, own, Date.now() + waitMaxMs, signal);
-  const beat = setInterval(() => void touch(path), BEAT_MS);
+  const beat = setInterval(() => void touch(path), TOUCH_MS);
   beat.unref();
   try {
     return await work();

@@ -5,10 +5,10 @@ import { ToolError } from '../tool-error.ts';
 import {
   cdpBackendsOf,
   isFfiBackend,
-  parseBackend,
-  type Backend,
+  parseBrowserBackend,
+  type BrowserBackend,
   type FfiBackend,
-} from './backend.ts';
+} from './browser-backend.ts';
 import { readBakedBrowser } from './baked-browser.ts';
 import { chromeBuild, type ChromeBuild } from './chrome-build.ts';
 import { findEngineLibrary } from './engine-library.ts';
@@ -45,7 +45,7 @@ export async function resolveBrowser(
   log: Log,
   signal?: AbortSignal,
 ): Promise<ResolvedBrowser> {
-  const backend = parseBackend(config.backend);
+  const backend = parseBrowserBackend(config.backend);
   if (isFfiBackend(backend)) {
     return { kind: 'ffi', backend, ...(await findEngineLibrary(backend, config)) };
   }
@@ -184,7 +184,7 @@ function cdp(backend: CdpBackend, executable: string, resolvedBy: ResolvedBy): C
 }
 
 function notFound(
-  backend: Backend,
+  backend: BrowserBackend,
   wanted: readonly CdpBackend[],
   { overrides, systemBrowsers }: ResolveConfig,
 ): ToolError {

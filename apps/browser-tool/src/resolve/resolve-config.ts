@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ConfigOf, Environment } from '@model-gateway/kernel';
-import type { FfiBackend } from './backend.ts';
+import type { FfiBackend } from './browser-backend.ts';
 import type { resolveSettings } from './resolve-settings.ts';
 import { systemBrowsers, type CdpBackend, type SystemBrowsers } from './system-browsers.ts';
 
@@ -37,7 +37,7 @@ export interface ResolveConfig {
 }
 
 /** What is known of the machine besides the environment. */
-export interface MachineFacts {
+export interface MachineInfo {
   readonly os: string;
   readonly architecture: string;
   readonly home: string;
@@ -48,7 +48,7 @@ export interface MachineFacts {
 export function resolveConfigFrom(
   values: ConfigOf<typeof resolveSettings>,
   environment: Environment,
-  machine: MachineFacts,
+  machine: MachineInfo,
 ): ResolveConfig {
   const called = environment['INIT_CWD'] ?? '.';
   const override = (variable: string, path: string | undefined): Override => ({
@@ -92,7 +92,7 @@ export function resolveConfigFrom(
   };
 }
 
-function cacheHome(environment: Environment, { os, home }: MachineFacts): string {
+function cacheHome(environment: Environment, { os, home }: MachineInfo): string {
   const stated = environment[os === 'win32' ? 'LOCALAPPDATA' : 'XDG_CACHE_HOME'];
   if (stated !== undefined && stated !== '') return resolve(stated);
   const own = { darwin: 'Library/Caches', win32: 'AppData/Local' }[os] ?? '.cache';

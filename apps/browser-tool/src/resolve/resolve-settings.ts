@@ -8,7 +8,7 @@ import {
   withDefault,
 } from '@model-gateway/kernel';
 import { z } from 'zod';
-import { BACKENDS } from './backend.ts';
+import { BACKENDS } from './browser-backend.ts';
 import { CHROME_MIRROR_DEFAULT, CHROME_VERSION_PINNED } from './chrome-build.ts';
 
 const TIMEOUT_SECS_DEFAULT = 600;

@@ -2,7 +2,7 @@ import type { Log } from '@model-gateway/kernel';
 import type { Captures } from '../capture/captures.ts';
 import type {
   BrowserEngine,
-  Call,
+  EngineCall,
   CallNotes,
   DialogAnswer,
   EngineStatus,
@@ -35,7 +35,7 @@ export interface CallOutcome<Result> {
 
 export type RunCall = <Result>(
   options: CallOptions,
-  work: (engine: BrowserEngine, call: Call) => Promise<Result>,
+  work: (engine: BrowserEngine, call: EngineCall) => Promise<Result>,
 ) => Promise<CallOutcome<Result>>;
 
 /** What is known about the browser without asking it. */
@@ -95,7 +95,7 @@ export function createBrowserSession({
   // A browser was lost and its successor has not been reported yet.
   let isLost = false;
   // The last call ended so that the tab may hang.
-  let isSuspect = false;
+  let mayHang = false;
   let lastAddress: PageAddress | undefined;
   let launches = 0;
   let crashes = 0;
@@ -148,9 +148,9 @@ export function createBrowserSession({
     );
     let restarted = isLost;
     isLost = false;
-    if (isSuspect) {
-      isSuspect = false;
-      restarted = (await current.revive()) || restarted;
+    if (mayHang) {
+      mayHang = false;
+      restarted = (await current.ensureResponsive()) || restarted;
     }
     const deadline = deadlineOf(options);
     const signals = [
@@ -161,13 +161,13 @@ export function createBrowserSession({
     const signal = AbortSignal.any(signals);
     try {
       const { dialog, promptText, isSilent = false } = options;
-      const call: Call = { signal, notes, dialog, promptText, isSilent };
+      const call: EngineCall = { signal, notes, dialog, promptText, isSilent };
       const result = await work(current, call);
       lastAddress = addressIn(result) ?? lastAddress;
       return { result, notes, restarted };
     } catch (error) {
       const failed = withNotes(asToolError(error, options), notes);
-      isSuspect = failed.code === 'TIMEOUT' || failed.code === 'BROWSER_CRASHED';
+      mayHang = failed.code === 'TIMEOUT' || failed.code === 'BROWSER_CRASHED';
       throw restarted ? withRestart(failed) : failed;
     } finally {
       deadline.stop();

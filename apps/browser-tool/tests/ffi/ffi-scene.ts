@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { silentLog, systemClock } from '@model-gateway/kernel';
 import { createCaptures, type Captures } from '../../src/capture/captures.ts';
-import type { BrowserEngine, Call, EngineContext } from '../../src/engine.ts';
+import type { BrowserEngine, EngineCall, EngineContext } from '../../src/engine.ts';
 import { createFfiEngine } from '../../src/ffi/ffi-engine.ts';
-import { createRefBook } from '../../src/session/ref-book.ts';
+import { createRefRegistry } from '../../src/session/ref-registry.ts';
 import { startBrowserBehind, type BrowserBehind } from './browser-behind.ts';
 import { createEngineLibraries, type EngineLibraries } from './engine-library.ts';
 
@@ -65,7 +65,7 @@ export async function createFfiScene(): Promise<FfiScene> {
       const captures = createCaptures(systemClock);
       const context: EngineContext = {
         captures,
-        refs: createRefBook(),
+        refs: createRefRegistry(),
         log: silentLog,
         viewport: [800, 600],
         proxy: behind.url,
@@ -91,7 +91,7 @@ export async function createFfiScene(): Promise<FfiScene> {
 }
 
 /** A call that nobody ends. */
-export function newCall(changes: Partial<Call> = {}): Call {
+export function newCall(changes: Partial<EngineCall> = {}): EngineCall {
   return {
     signal: new AbortController().signal,
     notes: { dialogs: [], downloads: [], openedTab: undefined },

@@ -7,10 +7,10 @@ export type FfiBackend = (typeof FFI_BACKENDS)[number];
 
 /** Everything that `BROWSER_BACKEND` may say. */
 export const BACKENDS = ['auto', ...CDP_BACKENDS, ...FFI_BACKENDS] as const;
-export type Backend = (typeof BACKENDS)[number];
+export type BrowserBackend = (typeof BACKENDS)[number];
 
 /** Reads `BROWSER_BACKEND`; anything else than the six is told with all of them. */
-export function parseBackend(text: string): Backend {
+export function parseBrowserBackend(text: string): BrowserBackend {
   const backend = BACKENDS.find((name) => name === text.toLowerCase());
   if (backend !== undefined) return backend;
   throw new ToolError(
@@ -24,11 +24,11 @@ export function parseBackend(text: string): Backend {
 }
 
 /** Whether a backend is an engine behind the C interface. */
-export function isFfiBackend(backend: Backend): backend is FfiBackend {
+export function isFfiBackend(backend: BrowserBackend): backend is FfiBackend {
   return FFI_BACKENDS.some((name) => name === backend);
 }
 
 /** The browsers that a backend stands for, in the order in which they are tried. */
-export function cdpBackendsOf(backend: Exclude<Backend, FfiBackend>): readonly CdpBackend[] {
+export function cdpBackendsOf(backend: Exclude<BrowserBackend, FfiBackend>): readonly CdpBackend[] {
   return backend === 'auto' ? CDP_BACKENDS : [backend];
 }

@@ -1,5 +1,5 @@
 import type { Captures } from '../capture/captures.ts';
-import type { CdpEvent, Connection } from './connection.ts';
+import type { CdpEvent, CdpConnection } from './cdp-connection.ts';
 
 // Well beyond what the console log keeps, so that only what goes on and on is paused.
 const MESSAGES_MAX = 2_000;
@@ -12,9 +12,9 @@ const CALM_MS = 5_000;
 const REMEMBERED_MAX = 1_000;
 
 /** Keeps a page that floods its console from keeping us, and itself, from everything else. */
-export interface ConsoleFlood {
+export interface ConsoleThrottle {
   /** Whether an event is to be left out, because it was heard before. */
-  isLeftOut(event: CdpEvent): boolean;
+  isRepeated(event: CdpEvent): boolean;
   stop(): void;
 }
 
@@ -25,13 +25,13 @@ interface SessionState {
   /** When the newest message was written that we have. */
   newest: number;
   /** What the browser tells again after a pause, until it has finished. */
-  retold: Retold | undefined;
+  replay: Replay | undefined;
   isPaused: boolean;
   pauseMs: number;
   pause: NodeJS.Timeout | undefined;
 }
 
-interface Retold {
+interface Replay {
   /** When the newest message was written that we had before. */
   readonly after: number;
   /** Messages that are new to us. */
@@ -48,7 +48,10 @@ type Message = CdpEvent & {
  * Stops listening to a session for a while when it writes more than it should, for longer each time. What the browser remembers
  * of the pause is heard afterwards; how much it forgot is only known by how fast the rest was written.
  */
-export function createConsoleFlood(connection: Connection, captures: Captures): ConsoleFlood {
+export function createConsoleThrottle(
+  connection: CdpConnection,
+  captures: Captures,
+): ConsoleThrottle {
   const sessions = new Map<string, SessionState>();
 
   function resume(sessionId: string, state: SessionState): void {
@@ -57,11 +60,11 @@ export function createConsoleFlood(connection: Connection, captures: Captures): 
     state.windowStart = performance.now();
     state.resumedAt = state.windowStart;
     state.count = 0;
-    const retold: Retold = { after: state.newest, count: 0, first: 0, last: 0 };
-    state.retold = retold;
+    const replay: Replay = { after: state.newest, count: 0, first: 0, last: 0 };
+    state.replay = replay;
     const finish = (): void => {
-      if (state.retold === retold) state.retold = undefined;
-      captures.console.miss(forgotten(retold));
+      if (state.replay === replay) state.replay = undefined;
+      captures.console.addMissed(countForgotten(replay));
     };
     // The session may be gone by now.
     connection.send('Runtime.enable', undefined, sessionId).then(finish, () => undefined);
@@ -81,16 +84,16 @@ export function createConsoleFlood(connection: Connection, captures: Captures): 
   }
 
   /** Counts a message, and says whether we have it already. */
-  function isKnown({ sessionId = '', params: { timestamp } }: Message): boolean {
+  function isAlreadyCaptured({ sessionId = '', params: { timestamp } }: Message): boolean {
     const now = performance.now();
     const state = sessions.get(sessionId) ?? freshState(now);
     sessions.set(sessionId, state);
-    const { retold } = state;
-    if (retold !== undefined) {
-      if (timestamp <= retold.after) return true;
-      if (retold.count === 0) retold.first = timestamp;
-      retold.count += 1;
-      retold.last = timestamp;
+    const { replay } = state;
+    if (replay !== undefined) {
+      if (timestamp <= replay.after) return true;
+      if (replay.count === 0) replay.first = timestamp;
+      replay.count += 1;
+      replay.last = timestamp;
     }
     if (now - state.windowStart > WINDOW_MS) {
       state.windowStart = now;
@@ -103,9 +106,9 @@ export function createConsoleFlood(connection: Connection, captures: Captures): 
   }
 
   return {
-    isLeftOut(event) {
-      if (event.method === 'Runtime.consoleAPICalled') return isKnown(event);
-      if (event.method === 'Runtime.exceptionThrown') return isKnown(event);
+    isRepeated(event) {
+      if (event.method === 'Runtime.consoleAPICalled') return isAlreadyCaptured(event);
+      if (event.method === 'Runtime.exceptionThrown') return isAlreadyCaptured(event);
       // A new document needs to be heard of.
       const state =
         event.method === 'Page.frameNavigated' ? sessions.get(event.sessionId ?? '') : undefined;
@@ -123,7 +126,7 @@ export function createConsoleFlood(connection: Connection, captures: Captures): 
 }
 
 /** About how many messages were written in a pause that the browser no longer remembered at its end. */
-function forgotten({ after, count, first, last }: Retold): number {
+function countForgotten({ after, count, first, last }: Replay): number {
   if (count < REMEMBERED_MAX || last <= first) return 0;
   return Math.round(((first - after) / (last - first)) * count);
 }
@@ -134,7 +137,7 @@ function freshState(now: number): SessionState {
     resumedAt: now,
     count: 0,
     newest: 0,
-    retold: undefined,
+    replay: undefined,
     isPaused: false,
     pauseMs: PAUSE_MS,
     pause: undefined,

@@ -16,7 +16,7 @@ export type CdpEvent = {
 }[keyof Events];
 
 /** One connection to a browser; sessions of pages, frames and workers run through it side by side. */
-export interface Connection {
+export interface CdpConnection {
   send<Method extends keyof Commands>(
     method: Method,
     params?: Commands[Method]['paramsType'][0],
@@ -27,7 +27,7 @@ export interface Connection {
   /** Settles when the browser is gone. */
   readonly closed: Promise<void>;
   /** When the browser last said anything, by `performance.now()`. */
-  readonly heardAt: number;
+  readonly lastMessageAt: number;
   close(): void;
 }
 
@@ -39,7 +39,7 @@ export class CdpError extends Error {
 const LOOPBACK = '127.0.0.1';
 
 /** Connects to the browser itself, by the port and path that it wrote down at its start. */
-export async function connect(port: number, path: string): Promise<Connection> {
+export async function connectToBrowser(port: number, path: string): Promise<CdpConnection> {
   const client = await CDP({
     host: LOOPBACK,
     port,
@@ -48,7 +48,7 @@ export async function connect(port: number, path: string): Promise<Connection> {
     local: true,
   });
   const listeners = new Set<(event: CdpEvent) => void>();
-  let heardAt = performance.now();
+  let lastMessageAt = performance.now();
   let isOpen = true;
   const closed = new Promise<void>((resolve) => {
     client.on('disconnect', () => {
@@ -57,7 +57,7 @@ export async function connect(port: number, path: string): Promise<Connection> {
     });
   });
   client.on('event', (message) => {
-    heardAt = performance.now();
+    lastMessageAt = performance.now();
     for (const listener of listeners) listener(message as CdpEvent);
   });
 
@@ -70,13 +70,13 @@ export async function connect(port: number, path: string): Promise<Connection> {
 
   return {
     closed,
-    get heardAt() {
-      return heardAt;
+    get lastMessageAt() {
+      return lastMessageAt;
     },
     async send(method, params, sessionId) {
       try {
         const answer = await send(method, params ?? {}, sessionId);
-        heardAt = performance.now();
+        lastMessageAt = performance.now();
         return answer as never;
       } catch (error) {
         if (isOpen && !/WebSocket/.test(describeError(error))) {

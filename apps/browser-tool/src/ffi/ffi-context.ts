@@ -1,7 +1,7 @@
 import type { Captures } from '../capture/captures.ts';
-import type { Call, PageAddress } from '../engine.ts';
+import type { EngineCall, PageAddress } from '../engine.ts';
 import type { PageQuery } from '../page-scripts/find-elements.ts';
-import type { RefBook } from '../session/ref-book.ts';
+import type { RefRegistry } from '../session/ref-registry.ts';
 import { notReadyError } from '../session/not-ready.ts';
 import { parseTarget } from '../session/target.ts';
 import { ToolError } from '../tool-error.ts';
@@ -9,23 +9,23 @@ import type { NativeCalls } from './native-calls.ts';
 import type { PageChannel } from './page-channel.ts';
 
 /** What the parts of an engine behind the C interface share. */
-export interface FfiSession {
+export interface FfiContext {
   readonly backend: string;
   readonly native: NativeCalls;
   readonly channel: PageChannel;
   readonly captures: Captures;
-  readonly refs: RefBook;
+  readonly refs: RefRegistry;
   /** Where the engine was sent last, for one whose pages cannot be asked. */
   known: PageAddress;
   /** Whether the library itself tells when a new document came. */
-  readonly tellsNavigations: boolean;
+  readonly reportsNavigations: boolean;
 }
 
 /** Reads a target; a ref must have been issued, and for the document that is there now. */
 export async function queryOf(
-  { refs, channel }: FfiSession,
+  { refs, channel }: FfiContext,
   target: string,
-  call: Call,
+  call: EngineCall,
 ): Promise<PageQuery> {
   const query = parseTarget(target);
   if (query.kind !== 'ref') return query;
@@ -46,9 +46,9 @@ export async function queryOf(
 }
 
 /** The ref of the one element that a target means. */
-export async function refOf(session: FfiSession, target: string, call: Call): Promise<string> {
-  const query = await queryOf(session, target, call);
-  const found = await session.channel.agent('locate', { query, scroll: false }, call);
+export async function refOf(ffi: FfiContext, target: string, call: EngineCall): Promise<string> {
+  const query = await queryOf(ffi, target, call);
+  const found = await ffi.channel.callScript('locate', { query, scroll: false }, call);
   if (!found.ok) throw notReadyError(target, found, 0);
   return found.element.ref;
 }

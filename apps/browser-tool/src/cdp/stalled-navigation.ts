@@ -2,23 +2,23 @@ import type { Page } from './page.ts';
 
 const CHECK_MS = 250;
 // Longer than an action waits for the document of a navigation, so that actions have answered by then.
-const PATIENCE_MS = 12_000;
+const STALL_TIMEOUT_MS = 12_000;
 
 /**
  * While a command runs: gives a navigation up whose server does not answer. The browser holds back whatever is asked of a page
  * from the start of a navigation until its document comes; after that, the document that was there answers again.
  * Answers how to stop.
  */
-export function watchForHold(page: Page): () => void {
+export function stopStalledNavigations(page: Page): () => void {
   const { loading, changes } = page;
-  let heldSince: number | undefined;
+  let stalledSince: number | undefined;
   const check = setInterval(() => {
-    if (!loading.isUnderWay) heldSince = undefined;
-    else heldSince ??= performance.now();
-    if (heldSince === undefined || performance.now() - heldSince < PATIENCE_MS) return;
-    heldSince = undefined;
+    if (!loading.isNavigating) stalledSince = undefined;
+    else stalledSince ??= performance.now();
+    if (stalledSince === undefined || performance.now() - stalledSince < STALL_TIMEOUT_MS) return;
+    stalledSince = undefined;
     const stopped = (): void => {
-      loading.giveUp();
+      loading.markStopped();
       changes.emit();
     };
     page.send('Page.stopLoading').then(stopped, stopped);
@@ -27,7 +27,7 @@ export function watchForHold(page: Page): () => void {
 }
 
 /** What came of some work, or undefined where the page holds it back for longer than this. */
-export async function inTime<Result>(
+export async function resultWithin<Result>(
   work: Promise<Result>,
   timeoutMs: number,
 ): Promise<Result | undefined> {

@@ -9,7 +9,7 @@ export interface RefDocument {
  * The numbers of the element refs of a session. They only ever grow, also across pages and restarts of the browser, so that
  * an old ref can turn stale but never mean another element.
  */
-export interface RefBook {
+export interface RefRegistry {
   /** The number that the next ref gets. */
   readonly next: number;
   /** Records that all numbers below `next` are in use now, the new ones for this document. */
@@ -27,7 +27,7 @@ const RANGES_MAX = 5_000;
 const FORGOTTEN: RefDocument = { id: '', url: 'a page' };
 
 /** Starts a book at `e1`. */
-export function createRefBook(): RefBook {
+export function createRefRegistry(): RefRegistry {
   const ranges: Range[] = [];
   let next = 1;
   return {

@@ -1,4 +1,4 @@
-import type { CommandData, ToolFace } from '../commands/command.ts';
+import type { CommandData, ToolDefinition } from '../commands/command.ts';
 import { oneLine } from '../commands/snapshot-text.ts';
 import type { DialogReport, DownloadReport } from '../engine.ts';
 
@@ -19,8 +19,8 @@ const PLACES = new Set([
 ]);
 
 /** The answer of a tool as a model reads it: what was done, where the page is, and what happened besides. */
-export function answerText<Params>(
-  tool: Pick<ToolFace<Params>, 'name' | 'text'>,
+export function resultText<Params>(
+  tool: Pick<ToolDefinition<Params>, 'name' | 'text'>,
   data: CommandData,
   params: Params,
   counts: Counts,
@@ -48,7 +48,7 @@ function placeLines(data: CommandData, { errors, warnings }: Counts): readonly s
 }
 
 /** What the page did meanwhile, of answers and of the details of failures. */
-export function happeningLines(data: CommandData): readonly string[] {
+export function eventLines(data: CommandData): readonly string[] {
   const dialogs = (data['dialogs'] ?? []) as readonly DialogReport[];
   const downloads = (data['downloads'] ?? []) as readonly DownloadReport[];
   return [
@@ -62,7 +62,7 @@ export function happeningLines(data: CommandData): readonly string[] {
 function noteLines(data: CommandData): readonly string[] {
   const tab = data['opened_tab'] as { readonly url: string } | undefined;
   return [
-    ...happeningLines(data),
+    ...eventLines(data),
     ...(tab === undefined ? [] : [`- Opened tab: ${tab.url} is the active page now`]),
     ...(data['restarted'] === true
       ? ['- Browser: it was restarted; pages and refs of before are gone']

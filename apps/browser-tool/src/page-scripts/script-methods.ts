@@ -9,14 +9,14 @@ import {
   awaitReadiness,
   coverAt,
   findOne,
-  nextFrame,
+  nextAnimationFrame,
   scrollToElement,
   type NotReady,
 } from './readiness.ts';
 import { isVisible } from './visibility.ts';
 
 /** What the tool can ask of a page, by name. Parameters and results are JSON. */
-export const agentMethods = {
+export const scriptMethods = {
   address: pageAddress,
   clickOption,
   count: countElements,
@@ -32,26 +32,26 @@ export const agentMethods = {
   tree: accessibleTree,
 };
 
-export type AgentMethods = typeof agentMethods;
+export type ScriptMethods = typeof scriptMethods;
 
-export type AgentResults = {
-  [Method in keyof AgentMethods]: Awaited<ReturnType<AgentMethods[Method]>>;
+export type ScriptResults = {
+  [Method in keyof ScriptMethods]: Awaited<ReturnType<ScriptMethods[Method]>>;
 };
 
 /** What an agent call answers: the result, and the number of the next ref. */
-export interface AgentAnswer<Method extends keyof AgentMethods> {
-  readonly value: AgentResults[Method];
+export interface ScriptResponse<Method extends keyof ScriptMethods> {
+  readonly value: ScriptResults[Method];
   readonly next: number;
 }
 
 /** Runs one method with the refs counting on from `next`. */
-export async function callAgent(
-  method: keyof AgentMethods,
+export async function callScript(
+  method: keyof ScriptMethods,
   parameters: object,
   next: number,
 ): Promise<{ readonly value: unknown; readonly next: number }> {
   countRefsFrom(next);
-  const run = agentMethods[method] as (given: object) => unknown;
+  const run = scriptMethods[method] as (given: object) => unknown;
   const value = await run(parameters);
   return { value, next: elementRefs.next };
 }
@@ -118,7 +118,7 @@ export interface FramePoint {
 }
 
 /** Where a point of a frame is in this document, scrolled into view, and what covers it. `next` numbers refs as elsewhere. */
-export async function throughFrame(
+export async function pointInParent(
   owner: HTMLElement,
   x: number,
   y: number,
@@ -142,8 +142,8 @@ export async function throughFrame(
       behavior: 'instant',
     });
     // Clicks find their frame by what is drawn.
-    await nextFrame();
-    await nextFrame();
+    await nextAnimationFrame();
+    await nextAnimationFrame();
     point = place();
   }
   const cover = coverAt(owner, point);
