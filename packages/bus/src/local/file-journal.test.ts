@@ -1,6 +1,7 @@
 import { appendFile, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { silentLog, StartupError, type JournalEntry } from '@model-gateway/kernel';
 import { createFileJournal, type FileJournal } from './file-journal.ts';
 
@@ -62,6 +63,23 @@ test('segments are rotated by size, drained in order and deleted', async () => {
   expect(await drainTo(journal, 'id-99')).toEqual(ids(100));
   expect(await journal.lag()).toBe(0);
   expect(await files()).toEqual([]);
+});
+
+test('entries of a segment that was closed for its size are counted as lag', async () => {
+  const journal = await open(10);
+  await journal.append({ id: 'only', body: 'x'.repeat(50) });
+  expect(await journal.lag()).toBe(1);
+});
+
+test('a waiting drainer wakes when a segment is closed for its size', async () => {
+  const journal = await open(10);
+  const drained = drainTo(journal, 'second');
+  await journal.append({ id: 'first', body: 'x'.repeat(50) });
+  // The drainer has nothing left to do and waits.
+  while ((await journal.lag()) > 0) await setImmediate();
+  while ((await files()).length > 0) await setImmediate();
+  await journal.append({ id: 'second', body: 'x'.repeat(50) });
+  expect(await drained).toEqual(['first', 'second']);
 });
 
 test('a torn line is left out and what is around it is not', async () => {

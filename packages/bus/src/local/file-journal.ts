@@ -46,14 +46,17 @@ export function createFileJournal(options: FileJournalOptions): FileJournal {
   const directory = join(dataDir, 'journal');
   const owner = newSegmentOwner(instanceName, Date.now());
   const sealed: Segment[] = [];
-  const appended = createWakeUp();
+  const changed = createWakeUp();
   const closing = new AbortController();
   const writer = createSegmentWriter({
     directory,
     owner,
     log,
     segmentBytesMax: options.segmentBytesMax ?? SEGMENT_BYTES_MAX,
-    onSealed: (segment) => sealed.push(segment),
+    onSealed: (segment) => {
+      sealed.push(segment);
+      changed.wake();
+    },
   });
   let touchTimer: NodeJS.Timeout | undefined;
   let adoptDueAt = 0;
@@ -112,7 +115,7 @@ export function createFileJournal(options: FileJournalOptions): FileJournal {
         if (oldest !== undefined) {
           await drainSegment(oldest, record, batchSize, signal);
         } else if (writer.entries() === 0) {
-          await appended.wait(Math.max(1, adoptDueAt - performance.now()), signal);
+          await changed.wait(Math.max(1, adoptDueAt - performance.now()), signal);
         } else {
           if (writer.entries() < batchSize) await pause(GATHER_MS, signal);
           if (!signal.aborted) await writer.seal();
@@ -141,7 +144,7 @@ export function createFileJournal(options: FileJournalOptions): FileJournal {
       if (closing.signal.aborted) throw new Error('the journal is closed');
       requireEntrySize(entry);
       await writer.append(encodeJournalLine(entry));
-      appended.wake();
+      changed.wake();
     },
     drain(record, { batchSize, signal }) {
       const stop = linkedAbort(signal, closing.signal);

@@ -88,13 +88,14 @@ export function createSegmentWriter(options: WriterOptions): SegmentWriter {
     active = undefined;
     clearTimeout(syncTimer);
     syncTimer = undefined;
+    // In the same step, so that its entries are counted at every moment.
+    onSealed({ path: sealed.path, remaining: sealed.entries, recorded: 0 });
     try {
       if (durable) await sealed.handle.datasync();
       await sealed.handle.close();
     } catch (error) {
       log.warn({ error, path: sealed.path }, 'a journal segment did not close cleanly');
     }
-    onSealed({ path: sealed.path, remaining: sealed.entries, recorded: 0 });
   }
 
   function takeGroup(): Waiting[] {
