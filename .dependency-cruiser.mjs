@@ -1,6 +1,6 @@
 // Who may import whom. The layers and their reasons: docs/architecture.md.
 const PURE = ['contracts', 'accounts', 'billing', 'router', 'tunnel'];
-const TURNS = ['inference', 'client'];
+const TURNS = ['inference', 'recorder', 'client'];
 const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded', 'telemetry'];
 
 const OURS = '^(apps|packages)/';
@@ -31,7 +31,10 @@ export default {
       'kernel',
       'contracts',
     ]),
-    layer('turn-packages', 'A turn is made of rules.', TURNS, ['kernel', ...PURE]),
+    layer('turn-packages', 'These use rules and ports, and no adapter.', TURNS, [
+      'kernel',
+      ...PURE,
+    ]),
     layer('adapters', 'Adapters implement what lies below and never import each other.', ADAPTERS, [
       'kernel',
       ...PURE,

@@ -6,11 +6,10 @@ import {
   SERVICE_VERSION,
   type ServerApp,
 } from '@model-gateway/http';
+import { createFactRefresh, createRecorder } from '@model-gateway/recorder';
 import type { Router } from '@model-gateway/router';
 import { createServiceRouter } from '@model-gateway/inference-runtime';
 import type { VideoWorkerConfig } from './config.ts';
-import { createFactRefresh } from './fact-refresh.ts';
-import { createRecorder } from './recorder.ts';
 import { createVideoJobRunner } from './video-job-runner.ts';
 
 export { videoWorkerSettings, type VideoWorkerConfig } from './config.ts';

@@ -5,10 +5,10 @@ import {
   createVideoNotifications,
 } from '@model-gateway/inference';
 import type { Part, Tracing } from '@model-gateway/kernel';
+import { createPointsCount } from '@model-gateway/recorder';
 import type { Router } from '@model-gateway/router';
 import type { VideoWorkerConfig } from './config.ts';
 import { createMoveJob } from './move-job.ts';
-import { createPointsCount } from './points-count.ts';
 import { createFail } from './steps/fail.ts';
 import { createPoll } from './steps/poll.ts';
 import { createSettle } from './steps/settle.ts';

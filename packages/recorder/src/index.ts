@@ -1,0 +1,3 @@
+export { createFactRefresh } from './fact-refresh.ts';
+export { createPointsCount } from './points-count.ts';
+export { createRecorder } from './recorder.ts';
