@@ -3,6 +3,6 @@ import { rm } from 'node:fs/promises';
 
 export default async function globalTeardown() {
   const { dataDir, stores } = globalThis.testStores ?? { stores: [] };
-  await Promise.all(stores.map((store) => store.stop()));
+  for (const store of stores.toReversed()) await store.stop();
   if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
 }

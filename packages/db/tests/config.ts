@@ -1,12 +1,14 @@
-import { loadConfig, setting, urlWith } from '@model-gateway/kernel';
+import { loadConfig, setting, text, urlWith } from '@model-gateway/kernel';
 
-/** The cluster that tests make their databases in, as its superuser. */
-export function testClusterUrl(): string {
-  const settings = {
-    url: setting('TEST_DATABASE_URL', urlWith('postgres', 'postgresql'), {
-      description: 'a Postgres superuser for the tests',
-      secret: true,
-    }),
-  };
-  return loadConfig(settings, process.env).url;
-}
+const settings = {
+  clusterUrl: setting('TEST_DATABASE_URL', urlWith('postgres', 'postgresql'), {
+    description: 'a Postgres superuser for the tests',
+    secret: true,
+  }),
+  template: setting('TEST_DATABASE_TEMPLATE', text(), {
+    description: 'a migrated database there, of which test databases are copies',
+  }),
+};
+
+/** Where tests make their databases, and of what they are copies. */
+export const testCluster = () => loadConfig(settings, process.env);

@@ -2,20 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { silentLog } from '@model-gateway/kernel';
 import { Client, type QueryResultRow } from 'pg';
 import { createDatabase, type Database } from '../src/database.ts';
-import { migrateDatabase } from '../src/migrations/migrate.ts';
-import { testClusterUrl } from './config.ts';
+import { testCluster } from './config.ts';
 
-/** An empty database of its own for one test file. */
+/** A database of its own for one test file. */
 export interface TestDatabase {
   readonly url: string;
   query<Row extends QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   drop(): Promise<void>;
 }
 
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const clusterUrl = testClusterUrl();
+/** An empty one, for tests of the migrator itself. */
+export const createTestDatabase = (): Promise<TestDatabase> => copyDatabase('template1');
+
+async function copyDatabase(template: string): Promise<TestDatabase> {
+  const { clusterUrl } = testCluster();
   const name = `test_db_${randomBytes(6).toString('hex')}`;
-  await once(clusterUrl, `CREATE DATABASE ${name}`);
+  await once(clusterUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = new URL(clusterUrl);
   url.pathname = `/${name}`;
   const client = new Client({ connectionString: url.href });
@@ -49,8 +51,7 @@ export interface OpenedDatabase extends Database {
 export async function openTestDatabase(
   options: { readonly encryptionKey?: string } = {},
 ): Promise<OpenedDatabase> {
-  const raw = await createTestDatabase();
-  await migrateDatabase({ databaseUrl: raw.url, log: silentLog });
+  const raw = await copyDatabase(testCluster().template);
   const database = createDatabase({ databaseUrl: raw.url, log: silentLog, ...options });
   return {
     ...database,

@@ -1,4 +1,4 @@
-import { loadConfig, setting, urlWith, withDefault } from '@model-gateway/kernel';
+import { loadConfig, setting, text, urlWith, withDefault } from '@model-gateway/kernel';
 
 const NOT_SET = '';
 
@@ -11,6 +11,10 @@ const testStores = {
       secret: true,
     },
   ),
+  template: setting('TEST_DATABASE_TEMPLATE', withDefault(text(), NOT_SET), {
+    description:
+      'The migrated database of which test databases are copies; set by the test command.',
+  }),
   redisUrl: setting('TEST_REDIS_URL', withDefault(urlWith('redis', 'rediss'), NOT_SET), {
     description: 'A Redis for tests; set by the test command.',
     secret: true,
@@ -19,6 +23,10 @@ const testStores = {
 
 /** The Postgres on which test databases are made. */
 export const testPostgresUrl = (): string => present('TEST_DATABASE_URL', stores().databaseUrl);
+
+/** The migrated database there, of which test databases are copies. */
+export const testPostgresTemplate = (): string =>
+  present('TEST_DATABASE_TEMPLATE', stores().template);
 
 /** The Redis that every test of a run uses; take a `uniquePrefix()` for what you keep there. */
 export const testRedisUrl = (): string => present('TEST_REDIS_URL', stores().redisUrl);
