@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
 import type { AppContext } from '@model-gateway/server-process';
 import {
-  answerNotFound,
-  answerRestError,
-  answerText,
+  sendNotFound,
+  sendRestError,
+  sendText,
   createClientIp,
   createProbes,
   pathOf,
@@ -124,10 +124,10 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
     handle(request, response) {
       const path = pathOf(request);
       if (answerProbe(request.method, path, response)) return;
-      if (path !== AGENT_PATH && !relay.accepts(path)) answerNotFound(request, response, log);
+      if (path !== AGENT_PATH && !relay.accepts(path)) sendNotFound(request, response, log);
       else
         answer(request, response).catch((error: unknown) =>
-          answerRestError(error, request, response, log),
+          sendRestError(error, request, response, log),
         );
     },
     upgrade(request, socket, head) {
@@ -146,5 +146,5 @@ async function answerWithoutUpgrade(
   if ((await door.authenticate(request)) === undefined)
     throw new ServiceError('authentication_required', 'unknown agent token');
   response.setHeader('upgrade', 'websocket');
-  answerText(response, 426, 'this is a WebSocket');
+  sendText(response, 426, 'this is a WebSocket');
 }

@@ -197,9 +197,7 @@ describe('the MCP server', () => {
     const answer = await callTool(tool, 'browser_snapshot');
     expect(answer).toMatchObject({
       isError: true,
-      content: [
-        { text: expect.stringMatching(/^INVALID_ARGUMENT: the configuration is not usable: /) },
-      ],
+      content: [{ text: expect.stringMatching(/^INVALID_ARGUMENT: invalid configuration: /) }],
     });
     tool.closeInput();
     expect(await tool.exited).toBe(0);

@@ -1,7 +1,7 @@
 import { createAccessTokens } from '@model-gateway/accounts';
 import type { AppContext } from '@model-gateway/server-process';
 import {
-  answerRestError,
+  sendRestError,
   createCors,
   createLeanRoutes,
   createProbes,
@@ -21,10 +21,10 @@ import type { GatewayConfig } from './config.ts';
 import { OPERATIONS } from './docs/operations.ts';
 import { createDocsRoutes } from './docs/routes.ts';
 import { createGatewayKeys } from './gateway-keys.ts';
-import { createInferenceDoor } from './inference-door.ts';
 import { createKeyGate } from './key-gate.ts';
 import { createModelListing } from './openai/model-listing.ts';
 import { createReaderGate } from './reader-gate.ts';
+import { createRequestAuthorizer } from './request-authorizer.ts';
 import { createRequestLimiter } from './request-limiter.ts';
 import { createChatRoute } from './routes/chat.ts';
 import { createEmbeddingsRoute } from './routes/embeddings.ts';
@@ -35,7 +35,7 @@ import { createVideoRoutes } from './routes/video.ts';
 export { gatewaySettings, type GatewayConfig } from './config.ts';
 
 interface GatewayOptions {
-  /** Where several apps of a process share it; it is then started and stopped by whoever made it. */
+  /** Shared by several apps of one process; its creator then starts and stops it. */
   readonly runtime?: InferenceRuntime;
 }
 
@@ -55,23 +55,23 @@ export function createGateway(
   const tokens = createAccessTokens({ secret: context.jwtSecret, expiresInSecs: 0, clock });
   const readerGate = createReaderGate({ keys, limiter, tokens });
   const { bodyBytesMax } = config;
-  const door = createInferenceDoor({ keyGate, quotas, router, bodyBytesMax });
+  const authorizer = createRequestAuthorizer({ keyGate, quotas, router, bodyBytesMax });
   const conversationGate = createConversationGate(database.conversations);
   const listing = createModelListing(router);
   const leanRoutes = createLeanRoutes(
     [
       createChatRoute({
-        door,
+        authorizer,
         conversationGate,
         ...runtime,
         conversations: database.conversations,
         clock,
         log,
       }),
-      createEmbeddingsRoute({ door, ...runtime }),
+      createEmbeddingsRoute({ authorizer, ...runtime }),
       createModelsRoute({ readerGate, listing }),
     ],
-    (error, request, response) => answerRestError(error, request, response, log),
+    (error, request, response) => sendRestError(error, request, response, log),
   );
   const admin = Router();
   admin.use(createAdminGate(config.adminToken));
@@ -81,10 +81,10 @@ export function createGateway(
   const routes = Router();
   routes.use('/api/admin', admin);
   routes.use(createModelRoute({ readerGate, listing }));
-  routes.use(createVideoRoutes({ door, keyGate, videoJobs: runtime.videoJobs }));
+  routes.use(createVideoRoutes({ authorizer, keyGate, videoJobs: runtime.videoJobs }));
   routes.use(createDocsRoutes(config.publicUrl));
-  const answerExpress = createExpressApp({ routes, trustProxy: config.trustProxy, log });
-  const answerProbe = createProbes({
+  const handleExpress = createExpressApp({ routes, trustProxy: config.trustProxy, log });
+  const handleProbe = createProbes({
     version: SERVICE_VERSION,
     buildHash: config.buildHash,
     metrics,
@@ -114,9 +114,9 @@ export function createGateway(
     handle(request, response) {
       const path = pathOf(request);
       if (cors(request, response)) return;
-      if (leanRoutes.answer(path, request, response)) return;
-      if (answerProbe(request.method, path, response)) return;
-      answerExpress(request, response);
+      if (leanRoutes.handle(path, request, response)) return;
+      if (handleProbe(request.method, path, response)) return;
+      handleExpress(request, response);
     },
   };
 }

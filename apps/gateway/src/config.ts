@@ -15,17 +15,17 @@ import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8080;
 
-/** What only the gateway can be told. */
+/** Settings that only the gateway has. */
 export const gatewaySettings = {
   ...inferenceRuntimeSettings,
   ...adminSettings,
   requestsPerMinute: setting('SERVICE_API_RATE_LIMIT_RPM', withDefault(integer(0), 60), {
     description:
-      'How many `/v1` requests of one key each process lets through within 60 seconds; 0 blocks everything.',
+      'How many `/v1` requests per key each process accepts within 60 seconds; 0 blocks everything.',
     defaultText: '60',
   }),
   bodyBytesMax: setting('SERVICE_MAX_BODY_BYTES', withDefault(integer(1), 33_554_432), {
-    description: 'The largest accepted body of a `/v1` request.',
+    description: 'The largest body of a `/v1` request that is accepted, in bytes.',
     defaultText: '33554432',
   }),
 };
@@ -41,7 +41,7 @@ export const processSettings = {
   ...gatewaySettings,
 };
 
-/** What the app itself reads; ports and stores are its process's business. */
+/** The part that the app itself uses; the process handles ports and stores. */
 export type GatewayConfig = Pick<
   ConfigOf<typeof processSettings>,
   keyof typeof gatewaySettings | keyof typeof surfaceSettings | 'buildHash'

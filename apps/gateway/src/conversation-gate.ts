@@ -4,8 +4,8 @@ import type { Caller } from '@model-gateway/inference';
 import { z } from 'zod';
 
 /**
- * Refuses a turn in a conversation that does not exist or is somebody else's; answers the id that routing goes by, at once where there is
- * none.
+ * Refuses a turn in a conversation that does not exist or belongs to another user. Returns the id that routing uses,
+ * synchronously where there is none.
  */
 export type ConversationGate = (
   caller: Caller,
@@ -17,7 +17,7 @@ const uuid = z.uuid();
 export function createConversationGate(
   conversations: Pick<ConversationStore, 'ownerOf'>,
 ): ConversationGate {
-  async function enter({ userId }: Caller, conversationId: string): Promise<string> {
+  async function check({ userId }: Caller, conversationId: string): Promise<string> {
     const owner = uuid.safeParse(conversationId).success
       ? await conversations.ownerOf(conversationId)
       : undefined;
@@ -32,5 +32,5 @@ export function createConversationGate(
   return (caller, conversationId) =>
     conversationId === null || conversationId === undefined
       ? undefined
-      : enter(caller, conversationId);
+      : check(caller, conversationId);
 }

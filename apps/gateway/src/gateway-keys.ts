@@ -7,7 +7,7 @@ import {
 import type { AppContext } from '@model-gateway/server-process';
 import type { Subscription } from '@model-gateway/kernel';
 
-/** The keys that callers come with, remembered for as long as nothing changes about them. */
+/** API keys, cached until an account change invalidates them. */
 export interface GatewayKeys extends Pick<KeyCache, 'find' | 'recall'> {
   start(): Promise<void>;
   stop(): Promise<void>;

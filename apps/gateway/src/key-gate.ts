@@ -8,7 +8,7 @@ import {
   type RequestLimit,
 } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
-import { answerText, bearerOf } from '@model-gateway/http';
+import { sendText, bearerOf } from '@model-gateway/http';
 import {
   drawingAccountOf,
   hasQuota,
@@ -19,37 +19,40 @@ import {
 import type { Clock } from '@model-gateway/kernel';
 import type { RequestLimiter } from './request-limiter.ts';
 
-/** Somebody with a key, before the shared limits have been asked. */
-export interface Entrant {
+/** A request with a known API key whose shared limits have not been checked yet. */
+export interface KeyedRequest {
   readonly secret: string;
   readonly known: KnownGrant;
 }
 
-/** Somebody who may be served, as far as keys and limits go. */
-export interface Admitted {
+/** A caller whose key is valid and whose limits allow the request. */
+export interface AdmittedCaller {
   readonly caller: Caller;
   readonly payer: Payer;
-  /** What the store knew of the quota, which depends on the model as well. */
+  /** What the store knew about the quota; the decision also depends on the model. */
   readonly hints: QuotaHints;
 }
 
-/** Lets requests with a valid API key through: two steps, so that a body can be read while the store is asked. */
+/** Checks API keys and limits in two steps, so that the body can be read while the store is queried. */
 export interface KeyGate {
-  /** Knows a key and keeps to the limit of this process; or answers itself, in plain text, and yields nothing. */
-  recognise(
+  /** Checks the key and the limit of this process. On refusal sends a plain-text response and returns undefined. */
+  authenticate(
     request: IncomingMessage,
     response: ServerResponse,
-  ): Promise<Entrant | undefined> | Entrant | undefined;
-  /** The same for what counts in no limit of a tier: the key is as good as it gets without the second step. */
-  read(request: IncomingMessage, response: ServerResponse): Promise<Entrant | undefined>;
-  /** Counts the request in the limits of its tier and group; yields nothing when the key turned out to be no longer good. */
-  admit(entrant: Entrant, response: ServerResponse): Promise<Admitted | undefined>;
+  ): Promise<KeyedRequest | undefined> | KeyedRequest | undefined;
+  /** The same for requests that tier limits do not count: it checks the epoch itself, because `admit` does not follow. */
+  authenticateOnly(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<KeyedRequest | undefined>;
+  /** Counts the request in the limits of its tier and group; resolves to undefined when the key is no longer valid. */
+  admit(keyed: KeyedRequest, response: ServerResponse): Promise<AdmittedCaller | undefined>;
 }
 
-/** What a grant means for a request. */
-interface GrantFacts extends Omit<Admitted, 'hints'> {
+/** What a request needs to know about its grant. */
+interface GrantFacts extends Omit<AdmittedCaller, 'hints'> {
   readonly limits: readonly RequestLimit[];
-  /** What pays after the quota; undefined where no quota is set. */
+  /** The account that pays when the quota is used up; undefined where no quota is set. */
   readonly account: DrawingAccount | undefined;
 }
 
@@ -65,32 +68,35 @@ export const LIMITED_TEXT = 'Rate limit exceeded. Try again later.';
 const MISSING_TEXT = 'Missing Authorization header. Use: Bearer <api_key>';
 const INVALID_TEXT = 'Invalid API key';
 const RETRY_AFTER_SECS = 60;
-/** How often a key is looked up anew for one request, when something changes each time. */
+/** How often one request looks its key up again when the account changes each time. */
 const LOOKUPS_MAX = 3;
 
 export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
   const { keys, limiter, admission, clock } = dependencies;
-  /** A grant is asked for what it says with every request, as long as it is remembered. */
+  /** Derived once per cached grant, because every request needs them. */
   const facts = new WeakMap<KeyGrant, GrantFacts>();
 
-  function limited(known: KnownGrant, secret: string): Entrant | undefined {
+  function limited(known: KnownGrant, secret: string): KeyedRequest | undefined {
     return limiter.admits(known.grant.holder.keyId) ? { secret, known } : undefined;
   }
 
-  async function lookUp(secret: string, response: ServerResponse): Promise<Entrant | undefined> {
+  async function lookUp(
+    secret: string,
+    response: ServerResponse,
+  ): Promise<KeyedRequest | undefined> {
     const known = await keys.find(secret);
     if (known === undefined) return refuse(response, 401, INVALID_TEXT);
     return limited(known, secret) ?? refuse(response, 429, LIMITED_TEXT);
   }
 
-  /** A key that was only remembered has to be good before it can be told that it asks too often. */
+  /** A cached key may have been revoked: then the response is 401, not 429. */
   async function refuseLimited(secret: string, response: ServerResponse): Promise<undefined> {
     const known = await keys.find(secret);
     if (known === undefined) return refuse(response, 401, INVALID_TEXT);
     return refuse(response, 429, LIMITED_TEXT);
   }
 
-  function ask({ grant, epoch }: KnownGrant): Promise<AdmissionAnswer> {
+  function requestAdmission({ grant, epoch }: KnownGrant): Promise<AdmissionAnswer> {
     const { limits, account } = factsOf(grant);
     const window =
       account === undefined ? undefined : windowOf(grant.holder, new Date(clock.now()));
@@ -98,20 +104,20 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
   }
 
   function factsOf(grant: KeyGrant): GrantFacts {
-    const known = facts.get(grant);
-    if (known !== undefined) return known;
-    const read = readGrant(grant);
-    facts.set(grant, read);
-    return read;
+    const cached = facts.get(grant);
+    if (cached !== undefined) return cached;
+    const derived = readGrant(grant);
+    facts.set(grant, derived);
+    return derived;
   }
 
   return {
-    async read(request, response) {
+    async authenticateOnly(request, response) {
       const secret = bearerOf(request);
       return secret === undefined ? refuse(response, 401, MISSING_TEXT) : lookUp(secret, response);
     },
 
-    recognise(request, response) {
+    authenticate(request, response) {
       const secret = bearerOf(request);
       if (secret === undefined) return refuse(response, 401, MISSING_TEXT);
       const known = keys.recall(secret);
@@ -121,15 +127,15 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
 
     async admit({ secret, known: remembered }, response) {
       let known = remembered;
-      let answer = await ask(known);
+      let answer = await requestAdmission(known);
       for (let lookups = 1; answer.outcome === 'stale'; lookups += 1) {
         const found = await keys.find(secret);
         if (found === undefined) return refuse(response, 401, INVALID_TEXT);
-        // One that was looked up so often is new enough, whatever else goes on.
+        // After several lookups the grant counts as current, so that frequent changes cannot block a request.
         known = lookups < LOOKUPS_MAX ? found : { ...found, epoch: Number.MAX_SAFE_INTEGER };
-        answer = await ask(known);
+        answer = await requestAdmission(known);
       }
-      // Fewer changes than were known of: whoever counts them began anew.
+      // A lower epoch than before means that the counter was reset.
       if (answer.epoch < remembered.epoch && (await keys.find(secret)) === undefined) {
         return refuse(response, 401, INVALID_TEXT);
       }
@@ -140,9 +146,9 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
   };
 }
 
-/** Answers in plain text, as the convention of keys has it. */
+/** Sends a refusal in plain text, as the specification requires for keys. */
 export function refuse(response: ServerResponse, status: number, text: string): undefined {
-  answerText(response, status, text);
+  sendText(response, status, text);
 }
 
 function limitsOf({ holder, limits }: KeyGrant): readonly RequestLimit[] {
@@ -156,10 +162,10 @@ function limitsOf({ holder, limits }: KeyGrant): readonly RequestLimit[] {
 }
 
 function tooMany({ name, requestsPerMinute }: RequestLimit): ServiceError {
-  const whose = name.startsWith('group:') ? 'your group' : 'your tier';
+  const scope = name.startsWith('group:') ? 'your group' : 'your tier';
   return new ServiceError(
     'rate_limit_exceeded',
-    `rate limit exceeded: ${whose} allows ${requestsPerMinute} requests per minute`,
+    `rate limit exceeded: ${scope} allows ${requestsPerMinute} requests per minute`,
     { details: { retry_after_secs: RETRY_AFTER_SECS } },
   );
 }

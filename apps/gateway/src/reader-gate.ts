@@ -9,7 +9,7 @@ import { bearerOf } from '@model-gateway/http';
 import { LIMITED_TEXT, refuse } from './key-gate.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 
-/** Lets readers through, whoever has an API key or an access token; or answers itself, and yields nothing. */
+/** Accepts an API key or an access token. On refusal it sends the response and resolves to undefined. */
 export type ReaderGate = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -21,7 +21,7 @@ interface ReaderGateDependencies {
   readonly tokens: Pick<AccessTokens, 'verify'>;
 }
 
-/** A key is limited as everywhere, an access token per user. */
+/** The request limit applies per key, and per user for access tokens. */
 export function createReaderGate({ keys, limiter, tokens }: ReaderGateDependencies): ReaderGate {
   async function reader(bearer: string) {
     if (isKeyForm(bearer)) {

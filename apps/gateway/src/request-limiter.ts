@@ -1,33 +1,33 @@
 import type { Clock } from '@model-gateway/kernel';
 
-/** Lets each key have so many requests within any 60 seconds, in the memory of this process. */
+/** Limits the requests of each key within any 60 seconds, in the memory of this process. */
 export interface RequestLimiter {
-  /** Counts a request and lets it through; one over the limit is neither. */
+  /** Counts a request if it is within the limit; a refused request is not counted. */
   admits(key: string): boolean;
 }
 
 interface RequestLimiterOptions {
-  /** 0 lets nothing through. */
+  /** 0 refuses everything. */
   readonly requestsPerMinute: number;
   readonly clock: Clock;
-  /** How many keys are counted at a time; of more, the one that has been quiet for longest is forgotten. */
+  /** How many keys are tracked; above that, the one idle for longest is evicted. */
   readonly keysMax?: number;
 }
 
 const WINDOW_MS = 60_000;
 const KEYS_MAX = 100_000;
-const TIMES_AT_FIRST = 8;
+const INITIAL_RING_LENGTH = 8;
 
 export function createRequestLimiter(options: RequestLimiterOptions): RequestLimiter {
   const { requestsPerMinute, clock, keysMax = KEYS_MAX } = options;
-  // In the order of their last request, so that those whose time is over are always in front.
+  // Ordered by last request, so that expired entries are always first.
   const windows = new Map<string, RequestTimes>();
-  /** Whose request came last: the next one is often theirs too, and nothing has to be moved for it. */
+  /** The key of the last request: when the next request has the same key, the order does not change. */
   let latestKey: string | undefined;
 
-  function forgetQuiet(now: number): void {
+  function evictIdle(now: number): void {
     for (const [key, times] of windows) {
-      if (!times.isOver(now) && windows.size <= keysMax) return;
+      if (!times.isExpired(now) && windows.size <= keysMax) return;
       windows.delete(key);
     }
   }
@@ -42,27 +42,27 @@ export function createRequestLimiter(options: RequestLimiterOptions): RequestLim
       latestKey = key;
       windows.delete(key);
       windows.set(key, times);
-      forgetQuiet(now);
+      evictIdle(now);
       return true;
     },
   };
 }
 
 interface RequestTimes {
-  /** False when there are as many as there may be. */
+  /** False when the limit is reached. */
   add(now: number): boolean;
-  isOver(now: number): boolean;
+  isExpired(now: number): boolean;
 }
 
-/** The times of the requests of one key within the window: a ring that grows with what is asked for, up to the limit. */
+/** The request times of one key within the window, in a ring buffer that grows up to the limit. */
 function createRequestTimes(countMax: number): RequestTimes {
-  let ring = new Float64Array(Math.min(countMax, TIMES_AT_FIRST));
+  let ring = new Float64Array(Math.min(countMax, INITIAL_RING_LENGTH));
   let first = 0;
   let count = 0;
   let newest = -Infinity;
 
   function dropOld(now: number): void {
-    // A clock that was set back would keep what it wrote before for as long.
+    // After the clock was set back, the old times lie in the future and would never expire.
     if (newest > now) count = 0;
     while (count > 0 && now - (ring[first] ?? 0) >= WINDOW_MS) {
       first = (first + 1) % ring.length;
@@ -88,6 +88,6 @@ function createRequestTimes(countMax: number): RequestTimes {
       newest = now;
       return true;
     },
-    isOver: (now) => now - newest >= WINDOW_MS,
+    isExpired: (now) => now - newest >= WINDOW_MS,
   };
 }

@@ -1,6 +1,6 @@
 import type { RoutedBackend } from '@model-gateway/router';
 
-/** Every model that requests are routed to, with the name of the first backend that serves it. */
+/** Every model of a healthy backend, with the name of the first backend that serves it. */
 export function routableModels(
   backends: readonly Pick<RoutedBackend, 'backend' | 'state' | 'models'>[],
 ): Map<string, string> {

@@ -36,7 +36,7 @@ export function createLocalHttp({ portOf, host, log }: LocalHttpDependencies): L
     });
     body.pipe(request);
     const answer = await response;
-    exchange.answer({ status: answer.statusCode ?? 0, headers: pairsOf(answer.rawHeaders) });
+    exchange.respond({ status: answer.statusCode ?? 0, headers: pairsOf(answer.rawHeaders) });
     await pipeline(answer, body);
   }
 

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { openRpcDocument, type OpenRpcDocument } from '@model-gateway/contracts';
 import type { AppContext } from '@model-gateway/server-process';
 import {
-  answerNotFound,
-  answerRestError,
+  sendNotFound,
+  sendRestError,
   createClientIp,
   createCors,
   createProbes,
@@ -127,10 +127,10 @@ export function createRpc(
       if (cors(request, response)) return;
       if (answerProbe(request.method, path, response)) return;
       const surface = Object.hasOwn(surfaces, path) ? surfaces[path] : undefined;
-      if (surface === undefined) answerNotFound(request, response, log);
+      if (surface === undefined) sendNotFound(request, response, log);
       else
         surface(request, response).catch((error: unknown) =>
-          answerRestError(error, request, response, log),
+          sendRestError(error, request, response, log),
         );
     },
     upgrade(request, socket, head) {

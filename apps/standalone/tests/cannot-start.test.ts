@@ -54,7 +54,7 @@ test.each(['standalone', 'gateway', 'rpc', 'agent-tunnel', 'video-worker'])(
     const { status, output } = await failedStart(app, stores(), port);
     taken.close();
     expect(output).toEqual([
-      `${app}: port ${port} on 127.0.0.1 is taken; stop what uses it or set SERVICE_PORT to another port`,
+      `${app}: port ${port} on 127.0.0.1 is already in use; stop the process that uses it or set SERVICE_PORT to another port`,
     ]);
     expect(status).toBe(1);
   },
@@ -79,7 +79,7 @@ test.each([
       SERVICE_LOG_LEVEL: 'loud',
       DATABASE_URL: 'mysql://me:hunter2@x',
     },
-    says: /^gateway: the configuration is not usable: (?=.*SERVICE_PORT)(?=.*SERVICE_LOG_LEVEL)(?=.*DATABASE_URL)/,
+    says: /^gateway: invalid configuration: (?=.*SERVICE_PORT)(?=.*SERVICE_LOG_LEVEL)(?=.*DATABASE_URL)/,
   },
   {
     why: 'missing secrets in production',

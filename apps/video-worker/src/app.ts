@@ -1,6 +1,6 @@
 import type { AppContext } from '@model-gateway/server-process';
 import {
-  answerNotFound,
+  sendNotFound,
   createProbes,
   pathOf,
   SERVICE_VERSION,
@@ -69,7 +69,7 @@ export function createVideoWorker(
     handle(request, response) {
       const path = pathOf(request);
       if (answerProbe(request.method, path, response)) return;
-      answerNotFound(request, response, log);
+      sendNotFound(request, response, log);
     },
   };
 }

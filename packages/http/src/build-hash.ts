@@ -1,2 +1,2 @@
-/** The commit that this was built from: the build writes it into the compiled file, where there is git to ask. */
+/** The commit that was built; the build writes it into the compiled file where git is available. */
 export const BUILD_HASH: string = 'dev';

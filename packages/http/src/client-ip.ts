@@ -4,13 +4,13 @@ import proxyAddress from 'proxy-addr';
 /** The address of the client of a request, behind the proxies that are trusted. */
 export type ClientIp = (request: IncomingMessage) => string;
 
-/** Reads the setting the way Express does: a number of hops, true or false, or addresses and names of networks. */
+/** Reads the setting as Express does: a number of hops, true or false, or addresses and names of networks. */
 export function createClientIp(trustProxy: string): ClientIp {
   const trust = trustOf(trustProxy);
   return (request) => proxyAddress(request, trust);
 }
 
-/** Whether the setting can be read at all. */
+/** Whether the setting is valid. */
 export function isTrustProxy(text: string): boolean {
   try {
     trustOf(text);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { beginAnswer } from './begin-answer.ts';
+import { beginResponse } from './begin-response.ts';
 
-/** Tells browsers on the configured origins that they may call. True when it answered a preflight itself. */
+/** Sets CORS headers for the configured origins. True when it responded to a preflight request. */
 export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const EXPOSED_HEADERS =
@@ -17,9 +17,9 @@ export function createCors(origins: readonly string[]): Cors {
     if (origin === undefined || !(allowed.has(origin) || allowed.has('*'))) return false;
     response.setHeader('access-control-allow-origin', origin);
     response.setHeader('access-control-expose-headers', EXPOSED_HEADERS);
-    const asked = request.headers['access-control-request-method'];
-    if (request.method !== 'OPTIONS' || asked === undefined) return false;
-    beginAnswer(response, 204, [
+    const requestedMethod = request.headers['access-control-request-method'];
+    if (request.method !== 'OPTIONS' || requestedMethod === undefined) return false;
+    beginResponse(response, 204, [
       'access-control-allow-methods',
       'GET, POST, DELETE',
       'access-control-allow-headers',
@@ -32,7 +32,7 @@ export function createCors(origins: readonly string[]): Cors {
   };
 }
 
-/** Whether it is what a browser can say of a page's origin, or stands for all of them; anything else would never match. */
+/** Whether a browser can send the text as an origin, or it is `*`; anything else would never match. */
 export function isCorsOrigin(text: string): boolean {
   if (text === '*') return true;
   const url = URL.canParse(text) ? new URL(text) : undefined;

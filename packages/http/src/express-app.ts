@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
 import { isError, type Log } from '@model-gateway/kernel';
 import express, { type ErrorRequestHandler, type Router } from 'express';
-import { answerRestError } from './rest-errors.ts';
+import { sendRestError } from './rest-errors.ts';
 
 interface ExpressAppOptions {
   readonly routes: Router;
@@ -10,17 +10,17 @@ interface ExpressAppOptions {
   readonly log: Log;
 }
 
-/** The Express app of a server: its routes, then the one place where unknown paths and thrown errors are answered. */
+/** The Express app of a server: its routes, then one handler for unknown paths and one for thrown errors. */
 export function createExpressApp({ routes, trustProxy, log }: ExpressAppOptions) {
   const app = express();
   app.disable('x-powered-by');
   app.set('trust proxy', trustProxyOf(trustProxy));
   app.use(routes);
   app.use((request) => {
-    throw new ServiceError('not_found', `there is nothing at ${request.method} ${request.path}`);
+    throw new ServiceError('not_found', `no route ${request.method} ${request.path}`);
   });
   const onError: ErrorRequestHandler = (error, request, response, _next) => {
-    answerRestError(fromExpress(error), request, response, log);
+    sendRestError(fromExpress(error), request, response, log);
   };
   app.use(onError);
   return (request: IncomingMessage, response: ServerResponse): void => {
@@ -28,14 +28,14 @@ export function createExpressApp({ routes, trustProxy, log }: ExpressAppOptions)
   };
 }
 
-// Express takes a number of hops, a yes or no, or a list of addresses and names.
+// Express accepts a number of hops, a boolean, or a list of addresses and names.
 function trustProxyOf(text: string): string | number | boolean {
   if (/^\d+$/.test(text)) return Number(text);
   if (text === 'true' || text === 'false') return text === 'true';
   return text;
 }
 
-/** Express's own refusals (a malformed path, for one) carry a status; they are the caller's mistake, not ours. */
+/** Express reports client mistakes, such as a malformed path, as errors with a 4xx status. */
 function fromExpress(error: unknown): unknown {
   if (error instanceof ServiceError || !isError(error) || !('status' in error)) return error;
   const refused = typeof error.status === 'number' && error.status >= 400 && error.status < 500;

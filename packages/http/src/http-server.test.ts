@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { createMetrics, silentLog, StartupError } from '@model-gateway/kernel';
 import { listen, type HttpServer } from './http-server.ts';
-import { answerText } from './rest-errors.ts';
+import { sendText } from './rest-errors.ts';
 
 const opened: HttpServer[] = [];
 afterEach(async () => {
@@ -25,7 +25,7 @@ async function serve(
   return server;
 }
 
-test('a port that is taken is told in one sentence', async () => {
+test('a port that is in use is reported in one sentence', async () => {
   const { port } = await serve({ handle: () => undefined });
   const second = listen({
     app: { routes: [], handle: () => undefined },
@@ -36,11 +36,11 @@ test('a port that is taken is told in one sentence', async () => {
   });
   await expect(second).rejects.toThrow(StartupError);
   await expect(second).rejects.toThrow(
-    `port ${port} on 127.0.0.1 is taken; stop what uses it or set SERVICE_PORT to another port`,
+    `port ${port} on 127.0.0.1 is already in use; stop the process that uses it or set SERVICE_PORT to another port`,
   );
 });
 
-test('an address of another machine is told in one sentence', async () => {
+test('an address of another machine is reported in one sentence', async () => {
   const elsewhere = listen({
     app: { routes: [], handle: () => undefined },
     host: '192.0.2.1',
@@ -51,7 +51,7 @@ test('an address of another machine is told in one sentence', async () => {
   await expect(elsewhere).rejects.toThrow('192.0.2.1 is not an address of this machine');
 });
 
-test('draining waits for the requests under way and still serves new ones meanwhile', async () => {
+test('draining waits for the requests in flight and still serves new ones meanwhile', async () => {
   let finish = (): void => undefined;
   let begun = (): void => undefined;
   const started = new Promise<void>((resolve) => {
@@ -60,11 +60,11 @@ test('draining waits for the requests under way and still serves new ones meanwh
   const server = await serve({
     handle: (request, response) => {
       if (request.url !== '/slow') {
-        answerText(response, 200, 'quick');
+        sendText(response, 200, 'quick');
         return;
       }
       begun();
-      finish = () => answerText(response, 200, 'slow');
+      finish = () => sendText(response, 200, 'slow');
     },
   });
   const base = `http://127.0.0.1:${server.port}`;
@@ -80,9 +80,9 @@ test('draining waits for the requests under way and still serves new ones meanwh
   await expect(fetch(base)).rejects.toThrow();
 });
 
-test('whoever has not noticed the stop yet is still served for a while', async () => {
+test('during the drain delay new requests are still served', async () => {
   const server = await listen({
-    app: { routes: [], handle: (_request, response) => answerText(response, 200, 'served') },
+    app: { routes: [], handle: (_request, response) => sendText(response, 200, 'served') },
     host: '127.0.0.1',
     port: 0,
     log: silentLog,
@@ -101,7 +101,7 @@ test('whoever has not noticed the stop yet is still served for a while', async (
   expect(performance.now() - since).toBeGreaterThan(990);
 });
 
-test('draining gives up on requests that take too long', async () => {
+test('draining cuts off requests that take too long', async () => {
   const server = await serve({ handle: () => undefined }, 50);
   const stuck = fetch(`http://127.0.0.1:${server.port}`).catch(() => 'cut');
   const drained = server.drain();
@@ -109,7 +109,7 @@ test('draining gives up on requests that take too long', async () => {
   expect(await stuck).toBe('cut');
 });
 
-test('a WebSocket is refused by an app that has none', async () => {
+test('an app without WebSockets refuses an upgrade', async () => {
   const server = await serve({ handle: () => undefined });
   const upgrade = httpRequest({
     port: server.port,

@@ -9,7 +9,7 @@ import {
   type Metrics,
   type Tracing,
 } from '@model-gateway/kernel';
-import { createRequestWatch } from './request-watch.ts';
+import { createRequestObserver } from './request-observer.ts';
 import type { ServerApp } from './server-app.ts';
 
 interface HttpServerOptions {
@@ -19,7 +19,7 @@ interface HttpServerOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracing?: Tracing | undefined;
-  /** How long new requests are still expected after a stop began, because load balancers have not noticed yet. */
+  /** How long new requests are still served after a stop began, until load balancers notice it. */
   readonly drainDelaySecs?: number;
   readonly drainTimeoutMs?: number;
 }
@@ -28,19 +28,19 @@ interface HttpServerOptions {
 export interface HttpServer {
   readonly port: number;
   /**
-   * Waits for those who have not noticed yet, lets requests under way finish, for a bounded time, then closes everything.
-   * New requests are still served meanwhile.
+   * Waits for the drain delay, lets requests in flight finish within a time limit, then closes all connections. New
+   * requests are still served meanwhile.
    */
   drain(): Promise<void>;
 }
 
 const DRAIN_TIMEOUT_MS = 30_000;
-// Longer than the idle time-outs of common load balancers, so that they and not we close idle connections.
+// Longer than the idle timeouts of common load balancers, so that the load balancer closes idle connections first.
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const HEADERS_TIMEOUT_MS = 80_000;
 const SECOND_MS = 1_000;
 
-/** Rejects when the address cannot be listened on, before anything else has been opened for it. */
+/** Rejects when the server cannot listen on the address; checked before other resources are opened. */
 export async function checkAddress(host: string, port: number): Promise<void> {
   const server = createServer();
   await open(server, host, port);
@@ -54,18 +54,18 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     headersTimeout: HEADERS_TIMEOUT_MS,
   });
-  const underWay = trackRequests();
-  const watch = createRequestWatch({
+  const inFlight = trackRequests();
+  const observe = createRequestObserver({
     routes: app.routes,
     leanPaths: app.leanPaths,
     metrics,
     tracing,
     log,
-    onClose: () => underWay.end(),
+    onClose: () => inFlight.end(),
   });
   server.on('request', (request, response) => {
-    underWay.begin(response);
-    watch(request, response, () => app.handle(request, response));
+    inFlight.begin(response);
+    observe(request, response, () => app.handle(request, response));
   });
   server.on('upgrade', (request: IncomingMessage, socket, head) => {
     // Without a listener an error of a half-open socket would end the process.
@@ -80,23 +80,23 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   return {
     port: address.port,
     async drain() {
-      underWay.drain();
+      inFlight.drain();
       if (drainDelaySecs > 0) await sleep(drainDelaySecs * SECOND_MS);
-      await underWay.settled(drainTimeoutMs);
+      await inFlight.settled(drainTimeoutMs);
       await close(server);
     },
   };
 }
 
-interface RequestsUnderWay {
+interface RequestsInFlight {
   begin(response: ServerResponse): void;
   end(): void;
-  /** From now on whoever asks is told not to ask again on the same connection. */
+  /** From now on every response closes its connection. */
   drain(): void;
   settled(timeoutMs: number): Promise<void>;
 }
 
-function trackRequests(): RequestsUnderWay {
+function trackRequests(): RequestsInFlight {
   let count = 0;
   let draining = false;
   let onSettled: () => void = () => undefined;
@@ -142,12 +142,12 @@ async function open(server: Server, host: string, port: number): Promise<void> {
 function explainListenError(error: unknown, host: string, port: number): string {
   switch (errorCode(error)) {
     case 'EADDRINUSE':
-      return `port ${port} on ${host} is taken; stop what uses it or set SERVICE_PORT to another port`;
+      return `port ${port} on ${host} is already in use; stop the process that uses it or set SERVICE_PORT to another port`;
     case 'EACCES':
-      return `port ${port} on ${host} may not be opened by this user; set SERVICE_PORT to a port above 1023`;
+      return `no permission to listen on port ${port} on ${host}; set SERVICE_PORT to a port above 1023`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `${host} is not an address of this machine; set SERVICE_HOST to one that is`;
+      return `${host} is not an address of this machine; set SERVICE_HOST to one of its addresses`;
     default:
       return `cannot listen on ${host} port ${port}: ${describeError(error)}`;
   }

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Metrics } from '@model-gateway/kernel';
-import { answerJson, answerText } from './rest-errors.ts';
+import { sendJson, sendText } from './rest-errors.ts';
 
-/** Asks a store whether it is there; rejects when it is not. */
+/** Checks whether a store is available; rejects when it is not. */
 export type StoreCheck = () => Promise<void>;
 
 interface ProbesOptions {
@@ -12,11 +12,11 @@ interface ProbesOptions {
   readonly stopping: AbortSignal;
   /** The stores that the app uses, by name. */
   readonly checks: Readonly<Record<string, StoreCheck>>;
-  /** What the app adds to its health answer. */
+  /** What the app adds to its health response. */
   readonly details?: () => Readonly<Record<string, unknown>>;
 }
 
-/** The paths that orchestrators and monitors ask. True when the path was one of them and has been answered. */
+/** Serves the paths that orchestrators and monitors request. True when the path was one of them. */
 export type Probes = (
   method: string | undefined,
   path: string,
@@ -26,29 +26,29 @@ export type Probes = (
 const HEALTH_PATHS = new Set(['/healthz', '/readyz', '/v1/health', '/api/health']);
 const METRICS_PATH = '/metrics';
 
-/** Every path that is answered here. */
+/** Every path that the probes serve. */
 export const PROBE_PATHS: readonly string[] = [...HEALTH_PATHS, METRICS_PATH];
 
 /**
- * Health answers 200 while the process serves, also with a store away: chat goes on without them, so an outage of a store
- * must not empty the load balancer. Only a draining process is not ready.
+ * Health is 200 while the process serves, also while a store is unavailable: chat works without the stores, so their
+ * outage must not remove every process from the load balancer. Only a draining process is not ready.
  */
 export function createProbes(options: ProbesOptions): Probes {
   const { version, buildHash, metrics, stopping, checks, details } = options;
   metrics
     .gauge({
       name: 'service_build_info',
-      help: 'Always 1; says which build runs.',
+      help: 'Always 1; the labels name the running build.',
       labels: ['version', 'build_hash', 'node'],
     })
     .set({ version, build_hash: buildHash, node: process.versions.node }, 1);
 
-  async function answerHealth(path: string, response: ServerResponse): Promise<void> {
+  async function sendHealth(path: string, response: ServerResponse): Promise<void> {
     if (path === '/readyz' && stopping.aborted) {
-      answerJson(response, 503, { status: 'draining' });
+      sendJson(response, 503, { status: 'draining' });
       return;
     }
-    answerJson(response, 200, {
+    sendJson(response, 200, {
       status: 'ok',
       version,
       build_hash: buildHash,
@@ -57,24 +57,24 @@ export function createProbes(options: ProbesOptions): Probes {
     });
   }
 
-  async function answerMetrics(response: ServerResponse): Promise<void> {
+  async function sendMetrics(response: ServerResponse): Promise<void> {
     const text = await metrics.expose();
     response.setHeader('content-type', metrics.contentType);
     response.end(text);
   }
 
   return (method, path, response) => {
-    const answer = HEALTH_PATHS.has(path)
-      ? answerHealth
+    const send = HEALTH_PATHS.has(path)
+      ? sendHealth
       : path === METRICS_PATH
-        ? () => answerMetrics(response)
+        ? () => sendMetrics(response)
         : undefined;
-    if (answer === undefined) return false;
+    if (send === undefined) return false;
     if (method === 'GET' || method === 'HEAD') {
-      answer(path, response).catch(() => answerText(response, 500, 'internal error'));
+      send(path, response).catch(() => sendText(response, 500, 'internal error'));
     } else {
       response.setHeader('allow', 'GET, HEAD');
-      answerJson(response, 405, {
+      sendJson(response, 405, {
         error: {
           message: 'use GET',
           type: 'invalid_request',

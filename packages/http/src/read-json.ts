@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
 
-/** Reads a JSON body of at most so many bytes. */
+/** Reads a JSON body of at most `bytesMax` bytes. */
 export async function readJson(request: IncomingMessage, bytesMax: number): Promise<unknown> {
   return parseJson(await readBody(request, bytesMax));
 }
 
-/** What the text of a body says; a text that says nothing is refused. */
+/** Parses the text of a body; invalid JSON is refused. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -15,13 +15,13 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Reads a body of at most so many bytes as UTF-8. */
+/** Reads a body of at most `bytesMax` bytes as UTF-8. */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const tooLarge = () => {
-      // What is left is thrown away unread, so that the answer reaches a client that is still sending.
+      // The rest is discarded, so that the response reaches a client that is still sending.
       request.removeAllListeners('data');
       request.resume();
       reject(
@@ -37,9 +37,9 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<st
       if (size > bytesMax) tooLarge();
       else chunks.push(chunk);
     });
-    const onClose = () => reject(new ServiceError('invalid_request', 'the client went away'));
+    const onClose = () => reject(new ServiceError('invalid_request', 'the client disconnected'));
     request.once('end', () => {
-      // Every request closes in the end; there is no need to make an error of it.
+      // Every request closes at its end; that is no error.
       request.off('close', onClose);
       const [first] = chunks;
       const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError, type ErrorCode, type RestErrorBody } from '@model-gateway/contracts';
 import { isError, type Log } from '@model-gateway/kernel';
-import { beginAnswer } from './begin-answer.ts';
+import { beginResponse } from './begin-response.ts';
 import { requestIdOf } from './request-id.ts';
 import { pathOf } from './server-app.ts';
 
@@ -12,7 +12,7 @@ interface RestError {
   readonly status: number;
   readonly type: string;
   readonly code: string;
-  /** Trying again is of no use; the clients of the convention would do so by themselves. */
+  /** A retry cannot succeed; official clients would otherwise retry by themselves. */
   readonly isFinal?: boolean;
 }
 
@@ -24,7 +24,7 @@ const invalid = (code: string, status = 400): RestError => ({
 const server = (code: string, status = 500): RestError => ({ status, type: 'server_error', code });
 const auth = (code: string, status: number): RestError => ({ status, type: 'auth_error', code });
 
-/** What every error code means on the HTTP surfaces. */
+/** Status, type and code of every error on the HTTP surfaces. */
 const REST_ERRORS = {
   invalid_json: invalid('invalid_json'),
   invalid_request: invalid('invalid_request'),
@@ -85,8 +85,8 @@ const REST_ERRORS = {
   internal_error: server('internal_error'),
 } satisfies Record<ErrorCode, RestError>;
 
-/** Answers a thrown error. What is not a ServiceError is logged whole and answered without its text. */
-export function answerRestError(
+/** Responds to a thrown error. The text of an error that is no ServiceError is logged and not sent. */
+export function sendRestError(
   error: unknown,
   request: IncomingMessage,
   response: ServerResponse,
@@ -104,12 +104,12 @@ export function answerRestError(
     response.setHeader('retry-after', String(retryAfter));
   }
   const message = known?.message ?? 'internal error';
-  answerJson(response, status, {
+  sendJson(response, status, {
     error: { message, type, code, param: null },
   } satisfies RestErrorBody);
 }
 
-/** A body that is nested so deeply that the stack ran out is the caller's mistake. */
+/** A body nested so deeply that the stack overflowed is a client mistake. */
 function tooDeep(error: unknown): ServiceError | undefined {
   const isOverflow =
     isError(error) && error.name === 'RangeError' && error.message.includes('call stack');
@@ -118,38 +118,35 @@ function tooDeep(error: unknown): ServiceError | undefined {
     : undefined;
 }
 
-/** Answers a path that an app does not have. */
-export function answerNotFound(request: IncomingMessage, response: ServerResponse, log: Log): void {
-  const error = new ServiceError(
-    'not_found',
-    `there is nothing at ${request.method} ${pathOf(request)}`,
-  );
-  answerRestError(error, request, response, log);
+/** Responds 404 to a path that the app does not have. */
+export function sendNotFound(request: IncomingMessage, response: ServerResponse, log: Log): void {
+  const error = new ServiceError('not_found', `no route ${request.method} ${pathOf(request)}`);
+  sendRestError(error, request, response, log);
 }
 
-/** Answers with a JSON body, unless an answer has begun already: then the connection is cut, so that it cannot look whole. */
-export function answerJson(response: ServerResponse, status: number, body: unknown): void {
+/** Sends a JSON body. If a response has already begun, it cuts the connection, so that the response cannot look complete. */
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  answerJsonText(response, status, JSON.stringify(body));
+  sendJsonText(response, status, JSON.stringify(body));
 }
 
-/** Answers with a JSON body that is text already, and perhaps with further headers: names and values, one after the other. */
-export function answerJsonText(
+/** Sends JSON text, with optional further headers (names and values alternate). */
+export function sendJsonText(
   response: ServerResponse,
   status: number,
   text: string,
   headers: readonly string[] = [],
 ): void {
-  beginAnswer(response, status, [...headers, ...contentHeaders(JSON_TYPE, text)]);
+  beginResponse(response, status, [...headers, ...contentHeaders(JSON_TYPE, text)]);
   response.end(text);
 }
 
-/** Answers with a plain text. */
-export function answerText(response: ServerResponse, status: number, text: string): void {
-  beginAnswer(response, status, contentHeaders(TEXT_TYPE, text));
+/** Sends plain text. */
+export function sendText(response: ServerResponse, status: number, text: string): void {
+  beginResponse(response, status, contentHeaders(TEXT_TYPE, text));
   response.end(text);
 }
 

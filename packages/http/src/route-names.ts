@@ -1,15 +1,14 @@
-/** The name under which a path is counted and logged: one of a known few, whatever callers ask for. */
+/** The name of a path in metrics and logs, from a small fixed set. */
 export interface RouteName {
   readonly name: string;
-  /** Whether orchestrators and monitors ask it. */
+  /** Whether orchestrators and monitors request it. */
   readonly isProbe: boolean;
 }
 
 const OTHER: RouteName = { name: 'other', isProbe: false };
 
 /**
- * Finds the name of a path. A route is written as people read it: `/v1/models/{id}` stands for everything below
- * `/v1/models/`.
+ * Finds the name of a path. The route `/v1/models/{id}` matches everything below `/v1/models/`.
  */
 export function createRouteNames(
   routes: readonly string[],

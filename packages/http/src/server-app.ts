@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Part } from '@model-gateway/kernel';
 
-/** A server app without a port: whoever runs it gives it one, alone or shared with others. */
+/** A server app without a port: its process opens the port, for one app or for several. */
 export interface ServerApp extends Part {
-  /** The paths that it answers beside the probes; `/v1/models/{id}` stands for everything below `/v1/models/`. */
+  /** The paths that it serves besides the probes; `/v1/models/{id}` matches everything below `/v1/models/`. */
   readonly routes: readonly string[];
-  /** Those of them whose answers bring the id of their request along by themselves: all that they use is `beginAnswer`. */
+  /** The routes that send every response through `beginResponse`, which adds the request id. */
   readonly leanPaths?: ReadonlySet<string>;
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** Takes over a connection that asks for a WebSocket; absent where the app has none. */
+  /** Handles a WebSocket upgrade; absent where the app has no WebSockets. */
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 

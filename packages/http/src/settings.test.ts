@@ -53,7 +53,7 @@ test.each([
   );
 });
 
-test('both are named when both are wrong', () => {
+test('all invalid settings are named in one message', () => {
   const wrong = { SERVICE_TRUST_PROXY: 'banana', SERVICE_CORS_ORIGINS: 'notaurl' };
   expect(() => read(wrong)).toThrow(/SERVICE_CORS_ORIGINS.*SERVICE_TRUST_PROXY/);
 });

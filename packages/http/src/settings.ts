@@ -14,10 +14,10 @@ import { BUILD_HASH } from './build-hash.ts';
 import { isTrustProxy } from './client-ip.ts';
 import { isCorsOrigin } from './cors.ts';
 
-// With the time that requests under way are given, it stays below what a part of a process may take to stop.
+// Delay and drain timeout together stay below the time that a part of a process may take to stop.
 const DRAIN_DELAY_SECS_MAX = 10;
 
-/** What every server process can be told. */
+/** Settings of every server process. */
 export const serverSettings = (defaultPort: number) => ({
   host: setting('SERVICE_HOST', withDefault(text(), '127.0.0.1'), {
     description: 'Address to listen on.',
@@ -32,7 +32,7 @@ export const serverSettings = (defaultPort: number) => ({
     defaultText: '.data',
   }),
   buildHash: setting('SERVICE_BUILD_HASH', withDefault(text(), BUILD_HASH), {
-    description: 'Commit shown by the health answer.',
+    description: 'Commit shown in the health response.',
     defaultText: 'the git commit that was built, else dev',
   }),
   drainDelaySecs: setting(
@@ -40,7 +40,7 @@ export const serverSettings = (defaultPort: number) => ({
     withDefault(integer(0, DRAIN_DELAY_SECS_MAX), 0),
     {
       description:
-        'How long a process that is told to stop still takes requests, not ready, until load balancers have noticed.',
+        'How many seconds a stopping process still serves new requests while `/readyz` returns 503, until load balancers notice.',
       defaultText: '0',
     },
   ),
@@ -59,15 +59,15 @@ const trustProxy = text().refine(
   'true, false, a number of proxies, or a comma list of addresses, networks, loopback, linklocal and uniquelocal',
 );
 
-/** What the surfaces that people call can be told. */
+/** Settings of the apps that clients call. */
 export const surfaceSettings = {
   corsOrigins: setting('SERVICE_CORS_ORIGINS', withDefault(corsOrigins, []), {
-    description: 'Origins that browsers may call from, as a comma list; `*` for all.',
+    description: 'Origins from which browsers may call, separated by commas; `*` allows all.',
     defaultText: 'none',
   }),
   trustProxy: setting('SERVICE_TRUST_PROXY', withDefault(trustProxy, 'loopback'), {
     description:
-      'Which proxies are believed about the client address (the `trust proxy` setting of Express).',
+      'Which proxies are trusted to report the client address (the `trust proxy` setting of Express).',
     defaultText: 'loopback',
   }),
   publicUrl: setting('SERVICE_PUBLIC_URL', optional(urlWith('http', 'https')), {
@@ -76,11 +76,11 @@ export const surfaceSettings = {
   }),
 };
 
-/** A data directory as an absolute path; a relative one counts from where the command was given, not from the app's folder. */
+/** A data directory as an absolute path; a relative one is relative to where the command was run, not to the app's folder. */
 export const absoluteDataDir = (dataDir: string, invokedFrom: string | undefined): string =>
   resolve(invokedFrom ?? '.', dataDir);
 
-/** The base URL that people are told. */
+/** The base URL shown to users. */
 export function publicUrlOf(
   config: { readonly publicUrl: string | undefined; readonly host: string },
   port: number,

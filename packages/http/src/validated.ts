@@ -1,7 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { z } from 'zod';
 
-/** The value as the schema reads it; a value that does not fit is refused with the first failing field named. */
+/** Parses a value with the schema; the error names the first invalid field. */
 export function validated<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -12,7 +12,7 @@ export function validated<Schema extends z.ZodType>(
     path: issue.path.join('.'),
     message: issue.message,
   }));
-  const first = issues[0] ?? { path: '', message: 'it is not valid' };
+  const first = issues[0] ?? { path: '', message: 'invalid value' };
   const field = first.path === '' ? 'the request body' : `'${first.path}'`;
   throw new ServiceError('missing_fields', `${field}: ${first.message}`, { details: { issues } });
 }

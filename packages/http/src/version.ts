@@ -1,2 +1,2 @@
-/** The version of the service, shown by the health answer and the API descriptions. */
+/** The version of the service, shown in the health response and the API descriptions. */
 export const SERVICE_VERSION = '0.1.0';

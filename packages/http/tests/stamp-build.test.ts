@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const script = fileURLToPath(new URL('../scripts/stamp-build.mjs', import.meta.url));
-const COMPILED = "/** What for. */\nexport const BUILD_HASH = 'dev';\n";
+const COMPILED = "/** A comment. */\nexport const BUILD_HASH = 'dev';\n";
 const AUTHOR = { name: 'Ada', email: 'ada@example.com' };
 
 let folder = '';
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-// Nothing of the repository that the tests themselves may be run by.
+// Excludes the repository in which the tests run.
 const env = { PATH: process.env['PATH'], GIT_CEILING_DIRECTORIES: tmpdir() };
 
 async function commit(): Promise<string> {
@@ -38,7 +38,7 @@ async function stamped(environment: NodeJS.ProcessEnv = env): Promise<string> {
   return readFile(file, 'utf8');
 }
 
-test('the commit is written into the compiled code, each time anew', async () => {
+test('every build writes its commit into the compiled code', async () => {
   for (const _time of ['first', 'second']) {
     const hash = await commit();
     expect(await stamped()).toBe(COMPILED.replace('dev', hash));

@@ -1,6 +1,6 @@
 /**
- * What work listens to, so that it can stop early. Every AbortSignal is one; but making an AbortSignal costs a served
- * request more than its routing does, so requests are given the light one below.
+ * A signal that asks work to stop early. Every AbortSignal is one, but creating an AbortSignal costs a request more
+ * than its routing does, so requests use the light implementation below.
  */
 export interface Cancel {
   readonly aborted: boolean;
@@ -13,10 +13,10 @@ export interface Cancel {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** Whoever decides that the work is to stop. */
+/** Creates a Cancel and aborts it. */
 export interface Canceller {
   readonly cancel: Cancel;
-  /** The first reason counts. Each listener is told once. */
+  /** Only the first reason is kept. Each listener is called once. */
   abort(reason: Error): void;
 }
 
@@ -27,7 +27,7 @@ export function createCanceller(): Canceller {
 class LightCanceller implements Canceller, Cancel {
   aborted = false;
   reason: unknown = undefined;
-  // One or two, so a list is as quick to search as anything, and much smaller.
+  // There are one or two listeners, so a list is small and quick to search.
   #listeners: (() => void)[] | undefined;
 
   get cancel(): Cancel {

@@ -1,4 +1,4 @@
-/** Where time comes from, so that rules about time can be tested without waiting. */
+/** The source of time, so that tests need not wait. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -7,7 +7,7 @@ export interface Clock {
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** A clock that stands still until it is told to move. */
+/** A clock for tests that moves only when it is advanced. */
 export interface ManualClock extends Clock {
   advance(milliseconds: number): void;
 }

@@ -7,15 +7,15 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 interface SettingNotes {
   /** One sentence for the configuration reference. */
   readonly description: string;
-  /** What the reference shows as the default, where the schema's own default does not say it. */
+  /** What the reference shows as the default. */
   readonly defaultText?: string;
-  /** A secret is never shown in a problem report. */
+  /** The value of a secret is never shown in an error message. */
   readonly secret?: boolean;
-  /** Unset is a problem when NODE_ENV is `production`. */
+  /** Must be set when NODE_ENV is `production`. */
   readonly requiredInProduction?: boolean;
 }
 
-/** One environment variable: its name, how its text is read, and what a person needs to know about it. */
+/** One environment variable: its name, how its text is parsed, and its documentation. */
 export interface Setting<Value = unknown> extends SettingNotes {
   readonly env: string;
   readonly schema: z.ZodType<Value, string | undefined>;
@@ -28,7 +28,7 @@ export type ConfigOf<Group extends Settings> = {
   readonly [Name in keyof Group]: z.output<Group[Name]['schema']>;
 };
 
-/** Declares one environment variable. Groups of them live beside the code that they configure. */
+/** Declares one environment variable. Each group of settings is next to the code that it configures. */
 export function setting<Value>(
   env: string,
   schema: z.ZodType<Value, string | undefined>,
@@ -55,7 +55,7 @@ export function loadConfig<Group extends Settings>(
     else problems.push(describeProblem(entry, text, parsed.error));
   }
   if (problems.length > 0) {
-    throw new StartupError(`the configuration is not usable: ${problems.join('; ')}`);
+    throw new StartupError(`invalid configuration: ${problems.join('; ')}`);
   }
   return values as ConfigOf<Group>;
 }
@@ -75,7 +75,7 @@ function describeProblem(entry: Setting, text: string | undefined, error: z.ZodE
   return `${entry.env} must be ${reasons}${shown}`;
 }
 
-/** A text as it is. */
+/** Any text. */
 export const text = (): z.ZodType<string, string> => z.string();
 
 /** A whole number within bounds. */
@@ -114,7 +114,7 @@ export function flag(): z.ZodType<boolean, string> {
   });
 }
 
-/** A comma-separated list; blanks are dropped. */
+/** A comma-separated list; empty entries are dropped. */
 export const list = (): z.ZodType<readonly string[], string> =>
   z.string().transform((value) =>
     value
@@ -144,7 +144,7 @@ export function oneOf<const Word extends string>(
   });
 }
 
-/** A value for when the variable is unset. */
+/** Uses a default value when the variable is unset. */
 export function withDefault<Value>(
   schema: z.ZodType<Value, string>,
   value: Value,

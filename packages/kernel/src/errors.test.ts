@@ -12,13 +12,13 @@ test.each([
   expect(describeError(thrown)).toBe(text);
 });
 
-test('the code of a Node error is found, and nothing else is taken for one', () => {
+test('only the text code of an error is returned', () => {
   expect(errorCode(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }))).toBe('ECONNREFUSED');
   expect(errorCode(Object.assign(new Error('x'), { code: 7 }))).toBeUndefined();
   expect(errorCode({ code: 'ECONNREFUSED' })).toBeUndefined();
 });
 
-test('an AppError keeps its cause from its message', () => {
+test('the message of an AppError does not contain its cause', () => {
   const error = new AppError('broken', 'something broke', { cause: new Error('secret detail') });
   expect(error.message).toBe('something broke');
   expect(error.code).toBe('broken');

@@ -1,15 +1,15 @@
 import { types } from 'node:util';
 
 interface AppErrorOptions {
-  /** What the caller may see besides the message. */
+  /** Sent to the caller besides the message. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** What only we see. */
+  /** Only logged. */
   readonly cause?: unknown;
 }
 
 /**
- * An error with a code that a surface can translate. The message is for the caller; the cause is for us.
- * The closed union of codes is declared by the contracts.
+ * An error with a code that each API translates. The message is for the caller; the cause is only logged.
+ * The contracts package declares the closed union of codes.
  */
 export class AppError<Code extends string = string> extends Error {
   override readonly name = 'AppError';
@@ -23,12 +23,12 @@ export class AppError<Code extends string = string> extends Error {
   }
 }
 
-/** Something that keeps a process from starting: one sentence that says what is wrong and what to do. */
+/** An error that prevents the start of a process; its one sentence says what is wrong and what to do. */
 export class StartupError extends Error {
   override readonly name = 'StartupError';
 }
 
-/** The shortest true text of anything that was thrown. */
+/** A short text for anything that was thrown. */
 export function describeError(thrown: unknown): string {
   if (!isError(thrown)) return String(thrown);
   if (thrown.message !== '') return thrown.message;
@@ -44,7 +44,7 @@ export function errorCode(thrown: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Whether it is an error, also one that another realm made, which `instanceof` would miss. */
+/** Whether a value is an error, also one from another realm, which `instanceof` would miss. */
 export function isError(thrown: unknown): thrown is Error {
   return thrown instanceof Error || types.isNativeError(thrown);
 }

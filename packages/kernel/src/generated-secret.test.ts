@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test('many callers at once agree on one secret, and one of them made it', async () => {
+test('concurrent callers get the same secret, and exactly one created it', async () => {
   const secrets = await Promise.all(
     Array.from({ length: 20 }, () => generatedSecret(folder, 'jwt')),
   );
@@ -21,12 +21,12 @@ test('many callers at once agree on one secret, and one of them made it', async 
   });
 });
 
-test('the file is readable by its owner alone', async () => {
+test('only the owner can read the file', async () => {
   const { file } = await generatedSecret(folder, 'jwt');
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test('a data directory that is not one is told in a sentence', async () => {
+test('a data directory that is a file is reported in one sentence', async () => {
   const file = join(folder, 'taken');
   await writeFile(file, '');
   await expect(generatedSecret(file, 'jwt')).rejects.toThrow(

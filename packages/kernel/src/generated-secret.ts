@@ -8,13 +8,13 @@ import { makeDirectory } from './make-directory.ts';
 interface GeneratedSecret {
   readonly value: string;
   readonly file: string;
-  /** True for the one caller that made it. */
+  /** True for the one caller that created it. */
   readonly created: boolean;
 }
 
 /**
- * A secret that is made once per data directory and kept there, readable by its owner alone. Processes that start at the
- * same time agree on one value.
+ * A secret that is created once per data directory and stored there, readable only by its owner. Processes that start
+ * at the same time get the same value.
  */
 export async function generatedSecret(dataDir: string, name: string): Promise<GeneratedSecret> {
   const folder = join(dataDir, 'secrets');
@@ -27,7 +27,7 @@ export async function generatedSecret(dataDir: string, name: string): Promise<Ge
     const draft = `${file}.${randomToken(6)}`;
     await writeFile(draft, `${value}\n`, { mode: 0o600, flag: 'wx' });
     await chmod(draft, 0o600);
-    // A link is made whole or not at all, and fails where another process was first.
+    // Creating a link is atomic and fails where another process was first.
     const created = await link(draft, file).then(
       () => true,
       () => false,

@@ -6,7 +6,7 @@ export const newId = (): string => randomUUID();
 /** A URL-safe random text; 16 bytes are 128 bits. */
 export const randomToken = (bytes = 16): string => randomBytes(bytes).toString('base64url');
 
-/** SHA-256 as lower-case hex: how secrets of high entropy are stored and looked up. */
+/** SHA-256 as lower-case hex; secrets of high entropy are stored and looked up in this form. */
 export const sha256Hex = (text: string): string => hash('sha256', text, 'hex');
 
 /** Compares two secrets in a time that does not depend on where they differ, nor on their lengths. */

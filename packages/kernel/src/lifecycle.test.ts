@@ -33,7 +33,7 @@ test('stopping twice stops once', async () => {
   expect(events.filter((event) => event === 'close stores')).toHaveLength(1);
 });
 
-test('a part that does not close keeps the others from nothing', async () => {
+test('a part that does not close does not prevent the others from closing', async () => {
   const { events, lifecycle, open } = recorded();
   await open('stores');
   await lifecycle.open(
@@ -50,7 +50,7 @@ test('a part that does not close keeps the others from nothing', async () => {
   expect(events).toContain('close stores');
 });
 
-test('a stop that overtakes the start closes what is being opened and opens nothing more', async () => {
+test('a stop during the start closes the part that is being opened and opens no more', async () => {
   const { events, lifecycle, open } = recorded();
   let finishOpening = (): void => undefined;
   const slow = lifecycle.open(

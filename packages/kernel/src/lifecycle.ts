@@ -1,6 +1,6 @@
 import type { Log } from './log.ts';
 
-/** Something that a process opens and closes again. */
+/** A component that a process starts and stops. */
 export interface Part {
   readonly name: string;
   start(): Promise<void>;
@@ -9,7 +9,7 @@ export interface Part {
 
 /** Opens the parts of a process one after another and closes them in reverse. */
 export interface Lifecycle {
-  /** Opens a part and remembers how to close it. Rejects with `StoppedError` once stopping has begun. */
+  /** Opens a part and registers how to close it. Rejects with `StoppedError` once stopping has begun. */
   open<Opened>(
     name: string,
     start: () => Opened | Promise<Opened>,
@@ -18,11 +18,11 @@ export interface Lifecycle {
   start(part: Part): Promise<void>;
   /** Idempotent: every caller waits for the one stop. */
   stop(): Promise<void>;
-  /** Aborted when stopping begins: readiness turns to draining, long-lived answers end. */
+  /** Aborts when stopping begins: readiness turns to draining and long-lived responses end. */
   readonly stopping: AbortSignal;
 }
 
-/** Thrown out of a start that was overtaken by a stop. */
+/** Thrown by a start when a stop began before it finished. */
 export class StoppedError extends Error {
   override readonly name = 'StoppedError';
 }
@@ -34,7 +34,7 @@ interface LifecycleOptions {
 }
 
 const STOP_TIMEOUT_MS = 45_000;
-// What cannot be opened within this time is left behind.
+// A stop does not wait longer for a part that is still being opened.
 const OPENING_TIMEOUT_MS = 10_000;
 const ignore = (): void => undefined;
 
@@ -54,7 +54,7 @@ export function createLifecycle({
 
   async function stopAll(): Promise<void> {
     controller.abort();
-    // A part that is just being opened is closed too; its own failure is reported by whoever opens it.
+    // A part that is being opened is closed too; its caller reports a failure to open.
     await within(OPENING_TIMEOUT_MS, opening.then(ignore, ignore)).catch(ignore);
     for (let part = open.pop(); part !== undefined; part = open.pop()) {
       try {

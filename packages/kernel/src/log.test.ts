@@ -54,8 +54,8 @@ test('a line is one JSON object with level, time, app, fields and message', () =
   });
 });
 
-test('what is below the level is not written', () => {
+test('lines below the level are not written', () => {
   const { log, lines } = capture();
-  log.debug({}, 'quiet');
+  log.debug({}, 'detail');
   expect(lines).toEqual([]);
 });

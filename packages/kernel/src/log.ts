@@ -4,7 +4,7 @@ import { createRequestLines, type RequestLine, type RequestLines } from './reque
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Structured logging: the fields first, then a sentence. Secrets and prompts are taken out of both. */
+/** Structured logging: the fields first, then a sentence. Secrets and prompts are removed from both. */
 export interface Log {
   debug(fields: Fields, message: string): void;
   info(fields: Fields, message: string): void;
@@ -12,9 +12,9 @@ export interface Log {
   error(fields: Fields, message: string): void;
   fatal(fields: Fields, message: string): void;
   child(bindings: Fields): Log;
-  /** One line for a request that has been answered; cheap enough for every one of them. */
+  /** Logs one finished request; cheap enough to be called for each. */
   request(line: RequestLine): void;
-  /** Writes the request lines that still wait. */
+  /** Writes the buffered request lines. */
   flush(): void;
 }
 
@@ -24,11 +24,11 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 interface LogOptions {
   readonly level: LogLevel;
   readonly app: string;
-  /** Where the lines go; standard output unless a test listens. */
+  /** Where the lines go; standard output by default. */
   readonly destination?: DestinationStream;
 }
 
-/** The log of one process: a JSON object a line. */
+/** The log of one process: one JSON object per line. */
 export function createLog({ level, app, destination }: LogOptions): Log {
   const stream = destination ?? pino.destination({ dest: 1, sync: true });
   const logger = pino(
@@ -43,7 +43,7 @@ export function createLog({ level, app, destination }: LogOptions): Log {
   return wrap(logger, createRequestLines({ app, write: (lines) => stream.write(lines) }));
 }
 
-/** A log that nobody reads. */
+/** A log that writes nothing. */
 export const silentLog: Log = createLog({ level: 'silent', app: 'silent' });
 
 function wrap(logger: Logger, requests: RequestLines): Log {

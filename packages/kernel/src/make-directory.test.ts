@@ -9,19 +9,19 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test('it makes what is missing, also many at once, and leaves what is there', async () => {
+test('missing directories are created, also concurrently, and existing ones are not changed', async () => {
   const path = join(folder, 'a', 'b', 'c');
   await Promise.all(Array.from({ length: 10 }, () => makeDirectory(path, 0o700)));
   await makeDirectory(path, 0o711);
   expect((await stat(path)).mode & 0o777).toBe(0o700);
 });
 
-test('a file in the way is told', async () => {
+test('a file at the path is an error', async () => {
   await writeFile(join(folder, 'file'), '');
   await expect(makeDirectory(join(folder, 'file'), 0o700)).rejects.toThrow('EEXIST');
   await expect(makeDirectory(join(folder, 'file', 'x'), 0o700)).rejects.toThrow('ENOTDIR');
 });
 
-test('a place where nothing can be made is told at once', async () => {
+test('a path where no directory can be created is an error and does not hang', async () => {
   await expect(makeDirectory('/proc/nope/x', 0o700)).rejects.toThrow('ENOENT');
 });

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { errorCode } from './errors.ts';
 
 /**
- * Makes a directory and those above it; one that is there already stays as it is. Node's own recursive way never ends where a
- * file system, such as `/proc`, says that a parent is missing which is there.
+ * Creates a directory and its parents; an existing one is not changed. Node's recursive option never ends where a file
+ * system, such as `/proc`, reports an existing parent as missing.
  */
 export async function makeDirectory(path: string, mode: number): Promise<void> {
   try {
@@ -13,16 +13,16 @@ export async function makeDirectory(path: string, mode: number): Promise<void> {
     const parent = dirname(path);
     if (errorCode(error) === 'EEXIST' && (await stat(path)).isDirectory()) return;
     if (errorCode(error) !== 'ENOENT' || parent === path) throw error;
-    // A parent that is there now may have come meanwhile, so that only a second failure counts.
-    if (!(await isThere(parent))) await makeDirectory(parent, mode);
+    // Another process may have created the parent meanwhile, so only a second failure counts.
+    if (!(await exists(parent))) await makeDirectory(parent, mode);
     await mkdir(path, { mode }).catch((again: unknown) => {
-      // Another process was as quick as we were.
+      // Another process created it meanwhile.
       if (errorCode(again) !== 'EEXIST') throw again;
     });
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,

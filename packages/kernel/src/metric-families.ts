@@ -1,4 +1,4 @@
-/** One series of a counter. Counting is an addition, so that it may stand where every request passes. */
+/** One series of a counter. Counting is a plain addition, so every request can afford it. */
 export interface CounterSeries {
   inc(amount?: number): void;
 }
@@ -8,13 +8,13 @@ export interface HistogramSeries {
   observe(value: number): void;
 }
 
-/** All series of one metric. A series is looked up once and kept by whoever counts. */
+/** All series of one metric. Callers look a series up once and keep it. */
 export interface MetricFamily<Series, Label extends string> {
-  /** The series with these label values; beyond the bound all further ones share the series `other`. */
+  /** The series with these label values; above the maximum, further ones share the series `other`. */
   series(labels: Readonly<Record<Label, string>>): Series;
 }
 
-/** A family that can be written down for a scrape. */
+/** A family that can be rendered for a scrape. */
 export interface ExposedFamily {
   readonly kind: 'counter' | 'histogram';
   expose(): string;
@@ -26,7 +26,7 @@ interface FamilyOptions<Label extends string> {
   readonly labels: readonly Label[];
 }
 
-/** However label values come about, no metric grows beyond so many series. */
+/** The most series of one metric, whatever the label values are. */
 const SERIES_MAX = 2_000;
 const OTHER = 'other';
 
@@ -77,7 +77,7 @@ class Counted implements CounterSeries {
 
 class Distribution implements HistogramSeries {
   readonly buckets: readonly number[];
-  /** How many fell into each bucket and into none before it; the last is for what is larger than all. */
+  /** How many values fell into each bucket (not cumulative); the last entry counts values above all buckets. */
   readonly counts: number[];
   sum = 0;
 
@@ -94,7 +94,7 @@ class Distribution implements HistogramSeries {
   }
 }
 
-/** Series by the values of their labels, written as a scrape shows them. */
+/** Series by their rendered labels. */
 function boundedSeries<Label extends string, Series>(
   { labels: names }: FamilyOptions<Label>,
   make: () => Series,
@@ -110,15 +110,15 @@ function boundedSeries<Label extends string, Series>(
   }
 
   const series = (values: Readonly<Record<Label, string>>): Series => {
-    const labels = written(names, (name) => values[name]);
+    const labels = renderLabels(names, (name) => values[name]);
     const isTooMany = names.length > 0 && known.size >= SERIES_MAX && !known.has(labels);
-    return find(isTooMany ? written(names, () => OTHER) : labels);
+    return find(isTooMany ? renderLabels(names, () => OTHER) : labels);
   };
 
   return { series, all: () => known.entries() };
 }
 
-const written = <Label extends string>(
+const renderLabels = <Label extends string>(
   names: readonly Label[],
   valueOf: (name: Label) => string,
 ): string => names.map((name) => `${name}="${escaped(valueOf(name))}"`).join(',');

@@ -1,6 +1,6 @@
 import { createMetrics } from './metrics.ts';
 
-test('asking twice for one name gives one metric', async () => {
+test('registering one name twice returns the same metric', async () => {
   const metrics = createMetrics();
   const options = { name: 'service_things_total', help: 'Things.', labels: ['kind'] as const };
   metrics.counter(options).series({ kind: 'a' }).inc();
@@ -18,13 +18,13 @@ test('the process itself is measured', async () => {
   expect(await createMetrics().expose()).toContain('nodejs_eventloop_lag_seconds');
 });
 
-test('a gauge can be asked for at scrape time', async () => {
+test('a gauge can be collected at scrape time', async () => {
   const metrics = createMetrics();
   metrics.gauge({ name: 'service_depth', help: 'Depth.', collect: (gauge) => gauge.set(7) });
   expect(await metrics.expose()).toContain('service_depth 7');
 });
 
-test('a histogram counts each value in every bucket that is wide enough', async () => {
+test('a histogram counts each value in every bucket that includes it', async () => {
   const metrics = createMetrics();
   const family = metrics.histogram({
     name: 'service_delay_seconds',
@@ -49,7 +49,7 @@ test('a histogram counts each value in every bucket that is wide enough', async 
   );
 });
 
-test('a metric has a bounded number of series, and loses no count to the bound', async () => {
+test('the number of series per metric is bounded, and no count is lost', async () => {
   const metrics = createMetrics();
   const family = metrics.counter({ name: 'service_x_total', help: 'X.', labels: ['name'] });
   for (let count = 0; count < 10_000; count += 1) family.series({ name: `n${count}` }).inc();

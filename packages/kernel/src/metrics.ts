@@ -11,12 +11,12 @@ import {
 interface MetricOptions<Label extends string> {
   readonly name: string;
   readonly help: string;
-  /** Label values must come from a bounded set: never a key, a user or a path that a caller chose. */
+  /** Label values must come from a bounded set: never a key, a user or a path from a request. */
   readonly labels?: readonly Label[];
 }
 
 interface GaugeOptions<Label extends string> extends MetricOptions<Label> {
-  /** Called at scrape time, for a value that is cheaper to ask for than to follow. */
+  /** Called at scrape time, for a value that is cheaper to read than to track. */
   readonly collect?: (gauge: Gauge<Label>) => void | Promise<void>;
 }
 
@@ -25,8 +25,8 @@ interface HistogramOptions<Label extends string> extends MetricOptions<Label> {
 }
 
 /**
- * The Prometheus registry of one process. Asking twice for one name gives the same metric, so that apps which share a
- * process share their metrics too.
+ * The Prometheus registry of one process. Registering one name twice returns the same metric, so apps in one process
+ * share their metrics.
  */
 export interface Metrics {
   counter<Label extends string = never>(
@@ -37,19 +37,19 @@ export interface Metrics {
     options: HistogramOptions<Label>,
   ): MetricFamily<HistogramSeries, Label>;
   readonly contentType: string;
-  /** The text that a scrape answers. */
+  /** The text of a scrape response. */
   expose(): Promise<string>;
 }
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  // Counters and histograms are our own: theirs look a series up by its label values each time that they count.
+  // prom-client looks a series up by its labels on every count; these counters and histograms do not.
   const families = new Map<string, ExposedFamily>();
   collectDefaultMetrics({ register: registry });
 
   function once<Family extends ExposedFamily>(name: string, make: () => Family): Family {
     const existing = families.get(name);
-    // The name was given to the same kind of metric before.
+    // One name always has the same kind of metric.
     if (existing !== undefined) return existing as Family;
     const made = make();
     families.set(name, made);
@@ -63,7 +63,7 @@ export function createMetrics(): Metrics {
       once(name, () => createHistogramFamily({ name, help, labels }, buckets)),
     gauge<Label extends string>({ name, help, labels = [], collect }: GaugeOptions<Label>) {
       const existing = registry.getSingleMetric(name);
-      // The registry has no typed look-up.
+      // The registry has no typed lookup.
       if (existing !== undefined) return existing as Gauge<Label>;
       return new Gauge<Label>({
         name,

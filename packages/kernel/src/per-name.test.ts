@@ -1,6 +1,6 @@
 import { perName } from './per-name.ts';
 
-test('the same name has the same thing, and names beyond the bound share one', () => {
+test('each name has its own value, and names above the maximum share one', () => {
   const made: string[] = [];
   const find = perName(2, (name) => {
     made.push(name);

@@ -1,8 +1,8 @@
 const OTHER = 'other';
 
 /**
- * Something kept for each of a bounded number of names, in the order in which they turned up; the names after that share one.
- * For label values that are few in an ordinary installation and must stay so in any other.
+ * Creates one value for each of the first `namesMax` names; all further names share one. It bounds the label values of
+ * a metric.
  */
 export function perName<Value>(
   namesMax: number,

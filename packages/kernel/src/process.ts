@@ -3,21 +3,21 @@ import { createLifecycle, StoppedError, type Lifecycle } from './lifecycle.ts';
 import { createLog, type Log, type LogLevel } from './log.ts';
 import { tuneV8 } from './tune-v8.ts';
 
-// npm passes on a signal that the terminal already sent to the whole group, so every Ctrl-C arrives twice.
+// npm forwards a signal that the terminal already sent to the whole group, so every Ctrl-C arrives twice.
 const SECOND_SIGNAL_AFTER_MS = 2_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 interface RunOptions<Config extends { readonly logLevel: LogLevel }> {
   readonly name: string;
-  /** Throws a StartupError whose one sentence says everything that is wrong. */
+  /** Throws a StartupError that names every problem. */
   readonly readConfig: () => Config;
-  /** Opens everything that the process is made of, in order. */
+  /** Opens the parts of the process, in order. */
   readonly open: (config: Config, lifecycle: Lifecycle, log: Log) => Promise<void>;
 }
 
 /**
- * Runs one server process to its end: read the configuration, open, wait for a signal, drain, exit. Draining starts once;
- * only a signal at least two seconds after the first means "now".
+ * Runs one server process: read the configuration, open, wait for a signal, drain, exit. Draining starts once; only a
+ * signal at least two seconds after the first one exits immediately.
  */
 export async function runProcess<Config extends { readonly logLevel: LogLevel }>({
   name,

@@ -5,7 +5,7 @@ const DEPTH_MAX = 6;
 const ENTRIES_MAX = 50;
 const TEXT_CHARS_MAX = 4096;
 
-// Names under which a secret, or what a person wrote to a model, can turn up.
+// Names of fields that can contain a secret or a prompt.
 const SECRET_NAMES = new Set(
   [
     'authorization',
@@ -34,10 +34,10 @@ const SECRET_NAMES = new Set(
     'messages',
     'content',
     'input',
-  ].map(normalise),
+  ].map(normalize),
 );
 
-// Secrets that stand inside a text: our own key and token forms, bearer values, JWTs, credentials and tokens in URLs.
+// Secrets inside a text: keys and tokens of this service, bearer values, JWTs, credentials and tokens in URLs.
 const SECRET_TEXTS: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer)\s+[^\s"',;]+/gi, `$1 ${REDACTED}`],
   [/\bservice-[0-9a-f]{8}-[0-9a-f-]{4,27}/gi, `service-${REDACTED}`],
@@ -78,7 +78,7 @@ export function redact(value: unknown, depth = 0): unknown {
 
 function redactError(error: Error, depth: number): Record<string, unknown> {
   const code: unknown = 'code' in error ? error.code : undefined;
-  // An error whose message is for its caller alone says what logs are to show.
+  // An error whose message is only for its caller has a separate text for logs.
   const loggedAs: unknown = 'loggedAs' in error ? error.loggedAs : undefined;
   const shown = typeof loggedAs === 'string' ? loggedAs : error.message;
   return {
@@ -93,7 +93,7 @@ function redactError(error: Error, depth: number): Record<string, unknown> {
 }
 
 function isSecretName(name: string): boolean {
-  return SECRET_NAMES.has(normalise(name));
+  return SECRET_NAMES.has(normalize(name));
 }
 
 function isPresent(entry: unknown): boolean {
@@ -102,6 +102,6 @@ function isPresent(entry: unknown): boolean {
   );
 }
 
-function normalise(name: string): string {
+function normalize(name: string): string {
   return name.toLowerCase().replaceAll(/[-_]/g, '');
 }

@@ -11,7 +11,7 @@ const SPANS = 10_000;
 const sampling = { tracesSampler: 'parentbased_always_on', tracesRatio: 1 } as const;
 const servers: Server[] = [];
 
-// How long the exporter waits for a collector, and tries again.
+// How long the exporter waits for a collector, including retries.
 process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '200';
 
 afterEach(() => {
@@ -21,17 +21,17 @@ afterEach(() => {
   }
 });
 
-/** A collector that is never done with what it was sent. */
-async function silentCollector(): Promise<{ readonly url: string; asked(): number }> {
-  let asked = 0;
+/** A collector that never responds. */
+async function silentCollector(): Promise<{ readonly url: string; requests(): number }> {
+  let requests = 0;
   const server = createServer(() => {
-    asked += 1;
+    requests += 1;
   });
   servers.push(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, asked: () => asked };
+  return { url: `http://127.0.0.1:${port}`, requests: () => requests };
 }
 
 async function opened(tracesEndpoint: string, log: Log = silentLog) {
@@ -41,7 +41,7 @@ async function opened(tracesEndpoint: string, log: Log = silentLog) {
   return { tracing, lifecycle };
 }
 
-/** How long a lot of spans took. */
+/** Creates many spans; returns how long that took. */
 function makeSpans(tracing: Tracing): number {
   const since = performance.now();
   for (let count = 0; count < SPANS; count += 1) {
@@ -52,7 +52,7 @@ function makeSpans(tracing: Tracing): number {
   return performance.now() - since;
 }
 
-test('without an endpoint nothing of OpenTelemetry is loaded', async () => {
+test('without an endpoint OpenTelemetry is not loaded', async () => {
   const script = `
     import { createRequire } from 'node:module';
     const { openTracing } = await import('./dist/index.js');
@@ -66,18 +66,18 @@ test('without an endpoint nothing of OpenTelemetry is loaded', async () => {
   expect(JSON.parse(stdout)).toEqual([null, []]);
 });
 
-test('a collector that never answers holds nobody up, and a stop waits only a moment for it', async () => {
+test('a collector that never responds delays neither spans nor a stop', async () => {
   const collector = await silentCollector();
   const { tracing, lifecycle } = await opened(collector.url);
   expect(makeSpans(tracing)).toBeLessThan(10_000);
   const since = performance.now();
   await lifecycle.stop();
   expect(performance.now() - since).toBeLessThan(10_000);
-  // What does not fit into the queue is dropped, so that there is never much to send.
-  expect(collector.asked()).toBeLessThan(10);
+  // Spans that do not fit into the queue are dropped, so there are few requests.
+  expect(collector.requests()).toBeLessThan(10);
 });
 
-test('a collector that is away is told of once, and a stop is not held up', async () => {
+test('an unavailable collector is logged once and does not delay a stop', async () => {
   const { url } = await silentCollector();
   for (const server of servers.splice(0)) {
     server.close();
@@ -88,10 +88,10 @@ test('a collector that is away is told of once, and a stop is not held up', asyn
   const { tracing, lifecycle } = await opened(url, log);
   makeSpans(tracing);
   await lifecycle.stop();
-  expect(warnings).toEqual([expect.stringContaining('could not be sent')]);
+  expect(warnings).toEqual(['sending traces failed']);
 });
 
-test('a trace is continued from headers, and handed on while work is done', async () => {
+test('a trace continues from headers and is passed on to calls made in a span', async () => {
   const { url } = await silentCollector();
   const { tracing, lifecycle } = await opened(url);
   expect(tracing.headers()).toEqual({});
@@ -114,7 +114,7 @@ test('a trace is continued from headers, and handed on while work is done', asyn
   await lifecycle.stop();
 });
 
-test('whom a call is made to is told to the call alone', async () => {
+test('annotations are added to the span of a call only', async () => {
   let sent = '';
   const server = createServer((request, response) => {
     request.on('data', (chunk: Buffer) => (sent += chunk.toString()));
@@ -148,8 +148,8 @@ const two = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 test.each([
   ['that is nonsense', 'nonsense'],
   ['of zeros', '00-00000000000000000000000000000000-b7ad6b7169203331-01'],
-  ['that came twice', `${two}, ${two}`],
-  ['without end', 'x'.repeat(10_000)],
+  ['that is sent twice', `${two}, ${two}`],
+  ['that is very long', 'x'.repeat(10_000)],
 ])('a traceparent %s begins a new trace', async (_what, traceparent) => {
   const { url } = await silentCollector();
   const { tracing, lifecycle } = await opened(url);

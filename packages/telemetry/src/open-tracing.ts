@@ -2,11 +2,11 @@ import type { ConfigOf, Lifecycle, Log, Tracing } from '@model-gateway/kernel';
 import type { tracingSettings } from './settings.ts';
 
 interface TracingConfig extends ConfigOf<typeof tracingSettings> {
-  /** The app, as it is named in traces. */
+  /** The name of the app in traces. */
   readonly name: string;
 }
 
-/** Opens the way to a collector where one is configured; otherwise nothing is loaded and there is no tracing. */
+/** Starts tracing where a collector is configured; otherwise OpenTelemetry is not loaded. */
 export async function openTracing(
   { name, tracesEndpoint, tracesSampler: kind, tracesRatio: ratio }: TracingConfig,
   lifecycle: Pick<Lifecycle, 'open'>,

@@ -37,9 +37,9 @@ interface OtelTracingOptions {
   readonly log: Log;
 }
 
-/** Tracing that has something to let go of. */
+/** Tracing that has to be closed. */
 export interface OtelTracing extends Tracing {
-  /** Sends what is left, for a moment. */
+  /** Sends the remaining spans, within a time limit. */
   close(): Promise<void>;
 }
 
@@ -49,18 +49,18 @@ const KINDS = {
   internal: SpanKind.INTERNAL,
 } as const;
 
-/** Whether the span of a context is a call to somebody else. */
+/** Whether the span of a context is a call to another service. */
 const IS_CALL = createContextKey('is-call');
 
-/** A process that stops does not wait longer for a collector. */
+/** How long a stopping process waits for a collector. */
 const CLOSE_MS_MAX = 3_000;
-/** How often trouble with the collector is worth a line. */
+/** The shortest time between two log lines about the collector. */
 const WARN_EVERY_MS = 60_000;
 
-/** Spans to a collector, in batches that never grow beyond their bound. */
+/** Sends spans to a collector, in batches of bounded size. */
 export function createOtelTracing(options: OtelTracingOptions): OtelTracing {
   const { name, endpoint, sampling, log } = options;
-  warnOfTrouble(log);
+  logExportErrors(log);
   const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
   const provider = new TracerProvider({
     resource: defaultResource()
@@ -75,11 +75,11 @@ export function createOtelTracing(options: OtelTracingOptions): OtelTracing {
 
   return {
     begin({ name: spanName, kind, attributes = {}, headers }) {
-      const below = current.getStore() ?? ROOT_CONTEXT;
+      const active = current.getStore() ?? ROOT_CONTEXT;
       const parent =
-        headers === undefined ? below : propagator.extract(below, headers, defaultTextMapGetter);
-      const facts = { kind: KINDS[kind], attributes: copied(attributes) };
-      const span = tracer.startSpan(spanName, facts, parent);
+        headers === undefined ? active : propagator.extract(active, headers, defaultTextMapGetter);
+      const spanOptions = { kind: KINDS[kind], attributes: copied(attributes) };
+      const span = tracer.startSpan(spanName, spanOptions, parent);
       const context = trace.setSpan(parent, span).setValue(IS_CALL, kind === 'client');
       return wrap(span, context, current);
     },
@@ -115,7 +115,7 @@ function wrap(span: OtelSpan, context: Context, current: AsyncLocalStorage<Conte
   };
 }
 
-/** The SDK wants lists that it could change. */
+/** The SDK requires mutable lists. */
 const copied = (attributes: SpanAttributes): Attributes =>
   Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [
@@ -124,12 +124,12 @@ const copied = (attributes: SpanAttributes): Attributes =>
     ]),
   );
 
-function warnOfTrouble(log: Log): void {
+function logExportErrors(log: Log): void {
   let warnedAt = -Infinity;
   setGlobalErrorHandler((error) => {
     if (performance.now() - warnedAt < WARN_EVERY_MS) return;
     warnedAt = performance.now();
-    log.warn({ reason: describeError(error) }, 'traces could not be sent');
+    log.warn({ reason: describeError(error) }, 'sending traces failed');
   });
 }
 

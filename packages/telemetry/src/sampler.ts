@@ -10,11 +10,11 @@ import type { SAMPLERS } from './settings.ts';
 /** Which traces are kept. */
 export interface Sampling {
   readonly kind: (typeof SAMPLERS)[number];
-  /** For the kinds that keep a share of them: from 0 to 1. */
+  /** The share of traces to keep, from 0 to 1; used by the ratio kinds. */
   readonly ratio: number;
 }
 
-/** The sampler that the standard variables name; their own reader comes only with a larger package. */
+/** The sampler that the standard variables name; OpenTelemetry's own parser is part of a larger package. */
 export function createSampler({ kind, ratio }: Sampling): Sampler {
   const byParent = (root: Sampler): Sampler => new ParentBasedSampler({ root });
   switch (kind) {

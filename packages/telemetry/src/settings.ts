@@ -16,12 +16,12 @@ const ratio = z
   .regex(/^(0|1|0?\.\d+|1\.0+)$/, 'a number from 0 to 1')
   .transform(Number);
 
-/** Where traces go, for every server process. The exporter reads the standard variables of exporters itself. */
+/** Tracing settings of every server process. The exporter reads its other standard variables itself. */
 export const tracingSettings = {
   tracesEndpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', optional(urlWith('http', 'https')), {
     description:
-      'The OpenTelemetry collector that traces are sent to, as JSON over HTTP; the other standard variables of OTLP exporters (headers, time-out, compression) and `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` count too.',
-    defaultText: 'unset: no traces, and nothing of OpenTelemetry is loaded',
+      'The OpenTelemetry collector that traces are sent to, as JSON over HTTP; the other standard variables of OTLP exporters (headers, timeout, compression), `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` also apply.',
+    defaultText: 'unset: no traces, and OpenTelemetry is not loaded',
   }),
   tracesSampler: setting(
     'OTEL_TRACES_SAMPLER',

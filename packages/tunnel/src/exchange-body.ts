@@ -1,8 +1,8 @@
 import { Duplex } from 'node:stream';
 import { DATA_BYTES_MAX, encodeCredit, encodeFrame, TunnelError } from './frame.ts';
-import type { Outlet } from './outlet.ts';
+import type { SendQueue } from './send-queue.ts';
 
-/** The two bodies of an exchange: what is written goes to the peer, what is read came from it. */
+/** The two bodies of an exchange as one stream: writes go to the peer, reads come from it. */
 export interface ExchangeBody {
   readonly stream: Duplex;
   onData(bytes: Buffer): void;
@@ -11,9 +11,9 @@ export interface ExchangeBody {
   onCredit(bytes: number): void;
 }
 
-/** So much may be under way that the reader has not read. */
+/** How many sent bytes the reader may not have read yet. */
 const WINDOW_BYTES = 256 * 1024;
-/** Credit is given in portions, so that a trickle of small chunks does not cost as many frames the other way. */
+/** Credit is granted in portions, so that many small chunks do not cost as many credit frames. */
 const GRANT_BYTES_MIN = WINDOW_BYTES / 2;
 const READ_AHEAD_BYTES = 64 * 1024;
 const CREDIT_MAX = 2 ** 31;
@@ -23,20 +23,21 @@ interface PendingWrite {
   readonly done: () => void;
 }
 
-export function createExchangeBody(exchangeId: number, outlet: Outlet): ExchangeBody {
+export function createExchangeBody(exchangeId: number, sendQueue: SendQueue): ExchangeBody {
   let credit = WINDOW_BYTES;
   let pending: PendingWrite | undefined;
   let isQueued = false;
-  /** What the peer may still send, and what of that has been read and not been granted anew. */
+  /** What the peer may still send. */
   let allowance = WINDOW_BYTES;
+  /** What has been read and not been granted again. */
   let ungranted = 0;
   let isEndedByPeer = false;
   let isResetByPeer = false;
 
-  /** Sends as much of the chunk in hand as may go now. */
+  /** Sends as much of the pending chunk as possible now. */
   function pump(): void {
     while (pending !== undefined && credit > 0) {
-      if (outlet.isCrowded) return queue();
+      if (sendQueue.isFull) return queue();
       sendPiece(pending);
     }
   }
@@ -44,10 +45,10 @@ export function createExchangeBody(exchangeId: number, outlet: Outlet): Exchange
   function queue(): void {
     if (isQueued) return;
     isQueued = true;
-    outlet.whenClear(pumpNext);
+    sendQueue.onReady(pumpNext);
   }
 
-  /** It is our turn, even though others wait behind us. */
+  /** Sends at least one frame: it is this exchange's turn, even while others wait. */
   function pumpNext(): void {
     isQueued = false;
     if (pending !== undefined && credit > 0) sendPiece(pending);
@@ -59,7 +60,7 @@ export function createExchangeBody(exchangeId: number, outlet: Outlet): Exchange
     credit -= size;
     const piece = write.rest.subarray(0, size);
     write.rest = write.rest.subarray(size);
-    outlet.send(encodeFrame('data', exchangeId, piece));
+    sendQueue.send(encodeFrame('data', exchangeId, piece));
     if (write.rest.length > 0) return;
     pending = undefined;
     write.done();
@@ -67,7 +68,7 @@ export function createExchangeBody(exchangeId: number, outlet: Outlet): Exchange
 
   function grant(): void {
     if (ungranted < GRANT_BYTES_MIN || stream.destroyed) return;
-    outlet.send(encodeCredit(exchangeId, ungranted));
+    sendQueue.send(encodeCredit(exchangeId, ungranted));
     allowance += ungranted;
     ungranted = 0;
   }
@@ -82,15 +83,15 @@ export function createExchangeBody(exchangeId: number, outlet: Outlet): Exchange
       pump();
     },
     final(done) {
-      outlet.send(encodeFrame('end', exchangeId));
+      sendQueue.send(encodeFrame('end', exchangeId));
       done();
     },
     destroy(error, done) {
       pending = undefined;
       const isComplete = stream.readableEnded && stream.writableFinished;
       if (!isComplete && !isResetByPeer) {
-        const reason = Buffer.from(error?.message ?? 'given up');
-        outlet.send(encodeFrame('reset', exchangeId, reason.subarray(0, DATA_BYTES_MAX)));
+        const reason = Buffer.from(error?.message ?? 'cancelled');
+        sendQueue.send(encodeFrame('reset', exchangeId, reason.subarray(0, DATA_BYTES_MAX)));
       }
       done(error);
     },
@@ -99,8 +100,8 @@ export function createExchangeBody(exchangeId: number, outlet: Outlet): Exchange
   return {
     stream,
     onData(bytes) {
-      if (isEndedByPeer) throw new TunnelError('a body went on after its end');
-      if (bytes.length > allowance) throw new TunnelError('more was sent than there was credit');
+      if (isEndedByPeer) throw new TunnelError('data after the end of a body');
+      if (bytes.length > allowance) throw new TunnelError('data exceeds the credit');
       allowance -= bytes.length;
       ungranted += bytes.length;
       if (stream.push(bytes)) grant();

@@ -1,4 +1,4 @@
-/** A message of the tunnel: its kind, its exchange, and what it carries. */
+/** A message of the tunnel: its kind, its exchange and its payload. */
 export interface Frame {
   readonly kind: FrameKind;
   readonly exchangeId: number;
@@ -7,26 +7,26 @@ export interface Frame {
 
 export type FrameKind = (typeof KINDS)[number];
 
-/** The peer broke the rules; the connection can no longer be trusted. */
+/** The peer violated the protocol; the connection must be closed. */
 export class TunnelError extends Error {
   override readonly name = 'TunnelError';
 }
 
-/** No frame carries more of a body, so that many exchanges take turns. */
+/** The most bytes of a body in one frame, so that exchanges take turns. */
 export const DATA_BYTES_MAX = 64 * 1024;
-/** Heads have headers in them, and nothing large. */
+/** Heads carry only headers, so they are small. */
 const HEAD_BYTES_MAX = 256 * 1024;
 
 // The position is the number on the wire; there is no kind 0.
 const KINDS = ['open', 'head', 'data', 'end', 'reset', 'credit'] as const;
 const PREFIX_BYTES = 5;
 const CREDIT_BYTES = 4;
-const NOTHING = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 
 export function encodeFrame(
   kind: FrameKind,
   exchangeId: number,
-  payload: Uint8Array = NOTHING,
+  payload: Uint8Array = EMPTY,
 ): Buffer {
   const frame = Buffer.allocUnsafe(PREFIX_BYTES + payload.length);
   frame[0] = KINDS.indexOf(kind) + 1;
@@ -35,13 +35,13 @@ export function encodeFrame(
   return frame;
 }
 
-/** Throws a TunnelError for what is no frame. */
+/** Throws a TunnelError for a malformed frame. */
 export function decodeFrame(bytes: Buffer): Frame {
   const kind = bytes.length < PREFIX_BYTES ? undefined : KINDS[(bytes[0] ?? 0) - 1];
-  if (kind === undefined) throw new TunnelError('a frame cannot be read');
+  if (kind === undefined) throw new TunnelError('malformed frame');
   const payload = bytes.subarray(PREFIX_BYTES);
   const bytesMax = kind === 'data' ? DATA_BYTES_MAX : HEAD_BYTES_MAX;
-  if (payload.length > bytesMax) throw new TunnelError(`a frame '${kind}' is too large`);
+  if (payload.length > bytesMax) throw new TunnelError(`frame '${kind}' is too large`);
   return { kind, exchangeId: bytes.readUInt32BE(1), payload };
 }
 
@@ -52,7 +52,7 @@ export function encodeCredit(exchangeId: number, bytes: number): Buffer {
 }
 
 export function decodeCredit({ payload }: Frame): number {
-  if (payload.length !== CREDIT_BYTES) throw new TunnelError('a credit cannot be read');
+  if (payload.length !== CREDIT_BYTES) throw new TunnelError('malformed credit frame');
   return payload.readUInt32BE();
 }
 
@@ -66,6 +66,6 @@ export function decodeHead({ payload }: Frame): unknown {
   try {
     return JSON.parse(payload.toString('utf8'));
   } catch {
-    throw new TunnelError('a head is not JSON');
+    throw new TunnelError('a head is not valid JSON');
   }
 }

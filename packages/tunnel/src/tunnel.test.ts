@@ -6,7 +6,7 @@ import { createTunnel, type Exchange, type Tunnel } from './tunnel.ts';
 
 type Serve = (head: unknown, exchange: Exchange) => void;
 
-/** Two ends of a connection that delivers in order, a little later. */
+/** Two ends of a connection that delivers in order, asynchronously. */
 function connect(serve: Serve): { readonly opener: Tunnel; readonly sent: () => number } {
   let sent = 0;
   const deliver = (to: () => Tunnel) => (frame: Buffer, onSent: () => void) => {
@@ -16,17 +16,17 @@ function connect(serve: Serve): { readonly opener: Tunnel; readonly sent: () => 
       onSent();
     });
   };
-  const opener: Tunnel = createTunnel({ send: deliver(() => answerer) });
-  const answerer: Tunnel = createTunnel({ send: deliver(() => opener), onOpen: serve });
+  const opener: Tunnel = createTunnel({ send: deliver(() => responder) });
+  const responder: Tunnel = createTunnel({ send: deliver(() => opener), onOpen: serve });
   return { opener, sent: () => sent };
 }
 
 const echo: Serve = (head, exchange) => {
-  exchange.answer({ echoed: head });
+  exchange.respond({ echoed: head });
   exchange.body.pipe(exchange.body);
 };
 
-test('a request and its answer pass in both directions, heads and bodies', async () => {
+test('a request and its response are transferred, heads and bodies', async () => {
   const { opener } = connect(echo);
   const exchange = opener.open({ path: '/x' });
   exchange.body.write('hello ');
@@ -37,7 +37,7 @@ test('a request and its answer pass in both directions, heads and bodies', async
   expect(opener.size).toBe(0);
 });
 
-test('whatever is written arrives, byte for byte, in any pieces and many at once', async () => {
+test('every body arrives byte for byte, in any pieces and with many exchanges at once', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(fc.uint8Array({ maxLength: 200_000 }), { maxLength: 6 }), {
@@ -61,10 +61,10 @@ test('whatever is written arrives, byte for byte, in any pieces and many at once
   );
 });
 
-test('a reader that does not read stops its own sender at the window, and nobody else', async () => {
+test('a reader that does not read stops only its own sender, at the window', async () => {
   const written: number[] = [];
   const { opener } = connect((_head, exchange) => {
-    exchange.answer({});
+    exchange.respond({});
     const { body } = exchange;
     const index = written.push(0) - 1;
     const send = (): void => {
@@ -83,21 +83,21 @@ test('a reader that does not read stops its own sender at the window, and nobody
     received += (chunk as Buffer).length;
     if (received > 4 * 1024 * 1024) break;
   }
-  const heldBack = written[0];
-  expect(heldBack).toBeLessThan(512 * 1024);
+  const writtenToSlow = written[0];
+  expect(writtenToSlow).toBeLessThan(512 * 1024);
   slow.body.destroy();
   quick.body.destroy();
 });
 
-test('giving an exchange up ends it on the other side, with the reason', async () => {
+test('destroying an exchange ends it on the other side, with the reason', async () => {
   const ended = new Promise<string>((resolve) => {
     const { opener } = connect((_head, { body }) => {
       body.on('error', (error) => resolve(error.message));
     });
     const { body } = opener.open({});
-    setImmediate(() => body.destroy(new Error('nobody reads any more')));
+    setImmediate(() => body.destroy(new Error('the reader has stopped')));
   });
-  expect(await ended).toBe('nobody reads any more');
+  expect(await ended).toBe('the reader has stopped');
 });
 
 test('an exchange that is refused has no head', async () => {
@@ -106,7 +106,7 @@ test('an exchange that is refused has no head', async () => {
   await expect(exchange.head).rejects.toThrow('no such model');
 });
 
-test('when the connection is gone every exchange fails', async () => {
+test('when the connection is closed every exchange fails', async () => {
   const { opener } = connect(() => undefined);
   const exchanges = [opener.open({}), opener.open({})];
   opener.close('the node left');
@@ -120,25 +120,25 @@ test('more exchanges than allowed are refused', async () => {
   expect(() => opener.open({})).toThrow('too many exchanges at once');
 });
 
-describe('a peer that breaks the rules', () => {
-  const breaches: readonly (readonly [string, readonly Buffer[]])[] = [
+describe('a peer that violates the protocol', () => {
+  const violations: readonly (readonly [string, readonly Buffer[]])[] = [
     ['sends nothing', [Buffer.alloc(0)]],
     ['sends less than a frame', [Buffer.from([3, 0, 0])]],
     ['names a kind that does not exist', [Buffer.from([9, 0, 0, 0, 1])]],
     ['opens an exchange on the side that opens them', [encodeHead('open', 2, {})]],
-    ['speaks of an exchange that was never opened', [encodeFrame('end', 7)]],
-    ['sends a head that is no JSON', [encodeFrame('head', 1, Buffer.from('{'))]],
+    ['names an exchange that was never opened', [encodeFrame('end', 7)]],
+    ['sends a head that is not JSON', [encodeFrame('head', 1, Buffer.from('{'))]],
     ['sends two heads', [encodeHead('head', 1, {}), encodeHead('head', 1, {})]],
     ['sends a frame that is too large', [encodeFrame('data', 1, Buffer.alloc(64 * 1024 + 1))]],
-    ['goes on after its end', [encodeFrame('end', 1), encodeFrame('data', 1, Buffer.alloc(1))]],
-    ['gives a credit that cannot be read', [encodeFrame('credit', 1, Buffer.alloc(3))]],
-    ['gives too much credit', [encodeCredit(1, 2 ** 31)]],
+    ['sends data after its end', [encodeFrame('end', 1), encodeFrame('data', 1, Buffer.alloc(1))]],
+    ['sends a malformed credit', [encodeFrame('credit', 1, Buffer.alloc(3))]],
+    ['grants too much credit', [encodeCredit(1, 2 ** 31)]],
     [
       'sends more than it has credit for',
       Array.from({ length: 5 }, () => encodeFrame('data', 1, Buffer.alloc(64 * 1024))),
     ],
   ];
-  test.each(breaches)('%s', (_what, frames) => {
+  test.each(violations)('%s', (_what, frames) => {
     const opener = createTunnel({ send: () => undefined });
     opener.open({});
     expect(() => {
@@ -147,7 +147,7 @@ describe('a peer that breaks the rules', () => {
   });
 });
 
-test('random bytes are either a breach or harmless', () => {
+test('random bytes are either a protocol violation or harmless', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), (messages) => {
       const tunnel = createTunnel({ send: () => undefined, onOpen: () => undefined });

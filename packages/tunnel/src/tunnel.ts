@@ -9,32 +9,32 @@ import {
   TunnelError,
   type Frame,
 } from './frame.ts';
-import { createOutlet, type Send } from './outlet.ts';
+import { createSendQueue, type Send } from './send-queue.ts';
 
-/** One request and its answer. */
+/** One request and its response. */
 export interface Exchange {
-  /** What is written goes to the peer, what is read came from it. Destroying it ends the exchange on both sides. */
+  /** Writes go to the peer, reads come from it. Destroying the stream ends the exchange on both sides. */
   readonly body: Duplex;
-  /** The head of the answer, for whoever opened the exchange; rejects when the exchange ends before. */
+  /** The head of the response, for the opener; rejects when the exchange ends before it arrives. */
   readonly head: Promise<unknown>;
-  /** Sends the head of the answer, once. */
-  answer(head: unknown): void;
+  /** Sends the head of the response, once. */
+  respond(head: unknown): void;
 }
 
 /** Many exchanges over one connection. */
 export interface Tunnel {
   open(head: unknown): Exchange;
-  /** Takes what arrived. Throws a TunnelError when the peer broke the rules: then the connection has to be closed. */
+  /** Processes a message. Throws a TunnelError when the peer violated the protocol; the connection must then be closed. */
   receive(message: Buffer): void;
-  /** How many exchanges are under way. */
+  /** How many exchanges are open. */
   readonly size: number;
-  /** The connection is gone: every exchange fails. */
+  /** The connection has closed: every exchange fails. */
   close(reason: string): void;
 }
 
 export interface TunnelOptions {
   readonly send: Send;
-  /** Takes an exchange that the peer opens; where it is missing, the peer may open none. */
+  /** Handles an exchange that the peer opens; without it the peer may open none. */
   readonly onOpen?: (head: unknown, exchange: Exchange) => void;
   readonly exchangesMax?: number;
 }
@@ -48,27 +48,27 @@ interface Entry extends ExchangeBody {
 
 export function createTunnel(options: TunnelOptions): Tunnel {
   const { onOpen, exchangesMax = EXCHANGES_MAX } = options;
-  const outlet = createOutlet(options.send);
+  const sendQueue = createSendQueue(options.send);
   const entries = new Map<number, Entry>();
   let lastId = 0;
 
   function begin(exchangeId: number): Exchange {
-    const body = createExchangeBody(exchangeId, outlet);
+    const body = createExchangeBody(exchangeId, sendQueue);
     let resolveHead: ((head: unknown) => void) | undefined;
     const head = new Promise<unknown>((resolve, reject) => {
       resolveHead = resolve;
       body.stream.once('close', () => {
         entries.delete(exchangeId);
-        reject(body.stream.errored ?? new Error('the exchange ended without an answer'));
+        reject(body.stream.errored ?? new Error('the exchange ended without a response'));
       });
     });
-    // Whoever does not wait for the head learns from the body what happened.
+    // A caller that does not await the head sees the error on the body.
     head.catch(() => undefined);
     body.stream.on('error', () => undefined);
     entries.set(exchangeId, {
       ...body,
       onHead(received) {
-        if (resolveHead === undefined) throw new TunnelError('an exchange has two heads');
+        if (resolveHead === undefined) throw new TunnelError('second head in one exchange');
         resolveHead(received);
         resolveHead = undefined;
       },
@@ -76,17 +76,17 @@ export function createTunnel(options: TunnelOptions): Tunnel {
     return {
       body: body.stream,
       head,
-      answer: (sent) => outlet.send(encodeHead('head', exchangeId, sent)),
+      respond: (sent) => sendQueue.send(encodeHead('head', exchangeId, sent)),
     };
   }
 
   function accept(frame: Frame): void {
     const { exchangeId } = frame;
     if (onOpen === undefined || exchangeId <= lastId)
-      throw new TunnelError('an exchange cannot be opened');
+      throw new TunnelError('the peer may not open this exchange');
     lastId = exchangeId;
     if (entries.size >= exchangesMax) {
-      outlet.send(encodeFrame('reset', exchangeId, Buffer.from('too many exchanges at once')));
+      sendQueue.send(encodeFrame('reset', exchangeId, Buffer.from('too many exchanges at once')));
     } else {
       onOpen(decodeHead(frame), begin(exchangeId));
     }
@@ -98,20 +98,20 @@ export function createTunnel(options: TunnelOptions): Tunnel {
     },
     open(head) {
       if (entries.size >= exchangesMax) throw new Error('too many exchanges at once');
-      if (lastId >= EXCHANGE_ID_MAX) throw new Error('the connection is worn out');
+      if (lastId >= EXCHANGE_ID_MAX) throw new Error('the connection has no exchange ids left');
       lastId += 1;
-      // Not begun when the head cannot be sent.
+      // Encoded first, so that no exchange begins when the head is too large.
       const opening = encodeHead('open', lastId, head);
       const exchange = begin(lastId);
-      outlet.send(opening);
+      sendQueue.send(opening);
       return exchange;
     },
     receive(message) {
       const frame = decodeFrame(message);
       if (frame.kind === 'open') return accept(frame);
       if (frame.exchangeId > lastId || frame.exchangeId === 0)
-        throw new TunnelError('an exchange was never opened');
-      // What comes for one that is over was under way when it ended.
+        throw new TunnelError('unknown exchange');
+      // Frames for an exchange that has ended were sent before the peer knew.
       const entry = entries.get(frame.exchangeId);
       if (entry !== undefined) deliver(entry, frame);
     },

@@ -3,7 +3,7 @@ import { bearerOf } from '@model-gateway/http';
 import { constantTimeEqual } from '@model-gateway/kernel';
 import type { RequestHandler } from 'express';
 
-/** Lets through only the bearer that equals the admin token; without a configured token, nobody. */
+/** Accepts only the bearer token that equals the admin token; without a configured token it refuses every request. */
 export function createAdminGate(adminToken: string | undefined): RequestHandler {
   return (request, _response, next) => {
     const bearer = bearerOf(request);

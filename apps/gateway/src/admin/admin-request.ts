@@ -4,12 +4,12 @@ import type { Request } from 'express';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 
-/** The JSON object that an admin request brings; without a body, one without fields. */
+/** The JSON object in the body of an admin request; an empty body reads as an empty object. */
 export async function readAdminBody(request: Request): Promise<Readonly<Record<string, unknown>>> {
   const text = await readBody(request, BODY_BYTES_MAX);
   const body = text.trim() === '' ? {} : parseJson(text);
   if (isObject(body)) return body;
-  throw new ServiceError('missing_fields', 'the request body: an object is expected');
+  throw new ServiceError('missing_fields', 'the request body must be a JSON object');
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

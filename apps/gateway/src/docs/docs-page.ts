@@ -1,4 +1,4 @@
-/** The page behind `/docs`: renders `/openapi.json`, without anything from outside. */
+/** The page at `/docs`: renders `/openapi.json` and loads nothing from other hosts. */
 export const DOCS_PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -35,7 +35,7 @@ const show = (title, schema) => {
   box.append(element('h4', title), element('pre', JSON.stringify(schema, null, 2)));
   return box;
 };
-fetch('/openapi.json').then((answer) => answer.json()).then((api) => {
+fetch('/openapi.json').then((response) => response.json()).then((api) => {
   document.getElementById('title').textContent = api.info.title + ' ' + api.info.version;
   document.getElementById('about').textContent = api.info.description;
   const list = document.getElementById('operations');
@@ -48,7 +48,7 @@ fetch('/openapi.json').then((answer) => answer.json()).then((api) => {
       head.append(element('span', method, 'method'), element('code', path), ' ', operation.summary, ' ',
         element('span', '(' + auth + ')', 'auth'));
       entry.append(head, show('Request body', schemaOf(operation.requestBody)),
-        show('Answer', schemaOf(operation.responses['200'])));
+        show('Response', schemaOf(operation.responses['200'])));
       list.append(entry);
     }
   }

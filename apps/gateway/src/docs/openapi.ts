@@ -22,7 +22,7 @@ export function openApiDocument(publicUrl: string | undefined): Record<string, u
     info: {
       title: 'Model Gateway',
       version: SERVICE_VERSION,
-      description: 'One OpenAI-compatible door to every model backend.',
+      description: 'One OpenAI-compatible API for every model backend.',
     },
     ...(publicUrl === undefined ? {} : { servers: [{ url: publicUrl }] }),
     paths,
@@ -55,7 +55,7 @@ function describe(operation: Operation): Record<string, unknown> {
       ? {}
       : { requestBody: { required: true, content: jsonContent(request, 'input') } }),
     responses: {
-      200: { description: 'Done.', content: contentOf(operation, response) },
+      200: { description: 'Success.', content: contentOf(operation, response) },
       ...(plainRefusals === true
         ? {
             401: { description: 'No valid credential.', content: textContent },
@@ -67,7 +67,12 @@ function describe(operation: Operation): Record<string, unknown> {
         : {}),
       ...(draining === undefined
         ? {}
-        : { 503: { description: 'It stops.', content: jsonContent(draining, 'output') } }),
+        : {
+            503: {
+              description: 'The process is shutting down.',
+              content: jsonContent(draining, 'output'),
+            },
+          }),
       default: { description: 'Refused or failed.', content: errorContent() },
     },
   };

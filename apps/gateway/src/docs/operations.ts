@@ -21,21 +21,21 @@ import {
 } from '@model-gateway/contracts';
 import { z } from 'zod';
 
-/** One thing that can be asked of the HTTP surface. */
+/** One operation of the HTTP surface. */
 export interface Operation {
   readonly method: 'get' | 'post' | 'delete';
   readonly path: string;
   readonly summary: string;
-  /** Any one of these will do; none means that it is public. */
+  /** Any one of these credentials is enough; an empty list means that the operation is public. */
   readonly security: readonly ('apiKey' | 'accessToken' | 'adminToken')[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly request?: z.ZodType;
   readonly response: z.ZodType;
-  /** What is answered instead while the process stops. */
+  /** The response body while the process shuts down. */
   readonly draining?: z.ZodType;
-  /** Answers with events when it is asked to. */
+  /** Can respond with server-sent events. */
   readonly streams?: boolean;
-  /** Refuses credentials and too many requests in plain text. */
+  /** Sends 401 and the per-process 429 as plain text. */
   readonly plainRefusals?: boolean;
 }
 
@@ -51,7 +51,7 @@ const health = z.object({
 const draining = z.object({ status: z.literal('draining') });
 
 const referenceHeader = {
-  'x-service-ref': 'A reference of at most 64 characters that the usage is attributed to.',
+  'x-service-ref': 'A reference of at most 64 characters that the usage row is attributed to.',
 };
 
 const inference: readonly Operation[] = [
@@ -69,7 +69,7 @@ const inference: readonly Operation[] = [
   {
     method: 'post',
     path: '/v1/embeddings',
-    summary: 'Vectors of texts.',
+    summary: 'Embedding vectors of texts.',
     security: ['apiKey'],
     headers: referenceHeader,
     request: embeddingsRequestSchema,
@@ -79,10 +79,10 @@ const inference: readonly Operation[] = [
   {
     method: 'post',
     path: '/v1/video/generations',
-    summary: 'Submit a video job; its progress is told on the event stream of its id.',
+    summary: 'Submit a video job; progress is published on the event stream with the job id.',
     security: ['apiKey'],
     headers: {
-      'idempotency-key': 'At most 200 characters; the same one again makes no second job.',
+      'idempotency-key': 'At most 200 characters; repeating the same value creates no second job.',
     },
     request: videoRequestSchema,
     response: videoSubmittedSchema,
@@ -99,7 +99,7 @@ const inference: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/models',
-    summary: 'The models that can be asked for.',
+    summary: 'List the available models.',
     security: ['apiKey', 'accessToken'],
     response: modelListSchema,
     plainRefusals: true,
@@ -107,7 +107,7 @@ const inference: readonly Operation[] = [
   {
     method: 'get',
     path: '/v1/models/{id}',
-    summary: 'One of the models that can be asked for.',
+    summary: 'One available model.',
     security: ['apiKey', 'accessToken'],
     response: modelListSchema.shape.data.element,
     plainRefusals: true,
@@ -132,14 +132,14 @@ const probes: readonly Operation[] = [
   {
     method: 'get',
     path: '/healthz',
-    summary: 'The same as /v1/health: whether the process is to be started anew.',
+    summary: 'The same as /v1/health; use it as a liveness probe.',
     security: [],
     response: health,
   },
   {
     method: 'get',
     path: '/readyz',
-    summary: 'The same as /v1/health: whether the process is to be given requests.',
+    summary: 'The same as /v1/health; use it as a readiness probe.',
     security: [],
     response: health,
     draining,
@@ -150,7 +150,7 @@ const administration: readonly Operation[] = [
   {
     method: 'get',
     path: '/api/admin/backends',
-    summary: 'The backends, how they are, and what they serve.',
+    summary: 'List the backends with their health and models.',
     security: ['adminToken'],
     response: backendListSchema,
   },
@@ -173,14 +173,14 @@ const administration: readonly Operation[] = [
   {
     method: 'get',
     path: '/api/admin/aliases',
-    summary: 'Other names for models.',
+    summary: 'List the model aliases.',
     security: ['adminToken'],
     response: aliasListSchema,
   },
   {
     method: 'post',
     path: '/api/admin/aliases',
-    summary: 'Give a model another name.',
+    summary: 'Add an alias for a model.',
     security: ['adminToken'],
     request: aliasRequestSchema,
     response: aliasChangedSchema,
@@ -188,7 +188,7 @@ const administration: readonly Operation[] = [
   {
     method: 'delete',
     path: '/api/admin/aliases',
-    summary: 'Take a name back.',
+    summary: 'Remove an alias.',
     security: ['adminToken'],
     request: aliasRemovalSchema,
     response: aliasChangedSchema,
@@ -196,12 +196,12 @@ const administration: readonly Operation[] = [
   {
     method: 'post',
     path: '/api/admin/usage/query',
-    summary: "What everybody's usage adds up to.",
+    summary: 'Sum up the usage of all users.',
     security: ['adminToken'],
     request: usageQuerySchema,
     response: usageAnswerSchema,
   },
 ];
 
-/** Everything that the gateway serves. */
+/** All operations of the gateway. */
 export const OPERATIONS: readonly Operation[] = [...inference, ...probes, ...administration];

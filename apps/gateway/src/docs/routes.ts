@@ -5,7 +5,7 @@ import { openApiDocument } from './openapi.ts';
 /** `/openapi.json` and the page that renders it. */
 export function createDocsRoutes(publicUrl: string | undefined): Router {
   const routes = Router();
-  // Made when somebody asks for it: most processes are never asked.
+  // Built on the first request: most processes never serve it.
   let document: Record<string, unknown> | undefined;
   routes.get('/openapi.json', (_request, response) => {
     response.json((document ??= openApiDocument(publicUrl)));

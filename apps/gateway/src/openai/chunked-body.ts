@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
-/** The body of an answer whose length nobody knows yet, written piece by piece. */
+/** The body of a response of unknown length, written piece by piece. */
 export interface ChunkedBody {
-  /** False when the client has not taken what was written before. */
+  /** False when the client has not read what was written before. */
   write(piece: Buffer): boolean;
   end(last: string): void;
 }
@@ -12,9 +12,9 @@ const LAST_CHUNK = '0\r\n\r\n';
 const TEXT_BYTES_MAX = 16 * 1024;
 
 /**
- * Takes the writing of chunks over from Node, which makes four writes of each: its length, its bytes and an end of line behind each of
- * the two. A token is small, so that doing it in one saves about 6 % of what passing it on costs. The headers have to be
- * written already. A client that knows no chunks gets the bytes as they are.
+ * Writes chunks in place of Node, which makes four writes per chunk: its length, its bytes and a line end after each.
+ * A token is small, so one write saves about 6 % of the cost of passing it on. The headers must already be
+ * written. A client that does not support chunks gets the plain bytes.
  */
 export function takeOverChunks(response: ServerResponse): ChunkedBody {
   if (!response.chunkedEncoding) {
@@ -26,10 +26,10 @@ export function takeOverChunks(response: ServerResponse): ChunkedBody {
   response.chunkedEncoding = false;
   return {
     write(piece) {
-      // A chunk without bytes would be the end.
+      // An empty chunk would end the body.
       if (piece.length === 0) return true;
       const length = piece.length.toString(16) + LINE_END;
-      // One character for each byte, whatever these say.
+      // Latin-1 maps each byte to one character, whatever the encoding of the text is.
       if (piece.length <= TEXT_BYTES_MAX) {
         return response.write(length + piece.toString('latin1') + LINE_END, 'latin1');
       }

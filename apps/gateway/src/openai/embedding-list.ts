@@ -1,7 +1,7 @@
 import type { EmbeddingList, TokenUsage } from '@model-gateway/contracts';
 import type { UpstreamEmbeddings } from '@model-gateway/router';
 
-/** Vectors the way that the client asked for them: as numbers, or packed, which is what official clients ask for. */
+/** Vectors in the requested format: as numbers, or packed, which official clients request. */
 export function embeddingList(
   { model, vectors }: UpstreamEmbeddings,
   usage: TokenUsage,

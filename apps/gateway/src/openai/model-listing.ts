@@ -4,7 +4,7 @@ import type { RoutedBackend, Router } from '@model-gateway/router';
 import { routableModels } from '../routable-models.ts';
 import { QUICK_START_MODELS, QUICK_START_OWNER } from './quick-start-models.ts';
 
-/** Says which models there are, as text that is ready to send. */
+/** Returns the model list as JSON text. */
 export type ModelListing = (policy: ModelPolicy | null) => string;
 
 type Listed = Pick<RoutedBackend, 'backend' | 'state' | 'models'>;
@@ -13,11 +13,11 @@ interface Rendered {
   readonly backends: readonly Listed[];
   readonly list: ModelList;
   readonly forAll: string;
-  /** By the rules of a group; they go when their group's keys are looked up anew. */
+  /** By the rules of a group; an entry is collected when the group's keys are looked up again. */
   readonly forGroups: WeakMap<ModelPolicy, string>;
 }
 
-/** The text is made once for every state of the backends, not for every request. */
+/** Renders the text once per state of the backends, not once per request. */
 export function createModelListing(router: Pick<Router, 'list'>): ModelListing {
   let rendered: Rendered | undefined;
 

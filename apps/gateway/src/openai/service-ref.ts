@@ -3,19 +3,22 @@ import { ServiceError } from '@model-gateway/contracts';
 
 const REF_CHARS_MAX = 64;
 
-/** The attribution reference that a caller tagged its request with. */
+/** The attribution reference in the header of a request. */
 export function serviceRefOf(request: IncomingMessage): string | null {
   const header = request.headers['x-service-ref'];
   const ref = typeof header === 'string' ? textOf(header).trim() : '';
   if (ref.length > REF_CHARS_MAX) {
-    throw new ServiceError('bad_ref', `x-service-ref may have at most ${REF_CHARS_MAX} characters`);
+    throw new ServiceError(
+      'bad_ref',
+      `x-service-ref must have at most ${REF_CHARS_MAX} characters`,
+    );
   }
   return ref === '' ? null : ref;
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Node reads headers as Latin-1, but whoever sends more than ASCII sends UTF-8. */
+/** Node decodes headers as Latin-1, but clients that send more than ASCII send UTF-8. */
 function textOf(header: string): string {
   if (!/[^\x20-\x7e]/.test(header)) return header;
   try {

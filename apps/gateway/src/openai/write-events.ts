@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import { beginAnswer } from '@model-gateway/http';
+import { beginResponse } from '@model-gateway/http';
 import type { StreamedChat } from '@model-gateway/inference';
 import type { Cancel } from '@model-gateway/kernel';
 import { takeOverChunks } from './chunked-body.ts';
 
 interface WriteOptions {
-  /** Further headers: names and values, one after the other. */
+  /** Further headers: names and values alternate. */
   readonly headers: readonly string[];
-  readonly clientGone: Cancel;
+  readonly disconnected: Cancel;
 }
 
 const DONE = 'data: [DONE]\n\n';
@@ -20,31 +20,31 @@ const STREAM_HEADERS = [
   'no',
 ];
 
-/** Sends server-sent events as fast as the client reads them and no faster than they come, and the end mark behind them. */
+/** Sends server-sent events as they arrive, at the speed that the client reads, and then the end mark. */
 export async function writeEvents(
   response: ServerResponse,
   streamed: Pick<StreamedChat, 'deliver'>,
-  { headers, clientGone }: WriteOptions,
+  { headers, disconnected }: WriteOptions,
 ): Promise<void> {
-  beginAnswer(response, 200, [...headers, ...STREAM_HEADERS]);
+  beginResponse(response, 200, [...headers, ...STREAM_HEADERS]);
   response.socket?.setNoDelay(true);
   const body = takeOverChunks(response);
   await streamed.deliver((events) =>
-    body.write(events) ? undefined : drained(response, clientGone),
+    body.write(events) ? undefined : drained(response, disconnected),
   );
   body.end(DONE);
 }
 
-/** Resolves when the client has caught up, or is gone. */
-function drained(response: ServerResponse, clientGone: Cancel): Promise<void> {
-  if (clientGone.aborted) return Promise.resolve();
+/** Resolves when the client has caught up or has disconnected. */
+function drained(response: ServerResponse, disconnected: Cancel): Promise<void> {
+  if (disconnected.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const onEither = () => {
       response.off('drain', onEither);
-      clientGone.removeEventListener('abort', onEither);
+      disconnected.removeEventListener('abort', onEither);
       resolve();
     };
     response.once('drain', onEither);
-    clientGone.addEventListener('abort', onEither, { once: true });
+    disconnected.addEventListener('abort', onEither, { once: true });
   });
 }

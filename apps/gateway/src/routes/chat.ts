@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { chatRequestSchema } from '@model-gateway/contracts';
-import { answerJsonText, clientGone, type LeanRoute } from '@model-gateway/http';
+import { sendJsonText, disconnectSignal, type LeanRoute } from '@model-gateway/http';
 import {
   completeChat,
   readyTurn,
@@ -11,13 +11,13 @@ import {
 } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
 import type { ConversationGate } from '../conversation-gate.ts';
-import type { InferenceDoor } from '../inference-door.ts';
+import type { RequestAuthorizer } from '../request-authorizer.ts';
 import { backendHeader } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import { writeEvents } from '../openai/write-events.ts';
 
 interface ChatRouteDependencies extends ChatDependencies {
-  readonly door: InferenceDoor;
+  readonly authorizer: RequestAuthorizer;
   readonly conversationGate: ConversationGate;
   readonly clock: Clock;
 }
@@ -29,16 +29,16 @@ const memoryHeader = ({ memory }: ReadyTurn): readonly [string, string] => [
 
 /** `POST /v1/chat/completions`, streamed and not. */
 export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute {
-  const { door, conversationGate } = dependencies;
+  const { authorizer, conversationGate } = dependencies;
 
-  async function answer(turn: ReadyTurn, response: ServerResponse): Promise<void> {
+  async function respond(turn: ReadyTurn, response: ServerResponse): Promise<void> {
     if (turn.request.stream === true) {
       const streamed = await streamChat(turn, dependencies);
       const headers = [...memoryHeader(turn), ...backendHeader(streamed.backend)];
-      await writeEvents(response, streamed, { headers, clientGone: turn.signal });
+      await writeEvents(response, streamed, { headers, disconnected: turn.signal });
     } else {
       const { backend, text } = await completeChat(turn, dependencies);
-      answerJsonText(response, 200, text, [...memoryHeader(turn), ...backendHeader(backend)]);
+      sendJsonText(response, 200, text, [...memoryHeader(turn), ...backendHeader(backend)]);
     }
   }
 
@@ -46,14 +46,14 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
     method: 'POST',
     path: '/v1/chat/completions',
     async handle(request, response) {
-      const entered = await door.enter(request, response, chatRequestSchema);
-      if (entered === undefined) return;
+      const authorized = await authorizer.authorizeRequest(request, response, chatRequestSchema);
+      if (authorized === undefined) return;
       const refId = serviceRefOf(request);
-      const { caller, body: chat } = entered;
-      const entering = conversationGate(caller, chat.conversation_id);
-      const conversationId = entering === undefined ? undefined : await entering;
-      const signal = clientGone(response);
-      const asked: ChatTurn = {
+      const { caller, body: chat } = authorized;
+      const checking = conversationGate(caller, chat.conversation_id);
+      const conversationId = checking === undefined ? undefined : await checking;
+      const signal = disconnectSignal(response);
+      const requested: ChatTurn = {
         caller,
         surface: 'gateway',
         request: chat,
@@ -62,10 +62,10 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
         refId,
         signal,
       };
-      const assembled = readyTurn(asked, dependencies);
+      const assembled = readyTurn(requested, dependencies);
       const turn = assembled instanceof Promise ? await assembled : assembled;
       try {
-        await answer(turn, response);
+        await respond(turn, response);
       } catch (error) {
         if (!response.headersSent) response.setHeader(...memoryHeader(turn));
         throw error;

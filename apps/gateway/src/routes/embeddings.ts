@@ -1,5 +1,5 @@
 import { embeddingsRequestSchema } from '@model-gateway/contracts';
-import { answerJson, clientGone, type LeanRoute } from '@model-gateway/http';
+import { sendJson, disconnectSignal, type LeanRoute } from '@model-gateway/http';
 import {
   embedTexts,
   type Meter,
@@ -7,13 +7,13 @@ import {
   type UpstreamWatch,
 } from '@model-gateway/inference';
 import type { Router } from '@model-gateway/router';
-import type { InferenceDoor } from '../inference-door.ts';
+import type { RequestAuthorizer } from '../request-authorizer.ts';
 import { embeddingList } from '../openai/embedding-list.ts';
 import { backendHeader } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 
 interface EmbeddingsRouteDependencies {
-  readonly door: InferenceDoor;
+  readonly authorizer: RequestAuthorizer;
   readonly router: Pick<Router, 'choose'>;
   readonly watch: UpstreamWatch;
   readonly meter: Meter;
@@ -22,20 +22,24 @@ interface EmbeddingsRouteDependencies {
 
 /** `POST /v1/embeddings`. */
 export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies): LeanRoute {
-  const { door } = dependencies;
+  const { authorizer } = dependencies;
   return {
     method: 'POST',
     path: '/v1/embeddings',
     async handle(request, response) {
-      const entered = await door.enter(request, response, embeddingsRequestSchema);
-      if (entered === undefined) return;
+      const authorized = await authorizer.authorizeRequest(
+        request,
+        response,
+        embeddingsRequestSchema,
+      );
+      if (authorized === undefined) return;
       const refId = serviceRefOf(request);
-      const { caller, body } = entered;
-      const signal = clientGone(response);
+      const { caller, body } = authorized;
+      const signal = disconnectSignal(response);
       const turn = { caller, surface: 'gateway', request: body, refId, signal };
       const { embeddings, usage, backend } = await embedTexts(turn, dependencies);
       response.setHeader(...backendHeader(backend));
-      answerJson(response, 200, embeddingList(embeddings, usage, body.encoding_format ?? 'float'));
+      sendJson(response, 200, embeddingList(embeddings, usage, body.encoding_format ?? 'float'));
     },
   };
 }

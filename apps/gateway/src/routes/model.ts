@@ -8,17 +8,17 @@ interface ModelRouteDependencies {
   readonly listing: ModelListing;
 }
 
-/** `GET /v1/models/{id}`: one entry of the listing, as official clients ask for it. */
+/** `GET /v1/models/{id}`: one entry of the listing, which official clients request. */
 export function createModelRoute({ readerGate, listing }: ModelRouteDependencies): Router {
   const routes = Router();
   routes.get('/v1/models/*id', async (request, response) => {
     const reader = await readerGate(request, response);
     if (reader === undefined) return;
-    const wanted = request.params.id.join('/');
+    const requestedId = request.params.id.join('/');
     const { data } = modelListSchema.parse(JSON.parse(listing(reader.modelPolicy)));
-    const model = data.find(({ id }) => id === wanted);
+    const model = data.find(({ id }) => id === requestedId);
     if (model === undefined) {
-      throw new ServiceError('model_not_found', `No backend available for model: ${wanted}`);
+      throw new ServiceError('model_not_found', `No backend available for model: ${requestedId}`);
     }
     response.json(model);
   });

@@ -1,4 +1,4 @@
-import { answerJsonText, type LeanRoute } from '@model-gateway/http';
+import { sendJsonText, type LeanRoute } from '@model-gateway/http';
 import type { ReaderGate } from '../reader-gate.ts';
 import type { ModelListing } from '../openai/model-listing.ts';
 
@@ -14,7 +14,7 @@ export function createModelsRoute({ readerGate, listing }: ModelsRouteDependenci
     path: '/v1/models',
     async handle(request, response) {
       const reader = await readerGate(request, response);
-      if (reader !== undefined) answerJsonText(response, 200, listing(reader.modelPolicy));
+      if (reader !== undefined) sendJsonText(response, 200, listing(reader.modelPolicy));
     },
   };
 }

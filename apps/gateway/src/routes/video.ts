@@ -8,29 +8,31 @@ import {
 import { viewVideoJob, type VideoJobs } from '@model-gateway/inference';
 import { Router } from 'express';
 import { z } from 'zod';
-import type { InferenceDoor } from '../inference-door.ts';
+import type { RequestAuthorizer } from '../request-authorizer.ts';
 import type { KeyGate } from '../key-gate.ts';
 import { onlyTheseMethods } from '../only-these-methods.ts';
 
 interface VideoRoutesDependencies {
-  readonly door: InferenceDoor;
-  readonly keyGate: Pick<KeyGate, 'read'>;
+  readonly authorizer: RequestAuthorizer;
+  readonly keyGate: Pick<KeyGate, 'authenticateOnly'>;
   readonly videoJobs: Pick<VideoJobs, 'create' | 'get'>;
 }
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,200}$/;
 const jobId = z.uuid();
 
-/** `/v1/video/generations`: submitting a job and asking about it. Asking counts in no limit of the tier. */
-export function createVideoRoutes({ door, keyGate, videoJobs }: VideoRoutesDependencies): Router {
+/** `/v1/video/generations`: submits a job and returns its state. Reads do not count in tier limits. */
+export function createVideoRoutes(dependencies: VideoRoutesDependencies): Router {
+  const { authorizer, keyGate, videoJobs } = dependencies;
   const routes = Router();
   routes
     .route('/v1/video/generations')
     .post(async (request, response) => {
-      const rules = { isAlwaysPriced: true };
-      const entered = await door.enter(request, response, videoRequestSchema, rules);
-      if (entered === undefined) return;
-      const { caller, body } = entered;
+      const authorized = await authorizer.authorizeRequest(request, response, videoRequestSchema, {
+        isAlwaysPriced: true,
+      });
+      if (authorized === undefined) return;
+      const { caller, body } = authorized;
       const job = await videoJobs.create(caller, body, idempotencyKeyOf(request));
       const { id, object, model, status, created_at } = viewVideoJob(job);
       response.json({ id, object, model, status, created_at } satisfies z.input<
@@ -41,21 +43,24 @@ export function createVideoRoutes({ door, keyGate, videoJobs }: VideoRoutesDepen
   routes
     .route('/v1/video/generations/:id')
     .get(async (request, response) => {
-      const entrant = await keyGate.read(request, response);
-      if (entrant === undefined) return;
+      const keyed = await keyGate.authenticateOnly(request, response);
+      if (keyed === undefined) return;
       const id = jobId.safeParse(request.params.id);
-      if (!id.success) throw new ServiceError('bad_id', 'the id of a video job is a UUID');
-      const job = await videoJobs.get(entrant.known.grant.holder.userId, id.data);
+      if (!id.success) throw new ServiceError('bad_id', 'the id of a video job must be a UUID');
+      const job = await videoJobs.get(keyed.known.grant.holder.userId, id.data);
       response.json(viewVideoJob(job) satisfies VideoJobView);
     })
     .all(onlyTheseMethods('GET'));
   return routes;
 }
 
-/** What makes a repeated submission recognisable, where the caller says so. */
+/** The optional header that identifies a repeated submission. */
 function idempotencyKeyOf(request: IncomingMessage): string | undefined {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)) return key;
-  throw new ServiceError('missing_fields', "'idempotency-key': at most 200 characters, no spaces");
+  throw new ServiceError(
+    'missing_fields',
+    "'idempotency-key' must have 1 to 200 ASCII characters without spaces",
+  );
 }

@@ -1,12 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isSessionId, ServiceError } from '@model-gateway/contracts';
-import {
-  answerJsonText,
-  bearerOf,
-  readBody,
-  requestIdOf,
-  type ClientIp,
-} from '@model-gateway/http';
+import { sendJsonText, bearerOf, readBody, requestIdOf, type ClientIp } from '@model-gateway/http';
 import { JsonRpcError } from 'jsonrpc-lite';
 import type { Dispatcher } from '../protocol/dispatcher.ts';
 import { errorText } from '../protocol/response.ts';
@@ -31,13 +25,13 @@ export function createHttpTransport({ dispatcher, sessions, clientIp }: HttpTran
     requestIdOf(request, response);
     if (request.method !== 'POST') {
       response.setHeader('allow', 'POST');
-      answerJsonText(response, 405, errorText('null', WRONG_VERB));
+      sendJsonText(response, 405, errorText('null', WRONG_VERB));
       return;
     }
     const sessionId = attachedSession(request);
     const text = await bodyOf(request);
     if (text === undefined) {
-      answerJsonText(response, 413, errorText('null', TOO_LARGE));
+      sendJsonText(response, 413, errorText('null', TOO_LARGE));
       return;
     }
     const credentials = { bearer: bearerOf(request), clientIp: clientIp(request) };
@@ -45,7 +39,7 @@ export function createHttpTransport({ dispatcher, sessions, clientIp }: HttpTran
     if (sessionId !== undefined) {
       for (const copy of answer.responses) await sessions.push(sessionId, copy);
     }
-    answerJsonText(response, 200, answer.text);
+    sendJsonText(response, 200, answer.text);
   };
 }
 

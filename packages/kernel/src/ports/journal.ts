@@ -1,16 +1,16 @@
-/** One thing that happened and must not be lost. Its id makes a second delivery recognisable. */
+/** An event that must not be lost. Its id identifies a repeated delivery. */
 export interface JournalEntry {
   readonly id: string;
   readonly body: string;
 }
 
-/** A durable queue of entries: appended by whoever serves, drained by recorders, delivered at least once. */
+/** A durable queue of entries: serving processes append, recorders drain, delivery is at least once. */
 export interface Journal {
-  /** Resolves when the entry would survive the death of this process. */
+  /** Resolves when the entry would survive a crash of this process. */
   append(entry: JournalEntry): Promise<void>;
   /**
-   * Hands entries to the recorder in batches until the signal aborts. A batch whose recorder rejects stays in the journal
-   * and is handed over again after a pause; entries taken by a recorder that died are handed to another.
+   * Passes entries to the recorder in batches until the signal aborts. A rejected batch stays in the journal and is
+   * delivered again after a pause; entries of a recorder that crashed go to another one.
    */
   drain(
     record: (batch: readonly JournalEntry[]) => Promise<void>,

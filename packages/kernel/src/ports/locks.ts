@@ -1,12 +1,12 @@
-/** Locks with an expiry: one holder across all processes, and nobody waits for a dead one longer than that. */
+/** Locks with an expiry: one holder across all processes; the lock of a crashed holder expires. */
 export interface Locks {
-  /** The lock, or undefined while somebody else holds it. */
+  /** The lock, or undefined while another process holds it. */
   acquire(name: string, expiresAfterMs: number): Promise<Lock | undefined>;
 }
 
 export interface Lock {
-  /** Pushes the expiry on; false when the lock was lost in the meantime. */
+  /** Extends the expiry; false when the lock has been lost. */
   extend(expiresAfterMs: number): Promise<boolean>;
-  /** False when the lock had been lost already. */
+  /** False when the lock had already been lost. */
   release(): Promise<boolean>;
 }

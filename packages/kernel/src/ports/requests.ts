@@ -1,10 +1,10 @@
 import type { Subscription } from './channels.ts';
 
-/** Request and reply between processes: how a call reaches the process that holds a socket. */
+/** Request and reply between processes, for calls that must reach the process that owns a socket. */
 export interface Requests {
-  /** Answers calls to an address until the subscription is closed. Many processes may serve one address; the first answer counts. */
-  serve(address: string, answer: (payload: unknown) => Promise<unknown>): Promise<Subscription>;
-  /** Rejects with a `RequestError` when nobody listens, nobody answers in time, or the answering side failed. */
+  /** Handles calls to an address until the subscription is closed. Several processes may serve one address; the first reply counts. */
+  serve(address: string, handle: (payload: unknown) => Promise<unknown>): Promise<Subscription>;
+  /** Rejects with a `RequestError` when no process serves the address, no reply arrives in time, or the handler failed. */
   call(
     address: string,
     payload: unknown,
@@ -14,7 +14,7 @@ export interface Requests {
 
 export type RequestFailure = 'unreachable' | 'timeout' | 'failed';
 
-/** Why a call between processes has no answer. */
+/** A call between processes failed. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly reason: RequestFailure;

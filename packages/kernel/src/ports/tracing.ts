@@ -1,34 +1,34 @@
-/** What a span can say. */
+/** The attributes of a span. */
 export type SpanAttributes = Readonly<
   Record<string, string | number | boolean | readonly string[]>
 >;
 
 export type SpanKind = 'server' | 'client' | 'internal';
 
-/** A span that has to be begun. */
+/** How to begin a span. */
 export interface SpanStart {
   readonly name: string;
   readonly kind: SpanKind;
   readonly attributes?: SpanAttributes;
-  /** The headers of a request from outside, where the span continues a trace of its sender. */
+  /** The headers of an incoming request, so that the span continues the trace of its sender. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** Something that takes time, as part of a trace. Nothing that a person wrote and no secret is ever told to it. */
+/** One operation in a trace. Its attributes never contain prompts or secrets. */
 export interface Span {
   readonly traceId: string;
-  /** Spans that are begun by the work, now or later, are below this one. */
+  /** Spans that the work begins, now or later, are children of this one. */
   run<Result>(work: () => Result): Result;
   set(attributes: SpanAttributes): void;
-  /** Ends it once; with the type of what went wrong, where something did. */
+  /** Ends the span; with the type of the error, if there was one. */
   end(errorType?: string): void;
 }
 
-/** Where spans go. Who has none pays nothing. */
+/** Creates spans. */
 export interface Tracing {
   begin(start: SpanStart): Span;
-  /** Tells the current span, if it is of kind `client`: whom a call is made to is nothing that others are told. */
+  /** Adds attributes to the current span if it is of kind `client`; they describe the called service only. */
   annotate(attributes: SpanAttributes): void;
-  /** What an upstream is sent so that its own spans are below the current one. */
+  /** Headers for an upstream, so that its spans are children of the current one. */
   headers(): Readonly<Record<string, string>>;
 }

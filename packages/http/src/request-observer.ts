@@ -13,29 +13,29 @@ import { identify, isOwnId, requestIdOf } from './request-id.ts';
 import { createRouteNames, type RouteName } from './route-names.ts';
 import { pathOf } from './server-app.ts';
 
-interface RequestWatchOptions {
-  /** The paths that the app answers. */
+interface RequestObserverOptions {
+  /** The paths that the app serves. */
   readonly routes: readonly string[];
   readonly leanPaths?: ReadonlySet<string> | undefined;
   readonly metrics: Metrics;
   readonly tracing: Tracing | undefined;
   readonly log: Log;
-  /** Called when a request is over, well or badly. */
+  /** Called when a request has ended, with or without success. */
   readonly onClose: () => void;
 }
 
-/** Runs the handling of a request and sees how it ends: a count, a duration, a line in the log and perhaps a span. */
-export type RequestWatch = (
+/** Runs the handler of a request and records how it ends: a counter, a duration, a log line and optionally a span. */
+export type RequestObserver = (
   request: IncomingMessage,
   response: ServerResponse,
   handle: () => void,
 ) => void;
 
-/** What one route is counted in. */
+/** The metrics of one route. */
 interface RouteCounts {
   readonly duration: HistogramSeries;
   /** By method and class of status. */
-  readonly answers: (method: string, status: number) => CounterSeries;
+  readonly responses: (method: string, status: number) => CounterSeries;
 }
 
 const ROUTES_MAX = 200;
@@ -44,15 +44,15 @@ const DURATION_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 3
 const METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'];
 const SERVER_ERROR = 500;
 
-export function createRequestWatch(options: RequestWatchOptions): RequestWatch {
+export function createRequestObserver(options: RequestObserverOptions): RequestObserver {
   const { routes, leanPaths, metrics, tracing, log, onClose } = options;
   const routeOf = createRouteNames(routes, PROBE_PATHS);
   const countsOf = createCounts(metrics);
-  let underWay = 0;
+  let inFlight = 0;
   metrics.gauge({
     name: 'service_http_requests_in_flight',
-    help: 'HTTP requests that are being answered.',
-    collect: (gauge) => gauge.set(underWay),
+    help: 'HTTP requests in flight.',
+    collect: (gauge) => gauge.set(inFlight),
   });
 
   return (request, response, handle) => {
@@ -63,16 +63,16 @@ export function createRequestWatch(options: RequestWatchOptions): RequestWatch {
     const isLean = leanPaths?.has(path) === true;
     const requestId = isLean ? identify(request, response) : requestIdOf(request, response);
     const span = tracing === undefined ? undefined : beginSpan(tracing, request, route);
-    underWay += 1;
-    // It closes once; `once` would cost a function more.
+    inFlight += 1;
+    // The event fires once; `once` would cost one more function.
     response.on('close', () => {
-      underWay -= 1;
+      inFlight -= 1;
       onClose();
       const durationMs = performance.now() - startedAt;
       const status = response.headersSent ? response.statusCode : 0;
       const counts = countsOf(route.name);
       counts.duration.observe(durationMs / MS_PER_SECOND);
-      counts.answers(method, status).inc();
+      counts.responses(method, status).inc();
       const traceId = span?.traceId;
       log.request({
         requestId,
@@ -94,21 +94,21 @@ export function createRequestWatch(options: RequestWatchOptions): RequestWatch {
 function createCounts(metrics: Metrics): (route: string) => RouteCounts {
   const requests = metrics.counter({
     name: 'service_http_requests_total',
-    help: 'HTTP requests by route, method and class of status; gone: the client left before an answer began.',
+    help: 'HTTP requests by route, method and status class; gone: the client disconnected before a response began.',
     labels: ['route', 'method', 'status'],
   });
   const durations = metrics.histogram({
     name: 'service_http_request_duration_seconds',
-    help: 'How long HTTP requests took, to the last byte.',
+    help: 'Duration of HTTP requests in seconds, up to the last byte.',
     labels: ['route'],
     buckets: DURATION_SECONDS,
   });
   return perName(ROUTES_MAX, (route) => {
-    // By the two numbers that tell answers apart, so that nothing has to be written to find a count.
+    // Keyed by a number, so that no text has to be built per request.
     const known = new Map<number, CounterSeries>();
     return {
       duration: durations.series({ route }),
-      answers(method, status) {
+      responses(method, status) {
         const methodIndex = METHODS.indexOf(method);
         const statusClass = Math.floor(status / 100);
         const at = methodIndex * 10 + statusClass;
@@ -126,7 +126,7 @@ function createCounts(metrics: Metrics): (route: string) => RouteCounts {
   });
 }
 
-/** Probes come all day long, and nobody looks for them in traces. */
+/** Probes get no span: they are frequent and of no interest in traces. */
 function beginSpan(tracing: Tracing, request: IncomingMessage, route: RouteName): Span | undefined {
   if (route.isProbe) return undefined;
   const method = request.method ?? 'GET';

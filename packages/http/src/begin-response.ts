@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { requestIdHeader } from './request-id.ts';
 
 /**
- * Begins an answer with headers written one after the other, name and value, and with the id of its request. Where no header
- * was set before, this costs a third of setting them one by one.
+ * Writes the status, the headers (names and values alternate) and the request id. Where no header was set before, this
+ * costs a third of setting them one by one.
  */
-export function beginAnswer(
+export function beginResponse(
   response: ServerResponse,
   status: number,
   headers: readonly string[],

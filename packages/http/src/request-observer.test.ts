@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createMetrics, silentLog, type Log, type RequestLine } from '@model-gateway/kernel';
 import { listen, type HttpServer } from './http-server.ts';
-import { answerText } from './rest-errors.ts';
+import { sendText } from './rest-errors.ts';
 import { createRouteNames } from './route-names.ts';
 import type { ServerApp } from './server-app.ts';
 
@@ -11,7 +11,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((server) => server.drain()));
 });
 
-/** A server that is watched, and the lines of its requests as they come. */
+/** An observed server and the log lines of its requests. */
 async function serve(handle: ServerApp['handle']) {
   const metrics = createMetrics();
   const lines: RequestLine[] = [];
@@ -35,8 +35,8 @@ async function serve(handle: ServerApp['handle']) {
     port: server.port,
     base: `http://127.0.0.1:${server.port}`,
     metrics,
-    /** The lines, once there are so many. */
-    told: async (count: number): Promise<readonly RequestLine[]> => {
+    /** The lines, once there are `count` of them. */
+    logged: async (count: number): Promise<readonly RequestLine[]> => {
       while (lines.length < count)
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -65,14 +65,14 @@ test('a path is named by its route, by everything below it, or not at all', () =
 });
 
 test('requests are counted by route, method and class of status', async () => {
-  const { base, metrics, told } = await serve((request, response) =>
-    answerText(response, request.url === '/a' ? 201 : 404, 'x'),
+  const { base, metrics, logged } = await serve((request, response) =>
+    sendText(response, request.url === '/a' ? 201 : 404, 'x'),
   );
   await fetch(`${base}/a`);
   await fetch(`${base}/b/1?token=secret`, { method: 'PUT' });
   await fetch(`${base}/b/2`, { method: 'PUT' });
   await fetch(`${base}/c`, { method: 'PROPFIND' });
-  await told(4);
+  await logged(4);
   const text = await metrics.expose();
   expect(text).toContain('service_http_requests_total{route="/a",method="GET",status="2xx"} 1\n');
   expect(text).toContain(
@@ -85,34 +85,36 @@ test('requests are counted by route, method and class of status', async () => {
   expect(text).not.toContain('secret');
 });
 
-test('a request that is being answered is in flight, and its line comes at its end', async () => {
+test('a request counts as in flight until its response ends, and is logged then', async () => {
   let finish = (): void => undefined;
-  const { base, metrics, told } = await serve((_request, response) => {
-    finish = () => void response.end('x');
-    response.writeHead(200).flushHeaders();
+  const { base, metrics, logged } = await serve((_request, reply) => {
+    finish = () => void reply.end('x');
+    reply.writeHead(200).flushHeaders();
   });
-  const asked = await fetch(`${base}/a`, { headers: { 'x-request-id': 'mine' } });
+  const response = await fetch(`${base}/a`, { headers: { 'x-request-id': 'mine' } });
   expect(await metrics.expose()).toContain('service_http_requests_in_flight 1\n');
   finish();
-  expect(await asked.text()).toBe('x');
-  const [line] = await told(1);
+  expect(await response.text()).toBe('x');
+  const [line] = await logged(1);
   expect(line).toMatchObject({ requestId: 'mine', method: 'GET', route: '/a', status: 200 });
   expect(line?.isProbe).toBe(false);
   expect(await metrics.expose()).toContain('service_http_requests_in_flight 0\n');
 });
 
-test('a client that leaves before an answer begins is counted as gone', async () => {
+test('a client that disconnects before a response begins is counted as gone', async () => {
   const arrived: (() => void)[] = [];
-  const { port, metrics, told } = await serve(() => arrived.splice(0).forEach((tell) => tell()));
-  const asked = new Promise<void>((resolve) => {
+  const { port, metrics, logged } = await serve(() =>
+    arrived.splice(0).forEach((resolve) => resolve()),
+  );
+  const received = new Promise<void>((resolve) => {
     arrived.push(resolve);
   });
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   socket.write('POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n');
-  await asked;
+  await received;
   socket.destroy();
-  expect(await told(1)).toMatchObject([{ status: 0 }]);
+  expect(await logged(1)).toMatchObject([{ status: 0 }]);
   expect(await metrics.expose()).toContain(
     'service_http_requests_total{route="/a",method="POST",status="gone"} 1\n',
   );
