@@ -1,5 +1,5 @@
+import { startChatUpstream } from '@model-gateway/demo-model';
 import { randomToken, type Lifecycle } from '@model-gateway/kernel';
-import { startChatUpstream } from '@model-gateway/testkit/upstreams';
 
 const DEMO_MODELS = ['demo-chat', 'demo-embed'];
 const DEMO_TOKEN_DELAY_MS = 20;

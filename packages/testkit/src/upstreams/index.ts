@@ -5,12 +5,19 @@ export {
   type BridgeMethod,
   type RunningBridgeAgent,
 } from './bridge/bridge-agent.ts';
-export type { ChatFault, ChatOperation } from './chat/chat-faults.ts';
 export {
   startChatUpstream,
+  type ChatFault,
+  type ChatOperation,
   type ChatUpstreamOptions,
   type RunningChatUpstream,
-} from './chat/chat-upstream.ts';
+} from '@model-gateway/demo-model';
+export type {
+  FaultPlan,
+  RecordedRequest,
+  Served,
+  ServedTotals,
+} from '@model-gateway/demo-model/server-parts';
 export {
   startCloudVideo,
   type CloudVideoOptions,
@@ -21,7 +28,6 @@ export {
 export type { VideoTask, VideoTaskStatus } from './cloud-video/video-tasks.ts';
 export { startEngine, type EngineOptions, type RunningEngine } from './engine/engine.ts';
 export type { EngineFault, EngineMethod } from './engine/engine-faults.ts';
-export type { FaultPlan } from './faults/fault-plan.ts';
 export type { RpcFault } from './faults/rpc-faults.ts';
 export {
   startMemoryService,
@@ -42,5 +48,3 @@ export {
   type RunningRealtimeApi,
 } from './realtime/realtime-api.ts';
 export type { RealtimeFault, RealtimeOperation } from './realtime/realtime-faults.ts';
-export type { RecordedRequest } from './recording/request-log.ts';
-export type { Served, ServedTotals } from './recording/served-log.ts';

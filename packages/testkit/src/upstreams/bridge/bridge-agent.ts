@@ -1,8 +1,11 @@
-import { createFaultPlan, type FaultPlan } from '../faults/fault-plan.ts';
+import {
+  asText,
+  createChanges,
+  createFaultPlan,
+  extend,
+  type FaultPlan,
+} from '@model-gateway/demo-model/server-parts';
 import type { RpcFault } from '../faults/rpc-faults.ts';
-import { createChanges } from '../recording/changes.ts';
-import { extend } from '../wire/extend.ts';
-import { asText } from '../wire/json.ts';
 import { RpcRefusal } from '../wire/json-rpc-call.ts';
 import {
   startJsonRpcServer,

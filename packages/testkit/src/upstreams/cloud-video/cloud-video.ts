@@ -1,13 +1,20 @@
-import { createFaultPlan, faultOf, type FaultPlan } from '../faults/fault-plan.ts';
-import { isHttpFault, playHttpFaults, type HttpFault } from '../faults/http-faults.ts';
-import type { Exchange } from '../wire/exchange.ts';
-import { extend } from '../wire/extend.ts';
 import {
+  asObject,
+  asText,
+  createFaultPlan,
+  extend,
+  faultOf,
+  isHttpFault,
+  isObject,
+  playHttpFaults,
   startHttpServer,
+  type Exchange,
+  type FaultPlan,
+  type HttpFault,
   type HttpServerOptions,
+  type JsonObject,
   type RunningHttpServer,
-} from '../wire/http-server.ts';
-import { asObject, asText, isObject, type JsonObject } from '../wire/json.ts';
+} from '@model-gateway/demo-model/server-parts';
 import { createVideoTasks, type VideoTask, type VideoTaskStatus } from './video-tasks.ts';
 
 /** Everything that can go wrong with a video API. */

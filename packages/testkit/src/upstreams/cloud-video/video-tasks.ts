@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../wire/json.ts';
+import type { JsonObject } from '@model-gateway/demo-model/server-parts';
 
 /** The states of a task, in the words of the API. */
 export type VideoTaskStatus = 'Preparing' | 'Queueing' | 'Processing' | 'Success' | 'Fail';

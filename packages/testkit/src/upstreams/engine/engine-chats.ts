@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
+  argumentPieces,
+  asText,
   composeAnswer,
   countCompletionTokens,
+  faultOf,
+  readChatRequest,
   type Answer,
   type AnswerText,
-} from '../answering/answer.ts';
-import { readChatRequest } from '../answering/chat-request.ts';
-import { argumentPieces } from '../answering/tool-calls.ts';
-import { faultOf } from '../faults/fault-plan.ts';
-import type { Served, ServedLog } from '../recording/served-log.ts';
-import { asText, type JsonObject } from '../wire/json.ts';
+  type JsonObject,
+  type Served,
+  type ServedLog,
+} from '@model-gateway/demo-model/server-parts';
 import { RpcRefusal, type RpcCall, type RpcConnection } from '../wire/json-rpc-call.ts';
 import type { EngineFault } from './engine-faults.ts';
 

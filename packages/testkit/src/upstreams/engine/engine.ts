@@ -1,11 +1,16 @@
-import type { AnswerText } from '../answering/answer.ts';
-import { embeddingOf } from '../answering/embedding.ts';
-import { countTokens } from '../answering/tokens.ts';
-import { createFaultPlan, type FaultPlan } from '../faults/fault-plan.ts';
-import { createChanges } from '../recording/changes.ts';
-import { createServedLog, type ServedLog } from '../recording/served-log.ts';
-import { extend } from '../wire/extend.ts';
-import { asList, asText } from '../wire/json.ts';
+import {
+  asList,
+  asText,
+  countTokens,
+  createChanges,
+  createFaultPlan,
+  createServedLog,
+  embeddingOf,
+  extend,
+  type AnswerText,
+  type FaultPlan,
+  type ServedLog,
+} from '@model-gateway/demo-model/server-parts';
 import {
   RpcRefusal,
   type RpcCall,

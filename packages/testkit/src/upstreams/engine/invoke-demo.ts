@@ -1,4 +1,4 @@
-import { asList, asObject } from '../wire/json.ts';
+import { asList, asObject } from '@model-gateway/demo-model/server-parts';
 
 /** Answers a generic invocation. */
 export type Invoke = (method: string, params: unknown) => unknown;

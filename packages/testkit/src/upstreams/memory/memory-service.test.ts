@@ -1,5 +1,5 @@
 import { connectSocket, type SocketClient } from '../wire/socket-client.ts';
-import { asList, asObject } from '../wire/json.ts';
+import { asList, asObject } from '@model-gateway/demo-model/server-parts';
 import { startMemoryService, type RunningMemoryService } from './memory-service.ts';
 
 let service: RunningMemoryService;

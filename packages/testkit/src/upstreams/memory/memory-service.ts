@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { createFaultPlan, type FaultPlan } from '../faults/fault-plan.ts';
+import {
+  asList,
+  asNumber,
+  asObject,
+  asText,
+  createChanges,
+  createFaultPlan,
+  extend,
+  type FaultPlan,
+  type JsonObject,
+} from '@model-gateway/demo-model/server-parts';
 import type { RpcFault } from '../faults/rpc-faults.ts';
-import { createChanges } from '../recording/changes.ts';
-import { extend } from '../wire/extend.ts';
-import { asList, asNumber, asObject, asText, type JsonObject } from '../wire/json.ts';
 import { RpcRefusal, type RpcMethod } from '../wire/json-rpc-call.ts';
 import {
   startJsonRpcServer,

@@ -1,4 +1,4 @@
-import { asList, asObject } from '../wire/json.ts';
+import { asList, asObject } from '@model-gateway/demo-model/server-parts';
 import { startOllamaServer, type RunningOllamaServer } from './ollama-server.ts';
 
 let server: RunningOllamaServer;

@@ -1,23 +1,37 @@
 import { randomUUID } from 'node:crypto';
-import { composeAnswer, countCompletionTokens, type AnswerText } from '../answering/answer.ts';
-import { readChatRequest, type ChatRequest } from '../answering/chat-request.ts';
-import { embeddingOf } from '../answering/embedding.ts';
-import { countTokens } from '../answering/tokens.ts';
-import { createFaultPlan, faultOf, type FaultPlan } from '../faults/fault-plan.ts';
-import { isHttpFault, playHttpFaults, type HttpFault } from '../faults/http-faults.ts';
-import { bendAnswer, isStreamFault, type StreamFault } from '../faults/stream-faults.ts';
-import { createChanges } from '../recording/changes.ts';
-import { createServedLog, type ServedLog } from '../recording/served-log.ts';
-import type { Exchange } from '../wire/exchange.ts';
-import { extend } from '../wire/extend.ts';
 import {
+  asList,
+  asNumber,
+  asObject,
+  asText,
+  bendAnswer,
+  composeAnswer,
+  countCompletionTokens,
+  countTokens,
+  createChanges,
+  createFaultPlan,
+  createServedLog,
+  embeddingOf,
+  extend,
+  faultOf,
+  isHttpFault,
+  isStreamFault,
+  playHttpFaults,
+  readChatRequest,
+  sendCut,
   startHttpServer,
+  writeStream,
+  type AnswerText,
+  type ChatRequest,
+  type Exchange,
+  type FaultPlan,
+  type HttpFault,
   type HttpServerOptions,
   type RunningHttpServer,
-} from '../wire/http-server.ts';
-import { asList, asNumber, asObject, asText } from '../wire/json.ts';
-import { sendCut } from '../wire/send-cut.ts';
-import { writeStream, type StreamOutcome } from '../wire/stream-writer.ts';
+  type ServedLog,
+  type StreamFault,
+  type StreamOutcome,
+} from '@model-gateway/demo-model/server-parts';
 import { messageLines, ndjson, tagOf, wholeMessage } from './ollama-shapes.ts';
 
 /** Everything that can go wrong with an Ollama-style server; `error-chunk` is its `{"error": …}` line. */

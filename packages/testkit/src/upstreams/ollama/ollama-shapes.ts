@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
-import { countCompletionTokens, type Answer } from '../answering/answer.ts';
-import { argumentPieces, type ToolCall } from '../answering/tool-calls.ts';
-import { parseJson } from '../wire/json.ts';
-import type { Chunk } from '../wire/stream-writer.ts';
+import {
+  argumentPieces,
+  countCompletionTokens,
+  parseJson,
+  type Answer,
+  type Chunk,
+  type ToolCall,
+} from '@model-gateway/demo-model/server-parts';
 
 interface ChatOptions {
   readonly model: string;

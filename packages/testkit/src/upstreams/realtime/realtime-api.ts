@@ -1,12 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
-import { createFaultPlan, faultOf, type FaultPlan } from '../faults/fault-plan.ts';
-import { createChanges } from '../recording/changes.ts';
-import { createRing } from '../recording/ring.ts';
-import { extend } from '../wire/extend.ts';
-import { asText, isObject, parseJson, type JsonObject } from '../wire/json.ts';
-import type { ListenOptions } from '../wire/listener.ts';
+import {
+  asText,
+  createChanges,
+  createFaultPlan,
+  createRing,
+  extend,
+  faultOf,
+  isObject,
+  parseJson,
+  type FaultPlan,
+  type JsonObject,
+  type ListenOptions,
+} from '@model-gateway/demo-model/server-parts';
 import { hasBearer, startSocketServer, type RunningSocketServer } from '../wire/web-sockets.ts';
 import type { RealtimeFault, RealtimeOperation } from './realtime-faults.ts';
 import { createRealtimeSession, type RealtimeSession } from './realtime-session.ts';

@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { countTokens } from '../answering/tokens.ts';
-import { faultOf } from '../faults/fault-plan.ts';
-import { asList, asObject, asText, type JsonObject } from '../wire/json.ts';
+import {
+  asList,
+  asObject,
+  asText,
+  countTokens,
+  faultOf,
+  type JsonObject,
+} from '@model-gateway/demo-model/server-parts';
 import type { RealtimeFault } from './realtime-faults.ts';
 import {
   endedResponse,

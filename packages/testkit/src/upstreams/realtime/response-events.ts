@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { tokensOf } from '../answering/tokens.ts';
-import type { JsonObject } from '../wire/json.ts';
+import { tokensOf, type JsonObject } from '@model-gateway/demo-model/server-parts';
 
 /** Which names a realtime API uses: those of its first years, which Qwen-Omni keeps, or the current ones. */
 export type RealtimeGeneration = 'beta' | 'ga';

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { faultOf } from '../faults/fault-plan.ts';
+import { faultOf, type JsonObject } from '@model-gateway/demo-model/server-parts';
 import type { RpcFault } from '../faults/rpc-faults.ts';
-import type { JsonObject } from './json.ts';
 
 /** One client of a JSON-RPC server. */
 export interface RpcConnection {

@@ -1,13 +1,19 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
-import type { FaultSource } from '../faults/fault-plan.ts';
+import {
+  asObject,
+  asText,
+  createRing,
+  extend,
+  isObject,
+  parseJson,
+  type Changes,
+  type FaultSource,
+  type JsonObject,
+  type ListenOptions,
+} from '@model-gateway/demo-model/server-parts';
 import type { RpcFault } from '../faults/rpc-faults.ts';
-import type { Changes } from '../recording/changes.ts';
-import { createRing } from '../recording/ring.ts';
 import { answerCall, type RpcConnection, type RpcMethod } from './json-rpc-call.ts';
-import { extend } from './extend.ts';
-import { asObject, asText, isObject, parseJson, type JsonObject } from './json.ts';
-import type { ListenOptions } from './listener.ts';
 import { hasBearer, startSocketServer, type RunningSocketServer } from './web-sockets.ts';
 
 /** One frame as it arrived. */

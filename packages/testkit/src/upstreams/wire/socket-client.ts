@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { asObject, parseJson, type JsonObject } from './json.ts';
+import { asObject, parseJson, type JsonObject } from '@model-gateway/demo-model/server-parts';
 
 /** A WebSocket client for the tests of these servers: frames are read one by one, none is missed. */
 export interface SocketClient {

@@ -1,10 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { Changes } from '../recording/changes.ts';
-import { extend } from './extend.ts';
-import { listen, type ListenOptions } from './listener.ts';
-import { runningServer, type RunningServer } from './running-server.ts';
+import {
+  extend,
+  listen,
+  runningServer,
+  type Changes,
+  type ListenOptions,
+  type RunningServer,
+} from '@model-gateway/demo-model/server-parts';
 
 /** A running WebSocket server. */
 export interface RunningSocketServer extends RunningServer {
