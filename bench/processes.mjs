@@ -21,7 +21,7 @@ export async function importBuild(name) {
 
 /** Makes the function that starts processes, and the one that stops all of them. */
 export async function createProcesses() {
-  const { freePort, startGuarded } = await importBuild('embedded');
+  const { freePort, startGuarded, SYSTEM_ENVIRONMENT } = await importBuild('kernel');
   const running = new Set();
 
   /** Starts `command(port)` and waits until somebody listens on its port. What it prints goes into a file, if one is given. */
@@ -29,11 +29,8 @@ export async function createProcesses() {
     const port = await freePort();
     const child = startGuarded({
       command: pinned(cores, printingTo(outputFile, await command(port))),
-      stopSignal: 'TERM',
-      forceSignal: 'KILL',
       graceSeconds: GRACE_SECONDS,
-      environment: environment(port),
-      onLine: () => undefined,
+      environment: { ...SYSTEM_ENVIRONMENT, ...environment(port) },
     });
     const started = {
       name,

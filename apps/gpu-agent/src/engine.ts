@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '@model-gateway/kernel';
+import {
+  freePort,
+  startGuarded,
+  withTimeout,
+  type GuardedProcess,
+  type Log,
+} from '@model-gateway/kernel';
 import { fill, type EngineSpec, type Filling } from './engine-spec.ts';
-import { freePort } from './free-port.ts';
-import { startGuarded, type GuardedProcess } from './guarded-process.ts';
 import { readProgress, type ReadProgress } from './progress-reader.ts';
 
 /** One model that is being run, from its start until it is stopped. */
@@ -58,8 +62,10 @@ export function startEngine(options: EngineOptions): Engine {
     if (isStopped) throw new Error('the model was stopped');
     const started = startGuarded({
       command: template.map((part) => fill(part, filling)),
-      env: { ...env, ...filled(spec.env, filling) },
-      graceSecs: spec.stopGraceSecs,
+      environment: { ...env, ...filled(spec.env, filling) },
+      cwd: process.cwd(),
+      graceSeconds: spec.stopGraceSecs,
+      wholeGroup: true,
       onLine,
     });
     running.push(started);
@@ -90,14 +96,14 @@ export function startEngine(options: EngineOptions): Engine {
     const answered = async (): Promise<void> => {
       await untilAnswering(addressOf(host, chosen) + spec.readyPath, () => isStopped);
     };
-    await within(spec.readyTimeoutMs, [
-      died,
-      answered().then(async () => {
-        if (spec.pull === undefined) return;
-        await pull(spec.pull, filling);
-        await answered();
-      }),
-    ]);
+    const loaded = answered().then(async () => {
+      if (spec.pull === undefined) return;
+      await pull(spec.pull, filling);
+      await answered();
+    });
+    await withTimeout(Promise.race([died, loaded]), spec.readyTimeoutMs, () => {
+      throw new Error(`the model was not ready within ${spec.readyTimeoutMs / 1000} seconds`);
+    });
     become('ready');
     return chosen;
   }
@@ -141,17 +147,6 @@ async function untilAnswering(url: string, isGivenUp: () => boolean): Promise<vo
     await sleep(POLL_MS);
   }
   throw new Error('the model was stopped');
-}
-
-async function within(milliseconds: number, work: readonly Promise<unknown>[]): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`the model was not ready within ${milliseconds / 1000} seconds`)),
-      milliseconds,
-    );
-  });
-  await Promise.race([...work, late]).finally(() => clearTimeout(timer));
 }
 
 const filled = (

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runProcess } from '@model-gateway/kernel';
+import { runProcess, untilAborted } from '@model-gateway/kernel';
 import { createGpuAgent } from './app.ts';
 import { readCommandLine, readGpuAgentConfig, USAGE } from './config.ts';
 import { AGENT_VERSION } from './version.ts';
@@ -17,13 +17,6 @@ await runProcess({
   async open(config, lifecycle, log) {
     const agent = createGpuAgent(config, log);
     await lifecycle.start(agent);
-    await Promise.race([agent.failed, stopping(lifecycle.stopping)]);
+    await Promise.race([agent.failed, untilAborted(lifecycle.stopping)]);
   },
 });
-
-/** Resolves when the process begins to stop. */
-function stopping(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}

@@ -1,4 +1,10 @@
-import { describeError, type Log, type Metrics, type Part } from '@model-gateway/kernel';
+import {
+  describeError,
+  withTimeout,
+  type Log,
+  type Metrics,
+  type Part,
+} from '@model-gateway/kernel';
 import { DelayedError, Queue, Worker, type Job } from 'bullmq';
 
 /** What a step leaves to the next one of the same job. It is lost with the queue, so nothing may depend on it. */
@@ -90,7 +96,9 @@ export function createVideoQueue(dependencies: VideoQueueDependencies): VideoQue
   /** Undefined while its Redis is away: then the queue does not answer at all. */
   async function depth(): Promise<number | undefined> {
     if (queue === undefined) return 0;
-    return within(AWAY_MS, queue.getJobCountByTypes('waiting', 'delayed'));
+    return withTimeout(queue.getJobCountByTypes('waiting', 'delayed'), AWAY_MS).catch(
+      () => undefined,
+    );
   }
 
   metrics.gauge({
@@ -129,24 +137,9 @@ export function createVideoQueue(dependencies: VideoQueueDependencies): VideoQue
       // Without its Redis no step comes to its end; whoever has the queue then finds the jobs as they are.
       const isAway = (await depth()) === undefined;
       await worker?.close(isAway);
-      if (isAway) await within(AWAY_MS, queue?.disconnect());
-      else await queue?.close();
+      if (!isAway) await queue?.close();
+      else if (queue !== undefined)
+        await withTimeout(queue.disconnect(), AWAY_MS).catch(() => undefined);
     },
   };
-}
-
-/** The value, or undefined when it does not come in time. */
-async function within<Value>(
-  timeoutMs: number,
-  value: Promise<Value> | undefined,
-): Promise<Value | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), timeoutMs);
-  });
-  try {
-    return await Promise.race([value?.catch(() => undefined), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

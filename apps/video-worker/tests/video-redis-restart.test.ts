@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findRedisServer, freePort, startRedis } from '@model-gateway/embedded';
-import { silentLog } from '@model-gateway/kernel';
+import { findRedisServer, startRedis } from '@model-gateway/embedded';
+import { freePort, silentLog } from '@model-gateway/kernel';
 import { waitUntil } from '@model-gateway/testkit';
 import { startCloudVideo } from '@model-gateway/testkit/upstreams';
 import { submissionsOf } from './video-scene.ts';

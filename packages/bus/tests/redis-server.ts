@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { freePort } from '@model-gateway/kernel';
 import { Redis } from 'ioredis';
 import { eventually } from './eventually.ts';
 import { makeTemporaryDirectory, removeDirectory } from './temporary-directory.ts';
@@ -66,14 +66,4 @@ export async function createRedisServer(
       await removeDirectory(directory);
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

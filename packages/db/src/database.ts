@@ -21,7 +21,7 @@ import type {
 } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
 import type { MemoryEventStore, VideoJobStore } from '@model-gateway/inference';
-import type { Log } from '@model-gateway/kernel';
+import { withTimeout, type Log } from '@model-gateway/kernel';
 import type {
   AgentCensus,
   AgentConnections,
@@ -183,25 +183,12 @@ export function createDatabase({
 const beginInUtc = (client: ClientBase): unknown => client.query(`SET TIME ZONE 'UTC'`);
 
 async function ping(pool: Pool): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(
-        new ServiceError(
-          'store_unavailable',
-          `the database did not answer within ${PING_TIMEOUT_MS} ms`,
-        ),
-      );
-    }, PING_TIMEOUT_MS);
-  });
-  const answer = pool.query('SELECT 1');
-  // When the time is up, nobody waits for what comes of it any more.
-  answer.catch(() => undefined);
-  try {
-    await Promise.race([answer, late]);
-  } catch (error) {
+  await withTimeout(pool.query('SELECT 1'), PING_TIMEOUT_MS, () => {
+    throw new ServiceError(
+      'store_unavailable',
+      `the database did not answer within ${PING_TIMEOUT_MS} ms`,
+    );
+  }).catch((error: unknown) => {
     throw translateFailure(error);
-  } finally {
-    clearTimeout(timer);
-  }
+  });
 }

@@ -1,6 +1,4 @@
 export { lockDataDir } from './data-dir-lock.ts';
-export { startGuarded, type GuardedChild } from './guarded-child.ts';
-export { freePort } from './loopback-port.ts';
 export { startPostgres } from './postgres.ts';
 export { startQueueRedis, type QueueRedis } from './queue-redis.ts';
 export { findRedisServer, startRedis } from './redis.ts';

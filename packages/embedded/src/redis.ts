@@ -81,8 +81,6 @@ async function startOnFreePort(
         {
           name: 'Redis',
           command: [binary, configFile],
-          stopSignal: 'TERM',
-          forceSignal: 'KILL',
           clear: () => clearOrphan(pidFile, configFile),
         },
         log,

@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeError, type Log } from '@model-gateway/kernel';
-import { startGuarded, type GuardedChild } from './guarded-child.ts';
+import {
+  describeError,
+  startGuarded,
+  SYSTEM_ENVIRONMENT,
+  type GuardedProcess,
+  type Log,
+} from '@model-gateway/kernel';
 import type { Identity } from './system-command.ts';
 
 const READY = /ready to accept connections/i;
@@ -23,15 +28,15 @@ export interface EmbeddedStore {
 export interface StoreCommand {
   readonly name: string;
   readonly command: readonly string[];
-  readonly stopSignal: 'INT' | 'TERM';
-  readonly forceSignal: 'QUIT' | 'KILL';
+  readonly stopSignal?: 'INT';
+  readonly forceSignal?: 'QUIT';
   readonly identity?: Identity | undefined;
   /** Clears what an earlier run left behind; called before every start. */
   readonly clear: () => Promise<void>;
 }
 
 interface Running {
-  readonly child: GuardedChild;
+  readonly child: GuardedProcess;
   readonly pid: number;
 }
 
@@ -100,6 +105,7 @@ async function launch(store: StoreCommand, log: Log): Promise<Running> {
   });
   const child = startGuarded({
     ...store,
+    environment: SYSTEM_ENVIRONMENT,
     graceSeconds: GRACE_SECONDS,
     onLine: (line) => {
       log.debug({ store: store.name, line }, 'store log');

@@ -1,13 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { SYSTEM_ENVIRONMENT } from '@model-gateway/kernel';
 
 const execute = promisify(execFile);
-
-/** What every program that we run gets to see: nothing of our own environment, which holds secrets. */
-export const SYSTEM_ENVIRONMENT: Readonly<Record<string, string>> = {
-  PATH: '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin',
-  TZ: 'UTC',
-};
 
 /** As whom a program runs; as ourselves when it is not said. */
 export interface Identity {

@@ -1,4 +1,4 @@
-import { createCanceller, type Cancel } from './cancel.ts';
+import { createCanceller, raceAbort, untilAborted, type Cancel } from './cancel.ts';
 
 test('listeners are called once, with the first reason', () => {
   const { cancel, abort } = bound();
@@ -46,3 +46,27 @@ function bound() {
   const canceller = createCanceller();
   return { cancel: canceller.cancel, abort: (reason: Error) => canceller.abort(reason) };
 }
+
+test('work ends with the reason of its signal, before and during the work', async () => {
+  const never = new Promise<string>(() => undefined);
+  const canceller = createCanceller();
+  const { cancel } = canceller;
+  const waiting = raceAbort(never, cancel);
+  const told = untilAborted(cancel);
+  canceller.abort(new Error('the caller left'));
+  await expect(waiting).rejects.toThrow('the caller left');
+  await expect(raceAbort(never, cancel)).rejects.toThrow('the caller left');
+  await Promise.all([told, untilAborted(cancel)]);
+});
+
+test('work that ends by itself keeps nothing of its signal', async () => {
+  const controller = new AbortController();
+  await expect(raceAbort(Promise.resolve('done'), controller.signal)).resolves.toBe('done');
+  const failure = raceAbort(
+    new Promise(() => undefined),
+    controller.signal,
+    () => new Error('ours'),
+  );
+  controller.abort();
+  await expect(failure).rejects.toThrow('ours');
+});

@@ -1,3 +1,5 @@
+import { isError } from './errors.ts';
+
 /**
  * A signal that asks work to stop early. Every AbortSignal is one, but creating an AbortSignal costs a request more
  * than its routing does, so requests use the light implementation below.
@@ -53,4 +55,32 @@ class LightCanceller implements Canceller, Cancel {
     this.#listeners = undefined;
     for (const listener of listeners ?? []) listener();
   }
+}
+
+/** Why work was to stop, as an error. */
+export function abortReason({ reason }: Cancel): Error {
+  return isError(reason) ? reason : new Error('the call was aborted');
+}
+
+/** Resolves when the signal is aborted. */
+export function untilAborted(signal: Cancel): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', resolve, { once: true });
+  });
+}
+
+/** Settles as the work does, or rejects with the reason of the signal when that is aborted first; the work goes on. */
+export function raceAbort<Result>(
+  work: Promise<Result>,
+  signal: Cancel,
+  failure: (signal: Cancel) => Error = abortReason,
+): Promise<Result> {
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(failure(signal));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
 }

@@ -1,4 +1,11 @@
-export { createCanceller, type Cancel, type Canceller } from './cancel.ts';
+export {
+  abortReason,
+  createCanceller,
+  raceAbort,
+  untilAborted,
+  type Cancel,
+  type Canceller,
+} from './cancel.ts';
 export { manualClock, systemClock, type Clock, type ManualClock } from './clock.ts';
 export {
   flag,
@@ -17,8 +24,10 @@ export {
   type Settings,
 } from './config.ts';
 export { AppError, describeError, errorCode, isError, StartupError } from './errors.ts';
+export { freePort } from './free-port.ts';
 export { constantTimeEqual, newId, randomToken, sha256Hex } from './ids.ts';
 export { generatedSecret } from './generated-secret.ts';
+export { SYSTEM_ENVIRONMENT, startGuarded, type GuardedProcess } from './guarded-process.ts';
 export { isoTime } from './iso-time.ts';
 export { createLifecycle, StoppedError, type Lifecycle, type Part } from './lifecycle.ts';
 export { createLog, LOG_LEVELS, silentLog, type Log, type LogLevel } from './log.ts';
@@ -35,3 +44,4 @@ export { RequestError, type RequestFailure, type Requests } from './ports/reques
 export type { Span, SpanAttributes, SpanKind, SpanStart, Tracing } from './ports/tracing.ts';
 export { runProcess } from './process.ts';
 export type { RequestLine } from './request-lines.ts';
+export { withTimeout } from './with-timeout.ts';

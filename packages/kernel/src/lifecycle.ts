@@ -1,4 +1,5 @@
 import type { Log } from './log.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** A component that a process starts and stops. */
 export interface Part {
@@ -55,10 +56,10 @@ export function createLifecycle({
   async function stopAll(): Promise<void> {
     controller.abort();
     // A part that is being opened is closed too; its caller reports a failure to open.
-    await within(OPENING_TIMEOUT_MS, opening.then(ignore, ignore)).catch(ignore);
+    await withTimeout(opening, OPENING_TIMEOUT_MS).catch(ignore);
     for (let part = open.pop(); part !== undefined; part = open.pop()) {
       try {
-        await within(stopTimeoutMs, part.stop());
+        await withTimeout(part.stop(), stopTimeoutMs);
       } catch (error) {
         log.error({ part: part.name, error }, 'a part did not stop cleanly');
       }
@@ -95,16 +96,4 @@ export function createLifecycle({
       return stopped;
     },
   };
-}
-
-async function within(milliseconds: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`not done within ${milliseconds} ms`)), milliseconds);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

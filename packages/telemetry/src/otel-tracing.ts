@@ -22,6 +22,7 @@ import {
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import {
   describeError,
+  withTimeout,
   type Log,
   type Span,
   type SpanAttributes,
@@ -95,7 +96,7 @@ export function createOtelTracing(options: OtelTracingOptions): OtelTracing {
       return carrier;
     },
     async close() {
-      await within(CLOSE_MS_MAX, provider.shutdown());
+      await withTimeout(provider.shutdown(), CLOSE_MS_MAX).catch(() => undefined);
     },
   };
 }
@@ -131,16 +132,4 @@ function logExportErrors(log: Log): void {
     warnedAt = performance.now();
     log.warn({ reason: describeError(error) }, 'sending traces failed');
   });
-}
-
-async function within(milliseconds: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  try {
-    await Promise.race([work.catch(() => undefined), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,4 +1,4 @@
-export { freePort } from '@model-gateway/embedded';
+export { freePort } from '@model-gateway/kernel';
 export { testPostgresUrl, testRedisUrl } from './config.ts';
 export { createGate } from './gate.ts';
 export { startProcess, type TestProcess } from './start-process.ts';

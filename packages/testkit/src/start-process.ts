@@ -1,5 +1,10 @@
 import { join } from 'node:path';
-import { freePort, startGuarded, type GuardedChild } from '@model-gateway/embedded';
+import {
+  freePort,
+  startGuarded,
+  SYSTEM_ENVIRONMENT,
+  type GuardedProcess,
+} from '@model-gateway/kernel';
 import { projectFolder } from './project-folder.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -43,10 +48,13 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
   const lines: string[] = [];
   const child = startGuarded({
     command: [process.execPath, scriptOf(options), ...(options.args ?? [])],
-    stopSignal: 'TERM',
-    forceSignal: 'KILL',
     graceSeconds: STOP_GRACE_SECONDS,
-    environment: { SERVICE_HOST: '127.0.0.1', SERVICE_PORT: String(port), ...options.env },
+    environment: {
+      ...SYSTEM_ENVIRONMENT,
+      SERVICE_HOST: '127.0.0.1',
+      SERVICE_PORT: String(port),
+      ...options.env,
+    },
     onLine: (line) => {
       lines.push(line);
       if (lines.length > OUTPUT_LINES_MAX) lines.shift();
@@ -84,7 +92,7 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
 async function ready(
   { readyPath = '/readyz', readyTimeoutMs = READY_TIMEOUT_MS }: ProcessOptions,
   url: string,
-  child: GuardedChild,
+  child: GuardedProcess,
   output: () => string,
 ): Promise<void> {
   if (readyPath === null) return;

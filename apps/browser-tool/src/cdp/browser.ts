@@ -1,8 +1,8 @@
+import { withTimeout } from '@model-gateway/kernel';
 import type { Protocol } from 'devtools-protocol';
 import type { EngineCall, CallNotes, EngineContext, Viewport } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
 import type { CdpEvent, CdpConnection } from './cdp-connection.ts';
-import { resultWithin } from './stalled-navigation.ts';
 import { createPage, type Page, type PageEnvironment } from './page.ts';
 import { createRequestRules } from './request-rules.ts';
 
@@ -136,10 +136,7 @@ export async function createBrowser(
     connection.send('Target.setDiscoverTargets', { discover: true, filter: PAGES_ALONE }),
     connection.send('Browser.setDownloadBehavior', { behavior: 'deny', eventsEnabled: true }),
   ]);
-  await Promise.race([
-    first,
-    new Promise((resolve) => setTimeout(resolve, FIRST_PAGE_TIMEOUT_MS).unref()),
-  ]);
+  await withTimeout(first, FIRST_PAGE_TIMEOUT_MS, () => undefined);
 
   return {
     get current() {
@@ -203,7 +200,7 @@ async function isClosing(page: Page): Promise<boolean> {
       ({ result }) => result.value === true,
       () => true,
     );
-  return (await resultWithin(asked, CLOSING_ANSWER_MS)) ?? false;
+  return withTimeout(asked, CLOSING_ANSWER_MS, () => false);
 }
 
 function metricsOf([width, height]: Viewport, deviceScaleFactor: number, mobile: boolean) {

@@ -1,4 +1,4 @@
-import { describeError } from '@model-gateway/kernel';
+import { describeError, raceAbort, withTimeout } from '@model-gateway/kernel';
 import type {
   BrowserEngine,
   EngineCall,
@@ -20,7 +20,7 @@ import { connectToBrowser, type CdpConnection } from './cdp-connection.ts';
 import { createElements } from './elements.ts';
 import { evaluate } from './evaluate.ts';
 import { shownUrl } from './frames.ts';
-import { resultWithin, stopStalledNavigations } from './stalled-navigation.ts';
+import { stopStalledNavigations } from './stalled-navigation.ts';
 import { launchChromium, type RunningChromium } from './launch.ts';
 import { navigate, traverse } from './navigation.ts';
 import type { RequestSource } from './network-capture.ts';
@@ -174,7 +174,7 @@ function createCdpEngine(
     for (let attempt = 0; ; attempt += 1) {
       if (page.isGone) page = await browser.activePage();
       const patience = Math.max(LOOK_MS, deadline - performance.now());
-      const counted = await resultWithin(countAt(page, target, call), patience);
+      const counted = await withTimeout(countAt(page, target, call), patience, () => undefined);
       if (counted !== undefined && !counted.ok) throw notReadyError(target, counted, 0);
       const { count = 0, visible = 0 } = counted ?? {};
       const found =
@@ -283,19 +283,7 @@ async function isResponsive(page: Page): Promise<boolean> {
     await page.send('Runtime.evaluate', { expression: '1' });
     return true;
   };
-  return Promise.race([
-    answer().catch(() => false),
-    new Promise<boolean>((resolve) => setTimeout(() => resolve(false), PING_TIMEOUT_MS).unref()),
-  ]);
-}
-
-function raceAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
-    if (signal.aborted) abort();
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
+  return withTimeout(answer(), PING_TIMEOUT_MS).catch(() => false);
 }
 
 function crashError(page: Page): ToolError {

@@ -1,3 +1,4 @@
+import { withTimeout } from '@model-gateway/kernel';
 import type { EngineCall, LoadState, NavigateRequest, NavigationOutcome } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
 import { readAddress, destinationOf } from './address.ts';
@@ -271,10 +272,7 @@ const HINTS: Readonly<Record<string, string>> = {
 
 /** Stops what is loading, so that the tab is ready for the next command. */
 async function stopAndTimeOut(page: Page, what: string, timeoutMs: number): Promise<ToolError> {
-  await Promise.race([
-    page.send('Page.stopLoading').catch(() => undefined),
-    new Promise((resolve) => setTimeout(resolve, STOP_TIMEOUT_MS).unref()),
-  ]);
+  await withTimeout(page.send('Page.stopLoading'), STOP_TIMEOUT_MS).catch(() => undefined);
   return new ToolError('TIMEOUT', `${what} showed no document within ${timeoutMs} ms.`, {
     hint: 'Raise timeoutMs, or wait for less with waitUntil:"commit".',
     details: { timeout_ms: timeoutMs },

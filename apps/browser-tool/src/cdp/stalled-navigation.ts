@@ -25,19 +25,3 @@ export function stopStalledNavigations(page: Page): () => void {
   }, CHECK_MS);
   return () => clearInterval(check);
 }
-
-/** What came of some work, or undefined where the page holds it back for longer than this. */
-export async function resultWithin<Result>(
-  work: Promise<Result>,
-  timeoutMs: number,
-): Promise<Result | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

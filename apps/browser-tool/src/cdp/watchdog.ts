@@ -1,3 +1,4 @@
+import { withTimeout } from '@model-gateway/kernel';
 import type { CdpConnection } from './cdp-connection.ts';
 
 const CHECK_MS = 1_000;
@@ -9,16 +10,8 @@ export function watchForSilence(connection: CdpConnection, onUnresponsive: () =>
   let isChecking = false;
   const ping = async (): Promise<void> => {
     isChecking = true;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), ANSWER_MS);
-    });
-    const answered = connection.send('Browser.getVersion').then(
-      () => true,
-      () => true,
-    );
-    if (!(await Promise.race([answered, late]))) onUnresponsive();
-    clearTimeout(timer);
+    const answer = connection.send('Browser.getVersion').catch(() => undefined);
+    await withTimeout(answer, ANSWER_MS, onUnresponsive);
     isChecking = false;
   };
   const check = setInterval(() => {

@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { describeError, type Log } from '@model-gateway/kernel';
+import { describeError, raceAbort, type Cancel, type Log } from '@model-gateway/kernel';
 import { ToolError } from '../tool-error.ts';
 import type { HostResponse, HostMessage, NumberedRequest, HostRequest } from './host-messages.ts';
 
@@ -82,7 +82,7 @@ export function startEngineHost({ log, onEvent, onEnd, program }: HostOptions): 
       // The interface allows one call at a time, and one that its caller no longer waits for may still be running.
       const answer = line.then(() => send(request, timeoutMs));
       line = answer.catch(() => undefined);
-      return untilAborted(answer, signal);
+      return signal === undefined ? answer : raceAbort(answer, signal, abandoned);
     },
     close() {
       closing ??= (async () => {
@@ -128,22 +128,10 @@ function kill(child: ChildProcess): void {
   }
 }
 
-function untilAborted<Value>(
-  value: Promise<Value>,
-  signal: AbortSignal | undefined,
-): Promise<Value> {
-  if (signal === undefined) return value;
-  return new Promise((resolve, reject) => {
-    const leave = (): void =>
-      reject(
-        signal.reason instanceof ToolError
-          ? signal.reason
-          : new ToolError('TIMEOUT', 'the call was ended before the engine had finished.'),
-      );
-    if (signal.aborted) leave();
-    signal.addEventListener('abort', leave, { once: true });
-    value.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
-  });
+function abandoned({ reason }: Cancel): ToolError {
+  return reason instanceof ToolError
+    ? reason
+    : new ToolError('TIMEOUT', 'the call was ended before the engine had finished.');
 }
 
 function hung(kind: string, timeoutMs: number): ToolError {

@@ -1,3 +1,4 @@
+import { raceAbort } from '@model-gateway/kernel';
 import { FEATURES, type BrowserTool } from '../app.ts';
 import type { CommandData } from '../commands/command.ts';
 import { TOOL_VERSION } from '../version.ts';
@@ -70,16 +71,13 @@ function fileOf(
 async function readAddress({ session }: BrowserTool) {
   const signal = AbortSignal.timeout(ADDRESS_TIMEOUT_MS);
   const options = { name: 'info', deadlineMs: ADDRESS_TIMEOUT_MS, signal, isSilent: true };
-  const late = new Promise<undefined>((resolve) => {
-    signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
   const read = session
     .run(options, (engine, call) => engine.address(call))
     .then(
       ({ result }) => result,
       () => undefined,
     );
-  return (await Promise.race([read, late])) ?? session.lastAddress();
+  return (await raceAbort(read, signal).catch(() => undefined)) ?? session.lastAddress();
 }
 
 /** A password in the proxy's address is nobody's business. */

@@ -1,3 +1,4 @@
+import { withTimeout } from '@model-gateway/kernel';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import {
@@ -53,10 +54,8 @@ export async function runMcp({ proxy }: { readonly proxy: string | undefined }):
   const end = Promise.race([clientClosed(), endRequested()]);
   await server.connect(new StdioServerTransport());
   await end;
-  await Promise.race([
-    opening?.then((tool) => tool.close()).catch(() => undefined),
-    new Promise((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS)),
-  ]);
+  const closed = opening?.then((tool) => tool.close());
+  if (closed !== undefined) await withTimeout(closed, CLOSE_TIMEOUT_MS).catch(() => undefined);
   return EXIT_OK;
 }
 

@@ -1,4 +1,4 @@
-import type { Log } from '@model-gateway/kernel';
+import { raceAbort, type Log } from '@model-gateway/kernel';
 import type { Captures } from '../capture/captures.ts';
 import type {
   BrowserEngine,
@@ -218,18 +218,7 @@ async function within<Result>(
 ): Promise<Result> {
   const deadline = deadlineOf(options, what);
   const signal = AbortSignal.any([deadline.signal, closing]);
-  let abort: () => void = () => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    abort = () => reject(signal.reason as Error);
-  });
-  signal.addEventListener('abort', abort);
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    // Otherwise every call of a process would be remembered until its end.
-    signal.removeEventListener('abort', abort);
-    deadline.stop();
-  }
+  return raceAbort(work, signal).finally(() => deadline.stop());
 }
 
 function deadlineOf(

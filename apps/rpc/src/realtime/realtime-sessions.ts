@@ -1,6 +1,12 @@
 import type { ConversationStore } from '@model-gateway/accounts';
 import { isSessionId, ServiceError } from '@model-gateway/contracts';
-import { describeError, type Entries, type Metrics, type Requests } from '@model-gateway/kernel';
+import {
+  describeError,
+  withTimeout,
+  type Entries,
+  type Metrics,
+  type Requests,
+} from '@model-gateway/kernel';
 import type { RealtimeEvent } from '@model-gateway/router';
 import type { LiveSession } from './live-session.ts';
 import {
@@ -13,7 +19,6 @@ import { createSeats } from './seats.ts';
 import { createSessionOwners } from './session-owners.ts';
 import { createSessionRelay, type SessionOutcome, type SessionRequest } from './session-relay.ts';
 import { createUndo, type Undo } from './undo.ts';
-import { within } from './within.ts';
 
 /** What a client says in a session. */
 export type ClientEvent = RealtimeEvent & { readonly type: string };
@@ -130,7 +135,7 @@ export function createRealtimeSessions(
     async close() {
       isClosed = true;
       for (const { session } of held.values()) session.end('the service stops');
-      await within(CLOSING_TIMEOUT_MS, Promise.all(ending));
+      await withTimeout(Promise.all(ending), CLOSING_TIMEOUT_MS, () => undefined);
       owners.close();
     },
   };

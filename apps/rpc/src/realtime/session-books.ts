@@ -1,8 +1,7 @@
 import type { ConversationStore } from '@model-gateway/accounts';
 import type { TokenUsage } from '@model-gateway/contracts';
 import { jwtCaller, type EndedResponse, type Meter } from '@model-gateway/inference';
-import { describeError, type Log } from '@model-gateway/kernel';
-import { within } from './within.ts';
+import { describeError, withTimeout, type Log } from '@model-gateway/kernel';
 
 /** What is written down about one realtime session. Failures are logged and never end it. */
 export interface SessionBooks {
@@ -61,7 +60,7 @@ export function createSessionBooks(options: SessionBooksOptions): SessionBooks {
       const recorded = record(usage);
       written = Promise.all([written, recorded]);
       await recorded;
-      if (kept !== undefined) await within(KEEPING_TIMEOUT_MS, kept);
+      if (kept !== undefined) await withTimeout(kept, KEEPING_TIMEOUT_MS, () => undefined);
     },
     keep: (transcript) => void keep(transcript),
     async settled() {

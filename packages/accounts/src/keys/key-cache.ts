@@ -1,11 +1,10 @@
 import { ServiceError } from '@model-gateway/contracts';
-import { sha256Hex, type Clock } from '@model-gateway/kernel';
+import { sha256Hex, withTimeout, type Clock } from '@model-gateway/kernel';
 import type { AccountChange, NumberedChange } from '../changes/account-change.ts';
 import type { ModelPolicy } from '../groups/is-model-allowed.ts';
 import type { HolderLimits, KeyHolder } from './key-store.ts';
 import { isKeyForm } from './keys.ts';
 import { createRecentlyUsed } from '../recently-used.ts';
-import { settledWithin } from '../settled-within.ts';
 
 /** Whom a key speaks for, how much it may, and the rules of its group. */
 export interface KeyGrant {
@@ -126,9 +125,9 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
       return entry !== undefined && isYounger(entry, STALE_MAX_MS) ? entry.grant : undefined;
     };
     try {
-      if (remembered() === undefined || (await settledWithin(answer, PATIENCE_MS))) {
-        return await answer;
-      }
+      if (remembered() === undefined) return await answer;
+      const outcome = await withTimeout(answer, PATIENCE_MS, () => 'late' as const);
+      if (outcome !== 'late') return outcome;
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === 'store_unavailable')) throw error;
     }

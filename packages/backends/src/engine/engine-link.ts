@@ -1,6 +1,6 @@
-import type { Cancel } from '@model-gateway/kernel';
+import { raceAbort, type Cancel } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
-import { untilAborted } from '../transport/until-aborted.ts';
+import { aborted } from '../json-rpc/rpc-calls.ts';
 import type { EngineConnection } from './engine-connection.ts';
 
 /** The one connection to an engine: opened by the first call that needs it, and again after it was lost. */
@@ -30,7 +30,7 @@ export function createEngineLink(open: Open): EngineLink {
     async connected(signal) {
       if (isClosed) throw new UpstreamFailure('the backend was closed', { isBackendAtFault: true });
       current ??= connect();
-      return untilAborted(current, signal);
+      return raceAbort(current, signal, aborted);
     },
     async close() {
       isClosed = true;

@@ -1,4 +1,4 @@
-import type { Cancel } from '@model-gateway/kernel';
+import { raceAbort, type Cancel } from '@model-gateway/kernel';
 import type {
   RealtimeEvent,
   RealtimeLink,
@@ -7,7 +7,7 @@ import type {
 } from '@model-gateway/router';
 import { readEvent } from '../realtime/realtime-event.ts';
 import { createSendQueue } from '../realtime/send-queue.ts';
-import { untilAborted } from '../transport/until-aborted.ts';
+import { aborted } from '../json-rpc/rpc-calls.ts';
 import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { openUpstreamSocket, type UpstreamSocket } from '../transport/upstream-socket.ts';
 
@@ -57,7 +57,7 @@ export function createExternalRealtime(options: ExternalRealtimeOptions): Extern
   return {
     async open(opening, cancel) {
       const connecting = connect(opening);
-      const socket = await untilAborted(connecting, cancel).catch((error: unknown) => {
+      const socket = await raceAbort(connecting, cancel, aborted).catch((error: unknown) => {
         connecting.then(leave, () => undefined);
         throw error;
       });

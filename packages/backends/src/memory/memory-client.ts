@@ -1,9 +1,14 @@
 import type { MemoryService } from '@model-gateway/inference';
-import { createCanceller, describeError, type Clock, type Log } from '@model-gateway/kernel';
+import {
+  createCanceller,
+  describeError,
+  raceAbort,
+  type Clock,
+  type Log,
+} from '@model-gateway/kernel';
 import { boundedCall } from '../transport/bounded-call.ts';
-import { RpcRefusal } from '../json-rpc/rpc-calls.ts';
+import { aborted, RpcRefusal } from '../json-rpc/rpc-calls.ts';
 import { openRpcSocket } from '../json-rpc/rpc-socket.ts';
-import { untilAborted } from '../transport/until-aborted.ts';
 import { deletedSchema, readAnswer, recalledSchema, writtenSchema } from './memory-answers.ts';
 import { MemoryFailure } from './memory-failure.ts';
 import { createMemoryLink } from './memory-link.ts';
@@ -67,7 +72,7 @@ export function createMemoryClient({
           isLate = !closing.cancel.aborted;
         });
         return link.use(async (opening) => {
-          const socket = await untilAborted(opening, bounded);
+          const socket = await raceAbort(opening, bounded, aborted);
           isConnected = true;
           return socket.call(method, params, { signal: bounded, timeoutMs, read });
         });

@@ -1,4 +1,4 @@
-import { createCanceller, isError, type Cancel } from '@model-gateway/kernel';
+import { abortReason, createCanceller, type Cancel } from '@model-gateway/kernel';
 
 /** Runs a call that may take only so long in all, and ends with its caller. */
 export async function boundedCall<Result>(
@@ -19,9 +19,4 @@ export async function boundedCall<Result>(
     clearTimeout(timer);
     cancel.removeEventListener('abort', onAbort);
   }
-}
-
-/** Why work was to stop, as an error. */
-export function abortReason({ reason }: Cancel): Error {
-  return isError(reason) ? reason : new Error('the call was aborted');
 }

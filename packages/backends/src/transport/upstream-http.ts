@@ -1,6 +1,5 @@
-import type { Cancel, Tracing } from '@model-gateway/kernel';
+import { abortReason, type Cancel, type Tracing } from '@model-gateway/kernel';
 import { Pool, type Dispatcher } from 'undici';
-import { abortReason } from './bounded-call.ts';
 import { createDeadlines } from './deadlines.ts';
 import { upstreamAddress } from './upstream-address.ts';
 import { createBody } from './upstream-body-queue.ts';

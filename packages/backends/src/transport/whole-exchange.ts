@@ -1,6 +1,5 @@
-import type { Cancel } from '@model-gateway/kernel';
+import { abortReason, type Cancel } from '@model-gateway/kernel';
 import type { Dispatcher } from 'undici';
-import { abortReason } from './bounded-call.ts';
 import type { Bounded, Deadline, Deadlines } from './deadlines.ts';
 
 interface WholeExchangeOptions {

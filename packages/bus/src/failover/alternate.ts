@@ -23,11 +23,3 @@ export async function alternate(
     }
   }
 }
-
-/** Nothing to do but to wait for the signal. */
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}

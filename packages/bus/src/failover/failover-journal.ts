@@ -1,11 +1,17 @@
-import type { Clock, Journal, JournalEntry, Log } from '@model-gateway/kernel';
+import {
+  untilAborted,
+  type Clock,
+  type Journal,
+  type JournalEntry,
+  type Log,
+} from '@model-gateway/kernel';
 import { requireEntrySize } from '../journal-line.ts';
 import { linkedAbort } from '../linked-abort.ts';
 import type { FileJournal } from '../local/file-journal.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
 import type { RedisJournal } from '../redis/redis-journal.ts';
 import { createTurnBatch } from '../turn-batch.ts';
-import { alternate, untilAborted } from './alternate.ts';
+import { alternate } from './alternate.ts';
 import type { FallBack } from './fall-back.ts';
 import { createRecentAppends } from './recent-appends.ts';
 

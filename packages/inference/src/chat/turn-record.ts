@@ -4,8 +4,7 @@ import {
   type NewMessage,
 } from '@model-gateway/accounts';
 import type { ChatMessage } from '@model-gateway/contracts';
-import { describeError, type Log } from '@model-gateway/kernel';
-import { answerWithin } from '../answer-within.ts';
+import { describeError, withTimeout, type Log } from '@model-gateway/kernel';
 import { messageText } from './message-text.ts';
 import type { Reply } from './reply-collector.ts';
 import { toStored, toStoredReply } from './stored-message.ts';
@@ -58,12 +57,12 @@ export function createTurnRecord(options: TurnRecordOptions): TurnRecord {
   return {
     async begin() {
       if (asked.length === 0) return;
-      await answerWithin(beginning(), PATIENCE_MS).catch(() => undefined);
+      await withTimeout(beginning(), PATIENCE_MS).catch(() => undefined);
     },
     async end(reply, model) {
       if (reply.content === '' && reply.toolCalls.length === 0) return undefined;
       const adding = addReply(toStoredReply(reply, model));
-      return answerWithin(adding, PATIENCE_MS).catch(() => undefined);
+      return withTimeout(adding, PATIENCE_MS).catch(() => undefined);
     },
   };
 }

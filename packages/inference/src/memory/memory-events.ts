@@ -1,5 +1,4 @@
-import { describeError, type Clock, type Log } from '@model-gateway/kernel';
-import { answerWithin } from '../answer-within.ts';
+import { describeError, withTimeout, type Clock, type Log } from '@model-gateway/kernel';
 import { beginningOf } from '../chat/message-text.ts';
 
 /** Something that memory did for a user, or failed to do. */
@@ -71,7 +70,7 @@ export function createMemoryEvents({ store, clock, log }: MemoryEventsDependenci
 
   async function settled(): Promise<void> {
     if (writing === undefined) return;
-    await answerWithin(writing, SETTLE_PATIENCE_MS).catch(() => undefined);
+    await withTimeout(writing, SETTLE_PATIENCE_MS).catch(() => undefined);
   }
 
   return {

@@ -1,6 +1,5 @@
 import { ServiceError, type ChatMessage } from '@model-gateway/contracts';
-import { describeError } from '@model-gateway/kernel';
-import { answerWithin } from '../answer-within.ts';
+import { describeError, withTimeout } from '@model-gateway/kernel';
 import { createBackgroundWork } from './background-work.ts';
 import type { MemoryEvent, MemoryEvents } from './memory-events.ts';
 import type { MemoryService, RememberedMessage } from './memory-service.ts';
@@ -103,7 +102,7 @@ export function createMemory({ service, events, writeback }: MemoryDependencies)
       }
     },
     async stop() {
-      await answerWithin(writes.idle(), STOP_PATIENCE_MS).catch(() => undefined);
+      await withTimeout(writes.idle(), STOP_PATIENCE_MS).catch(() => undefined);
       service.close();
       await events.settled();
     },

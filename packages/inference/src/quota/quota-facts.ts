@@ -7,8 +7,7 @@ import type {
   TierLimits,
   WindowUsage,
 } from '@model-gateway/billing';
-import { describeError, type Clock, type Log } from '@model-gateway/kernel';
-import { answerWithin } from '../answer-within.ts';
+import { describeError, withTimeout, type Clock, type Log } from '@model-gateway/kernel';
 
 export type AskedFacts = Pick<BillingFacts, 'window' | 'account' | 'tierOf' | 'isRecorded'>;
 
@@ -38,7 +37,7 @@ export function createQuotaFacts({ store, facts, clock, log }: QuotaFactsDepende
   async function ask<Fact>(question: () => Promise<Fact>): Promise<Fact | undefined> {
     if (clock.now() < awayUntil) return undefined;
     try {
-      return await answerWithin(question(), PATIENCE_MS);
+      return await withTimeout(question(), PATIENCE_MS);
     } catch (error) {
       awayUntil = clock.now() + AWAY_PAUSE_MS;
       log.warn(

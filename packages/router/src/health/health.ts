@@ -1,5 +1,6 @@
 import {
   describeError,
+  withTimeout,
   type Channels,
   type Entries,
   type Log,
@@ -142,18 +143,12 @@ async function forEach(
 /** No probe takes longer than this, not even one that does not listen to its signal. */
 async function probeWithin(backend: Backend, timeoutMs: number): Promise<Probe> {
   const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`no answer within ${timeoutMs} ms`));
-      controller.abort();
-    }, timeoutMs);
-  });
   try {
-    return await Promise.race([backend.probe(controller.signal), late]);
+    return await withTimeout(backend.probe(controller.signal), timeoutMs, () => {
+      controller.abort();
+      throw new Error(`no answer within ${timeoutMs} ms`);
+    });
   } catch (error) {
     return { state: 'Unhealthy', models: [], reason: describeError(error) };
-  } finally {
-    clearTimeout(timer);
   }
 }

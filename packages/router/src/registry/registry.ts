@@ -1,10 +1,15 @@
-import { sha256Hex, type Channels, type Log, type Subscription } from '@model-gateway/kernel';
+import {
+  sha256Hex,
+  withTimeout,
+  type Channels,
+  type Log,
+  type Subscription,
+} from '@model-gateway/kernel';
 import type { BackendConfig, BackendConfigStore } from './backend-config-store.ts';
 import { createSlot, type BackendList } from './backend-list.ts';
 import type { Backend } from './backend.ts';
 import { createPendingChanges, type PendingChange } from './pending-changes.ts';
 import { createRetirement } from './retirement.ts';
-import { within } from '../within.ts';
 
 /** The backends that operators registered, here and on the other replicas. */
 export interface Registry {
@@ -185,7 +190,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
       subscription = await channels.subscribe(REGISTRY_CHANNEL, () => void reread());
       await reread();
       // Whoever asks this process first should find what the others know. Backends that hang are not waited for.
-      await within(LEARN_AT_START_MS, learning);
+      await withTimeout(learning, LEARN_AT_START_MS, () => undefined);
       for (const config of unlisted) {
         adopt(builder.restore(config), config, false);
         await probe(config.name);

@@ -1,6 +1,5 @@
 import { describeError, type Log } from '@model-gateway/kernel';
 import type { Slot } from './backend-list.ts';
-import { within } from '../within.ts';
 
 /** Closes backends that were replaced or removed, after the requests that they still serve. */
 export interface Retirement {
@@ -24,9 +23,12 @@ export function createRetirement(log: Log): Retirement {
 
   async function closeUnused(slot: Slot): Promise<void> {
     retiring.add(slot);
-    await within(IN_USE_MAX_MS, slot.unused());
-    // Unless everything was closed meanwhile.
-    if (retiring.delete(slot)) await close(slot);
+    const closeOnce = async (): Promise<void> => {
+      clearTimeout(timer);
+      if (retiring.delete(slot)) await close(slot);
+    };
+    const timer = setTimeout(() => void closeOnce(), IN_USE_MAX_MS).unref();
+    await slot.unused().then(closeOnce);
   }
 
   return {

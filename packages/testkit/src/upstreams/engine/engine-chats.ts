@@ -1,3 +1,4 @@
+import { untilAborted } from '@model-gateway/kernel';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -155,11 +156,4 @@ function usageUnless(faults: readonly EngineFault[], answer: Answer): JsonObject
       total_tokens: prompt + completion,
     },
   };
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) =>
-    signal.addEventListener('abort', () => resolve(), { once: true }),
-  );
 }

@@ -1,13 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-// Below the ranges from which systems hand out ports for outgoing connections.
+// Below the ranges from which systems hand out ports for outgoing connections, which could take ours while it is free.
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_000;
 const ATTEMPTS_MAX = 50;
 
-/** A port of this address on which nobody listens. */
-export async function freePort(host: string): Promise<number> {
+/** A port of this address that is not in use: the preferred one if possible. */
+export async function freePort(host = '127.0.0.1', preferred = 0): Promise<number> {
+  if (preferred >= PORT_MIN && preferred < PORT_MAX && (await isFree(preferred, host)))
+    return preferred;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const port = randomInt(PORT_MIN, PORT_MAX);
     if (await isFree(port, host)) return port;

@@ -1,8 +1,0 @@
-/** Waits for work, but no longer than so many milliseconds. */
-export async function within(milliseconds: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds).unref();
-  });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
