@@ -1,7 +1,6 @@
-export { createBackendFactory, type BackendFactory } from './factory/backend-factory.ts';
+export { createBackendFactory } from './factory/backend-factory.ts';
 export { resolveKind } from './factory/backend-kind.ts';
 export { createBackend } from './factory/create-backend.ts';
 export { createMemoryClient } from './memory/memory-client.ts';
 export { memorySettings } from './memory/settings.ts';
 export { upstreamSettings } from './settings.ts';
-export type { UpstreamTimeouts } from './transport/upstream-http.ts';

@@ -1,6 +1,6 @@
 export { createPriceBook, type PriceBook } from './price-book.ts';
 export { PRICES_CHANNEL, type PriceStore } from './price-store.ts';
-export { costOf, pricesWith, type ListedPrice, type TokenPrice } from './prices.ts';
+export { pricesWith } from './prices.ts';
 export { estimateTokens } from './token-estimate.ts';
 export type { RecordedBatch, UsagePage, UsageRecord, UsageStore } from './usage-store.ts';
 export type {
@@ -15,7 +15,7 @@ export type {
   WindowUsage,
 } from './admission-store.ts';
 export type { BillingFacts, TierLimits } from './billing-facts.ts';
-export { decideAdmission, type AdmissionDecision } from './admission-decision.ts';
+export { decideAdmission } from './admission-decision.ts';
 export { FREE_TIER, isDrained } from './drained-tier.ts';
 export {
   monthOf,
@@ -34,16 +34,10 @@ export {
   type SettledAccount,
   type SettledRow,
 } from './settlement.ts';
-export {
-  FALLBACK_VIDEO_PRICE,
-  videoCostOf,
-  type VideoPrice,
-  type VideoPriceMode,
-  type VideoShape,
-} from './video-price.ts';
-export { splitTime, type TimeRange, type TimeSpan, type TimeSplit } from './time-split.ts';
+export { videoCostOf, type VideoShape } from './video-price.ts';
+export { splitTime, type TimeRange, type TimeSpan } from './time-split.ts';
 export type { Allocation, LedgerEntry, LedgerReading, LedgerStore } from './ledger-store.ts';
-export { planOf, type Plan, type PlanStanding, type PlanStore, type TierChanges } from './plan.ts';
+export { planOf, type PlanStanding, type PlanStore, type TierChanges } from './plan.ts';
 export type {
   UsageFilter,
   UsageGroup,

@@ -22,7 +22,7 @@ export {
   type TunnelledRequest,
   type TunnelledResponse,
 } from './agent/tunnelled-http.ts';
-export { ERROR_CODES, ServiceError, type ErrorCode } from './errors.ts';
+export { ServiceError, type ErrorCode } from './errors.ts';
 export {
   aliasChangedSchema,
   aliasListSchema,
@@ -41,7 +41,6 @@ export {
   chatRequestSchema,
   tokenUsageSchema,
   upstreamCompletionSchema,
-  type ChatCompletion,
   type ChatMessage,
   type ChatRequest,
   type TokenUsage,
@@ -78,7 +77,6 @@ export {
 export {
   rpcNotifications,
   type RpcNotification,
-  type RpcNotificationName,
   type RpcNotificationParams,
 } from './rpc/notifications.ts';
 export { openRpcDocument, type OpenRpcDocument } from './rpc/openrpc.ts';

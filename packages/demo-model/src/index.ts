@@ -1,6 +1,2 @@
-export type { ChatFault, ChatOperation } from './chat/chat-faults.ts';
-export {
-  startChatUpstream,
-  type ChatUpstreamOptions,
-  type RunningChatUpstream,
-} from './chat/chat-upstream.ts';
+export type { ChatFault } from './chat/chat-faults.ts';
+export { startChatUpstream, type RunningChatUpstream } from './chat/chat-upstream.ts';

@@ -12,14 +12,8 @@ export { createFaultPlan, faultOf, type FaultSource, type FaultPlan } from './fa
 export { isHttpFault, playHttpFaults, type HttpFault } from './faults/http-faults.ts';
 export { bendAnswer, isStreamFault, type StreamFault } from './faults/stream-faults.ts';
 export { createChanges, type Changes } from './recording/changes.ts';
-export type { RecordedRequest } from './recording/request-log.ts';
 export { createRing } from './recording/ring.ts';
-export {
-  createServedLog,
-  type Served,
-  type ServedLog,
-  type ServedTotals,
-} from './recording/served-log.ts';
+export { createServedLog, type Served, type ServedLog } from './recording/served-log.ts';
 export type { Exchange } from './wire/exchange.ts';
 export { extend } from './wire/extend.ts';
 export {

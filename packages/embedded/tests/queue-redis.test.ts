@@ -1,6 +1,6 @@
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { startQueueRedis, type QueueRedis } from '../src/index.ts';
+import { startQueueRedis, type QueueRedis } from '../src/queue-redis.ts';
 
 let store: QueueRedis;
 

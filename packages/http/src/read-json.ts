@@ -1,11 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
 
-/** Reads a JSON body of at most `bytesMax` bytes. */
-export async function readJson(request: IncomingMessage, bytesMax: number): Promise<unknown> {
-  return parseJson(await readBody(request, bytesMax));
-}
-
 /** Parses the text of a body; invalid JSON is refused. */
 export function parseJson(text: string): unknown {
   try {

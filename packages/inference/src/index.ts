@@ -1,9 +1,8 @@
 export { assertModelAllowed } from './chat/assert-model-allowed.ts';
-export { attempt, type Attempted, type Wanted } from './upstream/attempts.ts';
 export { jwtCaller, type Caller } from './chat/caller.ts';
 export type { ChatDependencies, ChatTurn } from './chat/chat-turn.ts';
-export { completeChat, type ChatAnswer } from './chat/complete-chat.ts';
-export { embedTexts, type EmbeddingsAnswer, type EmbeddingsTurn } from './chat/embed-texts.ts';
+export { completeChat } from './chat/complete-chat.ts';
+export { embedTexts } from './chat/embed-texts.ts';
 export {
   createMemoryEvents,
   type MemoryEvent,
@@ -17,7 +16,7 @@ export {
   type MemoryState,
 } from './memory/memory.ts';
 export { invokeEngine } from './chat/invoke-engine.ts';
-export { createMeter, type Meter, type ServedRequest } from './usage/meter.ts';
+export { createMeter, type Meter } from './usage/meter.ts';
 export { acceptChat, produceChat, type ChatEnd } from './chat/produce-chat.ts';
 export {
   createQuotas,
@@ -30,18 +29,10 @@ export {
 export type { ChatDelta } from './stream/read-deltas.ts';
 export { readyTurn, type ReadyTurn } from './chat/ready-turn.ts';
 export { openRealtime, type OpenRealtime } from './realtime/open-realtime.ts';
-export {
-  createRealtimeObserver,
-  type EndedResponse,
-  type RealtimeObserver,
-} from './realtime/realtime-observer.ts';
+export { createRealtimeObserver, type EndedResponse } from './realtime/realtime-observer.ts';
 export { createRequestCounter, type RequestCounter } from './usage/request-counter.ts';
-export { streamChat, type EventTaker, type StreamedChat } from './chat/stream-chat.ts';
-export {
-  createSystemMonitor,
-  type SystemMonitor,
-  type SystemStatus,
-} from './usage/system-monitor.ts';
+export { streamChat, type StreamedChat } from './chat/stream-chat.ts';
+export { createSystemMonitor, type SystemMonitor } from './usage/system-monitor.ts';
 export {
   upstreamVideo,
   videoResultOf,
@@ -50,20 +41,9 @@ export {
 } from './video/upstream-video.ts';
 export type { NewVideoJob, VideoJobStore } from './video/video-job-store.ts';
 export { viewVideoJob } from './video/video-job-view.ts';
-export type {
-  VideoImage,
-  VideoJob,
-  VideoOrder,
-  VideoPayer,
-  VideoPoll,
-  VideoWork,
-} from './video/video-job.ts';
+export type { VideoJob, VideoPoll, VideoWork } from './video/video-job.ts';
 export { createVideoJobs, VIDEO_QUEUED_CHANNEL, type VideoJobs } from './video/video-jobs.ts';
 export { createVideoNotifications, type VideoNotifications } from './video/video-notifications.ts';
-export { createUnsettledUsage, type UnsettledUsage } from './quota/unsettled-usage.ts';
+export { createUnsettledUsage } from './quota/unsettled-usage.ts';
 export { createUsageCounts, type UsageCounts } from './usage/usage-counts.ts';
-export {
-  createUpstreamWatch,
-  type UpstreamCall,
-  type UpstreamWatch,
-} from './upstream/upstream-watch.ts';
+export { createUpstreamWatch, type UpstreamWatch } from './upstream/upstream-watch.ts';

@@ -21,7 +21,6 @@ export {
   type ConfigOf,
   type Environment,
   type Setting,
-  type Settings,
 } from './config.ts';
 export { AppError, describeError, errorCode, isError, StartupError } from './errors.ts';
 export { freePort } from './free-port.ts';
@@ -29,7 +28,7 @@ export { constantTimeEqual, newId, randomToken, sha256Hex } from './ids.ts';
 export { generatedSecret } from './generated-secret.ts';
 export { SYSTEM_ENVIRONMENT, startGuarded, type GuardedProcess } from './guarded-process.ts';
 export { isoTime } from './iso-time.ts';
-export { createLifecycle, StoppedError, type Lifecycle, type Part } from './lifecycle.ts';
+export { createLifecycle, type Lifecycle, type Part } from './lifecycle.ts';
 export { createLog, LOG_LEVELS, silentLog, type Log, type LogLevel } from './log.ts';
 export { makeDirectory } from './make-directory.ts';
 export type { CounterSeries, HistogramSeries } from './metric-families.ts';
@@ -40,8 +39,8 @@ export type { Counters } from './ports/counters.ts';
 export type { Entries, EntryOptions } from './ports/entries.ts';
 export type { Journal, JournalEntry } from './ports/journal.ts';
 export type { Lock, Locks } from './ports/locks.ts';
-export { RequestError, type RequestFailure, type Requests } from './ports/requests.ts';
-export type { Span, SpanAttributes, SpanKind, SpanStart, Tracing } from './ports/tracing.ts';
+export { RequestError, type Requests } from './ports/requests.ts';
+export type { Span, SpanAttributes, SpanStart, Tracing } from './ports/tracing.ts';
 export { runProcess } from './process.ts';
 export type { RequestLine } from './request-lines.ts';
 export { withTimeout } from './with-timeout.ts';

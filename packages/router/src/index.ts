@@ -23,19 +23,15 @@ export {
 } from './agents/agent-node.ts';
 export type {
   AgentBeat,
-  AgentClaim,
   AgentConnections,
   AgentStore,
   AgentTelemetry,
   BrokenDeploy,
-  ClaimedAgent,
-  Departure,
   HeldAgent,
   PlacedBackend,
-  PlacementOptions,
   ReachableModel,
 } from './agents/agent-store.ts';
-export { agentAliveKey, createAgentWatch, type AgentWatch } from './agents/agent-watch.ts';
+export { agentAliveKey, createAgentWatch } from './agents/agent-watch.ts';
 export { createAgents, type Agents, type AgentState } from './agents/agents.ts';
 export {
   createDeployNotices,
@@ -46,7 +42,6 @@ export {
 export { createBackendAnnouncer, type BackendAnnouncer } from './registry/backend-announcer.ts';
 export type { BackendConfig, BackendConfigStore } from './registry/backend-config-store.ts';
 export {
-  BACKEND_KINDS,
   CAPABILITIES,
   type Backend,
   type BackendKind,
@@ -67,24 +62,11 @@ export {
   type UpstreamVideo,
   type VideoTask,
 } from './registry/backend.ts';
-export type { Outcome } from './circuits/breakers.ts';
 export type { ChoiceOptions, Route } from './choice/chooser.ts';
-export type {
-  Circuit,
-  CircuitRules,
-  CircuitState,
-  CircuitStore,
-  CircuitTrial,
-} from './circuits/circuit-store.ts';
-export type { Alias, Aliases } from './choice/aliases.ts';
+export type { Circuit, CircuitState, CircuitStore } from './circuits/circuit-store.ts';
+export type { Aliases } from './choice/aliases.ts';
 export { createLocalCircuits, type LocalCircuits } from './circuits/local-circuits.ts';
-export type { BackendBuilder, Registry } from './registry/registry.ts';
-export {
-  createRouter,
-  type RoutedBackend,
-  type Router,
-  type RouterDependencies,
-  type UsedBackend,
-} from './router.ts';
+export type { BackendBuilder } from './registry/registry.ts';
+export { createRouter, type RoutedBackend, type Router } from './router.ts';
 export { agentSettings, routerSettings } from './settings.ts';
 export { UpstreamFailure } from './registry/upstream-failure.ts';

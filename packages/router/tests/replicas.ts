@@ -9,8 +9,8 @@ import {
   type Capability,
   type Probe,
   type Router,
-  type RouterDependencies,
 } from '../src/index.ts';
+import type { RouterDependencies } from '../src/router.ts';
 import { createReplicaStores, type ReplicaStores } from './replica-stores.ts';
 
 /** An upstream of a test: what it answers to probes, and how often it was asked. */

@@ -1,5 +1,5 @@
 export type { AppContext } from './app-context.ts';
 export { exposeStores } from './expose-stores.ts';
-export { openStores, type Stores } from './open-stores.ts';
+export { openStores } from './open-stores.ts';
 export { adminSettings, secretOrGenerated, tokenSettings } from './process-secrets.ts';
 export { runServer } from './run-server.ts';

@@ -1,2 +1,1 @@
-export { TunnelError } from './frame.ts';
-export { createTunnel, type Exchange, type Tunnel, type TunnelOptions } from './tunnel.ts';
+export { createTunnel, type Exchange } from './tunnel.ts';

@@ -72,8 +72,6 @@ export const chatCompletionSchema = z.looseObject({
   usage: tokenUsageSchema.loose(),
 });
 
-export type ChatCompletion = z.output<typeof chatCompletionSchema>;
-
 /** What an upstream answered: usage is absent where it reported none. */
 export const upstreamCompletionSchema = chatCompletionSchema.extend({
   usage: tokenUsageSchema.loose().nullish(),
