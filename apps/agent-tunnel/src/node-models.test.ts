@@ -4,8 +4,8 @@ import { waitUntil } from '@model-gateway/testkit';
 import { createNodeModels } from './node-models.ts';
 import type { Located } from './reach.ts';
 
-const DIRECT: Located = { url: 'http://node:1', isTunnelled: false };
-const THROUGH: Located = { url: 'http://tunnel/internal', isTunnelled: true };
+const DIRECT: Located = { url: 'http://node:1', isTunneled: false };
+const THROUGH: Located = { url: 'http://tunnel/internal', isTunneled: true };
 const READY = { model_id: 'm', status: 'ready', port: 1 };
 
 function setUp() {

@@ -35,7 +35,7 @@ const reachFrom = (origin: string, canTunnel = true) =>
 test('a model that is listed at its node is reached there', async () => {
   const direct = await serve({ models: ['m'] });
   const tunnel = await serveTunnel(['m']);
-  const located = { url: `http://127.0.0.1:${direct.port}`, isTunnelled: false };
+  const located = { url: `http://127.0.0.1:${direct.port}`, isTunneled: false };
   expect(await reachFrom(tunnel.url).locate('m', direct.port)).toEqual(located);
   expect(await reachFrom(tunnel.url).isThere('m', located)).toBe(true);
   await direct.close();
@@ -45,7 +45,7 @@ test('a model that is listed at its node is reached there', async () => {
 test('a model that is listed under its latest tag is the same', async () => {
   const direct = await serve({ models: ['m:latest'] });
   expect(await reachFrom('http://127.0.0.1:1').locate('m', direct.port)).toMatchObject({
-    isTunnelled: false,
+    isTunneled: false,
   });
 });
 
@@ -54,14 +54,14 @@ test('somebody else who answers at the address of the node is not taken for it',
   const tunnel = await serveTunnel(['m']);
   expect(await reachFrom(tunnel.url).locate('m', other.port)).toEqual({
     url: `${tunnel.url}/internal/agents/${AGENT}/m/v1`,
-    isTunnelled: true,
+    isTunneled: true,
   });
 });
 
 test('a node that cannot tunnel is believed, whether or not anybody answers', async () => {
   const unlisted = await serve({ models: ['m'], basePath: '/elsewhere' });
   const reach = reachFrom('http://127.0.0.1:1', false);
-  const direct = { url: `http://127.0.0.1:${unlisted.port}`, isTunnelled: false };
+  const direct = { url: `http://127.0.0.1:${unlisted.port}`, isTunneled: false };
   expect(await reach.locate('m', unlisted.port)).toEqual(direct);
   await unlisted.close();
   expect(await reach.locate('m', unlisted.port)).toEqual({ ...direct, isSilent: true });

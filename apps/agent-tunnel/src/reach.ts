@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { createBackend } from '@model-gateway/backends';
 import { describeError, type Clock, type Log } from '@model-gateway/kernel';
-import { tunnelledUrl } from '@model-gateway/router';
+import { tunneledUrl } from '@model-gateway/router';
 
 /** Finds out how gateways can reach the models of a node. */
 export interface Reach {
@@ -13,7 +13,7 @@ export interface Reach {
 
 export interface Located {
   readonly url: string;
-  readonly isTunnelled: boolean;
+  readonly isTunneled: boolean;
   /** Nobody answers there yet. */
   readonly isSilent?: true;
 }
@@ -40,7 +40,7 @@ export function createReach(options: ReachOptions): Reach {
 
   /** Asks as a gateway would; answers the models that are served there, none when it is not healthy. */
   async function modelsAt(
-    { url, isTunnelled }: Located,
+    { url, isTunneled }: Located,
     known: readonly string[],
   ): Promise<readonly string[]> {
     const backend = createBackend(
@@ -48,7 +48,7 @@ export function createReach(options: ReachOptions): Reach {
         name: 'probe',
         type: 'external',
         url,
-        apiKey: isTunnelled ? tunnelKey : null,
+        apiKey: isTunneled ? tunnelKey : null,
         models: known,
         capabilities: null,
       },
@@ -71,13 +71,13 @@ export function createReach(options: ReachOptions): Reach {
 
   return {
     async locate(modelId, port) {
-      const direct = { url: `http://${hostInUrl}:${port}`, isTunnelled: false };
+      const direct = { url: `http://${hostInUrl}:${port}`, isTunneled: false };
       const listed = await modelsAt(direct, []);
       // Behind an address translator somebody else may answer there. Only who knows the model is who we mean.
       if (listed.includes(modelId) || listed.includes(`${modelId}:latest`)) return direct;
       if (!canTunnel)
         return (await answers(direct, modelId)) ? direct : { ...direct, isSilent: true };
-      const through = { url: tunnelledUrl(origin, agentId, modelId), isTunnelled: true };
+      const through = { url: tunneledUrl(origin, agentId, modelId), isTunneled: true };
       return (await answers(through, modelId)) ? through : undefined;
     },
     isThere: (modelId, located) => answers(located, modelId),

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import {
   ServiceError,
-  tunnelledResponseSchema,
-  type TunnelledRequest,
-  type TunnelledResponse,
+  tunneledResponseSchema,
+  type TunneledRequest,
+  type TunneledResponse,
 } from '@model-gateway/contracts';
 import { bearerOf } from '@model-gateway/http';
 import { constantTimeEqual, describeError, type Log } from '@model-gateway/kernel';
@@ -64,9 +64,9 @@ export function createRelay({ registry, tunnelKey, log }: RelayDependencies): Re
         if (!response.writableFinished) body.destroy(new Error('the gateway hung up'));
       });
       request.pipe(body, { end: true });
-      let head: TunnelledResponse;
+      let head: TunneledResponse;
       try {
-        head = tunnelledResponseSchema.parse(await exchange.head);
+        head = tunneledResponseSchema.parse(await exchange.head);
       } catch (error) {
         body.destroy();
         throw new ServiceError('bad_gateway', describeError(error), { cause: error });
@@ -86,7 +86,7 @@ export function createRelay({ registry, tunnelKey, log }: RelayDependencies): Re
 
 function targetOf(request: IncomingMessage): {
   readonly agentId: string;
-  readonly head: TunnelledRequest;
+  readonly head: TunneledRequest;
 } {
   const [, agentId = '', model = '', path = '/'] = TARGET.exec(request.url ?? '') ?? [];
   return {

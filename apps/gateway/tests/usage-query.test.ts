@@ -1,4 +1,4 @@
-import { usageAnswerSchema } from '@model-gateway/contracts';
+import { usageQueryResultSchema } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
 import { admin, startGateway, type GatewayUnderTest } from './gateway.ts';
 
@@ -58,7 +58,7 @@ const ask = (body?: unknown) => admin(gateway, 'POST', 'usage/query', body);
 async function answer(body?: unknown) {
   const response = await ask(body);
   expect(response.status).toBe(200);
-  return usageAnswerSchema.parse(await response.json());
+  return usageQueryResultSchema.parse(await response.json());
 }
 
 const ALL = {

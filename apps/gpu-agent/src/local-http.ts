@@ -1,6 +1,6 @@
 import { request as startRequest, type IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { tunnelledRequestSchema, type TunnelledRequest } from '@model-gateway/contracts';
+import { tunneledRequestSchema, type TunneledRequest } from '@model-gateway/contracts';
 import { describeError, type Log } from '@model-gateway/kernel';
 import type { Exchange } from '@model-gateway/tunnel';
 import { addressOf } from './engine.ts';
@@ -19,7 +19,7 @@ interface LocalHttpDependencies {
 const OF_ONE_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
 
 export function createLocalHttp({ portOf, host, log }: LocalHttpDependencies): LocalHttp {
-  async function carryOut(head: TunnelledRequest, exchange: Exchange): Promise<void> {
+  async function carryOut(head: TunneledRequest, exchange: Exchange): Promise<void> {
     const port = portOf(head.model_id);
     if (port === undefined) throw new Error('the model does not run on this node');
     const { body } = exchange;
@@ -42,7 +42,7 @@ export function createLocalHttp({ portOf, host, log }: LocalHttpDependencies): L
 
   return {
     serve(head, exchange) {
-      const parsed = tunnelledRequestSchema.safeParse(head);
+      const parsed = tunneledRequestSchema.safeParse(head);
       const done = parsed.success
         ? carryOut(parsed.data, exchange)
         : Promise.reject(new Error('the request cannot be read'));
@@ -54,7 +54,7 @@ export function createLocalHttp({ portOf, host, log }: LocalHttpDependencies): L
   };
 }
 
-function headersOf({ headers }: TunnelledRequest): Record<string, string[]> {
+function headersOf({ headers }: TunneledRequest): Record<string, string[]> {
   const byName: Record<string, string[]> = {};
   for (const [name, value] of headers) (byName[name] ??= []).push(value);
   return byName;

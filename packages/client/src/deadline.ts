@@ -1,17 +1,17 @@
 import { RpcConnectionError } from './rpc-errors.ts';
 
-/** A signal that fires when time is up or when one of the given signals does; its reason is what to throw. */
+/** A signal that aborts after a timeout or with one of the given signals; its reason is the error to throw. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Lets go of the timer and of the signals. */
+  /** Clears the timer and the listeners. */
   release(): void;
 }
 
-// Not AbortSignal.any: on Node 20 it keeps memory for as long as the longest of the signals lives.
+// Not AbortSignal.any: on Node 20 it holds memory until the last of the signals is collected.
 export function startDeadline(timeoutMs: number, signals: readonly AbortSignal[]): Deadline {
   const controller = new AbortController();
   const timer = setTimeout(() => {
-    controller.abort(new RpcConnectionError('timeout', `no answer in ${timeoutMs} ms`));
+    controller.abort(new RpcConnectionError('timeout', `no response within ${timeoutMs} ms`));
   }, timeoutMs);
   const listeners = signals.map((signal) => {
     const follow = (): void => controller.abort(signal.reason);

@@ -1,7 +1,7 @@
 import { randomId } from './random-id.ts';
 import { RpcCallError, RpcConnectionError } from './rpc-errors.ts';
 
-/** A JSON-RPC request as it travels. */
+/** A JSON-RPC request on the wire. */
 export interface RpcRequest {
   readonly jsonrpc: '2.0';
   readonly id: string;
@@ -9,7 +9,7 @@ export interface RpcRequest {
   readonly params: unknown;
 }
 
-/** A JSON-RPC answer as it travels. */
+/** A JSON-RPC response on the wire. */
 export interface RpcResponse {
   readonly jsonrpc: '2.0';
   readonly id: string | number | null;
@@ -24,7 +24,7 @@ export const createRequest = (method: string, params: unknown): RpcRequest => ({
   params: params ?? {},
 });
 
-/** Whether a value is a JSON-RPC answer. */
+/** Whether a value is a JSON-RPC response. */
 export function isResponse(value: unknown): value is RpcResponse {
   if (!isObject(value) || value['jsonrpc'] !== '2.0') return false;
   const { error } = value;
@@ -33,18 +33,18 @@ export function isResponse(value: unknown): value is RpcResponse {
   return 'result' in value;
 }
 
-/** What an answer says: its result, or its error thrown. */
+/** The result of a response; throws its error if it has one. */
 export function resultOf({ error, result }: RpcResponse): unknown {
   if (error === undefined) return result;
   throw new RpcCallError(error.code, error.message, error.data);
 }
 
-/** Reads JSON that the service sent. */
-export function parseAnswer(text: string, status?: number): unknown {
+/** Parses JSON that the service sent. */
+export function parseJson(text: string, status?: number): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new RpcConnectionError('bad-answer', 'the answer is not JSON', {
+    throw new RpcConnectionError('bad-answer', 'the response is not valid JSON', {
       cause,
       ...(status === undefined ? {} : { status }),
     });

@@ -1,17 +1,17 @@
 import type { RpcNotification } from '@model-gateway/contracts';
 import { createParser } from 'eventsource-parser';
-import { isObject, isResponse, parseAnswer, type RpcResponse } from './envelope.ts';
+import { isObject, isResponse, parseJson, type RpcResponse } from './envelope.ts';
 import { RpcConnectionError } from './rpc-errors.ts';
 
-/** What arrives on an event stream: notifications, and copies of the answers to calls that named the session. */
+/** What arrives on an event stream: notifications, and copies of the responses to calls that named the session. */
 export type RpcEvent = RpcNotification | RpcResponse;
 
-/** Makes events of the bytes of an event stream. */
+/** Parses the bytes of an event stream into events. */
 export interface EventParser {
-  /** Whether the service has said that it listens. */
+  /** Whether the service has confirmed the subscription. */
   readonly isConnected: boolean;
   feed(bytes: Uint8Array): void;
-  /** Takes the events that are complete. */
+  /** Returns and removes the complete events. */
   take(): readonly RpcEvent[];
 }
 
@@ -37,10 +37,10 @@ export function createEventParser(): EventParser {
 }
 
 function readEvent(data: string): RpcEvent {
-  const event = parseAnswer(data);
+  const event = parseJson(data);
   if (isResponse(event)) return event;
   if (isObject(event) && typeof event['method'] === 'string' && isObject(event['params'])) {
     return event as unknown as RpcNotification;
   }
-  throw new RpcConnectionError('bad-answer', 'an event is neither a notification nor an answer');
+  throw new RpcConnectionError('bad-answer', 'an event is neither a notification nor a response');
 }

@@ -4,7 +4,7 @@ import type { TokenSource } from './transport.ts';
 
 /** A subscription to one session. It can be iterated once. */
 export interface RpcSubscription extends AsyncIterable<RpcEvent> {
-  /** Resolves when the service listens: what is sent from then on arrives. */
+  /** Resolves when the subscription is live: events sent from then on arrive. */
   readonly ready: Promise<void>;
   /** Ends the stream and the iteration. */
   close(): void;
@@ -16,7 +16,7 @@ interface EventStreamOptions {
   readonly fetch: typeof fetch;
   /** Each of them ends the stream. */
   readonly signals: readonly AbortSignal[];
-  /** How long the service may take until it listens. */
+  /** How long the service may take to confirm the subscription. */
   readonly timeoutMs: number;
 }
 
@@ -24,7 +24,7 @@ type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
 const REFUSAL_CHARS_MAX = 200;
 
-/** Opens an event stream at once. A lost connection ends the iteration with an error; opening another is the caller's choice. */
+/** Opens an event stream immediately. A lost connection ends the iteration with an error; the caller may subscribe again. */
 export function openEventStream(options: EventStreamOptions): RpcSubscription {
   const { url, signals, timeoutMs } = options;
   const ending = new AbortController();
@@ -36,7 +36,7 @@ export function openEventStream(options: EventStreamOptions): RpcSubscription {
   };
   const release = followAll(signals, end);
   const timer = setTimeout(() => {
-    ending.abort(new RpcConnectionError('timeout', `no event stream in ${timeoutMs} ms`));
+    ending.abort(new RpcConnectionError('timeout', `no event stream within ${timeoutMs} ms`));
   }, timeoutMs);
 
   async function read(reader: Reader): Promise<void> {
@@ -75,7 +75,7 @@ export function openEventStream(options: EventStreamOptions): RpcSubscription {
 
   const connecting = connect();
   const ready = connecting.then(() => undefined);
-  // Whoever iterates learns of the failure too, so nobody has to look at `ready`.
+  // The iteration reports the failure too, so `ready` need not be awaited.
   ready.catch(() => undefined);
   const iterator = events(connecting);
   return {
@@ -85,7 +85,7 @@ export function openEventStream(options: EventStreamOptions): RpcSubscription {
   };
 }
 
-/** Calls back with the reason of the first signal that fires, until it is released. */
+/** Calls back with the reason of the first signal that aborts, until it is released. */
 function followAll(
   signals: readonly AbortSignal[],
   callback: (reason: unknown) => void,

@@ -1,4 +1,4 @@
-import { isResponse, parseAnswer, resultOf, type RpcResponse } from './envelope.ts';
+import { isResponse, parseJson, resultOf, type RpcResponse } from './envelope.ts';
 import { RpcConnectionError } from './rpc-errors.ts';
 import type { SendOptions, TokenSource, Transport } from './transport.ts';
 
@@ -8,9 +8,9 @@ interface HttpTransportOptions {
   readonly fetch: typeof fetch;
 }
 
-/** Requests by `POST`, each with the token of the moment. */
+/** Sends requests by `POST`, each with the current token. */
 export function createHttpTransport({ url, token, fetch }: HttpTransportOptions): Transport {
-  async function post(body: unknown, { signal, sessionId }: SendOptions): Promise<unknown> {
+  async function post(message: unknown, { signal, sessionId }: SendOptions): Promise<unknown> {
     const bearer = await token();
     try {
       const response = await fetch(url, {
@@ -20,10 +20,10 @@ export function createHttpTransport({ url, token, fetch }: HttpTransportOptions)
           ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
           ...(sessionId === undefined ? {} : { 'x-session-id': sessionId }),
         },
-        body: JSON.stringify(body),
+        body: JSON.stringify(message),
         signal,
       });
-      return await readAnswer(response);
+      return await readBody(response);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof RpcConnectionError) throw error;
@@ -33,35 +33,35 @@ export function createHttpTransport({ url, token, fetch }: HttpTransportOptions)
 
   return {
     async send(request, options) {
-      const answer = await post(request, options);
-      if (isResponse(answer)) return answer;
-      throw notAnAnswer();
+      const body = await post(request, options);
+      if (isResponse(body)) return body;
+      throw unexpectedBody();
     },
     async sendBatch(requests, options) {
-      const answer = await post(requests, options);
+      const body = await post(requests, options);
       // One envelope instead of many refuses the batch as a whole.
-      if (isResponse(answer)) resultOf(answer);
-      if (!Array.isArray(answer)) throw notAnAnswer();
-      const byId = new Map(answer.filter(isResponse).map((response) => [response.id, response]));
+      if (isResponse(body)) resultOf(body);
+      if (!Array.isArray(body)) throw unexpectedBody();
+      const byId = new Map(body.filter(isResponse).map((response) => [response.id, response]));
       return requests.map(({ id }) => byId.get(id) ?? missing());
     },
     close: () => undefined,
   };
 }
 
-/** What stands before the service may answer without an envelope; the service itself gives one even to what is too large. */
-async function readAnswer(response: Response): Promise<unknown> {
+/** A proxy may respond without an envelope; the service itself always sends one, even when a request is too large. */
+async function readBody(response: Response): Promise<unknown> {
   const { status } = response;
-  const answer = parseAnswer(await response.text(), status);
-  if (isResponse(answer) || Array.isArray(answer)) return answer;
-  throw new RpcConnectionError('bad-answer', `HTTP ${status} without a JSON-RPC answer`, {
+  const body = parseJson(await response.text(), status);
+  if (isResponse(body) || Array.isArray(body)) return body;
+  throw new RpcConnectionError('bad-answer', `HTTP ${status} without a JSON-RPC response`, {
     status,
   });
 }
 
-const notAnAnswer = (): RpcConnectionError =>
-  new RpcConnectionError('bad-answer', 'the answer does not fit the request');
+const unexpectedBody = (): RpcConnectionError =>
+  new RpcConnectionError('bad-answer', 'the response does not match the request');
 
 function missing(): RpcResponse {
-  throw new RpcConnectionError('bad-answer', 'an answer of the batch is missing');
+  throw new RpcConnectionError('bad-answer', 'a response of the batch is missing');
 }

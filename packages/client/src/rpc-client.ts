@@ -10,16 +10,16 @@ import { createWebSocketTransport } from './websocket-transport.ts';
 
 const TIMEOUT_MS_DEFAULT = 30_000;
 
-/** Where the service is, and how to speak to it. */
+/** The address of the service and how to connect to it. */
 export interface RpcClientOptions {
   /** For example `https://gateway.example`. */
   readonly baseUrl: string;
-  /** An access token or the admin token; a function is asked anew for each call. */
+  /** An access token or the admin token; a function is called for each call. */
   readonly token?: string | (() => string | undefined | Promise<string | undefined>);
   readonly transport?: 'http' | 'websocket';
-  /** In place of the global one. */
+  /** Replaces the global one. */
   readonly fetch?: typeof fetch;
-  /** In place of the global one, which Node 20 does not have. */
+  /** Replaces the global one, which Node 20 does not have. */
   readonly WebSocket?: WebSocketConstructor;
   /** How long a call may take. */
   readonly timeoutMs?: number;
@@ -27,11 +27,11 @@ export interface RpcClientOptions {
 
 export interface RpcCallOptions {
   readonly signal?: AbortSignal;
-  /** A session on whose event stream a copy of the answer shall arrive. Such a call goes over HTTP. */
+  /** A session whose event stream gets a copy of the response. Such a call uses HTTP. */
   readonly sessionId?: string;
 }
 
-/** The params of a method, which may be left out where all of them may. */
+/** The params of a method; optional where every param is. */
 export type RpcCallArguments<Name extends RpcMethodName> =
   Record<string, never> extends RpcInput<Name>
     ? [params?: RpcInput<Name>, options?: RpcCallOptions]
@@ -43,32 +43,32 @@ export type RpcBatchCall<Name extends RpcMethodName> =
     ? { readonly method: Name; readonly params?: RpcInput<Name> }
     : { readonly method: Name; readonly params: RpcInput<Name> };
 
-/** What became of one call of a batch. */
+/** The outcome of one call of a batch. */
 export type RpcOutcome<Result> =
   | { readonly status: 'fulfilled'; readonly value: Result }
   | { readonly status: 'rejected'; readonly reason: RpcCallError };
 
 /** A typed client of the management plane. */
 export interface RpcClient {
-  /** Calls a method. Throws `RpcCallError` when it is refused, `RpcConnectionError` when there is no answer. */
+  /** Calls a method. Throws `RpcCallError` when it is refused, `RpcConnectionError` when no response arrives. */
   call<Name extends RpcMethodName>(
     method: Name,
     ...rest: RpcCallArguments<Name>
   ): Promise<RpcResult<Name>>;
-  /** Calls methods one after another in one message. A refused one does not stop those after it. */
+  /** Calls methods one after another in one message. A refused call does not stop the following ones. */
   batch<const Names extends readonly RpcMethodName[]>(
     calls: { readonly [Index in keyof Names]: RpcBatchCall<Names[Index]> },
     options?: RpcCallOptions,
   ): Promise<{ -readonly [Index in keyof Names]: RpcOutcome<RpcResult<Names[Index]>> }>;
   /** The OpenRPC description of the service. */
   discover(options?: RpcCallOptions): Promise<OpenRpcDocument>;
-  /** Listens to a session. */
+  /** Subscribes to a session. */
   subscribe(sessionId: string, options?: { readonly signal?: AbortSignal }): RpcSubscription;
-  /** Ends the calls and subscriptions under way, and the connection. */
+  /** Ends calls and subscriptions in progress, and closes the connection. */
   close(): void;
 }
 
-/** Makes a client. It opens nothing until it is used. */
+/** Creates a client. It opens no connection until it is used. */
 export function createRpcClient(options: RpcClientOptions): RpcClient {
   const base = options.baseUrl.replace(/\/+$/, '');
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS_DEFAULT;
@@ -80,10 +80,10 @@ export function createRpcClient(options: RpcClientOptions): RpcClient {
   const signalsWith = (signal: AbortSignal | undefined): readonly AbortSignal[] =>
     signal === undefined ? [closing.signal] : [signal, closing.signal];
 
-  async function within<Answer>(
+  async function within<Result>(
     { signal, sessionId }: RpcCallOptions,
-    send: (sending: SendOptions) => Promise<Answer>,
-  ): Promise<Answer> {
+    send: (sending: SendOptions) => Promise<Result>,
+  ): Promise<Result> {
     const deadline = startDeadline(timeoutMs, signalsWith(signal));
     try {
       deadline.signal.throwIfAborted();
@@ -105,16 +105,16 @@ export function createRpcClient(options: RpcClientOptions): RpcClient {
     );
 
   return {
-    // The service answers by the same contracts that the types come from, so answers are not checked a second time.
+    // The service validates by the same contracts as these types, so results are not checked again.
     call: async (method, ...[params, callOptions]) =>
       (await callAny(method, params, callOptions)) as never,
     async batch(calls, callOptions = {}) {
       const requests = calls.map(({ method, params }) => createRequest(method, params));
-      const answers =
+      const responses =
         requests.length === 0
           ? []
           : await within(callOptions, (sending) => transport.sendBatch(requests, sending));
-      return answers.map(outcomeOf) as never;
+      return responses.map(outcomeOf) as never;
     },
     discover: async (callOptions) =>
       (await callAny('rpc.discover', undefined, callOptions)) as OpenRpcDocument,
@@ -143,7 +143,8 @@ function createTransport(
   const http = createHttpTransport({ url, token, fetch: fetch_ });
   if (options.transport !== 'websocket') return http;
   const { WebSocket = (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket } = options;
-  if (WebSocket === undefined) throw new TypeError('there is no WebSocket here: pass one');
+  if (WebSocket === undefined)
+    throw new TypeError('this runtime has no WebSocket: pass one in the options');
   return createWebSocketTransport({ url: url.replace(/^http/, 'ws'), token, WebSocket, http });
 }
 

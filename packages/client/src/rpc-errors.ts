@@ -1,4 +1,4 @@
-/** The service answered a call with an error. */
+/** The service responded to a call with an error. */
 export class RpcCallError extends Error {
   override readonly name = 'RpcCallError';
   readonly code: number;
@@ -11,7 +11,7 @@ export class RpcCallError extends Error {
   }
 }
 
-/** Why no answer came: no connection, none in time, a closed connection, or an answer that is no JSON-RPC. */
+/** Why no response arrived: no connection, a timeout, a closed connection, or a response that is not JSON-RPC. */
 export type RpcConnectionProblem = 'network' | 'timeout' | 'closed' | 'bad-answer';
 
 interface ConnectionErrorDetails {
@@ -20,7 +20,7 @@ interface ConnectionErrorDetails {
   readonly cause?: unknown;
 }
 
-/** No answer of the service arrived, so whether the call was carried out is not known. */
+/** No response of the service arrived, so it is unknown whether the call was executed. */
 export class RpcConnectionError extends Error {
   override readonly name = 'RpcConnectionError';
   readonly problem: RpcConnectionProblem;

@@ -1,21 +1,21 @@
 import type { RpcRequest, RpcResponse } from './envelope.ts';
 
-/** How requests travel. */
+/** Sends requests to the service. */
 export interface Transport {
-  /** Sends one request and resolves with its answer. */
+  /** Sends one request and resolves with its response. */
   send(request: RpcRequest, options: SendOptions): Promise<RpcResponse>;
-  /** Sends many requests as one batch and resolves with their answers, in the same order. */
+  /** Sends many requests as one batch and resolves with their responses, in the same order. */
   sendBatch(requests: readonly RpcRequest[], options: SendOptions): Promise<readonly RpcResponse[]>;
-  /** Ends what is under way. */
+  /** Ends requests in progress. */
   close(): void;
 }
 
 export interface SendOptions {
-  /** Fires with the reason to give up for. */
+  /** Aborts the request; the reason is thrown. */
   readonly signal: AbortSignal;
-  /** A session on which a copy of the answer shall arrive; only HTTP can carry it. */
+  /** A session that gets a copy of the response; only HTTP supports it. */
   readonly sessionId: string | undefined;
 }
 
-/** Gives the token of the moment, if there is one. */
+/** Returns the current token, if there is one. */
 export type TokenSource = () => Promise<string | undefined>;

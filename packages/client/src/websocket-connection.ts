@@ -1,7 +1,7 @@
-import { isResponse, parseAnswer, type RpcRequest, type RpcResponse } from './envelope.ts';
+import { isResponse, parseJson, type RpcRequest, type RpcResponse } from './envelope.ts';
 import { RpcConnectionError } from './rpc-errors.ts';
 
-/** The part of a WebSocket that is used here; the one of browsers and that of the `ws` package both have it. */
+/** The part of a WebSocket that is used here; browsers and the `ws` package both provide it. */
 export interface WebSocketLike {
   send(text: string): void;
   close(code?: number): void;
@@ -18,12 +18,12 @@ export interface WebSocketConnection {
   readonly token: string | undefined;
   /** Whether further calls may use it. */
   readonly acceptsCalls: boolean;
-  /** Sends requests in one frame; the answers come in the order of the requests. */
+  /** Sends requests in one frame; resolves with the responses in the order of the requests. */
   exchange(
     frame: RpcRequest | readonly RpcRequest[],
     signal: AbortSignal,
   ): Promise<readonly RpcResponse[]>;
-  /** Closes as soon as nothing is in flight. */
+  /** Closes as soon as no call is in flight. */
   retire(): void;
   close(): void;
 }
@@ -57,13 +57,13 @@ export function openWebSocketConnection(
       fail(reason);
     });
   });
-  // A connection that fails says so to its calls; it closes right after.
+  // Calls get the failure from the close event, which follows an error.
   opened.catch(() => undefined);
   socket.addEventListener('error', () => undefined);
   socket.addEventListener('message', ({ data }) => {
     const responses = readFrame(data);
     if (responses === undefined) {
-      fail(new RpcConnectionError('bad-answer', 'a frame is no JSON-RPC answer'));
+      fail(new RpcConnectionError('bad-answer', 'a frame is not a JSON-RPC response'));
       socket.close(NORMAL_CLOSURE);
       return;
     }
@@ -78,7 +78,7 @@ export function openWebSocketConnection(
     if (isRetired && waiting.size === 0) socket.close(NORMAL_CLOSURE);
   }
 
-  function answerTo(id: string): Promise<RpcResponse> {
+  function responseTo(id: string): Promise<RpcResponse> {
     return new Promise((resolve, reject) => {
       waiting.set(id, { resolve, reject });
     });
@@ -91,27 +91,27 @@ export function openWebSocketConnection(
     },
     async exchange(frame, signal) {
       const requests = 'length' in frame ? frame : [frame];
-      const giveUp = (): void => {
+      const abandon = (): void => {
         for (const { id } of requests) {
           waiting.get(id)?.reject(signal.reason);
           waiting.delete(id);
         }
         closeWhenIdle();
       };
-      const answers = Promise.all(requests.map(({ id }) => answerTo(id)));
-      signal.addEventListener('abort', giveUp, { once: true });
-      if (signal.aborted) giveUp();
+      const responses = Promise.all(requests.map(({ id }) => responseTo(id)));
+      signal.addEventListener('abort', abandon, { once: true });
+      if (signal.aborted) abandon();
       opened.then(
         () => {
-          // What was given up before the connection stood is not sent at all.
+          // Requests that were aborted before the connection opened are not sent.
           if (!signal.aborted) socket.send(JSON.stringify(frame));
         },
         () => undefined,
       );
       try {
-        return await answers;
+        return await responses;
       } finally {
-        signal.removeEventListener('abort', giveUp);
+        signal.removeEventListener('abort', abandon);
       }
     },
     retire() {
@@ -124,9 +124,9 @@ export function openWebSocketConnection(
 
 function readFrame(data: unknown): readonly RpcResponse[] | undefined {
   try {
-    const answer = parseAnswer(String(data));
-    const answers: readonly unknown[] = Array.isArray(answer) ? answer : [answer];
-    return answers.every(isResponse) ? answers : undefined;
+    const message = parseJson(String(data));
+    const messages: readonly unknown[] = Array.isArray(message) ? message : [message];
+    return messages.every(isResponse) ? messages : undefined;
   } catch {
     return undefined;
   }

@@ -11,11 +11,11 @@ interface WebSocketTransportOptions {
   readonly url: string;
   readonly token: TokenSource;
   readonly WebSocket: WebSocketConstructor;
-  /** Carries what a socket cannot: a session that shall get a copy of the answer. */
+  /** Used for calls with a session that gets a copy of the response, which a socket does not support. */
   readonly http: Transport;
 }
 
-/** Requests over one socket, opened by the first call and again by the first call after it was lost. */
+/** Sends requests over one socket, opened by the first call and by the first call after a lost connection. */
 export function createWebSocketTransport(options: WebSocketTransportOptions): Transport {
   const { url, token, WebSocket, http } = options;
   let connection: WebSocketConnection | undefined;
@@ -40,9 +40,9 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): Tr
   return {
     async send(request, sending) {
       if (sending.sessionId !== undefined) return http.send(request, sending);
-      const [answer] = await exchange(request, sending);
-      if (answer === undefined) throw new RpcConnectionError('bad-answer', 'there is no answer');
-      return answer;
+      const [response] = await exchange(request, sending);
+      if (response === undefined) throw new RpcConnectionError('bad-answer', 'no response');
+      return response;
     },
     async sendBatch(requests, sending) {
       if (sending.sessionId !== undefined) return http.sendBatch(requests, sending);

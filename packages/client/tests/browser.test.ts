@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { chromium, type Browser } from 'playwright-core';
-import { startLittleRpcServer, type LittleRpcServer } from './little-rpc-server.ts';
+import { startTestRpcServer, type TestRpcServer } from './test-rpc-server.ts';
 
 const FOLDERS = {
   client: fileURLToPath(new URL('../dist/', import.meta.url)),
@@ -17,11 +17,11 @@ const IMPORTS = {
 const PAGE = `<!doctype html><title>client</title><link rel="icon" href="data:,">
 <script type="importmap">${JSON.stringify({ imports: IMPORTS })}</script>`;
 
-let server: LittleRpcServer;
+let server: TestRpcServer;
 let browser: Browser;
 
 /** Serves the page and the modules as they were built, without a bundler. */
-function answerFiles(request: IncomingMessage, response: ServerResponse): void {
+function serveFiles(request: IncomingMessage, response: ServerResponse): void {
   const path = /^\/modules\/(client|eventsource-parser)\/([\w-]+\.js)$/.exec(request.url ?? '');
   if (path === null) {
     response.setHeader('content-type', 'text/html').end(PAGE);
@@ -35,9 +35,10 @@ function answerFiles(request: IncomingMessage, response: ServerResponse): void {
 }
 
 beforeAll(async () => {
-  server = await startLittleRpcServer({
+  server = await startTestRpcServer({
     answer: async ({ method, params }) => {
-      if (method === 'auth.me') return { error: { code: -32_005, message: 'who?' } };
+      if (method === 'auth.me')
+        return { error: { code: -32_005, message: 'authentication required' } };
       server.streams
         .get('mine')
         ?.write(
@@ -45,7 +46,7 @@ beforeAll(async () => {
         );
       return { result: { method, params } };
     },
-    fallback: answerFiles,
+    fallback: serveFiles,
   });
   browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',
@@ -72,19 +73,19 @@ async function useClient(): Promise<unknown> {
     await subscription.ready;
     const call = await client.call('usage.list', { limit: 5 });
     const batch = await client.batch([{ method: 'system.status' }, { method: 'auth.me' }]);
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     for await (const event of subscription) {
-      heard.push(event);
-      if (heard.length === 2) break;
+      received.push(event);
+      if (received.length === 2) break;
     }
     client.close();
-    return { call, batch: batch.map(({ status }) => status), heard };
+    return { call, batch: batch.map(({ status }) => status), received };
   };
   return [await over('http'), await over('websocket')];
 }
 declare const location: { readonly origin: string };
 
-test('the client runs in a browser as it is, with nothing but the event parser', async () => {
+test('the built client runs in a browser, with no dependency except the event parser', async () => {
   const page = await browser.newPage();
   const modules: string[] = [];
   const problems: string[] = [];
@@ -94,13 +95,13 @@ test('the client runs in a browser as it is, with nothing but the event parser',
   });
   page.on('pageerror', (error) => problems.push(error.message));
   await page.goto(server.url);
-  // As text: the test runner would rewrite the import of a function that it hands over.
+  // Passed as text, because the test runner rewrites the import in a function.
   const answers: unknown = await page.evaluate(`(${useClient.toString()})()`);
-  const heard = (of: string) => ({ jsonrpc: '2.0', method: 'realtime.event', params: { of } });
+  const received = (of: string) => ({ jsonrpc: '2.0', method: 'realtime.event', params: { of } });
   const expected = {
     call: { method: 'usage.list', params: { limit: 5 } },
     batch: ['fulfilled', 'rejected'],
-    heard: [heard('usage.list'), heard('system.status')],
+    received: [received('usage.list'), received('system.status')],
   };
   expect(answers).toEqual([expected, expected]);
   expect(problems).toEqual([]);

@@ -1,15 +1,15 @@
 import { WebSocket } from 'ws';
 import { createRpcClient, RpcCallError, RpcConnectionError, type RpcClient } from '../src/index.ts';
-import { startLittleRpcServer, type Answer, type LittleRpcServer } from './little-rpc-server.ts';
+import { startTestRpcServer, type Answer, type TestRpcServer } from './test-rpc-server.ts';
 
 const TIMEOUT_MS = 200;
 
 let release: () => void;
-let held: Promise<void>;
-let server: LittleRpcServer;
+let released: Promise<void>;
+let server: TestRpcServer;
 let client: RpcClient;
 
-/** Answers a few methods, each of which shows one behaviour of the service. */
+/** Handles a few methods, each of which shows one behavior of the service. */
 const answer: Answer = async ({ method, params }) => {
   switch (method) {
     case 'auth.me':
@@ -17,7 +17,7 @@ const answer: Answer = async ({ method, params }) => {
     case 'keys.create':
       return { error: { code: -32_602, message: 'name', data: { issues: [{ path: 'name' }] } } };
     case 'keys.list':
-      await held;
+      await released;
       return { result: [] };
     case 'memory.status':
       return undefined;
@@ -30,10 +30,10 @@ const createClient = (transport: 'http' | 'websocket', options: object = {}): Rp
   createRpcClient({ baseUrl: `${server.url}/`, transport, WebSocket, ...options });
 
 beforeEach(async () => {
-  held = new Promise((resolve) => {
+  released = new Promise((resolve) => {
     release = resolve;
   });
-  server = await startLittleRpcServer({ answer });
+  server = await startTestRpcServer({ answer });
 });
 afterEach(async () => {
   client.close();
@@ -45,7 +45,7 @@ describe.each(['http', 'websocket'] as const)('over %s', (transport) => {
     client = createClient(transport);
   });
 
-  test('a call answers with its result', async () => {
+  test('a call returns its result', async () => {
     expect(await client.call('usage.list', { limit: 5 })).toEqual({
       method: 'usage.list',
       params: { limit: 5 },
@@ -65,7 +65,7 @@ describe.each(['http', 'websocket'] as const)('over %s', (transport) => {
     await expect(client.call('auth.me')).rejects.toMatchObject({ code: -32_005, data: undefined });
   });
 
-  test('many calls are in flight at once, and a slow one does not hold up the others', async () => {
+  test('many calls are in flight at once, and a slow one does not delay the others', async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error): void => void warnings.push(warning);
     process.on('warning', warn);
@@ -82,7 +82,7 @@ describe.each(['http', 'websocket'] as const)('over %s', (transport) => {
     expect(warnings).toEqual([]);
   });
 
-  test('a batch answers in order, and a refused call does not stop the others', async () => {
+  test('a batch returns results in order, and a refused call does not stop the others', async () => {
     const [first, second, third] = await client.batch([
       { method: 'system.status' },
       { method: 'auth.me' },
@@ -97,7 +97,7 @@ describe.each(['http', 'websocket'] as const)('over %s', (transport) => {
     expect(await client.batch([])).toEqual([]);
   });
 
-  test('a call that the caller gives up ends with the caller’s reason', async () => {
+  test('an aborted call ends with the reason of its signal', async () => {
     const controller = new AbortController();
     const call = client.call('keys.list', {}, { signal: controller.signal });
     const reason = new Error('no longer needed');
@@ -108,7 +108,7 @@ describe.each(['http', 'websocket'] as const)('over %s', (transport) => {
     expect(await client.call('system.status')).toMatchObject({ method: 'system.status' });
   });
 
-  test('a call without an answer ends when its time is up', async () => {
+  test('a call without a response ends after the timeout', async () => {
     const hasty = createClient(transport, { timeoutMs: TIMEOUT_MS });
     await expect(hasty.call('memory.status')).rejects.toMatchObject({
       name: 'RpcConnectionError',
@@ -117,20 +117,20 @@ describe.each(['http', 'websocket'] as const)('over %s', (transport) => {
     hasty.close();
   });
 
-  test('closing the client ends what is under way, and nothing can be called after', async () => {
+  test('closing the client ends calls in progress and refuses further ones', async () => {
     const call = client.call('keys.list');
     client.close();
     await expect(call).rejects.toMatchObject({ problem: 'closed' });
     await expect(client.call('system.status')).rejects.toMatchObject({ problem: 'closed' });
   });
 
-  test('a service that is away is a connection error', async () => {
+  test('an unavailable service is a connection error', async () => {
     await server.close();
     await expect(client.call('system.status')).rejects.toBeInstanceOf(RpcConnectionError);
-    server = await startLittleRpcServer({ answer });
+    server = await startTestRpcServer({ answer });
   });
 
-  test('a copy of the answer can be asked for on a session', async () => {
+  test('a copy of the response can be requested on a session', async () => {
     await client.call('system.status', {}, { sessionId: 'mine' });
     expect(server.headers.at(-1)).toMatchObject({ 'x-session-id': 'mine' });
     await client.batch([{ method: 'system.status' }], { sessionId: 'yours' });

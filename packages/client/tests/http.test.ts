@@ -1,18 +1,18 @@
 import { createRpcClient } from '../src/index.ts';
-import { startLittleRpcServer, type LittleRpcServer } from './little-rpc-server.ts';
+import { startTestRpcServer, type TestRpcServer } from './test-rpc-server.ts';
 
-let server: LittleRpcServer;
+let server: TestRpcServer;
 
 beforeAll(async () => {
-  server = await startLittleRpcServer({ answer: async ({ id }) => ({ result: { id } }) });
+  server = await startTestRpcServer({ answer: async ({ id }) => ({ result: { id } }) });
 });
 afterAll(() => server.close());
 
-/** A client whose service answers with this status and text, whatever it is asked. */
+/** A client whose service always responds with this status and text. */
 const answeredWith = (status: number, text: string) =>
   createRpcClient({ baseUrl: 'http://x', fetch: async () => new Response(text, { status }) });
 
-test('the token is asked for anew for each call', async () => {
+test('the token is requested for each call', async () => {
   let count = 0;
   const client = createRpcClient({ baseUrl: server.url, token: async () => `token-${++count}` });
   await client.call('system.status');
@@ -35,7 +35,7 @@ test('every call has an id of 128 random bits', async () => {
   expect(ids[0]).not.toEqual(ids[1]);
 });
 
-test('an envelope counts whatever the HTTP status is', async () => {
+test('an envelope is accepted with any HTTP status', async () => {
   const client = answeredWith(
     413,
     '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"request too large"}}',
@@ -47,9 +47,9 @@ test('an envelope counts whatever the HTTP status is', async () => {
 
 test.each([
   { why: 'a page of a proxy', status: 502, text: '<html>Bad gateway</html>' },
-  { why: 'JSON that is no envelope', status: 404, text: '{"error":{"message":"not found"}}' },
-  { why: 'an answer to a batch that was none', status: 200, text: '[]' },
-  { why: 'nothing', status: 204, text: '' },
+  { why: 'JSON that is not an envelope', status: 404, text: '{"error":{"message":"not found"}}' },
+  { why: 'a batch response to a single call', status: 200, text: '[]' },
+  { why: 'an empty body', status: 204, text: '' },
 ])('$why is a connection error', async ({ status, text }) => {
   const client = answeredWith(status === 204 ? 200 : status, text);
   await expect(client.call('system.status')).rejects.toMatchObject({
@@ -58,7 +58,7 @@ test.each([
   });
 });
 
-test('a batch with an answer missing is a connection error', async () => {
+test('a batch with a missing response is a connection error', async () => {
   await expect(answeredWith(200, '[]').batch([{ method: 'system.status' }])).rejects.toMatchObject({
     problem: 'bad-answer',
   });

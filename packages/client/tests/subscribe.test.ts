@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createRpcClient, randomId, type RpcClient, type RpcEvent } from '../src/index.ts';
-import { startLittleRpcServer, type LittleRpcServer } from './little-rpc-server.ts';
+import { startTestRpcServer, type TestRpcServer } from './test-rpc-server.ts';
 
 const progress = (value: number): RpcEvent => ({
   jsonrpc: '2.0',
@@ -11,13 +11,13 @@ const progress = (value: number): RpcEvent => ({
 const push = (stream: ServerResponse, event: RpcEvent): boolean =>
   stream.write(`data: ${JSON.stringify(event)}\n\n`);
 
-let server: LittleRpcServer;
+let server: TestRpcServer;
 let client: RpcClient;
 
 beforeEach(async () => {
-  server = await startLittleRpcServer({
+  server = await startTestRpcServer({
     answer: async () => ({ result: null }),
-    saysConnected: false,
+    sendsConnected: false,
   });
   client = createRpcClient({ baseUrl: server.url, token: 'mine' });
 });
@@ -26,7 +26,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Takes that many events and ends the iteration. */
+/** Reads `count` events and ends the iteration. */
 async function take(events: AsyncIterable<RpcEvent>, count: number): Promise<readonly RpcEvent[]> {
   const taken: RpcEvent[] = [];
   for await (const event of events) {
@@ -36,7 +36,7 @@ async function take(events: AsyncIterable<RpcEvent>, count: number): Promise<rea
   return taken;
 }
 
-test('a subscription is ready only when the service says so', async () => {
+test('a subscription is ready only when the service confirms it', async () => {
   const session = randomId();
   const subscription = client.subscribe(session);
   let isReady = false;
@@ -52,7 +52,7 @@ test('a subscription is ready only when the service says so', async () => {
   await ready;
 });
 
-test('events arrive in order, however they are cut, and comments are passed over', async () => {
+test('events arrive in order, however the bytes are split, and comments are skipped', async () => {
   const subscription = client.subscribe('s');
   const stream = await server.streamOf('s');
   stream.write(': connected\n\n');
@@ -90,7 +90,7 @@ test.each([
   expect(await taken).toEqual([]);
 });
 
-test('a subscription that is closed before it was ready says so', async () => {
+test('closing a subscription before it is ready rejects `ready`', async () => {
   const subscription = client.subscribe('s');
   await server.streamOf('s');
   subscription.close();
@@ -98,7 +98,7 @@ test('a subscription that is closed before it was ready says so', async () => {
   expect(await take(subscription, 1)).toEqual([]);
 });
 
-test('a service that never says so ends the waiting with an error', async () => {
+test('a service that never confirms the subscription is a timeout', async () => {
   const hasty = createRpcClient({ baseUrl: server.url, timeoutMs: 100 }).subscribe('s');
   await expect(hasty.ready).rejects.toMatchObject({ problem: 'timeout' });
   await expect(take(hasty, 1)).rejects.toMatchObject({ problem: 'timeout' });
@@ -107,7 +107,7 @@ test('a service that never says so ends the waiting with an error', async () => 
 test.each([
   { how: 'ends', end: (stream: ServerResponse) => stream.end() },
   { how: 'breaks off', end: (stream: ServerResponse) => stream.destroy() },
-])('a stream that $how is an error, after what had arrived', async ({ end }) => {
+])('a stream that $how is an error, after the events that arrived before', async ({ end }) => {
   const subscription = client.subscribe('s');
   const stream = await server.streamOf('s');
   stream.write(': connected\n\n');
@@ -124,7 +124,7 @@ test.each([
   expect(taken).toEqual([progress(1)]);
 });
 
-test('a refusal names the status', async () => {
+test('a refusal contains the status', async () => {
   const refused = createRpcClient({
     baseUrl: server.url,
     fetch: async () => new Response('{"error":{"code":"bad_session"}}', { status: 400 }),

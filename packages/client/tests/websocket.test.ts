@@ -1,18 +1,18 @@
 import { WebSocket } from 'ws';
 import { createRpcClient, type RpcClient } from '../src/index.ts';
-import { startLittleRpcServer, type LittleRpcServer } from './little-rpc-server.ts';
+import { startTestRpcServer, type TestRpcServer } from './test-rpc-server.ts';
 
-let server: LittleRpcServer;
+let server: TestRpcServer;
 let client: RpcClient;
 let token: string | undefined;
-let heldCalls: (() => void)[];
+let pendingCalls: (() => void)[];
 
 beforeEach(async () => {
   token = undefined;
-  heldCalls = [];
-  server = await startLittleRpcServer({
+  pendingCalls = [];
+  server = await startTestRpcServer({
     answer: async ({ method }) => {
-      if (method === 'keys.list') await new Promise<void>((resolve) => heldCalls.push(resolve));
+      if (method === 'keys.list') await new Promise<void>((resolve) => pendingCalls.push(resolve));
       return { result: method };
     },
   });
@@ -28,12 +28,12 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Waits until the service has begun to answer a call. */
-async function callHeld(): Promise<void> {
-  while (heldCalls.length === 0) await client.call('system.status');
+/** Waits until the service has received a call to `keys.list`. */
+async function callReceived(): Promise<void> {
+  while (pendingCalls.length === 0) await client.call('system.status');
 }
 
-test('nothing is opened before the first call, and one socket serves all calls', async () => {
+test('no socket is opened before the first call, and one socket serves all calls', async () => {
   expect(server.socketUrls).toEqual([]);
   await Promise.all([client.call('system.status'), client.call('system.status')]);
   await client.call('system.status');
@@ -43,7 +43,7 @@ test('nothing is opened before the first call, and one socket serves all calls',
 test('a lost connection ends the calls in flight, and the next call opens another', async () => {
   const [lost] = await Promise.allSettled([
     client.call('keys.list'),
-    callHeld().then(() => {
+    callReceived().then(() => {
       for (const socket of server.sockets) socket.terminate();
     }),
   ]);
@@ -54,12 +54,12 @@ test('a lost connection ends the calls in flight, and the next call opens anothe
   expect(server.socketUrls).toHaveLength(2);
 });
 
-test.each(['no JSON', '{"jsonrpc":"2.0","method":"x"}', '[1]'])(
-  'a connection that says %s is given up',
+test.each(['not JSON', '{"jsonrpc":"2.0","method":"x"}', '[1]'])(
+  'a connection that sends %s is closed',
   async (text) => {
     const [lost] = await Promise.allSettled([
       client.call('keys.list'),
-      callHeld().then(() => {
+      callReceived().then(() => {
         for (const socket of server.sockets) socket.send(text);
       }),
     ]);
@@ -69,11 +69,11 @@ test.each(['no JSON', '{"jsonrpc":"2.0","method":"x"}', '[1]'])(
   },
 );
 
-test('the token travels in the query, and a new token opens a new socket', async () => {
+test('the token is sent in the query, and a new token opens a new socket', async () => {
   await client.call('system.status');
   token = 'a token&more';
   const slow = client.call('keys.list');
-  await callHeld();
+  await callReceived();
   token = 'another';
   await client.call('system.status');
   expect(server.socketUrls).toEqual([
@@ -81,17 +81,17 @@ test('the token travels in the query, and a new token opens a new socket', async
     '/api/rpc?token=a%20token%26more',
     '/api/rpc?token=another',
   ]);
-  // The old socket lives on until its last call is answered.
-  for (const release of heldCalls) release();
+  // The old socket stays open until its last call has a response.
+  for (const release of pendingCalls) release();
   expect(await slow).toBe('keys.list');
 });
 
-test('without a WebSocket there is a clear refusal', () => {
+test('a runtime without WebSocket is a clear error', () => {
   const own: unknown = Reflect.get(globalThis, 'WebSocket');
   Reflect.deleteProperty(globalThis, 'WebSocket');
   try {
     expect(() => createRpcClient({ baseUrl: server.url, transport: 'websocket' })).toThrow(
-      'there is no WebSocket here: pass one',
+      'this runtime has no WebSocket: pass one in the options',
     );
   } finally {
     if (own !== undefined) Reflect.set(globalThis, 'WebSocket', own);

@@ -1,6 +1,6 @@
 import { AppError } from '@model-gateway/kernel';
 
-/** Every way in which the service can refuse or fail. Each surface has one table that says what a code means there. */
+/** Every error code of the service. Each API has one table that translates the codes. */
 export const ERROR_CODES = [
   // The request itself.
   'invalid_json',
@@ -18,7 +18,7 @@ export const ERROR_CODES = [
   'request_too_large',
   'not_found',
   'method_not_allowed',
-  // Who is asking.
+  // Authentication and permissions.
   'authentication_required',
   'invalid_credentials',
   'admin_token_required',
@@ -54,12 +54,12 @@ export const ERROR_CODES = [
   'no_job',
   'no_video_backend',
   'job_ended',
-  // Ourselves.
+  // The service itself.
   'store_unavailable',
   'internal_error',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** The one error of the service: thrown anywhere, translated once per surface. */
+/** The error type of the service: thrown anywhere, translated once per API. */
 export class ServiceError extends AppError<ErrorCode> {}

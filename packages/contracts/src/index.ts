@@ -17,11 +17,11 @@ export {
 } from './agent/frames.ts';
 export {
   HTTP_TUNNEL_VERSION,
-  tunnelledRequestSchema,
-  tunnelledResponseSchema,
-  type TunnelledRequest,
-  type TunnelledResponse,
-} from './agent/tunnelled-http.ts';
+  tunneledRequestSchema,
+  tunneledResponseSchema,
+  type TunneledRequest,
+  type TunneledResponse,
+} from './agent/tunneled-http.ts';
 export { ServiceError, type ErrorCode } from './errors.ts';
 export {
   aliasChangedSchema,
@@ -54,7 +54,7 @@ export {
 } from './rest/embeddings.ts';
 export { restErrorSchema, type RestErrorBody } from './rest/errors.ts';
 export { modelListSchema, type ModelList } from './rest/models.ts';
-export { usageAnswerSchema, usageQuerySchema } from './rest/usage-query.ts';
+export { usageQueryResultSchema, usageQuerySchema } from './rest/usage-query.ts';
 export {
   videoJobSchema,
   videoRequestSchema,

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
 /**
- * One served request, as it travels through the usage journal. The id is the id of the usage row, so that an event which
- * is delivered twice is recorded once.
+ * One served request in the usage journal. The id is the id of the usage row, so that an event which is delivered twice
+ * is recorded once.
  */
 export const usageEventSchema = z.object({
   id: z.uuid(),
   user_id: z.uuid(),
-  /** Null for requests that came with a JWT. */
+  /** Null for requests that were authenticated with a JWT. */
   key_id: z.uuid().nullable(),
   /** The first 8 characters of the key, or `jwt-<user-uuid>`. Shown, never joined on. */
   api_key_id: z.string().max(64),
@@ -20,7 +20,7 @@ export const usageEventSchema = z.object({
   total_tokens: z.int().nonnegative(),
   /** USD; null when the model has no price. */
   cost: z.number().nonnegative().nullable(),
-  /** What a member's requests cost the group, as a factor; 1 outside of groups. */
+  /** The cost multiplier of the group member; 1 outside of groups. */
   multiplier: z.number().nonnegative().default(1),
   ref_id: z.string().max(64).nullable(),
   /** When the request was completed. */

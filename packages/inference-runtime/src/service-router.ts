@@ -6,7 +6,7 @@ import {
   createBackendAnnouncer,
   createDeployNotices,
   createRouter,
-  isTunnelled,
+  isTunneled,
   type BackendConfig,
   type BackendBuilder,
   type Router,
@@ -84,7 +84,7 @@ export function createServiceRouter(
 /** The key of the tunnel is in no store: it goes with every backend that is behind the tunnel. */
 function withTunnelKey(builder: BackendBuilder, apiKey: string): BackendBuilder {
   const keyed = (config: BackendConfig): BackendConfig =>
-    isTunnelled(config) ? { ...config, apiKey } : config;
+    isTunneled(config) ? { ...config, apiKey } : config;
   return {
     open: (config) => builder.open(keyed(config)),
     restore: (config) => builder.restore(keyed(config)),

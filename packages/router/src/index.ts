@@ -4,9 +4,9 @@ export {
   AGENT_TUNNEL_PATH,
   agentBackend,
   agentBackendName,
-  isTunnelled,
+  isTunneled,
   tunnelKey,
-  tunnelledUrl,
+  tunneledUrl,
 } from './agents/agent-backend.ts';
 export {
   createAgentCommands,

@@ -9,7 +9,7 @@ import {
   ServiceError,
   usageQuerySchema,
   type ErrorCode,
-  type usageAnswerSchema,
+  type usageQueryResultSchema,
 } from '@model-gateway/contracts';
 import { validated } from '@model-gateway/http';
 import { Router } from 'express';
@@ -17,7 +17,7 @@ import type { z } from 'zod';
 import { onlyTheseMethods } from '../only-these-methods.ts';
 import { readAdminBody } from './admin-request.ts';
 
-type UsageAnswer = z.input<typeof usageAnswerSchema>;
+type UsageQueryResult = z.input<typeof usageQueryResultSchema>;
 
 /** `/api/admin/usage/query`. */
 export function createUsageQueryAdmin(usage: UsageQueries): Router {
@@ -45,7 +45,7 @@ export function createUsageQueryAdmin(usage: UsageQueries): Router {
               limit,
               offset,
             }),
-      } satisfies UsageAnswer);
+      } satisfies UsageQueryResult);
     })
     .all(onlyTheseMethods('POST'));
   return routes;
@@ -73,7 +73,7 @@ async function sum(usage: UsageQueries, filter: UsageFilter, by: UsageGrouping |
   return { totals: await usage.totals(filter), groups: undefined };
 }
 
-const sumsRecord = (sums: UsageSums): UsageAnswer['totals'] => ({
+const sumsRecord = (sums: UsageSums): UsageQueryResult['totals'] => ({
   requests: sums.requests,
   prompt_tokens: sums.promptTokens,
   completion_tokens: sums.completionTokens,
@@ -81,7 +81,7 @@ const sumsRecord = (sums: UsageSums): UsageAnswer['totals'] => ({
   cost_usd: sums.costUsd,
 });
 
-function usageRecord(record: UsageRecord): NonNullable<UsageAnswer['records']>[number] {
+function usageRecord(record: UsageRecord): NonNullable<UsageQueryResult['records']>[number] {
   return {
     id: record.id,
     ref_id: record.refId,

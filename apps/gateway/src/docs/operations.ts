@@ -13,7 +13,7 @@ import {
   embeddingListSchema,
   embeddingsRequestSchema,
   modelListSchema,
-  usageAnswerSchema,
+  usageQueryResultSchema,
   usageQuerySchema,
   videoJobSchema,
   videoRequestSchema,
@@ -199,7 +199,7 @@ const administration: readonly Operation[] = [
     summary: 'Sum up the usage of all users.',
     security: ['adminToken'],
     request: usageQuerySchema,
-    response: usageAnswerSchema,
+    response: usageQueryResultSchema,
   },
 ];
 

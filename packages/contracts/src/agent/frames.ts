@@ -1,29 +1,29 @@
 import { z } from 'zod';
 
-/** What an agent node and the tunnel say to each other: JSON-RPC 2.0 in text frames. */
+/** The messages between an agent node and the tunnel: JSON-RPC 2.0 in text frames. */
 export const AGENT_METHODS = {
-  /** Agent → tunnel, first; answered with `agentWelcomeSchema`. */
+  /** Agent → tunnel, the first message; the response is `agentWelcomeSchema`. */
   hello: 'Agent.Hello',
   /** Agent → tunnel, a notification. */
   heartbeat: 'Agent.Heartbeat',
   /** Agent → tunnel, a notification. */
   progress: 'Agent.Progress',
-  /** Tunnel → agent; answered when the model is ready. */
+  /** Tunnel → agent; the response is sent when the model is ready. */
   deploy: 'Agent.Deploy',
-  /** Tunnel → agent; answered when the model is gone. */
+  /** Tunnel → agent; the response is sent when the model has stopped. */
   stop: 'Agent.Stop',
-  /** Tunnel → agent, a notification: connect anew and keep this connection until it is closed, because its process stops. */
+  /** Tunnel → agent, a notification: the process stops, so open a new connection and keep this one until it is closed. */
   move: 'Agent.Move',
 } as const;
 
-/** Why the tunnel closed a connection for good. */
+/** Close codes after which the agent must not reconnect. */
 export const AGENT_CLOSE_CODES = {
-  /** The same agent has connected anew. */
+  /** The same agent has opened a new connection. */
   replaced: 4000,
   deregistered: 4001,
 } as const;
 
-/** No frame is larger, text or binary. */
+/** The largest frame, text or binary. */
 export const AGENT_FRAME_BYTES_MAX = 1024 * 1024;
 
 const GPUS_MAX = 64;
@@ -44,7 +44,7 @@ const megabytes = z.number().nonnegative();
 const percent = z.number().min(0).max(PERCENT_MAX);
 const bytes = z.int().nonnegative();
 
-/** One GPU and what it does now. */
+/** One GPU and its current load. */
 const agentGpuSchema = z.object({
   name: storable(128),
   memory_total_mb: megabytes.default(0),
@@ -52,7 +52,7 @@ const agentGpuSchema = z.object({
   utilization: percent.default(0),
 });
 
-/** A model on a node; it can be asked once it is `ready` and has a port. */
+/** A model on a node; it can serve once it is `ready` and has a port. */
 const agentModelSchema = z.object({
   model_id: modelId,
   status: storable(16).min(1),
@@ -62,36 +62,36 @@ const agentModelSchema = z.object({
 const gpus = z.array(agentGpuSchema).max(GPUS_MAX);
 const models = z.array(agentModelSchema).max(MODELS_MAX);
 
-/** Says who connected and what it has. */
+/** The version, GPUs and models of a node that connects. */
 export const agentHelloSchema = z.object({
   version: storable(64).min(1),
-  /** Where its models can be reached; the address that it connects from unless it says another. */
+  /** Where its models can be reached; by default the address that it connects from. */
   host: z
     .string()
     .regex(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be a host name or an address')
     .nullish(),
-  /** Where those of its models listen that name no port of their own. */
+  /** The port of those models that name no port. */
   port: port.nullish(),
   gpus: gpus.default([]),
   gpu_utilization: percent.nullish(),
   models: models.default([]),
-  /** The version of the HTTP tunnel that it speaks, if any. */
+  /** The version of the HTTP tunnel that it supports, if any. */
   tunnel: z.int().nullish(),
-  /** Whether it understands `Agent.Move`. */
+  /** Whether it supports `Agent.Move`. */
   moves: z.boolean().nullish(),
 });
 
-/** What a hello is answered. */
+/** The response to a hello. */
 export const agentWelcomeSchema = z.object({ agent_id: z.string(), heartbeat_secs: z.number() });
 
-/** Says that it is alive, and what has changed. */
+/** A sign of life, with what has changed. */
 export const agentHeartbeatSchema = z.object({
   gpus: gpus.optional(),
   gpu_utilization: percent.nullish(),
   models: models.optional(),
 });
 
-/** How far a deployment is. */
+/** The progress of a deployment. */
 export const agentProgressSchema = z.object({
   stream_id: z.string(),
   model_id: modelId,

@@ -10,13 +10,13 @@ export const aliasRequestSchema = z.object({ alias: modelName, target: modelName
 /** The body of `DELETE /api/admin/aliases`. */
 export const aliasRemovalSchema = aliasRequestSchema.pick({ alias: true });
 
-/** What adding and removing an alias answers. */
+/** The response to adding and removing an alias. */
 export const aliasChangedSchema = z.object({
   status: z.literal('ok'),
   message: z.enum(['alias added', 'alias removed']),
 });
 
-/** The answer of `GET /api/admin/aliases`, sorted by alias. */
+/** The response of `GET /api/admin/aliases`, sorted by alias. */
 export const aliasListSchema = z.object({
   aliases: z.array(z.object({ alias: z.string(), target: z.string() })),
 });

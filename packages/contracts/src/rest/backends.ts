@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a backend can be registered as able to do. */
+/** The capabilities that a backend can declare. */
 const capability = z.enum(['chat', 'embeddings', 'video', 'realtime', 'invoke']);
 
 /** A text that fits into a header and a log line. */
@@ -14,7 +14,7 @@ const oneLine = (charsMax: number) =>
 const TYPE_DEFAULT = 'local-server';
 const URL_DEFAULT = 'http://localhost:11434';
 
-/** The body of `POST /api/admin/backends`; everything in it is optional. */
+/** The body of `POST /api/admin/backends`; every field is optional. */
 export const backendRequestSchema = z.object({
   type: z
     .string()
@@ -34,11 +34,11 @@ export const backendRequestSchema = z.object({
   name: oneLine(64).min(1).nullish(),
   models: z.array(z.string().min(1).max(128)).max(1000).nullish(),
   capabilities: z.array(capability).min(1).nullish(),
-  /** From older clients; no backend reads it. */
+  /** Sent by older clients; no backend uses it. */
   workflow: z.record(z.string(), z.unknown()).nullish().meta({ deprecated: true }),
 });
 
-/** What registering a backend answers. */
+/** The response to registering a backend. */
 export const backendRegisteredSchema = z.object({
   status: z.literal('ok'),
   message: z.literal('backend registered'),
@@ -48,10 +48,10 @@ export const backendRegisteredSchema = z.object({
   index: z.int(),
 });
 
-/** The answer of `GET /api/admin/backends`. */
+/** The response of `GET /api/admin/backends`. */
 export const backendListSchema = z.object({
   backends: z.object({
-    /** Of healthy backends. */
+    /** The number of healthy backends. */
     count: z.int(),
     health: z.array(
       z.object({
@@ -64,14 +64,14 @@ export const backendListSchema = z.object({
       }),
     ),
   }),
-  /** Every model id that is routed to. */
+  /** Every model id that can be routed. */
   models: z.array(z.string()),
 });
 
 /** The body of `DELETE /api/admin/backends`: the position in registration order. */
 export const backendRemovalSchema = z.object({ index: z.int() });
 
-/** What removing a backend answers. */
+/** The response to removing a backend. */
 export const backendRemovedSchema = z.object({
   status: z.literal('ok'),
   message: z.literal('backend removed'),

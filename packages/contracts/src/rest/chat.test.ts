@@ -11,7 +11,7 @@ test.each([
     body: { ...hello, tools: [{ type: 'custom', custom: { a: [1] } }] },
   },
   { what: 'no tools', body: { ...hello, tools: null } },
-  { what: 'an extra that is no object', body: { ...hello, extra: 'fast' } },
+  { what: 'an extra that is not an object', body: { ...hello, extra: 'fast' } },
   {
     what: 'images as texts',
     body: { ...hello, messages: [{ ...user, images: ['AA==', 'data:,'] }] },
@@ -37,10 +37,10 @@ test.each([
   },
   { what: 'tool calls', body: { ...hello, messages: [user, called, { ...user, role: 'tool' }] } },
   {
-    what: 'fields that nobody here knows',
+    what: 'unknown fields',
     body: { ...hello, messages: [{ ...user, name: 'Ada' }], tool_choice: 'auto', seed: 7 },
   },
-])('$what pass as they are', ({ body }) => {
+])('$what pass unchanged', ({ body }) => {
   expect(chatRequestSchema.parse(body)).toEqual(body);
 });
 
@@ -55,7 +55,7 @@ test.each([
     path: 'messages.0.tool_calls',
     body: { ...hello, messages: [{ ...called, tool_calls: call }] },
   },
-])('$path is refused where it is of another type', ({ path, body }) => {
+])('$path of another type is refused', ({ path, body }) => {
   const issues = chatRequestSchema.safeParse(body).error?.issues ?? [];
   expect(issues.map((issue) => issue.path.join('.'))).toEqual([path]);
 });

@@ -2,11 +2,11 @@ import { z } from 'zod';
 
 const anyObject = z.record(z.string(), z.unknown());
 
-// Whoever keeps them or passes them on takes them as they are, so their types say no more than that.
+// Images and tool calls are stored and forwarded unchanged, so their types stay open.
 const images: z.ZodType = z.array(
   z.union(
     [z.string(), z.looseObject({ data: z.string() }), z.looseObject({ data_base64: z.string() })],
-    { error: 'base64, a data URL, or an object with data_base64 is expected' },
+    { error: 'must be base64, a data URL, or an object with data_base64' },
   ),
 );
 const toolCalls: z.ZodType = z.array(anyObject);
@@ -21,7 +21,7 @@ export const chatMessageSchema = z
     images: images.nullish(),
     tool_calls: toolCalls.nullish(),
   })
-  // An assistant that calls tools may say nothing else; everybody else has something to say.
+  // Only an assistant message may have no content, because it may consist of tool calls.
   .refine(({ role, content }) => role === 'assistant' || (content ?? null) !== null, {
     path: ['content'],
     message: 'required',
@@ -56,7 +56,7 @@ export const tokenUsageSchema = z.object({
 
 export type TokenUsage = z.output<typeof tokenUsageSchema>;
 
-/** The answer to a chat turn that was not streamed. */
+/** The response to a chat turn without streaming. */
 export const chatCompletionSchema = z.looseObject({
   id: z.string(),
   object: z.literal('chat.completion'),
@@ -72,7 +72,7 @@ export const chatCompletionSchema = z.looseObject({
   usage: tokenUsageSchema.loose(),
 });
 
-/** What an upstream answered: usage is absent where it reported none. */
+/** The response of an upstream: usage is absent where it reported none. */
 export const upstreamCompletionSchema = chatCompletionSchema.extend({
   usage: tokenUsageSchema.loose().nullish(),
 });

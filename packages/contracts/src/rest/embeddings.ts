@@ -7,7 +7,7 @@ const tokens = z.array(z.int().nonnegative()).min(1);
 export const embeddingsRequestSchema = z.looseObject({
   model: z.string().min(1),
   input: z.union([z.string(), z.array(z.string()).min(1), tokens, z.array(tokens).min(1)], {
-    error: 'a text, an array of texts, or token ids are expected',
+    error: 'must be a text, an array of texts, or token ids',
   }),
   encoding_format: z.enum(['float', 'base64']).nullish(),
   provider: z.string().nullish(),
@@ -15,7 +15,7 @@ export const embeddingsRequestSchema = z.looseObject({
 
 export type EmbeddingsRequest = z.output<typeof embeddingsRequestSchema>;
 
-/** The answer to an embeddings request: floats, or the same as little-endian 32-bit floats in base64. */
+/** The response to an embeddings request: floats, or little-endian 32-bit floats in base64. */
 export const embeddingListSchema = z.object({
   object: z.literal('list'),
   data: z.array(

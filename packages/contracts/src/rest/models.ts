@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The answer of `GET /v1/models`. */
+/** The response of `GET /v1/models`. */
 export const modelListSchema = z.object({
   object: z.literal('list'),
   data: z.array(

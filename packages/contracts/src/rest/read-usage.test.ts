@@ -11,7 +11,7 @@ test.each([
     read: { prompt_tokens: 3, completion_tokens: 0, total_tokens: 3 },
   },
   { what: 'more', usage: { ...whole, prompt_tokens_details: {} }, read: whole },
-])('usage with $what is read', ({ usage, read }) => {
+])('usage with $what is parsed', ({ usage, read }) => {
   expect(readUsage(usage)).toEqual(read);
 });
 
@@ -26,6 +26,6 @@ test.each([
   { prompt_tokens: 1.5, completion_tokens: 2 },
   { prompt_tokens: -1, completion_tokens: 2 },
   { prompt_tokens: 1e300, completion_tokens: 2 },
-])('%j is no usage', (usage) => {
+])('%j is not usage', (usage) => {
   expect(readUsage(usage)).toBeUndefined();
 });

@@ -1,15 +1,15 @@
 import type { TokenUsage } from './chat.ts';
 
 /**
- * The usage that an upstream reports, where it can be made out: upstreams leave out what is zero, and totals. Undefined for
- * anything that is no count of tokens; the request is then billed by an estimate.
+ * The usage that an upstream reports. Upstreams may omit zeros and totals. Undefined for anything that is not a token
+ * count; the request is then billed by an estimate.
  */
 export function readUsage(usage: unknown): TokenUsage | undefined {
   if (typeof usage !== 'object' || usage === null) return undefined;
   const prompt = countOf(Reflect.get(usage, 'prompt_tokens'));
   const completion = countOf(Reflect.get(usage, 'completion_tokens'));
   if (prompt === 'absent' && completion === 'absent') return undefined;
-  if (prompt === 'wrong' || completion === 'wrong') return undefined;
+  if (prompt === 'invalid' || completion === 'invalid') return undefined;
   const prompt_tokens = prompt === 'absent' ? 0 : prompt;
   const completion_tokens = completion === 'absent' ? 0 : completion;
   const total = countOf(Reflect.get(usage, 'total_tokens'));
@@ -21,7 +21,7 @@ export function readUsage(usage: unknown): TokenUsage | undefined {
   };
 }
 
-function countOf(value: unknown): number | 'absent' | 'wrong' {
+function countOf(value: unknown): number | 'absent' | 'invalid' {
   if (value === undefined || value === null) return 'absent';
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 'wrong';
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 'invalid';
 }

@@ -18,7 +18,7 @@ test.each([
   ['0001-01-01T00:00:00+23:59', '1970-01-01T00:00:00.000Z'],
   ['9999-12-31T23:59:59Z', '9999-12-31T00:00:00.000Z'],
 ])('%s is %s', (text, moment) => {
-  expect(timeBound(text, 'its start')?.toISOString()).toBe(moment);
+  expect(timeBound(text, 'start-of-day')?.toISOString()).toBe(moment);
 });
 
 test.each([
@@ -28,7 +28,7 @@ test.each([
   ['2025-03-01T10:20:30Z', '2025-03-01T10:20:30.000Z'],
   ['9999-12-31', '9999-12-31T00:00:00.000Z'],
 ])('%s ends at %s', (text, moment) => {
-  expect(timeBound(text, 'its end')?.toISOString()).toBe(moment);
+  expect(timeBound(text, 'end-of-day')?.toISOString()).toBe(moment);
 });
 
 test.each([
@@ -58,5 +58,5 @@ test.each([
   '2025-03-01T10:20:30Z\n',
   '٢٠٢٥-03-01',
 ])('%p is neither a date nor a timestamp', (text) => {
-  expect(timeBound(text, 'its start')).toBeUndefined();
+  expect(timeBound(text, 'start-of-day')).toBeUndefined();
 });

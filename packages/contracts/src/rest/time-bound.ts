@@ -7,21 +7,24 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-// What every store can keep; nothing was ever used before or after.
+// The range that every store supports.
 const EARLIEST_MS = Date.UTC(1970, 0, 1);
 const LATEST_MS = Date.UTC(9999, 11, 31);
 
-/** A moment that a caller gave as a date (`YYYY-MM-DD`) or as an RFC 3339 timestamp, or undefined when it is neither. */
-export function timeBound(text: string, dateMeans: 'its start' | 'its end'): Date | undefined {
+/** Parses a date (`YYYY-MM-DD`) or an RFC 3339 timestamp; undefined for anything else. */
+export function timeBound(
+  text: string,
+  dateMeans: 'start-of-day' | 'end-of-day',
+): Date | undefined {
   const time = DATE.test(text) ? dayOf(text, dateMeans) : instantOf(text);
   if (time === undefined) return undefined;
   return new Date(Math.min(Math.max(time, EARLIEST_MS), LATEST_MS));
 }
 
-function dayOf(date: string, dateMeans: 'its start' | 'its end'): number | undefined {
+function dayOf(date: string, dateMeans: 'start-of-day' | 'end-of-day'): number | undefined {
   const midnight = midnightOf(date);
   if (midnight === undefined) return undefined;
-  return dateMeans === 'its start' ? midnight : midnight + DAY_MS;
+  return dateMeans === 'start-of-day' ? midnight : midnight + DAY_MS;
 }
 
 function instantOf(text: string): number | undefined {
@@ -40,13 +43,13 @@ function instantOf(text: string): number | undefined {
   return sign === '+' ? local - offset : local + offset;
 }
 
-/** Rounded up: with times in whole milliseconds, that compares like the exact value, from it on as well as before it. */
+/** Rounded up: stored times are whole milliseconds, so this compares like the exact value. */
 function milliseconds(fraction: string): number {
   const whole = Number(fraction.slice(0, 3).padEnd(3, '0'));
   return /[1-9]/.test(fraction.slice(3)) ? whole + 1 : whole;
 }
 
-/** The start of a day of the calendar; undefined for days such as February 30th. */
+/** The start of a calendar day; undefined for days such as February 30th. */
 function midnightOf(date: string): number | undefined {
   const midnight = new Date(`${date}T00:00:00.000Z`);
   if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(`${date}T`))

@@ -7,7 +7,7 @@ const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 500;
 const OFFSET_MAX = 2 ** 31 - 1;
 
-/** Trimmed and cut; what is blank says nothing. */
+/** Trimmed and cut to the maximum length; blank ones are dropped. */
 const refIds = z
   .array(
     z
@@ -17,7 +17,7 @@ const refIds = z
   )
   .transform((refs) => [...new Set(refs.filter((ref) => ref !== ''))]);
 
-const bound = (dateMeans: 'its start' | 'its end') =>
+const bound = (dateMeans: 'start-of-day' | 'end-of-day') =>
   z.string().transform((text, context) => {
     const moment = timeBound(text, dateMeans);
     if (moment !== undefined) return moment;
@@ -25,18 +25,18 @@ const bound = (dateMeans: 'its start' | 'its end') =>
     return z.NEVER;
   });
 
-/** The body of `POST /api/admin/usage/query`: everything in it is optional, and all of it must fit a row. */
+/** The body of `POST /api/admin/usage/query`: every field is optional, and a row must match all that are given. */
 export const usageQuerySchema = z.object({
   ref_ids: refIds
     .nullish()
     .transform((refs) => refs ?? [])
-    .describe('rows with any of these references; without one that is not blank, all rows'),
-  since: bound('its start')
+    .describe('rows with any of these references; an empty list selects all rows'),
+  since: bound('start-of-day')
     .nullish()
-    .describe('from this moment, or the start of this UTC day, on'),
-  until: bound('its end')
+    .describe('from this time, or from the start of this UTC day'),
+  until: bound('end-of-day')
     .nullish()
-    .describe('before this moment, or up to the end of this UTC day'),
+    .describe('before this time, or up to the end of this UTC day'),
   group_by: z.enum(['model', 'backend', 'ref', 'day']).nullish(),
   limit: clamped(1, LIMIT_MAX)
     .nullable()
@@ -58,16 +58,16 @@ const sums = z.object({
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   total_tokens: z.int(),
-  /** Rows without a price add nothing. */
+  /** Rows without a price count as 0. */
   cost_usd: z.number(),
 });
 
-/** The answer of `POST /api/admin/usage/query`. */
-export const usageAnswerSchema = z.object({
+/** The response of `POST /api/admin/usage/query`. */
+export const usageQueryResultSchema = z.object({
   totals: sums,
-  /** With `group_by`: the most tokens first, then by key. */
+  /** With `group_by`: ordered by most tokens, then by key. */
   groups: z.array(sums.extend({ key: z.string().nullable() })).optional(),
-  /** With `include_records`: the newest first, then by id. */
+  /** With `include_records`: newest first, then by id. */
   records: z.array(usageRecord.extend({ api_key_id: z.string() })).optional(),
   records_total: z.int().optional(),
   limit: z.int().optional(),

@@ -23,7 +23,7 @@ test.each([
     accepted: false,
   },
   {
-    why: 'half of a base64 text',
+    why: 'an incomplete base64 text',
     fields: { images: [{ data_base64: 'AAA', mime_type: 'image/png' }] },
     accepted: false,
   },
@@ -37,7 +37,7 @@ test.each([
   expect(isAccepted(fields)).toBe(accepted);
 });
 
-test('null counts as left out', () => {
+test('null means the same as an omitted field', () => {
   const nulls = { negative_prompt: null, images: null, duration_seconds: null, extra: null };
   const parsed = videoRequestSchema.parse({ model: 'v-1', prompt: 'a cat', ...nulls });
   expect(JSON.parse(JSON.stringify(parsed))).toEqual({ model: 'v-1', prompt: 'a cat' });

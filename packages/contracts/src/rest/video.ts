@@ -8,11 +8,11 @@ const SIDE_PIXELS_MIN = 64;
 const SIDE_PIXELS_MAX = 4096;
 const FRAMES_MAX = 100_000;
 
-// Asked for what is wrong: a pattern of what is right would run out of stack on a text of many megabytes.
-const NO_BASE64 = /[^A-Za-z0-9+/=]|=[^=]|={3}/;
+// Matches what is invalid: a pattern for valid base64 would overflow the stack on a text of many megabytes.
+const INVALID_BASE64 = /[^A-Za-z0-9+/=]|=[^=]|={3}/;
 const IMAGE_TYPE = /^image\/[a-z0-9.+-]{1,58}$/i;
 
-/** How many bytes a base64 text stands for. */
+/** How many bytes a base64 text decodes to. */
 const decodedBytes = (text: string): number =>
   (text.length / 4) * 3 - (text.length - text.replace(/=+$/, '').length);
 
@@ -20,7 +20,7 @@ const image = z.object({
   data_base64: z
     .string()
     .refine(
-      (text) => text !== '' && text.length % 4 === 0 && !NO_BASE64.test(text),
+      (text) => text !== '' && text.length % 4 === 0 && !INVALID_BASE64.test(text),
       'must be base64',
     )
     .refine(
@@ -44,7 +44,7 @@ export const videoFields = {
   width: side,
   height: side,
   provider: z.string(),
-  // What it costs may go by the frames, so they are looked at, unlike the rest.
+  // The price can depend on the frames, so only they are validated.
   extra: z
     .record(z.string(), z.unknown())
     .refine((extra) => frames.nullish().safeParse(extra['frames']).success, {
@@ -53,8 +53,8 @@ export const videoFields = {
     }),
 };
 
-/** Null counts as left out. */
-const left = <Schema extends z.ZodType>(schema: Schema) =>
+/** Null means the same as an omitted field. */
+const omittable = <Schema extends z.ZodType>(schema: Schema) =>
   schema
     .nullish()
     .transform((value) => value ?? undefined)
@@ -64,18 +64,18 @@ const left = <Schema extends z.ZodType>(schema: Schema) =>
 export const videoRequestSchema = z.object({
   model: videoFields.model,
   prompt: videoFields.prompt,
-  negative_prompt: left(videoFields.negative_prompt),
-  images: left(videoFields.images),
-  duration_seconds: left(videoFields.duration_seconds),
-  width: left(videoFields.width),
-  height: left(videoFields.height),
-  provider: left(videoFields.provider),
-  extra: left(videoFields.extra),
+  negative_prompt: omittable(videoFields.negative_prompt),
+  images: omittable(videoFields.images),
+  duration_seconds: omittable(videoFields.duration_seconds),
+  width: omittable(videoFields.width),
+  height: omittable(videoFields.height),
+  provider: omittable(videoFields.provider),
+  extra: omittable(videoFields.extra),
 });
 
 export type VideoRequest = z.output<typeof videoRequestSchema>;
 
-/** Where a video job stands. */
+/** The state of a video job. */
 const videoJobStatus = z.enum(['queued', 'running', 'done', 'failed', 'cancelled']);
 
 export type VideoJobStatus = z.output<typeof videoJobStatus>;
@@ -93,12 +93,12 @@ export const videoJobFields = {
   created_at: z.int(),
 };
 
-/** What `GET /v1/video/generations/{id}` answers. */
+/** The response of `GET /v1/video/generations/{id}`. */
 export const videoJobSchema = z.object(videoJobFields);
 
 export type VideoJobView = z.output<typeof videoJobSchema>;
 
-/** What `POST /v1/video/generations` answers. */
+/** The response of `POST /v1/video/generations`. */
 export const videoSubmittedSchema = videoJobSchema.pick({
   id: true,
   object: true,

@@ -28,31 +28,31 @@ const oneAgent = z.object({ agent_id: z.uuid() });
 export const agentsMethods = {
   'agents.list': method({
     auth: 'admin',
-    summary: 'The registered GPU nodes.',
+    summary: 'List the registered GPU nodes.',
     params: z.object({}),
     result: z.array(agent),
   }),
   'agents.register': method({
     auth: 'admin',
-    summary: 'Register a GPU node; its token is shown this once.',
+    summary: 'Register a GPU node; its token is shown only once.',
     params: z.object({ machine_name: label, version: text(64).min(1) }),
     result: z.object({ agent_id: z.uuid(), token: z.string() }),
   }),
   'agents.deregister': method({
     auth: 'admin',
-    summary: 'Forget a GPU node and close its connection.',
+    summary: 'Remove a GPU node and close its connection.',
     params: oneAgent,
     result: z.object({ ok: z.literal(true) }),
   }),
   'agents.status': method({
     auth: 'admin',
-    summary: 'What a GPU node is doing now.',
+    summary: 'The current state of a GPU node.',
     params: oneAgent,
     result: agent.extend({ online: z.boolean() }),
   }),
   'agents.deploy': method({
     auth: 'admin',
-    summary: 'Deploy a model on a GPU node, the least loaded one unless it is named.',
+    summary: 'Deploy a model on a GPU node; without agent_id, on the least loaded one.',
     params: z.object({
       model_id: modelId,
       agent_id: z.union([z.uuid(), z.literal('')]).optional(),

@@ -32,7 +32,7 @@ export const authMethods = {
     auth: 'public',
     summary: 'Sign in.',
     params: z.object({
-      // Nothing here may tell a wrong email from an impossible one.
+      // No email is refused here, so that an unknown and an invalid one get the same response.
       email: z.string().trim().toLowerCase(),
       password: z.string(),
     }),
@@ -40,13 +40,14 @@ export const authMethods = {
   }),
   'auth.refresh': method({
     auth: 'public',
-    summary: 'Trade a refresh token, once, for a new access token and a new refresh token.',
+    summary:
+      'Exchange a refresh token, which works once, for a new access token and refresh token.',
     params: z.object({ refresh_token: z.string().max(REFRESH_TOKEN_CHARS_MAX) }),
     result: signedIn,
   }),
   'auth.me': method({
     auth: 'jwt',
-    summary: 'Who you are.',
+    summary: 'Your account.',
     params: z.object({}),
     result: userRecord,
   }),

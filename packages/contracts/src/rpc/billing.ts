@@ -11,8 +11,8 @@ const PRICE_MAX = 1_000_000;
 const price = z.number().min(0).max(PRICE_MAX);
 const tokenPrice = price
   .nullable()
-  .describe('USD per million tokens; null in both removes the override');
-const unlimitedIfNull = 'null for unlimited; left out, it stays as it is';
+  .describe('USD per million tokens; null for both prices removes the override');
+const unlimitedIfNull = 'null for unlimited; unchanged when omitted';
 const videoMode = z.enum(['per_call', 'per_second_resolution', 'per_frame']);
 
 const tier = z.object({
@@ -25,7 +25,7 @@ const tier = z.object({
 export const billingMethods = {
   'billing.plan': method({
     auth: 'jwt',
-    summary: 'The tiers, yours, what you used this month and what is left.',
+    summary: 'The tiers, your current tier, your usage this month and what remains.',
     params: z.object({}),
     result: z.object({
       tiers: z.array(tier),
@@ -39,13 +39,13 @@ export const billingMethods = {
   }),
   'billing.plan.set': method({
     auth: 'admin-token',
-    summary: 'Put a user on a tier.',
+    summary: 'Set the tier of a user.',
     params: z.object({ user_email: email, tier: label }),
     result: done,
   }),
   'billing.tiers.set': method({
     auth: 'admin-token',
-    summary: 'Add or change a tier; it counts from the next request on.',
+    summary: 'Add or change a tier; it applies from the next request on.',
     isExtension: true,
     params: z.object({
       name: text(TIER_NAME_CHARS_MAX).min(1),
@@ -57,7 +57,7 @@ export const billingMethods = {
   }),
   'billing.pricing.get': method({
     auth: 'jwt',
-    summary: 'What tokens cost. A model that contains none of the patterns has no price.',
+    summary: 'The token prices. A model whose id contains none of the patterns has no price.',
     isExtension: true,
     params: z.object({}),
     result: z.object({
@@ -73,7 +73,7 @@ export const billingMethods = {
   }),
   'billing.pricing.set': method({
     auth: 'admin-token',
-    summary: 'Lay a price over the built-in ones, for the models whose ids contain the pattern.',
+    summary: 'Override the built-in price of the models whose ids contain the pattern.',
     isExtension: true,
     params: z
       .object({
@@ -83,13 +83,13 @@ export const billingMethods = {
       })
       .refine((set) => (set.input_per_million === null) === (set.output_per_million === null), {
         path: ['output_per_million'],
-        message: 'must be null where the other one is, and only there',
+        message: 'must be null if and only if input_per_million is null',
       }),
     result: done,
   }),
   'billing.video.pricing.get': method({
     auth: 'jwt',
-    summary: 'What video costs, by model.',
+    summary: 'The video prices, by model.',
     params: z.object({}),
     result: z.object({
       pricing: z.array(
@@ -108,7 +108,7 @@ export const billingMethods = {
   }),
   'billing.video.pricing.set': method({
     auth: 'admin-token',
-    summary: 'Set what video costs on a model.',
+    summary: 'Set the video price of a model.',
     params: z.object({
       model: modelId,
       mode: videoMode.default('per_second_resolution'),
@@ -116,7 +116,7 @@ export const billingMethods = {
       price_per_second: price.default(0),
       price_per_frame: price.default(0),
       resolution_coeff: z
-        .record(z.string().regex(/^(\*|\d{1,5})$/, 'keys are short sides in pixels, or *'), price)
+        .record(z.string().regex(/^(\*|\d{1,5})$/, 'must be a short side in pixels, or *'), price)
         .default({})
         .describe('multipliers by short side in pixels, `*` for any other'),
       currency: z.string().length(3).default('USD'),

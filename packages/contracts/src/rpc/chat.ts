@@ -6,7 +6,7 @@ import { modelId } from './records.ts';
 export const chatMethods = {
   'chat.send': method({
     auth: 'jwt',
-    summary: 'A chat turn whose tokens arrive as notifications on the stream that it answers.',
+    summary: 'Run a chat turn; its tokens arrive as notifications on the returned stream.',
     params: z.object({
       model: modelId,
       messages: z.array(chatMessageSchema).min(1),

@@ -4,7 +4,7 @@ import { done, record, text, timestamp } from './records.ts';
 
 const TITLE_CHARS_MAX = 200;
 
-/** The title of a conversation that nobody gave one. */
+/** The title of a conversation without a given one. */
 export const CONVERSATION_TITLE_DEFAULT = 'New Conversation';
 
 const conversation = record('Conversation', {
@@ -16,11 +16,11 @@ const conversation = record('Conversation', {
   age: z.string(),
 });
 
-/** `id` is the older name of `conversation_id`, which wins when both are given. */
+/** `id` is the older name of `conversation_id`, which is used when both are given. */
 const conversationId = z
   .object({
     conversation_id: z.uuid().optional().describe('or `id`'),
-    // Looked at only when it counts.
+    // Validated only when `conversation_id` is absent.
     id: z.unknown().optional().describe('the older name of `conversation_id`'),
   })
   .transform(({ conversation_id, id }, context) => {
@@ -50,7 +50,7 @@ export const conversationsMethods = {
   }),
   'conversations.get': method({
     auth: 'jwt',
-    summary: 'A conversation of yours with its messages.',
+    summary: 'One of your conversations with its messages.',
     params: conversationId,
     result: conversation.extend({
       messages: z.array(
@@ -69,7 +69,7 @@ export const conversationsMethods = {
   }),
   'conversations.delete': method({
     auth: 'jwt',
-    summary: 'Delete a conversation of yours.',
+    summary: 'Delete one of your conversations.',
     params: conversationId,
     result: done,
   }),

@@ -5,7 +5,7 @@ import { modelId } from './records.ts';
 export const engineMethods = {
   'engine.invoke': method({
     auth: 'admin',
-    summary: 'Call a method of the engine behind a model and get its raw answer.',
+    summary: 'Call a method of the engine that serves a model and return its raw response.',
     params: z.object({
       model: modelId,
       method: z.string().min(1).max(128),

@@ -40,13 +40,13 @@ const movement = {
 export const groupMethods = {
   'group.create': method({
     auth: 'jwt-or-admin-token',
-    summary: 'Create a group that you own; with an id, doing it again changes nothing.',
+    summary: 'Create a group that you own; with an id, repeating the call changes nothing.',
     params: z.object({ name: label, description: description.optional(), id: z.uuid().optional() }),
     result: groupRecord,
   }),
   'group.list': method({
     auth: 'jwt-or-admin-token',
-    summary: 'The groups that you are in.',
+    summary: 'List your groups.',
     params: z.object({}),
     result: z.array(groupRecord),
   }),
@@ -58,7 +58,7 @@ export const groupMethods = {
   }),
   'group.update': method({
     auth: 'jwt',
-    summary: 'Change a group; for its admins.',
+    summary: 'Change a group (group admins).',
     params: inGroup.extend({
       name: label.optional(),
       description: description.optional(),
@@ -69,20 +69,19 @@ export const groupMethods = {
   }),
   'group.delete': method({
     auth: 'jwt',
-    summary: 'Delete a group; for its owner. Its keys become personal.',
+    summary: 'Delete a group (group owner). Its keys become personal keys.',
     params: inGroup,
     result: done,
   }),
   'group.members.list': method({
     auth: 'jwt',
-    summary: 'The active members of a group; for its admins.',
+    summary: 'The active members of a group (group admins).',
     params: inGroup,
     result: z.array(memberRecord),
   }),
   'group.members.add': method({
     auth: 'jwt',
-    summary:
-      'Add somebody who has an account, or change them if they are a member; for its admins.',
+    summary: 'Add a user to a group, or change an existing member (group admins).',
     params: inGroup.extend({
       email,
       role: memberRole.optional(),
@@ -92,7 +91,7 @@ export const groupMethods = {
   }),
   'group.members.update': method({
     auth: 'jwt',
-    summary: 'Change, deactivate or reactivate a member; for its admins.',
+    summary: 'Change, deactivate or reactivate a member (group admins).',
     params: member.extend({
       role: memberRole.optional(),
       cost_multiplier: costMultiplier.optional(),
@@ -102,13 +101,13 @@ export const groupMethods = {
   }),
   'group.members.remove': method({
     auth: 'jwt',
-    summary: 'Remove a member and revoke their keys of this group; for its admins.',
+    summary: 'Remove a member and revoke their keys of this group (group admins).',
     params: member,
     result: done,
   }),
   'group.invite.create': method({
     auth: 'jwt',
-    summary: 'Invite people by a token that is shown this once; for its admins.',
+    summary: 'Create an invitation; its token is shown only once (group admins).',
     params: inGroup.extend({
       role: memberRole.default('member'),
       email: email.optional(),
@@ -128,44 +127,44 @@ export const groupMethods = {
   }),
   'group.invite.accept': method({
     auth: 'jwt',
-    summary: 'Join a group by an invitation.',
+    summary: 'Join a group with an invitation.',
     params: z.object({ token: z.string().max(256) }),
     result: groupRecord,
   }),
   'group.models.list': method({
     auth: 'jwt',
-    summary: 'The model rules of a group; for its admins.',
+    summary: 'The model rules of a group (group admins).',
     params: inGroup,
     result: modelRules,
   }),
   'group.models.allow': method({
     auth: 'jwt',
-    summary: 'Allow models in a group, lifting a denial of the same ones; for its admins.',
+    summary: 'Allow models in a group; removes a deny rule for the same models (group admins).',
     params: modelIds,
     result: modelRules,
   }),
   'group.models.deny': method({
     auth: 'jwt',
-    summary: 'Deny models in a group, which overrides allowing them; for its admins.',
+    summary: 'Deny models in a group; a deny rule overrides an allow rule (group admins).',
     params: modelIds,
     result: modelRules,
   }),
   'group.credits.topup': method({
     auth: 'admin',
-    summary: 'Put points into the pool of a group.',
+    summary: 'Add points to the pool of a group.',
     params: inGroup.extend(movement),
     result: z.object({ balance: z.int() }),
   }),
   'group.credits.balance': method({
     auth: 'jwt',
-    summary: 'The pool of a group and its newest movements; for its admins.',
+    summary: 'The pool of a group and its newest ledger entries (group admins).',
     params: inGroup,
     result: ledgerRecord,
   }),
   'group.credits.allocate': method({
     auth: 'jwt',
     summary:
-      'Move points from the pool of a group to the wallet of a member, all or nothing; for its admins.',
+      'Move points from the pool of a group to the wallet of a member, atomically (group admins).',
     params: member.extend(movement),
     result: z.object({ balance: z.int(), wallet_balance: z.int() }),
   }),
@@ -174,7 +173,7 @@ export const groupMethods = {
 export const ledgerMethods = {
   'ledger.self': method({
     auth: 'jwt-or-admin-token',
-    summary: 'Your wallet and its newest movements.',
+    summary: 'Your wallet and its newest ledger entries.',
     params: z.object({}),
     result: ledgerRecord,
   }),

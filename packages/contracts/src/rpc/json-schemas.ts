@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** A JSON Schema, draft 7, which is what OpenRPC speaks. */
+/** A JSON Schema, draft 7, which OpenRPC uses. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The JSON Schemas of many shapes; those that have a name of their own stand apart and are referred to. */
+/** The JSON Schemas of many shapes; named schemas are listed separately and referenced. */
 export interface JsonSchemas {
   of(name: string): JsonSchema;
   readonly named: Readonly<Record<string, JsonSchema>>;
@@ -14,7 +14,7 @@ const CHECKED_FORMATS = ['uuid', 'date-time', 'email'];
 const schemaRecord = z.record(z.string(), z.record(z.string(), z.unknown()));
 const converted = z.object({ properties: schemaRecord, definitions: schemaRecord.default({}) });
 
-/** Converts shapes, as a caller sends them (`input`) or as they are answered (`output`). */
+/** Converts shapes, as a caller sends them (`input`) or as the service returns them (`output`). */
 export function jsonSchemas(
   shapes: Readonly<Record<string, z.ZodType>>,
   io: 'input' | 'output',
@@ -29,13 +29,13 @@ export function jsonSchemas(
     named: definitions,
     of(name) {
       const schema = properties[name];
-      if (schema === undefined) throw new Error(`no shape is called ${name}`);
+      if (schema === undefined) throw new Error(`unknown shape ${name}`);
       return schema;
     },
   };
 }
 
-/** Leaves out what validates nothing more and is hard to read, and what would forbid fields of a later version. */
+/** Removes redundant rules that are hard to read, and rules that would forbid fields of a later version. */
 function simplify(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;

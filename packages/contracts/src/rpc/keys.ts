@@ -12,13 +12,13 @@ export const keysMethods = {
   'keys.create': method({
     auth: 'jwt',
     summary:
-      'Create an API key; its secret is shown this once. With a group, the key draws on the group.',
+      'Create an API key; its secret is shown only once. With group_id, the group pays for its requests.',
     params: z.object({ name: label, project: label.optional(), group_id: z.uuid().optional() }),
     result: keyRecord.extend({ key: z.string() }),
   }),
   'keys.revoke': method({
     auth: 'jwt',
-    summary: 'Stop a key from working, at once and everywhere.',
+    summary: 'Revoke a key, effective immediately.',
     params: z.object({ key_id: z.uuid() }),
     result: done,
   }),

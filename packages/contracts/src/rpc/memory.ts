@@ -5,7 +5,7 @@ import { text, timestamp } from './records.ts';
 export const memoryMethods = {
   'memory.status': method({
     auth: 'jwt',
-    summary: 'Whether long-term memory is on, and what it did last for you.',
+    summary: 'Whether long-term memory is enabled, and its recent events for you.',
     params: z.object({}),
     result: z.object({
       enabled: z.boolean(),
@@ -22,7 +22,7 @@ export const memoryMethods = {
   }),
   'memory.delete': method({
     auth: 'jwt',
-    summary: 'Forget one memory of yours.',
+    summary: 'Delete one of your memories.',
     params: z.object({ node_id: text(256).min(1) }),
     result: z.object({ deleted: z.boolean() }),
   }),

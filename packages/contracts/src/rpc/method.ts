@@ -3,7 +3,7 @@ import type { z } from 'zod';
 /** Who may call a method. */
 export type AuthLevel = 'public' | 'jwt' | 'admin' | 'admin-token' | 'jwt-or-admin-token';
 
-/** One RPC method, declared once: validation, types, discovery and the reference are all read from it. */
+/** One RPC method, declared once: validation, types, discovery and the reference all use it. */
 export interface MethodContract<
   Auth extends AuthLevel = AuthLevel,
   Params extends z.ZodType = z.ZodType,
@@ -14,13 +14,13 @@ export interface MethodContract<
   readonly summary: string;
   readonly params: Params;
   readonly result: Result;
-  /** Calls over one socket are carried out in the order in which they came; all others may overtake each other. */
+  /** Calls over one socket run in the order of arrival; calls of other methods run concurrently. */
   readonly isOrdered?: true;
-  /** A method of our own, beside those that every such service has. */
+  /** A method that the specification does not contain. */
   readonly isExtension?: true;
 }
 
-/** Declares a method; it only gives the literal its type. */
+/** Declares a method; gives the object literal its type. */
 export const method = <
   const Auth extends AuthLevel,
   Params extends z.ZodType,

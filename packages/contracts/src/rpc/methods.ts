@@ -38,10 +38,10 @@ export type RpcMethodName = keyof typeof rpcMethods;
 /** What a caller sends: the params before validation. */
 export type RpcInput<Name extends RpcMethodName> = z.input<(typeof rpcMethods)[Name]['params']>;
 
-/** What a handler is given: the params after validation. */
+/** What a handler receives: the params after validation. */
 export type RpcParams<Name extends RpcMethodName> = z.output<(typeof rpcMethods)[Name]['params']>;
 
-/** What a handler answers. */
+/** What a handler returns. */
 export type RpcResult<Name extends RpcMethodName> = z.output<(typeof rpcMethods)[Name]['result']>;
 
 /** The auth level that a method was declared with. */

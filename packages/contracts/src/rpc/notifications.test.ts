@@ -19,9 +19,9 @@ test.each([
     name: 'chat.stream',
     params: {
       ...stream,
-      token: 'Stream error: gone',
+      token: 'Stream error: lost',
       is_complete: true,
-      error: { code: -32_000, message: 'gone' },
+      error: { code: -32_000, message: 'lost' },
     },
   },
   {

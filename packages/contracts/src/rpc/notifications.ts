@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { tokenUsageSchema } from '../rest/chat.ts';
 import { videoResult } from './records.ts';
 
-/** One kind of notification, declared once, like a method. */
+/** One type of notification, declared once, like a method. */
 interface NotificationContract<Params extends z.ZodType = z.ZodType> {
   /** One line for the reference. */
   readonly summary: string;
-  /** The methods that start what it tells of. */
+  /** The methods whose work it reports. */
   readonly emittedBy: readonly string[];
   readonly params: Params;
 }
@@ -22,7 +22,7 @@ const streamId = z.string();
 const bytes = z.int().nonnegative();
 const videoJob = z.object({ job_id: z.uuid(), stream_id: streamId });
 
-/** A piece of the answer. */
+/** A part of the reply. */
 const chatDelta = z.object({
   stream_id: streamId,
   token: z.string(),
@@ -30,7 +30,7 @@ const chatDelta = z.object({
   tool_calls: z.array(z.unknown()).optional(),
 });
 
-/** The end of an answer. */
+/** The end of a reply. */
 const chatEnd = z.object({
   stream_id: streamId,
   token: z.literal(''),
@@ -41,7 +41,7 @@ const chatEnd = z.object({
   message_id: z.uuid().optional(),
 });
 
-/** The end of a stream that failed; the token says so to clients that only print tokens. */
+/** The end of a failed stream; the token contains the error for clients that only print tokens. */
 const chatFailure = z.object({
   stream_id: streamId,
   token: z.string(),
@@ -52,12 +52,12 @@ const chatFailure = z.object({
 /** Every notification of the event stream, by name. */
 export const rpcNotifications = {
   'chat.stream': notification({
-    summary: 'A piece of the answer; the last one says how it ended, or that it failed.',
+    summary: 'A part of the reply; the last one contains the finish reason and usage, or an error.',
     emittedBy: ['chat.send'],
     params: z.union([chatDelta, chatEnd, chatFailure]),
   }),
   'models.progress': notification({
-    summary: 'How far the deployment of a model on a GPU node is.',
+    summary: 'The progress of deploying a model on a GPU node.',
     emittedBy: ['agents.deploy'],
     params: z.object({
       stream_id: streamId,
@@ -71,12 +71,12 @@ export const rpcNotifications = {
     }),
   }),
   'realtime.event': notification({
-    summary: 'What the upstream of a realtime session said, untouched.',
+    summary: 'An event of the upstream of a realtime session, unchanged.',
     emittedBy: ['realtime.start'],
     params: z.object({ session_id: z.string(), event: z.unknown() }),
   }),
   'video.progress': notification({
-    summary: 'How far a video job is.',
+    summary: 'The progress of a video job.',
     emittedBy: ['video.create'],
     params: videoJob.extend({
       status: z.literal('running'),
@@ -107,7 +107,7 @@ export type RpcNotificationParams<Name extends RpcNotificationName> = z.output<
   (typeof rpcNotifications)[Name]['params']
 >;
 
-/** A notification as it travels; `method` tells the kinds apart. */
+/** A notification on the wire; `method` identifies its type. */
 export type RpcNotification = {
   [Name in RpcNotificationName]: {
     readonly jsonrpc: '2.0';

@@ -10,7 +10,7 @@ const DRAFT_7_TEXT = `${DRAFT_7}#/properties/$id`;
 const document = openRpcDocument({ version: '1.2.3', serverUrl: 'https://gateway.example/' });
 const methodNamed = (name: string) => document.methods.find((method) => method.name === name);
 
-/** The official schema refers to a copy of JSON Schema draft 7, which Ajv has under its own name. */
+/** The official schema refers to a copy of JSON Schema draft 7, which Ajv has under another name. */
 function createValidator() {
   const text = JSON.stringify(metaSchema)
     .replaceAll(
@@ -18,7 +18,7 @@ function createValidator() {
       DRAFT_7_TEXT,
     )
     .replaceAll(/https:\/\/meta\.json-schema\.tools\/?/g, DRAFT_7);
-  // A CommonJS module whose types do not say so.
+  // It is a CommonJS module, which its types do not reflect.
   const { default: schema } = JSON.parse(text) as { readonly default: object };
   return new Ajv({ strict: false, validateFormats: false }).compile(schema);
 }
@@ -33,7 +33,7 @@ test('the official schema refuses what is not OpenRPC', () => {
   expect(createValidator()({ ...document, methods: [{ name: 'no params' }] })).toBe(false);
 });
 
-test('it lists every method of the plane once, those of our own apart', () => {
+test('it lists every method once, and extensions separately', () => {
   const names = document.methods.map((method) => method.name);
   const extensions = document['x-extensions'].map((method) => method.name);
   expect(new Set(names).size).toBe(57);
@@ -60,14 +60,14 @@ test('it lists every notification', () => {
   );
 });
 
-test('it says where the service is', () => {
+test('it contains the URL of the service', () => {
   expect(document.servers).toEqual([
     { name: 'this service', url: 'https://gateway.example/api/rpc' },
   ]);
   expect(openRpcDocument({ version: '1.2.3' })).not.toHaveProperty('servers');
 });
 
-test('params are described one by one, those that are required first', () => {
+test('params are described one by one, required ones first', () => {
   expect(methodNamed('auth.register')).toEqual({
     name: 'auth.register',
     summary: expect.any(String),
@@ -94,15 +94,15 @@ test('params are described one by one, those that are required first', () => {
   });
 });
 
-test('defaults are told, also of numbers that are moved into bounds', () => {
+test('defaults are listed, also for clamped numbers', () => {
   expect(methodNamed('usage.list')?.params[0]).toEqual({
     name: 'limit',
     required: false,
-    schema: { type: 'integer', default: 50, description: 'moved into 1–200' },
+    schema: { type: 'integer', default: 50, description: 'clamped to 1–200' },
   });
 });
 
-test('every reference leads somewhere', () => {
+test('every reference resolves', () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
     ([, path]) => path,
   );

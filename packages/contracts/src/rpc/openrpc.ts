@@ -6,7 +6,7 @@ import { rpcNotifications } from './notifications.ts';
 
 const OPENRPC_VERSION = '1.3.2';
 
-/** A value that a method takes or answers, described. */
+/** The description of a parameter or result. */
 interface ContentDescriptor {
   readonly name: string;
   readonly required: boolean;
@@ -28,7 +28,7 @@ export interface OpenRpcDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers?: readonly { readonly name: string; readonly url: string }[];
   readonly methods: readonly MethodDescription[];
-  /** Methods of our own: described like the others, and apart from them. */
+  /** Methods that the specification does not contain, described in the same way. */
   readonly 'x-extensions': readonly MethodDescription[];
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
@@ -42,42 +42,46 @@ export interface OpenRpcDocument {
   }[];
 }
 
-/** What every error number of the plane says. */
+/** The description of every RPC error code. */
 const RPC_ERRORS = {
-  PARSE_ERROR: { code: -32_700, message: 'The message is not JSON.' },
+  PARSE_ERROR: { code: -32_700, message: 'The message is not valid JSON.' },
   INVALID_REQUEST: {
     code: -32_600,
     message: 'The message is not a JSON-RPC 2.0 request, or it is too large.',
   },
   METHOD_NOT_FOUND: {
     code: -32_601,
-    message: 'There is no such method; the text names it.',
+    message: 'The method does not exist; the message names it.',
   },
   INVALID_PARAMS: {
     code: -32_602,
     message:
-      'The params do not fit; the text names the first that does not, `data.issues` lists all.',
+      'The params are invalid; the message names the first invalid field, `data.issues` lists all.',
   },
   INTERNAL_ERROR: {
     code: -32_603,
-    message: 'The service failed; `data.request_id` is the key to its log.',
+    message: 'The service failed; `data.request_id` identifies the log line.',
   },
-  APP_ERROR: { code: -32_000, message: 'The call was understood and refused; the text says why.' },
+  APP_ERROR: { code: -32_000, message: 'The call was refused; the message says why.' },
   AUTH_ERROR: {
     code: -32_005,
-    message: 'The token is missing, wrong, used or expired, or it is not the admin token.',
+    message:
+      'The token is missing, invalid, already used or expired, or it is not the admin token.',
   },
   QUOTA_ERROR: {
     code: -32_006,
-    message: 'The quota of this month and the points are used up.',
+    message: 'The monthly quota and the points are used up.',
   },
-  ADMIN_REQUIRED: { code: -32_007, message: 'You lack the role; the text says which.' },
+  ADMIN_REQUIRED: {
+    code: -32_007,
+    message: 'The caller lacks the required role; the message names it.',
+  },
 } as const;
 
 interface OpenRpcOptions {
   /** The version of the service. */
   readonly version: string;
-  /** Where the service is reached from outside. */
+  /** The public URL of the service. */
   readonly serverUrl?: string | undefined;
 }
 
@@ -88,7 +92,7 @@ export function openRpcDocument({ version, serverUrl }: OpenRpcOptions): OpenRpc
   const schemasOf = (key: 'params' | 'result') =>
     Object.fromEntries(contracts.map(([name, contract]) => [name, contract[key]]));
   const params = jsonSchemas(schemasOf('params'), 'input');
-  const answers = jsonSchemas(
+  const results = jsonSchemas(
     {
       ...schemasOf('result'),
       ...Object.fromEntries(
@@ -102,7 +106,7 @@ export function openRpcDocument({ version, serverUrl }: OpenRpcOptions): OpenRpc
     summary,
     paramStructure: 'by-name',
     params: paramDescriptors(params.of(name)),
-    result: { name: 'result', required: true, schema: answers.of(name) },
+    result: { name: 'result', required: true, schema: results.of(name) },
     'x-auth': auth,
   });
   const isExtension = ([, contract]: [string, MethodContract]) => contract.isExtension === true;
@@ -112,19 +116,19 @@ export function openRpcDocument({ version, serverUrl }: OpenRpcOptions): OpenRpc
       title: 'Model Gateway',
       version,
       description:
-        'The management plane, over HTTP and WebSocket. Any call may answer any of the errors. Notifications arrive on the event stream.',
+        'The management plane, over HTTP and WebSocket. Any call can return any of the errors. Notifications arrive on the event stream.',
     },
     ...(serverUrl === undefined
       ? {}
       : { servers: [{ name: 'this service', url: `${serverUrl.replace(/\/+$/, '')}/api/rpc` }] }),
     methods: contracts.filter((contract) => !isExtension(contract)).map(describe),
     'x-extensions': contracts.filter(isExtension).map(describe),
-    components: { schemas: { ...params.named, ...answers.named }, errors: RPC_ERRORS },
+    components: { schemas: { ...params.named, ...results.named }, errors: RPC_ERRORS },
     'x-notifications': notifications.map(([name, { summary, emittedBy }]) => ({
       name,
       summary,
       emittedBy,
-      params: answers.of(notificationKey(name)),
+      params: results.of(notificationKey(name)),
     })),
   };
 }

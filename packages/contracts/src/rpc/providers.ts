@@ -17,7 +17,7 @@ const provider = record('Provider', {
 export const providersMethods = {
   'providers.list': method({
     auth: 'public',
-    summary: 'The providers to show, built-in and custom.',
+    summary: 'List the providers, built-in and custom.',
     params: z.object({}),
     result: z.array(provider),
   }),
@@ -51,7 +51,7 @@ export const providersMethods = {
   }),
   'providers.test': method({
     auth: 'admin',
-    summary: 'Says that testing a provider is not implemented.',
+    summary: 'Not implemented; returns a message that says so.',
     params: z.object({}),
     result: done.extend({ message: z.string() }),
   }),

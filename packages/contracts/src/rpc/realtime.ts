@@ -4,7 +4,7 @@ import { modelId, text } from './records.ts';
 
 const REF_CHARS_MAX = 64;
 
-/** What a client may say in a realtime session. */
+/** The events that a client may send in a realtime session. */
 const CLIENT_EVENTS = [
   'session.update',
   'input_audio_buffer.append',
@@ -21,7 +21,7 @@ const sessionId = z.string().min(1).max(128);
 export const realtimeMethods = {
   'realtime.start': method({
     auth: 'jwt',
-    summary: 'Open a realtime session; what the model says arrives on its notification stream.',
+    summary: 'Open a realtime session; events of the model arrive on its notification stream.',
     params: z.object({
       model: modelId,
       config: z.record(z.string(), z.unknown()).optional(),
@@ -33,7 +33,7 @@ export const realtimeMethods = {
   'realtime.event': method({
     auth: 'jwt',
     isOrdered: true,
-    summary: 'Say something in a realtime session of yours.',
+    summary: 'Send an event to one of your realtime sessions.',
     params: z.object({
       session_id: sessionId,
       event: z.looseObject({ type: z.enum(CLIENT_EVENTS) }),
@@ -43,7 +43,7 @@ export const realtimeMethods = {
   'realtime.stop': method({
     auth: 'jwt',
     isOrdered: true,
-    summary: 'Close a realtime session of yours.',
+    summary: 'Close one of your realtime sessions.',
     params: z.object({ session_id: sessionId }),
     result: z.object({ removed: z.boolean() }),
   }),

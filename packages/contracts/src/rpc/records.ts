@@ -3,10 +3,10 @@ import { z } from 'zod';
 /** A moment, RFC 3339 in UTC. */
 export const timestamp = z.iso.datetime();
 
-/** What a call answers that has nothing more to say. */
+/** The result of a call that returns no data. */
 export const done = z.object({ ok: z.literal(true) });
 
-/** An email as people type it: trimmed, lower-cased, at most 254 characters. */
+/** An email address: trimmed, lower-cased, at most 254 characters. */
 export const email = z
   .string()
   .trim()
@@ -15,7 +15,7 @@ export const email = z
   .pipe(z.email())
   .meta({ format: 'email' });
 
-/** Text that can be kept: the database takes every character but NUL. */
+/** Text that can be stored: the database accepts every character except NUL. */
 export const text = (charsMax: number) =>
   z
     .string()
@@ -23,7 +23,7 @@ export const text = (charsMax: number) =>
     .max(charsMax)
     .refine((value) => !value.includes('\u0000'), 'must not contain NUL characters');
 
-/** A short text that people give things. */
+/** A short name. */
 export const label = text(128).min(1);
 
 /** Text of a few sentences. */
@@ -32,20 +32,20 @@ export const description = text(2000);
 /** A model id. */
 export const modelId = text(128).min(1);
 
-/** A whole number that is moved into bounds instead of being refused. */
+/** A whole number that is clamped to a range instead of being refused. */
 export const clamped = (min: number, max: number) =>
   z
     .number()
     .refine(Number.isInteger, 'must be a whole number')
     .meta({ type: 'integer' })
     .transform((value) => Math.min(Math.max(value, min), max))
-    .meta({ description: `moved into ${min}–${max}` });
+    .meta({ description: `clamped to ${min}–${max}` });
 
-/** An object that methods answer, under the name that the reference gives it. */
+/** An object that methods return, with its name in the reference. */
 export const record = <Shape extends z.ZodRawShape>(name: string, shape: Shape) =>
   z.object(shape).meta({ id: name });
 
-/** A person. */
+/** A user account. */
 export const userRecord = record('User', {
   id: z.uuid(),
   email: z.string(),
@@ -92,7 +92,7 @@ export const groupRecord = record('Group', {
   id: z.uuid(),
   name: z.string(),
   description: z.string(),
-  /** Null for a caller who is no member. */
+  /** Null for a caller who is not a member. */
   my_role: z.enum(['owner', 'admin', 'member']).nullable(),
   member_count: z.int(),
   enforce_model_allowlist: z.boolean(),
@@ -100,7 +100,7 @@ export const groupRecord = record('Group', {
   created_at: timestamp,
 });
 
-/** A member of a group; they are named by their email. */
+/** A member of a group; `user_id` is the email. */
 export const memberRecord = record('Member', {
   user_id: z.string(),
   email: z.string(),
@@ -112,7 +112,7 @@ export const memberRecord = record('Member', {
   joined_at: timestamp,
 });
 
-/** A wallet or pool with its newest movements. */
+/** A wallet or pool with its newest entries. */
 export const ledgerRecord = record('Ledger', {
   balance: z.int(),
   entries: z.array(

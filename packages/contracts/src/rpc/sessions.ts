@@ -1,16 +1,16 @@
 const SESSION_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Whether a text can name a notification session. */
+/** Whether a text is a valid id of a notification session. */
 export const isSessionId = (text: string): boolean => SESSION_ID.test(text);
 
 /**
- * The channel that the notifications of a session travel on, between the process that makes them and the one that holds the
- * listener: one or more of them, each on a line of its own.
+ * The channel for the notifications of a session, from the process that creates them to the one with the listener. A
+ * message contains one or more notifications, one per line.
  */
 export const sessionChannel = (sessionId: string): string => `notify:${sessionId}`;
 
-/** The entry that says whose session it is. */
+/** The key of the entry that contains the owner of a session. */
 export const sessionOwnerKey = (sessionId: string): string => `session-owner:${sessionId}`;
 
-/** The channel on which every process says which sessions are listened to from now on. */
+/** The channel on which every process publishes the sessions that have a new listener. */
 export const SESSION_LISTENERS_CHANNEL = 'session-listeners';

@@ -4,7 +4,7 @@ import { method } from './method.ts';
 export const systemMethods = {
   'system.status': method({
     auth: 'public',
-    summary: 'How much is going on.',
+    summary: 'Counts of nodes, models and requests, and the uptime.',
     params: z.object({}),
     result: z.object({
       agents_online: z.int(),

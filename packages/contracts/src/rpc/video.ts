@@ -15,7 +15,7 @@ const oneJob = z.object({ job_id: z.uuid() });
 export const videoMethods = {
   'video.create': method({
     auth: 'jwt',
-    summary: 'Submit a video job; its progress arrives on the stream that it answers.',
+    summary: 'Submit a video job; its progress arrives on the returned stream.',
     params: z.object({
       model: videoFields.model,
       prompt: videoFields.prompt,
@@ -31,7 +31,7 @@ export const videoMethods = {
   }),
   'video.get': method({
     auth: 'jwt',
-    summary: 'A video job of yours.',
+    summary: 'One of your video jobs.',
     params: oneJob,
     result: job,
   }),
@@ -43,7 +43,7 @@ export const videoMethods = {
   }),
   'video.cancel': method({
     auth: 'jwt',
-    summary: 'Cancel a video job of yours.',
+    summary: 'Cancel one of your video jobs.',
     params: oneJob,
     result: z.object({ ok: z.literal(true) }),
   }),

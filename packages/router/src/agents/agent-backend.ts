@@ -22,11 +22,11 @@ export const agentBackend = (modelId: string, url: string): BackendConfig => ({
 });
 
 /** The base URL of a model behind the tunnel, at the process that holds the connection of its node. */
-export const tunnelledUrl = (origin: string, agentId: string, modelId: string): string =>
+export const tunneledUrl = (origin: string, agentId: string, modelId: string): string =>
   `${origin}${AGENT_TUNNEL_PATH}/${agentId}/${encodeURIComponent(modelId)}/v1`;
 
 /** Whether requests to this backend pass through the tunnel. */
-export function isTunnelled({ type, url }: Pick<BackendConfig, 'type' | 'url'>): boolean {
+export function isTunneled({ type, url }: Pick<BackendConfig, 'type' | 'url'>): boolean {
   return (
     type === 'agent' &&
     URL.canParse(url) &&

@@ -15,15 +15,15 @@ interface Received {
   readonly params: unknown;
 }
 
-/** Answers one request; `undefined` leaves it without an answer. */
+/** Handles one request; `undefined` sends no response. */
 export type Answer = (request: Received) => Promise<object | undefined>;
 
-/** A small true server with the three doors of the RPC plane, for the client to meet. */
-export interface LittleRpcServer {
+/** A small HTTP server with the three endpoints of the RPC plane, for tests of the client. */
+export interface TestRpcServer {
   readonly url: string;
-  /** What the requests over HTTP came with, in their order. */
+  /** The headers of the requests over HTTP, in order. */
   readonly headers: readonly IncomingHttpHeaders[];
-  /** The addresses that sockets were opened with, in their order. */
+  /** The URLs of the opened sockets, in order. */
   readonly socketUrls: readonly string[];
   readonly sockets: ReadonlySet<WebSocket>;
   /** The open event streams, by session. */
@@ -33,19 +33,19 @@ export interface LittleRpcServer {
   close(): Promise<void>;
 }
 
-interface LittleRpcServerOptions {
+interface TestRpcServerOptions {
   readonly answer: Answer;
-  /** Answers other paths, for example with files. */
+  /** Handles other paths, for example files. */
   readonly fallback?: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Whether an event stream says at once that it is connected. */
-  readonly saysConnected?: boolean;
+  /** Whether an event stream sends `: connected` immediately. */
+  readonly sendsConnected?: boolean;
 }
 
-export async function startLittleRpcServer({
+export async function startTestRpcServer({
   answer,
   fallback = (_, response) => response.writeHead(404).end(),
-  saysConnected = true,
-}: LittleRpcServerOptions): Promise<LittleRpcServer> {
+  sendsConnected = true,
+}: TestRpcServerOptions): Promise<TestRpcServer> {
   const headers: IncomingHttpHeaders[] = [];
   const socketUrls: string[] = [];
   const streams = new Map<string, ServerResponse>();
@@ -70,7 +70,7 @@ export async function startLittleRpcServer({
       headers.push(request.headers);
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.flushHeaders();
-      if (saysConnected) response.write(': connected\n\n');
+      if (sendsConnected) response.write(': connected\n\n');
       streams.set(session, response);
       awaited.get(session)?.(response);
     } else if (url.pathname === '/api/rpc' && request.method === 'POST') {
