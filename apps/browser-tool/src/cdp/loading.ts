@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { CdpEvent } from './cdp-connection.ts';
 
 /** The answer that a document came with. */
@@ -31,7 +32,7 @@ export interface Loading {
   handle(event: CdpEvent): void;
 }
 
-const REMEMBERED_MAX = 50;
+const KEPT = { max: 50 };
 
 /** Watches the frame with this id. */
 export function createLoading(frameId: string): Loading {
@@ -41,10 +42,10 @@ export function createLoading(frameId: string): Loading {
   let navigatingTo: string | undefined;
   let pendingUrl = '';
   // Told for the document that is about to be shown too.
-  const milestones = new Map<string, ReadonlySet<string>>();
-  const responses = new Map<string, DocumentResponse>();
-  const redirects = new Map<string, string>();
-  const failures = new Map<string, string>();
+  const milestones = new LRUCache<string, ReadonlySet<string>>(KEPT);
+  const responses = new LRUCache<string, DocumentResponse>(KEPT);
+  const redirects = new LRUCache<string, string>(KEPT);
+  const failures = new LRUCache<string, string>(KEPT);
 
   function show(next: string): void {
     shown += 1;
@@ -75,7 +76,7 @@ export function createLoading(frameId: string): Loading {
       case 'Page.lifecycleEvent': {
         const { frameId: id, loaderId: loader, name } = event.params;
         if (id !== frameId) break;
-        remember(milestones, loader, new Set([...(milestones.get(loader) ?? []), name]));
+        milestones.set(loader, new Set([...(milestones.get(loader) ?? []), name]));
         break;
       }
       default:
@@ -86,16 +87,16 @@ export function createLoading(frameId: string): Loading {
     switch (event.method) {
       case 'Network.requestWillBeSent':
         if (event.params.type === 'Document' && event.params.redirectResponse !== undefined) {
-          remember(redirects, event.params.requestId, event.params.request.url);
+          redirects.set(event.params.requestId, event.params.request.url);
         }
         break;
       case 'Network.responseReceived':
         if (event.params.type !== 'Document' || event.params.frameId !== frameId) break;
-        remember(responses, event.params.requestId, event.params.response);
+        responses.set(event.params.requestId, event.params.response);
         break;
       case 'Network.loadingFailed':
         if (event.params.type !== 'Document') break;
-        remember(failures, event.params.requestId, event.params.errorText);
+        failures.set(event.params.requestId, event.params.errorText);
         // After other failures the browser goes on to a page of its own that says so.
         if (event.params.canceled === true && navigatingTo === event.params.requestId)
           navigatingTo = undefined;
@@ -135,10 +136,4 @@ export function createLoading(frameId: string): Loading {
       else if (event.method.startsWith('Network.')) onNetwork(event);
     },
   };
-}
-
-function remember<Value>(known: Map<string, Value>, key: string, value: Value): void {
-  known.set(key, value);
-  const [oldest] = known.keys();
-  if (known.size > REMEMBERED_MAX && oldest !== undefined) known.delete(oldest);
 }

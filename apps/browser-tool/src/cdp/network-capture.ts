@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { LRUCache } from 'lru-cache';
 import type { Captures } from '../capture/captures.ts';
 import type { CdpEvent } from './cdp-connection.ts';
 
@@ -16,7 +17,12 @@ export interface NetworkCapture {
   sourceOf(entryId: string): RequestSource | undefined;
 }
 
-const KNOWN_MAX = 2_000;
+interface SocketSource {
+  readonly id: string;
+  readonly sessionId: string;
+}
+
+const KEPT = { max: 2_000 };
 const ERROR_PAGE = 'chrome-error:';
 // Our own rules; what else blocks a request is worth knowing.
 const BLOCKED_BY_US = 'inspector';
@@ -24,9 +30,9 @@ const BLOCKED_BY_US = 'inspector';
 /** Writes into the network and WebSocket logs of a session. */
 export function createNetworkCapture(captures: Captures): NetworkCapture {
   const { network, webSockets } = captures;
-  const entries = new Map<string, string>();
-  const sources = new Map<string, RequestSource>();
-  const sockets = new Map<string, { readonly id: string; readonly sessionId: string }>();
+  const entries = new LRUCache<string, string>(KEPT);
+  const sources = new LRUCache<string, RequestSource>(KEPT);
+  const sockets = new LRUCache<string, SocketSource>(KEPT);
 
   function started(params: Protocol.Network.RequestWillBeSentEvent, sessionId: string): void {
     const { requestId, request, redirectResponse, type, initiator, documentURL } = params;
@@ -48,8 +54,6 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
     });
     entries.set(requestId, id);
     sources.set(id, { requestId, sessionId });
-    forgetOldest(entries);
-    forgetOldest(sources);
   }
 
   /** Headers come in two parts: what pages may see, and everything. */
@@ -105,7 +109,6 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
           id: webSockets.open(event.params.url),
           sessionId: event.sessionId ?? '',
         });
-        forgetOldest(sockets);
         break;
       case 'Network.webSocketHandshakeResponseReceived':
         webSockets.opened(socket(event.params.requestId));
@@ -133,11 +136,11 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
   return {
     sourceOf: (entryId) => sources.get(entryId),
     closeSockets(sessionId) {
-      for (const [requestId, socket] of sockets) {
-        if (sessionId !== undefined && socket.sessionId !== sessionId) continue;
+      sockets.rforEach((socket, requestId) => {
+        if (sessionId !== undefined && socket.sessionId !== sessionId) return;
         webSockets.close(socket.id);
         sockets.delete(requestId);
-      }
+      });
     },
     handle(event) {
       if (event.method.startsWith('Network.webSocket')) onSocket(event);
@@ -165,9 +168,4 @@ function initiatorText({ type, url, lineNumber, stack }: Protocol.Network.Initia
   if (frame !== undefined) return `${type} ${frame.url}:${frame.lineNumber + 1}`;
   if (url === undefined) return type;
   return lineNumber === undefined ? `${type} ${url}` : `${type} ${url}:${lineNumber + 1}`;
-}
-
-function forgetOldest(known: Map<string, unknown>): void {
-  const [oldest] = known.keys();
-  if (known.size > KNOWN_MAX && oldest !== undefined) known.delete(oldest);
 }

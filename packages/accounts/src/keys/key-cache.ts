@@ -1,10 +1,10 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { sha256Hex, withTimeout, type Clock } from '@model-gateway/kernel';
+import { LRUCache } from 'lru-cache';
 import type { AccountChange, NumberedChange } from '../changes/account-change.ts';
 import type { ModelPolicy } from '../groups/is-model-allowed.ts';
 import type { HolderLimits, KeyHolder } from './key-store.ts';
 import { isKeyForm } from './keys.ts';
-import { createRecentlyUsed } from '../recently-used.ts';
 
 /** Whom a key speaks for, how much it may, and the rules of its group. */
 export interface KeyGrant {
@@ -67,9 +67,9 @@ const PATIENCE_MS = 500;
 const AWAY_PAUSE_MS = 2_000;
 
 export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencies): KeyCache {
-  const known = createRecentlyUsed<Entry>(KEYS_MAX);
+  const known = new LRUCache<string, Entry>({ max: KEYS_MAX });
   // Apart, so that made-up keys cannot push real ones out.
-  const unknown = createRecentlyUsed<Entry>(UNKNOWN_MAX);
+  const unknown = new LRUCache<string, Entry>({ max: UNKNOWN_MAX });
   const lookups = new Map<string, Lookup>();
   /** Every change up to this one has been applied to what is remembered. */
   let applied = 0;
@@ -175,7 +175,9 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
     heard({ epoch, change }) {
       if (epoch > applied + 1) distrustAll(epoch);
       applied = Math.max(applied, epoch);
-      known.deleteWhere(({ grant }) => grant !== undefined && concerns(change, grant.holder));
+      for (const [hash, { grant }] of known.entries()) {
+        if (grant !== undefined && concerns(change, grant.holder)) known.delete(hash);
+      }
       // Which of these a change made somebody's cannot be told.
       unknown.clear();
     },

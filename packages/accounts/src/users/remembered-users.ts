@@ -1,6 +1,6 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { Clock } from '@model-gateway/kernel';
-import { createRecentlyUsed } from '../recently-used.ts';
+import { LRUCache } from 'lru-cache';
 import type { User, UserStore } from './user-store.ts';
 
 const USERS_MAX = 20_000;
@@ -12,7 +12,9 @@ const STALE_MAX_MS = 10 * 60_000;
  * chats and realtime sessions do.
  */
 export function createRememberedUsers(users: UserStore, clock: Clock): UserStore {
-  const seen = createRecentlyUsed<{ readonly user: User; readonly at: number }>(USERS_MAX);
+  const seen = new LRUCache<string, { readonly user: User; readonly at: number }>({
+    max: USERS_MAX,
+  });
 
   function remembered(id: string): User | undefined {
     const entry = seen.get(id);

@@ -1,7 +1,8 @@
 import type { Clock, Entries } from '@model-gateway/kernel';
+import { LRUCache } from 'lru-cache';
+import { createBoundedExpiringMap } from '../local/bounded-expiring-map.ts';
 import type { ExpiringEntry } from '../local/expiring-map.ts';
 import { createLocalEntries } from '../local/local-entries.ts';
-import { createRecentMap } from '../local/recent-map.ts';
 import type { EntryChange, HeldEntry } from '../redis/redis-entries.ts';
 
 /** Serves the entries that this process used last while Redis is away, and notes what Redis has missed. */
@@ -36,9 +37,9 @@ const REPLACED_VALUES_MAX = 8;
 
 export function createOwnEntries(options: OwnEntriesOptions): OwnEntries {
   const { clock, entriesMax = ENTRIES_MAX } = options;
-  const recent = createRecentMap<string>({ clock, entriesMax });
+  const recent = createBoundedExpiringMap<string>({ clock, entriesMax });
   const local = createLocalEntries({ clock, map: recent });
-  const changes = new Map<string, Change>();
+  const changes = new LRUCache<string, Change>({ maxSize: entriesMax, sizeCalculation: () => 1 });
 
   // Makes a change here and notes what it has made of the entry.
   async function change<Answer>(
@@ -46,15 +47,10 @@ export function createOwnEntries(options: OwnEntriesOptions): OwnEntries {
     replaced: EntryChange['replaces'],
     make: () => Promise<Answer>,
   ): Promise<Answer> {
-    const replaces = union(changes.get(key)?.replaces ?? [], replaced);
+    const replaces = union(changes.peek(key)?.replaces ?? [], replaced);
     const answer = make();
     const entry = recent.get(key);
-    changes.delete(key);
     changes.set(key, { replaces, toRepeat: () => ({ replaces, held: heldNow(entry, clock) }) });
-    for (const oldest of changes.keys()) {
-      if (changes.size <= entriesMax) break;
-      changes.delete(oldest);
-    }
     return answer;
   }
 
@@ -82,10 +78,10 @@ export function createOwnEntries(options: OwnEntriesOptions): OwnEntries {
       if (held === undefined) recent.delete(key);
       else recent.set(key, held.value, clock.now() + held.expiresAfterMs);
     },
-    missed: (key) => changes.get(key),
-    missedKeys: () => [...changes.keys()],
+    missed: (key) => changes.peek(key),
+    missedKeys: () => [...changes.rkeys()],
     made(key, made) {
-      if (changes.get(key) === made) changes.delete(key);
+      if (changes.peek(key) === made) changes.delete(key);
     },
   };
 }

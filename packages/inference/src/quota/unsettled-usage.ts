@@ -1,5 +1,6 @@
 import type { UsageEvent } from '@model-gateway/contracts';
 import type { Clock } from '@model-gateway/kernel';
+import { LRUCache } from 'lru-cache';
 
 /** What a user was served here in the last moments. */
 export interface RecentUsage {
@@ -32,7 +33,7 @@ interface Tally {
 }
 
 export function createUnsettledUsage(clock: Clock): UnsettledUsage {
-  const tallies = new Map<string, Tally>();
+  const tallies = new LRUCache<string, Tally>({ max: USERS_MAX });
 
   const currentSpan = (): number => Math.floor(clock.now() / SPAN_MS);
 
@@ -48,12 +49,6 @@ export function createUnsettledUsage(clock: Clock): UnsettledUsage {
     return passed === 1;
   }
 
-  function dropOld(span: number): void {
-    for (const [userId, tally] of tallies) if (span - tally.span > 1) tallies.delete(userId);
-    // Still too many: they are told of a little late, which is what happens without this as well.
-    if (tallies.size > USERS_MAX) tallies.clear();
-  }
-
   return {
     note(event) {
       const span = currentSpan();
@@ -61,7 +56,6 @@ export function createUnsettledUsage(clock: Clock): UnsettledUsage {
       const costUsd = event.cost ?? 0;
       const tally = tallies.get(event.user_id);
       if (tally === undefined) {
-        if (tallies.size >= USERS_MAX) dropOld(span);
         const tokens = event.total_tokens;
         const empty = { costUsdBefore: 0, tokensBefore: 0 };
         tallies.set(event.user_id, { span, costUsd, tokens, ...empty, last });

@@ -1,4 +1,5 @@
 import type { RealtimeEvent } from '@model-gateway/router';
+import { LRUCache } from 'lru-cache';
 import { property } from '../stream/chunk-fields.ts';
 
 /** Puts together what the model says in a realtime session. */
@@ -27,16 +28,14 @@ const RESPONSES_MAX = 16;
 const RESPONSE_CHARS_MAX = 1_000_000;
 
 export function createTranscripts(): Transcripts {
-  const responses = new Map<string, Response>();
+  // Responses come one after another; one that never ends must not keep its words forever.
+  const responses = new LRUCache<string, Response>({ max: RESPONSES_MAX });
 
   function responseOf(id: string): Response {
-    const known = responses.get(id);
+    const known = responses.peek(id);
     if (known !== undefined) return known;
     const response = { parts: new Map<string, Part>(), chars: 0 };
     responses.set(id, response);
-    // Responses come one after another; one that never ends must not keep its words for ever.
-    const [oldest] = responses.keys();
-    if (responses.size > RESPONSES_MAX && oldest !== undefined) responses.delete(oldest);
     return response;
   }
 
@@ -70,7 +69,7 @@ export function createTranscripts(): Transcripts {
       // Some upstreams leave the id out of the pieces.
       return take(responses.has(id) ? id : '');
     },
-    takeAll: () => [...responses.keys()].flatMap((id) => take(id) ?? []),
+    takeAll: () => [...responses.rkeys()].flatMap((id) => take(id) ?? []),
   };
 }
 
