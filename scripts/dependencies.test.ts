@@ -1,0 +1,47 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const FIELDS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
+
+const below = (folder: string): readonly string[] =>
+  readdirSync(join(ROOT, folder))
+    .map((name) => join(folder, name))
+    .filter((path) => existsSync(join(ROOT, path, 'package.json')));
+
+/** What the manifest of a folder asks for, without our own packages. */
+function dependenciesOf(folder: string): readonly string[] {
+  const manifest = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')) as Record<
+    string,
+    Readonly<Record<string, string>> | undefined
+  >;
+  const wanted = FIELDS.flatMap((field) => Object.entries(manifest[field] ?? {}));
+  return wanted.filter(([, version]) => !version.startsWith('workspace:')).map(([name]) => name);
+}
+
+const used = new Set(
+  ['.', 'infra', ...below('apps'), ...below('packages')].flatMap((folder) =>
+    dependenciesOf(folder),
+  ),
+);
+
+test('docs/dependencies.md names every direct dependency once, and no other', () => {
+  const rows = readFileSync(join(ROOT, 'docs', 'dependencies.md'), 'utf8')
+    .split('\n')
+    .filter((line) => /^\| (?!Package|-)/.test(line));
+  const named = rows.flatMap((row) => (row.split('|')[1] ?? '').trim().split(', '));
+  expect(named.toSorted()).toEqual([...used].toSorted());
+  expect(rows.filter((row) => (row.split('|')[2] ?? '').trim() === '')).toEqual([]);
+});
+
+test('the catalog has no version that no package asks for', () => {
+  const [, catalog = ''] =
+    /^catalog:\n((?: {2}.*\n)+)/m.exec(readFileSync(join(ROOT, 'pnpm-workspace.yaml'), 'utf8')) ??
+    [];
+  const named = catalog
+    .trim()
+    .split('\n')
+    .map((line) => /^ *'?([^':]+)/.exec(line)?.[1] ?? '');
+  expect(named.toSorted()).toEqual([...used].toSorted());
+});
