@@ -45,3 +45,11 @@ test('the catalog has no version that no package asks for', () => {
     .map((line) => /^ *'?([^':]+)/.exec(line)?.[1] ?? '');
   expect(named.toSorted()).toEqual([...used].toSorted());
 });
+
+test('the README names every Debian package that the tests install', () => {
+  const source = readFileSync(join(ROOT, 'scripts', 'system-packages.mjs'), 'utf8');
+  const installed = [...source.matchAll(/debianPackage: '([^']+)'/g)].map(([, name]) => name);
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  expect(installed.length).toBeGreaterThan(0);
+  expect(installed.filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
+});
