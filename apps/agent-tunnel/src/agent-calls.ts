@@ -1,26 +1,26 @@
-import type { Outcome } from './connection.ts';
+import type { Outcome } from './agent-protocol.ts';
 
-/** Calls to a node that wait for its answer. */
+/** Calls to a node that wait for its response. */
 export interface AgentCalls {
-  /** Rejects with a NodeError when the node says no, leaves, or stays silent for too long. */
+  /** Rejects with a NodeError when the node returns an error, disconnects, or does not respond in time. */
   call(method: string, params: unknown, options: CallOptions): Promise<unknown>;
-  /** False when nobody waits for this answer. */
+  /** False when no call with this id was ever made. */
   settle(id: number, outcome: Outcome): boolean;
-  /** The node is gone. */
+  /** Rejects every call because the node has disconnected. */
   close(reason: string): void;
 }
 
 interface CallOptions {
   readonly timeoutMs: number;
-  /** What is said when the time is up. */
-  readonly late: string;
-  /** Receives what gives the call its whole time again. */
-  readonly onStarted?: (prolong: () => void) => void;
-  /** Ends the wait early. */
+  /** The error message when the call times out. */
+  readonly timeoutMessage: string;
+  /** Receives a function that restarts the timeout. */
+  readonly onStarted?: (restartTimeout: () => void) => void;
+  /** Cancels the call. */
   readonly signal?: AbortSignal;
 }
 
-/** What a node did not do, in words for whoever asked for it. */
+/** A node could not do what it was asked to; the message is for the caller. */
 export class NodeError extends Error {
   override readonly name = 'NodeError';
 }
@@ -36,13 +36,13 @@ export function createAgentCalls(send: (text: string) => void): AgentCalls {
   let closedFor: string | undefined;
 
   return {
-    call(method, params, { timeoutMs, late, onStarted, signal }) {
+    call(method, params, { timeoutMs, timeoutMessage, onStarted, signal }) {
       if (closedFor !== undefined) return Promise.reject(new NodeError(closedFor));
       if (signal?.aborted === true) return Promise.reject(new NodeError(reasonOf(signal)));
       lastId += 1;
       const id = lastId;
       return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => end(() => reject(new NodeError(late))), timeoutMs);
+        const timer = setTimeout(() => end(() => reject(new NodeError(timeoutMessage))), timeoutMs);
         const onAbort = (): void => end(() => reject(new NodeError(reasonOf(signal))));
         function end(finish: () => void): void {
           clearTimeout(timer);
@@ -74,4 +74,4 @@ export function createAgentCalls(send: (text: string) => void): AgentCalls {
 }
 
 const reasonOf = (signal: AbortSignal | undefined): string =>
-  typeof signal?.reason === 'string' ? signal.reason : 'it was given up';
+  typeof signal?.reason === 'string' ? signal.reason : 'the call was cancelled';

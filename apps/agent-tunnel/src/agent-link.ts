@@ -8,28 +8,28 @@ import { describeError, errorCode, type Log } from '@model-gateway/kernel';
 import { createTunnel, type Exchange } from '@model-gateway/tunnel';
 import type { RawData, WebSocket } from 'ws';
 import { createAgentCalls, type AgentCalls } from './agent-calls.ts';
-import { createConnection, type Refusal } from './connection.ts';
+import { createAgentProtocol, type Refusal } from './agent-protocol.ts';
 
 /** The open WebSocket of a node. */
 export interface AgentLink {
   readonly calls: Pick<AgentCalls, 'call'>;
-  /** Answers the hello; from then on the node is expected to be heard of. */
+  /** Sends the response to the hello. */
   welcome(welcome: unknown): void;
   /** Opens an HTTP exchange with the node. */
   openExchange(head: unknown): Exchange;
   readonly exchanges: number;
-  /** Asks the node to connect anew before this connection is closed. */
+  /** Asks the node to open a new connection before this one is closed. */
   askToMove(): void;
   close(code: number, reason: string): void;
 }
 
-/** What happens on a link. */
+/** The events of a link. */
 export interface AgentLinkEvents {
   readonly onHello: (hello: AgentHello) => void;
   readonly onHeartbeat: (heartbeat: AgentHeartbeat) => void;
   readonly onProgress: (progress: AgentProgress) => void;
   readonly isDeploying: (streamId: string, modelId: string) => boolean;
-  /** Told once, when nothing comes any more. */
+  /** Called once, when the connection has ended. */
   readonly onClosed: (reason: string) => void;
 }
 
@@ -38,7 +38,7 @@ export interface AgentLinkOptions {
   readonly agentId: string;
   readonly events: AgentLinkEvents;
   readonly heartbeatMs: number;
-  /** After so long without a heartbeat the node is given up. */
+  /** The connection ends after this time without a heartbeat. */
   readonly timeoutMs: number;
   readonly onRefused: () => void;
   readonly log: Log;
@@ -52,25 +52,30 @@ const REASON_BYTES_MAX = 120;
 export function createAgentLink(options: AgentLinkOptions): AgentLink {
   const { socket, agentId, events, heartbeatMs, timeoutMs } = options;
   const log = options.log.child({ agentId });
-  const rules = createConnection({ agentId, isDeploying: events.isDeploying });
+  const protocol = createAgentProtocol({ agentId, isDeploying: events.isDeploying });
   const calls = createAgentCalls((text) => socket.send(text));
   const logged = new Set<string>();
   let helloId: string | number | undefined;
-  let isWelcome = false;
+  let isWelcomed = false;
   let isOver = false;
 
   const tunnel = createTunnel({
     send(frame, onSent) {
-      // A socket that is closing takes nothing more; what waits for it must not wait for ever.
+      // A closing socket sends nothing more, so its senders must not wait for it.
       if (socket.readyState === socket.OPEN) socket.send(frame, () => onSent());
       else setImmediate(onSent);
     },
   });
   let deadline = setTimeout(
-    () => refuse({ kind: 'refused', why: 'no hello in time', isFatal: true }),
+    () =>
+      refuse({
+        kind: 'refused',
+        why: `no hello within ${HELLO_TIMEOUT_MS / 1000} seconds`,
+        isFatal: true,
+      }),
     HELLO_TIMEOUT_MS,
   );
-  // Only so does a node notice that the way to us is cut.
+  // Pings let the node notice a broken connection.
   const pings = setInterval(() => socket.ping(), heartbeatMs);
 
   function end(reason: string): void {
@@ -79,8 +84,8 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
     clearTimeout(deadline);
     clearInterval(pings);
     socket.terminate();
-    calls.close('the agent left');
-    tunnel.close('the agent left');
+    calls.close('the agent disconnected');
+    tunnel.close('the agent disconnected');
     events.onClosed(reason);
   }
 
@@ -93,37 +98,37 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
 
   function refuse({ why, reply, isFatal }: Refusal): void {
     options.onRefused();
-    if (!logged.has(why)) log.warn({ why }, 'a frame of an agent was refused');
+    if (!logged.has(why)) log.warn({ why }, 'refused a frame of an agent');
     logged.add(why);
     if (reply !== undefined) socket.send(reply);
     if (isFatal) close(CLOSE_REFUSED, why);
   }
 
   function onText(text: string): void {
-    const reaction = rules.receive(text);
-    switch (reaction.kind) {
+    const frame = protocol.receive(text);
+    switch (frame.kind) {
       case 'refused':
-        return refuse(reaction);
+        return refuse(frame);
       case 'hello':
-        helloId = reaction.id;
+        helloId = frame.id;
         clearTimeout(deadline);
-        deadline = setTimeout(() => end('no heartbeat came in time'), timeoutMs);
-        return events.onHello(reaction.hello);
+        deadline = setTimeout(() => end('no heartbeat in time'), timeoutMs);
+        return events.onHello(frame.hello);
       case 'heartbeat':
         deadline.refresh();
-        if (reaction.reply !== undefined) socket.send(reaction.reply);
-        return events.onHeartbeat(reaction.heartbeat);
+        if (frame.reply !== undefined) socket.send(frame.reply);
+        return events.onHeartbeat(frame.heartbeat);
       case 'progress':
-        if (reaction.reply !== undefined) socket.send(reaction.reply);
-        return events.onProgress(reaction.progress);
-      case 'answer':
-        if (calls.settle(reaction.id, reaction.outcome)) return;
-        return refuse({ kind: 'refused', why: 'an answer to nothing', isFatal: false });
+        if (frame.reply !== undefined) socket.send(frame.reply);
+        return events.onProgress(frame.progress);
+      case 'response':
+        if (calls.settle(frame.id, frame.outcome)) return;
+        return refuse({ kind: 'refused', why: 'response to an unknown call', isFatal: false });
     }
   }
 
   function onBinary(bytes: Buffer): void {
-    if (!isWelcome) throw new Error('a frame before the hello');
+    if (!isWelcomed) throw new Error('frame before the hello');
     tunnel.receive(bytes);
   }
 
@@ -139,7 +144,7 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
   });
   socket.on('error', (error) => {
     const isOversized = errorCode(error) === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
-    if (isOversized) refuse({ kind: 'refused', why: 'an oversized frame', isFatal: false });
+    if (isOversized) refuse({ kind: 'refused', why: 'frame too large', isFatal: false });
     else log.debug({ reason: describeError(error) }, 'the connection of an agent failed');
   });
   socket.on('close', (code) => end(`the connection was closed (${code})`));
@@ -147,7 +152,7 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
   return {
     calls,
     welcome(welcome) {
-      isWelcome = true;
+      isWelcomed = true;
       socket.send(JSON.stringify({ jsonrpc: '2.0', id: helloId, result: welcome }));
     },
     openExchange: (head) => tunnel.open(head),

@@ -17,18 +17,18 @@ import {
   createBackendAnnouncer,
 } from '@model-gateway/router';
 import type { AgentTunnelConfig } from './config.ts';
-import { createDoor, type Door } from './door.ts';
+import { createAgentEndpoint, type AgentEndpoint } from './agent-endpoint.ts';
 import { createHeartbeats } from './heartbeats.ts';
 import { createProgressStreams } from './progress-streams.ts';
 import { createNodeRegistry, type NodeRegistry } from './registry.ts';
-import { createRelay } from './relay.ts';
+import { createHttpRelay } from './http-relay.ts';
 
 export { agentTunnelSettings, type AgentTunnelConfig } from './config.ts';
 
 const SECOND_MS = 1_000;
 const AGENT_PATH = '/ws/agent';
 
-/** Where GPU nodes dial in. */
+/** The endpoint that GPU nodes connect to, and the relay of requests to them. */
 export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext): ServerApp {
   const { database, bus, clock, log, metrics, stopping } = context;
   const { channels, entries, circuits, requests } = bus;
@@ -67,23 +67,23 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
   });
   metrics.gauge({
     name: 'service_agents_connected',
-    help: 'GPU nodes that are connected to this process.',
+    help: 'GPU nodes connected to this process.',
     collect: (gauge) => gauge.set(registry.size),
   });
   metrics.gauge({
     name: 'service_agent_tunnel_exchanges',
-    help: 'HTTP requests that are under way through the tunnel.',
+    help: 'HTTP requests in progress through the tunnel.',
     collect: (gauge) => gauge.set(registry.exchanges),
   });
-  const door = createDoor({
+  const endpoint = createAgentEndpoint({
     connections,
     registry,
     clientIp: createClientIp(config.trustProxy),
     origin: config.agentTunnelUrl?.replace(/\/+$/, ''),
     log,
   });
-  const relay = createRelay({ registry, tunnelKey: context.agentTunnelKey, log });
-  const answerProbe = createProbes({
+  const relay = createHttpRelay({ registry, tunnelKey: context.agentTunnelKey, log });
+  const handleProbe = createProbes({
     version: SERVICE_VERSION,
     buildHash: config.buildHash,
     metrics,
@@ -91,15 +91,14 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
     checks: { postgres: () => database.ping(), redis: () => bus.ping() },
   });
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (pathOf(request) === AGENT_PATH) return answerWithoutUpgrade(door, request, response);
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (pathOf(request) === AGENT_PATH) return respondWithoutUpgrade(endpoint, request, response);
     return relay.handle(request, response);
   }
 
-  // Where there is a balancer nodes go to another replica first; those that are being asked through this one stay until they
-  // have answered.
+  // With a load balancer, nodes first connect to another replica; those with a request in progress stay until it ends.
   const onStopping = (): void => {
-    door.close();
+    endpoint.close();
     registry.drain(config.drainDelaySecs * SECOND_MS);
   };
   stopping.addEventListener('abort', onStopping, { once: true });
@@ -111,40 +110,40 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
       if (!canTunnel)
         log.warn(
           {},
-          'SERVICE_ENCRYPTION_KEY is not set: nodes that gateways cannot reach by themselves serve nobody',
+          'SERVICE_ENCRYPTION_KEY is not set: nodes that gateways cannot reach directly get no requests',
         );
       await streams.start();
     },
     async stop() {
-      door.close();
+      endpoint.close();
       await registry.stop();
       await heartbeats.stop();
       await streams.stop();
     },
     handle(request, response) {
       const path = pathOf(request);
-      if (answerProbe(request.method, path, response)) return;
+      if (handleProbe(request.method, path, response)) return;
       if (path !== AGENT_PATH && !relay.accepts(path)) sendNotFound(request, response, log);
       else
-        answer(request, response).catch((error: unknown) =>
+        respond(request, response).catch((error: unknown) =>
           sendRestError(error, request, response, log),
         );
     },
     upgrade(request, socket, head) {
-      if (pathOf(request) === AGENT_PATH) door.upgrade(request, socket, head);
+      if (pathOf(request) === AGENT_PATH) endpoint.upgrade(request, socket, head);
       else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
     },
   };
 }
 
-/** Somebody who does not ask for a WebSocket is told whether the token is right, and what to ask for. */
-async function answerWithoutUpgrade(
-  door: Pick<Door, 'authenticate'>,
+/** Responds to a request without a WebSocket upgrade: whether the token is valid, and that an upgrade is required. */
+async function respondWithoutUpgrade(
+  endpoint: Pick<AgentEndpoint, 'authenticate'>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if ((await door.authenticate(request)) === undefined)
+  if ((await endpoint.authenticate(request)) === undefined)
     throw new ServiceError('authentication_required', 'unknown agent token');
   response.setHeader('upgrade', 'websocket');
-  sendText(response, 426, 'this is a WebSocket');
+  sendText(response, 426, 'WebSocket upgrade required');
 }

@@ -5,9 +5,9 @@ const key = { SERVICE_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64') };
 const production = { NODE_ENV: 'production' };
 
 test.each([
-  { why: 'a key that was given to it', environment: { ...production, ...key }, canTunnel: true },
+  { why: 'a configured key', environment: { ...production, ...key }, canTunnel: true },
   { why: 'no key in production', environment: production, canTunnel: false },
   { why: 'the key of its data directory', environment: {}, canTunnel: true },
-])('with $why it passes requests on to nodes: $canTunnel', ({ environment, canTunnel }) => {
+])('with $why it forwards requests to nodes: $canTunnel', ({ environment, canTunnel }) => {
   expect(readAgentTunnelConfig({ ...stores, ...environment }).canTunnel).toBe(canTunnel);
 });

@@ -14,13 +14,13 @@ import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8082;
 
-/** What only the agent tunnel can be told. */
+/** Settings that only the agent tunnel has. */
 export const agentTunnelSettings = {
   ...agentSettings,
   agentTunnelUrl: setting('SERVICE_AGENT_TUNNEL_URL', optional(urlWith('http', 'https')), {
     description:
-      'Where gateways reach this very process, for requests to GPU nodes that they cannot reach themselves.',
-    defaultText: 'the address on which the node reached it',
+      'The URL at which gateways reach this process, for requests to GPU nodes that they cannot reach directly.',
+    defaultText: 'the local address of the connection of the node',
   }),
 };
 
@@ -29,24 +29,24 @@ export const processSettings = {
   ...serverSettings(PORT_DEFAULT),
   ...tracingSettings,
   ...databaseSettings,
-  // Not for the keys of upstreams, of which it knows none: gateways show it a key that is derived from this one.
+  // Not for the keys of upstreams, which it does not have: gateways authenticate with a key derived from this one.
   encryptionKey: {
     ...encryptionKeySetting,
     requiredInProduction: false,
     defaultText:
-      'generated into the data directory, but none in production, where nothing is passed on to nodes then',
+      'generated into the data directory; none in production, and then no requests are forwarded to nodes',
   },
   ...busSettings,
   trustProxy: surfaceSettings.trustProxy,
   ...agentTunnelSettings,
 };
 
-/** What the app itself reads; ports and stores are its process's business. */
+/** The part that the app itself uses; the process handles ports and stores. */
 export type AgentTunnelConfig = Pick<
   ConfigOf<typeof processSettings>,
   keyof typeof agentTunnelSettings | 'buildHash' | 'drainDelaySecs' | 'trustProxy'
 > & {
-  /** False where no gateway can know the key of this process: nodes are then reached directly or not at all. */
+  /** False where no gateway has the key of this process: nodes are then reached directly or not at all. */
   readonly canTunnel?: boolean;
 };
 
@@ -56,7 +56,7 @@ export function readAgentTunnelConfig(environment: Environment = process.env) {
   return {
     ...config,
     dataDir: absoluteDataDir(config.dataDir, environment['INIT_CWD']),
-    // In production gateways have a key that was given to them, and never the one in this data directory.
+    // In production gateways have a configured key, never the generated one of this data directory.
     canTunnel: config.encryptionKey !== undefined || environment['NODE_ENV'] !== 'production',
   };
 }

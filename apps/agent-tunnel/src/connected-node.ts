@@ -13,18 +13,18 @@ import {
 import { NodeError, type AgentCalls } from './agent-calls.ts';
 import { createDeploys, type Deploys } from './deploys.ts';
 import { createNodeModels, type NodeModels } from './node-models.ts';
-import { createReach } from './reach.ts';
+import { createModelLocator } from './model-locator.ts';
 import type { TunnelDependencies } from './tunnel-dependencies.ts';
 
-/** A node that has said hello: what it has, and what can be asked of it. */
+/** A node that has sent its hello: its state, and the commands for it. */
 export interface ConnectedNode {
   readonly hello: AgentHello;
-  /** As it told them last. */
+  /** The last reported GPUs. */
   gpus: readonly AgentGpu[];
   readonly models: NodeModels;
   readonly deploys: Deploys;
-  /** Does what another process asks of it. */
-  obey(command: AgentCommand): Promise<AgentCommandAnswer>;
+  /** Executes a command of another process. */
+  execute(command: AgentCommand): Promise<AgentCommandAnswer>;
 }
 
 interface ConnectedNodeOptions {
@@ -37,7 +37,7 @@ interface ConnectedNodeOptions {
   readonly onLost: () => void;
 }
 
-/** Engines take a while to let go of their memory. */
+/** Engines take a while to release their memory. */
 const STOP_TIMEOUT_MS = 45_000;
 
 export function createConnectedNode(
@@ -50,7 +50,7 @@ export function createConnectedNode(
     held,
     connections,
     announcer,
-    reach: createReach({
+    locator: createModelLocator({
       agentId: held.agentId,
       host,
       canTunnel: dependencies.canTunnel && hello.tunnel === HTTP_TUNNEL_VERSION,
@@ -78,9 +78,14 @@ export function createConnectedNode(
     deploys.cancel(modelId, 'the deployment was stopped');
     try {
       await models.remove(modelId, async () => {
-        const late = 'the agent did not stop the model in time';
-        const timing = { timeoutMs: STOP_TIMEOUT_MS, late };
-        await calls.call(AGENT_METHODS.stop, { model_id: modelId }, timing);
+        await calls.call(
+          AGENT_METHODS.stop,
+          { model_id: modelId },
+          {
+            timeoutMs: STOP_TIMEOUT_MS,
+            timeoutMessage: 'the agent did not stop the model in time',
+          },
+        );
       });
       return {};
     } catch (error) {
@@ -94,7 +99,7 @@ export function createConnectedNode(
     gpus: hello.gpus,
     models,
     deploys,
-    async obey(command) {
+    async execute(command) {
       switch (command.kind) {
         case 'deploy':
           return deploys.begin(command.modelId, command.streamId);

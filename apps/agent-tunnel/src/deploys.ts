@@ -4,9 +4,9 @@ import type { AgentConnections, HeldAgent } from '@model-gateway/router';
 import { NodeError, type AgentCalls } from './agent-calls.ts';
 import type { ProgressStreams } from './progress-streams.ts';
 
-/** The deployments that are under way on one node. */
+/** The deployments in progress on one node. */
 export interface Deploys {
-  /** Begins one, or lets a stream listen to the one that is under way; answers why it cannot be. */
+  /** Begins one, or adds a stream to the one in progress; returns the reason when it is refused. */
   begin(modelId: string, streamId: string): Promise<{ readonly refusal?: string }>;
   isRunning(streamId: string, modelId: string): boolean;
   onProgress(progress: AgentProgress): void;
@@ -21,84 +21,88 @@ interface DeploysDependencies {
   readonly streams: ProgressStreams;
   /** The port of a model that the node has ready. */
   readonly readyPort: (modelId: string) => number | undefined;
-  /** Puts the model into service; rejects with a NodeError when it cannot be reached. */
+  /** Makes the model routable; rejects with a NodeError when it cannot be reached. */
   readonly onReady: (modelId: string, port: number) => Promise<void>;
   readonly log: Log;
-  readonly silenceMsMax?: number;
+  readonly reportTimeoutMs?: number;
 }
 
-interface Running {
-  /** The stream that the node was told; its progress names it. */
+interface RunningDeploy {
+  /** The stream id that the node got; its progress frames contain it. */
   readonly streamId: string;
   readonly listeners: Set<string>;
   readonly controller: AbortController;
-  prolong: () => void;
+  restartTimeout: () => void;
 }
 
-/** A node that reports nothing for so long has failed. */
-const SILENCE_MS_MAX = 300_000;
+/** A deployment fails after this time without a report of the node. */
+const REPORT_TIMEOUT_MS = 300_000;
 const RUNNING_MAX = 32;
 const LISTENERS_MAX = 64;
 
 export function createDeploys(dependencies: DeploysDependencies): Deploys {
   const { held, connections, calls, streams, readyPort, onReady, log } = dependencies;
-  const { silenceMsMax = SILENCE_MS_MAX } = dependencies;
+  const { reportTimeoutMs = REPORT_TIMEOUT_MS } = dependencies;
   const { agentId } = held;
-  const running = new Map<string, Running>();
+  const running = new Map<string, RunningDeploy>();
 
-  async function askNode(modelId: string, deploy: Running): Promise<number> {
+  async function deployOnNode(modelId: string, deploy: RunningDeploy): Promise<number> {
     const known = readyPort(modelId);
     if (known !== undefined) return known;
     const params = { model_id: modelId, stream_id: deploy.streamId };
-    const answer = agentDeployedSchema.safeParse(
+    const deployed = agentDeployedSchema.safeParse(
       await calls.call(AGENT_METHODS.deploy, params, {
-        timeoutMs: silenceMsMax,
-        late: `the agent reported nothing for ${silenceMsMax / 1000} seconds`,
+        timeoutMs: reportTimeoutMs,
+        timeoutMessage: `the agent reported nothing for ${reportTimeoutMs / 1000} seconds`,
         signal: deploy.controller.signal,
-        onStarted(prolong) {
-          deploy.prolong = prolong;
+        onStarted(restartTimeout) {
+          deploy.restartTimeout = restartTimeout;
         },
       }),
     );
-    if (!answer.success) throw new NodeError('the agent answered without a port');
-    return answer.data.port;
+    if (!deployed.success) throw new NodeError('the response of the agent contains no port');
+    return deployed.data.port;
   }
 
-  /** The database says which streams are owed the end, so that exactly one process tells them. */
-  async function streamsOwed(modelId: string, deploy: Running): Promise<readonly string[]> {
+  /** The database returns the streams without an end, so that exactly one process ends them. */
+  async function openStreams(modelId: string, deploy: RunningDeploy): Promise<readonly string[]> {
     try {
       return await connections.endDeploy(agentId, modelId);
     } catch (error) {
-      log.warn({ reason: describeError(error) }, 'the end of a deployment was not written down');
+      log.warn({ reason: describeError(error) }, 'storing the end of a deployment failed');
       return [...deploy.listeners];
     }
   }
 
-  async function run(modelId: string, deploy: Running): Promise<void> {
+  async function run(modelId: string, deploy: RunningDeploy): Promise<void> {
     let failure: string | undefined;
     try {
-      await onReady(modelId, await askNode(modelId, deploy));
+      await onReady(modelId, await deployOnNode(modelId, deploy));
     } catch (error) {
       failure = error instanceof NodeError ? error.message : 'the deployment failed';
       log.warn({ agentId, modelId, reason: describeError(error) }, 'a deployment failed');
     }
     running.delete(modelId);
-    const owed = await streamsOwed(modelId, deploy);
-    if (failure !== undefined) return streams.fail({ agentId, modelId, streams: owed }, failure);
+    const open = await openStreams(modelId, deploy);
+    if (failure !== undefined) return streams.fail({ agentId, modelId, streams: open }, failure);
     log.info({ agentId, modelId }, 'a model was deployed');
-    for (const streamId of owed) await streams.push(readyNotice(streamId, agentId, modelId));
+    for (const streamId of open) await streams.push(readyNotice(streamId, agentId, modelId));
   }
 
-  /** Writes down that the stream is owed the end. */
-  async function note(modelId: string, streamId: string, deploy: Running): Promise<boolean> {
-    let isNoted = false;
+  /** Stores the stream, so that it gets the end of the deployment. */
+  async function storeStream(
+    modelId: string,
+    streamId: string,
+    deploy: RunningDeploy,
+  ): Promise<boolean> {
+    let isStored = false;
     try {
-      isNoted = await connections.beginDeploy(held, modelId, streamId);
+      isStored = await connections.beginDeploy(held, modelId, streamId);
     } finally {
-      if (!isNoted) deploy.listeners.delete(streamId);
+      if (!isStored) deploy.listeners.delete(streamId);
       if (deploy.listeners.size === 0 && running.get(modelId) === deploy) running.delete(modelId);
     }
-    return isNoted;
+    return isStored;
   }
 
   /** The deployment ended while a stream was being added to it. */
@@ -114,13 +118,14 @@ export function createDeploys(dependencies: DeploysDependencies): Deploys {
     async begin(modelId, streamId) {
       const existing = running.get(modelId);
       if (existing === undefined && running.size >= RUNNING_MAX)
-        return { refusal: `${RUNNING_MAX} deployments are under way on this agent already` };
+        return { refusal: `${RUNNING_MAX} deployments are already in progress on this agent` };
       if (existing !== undefined && existing.listeners.size >= LISTENERS_MAX)
-        return { refusal: 'this model is being deployed already' };
+        return { refusal: 'this model is already being deployed' };
       const deploy = existing ?? newRun(streamId);
       running.set(modelId, deploy);
       deploy.listeners.add(streamId);
-      if (!(await note(modelId, streamId, deploy))) return { refusal: 'the agent is offline' };
+      if (!(await storeStream(modelId, streamId, deploy)))
+        return { refusal: 'the agent is offline' };
       streams.open(streamId);
       if (existing === undefined) void run(modelId, deploy);
       else if (running.get(modelId) !== existing) rerun(modelId, streamId);
@@ -130,9 +135,9 @@ export function createDeploys(dependencies: DeploysDependencies): Deploys {
     onProgress(progress) {
       const deploy = running.get(progress.model_id);
       if (deploy === undefined) return;
-      deploy.prolong();
+      deploy.restartTimeout();
       const { status } = progress;
-      // That it failed is believed at once; that it is ready only with its answer, which brings the port.
+      // A reported failure ends the deployment; ready comes only with the response, which contains the port.
       if (status === 'failed') deploy.controller.abort(progress.message ?? 'the agent failed');
       if (status === 'failed' || status === 'ready') return;
       for (const streamId of deploy.listeners)
@@ -142,11 +147,11 @@ export function createDeploys(dependencies: DeploysDependencies): Deploys {
   };
 }
 
-const newRun = (streamId: string): Running => ({
+const newRun = (streamId: string): RunningDeploy => ({
   streamId,
   listeners: new Set([streamId]),
   controller: new AbortController(),
-  prolong: () => undefined,
+  restartTimeout: () => undefined,
 });
 
 const readyNotice = (streamId: string, agentId: string, modelId: string) => ({

@@ -1,68 +1,67 @@
 import { describeError, type Entries, type Log } from '@model-gateway/kernel';
 import { agentAliveKey, type AgentBeat, type AgentConnections } from '@model-gateway/router';
 
-/** Writes down the heartbeats of all nodes of this process, many at a time. */
+/** Stores the heartbeats of all nodes of this process, in batches. */
 export interface Heartbeats {
-  note(beat: AgentBeat): void;
-  /** Forgets what has not been written down. */
-  forget(connectionId: string): void;
+  add(heartbeat: AgentBeat): void;
+  /** Discards a heartbeat that has not been stored. */
+  discard(connectionId: string): void;
   stop(): Promise<void>;
 }
 
 interface HeartbeatsDependencies {
   readonly connections: Pick<AgentConnections, 'beat'>;
   readonly entries: Pick<Entries, 'put'>;
-  /** Told of connections that no longer hold their nodes. */
+  /** Called for connections that no longer own their nodes. */
   readonly onLost: (connectionId: string) => void;
   readonly log: Log;
   readonly timeoutMs: number;
 }
 
-const GATHER_MS = 500;
+const BATCH_MS = 500;
 
 export function createHeartbeats(dependencies: HeartbeatsDependencies): Heartbeats {
   const { connections, entries, onLost, log, timeoutMs } = dependencies;
-  /** The newest of each connection. */
-  const noted = new Map<string, AgentBeat>();
+  /** The newest one of each connection. */
+  const pending = new Map<string, AgentBeat>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   let isFailing = false;
 
-  async function keepAlive(beats: readonly AgentBeat[]): Promise<void> {
+  async function keepAlive(batch: readonly AgentBeat[]): Promise<void> {
     const expiry = { expiresAfterMs: timeoutMs };
     await Promise.all(
-      beats.map(({ agentId, connectionId }) =>
+      batch.map(({ agentId, connectionId }) =>
         entries.put(agentAliveKey(agentId), connectionId, expiry),
       ),
     );
   }
 
-  async function write(beats: readonly AgentBeat[]): Promise<void> {
+  async function write(batch: readonly AgentBeat[]): Promise<void> {
     try {
-      const [held] = await Promise.all([connections.beat(beats), keepAlive(beats)]);
+      const [owned] = await Promise.all([connections.beat(batch), keepAlive(batch)]);
       isFailing = false;
-      for (const { connectionId } of beats) if (!held.has(connectionId)) onLost(connectionId);
+      for (const { connectionId } of batch) if (!owned.has(connectionId)) onLost(connectionId);
     } catch (error) {
-      // The next ones are written in their place, and as long as that fails it is said once.
-      if (!isFailing)
-        log.warn({ reason: describeError(error) }, 'heartbeats cannot be written down');
+      // The next heartbeats replace these; an outage is logged once.
+      if (!isFailing) log.warn({ reason: describeError(error) }, 'storing heartbeats failed');
       isFailing = true;
     }
   }
 
   function flush(): void {
     timer = undefined;
-    const beats = [...noted.values()];
-    noted.clear();
-    writing = writing.then(() => write(beats));
+    const batch = [...pending.values()];
+    pending.clear();
+    writing = writing.then(() => write(batch));
   }
 
   return {
-    note(beat) {
-      noted.set(beat.connectionId, beat);
-      timer ??= setTimeout(flush, GATHER_MS);
+    add(heartbeat) {
+      pending.set(heartbeat.connectionId, heartbeat);
+      timer ??= setTimeout(flush, BATCH_MS);
     },
-    forget: (connectionId) => void noted.delete(connectionId),
+    discard: (connectionId) => void pending.delete(connectionId),
     async stop() {
       clearTimeout(timer);
       await writing;

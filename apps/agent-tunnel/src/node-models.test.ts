@@ -2,24 +2,24 @@ import { silentLog } from '@model-gateway/kernel';
 import type { PlacedBackend, ReachableModel } from '@model-gateway/router';
 import { waitUntil } from '@model-gateway/testkit';
 import { createNodeModels } from './node-models.ts';
-import type { Located } from './reach.ts';
+import type { ModelLocation } from './model-locator.ts';
 
-const DIRECT: Located = { url: 'http://node:1', isTunneled: false };
-const THROUGH: Located = { url: 'http://tunnel/internal', isTunneled: true };
+const DIRECT: ModelLocation = { url: 'http://node:1', isTunneled: false };
+const THROUGH: ModelLocation = { url: 'http://tunnel/internal', isTunneled: true };
 const READY = { model_id: 'm', status: 'ready', port: 1 };
 
 function setUp() {
   const saved: (readonly ReachableModel[])[] = [];
-  const located: Located[] = [DIRECT];
-  const state = { isThere: true, isHeld: true, lost: 0, isStoreAway: false };
+  const located: ModelLocation[] = [DIRECT];
+  const state = { isServing: true, isOwned: true, lost: 0, isStoreDown: false };
   const announced: { readonly names: readonly string[]; readonly isProbed: boolean }[] = [];
   const models = createNodeModels({
     held: { agentId: 'a', connectionId: 'c' },
     connections: {
       async saveModels(_held, reachable) {
-        if (state.isStoreAway) throw new Error('away');
+        if (state.isStoreDown) throw new Error('the store is down');
         saved.push(reachable);
-        return state.isHeld ? reachable.map(placedOf) : undefined;
+        return state.isOwned ? reachable.map(placedOf) : undefined;
       },
     },
     announcer: {
@@ -28,9 +28,9 @@ function setUp() {
           announced.push({ names: backends.map(({ name }) => name), isProbed });
       },
     },
-    reach: {
+    locator: {
       locate: async () => located.at(-1),
-      isThere: async () => state.isThere,
+      isServing: async () => state.isServing,
     },
     onlineSince: () => new Date(0),
     defaultPort: null,
@@ -50,7 +50,7 @@ const placedOf = ({ modelId, url }: ReachableModel): PlacedBackend => ({
       : { name: modelId, type: 'agent', url, apiKey: null, models: [], capabilities: null },
 });
 
-test('what the node reports is written down once, until it reports something else', async () => {
+test('a report of the node is stored once, until it changes', async () => {
   const { models, saved, announced } = setUp();
   models.report([READY]);
   models.report([READY]);
@@ -64,12 +64,12 @@ test('what the node reports is written down once, until it reports something els
   expect(announced.at(-1)).toEqual({ names: ['m'], isProbed: false });
 });
 
-test('a model that no longer answers at its node is looked for anew', async () => {
+test('a model that no longer responds at its node is located again', async () => {
   const { models, saved, located, state } = setUp();
   models.report([READY]);
   await waitUntil(() => saved.length === 1);
   models.recheck();
-  state.isThere = false;
+  state.isServing = false;
   located.push(THROUGH);
   models.recheck();
   await waitUntil(() => {
@@ -79,15 +79,15 @@ test('a model that no longer answers at its node is looked for anew', async () =
   expect(saved.at(-1)).toMatchObject([{ url: THROUGH.url }]);
 });
 
-test('a model that did not answer at first is routable as soon as it does', async () => {
+test('a model that did not respond at first is routable as soon as it does', async () => {
   const { models, saved, located, announced, state } = setUp();
-  located.push({ ...DIRECT, isSilent: true });
-  state.isThere = false;
+  located.push({ ...DIRECT, isUnresponsive: true });
+  state.isServing = false;
   models.report([READY]);
   await waitUntil(() => saved.length === 1);
   expect(announced).toEqual([{ names: ['m'], isProbed: false }]);
   located.push(DIRECT);
-  state.isThere = true;
+  state.isServing = true;
   await waitUntil(() => {
     models.recheck();
     return announced.length > 1;
@@ -95,20 +95,20 @@ test('a model that did not answer at first is routable as soon as it does', asyn
   expect(announced.at(-1)).toEqual({ names: ['m'], isProbed: true });
 });
 
-test('what could not be written down is written with the next report', async () => {
+test('a report that could not be stored is stored with the next report', async () => {
   const { models, saved, state } = setUp();
-  state.isStoreAway = true;
+  state.isStoreDown = true;
   models.report([READY]);
   await waitUntil(() => {
     models.report([READY]);
-    state.isStoreAway = false;
+    state.isStoreDown = false;
     return saved.length === 1;
   });
 });
 
-test('a connection that lost its node says so', async () => {
+test('a connection that lost its node calls onLost', async () => {
   const { models, state } = setUp();
-  state.isHeld = false;
+  state.isOwned = false;
   models.report([READY]);
   await waitUntil(() => state.lost === 1);
 });

@@ -9,22 +9,22 @@ import {
   type PlacedBackend,
 } from '@model-gateway/router';
 import { NodeError } from './agent-calls.ts';
-import type { Located, Reach } from './reach.ts';
+import type { ModelLocation, ModelLocator } from './model-locator.ts';
 import { createSequence } from './sequence.ts';
 
-/** The models of one node: what it has, where they are reached, and that everybody knows. */
+/** The models of one node and where they are reached; changes are stored and announced. */
 export interface NodeModels {
-  /** What the node says that it has. */
+  /** Handles the models that the node reports. */
   report(models: readonly AgentModel[]): void;
   ids(): readonly string[];
   readyPort(modelId: string): number | undefined;
-  /** Puts a model that was just deployed into service; rejects with a NodeError when it answers nowhere. */
+  /** Makes a deployed model routable; rejects with a NodeError when it does not respond anywhere. */
   add(modelId: string, port: number): Promise<void>;
-  /** Takes a model out of service, and then stops it; what the node reports meanwhile does not bring it back. */
+  /** Makes a model unroutable and then stops it; reports of the node meanwhile do not add it again. */
   remove(modelId: string, stop: () => Promise<void>): Promise<void>;
-  /** Looks whether the models are still where they were found. */
+  /** Checks whether the models still respond where they were located. */
   recheck(): void;
-  /** Writes everything down once more. */
+  /** Stores all models again. */
   save(): Promise<void>;
 }
 
@@ -32,9 +32,9 @@ interface NodeModelsDependencies {
   readonly held: HeldAgent;
   readonly connections: Pick<AgentConnections, 'saveModels'>;
   readonly announcer: BackendAnnouncer;
-  readonly reach: Reach;
+  readonly locator: ModelLocator;
   readonly onlineSince: () => Date;
-  /** Where models listen that name no port of their own. */
+  /** The port of models that name none. */
   readonly defaultPort: number | null;
   /** The node belongs to another connection, or to none. */
   readonly onLost: () => void;
@@ -42,30 +42,34 @@ interface NodeModelsDependencies {
 }
 
 export function createNodeModels(dependencies: NodeModelsDependencies): NodeModels {
-  const { held, connections, announcer, reach, onlineSince, defaultPort, onLost, log } =
+  const { held, connections, announcer, locator, onlineSince, defaultPort, onLost, log } =
     dependencies;
   const sequence = createSequence();
   const stopping = new Set<string>();
   let known: ReadonlyMap<string, DeployedModel> = new Map();
-  const places = new Map<string, { readonly port: number; readonly located: Located }>();
+  const locations = new Map<string, { readonly port: number; readonly location: ModelLocation }>();
   let isReportQueued = false;
   let isRechecking = false;
   let reported = '';
 
-  async function locate({ modelId, status, port }: DeployedModel): Promise<Located | undefined> {
+  async function locate({
+    modelId,
+    status,
+    port,
+  }: DeployedModel): Promise<ModelLocation | undefined> {
     if (status !== READY || port === null) {
-      places.delete(modelId);
+      locations.delete(modelId);
       return undefined;
     }
-    const place = places.get(modelId);
-    if (place?.port === port) return place.located;
-    const located = await reach.locate(modelId, port);
-    if (located === undefined) {
+    const known = locations.get(modelId);
+    if (known?.port === port) return known.location;
+    const location = await locator.locate(modelId, port);
+    if (location === undefined) {
       log.warn({ agentId: held.agentId, modelId, port }, 'a model cannot be reached');
       return undefined;
     }
-    places.set(modelId, { port, located });
-    return located;
+    locations.set(modelId, { port, location });
+    return location;
   }
 
   async function write(redeployed?: string): Promise<void> {
@@ -80,12 +84,14 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
       redeployed,
     });
     if (placed === undefined) return onLost();
-    const answering = new Set(
-      [...places.values()].flatMap(({ located }) => (located.isSilent ? [] : [located.url])),
+    const responsive = new Set(
+      [...locations.values()].flatMap(({ location }) =>
+        location.isUnresponsive ? [] : [location.url],
+      ),
     );
-    // What another node takes over from this one was not probed here.
+    // A backend that moves to another node was not probed here.
     const isProbed = ({ config }: PlacedBackend): boolean =>
-      config !== null && answering.has(config.url);
+      config !== null && responsive.has(config.url);
     await announcer.announce(placed.filter(isProbed), { isProbed: true });
     await announcer.announce(placed.filter((backend) => !isProbed(backend)));
   }
@@ -99,22 +105,23 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
         return write();
       })
       .catch((error: unknown) => {
-        // The next report writes it down.
+        // The next report stores it.
         reported = '';
-        log.warn({ reason: describeError(error) }, 'the models of an agent were not written down');
+        log.warn({ reason: describeError(error) }, 'storing the models of an agent failed');
       });
   }
 
-  async function lookAgain(): Promise<void> {
+  async function checkAll(): Promise<void> {
     for (const model of known.values()) {
-      const place = places.get(model.modelId);
-      // One that was silent is looked for anew when it answers, the others when they do not.
+      const known = locations.get(model.modelId);
+      // An unresponsive one is located again when it responds, the others when they do not.
       if (
-        place !== undefined &&
-        (await reach.isThere(model.modelId, place.located)) !== (place.located.isSilent === true)
+        known !== undefined &&
+        (await locator.isServing(model.modelId, known.location)) !==
+          (known.location.isUnresponsive === true)
       )
         continue;
-      places.delete(model.modelId);
+      locations.delete(model.modelId);
       if (model.status === READY) writeLater();
     }
   }
@@ -145,7 +152,7 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
         known = new Map([...known, [modelId, model]]);
         if ((await locate(model)) === undefined)
           throw new NodeError(
-            'the model is ready, but it answers neither at the agent nor through the tunnel',
+            'the model is ready, but it responds neither at the agent nor through the tunnel',
           );
         await write(modelId);
       });
@@ -155,7 +162,7 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
       try {
         await sequence.run(async () => {
           known = new Map([...known].filter(([id]) => id !== modelId));
-          places.delete(modelId);
+          locations.delete(modelId);
           await write();
         });
         await stop();
@@ -167,7 +174,7 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
     recheck() {
       if (isRechecking) return;
       isRechecking = true;
-      void lookAgain().finally(() => {
+      void checkAll().finally(() => {
         isRechecking = false;
       });
     },

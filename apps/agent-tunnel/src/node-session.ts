@@ -9,23 +9,23 @@ import { createSequence } from './sequence.ts';
 import { telemetryOf } from './telemetry.ts';
 import type { TunnelDependencies } from './tunnel-dependencies.ts';
 
-/** The connection of one node, from the upgrade until it is gone from the stores. */
+/** The connection of one node, from the upgrade until it is removed from the stores. */
 export interface NodeSession extends HeldAgent {
-  /** Whether the node has said hello and was let in. */
+  /** Whether the hello of the node was accepted. */
   readonly isConnected: boolean;
   /** Opens an HTTP exchange with the node. */
   openExchange(head: unknown): Exchange;
   readonly exchanges: number;
-  /** Looks whether its models are still where they were found. */
+  /** Checks whether its models still respond where they were located. */
   recheck(): void;
-  /** The database says that the node is not this connection's. */
+  /** According to the database, another connection or none owns the node. */
   onLost(): void;
-  /** Asks the node to go to another replica within a time, if it can do so without a gap. */
+  /** Asks the node to connect to another replica within a time limit, if it supports that. */
   move(withinMs: number): void;
-  /** Whether nothing is lost when it is closed now: no request passes through, and none is to be expected. */
+  /** Whether it can be closed without losing requests: none is in progress and none is expected. */
   mayEnd(): boolean;
   close(code: number, reason: string): void;
-  /** Resolves when the node has left, also in the stores. */
+  /** Resolves when the node has disconnected and is removed from the stores. */
   readonly ended: Promise<void>;
 }
 
@@ -33,15 +33,15 @@ interface NodeSessionOptions {
   readonly socket: WebSocket;
   readonly agentId: string;
   readonly remoteAddress: string;
-  /** Where gateways reach this very process. */
+  /** The URL at which gateways reach this process. */
   readonly origin: string;
 }
 
 const CLOSE_TRY_AGAIN = 1013;
-/** How long the other replica may take to tell where the models are now; until then gateways ask here. */
+/** How long the other replica may take to publish the new location of the models; until then gateways use this one. */
 const MOVED_LINGER_MS = 2_000;
 
-/** A node that was asked to connect anew until a time, and since when it is connected elsewhere. */
+/** A node that was asked to reconnect until a time, and when it did. */
 interface MovingNode {
   readonly until: number;
   doneAt: number | undefined;
@@ -74,20 +74,20 @@ export function createNodeSession(
     onRefused: () => dependencies.onRefused(),
     log: dependencies.log,
     events: {
-      onHello: (hello) => void sequence.run(() => greet(hello)).catch(giveUp),
+      onHello: (hello) => void sequence.run(() => greet(hello)).catch(onHelloFailed),
       onHeartbeat,
       onProgress: (progress) => node?.deploys.onProgress(progress),
       isDeploying: (streamId, modelId) => node?.deploys.isRunning(streamId, modelId) ?? false,
       onClosed(reason) {
         isOver = true;
-        log.info({ reason }, 'an agent left');
+        log.info({ reason }, 'an agent disconnected');
         void sequence.run(leave).then(markEnded);
       },
     },
   });
 
-  function giveUp(error: unknown): void {
-    log.warn({ reason: describeError(error) }, 'an agent could not be let in');
+  function onHelloFailed(error: unknown): void {
+    log.warn({ reason: describeError(error) }, 'accepting an agent failed');
     link.close(CLOSE_TRY_AGAIN, 'try again later');
   }
 
@@ -108,20 +108,20 @@ export function createNodeSession(
     await entries.put(agentAliveKey(agentId), held.connectionId, { expiresAfterMs: timeoutMs });
     const { previous, deploys, backends } = claimed;
     await announcer.announce(backends);
-    for (const deploy of deploys) await streams.fail(deploy, 'the agent connected anew');
-    if (previous !== null && previous !== held.connectionId) sendAway(previous);
+    for (const deploy of deploys) await streams.fail(deploy, 'the agent reconnected');
+    if (previous !== null && previous !== held.connectionId) disconnectPrevious(previous);
     return true;
   }
 
-  /** A node that was asked to move is let go by whoever asked. */
+  /** A node that was asked to move is disconnected by the drain. */
   function onReplaced(): void {
     if (moving === undefined) link.close(AGENT_CLOSE_CODES.replaced, 'the agent was replaced');
     else moving.doneAt ??= performance.now();
   }
 
-  function sendAway(previous: string): void {
+  function disconnectPrevious(previous: string): void {
     commands.send(previous, { kind: 'leave', why: 'replaced' }).catch((error: unknown) => {
-      log.info({ reason: describeError(error) }, 'the connection before was gone already');
+      log.info({ reason: describeError(error) }, 'the previous connection was already closed');
     });
   }
 
@@ -139,8 +139,8 @@ export function createNodeSession(
       },
       onLost,
     });
-    // Served before it is claimed: whoever learns of the connection can reach it.
-    subscription = await commands.serve(held.connectionId, (command) => connected.obey(command));
+    // Commands are served before the claim, so that every process that sees the connection can reach it.
+    subscription = await commands.serve(held.connectionId, (command) => connected.execute(command));
     if (
       !(await claim(
         hello,
@@ -158,11 +158,11 @@ export function createNodeSession(
     if (node === undefined) return;
     const telemetry = telemetryOf({ gpus: node.gpus, ...heartbeat }, clock.now());
     node.gpus = heartbeat.gpus ?? node.gpus;
-    heartbeats.note({ ...held, ...telemetry });
+    heartbeats.add({ ...held, ...telemetry });
     if (heartbeat.models !== undefined) node.models.report(heartbeat.models);
   }
 
-  /** Finds out whose the node is now. Nobody's means that it was given up too early. */
+  /** Looks up which connection owns the node now. None means that it was marked offline too early. */
   async function reclaim(): Promise<void> {
     const current = await agents.find(agentId);
     if (isOver || node === undefined) return;
@@ -170,28 +170,28 @@ export function createNodeSession(
       return link.close(AGENT_CLOSE_CODES.deregistered, 'the agent was deregistered');
     const isFree = current.connectionId === null || current.connectionId === held.connectionId;
     if (!isFree) return onReplaced();
-    log.warn({}, 'an agent had been given up and is taken back');
+    log.warn({}, 'an agent was marked offline while connected; claiming it again');
     if (await claim(node.hello, node.models.ids())) await node.models.save();
   }
 
   function onLost(): void {
     sequence.run(reclaim).catch((error: unknown) => {
-      log.warn({ reason: describeError(error) }, 'it is not known whose an agent is');
+      log.warn({ reason: describeError(error) }, 'agent ownership lookup failed');
     });
   }
 
   async function leave(): Promise<void> {
-    heartbeats.forget(held.connectionId);
+    heartbeats.discard(held.connectionId);
     try {
       await subscription?.close();
       const departure = await connections.leave(held, { onlineSince: since() });
       await entries.removeIf(agentAliveKey(agentId), held.connectionId);
       if (departure === undefined) return;
       await announcer.announce(departure.backends);
-      for (const deploy of departure.deploys) await streams.fail(deploy, 'the agent left');
+      for (const deploy of departure.deploys) await streams.fail(deploy, 'the agent disconnected');
     } catch (error) {
-      // Whoever routes finds out by the heartbeats that do not come.
-      log.warn({ reason: describeError(error) }, 'the leaving of an agent was not written down');
+      // Missing heartbeats mark the node offline instead.
+      log.warn({ reason: describeError(error) }, 'storing the disconnect of an agent failed');
     }
   }
 

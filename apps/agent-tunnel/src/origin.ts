@@ -1,8 +1,8 @@
 import { isIPv6, type Socket } from 'node:net';
 
 /**
- * Where this process was reached on a connection: in a cluster the address of the very replica, which gateways reach
- * too. A balancer in front is the other end of the connection, not this one.
+ * The local address of a connection: in a cluster the address of this replica, which gateways can reach too. A load
+ * balancer is the remote end of the connection, not the local one.
  */
 export function originOf({
   localAddress = '127.0.0.1',

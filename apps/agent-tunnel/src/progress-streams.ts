@@ -7,9 +7,9 @@ import {
   type DeployNotices,
 } from '@model-gateway/router';
 
-/** The notification streams of deployments: what is said at their beginning waits a moment for whoever wants to listen. */
+/** The notification streams of deployments; the first notifications wait a moment for a listener. */
 export interface ProgressStreams extends DeployNotices {
-  /** From now on this stream is being asked for. */
+  /** Opens a stream: its notifications wait for a listener. */
   open(streamId: string): void;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -20,7 +20,7 @@ interface ProgressStreamsDependencies {
   readonly log: Log;
 }
 
-/** A client that listens within this time of the answer misses nothing. */
+/** A client that subscribes within this time after the response misses nothing. */
 const LISTENER_GRACE_MS = 1_000;
 
 export function createProgressStreams({
@@ -28,8 +28,8 @@ export function createProgressStreams({
   log,
 }: ProgressStreamsDependencies): ProgressStreams {
   const notices = createDeployNotices({ channels, log });
-  /** What waits for a listener, by stream. */
-  const held = new Map<
+  /** The notifications that wait for a listener, by stream. */
+  const buffered = new Map<
     string,
     { readonly queue: DeployNotice[]; readonly timer: NodeJS.Timeout }
   >();
@@ -37,22 +37,22 @@ export function createProgressStreams({
   let subscription: Subscription | undefined;
 
   function publish(notice: DeployNotice): Promise<void> {
-    // Channels keep the order of what is published without waiting in between.
+    // Channels keep the order of messages that are published without waiting.
     const published = notices.push(notice).finally(() => publishing.delete(published));
     publishing.add(published);
     return published;
   }
 
   function release(streamId: string): void {
-    const waiting = held.get(streamId);
+    const waiting = buffered.get(streamId);
     if (waiting === undefined) return;
     clearTimeout(waiting.timer);
-    held.delete(streamId);
+    buffered.delete(streamId);
     for (const notice of waiting.queue) void publish(notice);
   }
 
   async function push(notice: DeployNotice): Promise<void> {
-    const waiting = held.get(notice.stream_id);
+    const waiting = buffered.get(notice.stream_id);
     if (waiting === undefined) await publish(notice);
     else waiting.queue.push(notice);
   }
@@ -60,7 +60,7 @@ export function createProgressStreams({
   return {
     open(streamId) {
       const timer = setTimeout(() => release(streamId), LISTENER_GRACE_MS);
-      held.set(streamId, { queue: [], timer });
+      buffered.set(streamId, { queue: [], timer });
     },
     push,
     async fail(deploy, message) {
@@ -70,7 +70,7 @@ export function createProgressStreams({
       subscription = await channels.subscribe(SESSION_LISTENERS_CHANNEL, release);
     },
     async stop() {
-      for (const streamId of held.keys()) release(streamId);
+      for (const streamId of buffered.keys()) release(streamId);
       await Promise.all(publishing);
       await subscription?.close();
     },

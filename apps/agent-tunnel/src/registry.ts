@@ -4,36 +4,36 @@ import type { TunnelDependencies } from './tunnel-dependencies.ts';
 
 /** The nodes that are connected to this process. */
 export interface NodeRegistry {
-  /** Takes over the connection of a node that has shown its token. */
+  /** Adds the connection of an authenticated node. */
   add(
     socket: WebSocket,
     node: { readonly agentId: string; readonly remoteAddress: string; readonly origin: string },
   ): void;
-  /** The newest connection of a node that was let in. */
+  /** The newest connected session of a node. */
   get(agentId: string): NodeSession | undefined;
-  /** The database says that this connection lost its node. */
+  /** According to the database, this connection no longer owns its node. */
   onLost(connectionId: string): void;
   readonly size: number;
-  /** How many HTTP exchanges pass through. */
+  /** How many HTTP exchanges are in progress. */
   readonly exchanges: number;
   /**
-   * Says goodbye to every node once no request passes through to it, or the time is up. With a time for it, nodes are asked to go
-   * to another replica first.
+   * Closes the connection of every node once it has no request in progress, or after the time limit. With `moveMs` above
+   * 0, nodes are first asked to connect to another replica.
    */
   drain(moveMs: number): void;
-  /** Says goodbye to every node now; resolves when all have left. */
+  /** Closes every connection; resolves when all nodes have disconnected. */
   stop(): Promise<void>;
 }
 
 const RECHECK_MS = 30_000;
 const CLOSE_GOING_AWAY = 1001;
-/** A second less than connections are given, so that whoever waits for an answer is told. */
+/** One second less than the time limit of connections, so that waiting clients still get an error. */
 const DRAIN_MS = 29_000;
 const DRAIN_CHECK_MS = 100;
 
 export function createNodeRegistry(dependencies: TunnelDependencies): NodeRegistry {
   const sessions = new Map<string, NodeSession>();
-  /** Several only while one replaces another. */
+  /** A node has several sessions only while one replaces another. */
   const byAgent = new Map<string, readonly NodeSession[]>();
   const recheck = setInterval(() => {
     for (const session of sessions.values()) session.recheck();
@@ -42,10 +42,10 @@ export function createNodeRegistry(dependencies: TunnelDependencies): NodeRegist
 
   let draining: NodeJS.Timeout | undefined;
 
-  const sayGoodbye = (session: NodeSession): void =>
-    session.close(CLOSE_GOING_AWAY, 'the service stops');
+  const closeSession = (session: NodeSession): void =>
+    session.close(CLOSE_GOING_AWAY, 'the service is stopping');
 
-  function forget(session: NodeSession): void {
+  function remove(session: NodeSession): void {
     sessions.delete(session.connectionId);
     const others = (byAgent.get(session.agentId) ?? []).filter((other) => other !== session);
     if (others.length > 0) byAgent.set(session.agentId, others);
@@ -57,7 +57,7 @@ export function createNodeRegistry(dependencies: TunnelDependencies): NodeRegist
       const session = createNodeSession(dependencies, { socket, ...node });
       sessions.set(session.connectionId, session);
       byAgent.set(session.agentId, [...(byAgent.get(session.agentId) ?? []), session]);
-      void session.ended.then(() => forget(session));
+      void session.ended.then(() => remove(session));
     },
     get: (agentId) => byAgent.get(agentId)?.findLast(({ isConnected }) => isConnected),
     onLost: (connectionId) => sessions.get(connectionId)?.onLost(),
@@ -72,7 +72,7 @@ export function createNodeRegistry(dependencies: TunnelDependencies): NodeRegist
       const closeIdle = (): void => {
         const isLate = performance.now() > deadline;
         for (const session of sessions.values())
-          if (isLate || session.mayEnd()) sayGoodbye(session);
+          if (isLate || session.mayEnd()) closeSession(session);
       };
       if (moveMs > 0) for (const session of sessions.values()) session.move(moveMs);
       closeIdle();
@@ -82,7 +82,7 @@ export function createNodeRegistry(dependencies: TunnelDependencies): NodeRegist
       clearInterval(recheck);
       clearInterval(draining);
       const leaving = [...sessions.values()];
-      for (const session of leaving) sayGoodbye(session);
+      for (const session of leaving) closeSession(session);
       await Promise.all(leaving.map(({ ended }) => ended));
     },
   };

@@ -1,7 +1,7 @@
-/** Does one thing after another, in the order in which they were asked for. */
+/** Runs tasks one after another, in the order of the calls. */
 export interface Sequence {
   run<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Resolves when everything that was asked for so far is done. */
+  /** Resolves when all tasks so far have finished. */
   settled(): Promise<void>;
 }
 

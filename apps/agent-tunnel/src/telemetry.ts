@@ -1,13 +1,16 @@
 import type { AgentGpu } from '@model-gateway/contracts';
 import type { AgentTelemetry } from '@model-gateway/router';
 
-interface Told {
+interface GpuReport {
   readonly gpus?: readonly AgentGpu[] | undefined;
   readonly gpu_utilization?: number | null | undefined;
 }
 
-/** What a node tells of its GPUs. The average is taken here where the node does not tell it; without GPUs there is none. */
-export function telemetryOf({ gpus = [], gpu_utilization }: Told, now: number): AgentTelemetry {
+/** The telemetry of a node. The average utilization is computed where the node does not report it; without GPUs it is null. */
+export function telemetryOf(
+  { gpus = [], gpu_utilization }: GpuReport,
+  now: number,
+): AgentTelemetry {
   return {
     gpus: gpus.map((gpu) => ({
       name: gpu.name,

@@ -8,7 +8,7 @@ import type {
 import type { Heartbeats } from './heartbeats.ts';
 import type { ProgressStreams } from './progress-streams.ts';
 
-/** What the connections of this process share. */
+/** What all connections of this process share. */
 export interface TunnelDependencies {
   readonly agents: Pick<AgentStore, 'find'>;
   readonly connections: AgentConnections;
@@ -21,10 +21,10 @@ export interface TunnelDependencies {
   readonly log: Log;
   readonly heartbeatMs: number;
   readonly timeoutMs: number;
-  /** Whether requests of gateways can be passed on to nodes at all. */
+  /** Whether requests of gateways can be forwarded to nodes at all. */
   readonly canTunnel: boolean;
-  /** What gateways show when they send requests through the tunnel. */
+  /** The key with which gateways authenticate requests through the tunnel. */
   readonly tunnelKey: string;
-  /** A frame was refused. */
+  /** Called for every refused frame. */
   readonly onRefused: () => void;
 }

@@ -159,7 +159,7 @@ test('a node with a tunnel whose model answers neither at the node nor through t
   (await agent.nextCall('Agent.Deploy')).answer({ result: { port: 1 } });
   expect((await stream.end()).at(-1)).toMatchObject({
     status: 'failed',
-    message: 'the model is ready, but it answers neither at the agent nor through the tunnel',
+    message: 'the model is ready, but it responds neither at the agent nor through the tunnel',
   });
   expect(await backendUrls()).toEqual([]);
   stream.close();
@@ -193,7 +193,7 @@ test.each<[string, (agent: SimulatedAgent, agentId: string) => Promise<unknown>,
   [
     'the node answers without a port',
     async (agent) => (await agent.nextCall('Agent.Deploy')).answer({ result: { ok: true } }),
-    'the agent answered without a port',
+    'the response of the agent contains no port',
   ],
   [
     'the node says that it failed',
@@ -210,7 +210,7 @@ test.each<[string, (agent: SimulatedAgent, agentId: string) => Promise<unknown>,
       await agent.nextCall('Agent.Deploy');
       agent.socket.terminate();
     },
-    'the agent left',
+    'the agent disconnected',
   ],
   [
     'the node is deregistered',

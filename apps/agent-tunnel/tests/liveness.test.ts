@@ -120,7 +120,7 @@ describe('a process that held a node and died', () => {
         model_id: 'n',
         status: 'failed',
         progress: 0,
-        message: 'the agent left',
+        message: 'the agent disconnected',
       },
     ]);
     stream.close();

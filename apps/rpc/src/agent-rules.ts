@@ -9,7 +9,7 @@ import {
 
 const SECOND_MS = 1_000;
 
-/** The rules behind `agents.*`, on the stores of this process. */
+/** The logic of `agents.*`, with the stores of this process. */
 export function createAgentRules(
   { agentTimeoutSecs }: { readonly agentTimeoutSecs: number },
   { database, bus, clock, log }: AppContext,

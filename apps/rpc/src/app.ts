@@ -16,8 +16,8 @@ import { createChatStreams } from './chat/chat-streams.ts';
 import type { RpcConfig } from './config.ts';
 import { createGroupGuard } from './methods/group-guard.ts';
 import { createMethods } from './methods/index.ts';
-import { createAdminTokenCheck, createAuthorise } from './protocol/authorise.ts';
-import { createCallWatch } from './protocol/call-watch.ts';
+import { createAdminTokenCheck, createAuthorize } from './protocol/authorize.ts';
+import { createCallObserver } from './protocol/call-observer.ts';
 import { createDispatcher } from './protocol/dispatcher.ts';
 import { createRealtimeSessions } from './realtime/realtime-sessions.ts';
 import { createServices } from './services.ts';
@@ -32,11 +32,11 @@ export { accountSettings } from './config.ts';
 const MS_PER_SEC = 1000;
 
 interface RpcOptions {
-  /** Where several apps of a process share it; it is then started and stopped by whoever made it. */
+  /** Shared by several apps of one process; its creator then starts and stops it. */
   readonly runtime?: InferenceRuntime;
 }
 
-/** The JSON-RPC management plane: one set of methods, two transports, and the event stream beside them. */
+/** The JSON-RPC management plane: one set of methods, two transports, and the event stream. */
 export function createRpc(
   config: RpcConfig,
   context: AppContext,
@@ -64,13 +64,13 @@ export function createRpc(
   const { accounts } = services;
   const isAdminToken = createAdminTokenCheck(config.adminToken);
   const clientIp = createClientIp(config.trustProxy);
-  // Made when somebody asks for it: most processes are never asked.
+  // Built on the first request: most processes never serve it.
   let discovery: OpenRpcDocument | undefined;
   const dispatcher = createDispatcher({
     methods: createMethods(services),
-    authorise: createAuthorise({ accounts, users: services.users, isAdminToken }),
+    authorize: createAuthorize({ accounts, users: services.users, isAdminToken }),
     guard: createGroupGuard(services.groupRules),
-    watch: createCallWatch({ metrics, tracing, log }),
+    observe: createCallObserver({ metrics, tracing, log }),
     discover: () => (discovery ??= openRpcDocument({ version: SERVICE_VERSION })),
     log,
   });
@@ -86,7 +86,7 @@ export function createRpc(
     log,
   });
   const cors = createCors(config.corsOrigins);
-  const answerProbe = createProbes({
+  const handleProbe = createProbes({
     version: SERVICE_VERSION,
     buildHash: config.buildHash,
     metrics,
@@ -97,9 +97,9 @@ export function createRpc(
     Record<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>>
   > = {
     '/api/rpc': http,
-    '/api/rpc/events': (request, response) => sse.answer(request, response),
+    '/api/rpc/events': (request, response) => sse.handle(request, response),
   };
-  // Event streams and sockets have no end of their own: draining would wait in vain for those that nothing more comes on.
+  // Event streams and sockets never end by themselves, so draining ends those without pending events.
   const onStopping = (): void => {
     void webSocket.close();
     chatStreams.drain();
@@ -125,7 +125,7 @@ export function createRpc(
     handle(request, response) {
       const path = pathOf(request);
       if (cors(request, response)) return;
-      if (answerProbe(request.method, path, response)) return;
+      if (handleProbe(request.method, path, response)) return;
       const surface = Object.hasOwn(surfaces, path) ? surfaces[path] : undefined;
       if (surface === undefined) sendNotFound(request, response, log);
       else

@@ -17,26 +17,25 @@ import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8081;
 
-/** What only the RPC plane can be told. */
+/** Settings that only the RPC plane has. */
 export const accountSettings = {
   ...adminSettings,
   ...billingSettings,
   ...inferenceRuntimeSettings,
   anonymousIdleSecs: setting('SERVICE_ANON_WS_IDLE_SECS', withDefault(integer(1, 3600), 10), {
-    description: 'How long a WebSocket without a token may be silent.',
+    description: 'How many seconds a WebSocket without a token may be idle.',
     defaultText: '10',
   }),
   registrationOpen: setting('SERVICE_REGISTRATION_OPEN', withDefault(flag(), true), {
-    description:
-      'Whether people may register; `false` closes registration, also for the first user.',
+    description: 'Whether registration is open; `false` closes it, also for the first user.',
     defaultText: 'open',
   }),
   accessTokenTtlSecs: setting('SERVICE_ACCESS_TOKEN_TTL_SECS', withDefault(integer(1), 900), {
-    description: 'How long an access token is valid.',
+    description: 'How many seconds an access token is valid.',
     defaultText: '900',
   }),
   refreshTokenTtlSecs: setting('SERVICE_REFRESH_TOKEN_TTL_SECS', withDefault(integer(1), 604_800), {
-    description: 'How long a refresh token is valid.',
+    description: 'How many seconds a refresh token is valid.',
     defaultText: '604800',
   }),
 };
@@ -52,7 +51,7 @@ export const processSettings = {
   ...accountSettings,
 };
 
-/** What the app itself reads; ports and stores are its process's business. */
+/** The part that the app itself uses; the process handles ports and stores. */
 export type RpcConfig = Pick<
   ConfigOf<typeof processSettings>,
   keyof typeof accountSettings | keyof typeof surfaceSettings | 'buildHash'

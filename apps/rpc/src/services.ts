@@ -23,14 +23,14 @@ import type { Sessions } from './sessions/sessions.ts';
 
 const SECOND_MS = 1_000;
 
-/** What goes on in this process after a call was answered. */
+/** Work that continues in this process after a call has returned. */
 interface Streams {
   readonly chatStreams: ChatStreams;
   readonly realtime: RealtimeSessions;
   readonly sessions: Sessions;
 }
 
-/** Builds the rules that the methods speak to, on the stores of this process. */
+/** Builds the dependencies of the methods, with the stores of this process. */
 export function createServices(
   config: RpcConfig,
   context: AppContext,

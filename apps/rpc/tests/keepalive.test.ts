@@ -9,9 +9,11 @@ import { openStream } from './rpc-server.ts';
 
 const accounts = { authenticate: async () => undefined };
 
-test('a socket that misses two pongs is dropped, one that answers them stays', async () => {
+test('a socket that misses two pongs is closed, one that sends them stays open', async () => {
   const transport = createWebSocketTransport({
-    dispatcher: { answer: async (text) => ({ text, responses: [text], isLast: false }) },
+    dispatcher: {
+      dispatch: async (text) => ({ text, responses: [text], closesConnection: false }),
+    },
     accounts,
     isAdminToken: () => true,
     clientIp: () => '127.0.0.1',
@@ -26,12 +28,12 @@ test('a socket that misses two pongs is dropped, one that answers them stays', a
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const url = `ws://127.0.0.1:${port}/api/rpc?token=x`;
-  const answering = new WebSocket(url);
-  await once(answering, 'open');
-  const mute = new WebSocket(url, { autoPong: false });
-  await once(mute, 'close');
-  expect(answering.readyState).toBe(WebSocket.OPEN);
-  const closed = once(answering, 'close');
+  const responsive = new WebSocket(url);
+  await once(responsive, 'open');
+  const unresponsive = new WebSocket(url, { autoPong: false });
+  await once(unresponsive, 'close');
+  expect(responsive.readyState).toBe(WebSocket.OPEN);
+  const closed = once(responsive, 'close');
   await transport.close();
   await closed;
   server.close();
@@ -47,7 +49,7 @@ test('an event stream is kept alive by a comment', async () => {
     metrics: createMetrics(),
     keepaliveMs: 20,
   });
-  const server = createServer((request, response) => void sse.answer(request, response));
+  const server = createServer((request, response) => void sse.handle(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -131,7 +131,7 @@ test('a process that hangs: the next event is refused soon, and later ones are t
   holder.signal('SIGSTOP');
   expect(await ann.refusal('realtime.event', { session_id: sessionId, event })).toEqual({
     code: -32_000,
-    message: 'the session does not answer',
+    message: 'the session does not respond',
   });
   holder.signal('SIGCONT');
   await waitUntil(async () => {

@@ -1,7 +1,7 @@
 import type { RpcNotification, RpcNotificationParams } from '@model-gateway/contracts';
 import type { ChatDelta, ChatEnd } from '@model-gateway/inference';
 
-/** What the stream of one turn says, as texts that are ready to send. */
+/** The notifications of one turn, as JSON text. */
 export interface ChatNotifications {
   delta(delta: ChatDelta): string;
   end(end: ChatEnd): string;
@@ -9,7 +9,7 @@ export interface ChatNotifications {
 }
 
 export function createChatNotifications(streamId: string): ChatNotifications {
-  // Hundreds of these are made per turn, and only the token differs.
+  // A turn has hundreds of these, and only the token differs.
   const beforeToken = `{"jsonrpc":"2.0","method":"chat.stream","params":{"stream_id":${JSON.stringify(streamId)},"token":`;
   const afterToken = ',"is_complete":false}}';
   return {

@@ -5,10 +5,10 @@ import { createChatStreams } from './chat-streams.ts';
 
 const chunk = (content: string): ChatChunk => ({ choices: [{ index: 0, delta: { content } }] });
 
-/** Streams whose upstream says what it is told, and whose listener is there at once, or never. */
-function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number, isHeard = true) {
+/** Streams whose upstream sends the given chunks, with a listener from the start or none. */
+function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number, hasListener = true) {
   let onPushed = (): void => undefined;
-  const said = new Promise<void>((resolve) => {
+  const firstPush = new Promise<void>((resolve) => {
     onPushed = resolve;
   });
   const pushed: Record<string, unknown>[] = [];
@@ -46,14 +46,14 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number, isHeard 
       addToTurn: async () => undefined,
     },
     sessions: {
-      own: async () => undefined,
+      setOwner: async () => undefined,
       push: async (_sessionId, lines) => {
         for (const text of lines.split('\n'))
           pushed.push((JSON.parse(text) as { params: Record<string, unknown> }).params);
         onPushed();
       },
       onListener: (_sessionId, onListener) => {
-        if (isHeard) queueMicrotask(onListener);
+        if (hasListener) queueMicrotask(onListener);
         return () => undefined;
       },
     },
@@ -61,7 +61,13 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number, isHeard 
     log: silentLog,
     drainMs,
   });
-  return { streams, pushed, said, settled, whenStopped: (work: () => void) => (onStopped = work) };
+  return {
+    streams,
+    pushed,
+    firstPush,
+    settled,
+    whenStopped: (work: () => void) => (onStopped = work),
+  };
 }
 
 const turn = {
@@ -73,39 +79,39 @@ const turn = {
   refId: null,
 };
 
-test('listeners are waited for longer while there are many answers', async () => {
+test('with many streams, late listeners are awaited longer', async () => {
   const hello = async function* () {
     yield chunk('hello');
   };
   const [lone, many] = [setup(hello, 10_000, false), setup(hello, 10_000, false)];
   await Promise.all(Array.from({ length: 40 }, () => many.streams.begin(turn)));
   await lone.streams.begin(turn);
-  await lone.said;
+  await lone.firstPush;
   expect(many.pushed).toEqual([]);
   await many.streams.stop();
   expect(many.pushed.filter(({ is_complete: isComplete }) => isComplete === true)).toHaveLength(40);
 });
 
-test('a turn that is under way when the process stops is let finish', async () => {
-  let goOn = (): void => undefined;
-  const asked = new Promise<void>((resolve) => {
-    goOn = resolve;
+test('a turn in progress finishes when the process stops', async () => {
+  let proceed = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    proceed = resolve;
   });
   const { streams, pushed } = setup(async function* () {
     yield chunk('one');
-    await asked;
+    await released;
     yield chunk(' two');
   }, 10_000);
   const { streamId } = await streams.begin(turn);
   expect(streams.isRunning(streamId)).toBe(true);
   const stopping = streams.stop();
-  goOn();
+  proceed();
   await stopping;
   expect(streams.isRunning(streamId)).toBe(false);
   expect(pushed.map(({ token }) => token)).toEqual(['one', ' two', '']);
 });
 
-test('a turn that does not finish in time fails, and its upstream is let go', async () => {
+test('a turn that does not finish in time fails, and its upstream request is aborted', async () => {
   let end = (_failure: Error): void => undefined;
   const never = new Promise<never>((_resolve, reject) => {
     end = reject;
@@ -117,7 +123,7 @@ test('a turn that does not finish in time fails, and its upstream is let go', as
   whenStopped(() => end(new Error('aborted')));
   const { streamId: stream_id } = await streams.begin(turn);
   await streams.stop();
-  const message = 'the service stopped before the answer was complete';
+  const message = 'the service stopped before the response was complete';
   expect(pushed).toEqual([
     { stream_id, token: 'one', is_complete: false },
     {
@@ -130,19 +136,19 @@ test('a turn that does not finish in time fails, and its upstream is let go', as
   expect(settled[0]).toBe('neutral');
 });
 
-test('a user has a bounded number of streams, and leaves room for others', async () => {
-  let goOn = (): void => undefined;
-  const asked = new Promise<void>((resolve) => {
-    goOn = resolve;
+test('the number of streams per user is limited, and other users are not affected', async () => {
+  let proceed = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    proceed = resolve;
   });
   const { streams } = setup(async function* () {
-    await asked;
+    await released;
     yield chunk('one');
   }, 10_000);
   for (let count = 0; count < 500; count += 1) await streams.begin(turn);
   await expect(streams.begin(turn)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
   await streams.begin({ ...turn, caller: jwtCaller('bob') });
-  goOn();
+  proceed();
   await streams.stop();
   await streams.begin(turn);
   await streams.stop();

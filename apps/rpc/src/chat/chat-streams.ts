@@ -21,56 +21,56 @@ import type { Sessions } from '../sessions/sessions.ts';
 import { createChatNotifications, type ChatNotifications } from './chat-notifications.ts';
 import { createStreamOutput, LATE_LISTENER_MS, type StreamOutput } from './stream-output.ts';
 
-/** Chat turns that are generated in the background, onto notification streams. */
+/** Chat turns that run in the background and publish to notification streams. */
 export interface ChatStreams {
-  /** Resolves when the turn is accepted, and rejects with what the caller is to be told when it cannot be. */
-  begin(turn: Omit<ChatTurn, 'signal'>): Promise<BegunStream>;
-  /** Whether a stream of this process has not ended. */
+  /** Resolves when the turn is accepted; rejects with the error for the caller. */
+  begin(turn: Omit<ChatTurn, 'signal'>): Promise<StartedStream>;
+  /** Whether this process still runs the stream. */
   isRunning(streamId: string): boolean;
-  /** From now on turns have a limited time to finish. */
+  /** Starts the time limit for the turns in progress. */
   drain(): void;
-  /** Waits for them; those that do not finish in time fail. */
+  /** Waits for the turns in progress; those that exceed the limit fail. */
   stop(): Promise<void>;
 }
 
-export interface BegunStream {
+export interface StartedStream {
   readonly streamId: string;
   readonly memory: MemoryState;
 }
 
 interface ChatStreamsDependencies extends ChatDependencies {
-  readonly sessions: Pick<Sessions, 'own' | 'push' | 'onListener'>;
+  readonly sessions: Pick<Sessions, 'setOwner' | 'push' | 'onListener'>;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly drainMs?: number;
 }
 
-interface Running {
+interface RunningStream {
   readonly userId: string;
   readonly canceller: Canceller;
   readonly output: StreamOutput;
   readonly ended: Promise<void>;
 }
 
-/** A second less than connections are given, so that whoever listens here is told. */
+/** One second less than the time limit of connections, so that listeners still get the error. */
 const DRAIN_MS = 29_000;
 const STREAMS_MAX = 2_000;
 const STREAMS_PER_USER_MAX = 500;
-/** With so many at once nobody is quick, and connections take their time too. */
+/** Above this number of streams, connecting takes longer, so late listeners are awaited longer. */
 const STREAMS_BUSY = 32;
 const LATE_LISTENER_BUSY_MS = 10_000;
 const STOPPED = {
   code: -32_000,
-  message: 'the service stopped before the answer was complete',
+  message: 'the service stopped before the response was complete',
 };
 
 export function createChatStreams(dependencies: ChatStreamsDependencies): ChatStreams {
   const { sessions, metrics, log, drainMs = DRAIN_MS } = dependencies;
-  const running = new Map<string, Running>();
+  const running = new Map<string, RunningStream>();
   let deadline: NodeJS.Timeout | undefined;
   metrics.gauge({
     name: 'service_rpc_chat_streams',
-    help: 'Chat turns that are being generated onto notification streams.',
+    help: 'Chat turns in progress that publish to notification streams.',
     collect: (gauge) => gauge.set(running.size),
   });
 
@@ -86,8 +86,8 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
       let piece = await pieces.next();
       for (; piece.done !== true; piece = await pieces.next()) {
         for (const delta of piece.value) {
-          const crowded = output.push(notifications.delta(delta));
-          if (crowded !== undefined) await crowded;
+          const drained = output.push(notifications.delta(delta));
+          if (drained !== undefined) await drained;
         }
       }
       await output.end(notifications.end(piece.value));
@@ -100,31 +100,31 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
   const lateListenerMs = (): number =>
     running.size > STREAMS_BUSY ? LATE_LISTENER_BUSY_MS : LATE_LISTENER_MS;
 
-  function assertRoom(userId: string): void {
+  function assertBelowLimits(userId: string): void {
     if (running.size < STREAMS_PER_USER_MAX) return;
     const own = [...running.values()].filter((one) => one.userId === userId).length;
     if (running.size >= STREAMS_MAX || own >= STREAMS_PER_USER_MAX)
-      throw new ServiceError('rate_limit_exceeded', 'too many answers are under way');
+      throw new ServiceError('rate_limit_exceeded', 'too many chat streams are in progress');
   }
 
   function drain(): void {
-    for (const { output } of running.values()) output.hurry();
+    for (const { output } of running.values()) output.skipListenerWait();
     deadline ??= setTimeout(() => {
       for (const { canceller } of running.values()) canceller.abort(new Error(STOPPED.message));
     }, drainMs);
   }
 
   return {
-    async begin(asked) {
-      const { userId } = asked.caller;
-      assertRoom(userId);
+    async begin(request) {
+      const { userId } = request.caller;
+      assertBelowLimits(userId);
       const streamId = randomToken();
       const canceller = createCanceller();
-      const turn = await readyTurn({ ...asked, signal: canceller.cancel }, dependencies);
-      await sessions.own(streamId, userId);
+      const turn = await readyTurn({ ...request, signal: canceller.cancel }, dependencies);
+      await sessions.setOwner(streamId, userId);
       const route = await acceptChat(turn, dependencies);
       const output = createStreamOutput(sessions, streamId, { lateListenerMs });
-      if (deadline !== undefined) output.hurry();
+      if (deadline !== undefined) output.skipListenerWait();
       const notifications = createChatNotifications(streamId);
       const ended = generate(turn, route, output, notifications).finally(() =>
         running.delete(streamId),

@@ -17,7 +17,7 @@ function setup() {
   return { output, batches, arrive: () => arrive.shift()?.() };
 }
 
-test('a notification goes out at once; what comes meanwhile goes out together, in order', async () => {
+test('a notification is sent immediately; those added meanwhile are sent together, in order', async () => {
   const { output, batches, arrive } = setup();
   for (const text of ['one', 'two', 'three']) expect(output.push(text)).toBeUndefined();
   expect(batches).toEqual([['one']]);
@@ -35,19 +35,22 @@ test('a notification goes out at once; what comes meanwhile goes out together, i
 test.each([
   { why: 'many', notification: 'x', count: 256 },
   { why: 'large', notification: 'x'.repeat(32 * 1024), count: 2 },
-])('whoever pushes too $why waits until there is room', async ({ notification, count }) => {
-  const { output, batches, arrive } = setup();
-  void output.push('first');
-  const crowded = Array.from({ length: count }, () => output.push(notification));
-  expect(crowded.filter((room) => room !== undefined)).toEqual([crowded.at(-1)]);
-  arrive();
-  await crowded.at(-1);
-  expect(batches[1]).toHaveLength(count);
-  arrive();
-  await output.settled();
-});
+])(
+  'a sender with too $why notifications waits until the queue is sent',
+  async ({ notification, count }) => {
+    const { output, batches, arrive } = setup();
+    void output.push('first');
+    const results = Array.from({ length: count }, () => output.push(notification));
+    expect(results.filter((drained) => drained !== undefined)).toEqual([results.at(-1)]);
+    arrive();
+    await results.at(-1);
+    expect(batches[1]).toHaveLength(count);
+    arrive();
+    await output.settled();
+  },
+);
 
-test('a text that was written on several lines travels on one', () => {
+test('a text with several lines is sent on one line', () => {
   const { output, batches } = setup();
   void output.push('{\r\n  "a": 1\n}');
   expect(batches).toEqual([['{    "a": 1 }']]);

@@ -1,17 +1,17 @@
 import type { Sessions } from '../sessions/sessions.ts';
 
 /**
- * Pushes the notifications of one session in order. One push is under way at a time; what comes meanwhile goes out together
- * with the next one, so a busy process pushes less often instead of falling behind.
+ * Pushes the notifications of one session in order. Only one push runs at a time; notifications added meanwhile are sent
+ * together in the next one, so a busy process pushes less often instead of falling behind.
  */
 export interface OrderedPush {
-  /** Nothing while there is room; else resolves when there is room again. */
+  /** Undefined while the queue has space; else a promise that resolves when it has space again. */
   push(notification: string): Promise<void> | undefined;
-  /** Resolves when everything has been handed on. */
+  /** Resolves when everything has been sent. */
   settled(): Promise<void>;
 }
 
-/** How much may wait for a push under way. */
+/** How many notifications may wait for the current push. */
 const WAITING_MAX = 256;
 const WAITING_CHARS_MAX = 64 * 1024;
 
@@ -25,20 +25,20 @@ export function createOrderedPush(
   let waiting: string[] = [];
   let waitingChars = 0;
   let pushing: Promise<void> | undefined;
-  let onRoom: (() => void) | undefined;
-  let room: Promise<void> | undefined;
+  let onDrained: (() => void) | undefined;
+  let drained: Promise<void> | undefined;
 
   function take(): readonly string[] {
     const batch = waiting;
     waiting = [];
     waitingChars = 0;
-    onRoom?.();
-    onRoom = undefined;
-    room = undefined;
+    onDrained?.();
+    onDrained = undefined;
+    drained = undefined;
     return batch;
   }
 
-  /** Never rejects: what cannot be pushed is logged. */
+  /** Never rejects: a failed push is logged. */
   async function pushWaiting(): Promise<void> {
     while (waiting.length > 0) await sessions.push(sessionId, take().join(LINE_END));
     pushing = undefined;
@@ -46,15 +46,15 @@ export function createOrderedPush(
 
   return {
     push(notification) {
-      // Between the parts of a JSON text a line end is as good as a space, and inside of them there is none.
+      // JSON strings contain no line ends, so each one is white space and can be a space.
       waiting.push(notification.replaceAll(LINE_ENDS, ' '));
       waitingChars += notification.length;
       pushing ??= pushWaiting();
       if (waiting.length < WAITING_MAX && waitingChars < WAITING_CHARS_MAX) return undefined;
-      room ??= new Promise((resolve) => {
-        onRoom = resolve;
+      drained ??= new Promise((resolve) => {
+        onDrained = resolve;
       });
-      return room;
+      return drained;
     },
     async settled() {
       await pushing;

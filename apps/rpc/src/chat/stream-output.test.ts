@@ -1,11 +1,11 @@
 import { createStreamOutput } from './stream-output.ts';
 
 function setup(lateListenerMs?: number) {
-  const said: string[] = [];
+  const sent: string[] = [];
   let listen = (): void => undefined;
   const output = createStreamOutput(
     {
-      push: async (_sessionId, lines) => void said.push(...lines.split('\n')),
+      push: async (_sessionId, lines) => void sent.push(...lines.split('\n')),
       onListener: (_sessionId, onListener) => {
         listen = onListener;
         return () => undefined;
@@ -14,50 +14,53 @@ function setup(lateListenerMs?: number) {
     'session',
     lateListenerMs === undefined ? {} : { lateListenerMs: () => lateListenerMs },
   );
-  return { output, said, listen: () => listen() };
+  return { output, sent, listen: () => listen() };
 }
 
-test('nothing is said until somebody listens, and then everything, in order', async () => {
-  const { output, said, listen } = setup();
+test('nothing is sent until there is a listener, and then everything, in order', async () => {
+  const { output, sent, listen } = setup();
   void output.push('one');
   void output.push('two');
-  expect(said).toEqual([]);
+  expect(sent).toEqual([]);
   listen();
   void output.push('three');
   await output.end('end');
-  expect(said).toEqual(['one', 'two', 'three', 'end']);
+  expect(sent).toEqual(['one', 'two', 'three', 'end']);
 });
 
-test('whoever comes after the end is told everything, too', async () => {
-  const { output, said, listen } = setup();
+test('a listener that arrives after the end gets everything, too', async () => {
+  const { output, sent, listen } = setup();
   void output.push('one');
   const ended = output.end('end');
   listen();
   await ended;
-  expect(said).toEqual(['one', 'end']);
+  expect(sent).toEqual(['one', 'end']);
 });
 
-test('a stream that nobody listens to ends after a while', async () => {
-  const { output, said } = setup(20);
+test('a stream without a listener ends after a while', async () => {
+  const { output, sent } = setup(20);
   await output.end('end');
-  expect(said).toEqual(['end']);
+  expect(sent).toEqual(['end']);
 });
 
-test('a long answer does not wait for anybody', async () => {
-  const { output, said } = setup();
+test('a long response does not wait for a listener', async () => {
+  const { output, sent } = setup();
   const long = 'x'.repeat(40 * 1024);
   void output.push(long);
-  expect(said).toEqual([]);
+  expect(sent).toEqual([]);
   void output.push(long);
   await output.end('end');
-  expect(said).toEqual([long, long, 'end']);
+  expect(sent).toEqual([long, long, 'end']);
 });
 
-test.each(['before', 'after'])('in a hurry nobody is waited for, said %s the end', async (when) => {
-  const { output, said } = setup();
-  if (when === 'before') output.hurry();
-  const ended = output.end('end');
-  output.hurry();
-  await ended;
-  expect(said).toEqual(['end']);
-});
+test.each(['before', 'after'])(
+  'skipListenerWait called %s the end stops waiting for a listener',
+  async (when) => {
+    const { output, sent } = setup();
+    if (when === 'before') output.skipListenerWait();
+    const ended = output.end('end');
+    output.skipListenerWait();
+    await ended;
+    expect(sent).toEqual(['end']);
+  },
+);

@@ -2,25 +2,25 @@ import type { Sessions } from '../sessions/sessions.ts';
 import { createOrderedPush } from './ordered-push.ts';
 
 /**
- * What a stream says, on its way to whoever listens. Nothing is said to nobody: until somebody listens it is held back, as
- * much as a short answer takes. A longer one goes out regardless.
+ * Sends the notifications of a stream to its listener. Until there is a listener they are buffered, up to the size of a
+ * short response; a longer one is sent without a listener.
  */
 export interface StreamOutput {
-  /** Nothing while there is room; else resolves when there is room again. */
+  /** Undefined while the queue has space; else a promise that resolves when it has space again. */
   push(notification: string): Promise<void> | undefined;
-  /** Says the last thing. Resolves when everything is handed on; whoever comes late is waited for a while. */
+  /** Sends the last notification. Waits a while for a late listener; resolves when everything has been sent. */
   end(notification: string): Promise<void>;
-  /** Waits for nobody after the end any more. */
-  hurry(): void;
+  /** From now on the end does not wait for a late listener. */
+  skipListenerWait(): void;
 }
 
 interface StreamOutputOptions {
-  /** How long whoever comes late is waited for; asked at the end. */
+  /** How long to wait for a late listener; read at the end. */
   readonly lateListenerMs?: () => number;
 }
 
-const HELD_CHARS_MAX = 64 * 1024;
-/** Whoever comes later than it takes to open a connection, on a bad day, has missed it. */
+const BUFFERED_CHARS_MAX = 64 * 1024;
+/** Longer than opening a connection takes, even on a slow network. */
 export const LATE_LISTENER_MS = 1_500;
 
 export function createStreamOutput(
@@ -29,26 +29,26 @@ export function createStreamOutput(
   { lateListenerMs = () => LATE_LISTENER_MS }: StreamOutputOptions = {},
 ): StreamOutput {
   const output = createOrderedPush(sessions, sessionId);
-  const held: string[] = [];
-  let heldChars = 0;
-  let isHeld = true;
-  let isHurried = false;
+  const buffered: string[] = [];
+  let bufferedChars = 0;
+  let isBuffering = true;
+  let skipsWait = false;
   let onReleased: (() => void) | undefined;
   const stopWaiting = sessions.onListener(sessionId, release);
 
   function release(): void {
-    if (!isHeld) return;
-    isHeld = false;
+    if (!isBuffering) return;
+    isBuffering = false;
     stopWaiting();
-    for (const notification of held.splice(0)) void output.push(notification);
+    for (const notification of buffered.splice(0)) void output.push(notification);
     onReleased?.();
   }
 
   function push(notification: string): Promise<void> | undefined {
-    if (!isHeld) return output.push(notification);
-    held.push(notification);
-    heldChars += notification.length;
-    if (heldChars > HELD_CHARS_MAX) release();
+    if (!isBuffering) return output.push(notification);
+    buffered.push(notification);
+    bufferedChars += notification.length;
+    if (bufferedChars > BUFFERED_CHARS_MAX) release();
     return undefined;
   }
 
@@ -66,12 +66,12 @@ export function createStreamOutput(
     push,
     async end(notification) {
       void push(notification);
-      if (isHurried) release();
-      if (isHeld) await released();
+      if (skipsWait) release();
+      if (isBuffering) await released();
       await output.settled();
     },
-    hurry() {
-      isHurried = true;
+    skipListenerWait() {
+      skipsWait = true;
       if (onReleased !== undefined) release();
     },
   };

@@ -12,10 +12,10 @@ type AgentsMethods =
   | 'agents.deploy'
   | 'agents.stop';
 
-/** What `agents.*` needs. */
+/** Dependencies of `agents.*`. */
 export interface AgentsMethodsDependencies {
   readonly agents: Agents;
-  readonly sessions: Pick<Sessions, 'own'>;
+  readonly sessions: Pick<Sessions, 'setOwner'>;
 }
 
 export function createAgentsMethods({
@@ -38,7 +38,7 @@ export function createAgentsMethods({
     },
     'agents.deploy': async ({ model_id, agent_id }, { user }) => {
       const streamId = randomToken();
-      await sessions.own(streamId, user.id);
+      await sessions.setOwner(streamId, user.id);
       await agents.deploy({
         modelId: model_id,
         agentId: agent_id === '' ? undefined : agent_id,

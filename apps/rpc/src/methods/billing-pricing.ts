@@ -2,7 +2,7 @@ import { PRICES_CHANNEL, pricesWith, type PriceStore } from '@model-gateway/bill
 import { describeError, type Channels, type Log } from '@model-gateway/kernel';
 import type { Handlers } from '../protocol/handlers.ts';
 
-/** What the methods about token prices need. */
+/** Dependencies of the token price methods. */
 export interface PricingDependencies {
   readonly prices: PriceStore;
   readonly channels: Pick<Channels, 'publish'>;
@@ -14,12 +14,12 @@ export function createBillingPricingMethods({
   channels,
   log,
 }: PricingDependencies): Pick<Handlers, 'billing.pricing.get' | 'billing.pricing.set'> {
-  /** Those who do not hear of it find out by themselves, a little later. */
-  async function announce(pattern: string): Promise<void> {
+  /** Processes that miss the message reload the prices a little later. */
+  async function publishChange(pattern: string): Promise<void> {
     try {
       await channels.publish(PRICES_CHANNEL, pattern);
     } catch (error) {
-      log.warn({ pattern, reason: describeError(error) }, 'a price was not announced');
+      log.warn({ pattern, reason: describeError(error) }, 'publishing a price change failed');
     }
   }
 
@@ -40,7 +40,7 @@ export function createBillingPricingMethods({
           inputPerMillion: input_per_million,
           outputPerMillion: output_per_million,
         });
-      await announce(pattern);
+      await publishChange(pattern);
       return { ok: true };
     },
   };

@@ -18,11 +18,11 @@ type BillingMethodName =
   | 'billing.video.pricing.get'
   | 'billing.video.pricing.set';
 
-/** What the billing methods need. */
+/** Dependencies of the billing methods. */
 export interface BillingDependencies {
   readonly plans: PlanStore;
   readonly videoPricing: VideoPricingStore;
-  /** Told of changes that a key's next request must know of. */
+  /** Receives changes that must apply to the next request of a key. */
   readonly events: AccountEvents;
   readonly pointsPerUsd: number;
   readonly clock: Clock;

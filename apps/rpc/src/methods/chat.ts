@@ -4,7 +4,7 @@ import type { Router } from '@model-gateway/router';
 import type { ChatStreams } from '../chat/chat-streams.ts';
 import type { Handlers } from '../protocol/handlers.ts';
 
-/** What `chat.send` needs. */
+/** Dependencies of `chat.send`. */
 export interface ChatMethodsDependencies {
   readonly chatStreams: Pick<ChatStreams, 'begin'>;
   readonly quotas: Pick<Quotas, 'assertUserCovered'>;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const inGroup = z.object({ group_id: z.uuid() });
 
-/** Refuses who may not do this to the group before their params are looked at: a role comes before params. */
+/** Checks the role in the group before the params are validated, as the contract requires. */
 export function createGroupGuard({ access }: Pick<GroupRules, 'access'>): Guard {
   return async (method, params, { user }) => {
     if (user === undefined || !isGroupAction(method)) return;

@@ -1,7 +1,7 @@
 import type { Group, Member } from '@model-gateway/accounts';
 import type { RpcResult } from '@model-gateway/contracts';
 
-/** A group as callers are shown it. */
+/** A group in the form that callers get. */
 export function groupRecord(group: Group): RpcResult<'group.create'> {
   return {
     id: group.id,
@@ -15,7 +15,7 @@ export function groupRecord(group: Group): RpcResult<'group.create'> {
   };
 }
 
-/** A member as callers are shown them: their email stands for them. */
+/** A member in the form that callers get, identified by the email. */
 export function memberRecord(member: Member): RpcResult<'group.members.add'> {
   return {
     user_id: member.email,

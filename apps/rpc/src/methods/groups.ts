@@ -41,7 +41,7 @@ export function createGroupMethods(
       ),
     'group.delete': async ({ group_id }, { user }) => {
       await groups.delete(user, group_id);
-      // Its points are in the wallet of its owner now, who is the only one that can do this.
+      // The points move to the wallet of the owner, who is the only one that can delete the group.
       await hints.refresh([
         { type: 'group', id: group_id },
         { type: 'user', id: user.id },

@@ -29,7 +29,7 @@ import { createSystemMethods } from './system.ts';
 import { createUsageMethods } from './usage.ts';
 import { createVideoMethods } from './video.ts';
 
-/** The rules behind the methods. */
+/** The dependencies of all methods. */
 export interface MethodDependencies {
   readonly accounts: Accounts;
   readonly keys: Keys;
@@ -50,24 +50,24 @@ export interface MethodDependencies {
   readonly clock: Clock;
 }
 
-/** Every method of the plane, from one file per namespace. */
-export function createMethods(rules: MethodDependencies): Handlers {
+/** Every RPC method, from one file per namespace. */
+export function createMethods(dependencies: MethodDependencies): Handlers {
   return {
-    ...createAuthMethods(rules.accounts),
-    ...createKeysMethods(rules.keys),
-    ...createGroupMethods({ ...rules, rules: rules.groupRules }),
-    ...createLedgerMethods(rules),
-    ...createProvidersMethods(rules.providers),
-    ...createConversationsMethods(rules.conversations, rules.clock),
-    ...createChatMethods(rules.chat),
-    ...createMemoryMethods(rules.memory),
-    ...createRealtimeMethods(rules.realtime),
-    ...createEngineMethods(rules.runtime),
-    ...createUsageMethods(rules.usage),
-    ...createBillingMethods(rules.billing),
-    ...createBillingPricingMethods(rules.billing),
-    ...createAgentsMethods(rules.agents),
-    ...createSystemMethods(rules.system),
-    ...createVideoMethods(rules.runtime),
+    ...createAuthMethods(dependencies.accounts),
+    ...createKeysMethods(dependencies.keys),
+    ...createGroupMethods({ ...dependencies, rules: dependencies.groupRules }),
+    ...createLedgerMethods(dependencies),
+    ...createProvidersMethods(dependencies.providers),
+    ...createConversationsMethods(dependencies.conversations, dependencies.clock),
+    ...createChatMethods(dependencies.chat),
+    ...createMemoryMethods(dependencies.memory),
+    ...createRealtimeMethods(dependencies.realtime),
+    ...createEngineMethods(dependencies.runtime),
+    ...createUsageMethods(dependencies.usage),
+    ...createBillingMethods(dependencies.billing),
+    ...createBillingPricingMethods(dependencies.billing),
+    ...createAgentsMethods(dependencies.agents),
+    ...createSystemMethods(dependencies.system),
+    ...createVideoMethods(dependencies.runtime),
   };
 }

@@ -18,14 +18,14 @@ export function createLedgerMethods({
       if (owner === undefined)
         throw new ServiceError(
           'not_found',
-          'there is no admin account yet whose wallet it could be',
+          'there is no admin account yet, so there is no wallet to show',
         );
       return ledgerRecord(await ledger.read({ type: 'user', id: owner.id }));
     },
   };
 }
 
-/** A wallet or pool as callers are shown it. */
+/** A wallet or pool in the form that callers get. */
 export function ledgerRecord({ balance, entries }: LedgerReading): RpcResult<'ledger.self'> {
   return {
     balance,

@@ -3,7 +3,7 @@ import type { Handlers } from '../protocol/handlers.ts';
 
 type MemoryMethods = 'memory.status' | 'memory.delete';
 
-/** What users can do with their long-term memory; nobody reaches that of another. */
+/** The long-term memory methods; each user has access only to their own. */
 export function createMemoryMethods(memory: Memory): Pick<Handlers, MemoryMethods> {
   return {
     'memory.status': async (_params, { user }) => {

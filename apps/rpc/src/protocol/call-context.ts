@@ -6,12 +6,12 @@ interface AnyCall {
   readonly clientIp: string;
 }
 
-/** What a handler knows of its caller, by the auth level of its method. */
+/** What a handler knows about its caller, by the auth level of its method. */
 export type CallContext<Auth extends AuthLevel> = Auth extends 'jwt' | 'admin'
   ? AnyCall & { readonly user: User }
   : Auth extends 'jwt-or-admin-token'
     ? AnyCall & {
-        /** Undefined when the caller came with the admin token. */
+        /** Undefined when the caller used the admin token. */
         readonly user: User | undefined;
       }
     : AnyCall;

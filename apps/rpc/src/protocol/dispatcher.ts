@@ -6,9 +6,9 @@ import {
 } from '@model-gateway/contracts';
 import type { Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
-import type { Authorise, Credentials } from './authorise.ts';
+import type { Authorize, Credentials } from './authorize.ts';
 import type { CallContext } from './call-context.ts';
-import type { CallWatch } from './call-watch.ts';
+import type { CallObserver } from './call-observer.ts';
 import type { Handlers } from './handlers.ts';
 import { parseMessages, type Message } from './message.ts';
 import { createOrderedCalls } from './ordered-calls.ts';
@@ -16,28 +16,28 @@ import { parseParams } from './parse-params.ts';
 import { errorText, successText } from './response.ts';
 import { toRpcError } from './rpc-error.ts';
 
-/** Who speaks, and over what. */
-export interface Caller {
+/** The sender of a message and its kind of connection. */
+export interface RpcCaller {
   readonly credentials: Credentials;
-  /** A WebSocket without a token: only public methods and the probe are for it. */
+  /** A WebSocket without a token: it may call only public methods and the probe. */
   readonly isAnonymousSocket: boolean;
 }
 
-/** What a text was answered with. */
-export interface Answer {
+/** The response to a message. */
+export interface DispatchResult {
   readonly text: string;
-  /** The response objects in it, one for each request. */
+  /** The response objects in `text`, one for each request. */
   readonly responses: readonly string[];
-  /** The connection has served its purpose. */
-  readonly isLast: boolean;
+  /** The connection is to be closed after this response. */
+  readonly closesConnection: boolean;
 }
 
-/** Answers JSON-RPC messages; knows no transport. */
+/** Executes JSON-RPC messages, independent of the transport. */
 export interface Dispatcher {
-  answer(text: string, caller: Caller): Promise<Answer>;
+  dispatch(text: string, caller: RpcCaller): Promise<DispatchResult>;
 }
 
-/** Refuses a caller by what the params name, before the params are validated. */
+/** Checks a caller against the raw params, before the params are validated. */
 export type Guard = (
   method: RpcMethodName,
   params: unknown,
@@ -46,11 +46,11 @@ export type Guard = (
 
 interface DispatcherDependencies {
   readonly methods: Handlers;
-  readonly authorise: Authorise;
+  readonly authorize: Authorize;
   readonly guard: Guard;
-  /** The document behind `rpc.discover`. */
+  /** Returns the result of `rpc.discover`. */
   readonly discover: () => unknown;
-  readonly watch: CallWatch;
+  readonly observe: CallObserver;
   readonly log: Log;
 }
 
@@ -60,70 +60,73 @@ const INVALID_REQUEST = new JsonRpcError('Invalid request', -32_600);
 
 export function createDispatcher({
   methods,
-  authorise,
+  authorize,
   guard,
   discover,
-  watch,
+  observe,
   log,
 }: DispatcherDependencies): Dispatcher {
   const ordered = createOrderedCalls();
 
-  async function call(method: string, params: unknown, caller: Caller): Promise<unknown> {
+  async function call(method: string, params: unknown, caller: RpcCaller): Promise<unknown> {
     if (method === 'rpc.discover' && !caller.isAnonymousSocket) return discover();
     if (!isMethod(method)) throw unknownMethod(method, caller);
     const contract: MethodContract = rpcMethods[method];
-    const work = (): Promise<unknown> => carryOut(method, contract, params, caller);
+    const work = (): Promise<unknown> => execute(method, contract, params, caller);
     return contract.isOrdered === true ? ordered.run(caller, work) : work();
   }
 
-  async function carryOut(
+  async function execute(
     method: RpcMethodName,
     contract: MethodContract,
     params: unknown,
-    caller: Caller,
+    caller: RpcCaller,
   ): Promise<unknown> {
-    const context = await authorise(method, contract, caller.credentials);
+    const context = await authorize(method, contract, caller.credentials);
     await guard(method, params, context);
     const parsed: unknown = parseParams(contract.params, params);
-    // The table ties each handler to its own params and context; the union of all of them cannot be called directly.
+    // Each handler has its own params and context types, so the union of all handlers cannot be called directly.
     const handler = methods[method] as (params: unknown, context: unknown) => Promise<unknown>;
     return handler(parsed, context);
   }
 
-  async function respond({ id, call: request }: Message, caller: Caller): Promise<string> {
+  async function respond({ id, call: request }: Message, caller: RpcCaller): Promise<string> {
     if (request === undefined) return errorText(id, INVALID_REQUEST);
     const { method, params } = request;
-    const watched = watch(method);
+    const observed = observe(method);
     try {
-      const answer = successText(id, await watched.run(() => call(method, params, caller)));
-      watched.end('ok');
-      return answer;
+      const response = successText(id, await observed.run(() => call(method, params, caller)));
+      observed.end('ok');
+      return response;
     } catch (error) {
-      const told = error instanceof JsonRpcError ? error : toRpcError(error, log);
-      watched.end(String(told.code));
-      return errorText(id, told);
+      const rpcError = error instanceof JsonRpcError ? error : toRpcError(error, log);
+      observed.end(String(rpcError.code));
+      return errorText(id, rpcError);
     }
   }
 
-  async function respondToBatch(messages: readonly Message[], caller: Caller): Promise<Answer> {
+  async function respondToBatch(
+    messages: readonly Message[],
+    caller: RpcCaller,
+  ): Promise<DispatchResult> {
     const responses: string[] = [];
-    let isLast = false;
+    let closesConnection = false;
     for (const message of messages) {
       const isProbe = isAnonymousProbe(message, caller);
       responses.push(isProbe ? acknowledge(message) : await respond(message, caller));
-      isLast ||= isProbe;
+      closesConnection ||= isProbe;
     }
-    return { text: `[${responses.join(',')}]`, responses, isLast };
+    return { text: `[${responses.join(',')}]`, responses, closesConnection };
   }
 
   return {
-    async answer(text, caller) {
+    async dispatch(text, caller) {
       const parsed = parseMessages(text);
-      if (parsed.kind === 'garbage') return single(errorText('null', PARSE_ERROR));
+      if (parsed.kind === 'invalid') return single(errorText('null', PARSE_ERROR));
       if (parsed.kind === 'single') {
         const { message } = parsed;
         if (isAnonymousProbe(message, caller))
-          return { ...single(acknowledge(message)), isLast: true };
+          return { ...single(acknowledge(message)), closesConnection: true };
         return single(await respond(message, caller));
       }
       const count = parsed.messages.length;
@@ -134,10 +137,14 @@ export function createDispatcher({
   };
 }
 
-const single = (text: string): Answer => ({ text, responses: [text], isLast: false });
+const single = (text: string): DispatchResult => ({
+  text,
+  responses: [text],
+  closesConnection: false,
+});
 
-/** `system.probe` exists for anonymous sockets alone. */
-function isAnonymousProbe({ call }: Message, { isAnonymousSocket }: Caller): boolean {
+/** `system.probe` exists only for anonymous sockets. */
+function isAnonymousProbe({ call }: Message, { isAnonymousSocket }: RpcCaller): boolean {
   return isAnonymousSocket && call?.method === 'system.probe';
 }
 
@@ -147,8 +154,8 @@ function isMethod(name: string): name is RpcMethodName {
   return Object.hasOwn(rpcMethods, name);
 }
 
-// A stranger on a socket is not told which methods there are.
-function unknownMethod(method: string, { isAnonymousSocket }: Caller): unknown {
+// An anonymous socket cannot find out which methods exist.
+function unknownMethod(method: string, { isAnonymousSocket }: RpcCaller): unknown {
   if (isAnonymousSocket)
     return new ServiceError('authentication_required', 'authentication required');
   return new JsonRpcError(`Method not found: ${method}`, -32_601);

@@ -14,11 +14,11 @@ test('the sources of elements are found', () => {
   expect(elementSources('[]')).toEqual([]);
 });
 
-test('compacting removes white space outside of strings alone', () => {
+test('compacting removes white space only outside of strings', () => {
   expect(compact('{ "a b" : [ 1 ,\n"c\\" d" ] }')).toBe('{"a b":[1,"c\\" d"]}');
 });
 
-test('whatever the document, the sources parse to what the document holds', () => {
+test('for every document, the sources parse to the values in the document', () => {
   const spaced = fc.tuple(fc.jsonValue(), fc.constantFrom(0, 2, '\t'));
   fc.assert(
     fc.property(fc.array(spaced), fc.constantFrom(0, 3), (entries, indent) => {

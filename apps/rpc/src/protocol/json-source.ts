@@ -1,6 +1,6 @@
 /**
- * Finds the source text of parts of a JSON document, for what `JSON.parse` loses: a number beyond 2^53 or the way it was
- * written. Every function here is for text that is known to be valid JSON.
+ * Finds the source text of parts of a JSON document, because `JSON.parse` loses numbers beyond 2^53 and how a number was
+ * written. Every function here requires valid JSON.
  */
 
 const SPACE = /\s/;
@@ -18,7 +18,7 @@ export function elementSources(array: string): readonly string[] {
   return elements;
 }
 
-/** The source text of a member of an object; of several with one name the last, as `JSON.parse` has it. */
+/** The source text of a member of an object; the last one of a repeated name, like `JSON.parse`. */
 export function memberSource(object: string, name: string): string | undefined {
   let found: string | undefined;
   let at = skipSpace(object, 0) + 1;
@@ -34,7 +34,7 @@ export function memberSource(object: string, name: string): string | undefined {
   return found;
 }
 
-/** The text without the white space that means nothing. */
+/** The text without insignificant white space. */
 export function compact(source: string): string {
   let text = '';
   for (let at = 0; at < source.length;) {

@@ -40,11 +40,11 @@ test.each([
   ['{"jsonrpc":"2.0","method":"m","params":"x","id":1}', { id: '1', call: undefined }],
   ['"hello"', { id: 'null', call: undefined }],
   ['null', { id: 'null', call: undefined }],
-])('%s is read as one message', (text, message) => {
+])('%s is parsed as one message', (text, message) => {
   expect(parseMessages(text)).toEqual({ kind: 'single', message });
 });
 
-test('a batch is read element by element, an invalid one on its own', () => {
+test('a batch is parsed element by element, and an invalid element is marked separately', () => {
   const text = '[{"jsonrpc":"2.0","method":"a","id":9007199254740993}, 1, [] ]';
   expect(parseMessages(text)).toEqual({
     kind: 'batch',
@@ -56,7 +56,7 @@ test('a batch is read element by element, an invalid one on its own', () => {
   });
 });
 
-test('what is not JSON is garbage', () => {
-  expect(parseMessages('{"a":')).toEqual({ kind: 'garbage' });
-  expect(parseMessages('')).toEqual({ kind: 'garbage' });
+test('text that is not JSON is invalid', () => {
+  expect(parseMessages('{"a":')).toEqual({ kind: 'invalid' });
+  expect(parseMessages('')).toEqual({ kind: 'invalid' });
 });

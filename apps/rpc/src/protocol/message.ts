@@ -1,16 +1,16 @@
 import { compact, elementSources, memberSource } from './json-source.ts';
 
-/** A request object, as far as it could be read. */
+/** A parsed request object. */
 export interface Message {
-  /** The id to answer with, as JSON text: see `echoId`. */
+  /** The id of the response, as JSON text: see `echoId`. */
   readonly id: string;
-  /** Undefined for something that is not a request. */
+  /** Undefined for a value that is not a request. */
   readonly call: { readonly method: string; readonly params: unknown } | undefined;
 }
 
-/** What a text on the wire turned out to be. */
+/** The parsed text of a message. */
 export type Parsed =
-  | { readonly kind: 'garbage' }
+  | { readonly kind: 'invalid' }
   | { readonly kind: 'single'; readonly message: Message }
   | { readonly kind: 'batch'; readonly messages: readonly Message[] };
 
@@ -18,10 +18,10 @@ const INVALID: Message = { id: 'null', call: undefined };
 const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
 
-/** Reads one request or a batch of them. */
+/** Parses one request or a batch. */
 export function parseMessages(text: string): Parsed {
   const value = parseJson(text);
-  if (value === undefined) return { kind: 'garbage' };
+  if (value === undefined) return { kind: 'invalid' };
   if (!Array.isArray(value.parsed))
     return { kind: 'single', message: readMessage(value.parsed, text) };
   const elements: readonly unknown[] = value.parsed;
@@ -33,8 +33,8 @@ export function parseMessages(text: string): Parsed {
 }
 
 /**
- * The id of an answer, with the type and the very digits of the request's: null, strings and whole numbers within 64 bits
- * as they were written, anything else as a string of its JSON.
+ * The id of a response, with the type and digits of the request id: null, strings and whole numbers within 64 bits are
+ * unchanged; anything else becomes a string of its JSON.
  */
 export function echoId(source: string | undefined): string {
   if (source === undefined || source === 'null' || source.startsWith('"')) return source ?? 'null';
@@ -53,7 +53,7 @@ function readMessage(value: unknown, source: string): Message {
   return { id, call: isCall ? { method, params: params ?? {} } : undefined };
 }
 
-// An array is a form of params that JSON-RPC knows and we do not take: it is refused later, as invalid params.
+// JSON-RPC allows an array of params, this service does not: it is refused later, as invalid params.
 function isParams(params: unknown): boolean {
   return params === undefined || typeof params === 'object';
 }

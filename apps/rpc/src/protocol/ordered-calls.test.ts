@@ -1,6 +1,6 @@
 import { createOrderedCalls } from './ordered-calls.ts';
 
-test('the calls of one caller run in order, whatever becomes of them; others do not wait', async () => {
+test('the calls of one caller run in order, also after a failure; other callers do not wait', async () => {
   const ordered = createOrderedCalls();
   const [one, other] = [{}, {}];
   const begun: string[] = [];

@@ -1,6 +1,6 @@
-/** Carries out the calls of one caller one after another, in the order in which they came. */
+/** Runs the calls of one caller one after another, in order of arrival. */
 export interface OrderedCalls {
-  run<Answer>(caller: object, call: () => Promise<Answer>): Promise<Answer>;
+  run<Result>(caller: object, call: () => Promise<Result>): Promise<Result>;
 }
 
 export function createOrderedCalls(): OrderedCalls {
@@ -8,13 +8,13 @@ export function createOrderedCalls(): OrderedCalls {
   return {
     run(caller, call) {
       const before = last.get(caller) ?? Promise.resolve();
-      const answer = before.then(call);
-      // What became of one call is nothing to the next.
+      const result = before.then(call);
+      // A failed call does not affect the next one.
       last.set(
         caller,
-        answer.catch(() => undefined),
+        result.catch(() => undefined),
       );
-      return answer;
+      return result;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { z } from 'zod';
 
-/** The params as the schema reads them. A null where no null is meant counts as left out, which is what many clients mean. */
+/** Parses the params. Null for a field that does not allow it means omitted, because many clients send it so. */
 export function parseParams<Schema extends z.ZodType>(
   schema: Schema,
   params: unknown,

@@ -1,6 +1,6 @@
 import { JsonRpc, type JsonRpcError } from 'jsonrpc-lite';
 
-/** A response object as text. The id is JSON text already: it must not go through a number again. */
+/** A response object as text. The id is already JSON text, because a number would lose digits. */
 export function successText(id: string, result: unknown): string {
   return envelope(id, 'result', result ?? null);
 }

@@ -8,7 +8,7 @@ const QUOTA_ERROR = -32_006;
 const ADMIN_REQUIRED = -32_007;
 const INTERNAL_ERROR = -32_603;
 
-/** What every error code means on the RPC plane. */
+/** The RPC error code of every service error. */
 const RPC_CODES = {
   invalid_json: -32_700,
   invalid_request: -32_600,
@@ -60,7 +60,7 @@ const RPC_CODES = {
   internal_error: INTERNAL_ERROR,
 } satisfies Record<ErrorCode, number>;
 
-/** The error object of anything that was thrown. Our own failures are logged whole and answered without their text. */
+/** The error object for anything that was thrown. Internal errors are logged and sent without their text. */
 export function toRpcError(error: unknown, log: Log): JsonRpcError {
   const known = error instanceof ServiceError ? error : undefined;
   const code = RPC_CODES[known?.code ?? 'internal_error'];

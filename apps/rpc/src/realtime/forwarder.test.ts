@@ -1,16 +1,16 @@
 import { createForwarder } from './forwarder.ts';
 
-/** Keeps what it was given; while it is `held`, nothing arrives. */
+/** Records the messages; while it is blocked, no push resolves. */
 function output() {
   const pushed: string[] = [];
   const arrive: (() => void)[] = [];
   const out = {
     pushed,
-    isHeld: false,
-    letOneArrive: () => arrive.shift()?.(),
+    isBlocked: false,
+    resolveOne: () => arrive.shift()?.(),
     push: async (message: string): Promise<void> => {
       pushed.push(message);
-      if (out.isHeld) await new Promise<void>((resolve) => arrive.push(resolve));
+      if (out.isBlocked) await new Promise<void>((resolve) => arrive.push(resolve));
     },
   };
   return out;
@@ -22,7 +22,7 @@ function gate() {
   return { opened, open };
 }
 
-test('nothing goes out before it has begun, then everything in order', async () => {
+test('nothing is sent before begin, then everything in order', async () => {
   const out = output();
   const forwarder = createForwarder(out.push);
   const listener = gate();
@@ -39,7 +39,7 @@ test('nothing goes out before it has begun, then everything in order', async () 
   expect(out.pushed).toEqual(['1', '2', '3']);
 });
 
-test('a message that has to be prepared holds up those behind it', async () => {
+test('a message that must be prepared delays the messages after it', async () => {
   const out = output();
   const forwarder = createForwarder(out.push);
   const written = gate();
@@ -54,24 +54,24 @@ test('a message that has to be prepared holds up those behind it', async () => {
   expect(out.pushed).toEqual(['1', '2', '3']);
 });
 
-test('32 messages may be on their way at once', async () => {
+test('32 messages may be in flight at once', async () => {
   const out = output();
-  out.isHeld = true;
+  out.isBlocked = true;
   const forwarder = createForwarder(out.push);
   forwarder.begin(Promise.resolve());
   for (let message = 0; message < 40; message += 1) forwarder.add(String(message));
   await new Promise(setImmediate);
   expect(out.pushed).toHaveLength(32);
-  out.letOneArrive();
+  out.resolveOne();
   await new Promise(setImmediate);
   expect(out.pushed).toHaveLength(33);
-  out.isHeld = false;
-  for (let message = 1; message < 33; message += 1) out.letOneArrive();
+  out.isBlocked = false;
+  for (let message = 1; message < 33; message += 1) out.resolveOne();
   await forwarder.flushed();
   expect(out.pushed).toEqual(Array.from({ length: 40 }, (_, message) => String(message)));
 });
 
-test('10,000 messages or 16 MiB may wait, and no more', () => {
+test('at most 10,000 messages or 16 MiB may wait', () => {
   const many = createForwarder(output().push);
   for (let message = 0; message < 10_000; message += 1) expect(many.add('x')).toBe(true);
   expect(many.add('x')).toBe(false);

@@ -1,10 +1,10 @@
-/** Passes messages on one after another, without making whoever adds them wait. */
+/** Sends messages one after another; adding one never waits. */
 export interface Forwarder {
-  /** Queues a message that goes out after `prepared`. False when too much waits already, and it was not taken. */
+  /** Queues a message that is sent after `prepared`. False when the queue is full and the message was not added. */
   add(message: string, prepared?: Promise<void>): boolean;
-  /** Nothing goes out before this was said and `ready` has come. */
+  /** Starts sending after `ready`. */
   begin(ready: Promise<unknown>): void;
-  /** Resolves when everything that was added has gone out; what was never begun stays. */
+  /** Resolves when every message has been sent; resolves immediately before `begin`. */
   flushed(): Promise<void>;
 }
 
@@ -17,14 +17,14 @@ interface Waiting {
 /** Sends one message; what is sent later arrives later. Never rejects. */
 type Push = (message: string) => Promise<void>;
 
-/** How many messages may be on their way at once. */
-const UNDER_WAY_MAX = 32;
+/** How many messages may be in flight at once. */
+const IN_FLIGHT_MAX = 32;
 const WAITING_MESSAGES_MAX = 10_000;
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 
 export function createForwarder(push: Push): Forwarder {
   const queue: Waiting[] = [];
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let waitingBytes = 0;
   let begun: Promise<unknown> | undefined;
   let running: Promise<void> | undefined;
@@ -36,15 +36,15 @@ export function createForwarder(push: Push): Forwarder {
       queue.shift();
       waitingBytes -= next.bytes;
       send(next.message);
-      const [oldest] = underWay;
-      if (underWay.size >= UNDER_WAY_MAX) await oldest;
+      const [oldest] = inFlight;
+      if (inFlight.size >= IN_FLIGHT_MAX) await oldest;
     }
     running = undefined;
   }
 
   function send(message: string): void {
-    const sent = push(message).finally(() => underWay.delete(sent));
-    underWay.add(sent);
+    const sent = push(message).finally(() => inFlight.delete(sent));
+    inFlight.add(sent);
   }
 
   return {
@@ -64,7 +64,7 @@ export function createForwarder(push: Push): Forwarder {
     },
     async flushed() {
       await running;
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
     },
   };
 }

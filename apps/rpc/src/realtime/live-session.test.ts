@@ -10,8 +10,8 @@ function setup(options: Partial<Options> = {}) {
     ended: [] as string[],
     sent: [] as RealtimeEvent[],
     forwarded: [] as string[],
-    entered: [] as EndedResponse[],
-    kept: [] as string[],
+    recorded: [] as EndedResponse[],
+    transcripts: [] as string[],
     closed: 0,
     settled: [] as string[],
   };
@@ -47,89 +47,89 @@ function setup(options: Partial<Options> = {}) {
       settle: async (outcome: string) => void seen.settled.push(outcome),
     },
   };
-  const books = {
-    enter: async (ended: EndedResponse) => void seen.entered.push(ended),
-    keep: (transcript: string) => void seen.kept.push(transcript),
+  const recorder = {
+    record: async (ended: EndedResponse) => void seen.recorded.push(ended),
+    storeTranscript: (transcript: string) => void seen.transcripts.push(transcript),
     settled: async () => undefined,
   };
-  const tell = (event: RealtimeEvent): void =>
+  const receive = (event: RealtimeEvent): void =>
     session.listener.onEvent({ event, text: JSON.stringify(event) });
-  return { session, seen, tell, over, attach: () => session.attach(upstream, books) };
+  return { session, seen, receive, over, attach: () => session.attach(upstream, recorder) };
 }
 
 const done = { type: 'response.done', response: { id: 'r', usage: { input_tokens: 5 } } };
-const lost = new UpstreamFailure('gone', { isBackendAtFault: true });
+const lost = new UpstreamFailure('lost', { isBackendAtFault: true });
 
-test('a session ends once, whoever ends it, and gives everything back', () => {
-  const { session, seen, tell, attach } = setup();
+test('a session ends once, whatever ends it first, and releases everything', () => {
+  const { session, seen, receive, attach } = setup();
   expect(attach()).toBe(true);
-  tell({ type: 'response.text.delta', delta: 'half a sen' });
+  receive({ type: 'response.text.delta', delta: 'half a sen' });
   session.listener.onClosed(lost);
   session.end('again');
   session.listener.onClosed(lost);
-  expect(seen).toMatchObject({ ended: ['gone'], closed: 1, settled: ['neutral'] });
-  expect(seen.kept).toEqual(['half a sen']);
-  tell({ type: 'late' });
+  expect(seen).toMatchObject({ ended: ['lost'], closed: 1, settled: ['neutral'] });
+  expect(seen.transcripts).toEqual(['half a sen']);
+  receive({ type: 'late' });
   expect(seen.forwarded).toHaveLength(1);
 });
 
-test('a session whose upstream went away before it was attached is not opened', () => {
+test('a session whose upstream closes before it is attached is not opened', () => {
   const { session, seen, attach } = setup();
   session.listener.onClosed(lost);
   expect(attach()).toBe(false);
-  expect(seen).toMatchObject({ ended: ['gone'], closed: 1, settled: ['neutral'] });
+  expect(seen).toMatchObject({ ended: ['lost'], closed: 1, settled: ['neutral'] });
 });
 
-test('what a response took is written down', () => {
-  const { seen, tell, attach } = setup();
+test('the usage of a response is recorded', () => {
+  const { seen, receive, attach } = setup();
   attach();
-  tell(done);
-  expect(seen.entered).toMatchObject([{ usage: { prompt_tokens: 5, total_tokens: 5 } }]);
+  receive(done);
+  expect(seen.recorded).toMatchObject([{ usage: { prompt_tokens: 5, total_tokens: 5 } }]);
 });
 
-test('a user who has nothing left in mid-session is not served any further', async () => {
+test('a session ends when the quota of its user is used up', async () => {
   const drained = setup({
     assertCovered: () => Promise.reject(new ServiceError('quota_exceeded', 'used up')),
   });
   drained.attach();
-  drained.tell(done);
+  drained.receive(done);
   await drained.over;
   expect(drained.seen).toMatchObject({ ended: ['used up'], closed: 1 });
 });
 
-test('a quota that cannot be looked up ends nothing', async () => {
-  let asked = 0;
-  const { seen, tell, attach } = setup({
+test('a failed quota check does not end the session', async () => {
+  let checks = 0;
+  const { seen, receive, attach } = setup({
     assertCovered: async () => {
-      asked += 1;
+      checks += 1;
       throw new Error('no database');
     },
   });
   attach();
-  tell(done);
+  receive(done);
   await new Promise(setImmediate);
-  expect(asked).toBe(1);
+  expect(checks).toBe(1);
   expect(seen.ended).toEqual([]);
 });
 
-test('a session whose events cannot be passed on ends', () => {
-  const { seen, tell, attach } = setup({
+test('a session whose events cannot be forwarded ends', () => {
+  const { seen, receive, attach } = setup({
     forwarder: { add: () => false, begin: () => undefined, flushed: async () => undefined },
   });
   attach();
-  tell({ type: 'tick' });
-  expect(seen.ended).toEqual(['its events were taken too slowly']);
+  receive({ type: 'tick' });
+  expect(seen.ended).toEqual(['events were read too slowly']);
 });
 
-test('a session ends when nothing is said, and after all when it never ends', async () => {
+test('a session ends when it is idle, and at its maximum duration', async () => {
   const idle = setup({ idleMs: 20 });
   idle.attach();
   await idle.over;
-  expect(idle.seen.ended).toEqual(['nothing was said for too long']);
+  expect(idle.seen.ended).toEqual(['idle for too long']);
   const endless = setup({ idleMs: 1_000, lifetimeMs: 50 });
   endless.attach();
-  const talking = setInterval(() => endless.tell({ type: 'tick' }), 5);
+  const talking = setInterval(() => endless.receive({ type: 'tick' }), 5);
   await endless.over;
   clearInterval(talking);
-  expect(endless.seen.ended).toEqual(['it was open for too long']);
+  expect(endless.seen.ended).toEqual(['open for too long']);
 });

@@ -2,30 +2,30 @@ import { ServiceError } from '@model-gateway/contracts';
 import { createRealtimeObserver, type OpenRealtime } from '@model-gateway/inference';
 import type { RealtimeEvent, RealtimeOpening } from '@model-gateway/router';
 import type { Forwarder } from './forwarder.ts';
-import type { SessionBooks } from './session-books.ts';
+import type { SessionRecorder } from './session-recorder.ts';
 
-/** One realtime session that this process holds. */
+/** One realtime session of this process. */
 export interface LiveSession {
-  /** What the upstream tells. */
+  /** Receives the events of the upstream. */
   readonly listener: Pick<RealtimeOpening, 'onEvent' | 'onClosed'>;
-  /** Gives it its upstream; false when that is gone already. */
-  attach(upstream: OpenRealtime, books: SessionBooks): boolean;
-  /** Queues an event for the upstream; false when too much waits for it already. */
+  /** Sets the upstream; false when it has already closed. */
+  attach(upstream: OpenRealtime, recorder: SessionRecorder): boolean;
+  /** Queues an event for the upstream; false when the queue is full. */
   send(event: RealtimeEvent): boolean;
-  /** The upstream is told to stop, what was said is kept and passed on. Twice is the same as once. */
+  /** Closes the upstream; received events are still recorded and forwarded. Calling it twice is harmless. */
   end(reason: string): void;
-  /** Resolves when an ended session has nothing left to do. */
+  /** Resolves when an ended session has finished its remaining work. */
   settled(): Promise<void>;
 }
 
 interface LiveSessionOptions {
   readonly refId: string | null;
   readonly forwarder: Forwarder;
-  /** The text of the notification that carries an event. */
+  /** The text of the notification for an event. */
   readonly notificationOf: (eventText: string) => string;
-  /** Asked after each response that took something; refuses with a ServiceError. */
+  /** Called after each response with usage; rejects with a ServiceError when the quota is used up. */
   readonly assertCovered: () => Promise<void>;
-  /** Told once. */
+  /** Called once. */
   readonly onEnded: (reason: string) => void;
   readonly idleMs?: number;
   readonly lifetimeMs?: number;
@@ -33,10 +33,10 @@ interface LiveSessionOptions {
 
 interface Attached {
   readonly upstream: OpenRealtime;
-  readonly books: SessionBooks;
+  readonly recorder: SessionRecorder;
 }
 
-/** Without a word from either side. */
+/** Without an event from either side. */
 const IDLE_MS = 15 * 60_000;
 const LIFETIME_MS = 6 * 60 * 60_000;
 
@@ -54,16 +54,16 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
     if (attached !== undefined) release(attached);
     onEnded(reason);
   }
-  function release({ upstream, books }: Attached): void {
+  function release({ upstream, recorder }: Attached): void {
     upstream.link.close();
-    // The breaker was told when the session opened; now the backend is not needed any more.
+    // The circuit breaker was updated when the session opened, so the end counts as neutral.
     void upstream.route.settle('neutral');
-    for (const transcript of observer.takeUnfinished()) books.keep(transcript);
+    for (const transcript of observer.takeUnfinished()) recorder.storeTranscript(transcript);
   }
-  const idle = timer(options.idleMs ?? IDLE_MS, () => end('nothing was said for too long'));
-  const lifetime = timer(options.lifetimeMs ?? LIFETIME_MS, () => end('it was open for too long'));
+  const idle = timer(options.idleMs ?? IDLE_MS, () => end('idle for too long'));
+  const lifetime = timer(options.lifetimeMs ?? LIFETIME_MS, () => end('open for too long'));
 
-  /** A user who has nothing left in mid-session gets no further response. */
+  /** Ends the session when the quota of the user is used up. */
   async function endUnlessCovered(): Promise<void> {
     try {
       await assertCovered();
@@ -72,13 +72,13 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
     }
   }
 
-  /** Resolves when what the event means for us is written down: only then the client may know. */
+  /** Resolves when the response is recorded; the event is forwarded to the client only then. */
   function observe(event: RealtimeEvent): Promise<void> | undefined {
     const response = observer.observe(event);
     if (response === undefined || attached === undefined) return undefined;
-    const entered = attached.books.enter(response);
-    if (response.usage !== undefined) void entered.then(endUnlessCovered);
-    return entered;
+    const recorded = attached.recorder.record(response);
+    if (response.usage !== undefined) void recorded.then(endUnlessCovered);
+    return recorded;
   }
 
   return {
@@ -86,13 +86,13 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
       onEvent({ event, text }) {
         if (isEnded) return;
         idle.refresh();
-        const isTaken = forwarder.add(notificationOf(text), observe(event));
-        if (!isTaken) end('its events were taken too slowly');
+        const isQueued = forwarder.add(notificationOf(text), observe(event));
+        if (!isQueued) end('events were read too slowly');
       },
       onClosed: (failure) => end(failure.message),
     },
-    attach(upstream, books) {
-      attached = { upstream, books };
+    attach(upstream, recorder) {
+      attached = { upstream, recorder };
       if (isEnded) release(attached);
       return !isEnded;
     },
@@ -103,7 +103,7 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
     end,
     async settled() {
       await forwarder.flushed();
-      await attached?.books.settled();
+      await attached?.recorder.settled();
     },
   };
 }

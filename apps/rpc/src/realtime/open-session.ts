@@ -6,10 +6,10 @@ import type { InferenceRuntime } from '@model-gateway/inference-runtime';
 import type { Sessions } from '../sessions/sessions.ts';
 import { createForwarder } from './forwarder.ts';
 import { createLiveSession, type LiveSession } from './live-session.ts';
-import { createSessionBooks } from './session-books.ts';
+import { createSessionRecorder } from './session-recorder.ts';
 
-/** A realtime session that a user wants. */
-export interface WantedSession {
+/** The request to open a realtime session. */
+export interface RealtimeStartRequest {
   readonly userId: string;
   readonly model: string;
   readonly config: RealtimeEvent | undefined;
@@ -17,13 +17,13 @@ export interface WantedSession {
   readonly refId: string | null;
 }
 
-/** A session that is open, under the names by which it is known. */
+/** An open session and its ids. */
 export interface OpenedSession {
   readonly sessionId: string;
   /** Where its notifications arrive. */
   readonly streamId: string;
   readonly session: LiveSession;
-  /** To be called with the answer: whoever listens soon after it misses nothing. */
+  /** Call it with the response: a client that subscribes soon after it misses no event. */
   begin(): void;
 }
 
@@ -36,13 +36,13 @@ export interface OpenSessionDependencies {
 
 const LISTENER_GRACE_MS = 250;
 
-/** Opens a session at its upstream. `onEnded` is told when it is over, whether or not it ever came to be. */
+/** Opens a session at its upstream. `onEnded` is called when it ends, also when it never opened. */
 export async function openSession(
-  wanted: WantedSession,
+  request: RealtimeStartRequest,
   { runtime, conversations, sessions, log }: OpenSessionDependencies,
   onEnded: (session: LiveSession, reason: string) => void,
 ): Promise<OpenedSession> {
-  const { userId, model, config, conversationId, refId } = wanted;
+  const { userId, model, config, conversationId, refId } = request;
   const sessionId = randomToken();
   const streamId = randomToken();
   const forwarder = createForwarder((message) => sessions.push(streamId, message));
@@ -56,7 +56,7 @@ export async function openSession(
   });
   try {
     const upstream = await openRealtime({ model, config, ...session.listener }, runtime);
-    const books = createSessionBooks({
+    const recorder = createSessionRecorder({
       userId,
       model: upstream.route.model,
       refId,
@@ -65,9 +65,9 @@ export async function openSession(
       conversations,
       log,
     });
-    if (!session.attach(upstream, books)) throw endedAtOnce();
+    if (!session.attach(upstream, recorder)) throw endedImmediately();
   } catch (error) {
-    session.end('it could not be opened');
+    session.end('opening failed');
     throw error;
   }
   return {
@@ -78,9 +78,9 @@ export async function openSession(
   };
 }
 
-/** The event stays as the upstream wrote it. */
+/** The text of the event is not changed. */
 const notificationText = (sessionId: string, event: string): string =>
   `{"jsonrpc":"2.0","method":"realtime.event","params":{"session_id":"${sessionId}","event":${event}}}`;
 
-const endedAtOnce = (): UpstreamFailure =>
-  new UpstreamFailure('the upstream ended the session at once', { isBackendAtFault: true });
+const endedImmediately = (): UpstreamFailure =>
+  new UpstreamFailure('the upstream ended the session immediately', { isBackendAtFault: true });

@@ -13,20 +13,20 @@ import {
   openSession,
   type OpenedSession,
   type OpenSessionDependencies,
-  type WantedSession,
+  type RealtimeStartRequest,
 } from './open-session.ts';
-import { createSeats } from './seats.ts';
+import { createSessionSlots } from './session-slots.ts';
 import { createSessionOwners } from './session-owners.ts';
 import { createSessionRelay, type SessionOutcome, type SessionRequest } from './session-relay.ts';
 import { createUndo, type Undo } from './undo.ts';
 
-/** What a client says in a session. */
+/** An event that a client sends in a session. */
 export type ClientEvent = RealtimeEvent & { readonly type: string };
 
-/** The realtime sessions of all replicas; each is held by the process that opened it. */
+/** The realtime sessions of all replicas; each belongs to the process that opened it. */
 export interface RealtimeSessions {
-  start(wanted: WantedSession): Promise<Pick<OpenedSession, 'sessionId' | 'streamId'>>;
-  /** Queues an event for the upstream, wherever the session is held. */
+  start(request: RealtimeStartRequest): Promise<Pick<OpenedSession, 'sessionId' | 'streamId'>>;
+  /** Queues an event for the upstream, on whichever process the session is. */
   send(userId: string, sessionId: string, event: ClientEvent): Promise<void>;
   /** False when the user has no such session. */
   stop(userId: string, sessionId: string): Promise<boolean>;
@@ -49,24 +49,28 @@ export function createRealtimeSessions(
   const { runtime, conversations, log } = dependencies;
   const relay = createSessionRelay(dependencies.requests);
   const owners = createSessionOwners(dependencies);
-  const seats = createSeats();
-  const held = new Map<string, { readonly userId: string; readonly session: LiveSession }>();
+  const slots = createSessionSlots();
+  const local = new Map<string, { readonly userId: string; readonly session: LiveSession }>();
   const ending = new Set<Promise<unknown>>();
   let isClosed = false;
   dependencies.metrics.gauge({
     name: 'service_realtime_sessions',
     help: 'Open realtime sessions of this process.',
-    collect: (gauge) => gauge.set(held.size),
+    collect: (gauge) => gauge.set(local.size),
   });
 
-  async function assertAllowed({ userId, model, conversationId }: WantedSession): Promise<void> {
+  async function assertAllowed({
+    userId,
+    model,
+    conversationId,
+  }: RealtimeStartRequest): Promise<void> {
     if (conversationId !== undefined && (await conversations.ownerOf(conversationId)) !== userId) {
       throw new ServiceError('conversation_not_found', 'conversation not found');
     }
     await runtime.quotas.assertUserCovered(userId, runtime.router.aliases.resolve(model));
   }
 
-  /** Goes on by itself; a process that closes waits for it. */
+  /** Runs in the background; `close` waits for it. */
   function track(work: Promise<unknown>): void {
     const tracked = work
       .catch((error: unknown) =>
@@ -76,65 +80,67 @@ export function createRealtimeSessions(
     ending.add(tracked);
   }
 
-  function take(sessionId: string, request: SessionRequest): SessionOutcome {
-    const found = held.get(sessionId);
+  function handleLocally(sessionId: string, request: SessionRequest): SessionOutcome {
+    const found = local.get(sessionId);
     if (found === undefined || found.userId !== request.userId) return 'not_found';
     if (request.kind === 'event' && request.event.type !== 'session.stop') {
       return found.session.send(request.event) ? 'done' : 'congested';
     }
-    found.session.end('the client stopped it');
+    found.session.end('stopped by the client');
     return 'done';
   }
 
-  async function ask(sessionId: string, request: SessionRequest): Promise<SessionOutcome> {
+  async function deliver(sessionId: string, message: SessionRequest): Promise<SessionOutcome> {
     if (!isSessionId(sessionId)) return 'not_found';
-    return held.has(sessionId) ? take(sessionId, request) : relay.ask(sessionId, request);
+    return local.has(sessionId)
+      ? handleLocally(sessionId, message)
+      : relay.forward(sessionId, message);
   }
 
-  /** Makes a session known to all replicas, until it ends. */
+  /** Makes a session reachable from all replicas, until it ends. */
   async function announce(opened: OpenedSession, userId: string, undo: Undo): Promise<void> {
     const { sessionId, streamId, session } = opened;
-    held.set(sessionId, { userId, session });
-    undo.add(() => held.delete(sessionId));
-    const served = await relay.serve(sessionId, (request) => take(sessionId, request));
+    local.set(sessionId, { userId, session });
+    undo.add(() => local.delete(sessionId));
+    const served = await relay.serve(sessionId, (request) => handleLocally(sessionId, request));
     undo.add(() => served.close());
     await owners.add(streamId, userId);
     undo.add(() => owners.remove(streamId));
   }
 
   return {
-    async start(wanted) {
+    async start(request) {
       if (isClosed) throw stopping();
       const undo = createUndo();
-      undo.add(seats.take(wanted.userId));
+      undo.add(slots.take(request.userId));
       let opened: OpenedSession | undefined;
       try {
-        await assertAllowed(wanted);
-        opened = await openSession(wanted, dependencies, (session, reason) => {
+        await assertAllowed(request);
+        opened = await openSession(request, dependencies, (session, reason) => {
           log.info({ reason }, 'a realtime session ended');
           track(Promise.all([undo.run(), session.settled()]));
         });
-        await announce(opened, wanted.userId, undo);
+        await announce(opened, request.userId, undo);
         if (isClosed) throw stopping();
         opened.begin();
         return { sessionId: opened.sessionId, streamId: opened.streamId };
       } catch (error) {
-        opened?.session.end('it could not be opened');
+        opened?.session.end('opening failed');
         track(undo.run());
         throw error;
       }
     },
     async send(userId, sessionId, event) {
-      const outcome = await ask(sessionId, { kind: 'event', userId, event });
+      const outcome = await deliver(sessionId, { kind: 'event', userId, event });
       if (outcome !== 'done') throw refusal(outcome);
     },
     async stop(userId, sessionId) {
-      // One that does not answer may just be going: what is sure is that this call did not remove it.
-      return (await ask(sessionId, { kind: 'stop', userId })) === 'done';
+      // A session that does not reply may be ending; in any case this call did not remove it.
+      return (await deliver(sessionId, { kind: 'stop', userId })) === 'done';
     },
     async close() {
       isClosed = true;
-      for (const { session } of held.values()) session.end('the service stops');
+      for (const { session } of local.values()) session.end('the service is stopping');
       await withTimeout(Promise.all(ending), CLOSING_TIMEOUT_MS, () => undefined);
       owners.close();
     },
@@ -147,8 +153,8 @@ function refusal(outcome: Exclude<SessionOutcome, 'done'>): ServiceError {
       return new ServiceError('rate_limit_exceeded', 'session is congested');
     case 'not_found':
       return new ServiceError('not_found', 'session not found');
-    case 'silent':
-      return new ServiceError('bad_gateway', 'the session does not answer');
+    case 'no_reply':
+      return new ServiceError('bad_gateway', 'the session does not respond');
   }
 }
 

@@ -1,7 +1,7 @@
 import { sessionOwnerKey } from '@model-gateway/contracts';
 import { describeError, type Entries, type Log } from '@model-gateway/kernel';
 
-/** Says to all replicas whose the notifications of a session are, for as long as it is open. */
+/** Publishes the owner of a session's notifications to all replicas while the session is open. */
 export interface SessionOwners {
   add(streamId: string, userId: string): Promise<void>;
   remove(streamId: string): Promise<void>;
@@ -13,8 +13,8 @@ interface SessionOwnersDependencies {
   readonly log: Log;
 }
 
-/** What a process that was killed leaves behind is gone after this long. */
-const KEPT_MS = 60_000;
+/** The entry of a killed process expires after this time. */
+const EXPIRES_AFTER_MS = 60_000;
 const REFRESH_MS = 20_000;
 
 export function createSessionOwners({ entries, log }: SessionOwnersDependencies): SessionOwners {
@@ -22,9 +22,9 @@ export function createSessionOwners({ entries, log }: SessionOwnersDependencies)
 
   async function put(streamId: string, userId: string): Promise<void> {
     try {
-      await entries.put(sessionOwnerKey(streamId), userId, { expiresAfterMs: KEPT_MS });
+      await entries.put(sessionOwnerKey(streamId), userId, { expiresAfterMs: EXPIRES_AFTER_MS });
     } catch (error) {
-      log.warn({ reason: describeError(error) }, 'the owner of a session could not be noted');
+      log.warn({ reason: describeError(error) }, 'storing the owner of a session failed');
     }
   }
   const refresh = setInterval(() => {
@@ -42,7 +42,7 @@ export function createSessionOwners({ entries, log }: SessionOwnersDependencies)
       await entries.remove(sessionOwnerKey(streamId)).catch((error: unknown) => {
         log.warn(
           { reason: describeError(error) },
-          'the owner of a session stays noted for a while',
+          'removing the owner of a session failed; the entry expires',
         );
       });
     },

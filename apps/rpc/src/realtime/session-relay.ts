@@ -1,7 +1,7 @@
 import { RequestError, type Requests, type Subscription } from '@model-gateway/kernel';
 import { z } from 'zod';
 
-/** What a client asks of a session, on its way to the process that holds it. */
+/** A client request to a session, sent to the process that has it. */
 export const sessionRequestSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('event'),
@@ -15,35 +15,35 @@ export type SessionRequest = z.output<typeof sessionRequestSchema>;
 const OUTCOMES = ['done', 'congested', 'not_found'] as const;
 const outcomeSchema = z.enum(OUTCOMES);
 
-/** What became of it. Somebody else's session is not found. */
-export type SessionOutcome = z.output<typeof outcomeSchema> | 'silent';
+/** The outcome of a request. The session of another user is `not_found`. */
+export type SessionOutcome = z.output<typeof outcomeSchema> | 'no_reply';
 
-/** Carries requests to the process that holds a session. */
+/** Forwards requests to the process that has a session. */
 export interface SessionRelay {
   serve(
     sessionId: string,
-    answer: (request: SessionRequest) => SessionOutcome,
+    handle: (request: SessionRequest) => SessionOutcome,
   ): Promise<Subscription>;
-  ask(sessionId: string, request: SessionRequest): Promise<SessionOutcome>;
+  forward(sessionId: string, request: SessionRequest): Promise<SessionOutcome>;
 }
 
-/** Together with everything else, a call to a session whose process is gone is answered within a second. */
-const ANSWER_TIMEOUT_MS = 700;
+/** So that a call to a session of a stopped process returns within a second. */
+const REPLY_TIMEOUT_MS = 700;
 
 export function createSessionRelay(requests: Requests): SessionRelay {
   return {
-    serve: (sessionId, answer) =>
+    serve: (sessionId, handle) =>
       requests.serve(addressOf(sessionId), async (payload) =>
-        answer(sessionRequestSchema.parse(payload)),
+        handle(sessionRequestSchema.parse(payload)),
       ),
-    async ask(sessionId, request) {
+    async forward(sessionId, request) {
       try {
-        const timeout = { timeoutMs: ANSWER_TIMEOUT_MS };
+        const timeout = { timeoutMs: REPLY_TIMEOUT_MS };
         return outcomeSchema.parse(await requests.call(addressOf(sessionId), request, timeout));
       } catch (error) {
-        // Its process is gone, and the session with it.
+        // Its process has stopped, and the session with it.
         if (error instanceof RequestError && error.reason === 'unreachable') return 'not_found';
-        return 'silent';
+        return 'no_reply';
       }
     },
   };

@@ -1,7 +1,7 @@
-/** What has to be undone when something ends, in reverse; what is added after that is undone at once. */
+/** Cleanup steps, run in reverse; a step added after that runs immediately. */
 export interface Undo {
   add(step: () => unknown): void;
-  /** Resolves when everything is undone, as far as it can be. */
+  /** Resolves when every step has finished; failures are ignored. */
   run(): Promise<void>;
 }
 

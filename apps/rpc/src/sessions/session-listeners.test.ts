@@ -3,27 +3,27 @@ import { createSessionListeners } from './session-listeners.ts';
 
 /** Two replicas on one channel. */
 async function setup() {
-  const heard = new Set<(message: string) => void>();
+  const subscribers = new Set<(message: string) => void>();
   const published: string[] = [];
   const channels: Channels = {
     publish: async (_channel, message) => {
       published.push(message);
-      for (const onMessage of heard) onMessage(message);
-      return heard.size;
+      for (const onMessage of subscribers) onMessage(message);
+      return subscribers.size;
     },
     subscribe: async (_channel, onMessage) => {
-      heard.add(onMessage);
-      return { close: async () => void heard.delete(onMessage) };
+      subscribers.add(onMessage);
+      return { close: async () => void subscribers.delete(onMessage) };
     },
   };
   const here = createSessionListeners({ channels, log: silentLog });
   const there = createSessionListeners({ channels, log: silentLog });
   await here.start();
   await there.start();
-  return { here, there, published, heard };
+  return { here, there, published, subscribers };
 }
 
-test('whoever waits hears of a listener on another replica, and of no other session', async () => {
+test('a waiter is notified of a listener on another replica, and not of other sessions', async () => {
   const { here, there } = await setup();
   const waiting = here.wait('mine', 10_000);
   there.announce('other');
@@ -31,7 +31,7 @@ test('whoever waits hears of a listener on another replica, and of no other sess
   expect(await waiting).toBe(true);
 });
 
-test('a listener on the same replica need not be told of', async () => {
+test('a listener on the same replica is not published', async () => {
   const { here, published } = await setup();
   let count = 0;
   here.onListener('mine', () => (count += 1));
@@ -41,12 +41,12 @@ test('a listener on the same replica need not be told of', async () => {
   expect([count, published]).toEqual([1, ['mine']]);
 });
 
-test('when nobody comes, the wait ends', async () => {
+test('without a listener the wait ends', async () => {
   const { here } = await setup();
   expect(await here.wait('mine', 10)).toBe(false);
 });
 
-test('whoever no longer waits is not called', async () => {
+test('a cancelled waiter is not called', async () => {
   const { here, there } = await setup();
   let count = 0;
   const stop = here.onListener('mine', () => (count += 1));
@@ -55,9 +55,9 @@ test('whoever no longer waits is not called', async () => {
   expect(count).toBe(0);
 });
 
-test('stopping leaves the channel', async () => {
-  const { here, there, heard } = await setup();
+test('stopping unsubscribes from the channel', async () => {
+  const { here, there, subscribers } = await setup();
   await here.stop();
   await there.stop();
-  expect(heard.size).toBe(0);
+  expect(subscribers.size).toBe(0);
 });

@@ -1,13 +1,13 @@
 import { SESSION_LISTENERS_CHANNEL } from '@model-gateway/contracts';
 import { describeError, type Channels, type Log, type Subscription } from '@model-gateway/kernel';
 
-/** Knows when somebody begins to listen to a session, on whichever replica. */
+/** Notifies when a session gets a listener, on any replica. */
 export interface SessionListeners {
-  /** Says to all replicas that somebody listens here; to be called when nothing can be missed any more. */
+  /** Publishes to all replicas that this process has a listener; call it when the subscription is live. */
   announce(sessionId: string): void;
-  /** Calls back once, as soon as somebody begins to listen; the answer stops that. One may ask per session. */
+  /** Calls back once, when the session gets a listener; the returned function cancels it. One callback per session. */
   onListener(sessionId: string, onListener: () => void): () => void;
-  /** Waits from now on: true when somebody listens, false when nobody does by the end of the time. */
+  /** Resolves to true when the session gets a listener, to false after the timeout. */
   wait(sessionId: string, timeoutMs: number): Promise<boolean>;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -25,7 +25,7 @@ export function createSessionListeners({
   const waiting = new Map<string, () => void>();
   let subscription: Subscription | undefined;
 
-  function heard(sessionId: string): void {
+  function notify(sessionId: string): void {
     const callBack = waiting.get(sessionId);
     waiting.delete(sessionId);
     callBack?.();
@@ -41,28 +41,28 @@ export function createSessionListeners({
   return {
     announce(sessionId) {
       if (waiting.has(sessionId)) {
-        heard(sessionId);
+        notify(sessionId);
         return;
       }
       channels.publish(SESSION_LISTENERS_CHANNEL, sessionId).catch((error: unknown) => {
-        log.warn({ reason: describeError(error) }, 'a listener could not be announced');
+        log.warn({ reason: describeError(error) }, 'publishing a session listener failed');
       });
     },
     onListener,
     wait(sessionId, timeoutMs) {
       return new Promise((resolve) => {
-        const end = (isThere: boolean): void => {
+        const end = (hasListener: boolean): void => {
           clearTimeout(timer);
           stop();
-          resolve(isThere);
+          resolve(hasListener);
         };
         const stop = onListener(sessionId, () => end(true));
-        // In a busy process the news may have arrived and not been read: it is looked at once more before giving up.
+        // In a busy process the message may have arrived but not been processed, so pending input is handled first.
         const timer = setTimeout(() => setImmediate(() => end(false)), timeoutMs);
       });
     },
     async start() {
-      subscription = await channels.subscribe(SESSION_LISTENERS_CHANNEL, heard);
+      subscription = await channels.subscribe(SESSION_LISTENERS_CHANNEL, notify);
     },
     async stop() {
       await subscription?.close();

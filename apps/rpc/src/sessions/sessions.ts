@@ -2,22 +2,22 @@ import { sessionChannel, sessionOwnerKey } from '@model-gateway/contracts';
 import type { Channels, Entries, Log, Subscription } from '@model-gateway/kernel';
 import { createSessionListeners } from './session-listeners.ts';
 
-/** Notification sessions: what is pushed on one replica reaches the listener on whichever replica it is. */
+/** Notification sessions: a message pushed on one replica reaches the listener on any replica. */
 export interface Sessions {
   /**
-   * Pushes a message, or several that arrive one by one and in order, each on a line of its own. A failure is logged and
-   * never the caller's problem.
+   * Pushes one message, or several separated by line ends, which are delivered one by one and in order. A failure is
+   * logged and not thrown.
    */
   push(sessionId: string, lines: string): Promise<void>;
-  /** Resolves when the subscription is live; whoever waits for a listener of the session then has one. */
+  /** Resolves when the subscription is live; waiters for a listener of the session are then notified. */
   listen(sessionId: string, onMessage: (message: string) => void): Promise<Subscription>;
-  /** The user whom a session belongs to, where it belongs to anybody. */
+  /** The owner of a session, if it has one. */
   ownerOf(sessionId: string): Promise<string | undefined>;
-  /** Makes a session the user's: nobody else who says who they are may listen. */
-  own(sessionId: string, userId: string): Promise<void>;
-  /** Calls back once, as soon as somebody begins to listen, on whichever replica; the answer stops that. */
+  /** Sets the owner: other authenticated users may not listen. */
+  setOwner(sessionId: string, userId: string): Promise<void>;
+  /** Calls back once, when the session gets a listener on any replica; the returned function cancels it. */
   onListener(sessionId: string, onListener: () => void): () => void;
-  /** Waits from now on: true when somebody listens, on whichever replica, false when nobody does by the end of the time. */
+  /** Resolves to true when the session gets a listener on any replica, to false after the timeout. */
   awaitListener(sessionId: string, timeoutMs: number): Promise<boolean>;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -25,13 +25,13 @@ export interface Sessions {
 
 interface SessionsDependencies {
   readonly channels: Channels;
-  /** Where owners of sessions are written down. */
+  /** Stores the owners of sessions. */
   readonly entries: Pick<Entries, 'get' | 'put'>;
   readonly log: Log;
 }
 
-/** Longer than anything that is listened to lasts. */
-const OWNED_MS = 24 * 60 * 60 * 1000;
+/** Longer than any session lasts. */
+const OWNER_EXPIRES_AFTER_MS = 24 * 60 * 60 * 1000;
 const LINE_END = '\n';
 
 export function createSessions({ channels, entries, log }: SessionsDependencies): Sessions {
@@ -41,7 +41,7 @@ export function createSessions({ channels, entries, log }: SessionsDependencies)
       try {
         await channels.publish(sessionChannel(sessionId), lines);
       } catch (error) {
-        log.warn({ error }, 'a notification could not be published');
+        log.warn({ error }, 'publishing a notification failed');
       }
     },
     async listen(sessionId, onMessage) {
@@ -53,8 +53,8 @@ export function createSessions({ channels, entries, log }: SessionsDependencies)
       return subscription;
     },
     ownerOf: (sessionId) => entries.get(sessionOwnerKey(sessionId)),
-    own: (sessionId, userId) =>
-      entries.put(sessionOwnerKey(sessionId), userId, { expiresAfterMs: OWNED_MS }),
+    setOwner: (sessionId, userId) =>
+      entries.put(sessionOwnerKey(sessionId), userId, { expiresAfterMs: OWNER_EXPIRES_AFTER_MS }),
     onListener: (sessionId, onListener) => listeners.onListener(sessionId, onListener),
     awaitListener: (sessionId, timeoutMs) => listeners.wait(sessionId, timeoutMs),
     start: () => listeners.start(),

@@ -17,15 +17,15 @@ const TOO_LARGE = new JsonRpcError(
   `Invalid request: the body is larger than ${RPC_MESSAGE_BYTES_MAX} bytes`,
   -32_600,
 );
-const WRONG_VERB = new JsonRpcError('Invalid request: use POST', -32_600);
+const WRONG_METHOD = new JsonRpcError('Invalid request: use POST', -32_600);
 
-/** `POST /api/rpc`: every JSON-RPC answer is HTTP 200, errors included. */
+/** `POST /api/rpc`: every JSON-RPC response is HTTP 200, errors included. */
 export function createHttpTransport({ dispatcher, sessions, clientIp }: HttpTransportDependencies) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     requestIdOf(request, response);
     if (request.method !== 'POST') {
       response.setHeader('allow', 'POST');
-      sendJsonText(response, 405, errorText('null', WRONG_VERB));
+      sendJsonText(response, 405, errorText('null', WRONG_METHOD));
       return;
     }
     const sessionId = attachedSession(request);
@@ -35,15 +35,15 @@ export function createHttpTransport({ dispatcher, sessions, clientIp }: HttpTran
       return;
     }
     const credentials = { bearer: bearerOf(request), clientIp: clientIp(request) };
-    const answer = await dispatcher.answer(text, { credentials, isAnonymousSocket: false });
+    const result = await dispatcher.dispatch(text, { credentials, isAnonymousSocket: false });
     if (sessionId !== undefined) {
-      for (const copy of answer.responses) await sessions.push(sessionId, copy);
+      for (const copy of result.responses) await sessions.push(sessionId, copy);
     }
-    sendJsonText(response, 200, answer.text);
+    sendJsonText(response, 200, result.text);
   };
 }
 
-/** The session onto which the caller wants copies of the responses. */
+/** The session that gets copies of the responses. */
 function attachedSession(request: IncomingMessage): string | undefined {
   const header = request.headers['x-session-id'];
   if (header === undefined) return undefined;

@@ -15,8 +15,8 @@ interface SseDependencies {
 
 /** `GET /api/rpc/events`: delivers the notifications of one session. */
 export interface SseTransport {
-  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** Ends the streams that nothing more is expected on, and the others once they have fallen silent. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Ends the streams without pending events, and the others once they are silent. */
   drain(isBusy: (sessionId: string) => boolean): void;
   /** Ends every open stream. */
   close(): void;
@@ -24,12 +24,12 @@ export interface SseTransport {
 
 interface OpenStream {
   readonly sessionId: string;
-  /** When the last message came, by the clock of the process. */
-  heardAt: number;
+  /** The time of the last message, by the monotonic clock of the process. */
+  lastMessageAt: number;
 }
 
 const KEEPALIVE_MS = 15_000;
-/** A stream may be fed by another process: as long as messages come, there may be more. */
+/** Another process may publish to a stream: while messages arrive, there may be more. */
 const SILENT_AFTER_MS = 1_000;
 const DRAIN_CHECK_MS = 250;
 
@@ -37,7 +37,7 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
   const { sessions, accounts, metrics, keepaliveMs = KEEPALIVE_MS } = dependencies;
   const open = new Map<ServerResponse, OpenStream>();
   let draining: NodeJS.Timeout | undefined;
-  // One clock for all streams: thousands of timers would cost more than the comments they send.
+  // One timer for all streams: thousands of timers would cost more than the comments they send.
   const keepalive = setInterval(() => {
     for (const response of open.keys()) write(response, ': keepalive\n\n');
   }, keepaliveMs);
@@ -48,7 +48,7 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
     collect: (gauge) => gauge.set(open.size),
   });
 
-  async function refuseStrangers(
+  async function refuseOtherUsers(
     sessionId: string,
     request: IncomingMessage,
     query: URLSearchParams,
@@ -64,7 +64,7 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
   }
 
   return {
-    async answer(request, response) {
+    async handle(request, response) {
       requestIdOf(request, response);
       if (request.method !== 'GET') {
         response.setHeader('allow', 'GET');
@@ -78,12 +78,12 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
           'session must be given once, 1 to 128 characters out of A-Z a-z 0-9 . _ : -',
         );
       }
-      await refuseStrangers(sessionId, request, query);
-      // What arrives before the stream has begun waits for it.
+      await refuseOtherUsers(sessionId, request, query);
+      // Messages that arrive before the stream has begun are buffered.
       const early: string[] = [];
-      const stream: OpenStream = { sessionId, heardAt: -Infinity };
+      const stream: OpenStream = { sessionId, lastMessageAt: -Infinity };
       const subscription = await sessions.listen(sessionId, (message) => {
-        stream.heardAt = performance.now();
+        stream.lastMessageAt = performance.now();
         const event = `data: ${message}\n\n`;
         if (response.headersSent) write(response, event);
         else early.push(event);
@@ -102,8 +102,8 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
     },
     drain(isBusy) {
       const endSilent = (): void => {
-        for (const [response, { sessionId, heardAt }] of open) {
-          const isSilent = performance.now() - heardAt >= SILENT_AFTER_MS;
+        for (const [response, { sessionId, lastMessageAt }] of open) {
+          const isSilent = performance.now() - lastMessageAt >= SILENT_AFTER_MS;
           if (isSilent && !isBusy(sessionId)) response.end();
         }
       };
@@ -125,11 +125,11 @@ function begin(response: ServerResponse): void {
     'x-accel-buffering': 'no',
   });
   response.socket?.setNoDelay(true);
-  // Said only now that the subscription is live: whoever reads it will miss nothing that comes later.
+  // Sent only after the subscription is live: a client that has read it misses no later event.
   response.write(': connected\n\n');
 }
 
-/** Writes without waiting; a reader that is too slow loses the connection instead of taking our memory. */
+/** Writes without waiting; a reader that is too slow is disconnected, so that it does not fill the memory. */
 function write(response: ServerResponse, text: string): void {
   if (response.writableEnded || response.destroyed) return;
   response.write(text);

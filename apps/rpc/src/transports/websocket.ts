@@ -4,8 +4,8 @@ import type { Accounts } from '@model-gateway/accounts';
 import type { ClientIp } from '@model-gateway/http';
 import type { Log, Metrics } from '@model-gateway/kernel';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
-import type { Credentials } from '../protocol/authorise.ts';
-import type { Caller, Dispatcher } from '../protocol/dispatcher.ts';
+import type { Credentials } from '../protocol/authorize.ts';
+import type { RpcCaller, Dispatcher } from '../protocol/dispatcher.ts';
 import { RPC_MESSAGE_BYTES_MAX, UNSENT_BYTES_MAX } from './limits.ts';
 
 interface WebSocketDependencies {
@@ -22,7 +22,7 @@ interface WebSocketDependencies {
 /** `GET /api/rpc` as a WebSocket: the same envelopes in text frames. */
 export interface WebSocketTransport {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Says goodbye to every socket, once the calls on it are answered or the time is up. */
+  /** Closes every socket, once its calls have finished or after a timeout. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ const PING_MS = 30_000;
 const PONGS_MISSED_MAX = 2;
 const CALLS_IN_FLIGHT_MAX = 64;
 const CLOSE_TIMEOUT_MS = 2_000;
-/** A second less than connections are given, so that whoever waits for an answer is told. */
+/** One second less than the time limit of connections, so that clients still get a close frame. */
 const DRAIN_MS = 29_000;
 const CLOSE_NORMAL = 1000;
 const CLOSE_GOING_AWAY = 1001;
@@ -76,7 +76,7 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
     return user === undefined ? undefined : { bearer: undefined, userId: user.id, clientIp: ip };
   }
 
-  function serve(socket: WebSocket, caller: Caller): void {
+  function serve(socket: WebSocket, caller: RpcCaller): void {
     missedPongs.set(socket, 0);
     socket.on('pong', () => missedPongs.set(socket, 0));
     socket.on('error', (error) => log.debug({ error }, 'a WebSocket failed'));
@@ -94,11 +94,11 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
       const begun = callsOn(socket) + 1;
       inFlight.set(socket, begun);
       if (begun >= CALLS_IN_FLIGHT_MAX) socket.pause();
-      void answer(socket, textOf(data), caller).finally(() => {
+      void respond(socket, textOf(data), caller).finally(() => {
         const left = callsOn(socket) - 1;
         inFlight.set(socket, left);
         if (socket.isPaused && left < CALLS_IN_FLIGHT_MAX) socket.resume();
-        if (left === 0 && closing !== undefined) sayGoodbye(socket);
+        if (left === 0 && closing !== undefined) closeSocket(socket);
         idle?.restart();
       });
     });
@@ -106,43 +106,43 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
 
   const callsOn = (socket: WebSocket): number => inFlight.get(socket) ?? 0;
 
-  function sayGoodbye(socket: WebSocket): void {
-    socket.close(CLOSE_GOING_AWAY, 'the service stops');
+  function closeSocket(socket: WebSocket): void {
+    socket.close(CLOSE_GOING_AWAY, 'the service is stopping');
     setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS).unref();
   }
 
-  /** Nobody is let in any more, and everybody goes when their calls are answered. */
+  /** Accepts no new sockets and closes each one when its calls have finished. */
   async function closeAll(): Promise<void> {
     clearInterval(heartbeat);
     server.close();
     const sockets = [...server.clients];
-    const late = setTimeout(() => sockets.forEach(sayGoodbye), DRAIN_MS);
+    const late = setTimeout(() => sockets.forEach(closeSocket), DRAIN_MS);
     await Promise.all(
       sockets.map((socket) => {
         const closed = new Promise<void>((resolve) => {
           socket.once('close', () => resolve());
         });
-        if (callsOn(socket) === 0) sayGoodbye(socket);
+        if (callsOn(socket) === 0) closeSocket(socket);
         return closed;
       }),
     );
     clearTimeout(late);
   }
 
-  async function answer(socket: WebSocket, text: string, caller: Caller): Promise<void> {
-    const { text: reply, isLast } = await dispatcher.answer(text, caller);
+  async function respond(socket: WebSocket, text: string, caller: RpcCaller): Promise<void> {
+    const { text: reply, closesConnection } = await dispatcher.dispatch(text, caller);
     if (socket.readyState !== socket.OPEN) return;
     socket.send(reply);
-    if (isLast) socket.close(CLOSE_NORMAL);
+    if (closesConnection) socket.close(CLOSE_NORMAL);
     if (socket.bufferedAmount > UNSENT_BYTES_MAX * 2) socket.terminate();
   }
 
   return {
     upgrade(request, socket, head) {
-      // Authentication comes before the upgrade is answered, so that no frame can overtake it.
+      // Authentication finishes before the upgrade, so that no frame arrives before it.
       credentialsOf(request)
         .catch((error: unknown) => {
-          log.warn({ error }, 'a WebSocket could not be authenticated and stays anonymous');
+          log.warn({ error }, 'authenticating a WebSocket failed; it stays anonymous');
           return undefined;
         })
         .then((credentials) => {

@@ -46,7 +46,7 @@ export function createAgentWatch(dependencies: AgentWatchDependencies): AgentWat
     if (departure === undefined) return;
     log.warn({ agentId: held.agentId }, 'an agent is offline: nothing was heard of it in time');
     await announcer.announce(departure.backends);
-    for (const deploy of departure.deploys) await notices.fail(deploy, 'the agent left');
+    for (const deploy of departure.deploys) await notices.fail(deploy, 'the agent disconnected');
   }
 
   async function look(): Promise<void> {

@@ -1,6 +1,6 @@
 import { silentLog, systemClock } from '@model-gateway/kernel';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
-import { createReach } from './reach.ts';
+import { createModelLocator } from './model-locator.ts';
 
 const AGENT = 'agent-1';
 const KEY = 'the key of the tunnel';
@@ -17,12 +17,12 @@ async function serve(
   return server;
 }
 
-/** Stands in for this process, behind which the node is. */
+/** Takes the place of this process, which forwards to the node. */
 const serveTunnel = (models: readonly string[]) =>
   serve({ models, apiKey: KEY, basePath: `/internal/agents/${AGENT}/m/v1` });
 
-const reachFrom = (origin: string, canTunnel = true) =>
-  createReach({
+const locatorFrom = (origin: string, canTunnel = true) =>
+  createModelLocator({
     agentId: AGENT,
     host: '127.0.0.1',
     canTunnel,
@@ -32,41 +32,41 @@ const reachFrom = (origin: string, canTunnel = true) =>
     log: silentLog,
   });
 
-test('a model that is listed at its node is reached there', async () => {
+test('a model that its node lists is reached directly', async () => {
   const direct = await serve({ models: ['m'] });
   const tunnel = await serveTunnel(['m']);
-  const located = { url: `http://127.0.0.1:${direct.port}`, isTunneled: false };
-  expect(await reachFrom(tunnel.url).locate('m', direct.port)).toEqual(located);
-  expect(await reachFrom(tunnel.url).isThere('m', located)).toBe(true);
+  const location = { url: `http://127.0.0.1:${direct.port}`, isTunneled: false };
+  expect(await locatorFrom(tunnel.url).locate('m', direct.port)).toEqual(location);
+  expect(await locatorFrom(tunnel.url).isServing('m', location)).toBe(true);
   await direct.close();
-  expect(await reachFrom(tunnel.url).isThere('m', located)).toBe(false);
+  expect(await locatorFrom(tunnel.url).isServing('m', location)).toBe(false);
 });
 
-test('a model that is listed under its latest tag is the same', async () => {
+test('a model that is listed with the tag latest is the same', async () => {
   const direct = await serve({ models: ['m:latest'] });
-  expect(await reachFrom('http://127.0.0.1:1').locate('m', direct.port)).toMatchObject({
+  expect(await locatorFrom('http://127.0.0.1:1').locate('m', direct.port)).toMatchObject({
     isTunneled: false,
   });
 });
 
-test('somebody else who answers at the address of the node is not taken for it', async () => {
+test('another server at the address of the node is not used', async () => {
   const other = await serve({ models: ['something else'] });
   const tunnel = await serveTunnel(['m']);
-  expect(await reachFrom(tunnel.url).locate('m', other.port)).toEqual({
+  expect(await locatorFrom(tunnel.url).locate('m', other.port)).toEqual({
     url: `${tunnel.url}/internal/agents/${AGENT}/m/v1`,
     isTunneled: true,
   });
 });
 
-test('a node that cannot tunnel is believed, whether or not anybody answers', async () => {
+test('the address of a node without a tunnel is used, whether or not it responds', async () => {
   const unlisted = await serve({ models: ['m'], basePath: '/elsewhere' });
-  const reach = reachFrom('http://127.0.0.1:1', false);
+  const locator = locatorFrom('http://127.0.0.1:1', false);
   const direct = { url: `http://127.0.0.1:${unlisted.port}`, isTunneled: false };
-  expect(await reach.locate('m', unlisted.port)).toEqual(direct);
+  expect(await locator.locate('m', unlisted.port)).toEqual(direct);
   await unlisted.close();
-  expect(await reach.locate('m', unlisted.port)).toEqual({ ...direct, isSilent: true });
+  expect(await locator.locate('m', unlisted.port)).toEqual({ ...direct, isUnresponsive: true });
 });
 
-test('a model that answers on neither way is nowhere', async () => {
-  expect(await reachFrom('http://127.0.0.1:1').locate('m', 1)).toBeUndefined();
+test('a model that responds on neither path has no location', async () => {
+  expect(await locatorFrom('http://127.0.0.1:1').locate('m', 1)).toBeUndefined();
 });

@@ -8,22 +8,22 @@ import {
   type Tracing,
 } from '@model-gateway/kernel';
 
-interface CallWatchDependencies {
+interface CallObserverDependencies {
   readonly metrics: Metrics;
   readonly tracing?: Tracing | undefined;
   readonly log: Log;
 }
 
-/** A call that is watched. */
-export interface WatchedCall {
-  /** Makes the call, so that what it does belongs to its trace. */
+/** An observed call. */
+export interface ObservedCall {
+  /** Runs the call inside its trace span. */
   run<Result>(work: () => Result): Result;
-  /** How it ended: `ok`, or the code of the error that its caller is told. */
+  /** Records the outcome: `ok`, or the error code that the caller gets. */
   end(code: string): void;
 }
 
-/** Sees how long calls take and how they end. */
-export type CallWatch = (method: string) => WatchedCall;
+/** Records the duration and outcome of calls. */
+export type CallObserver = (method: string) => ObservedCall;
 
 interface MethodCounts {
   readonly name: string;
@@ -37,8 +37,12 @@ const MS_PER_SECOND = 1_000;
 const DURATION_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 30];
 const KNOWN: ReadonlySet<string> = new Set([...Object.keys(rpcMethods), 'rpc.discover']);
 
-/** Watches the calls of every transport, under the names of the methods that there are. */
-export function createCallWatch({ metrics, tracing, log }: CallWatchDependencies): CallWatch {
+/** Observes the calls of every transport, by the name of the method. */
+export function createCallObserver({
+  metrics,
+  tracing,
+  log,
+}: CallObserverDependencies): CallObserver {
   const countsOf = createCounts(metrics);
   return (method) => {
     const { name, duration, outcomes } = countsOf(KNOWN.has(method) ? method : OTHER);
@@ -65,12 +69,12 @@ export function createCallWatch({ metrics, tracing, log }: CallWatchDependencies
 function createCounts(metrics: Metrics): (method: string) => MethodCounts {
   const calls = metrics.counter({
     name: 'service_rpc_calls_total',
-    help: 'Calls of the management plane by method and outcome: ok, or the code of the error.',
+    help: 'RPC calls by method and outcome: ok, or the error code.',
     labels: ['method', 'code'],
   });
   const durations = metrics.histogram({
     name: 'service_rpc_call_duration_seconds',
-    help: 'How long calls of the management plane took.',
+    help: 'Duration of RPC calls in seconds.',
     labels: ['method'],
     buckets: DURATION_SECONDS,
   });

@@ -12,21 +12,21 @@ import { AGENT_TUNNEL_PATH } from '@model-gateway/router';
 import type { Exchange } from '@model-gateway/tunnel';
 import type { NodeRegistry } from './registry.ts';
 
-/** Passes the HTTP requests of gateways on to the nodes that are connected to this process. */
-export interface Relay {
-  /** False when the path is not for it. */
+/** Forwards the HTTP requests of gateways to the nodes that are connected to this process. */
+export interface HttpRelay {
+  /** Whether it handles the path. */
   accepts(path: string): boolean;
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
-interface RelayDependencies {
+interface HttpRelayDependencies {
   readonly registry: Pick<NodeRegistry, 'get'>;
   readonly tunnelKey: string;
   readonly log: Log;
 }
 
-// What concerns one connection alone, and what is for us.
-const NOT_PASSED_ON = new Set([
+// Headers of this hop, and the credential of this process.
+const NOT_FORWARDED = new Set([
   'authorization',
   'connection',
   'host',
@@ -40,14 +40,14 @@ const NOT_PASSED_ON = new Set([
 ]);
 const TARGET = new RegExp(`^${AGENT_TUNNEL_PATH}/([^/]+)/([^/]+)(/.*)$`);
 
-export function createRelay({ registry, tunnelKey, log }: RelayDependencies): Relay {
+export function createHttpRelay({ registry, tunnelKey, log }: HttpRelayDependencies): HttpRelay {
   function open(request: IncomingMessage): Exchange {
     if (!constantTimeEqual(bearerOf(request) ?? '', tunnelKey))
-      throw new ServiceError('authentication_required', 'only gateways may come this way');
+      throw new ServiceError('authentication_required', 'invalid tunnel key');
     const { agentId, head } = targetOf(request);
     const session = registry.get(agentId);
     if (session === undefined)
-      throw new ServiceError('agent_unavailable', 'the agent is not connected here');
+      throw new ServiceError('agent_unavailable', 'the agent is not connected to this process');
     try {
       return session.openExchange(head);
     } catch (error) {
@@ -61,7 +61,7 @@ export function createRelay({ registry, tunnelKey, log }: RelayDependencies): Re
       const exchange = open(request);
       const { body } = exchange;
       response.once('close', () => {
-        if (!response.writableFinished) body.destroy(new Error('the gateway hung up'));
+        if (!response.writableFinished) body.destroy(new Error('the gateway disconnected'));
       });
       request.pipe(body, { end: true });
       let head: TunneledResponse;
@@ -74,11 +74,14 @@ export function createRelay({ registry, tunnelKey, log }: RelayDependencies): Re
       response.writeHead(head.status, head.headers.flat());
       response.flushHeaders();
       await pipeline(body, response).catch((error: unknown) => {
-        // It has begun: cutting it is the only way to say that it is not whole.
-        log.debug({ reason: describeError(error) }, 'an answer through the tunnel broke off');
+        // The response has begun, so only a cut connection shows that it is incomplete.
+        log.debug(
+          { reason: describeError(error) },
+          'a response through the tunnel was interrupted',
+        );
         response.destroy();
       });
-      // An answer may be complete before the request is.
+      // The response may be complete before the request is.
       if (!body.writableFinished) body.destroy();
     },
   };
@@ -95,7 +98,7 @@ function targetOf(request: IncomingMessage): {
       model_id: decode(model),
       method: request.method ?? 'GET',
       path,
-      headers: passedOn(request.rawHeaders),
+      headers: forwardedHeaders(request.rawHeaders),
     },
   };
 }
@@ -108,12 +111,12 @@ function decode(text: string): string {
   }
 }
 
-/** The headers in their order and spelling, without those of this connection. */
-function passedOn(rawHeaders: readonly string[]): [string, string][] {
+/** The headers in their order and spelling, without those of this hop. */
+function forwardedHeaders(rawHeaders: readonly string[]): [string, string][] {
   const pairs: [string, string][] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
-    if (!NOT_PASSED_ON.has(name.toLowerCase())) pairs.push([name, rawHeaders[at + 1] ?? '']);
+    if (!NOT_FORWARDED.has(name.toLowerCase())) pairs.push([name, rawHeaders[at + 1] ?? '']);
   }
   return pairs;
 }

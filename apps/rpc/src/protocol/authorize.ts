@@ -3,29 +3,29 @@ import { ServiceError, type MethodContract } from '@model-gateway/contracts';
 import { constantTimeEqual } from '@model-gateway/kernel';
 import type { CallContext } from './call-context.ts';
 
-/** Who is calling, as far as the transport can tell. */
+/** The credentials that the transport received. */
 export interface Credentials {
-  /** What came as a bearer, unless the connection was authenticated as a whole. */
+  /** The bearer token, unless the connection was authenticated as a whole. */
   readonly bearer: string | undefined;
-  /** The account of a connection that was authenticated when it was opened; it stays so for as long as it is open. */
+  /** The account of a connection that was authenticated when it was opened; valid until it closes. */
   readonly userId?: string | undefined;
   readonly clientIp: string;
 }
 
-/** Lets a caller through to a method, or refuses: the one place where the plane decides this. */
-export type Authorise = (
+/** Checks whether a caller may call a method; the only place of the RPC plane that decides this. */
+export type Authorize = (
   name: string,
   contract: MethodContract,
   credentials: Credentials,
 ) => Promise<CallContext<'jwt-or-admin-token'>>;
 
-interface AuthoriseDependencies {
+interface AuthorizeDependencies {
   readonly accounts: Pick<Accounts, 'authenticate'>;
   readonly users: Pick<UserStore, 'findById'>;
   readonly isAdminToken: (bearer: string | undefined) => boolean;
 }
 
-/** Compares a bearer with the admin token in constant time; without a configured one, nothing is it. */
+/** Compares a bearer token with the admin token in constant time; always false when none is configured. */
 export function createAdminTokenCheck(
   adminToken: string | undefined,
 ): (bearer: string | undefined) => boolean {
@@ -33,15 +33,15 @@ export function createAdminTokenCheck(
     adminToken !== undefined && bearer !== undefined && constantTimeEqual(bearer, adminToken);
 }
 
-export function createAuthorise({
+export function createAuthorize({
   accounts,
   users,
   isAdminToken,
-}: AuthoriseDependencies): Authorise {
-  async function signedIn({ bearer, userId }: Credentials): Promise<User> {
+}: AuthorizeDependencies): Authorize {
+  async function requireUser({ bearer, userId }: Credentials): Promise<User> {
     const known = userId === undefined ? undefined : await users.findById(userId);
     const user = known ?? (bearer === undefined ? undefined : await accounts.authenticate(bearer));
-    // Also said to callers of privileged methods: what needs a privilege is not revealed to strangers.
+    // Privileged methods give the same error, so that it does not reveal which methods need a privilege.
     if (user === undefined)
       throw new ServiceError('authentication_required', 'authentication required');
     return user;
@@ -53,9 +53,9 @@ export function createAuthorise({
       case 'public':
         return { clientIp, user: undefined };
       case 'jwt':
-        return { clientIp, user: await signedIn(credentials) };
+        return { clientIp, user: await requireUser(credentials) };
       case 'admin': {
-        const user = await signedIn(credentials);
+        const user = await requireUser(credentials);
         if (!user.isAdmin) {
           throw new ServiceError('admin_required', `admin access required for ${name}: ${summary}`);
         }
@@ -65,7 +65,10 @@ export function createAuthorise({
         if (isAdminToken(bearer)) return { clientIp, user: undefined };
         throw new ServiceError('admin_token_required', 'admin access required');
       case 'jwt-or-admin-token':
-        return { clientIp, user: isAdminToken(bearer) ? undefined : await signedIn(credentials) };
+        return {
+          clientIp,
+          user: isAdminToken(bearer) ? undefined : await requireUser(credentials),
+        };
     }
   };
 }

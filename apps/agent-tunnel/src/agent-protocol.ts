@@ -9,12 +9,12 @@ import {
 } from '@model-gateway/contracts';
 import { z } from 'zod';
 
-/** What a frame of a node means. */
-export type Reaction =
+/** The meaning of a frame of a node. */
+export type ParsedFrame =
   | { readonly kind: 'hello'; readonly id: RequestId; readonly hello: AgentHello }
   | { readonly kind: 'heartbeat'; readonly heartbeat: AgentHeartbeat; readonly reply?: string }
   | { readonly kind: 'progress'; readonly progress: AgentProgress; readonly reply?: string }
-  | { readonly kind: 'answer'; readonly id: number; readonly outcome: Outcome }
+  | { readonly kind: 'response'; readonly id: number; readonly outcome: Outcome }
   | Refusal;
 
 /** A frame that is not accepted. */
@@ -22,32 +22,32 @@ export interface Refusal {
   readonly kind: 'refused';
   /** One of a few texts, so that each is logged once. */
   readonly why: string;
-  /** What the node is answered. */
+  /** The response to the node. */
   readonly reply?: string;
-  /** The connection cannot go on. */
+  /** The connection must be closed. */
   readonly isFatal: boolean;
 }
 
-/** What a node answered to a call. */
+/** The response of a node to a call. */
 export type Outcome =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly message: string };
 
 type RequestId = string | number;
 
-/** The rules of one connection: what may be said when. It knows neither sockets nor stores. */
-export interface Connection {
-  receive(text: string): Reaction;
+/** The protocol rules of one connection, without sockets or stores. */
+export interface AgentProtocol {
+  receive(text: string): ParsedFrame;
 }
 
-interface ConnectionOptions {
+interface AgentProtocolOptions {
   readonly agentId: string;
-  /** Whether a deployment of this connection is under way. */
+  /** Whether this connection has such a deployment in progress. */
   readonly isDeploying: (streamId: string, modelId: string) => boolean;
 }
 
 const REFUSED_MAX = 100;
-const ANSWER_MESSAGE_CHARS_MAX = 500;
+const RESPONSE_MESSAGE_CHARS_MAX = 500;
 const INVALID_REQUEST = -32_600;
 const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
@@ -64,8 +64,8 @@ const messageSchema = z.object({
 });
 type Message = z.output<typeof messageSchema>;
 
-export function createConnection({ agentId, isDeploying }: ConnectionOptions): Connection {
-  let isGreeted = false;
+export function createAgentProtocol({ agentId, isDeploying }: AgentProtocolOptions): AgentProtocol {
+  let hasHello = false;
   let refused = 0;
 
   function refuse(why: string, options: RefusalOptions = {}): Refusal {
@@ -74,85 +74,88 @@ export function createConnection({ agentId, isDeploying }: ConnectionOptions): C
     return {
       kind: 'refused',
       why,
-      // Whoever says nothing right for so long is not worth listening to.
+      // After too many invalid frames the connection is closed.
       isFatal: isFatal || refused >= REFUSED_MAX,
       ...(id === undefined ? {} : { reply: errorText(id, code, why) }),
     };
   }
 
-  function greet({ id, params }: Message): Reaction {
-    if (id === undefined || id === null) return refuse('a hello without an id', { isFatal: true });
+  function helloOf({ id, params }: Message): ParsedFrame {
+    if (id === undefined || id === null) return refuse('hello without an id', { isFatal: true });
     const hello = agentHelloSchema.safeParse(params ?? {});
     if (!hello.success) {
-      const why = `an invalid hello: ${firstIssue(hello.error)}`;
+      const why = `invalid hello: ${firstIssue(hello.error)}`;
       return refuse(why, { id, code: INVALID_PARAMS, isFatal: true });
     }
-    isGreeted = true;
+    hasHello = true;
     return { kind: 'hello', id, hello: hello.data };
   }
 
-  function progressOf({ id, params }: Message): Reaction {
-    const whom = { id: id ?? undefined, code: INVALID_PARAMS };
+  function progressOf({ id, params }: Message): ParsedFrame {
+    const options = { id: id ?? undefined, code: INVALID_PARAMS };
     const progress = agentProgressSchema.safeParse(params);
-    if (!progress.success) return refuse('an invalid progress', whom);
+    if (!progress.success) return refuse('invalid progress', options);
     if (!isDeploying(progress.data.stream_id, progress.data.model_id))
-      return refuse('the progress of a deployment that is not its own', whom);
+      return refuse('progress of an unknown deployment', options);
     return { kind: 'progress', progress: progress.data, ...confirmation(id) };
   }
 
-  function heartbeatOf({ id, params }: Message): Reaction {
+  function heartbeatOf({ id, params }: Message): ParsedFrame {
     const heartbeat = agentHeartbeatSchema.safeParse(params ?? {});
     return heartbeat.success
       ? { kind: 'heartbeat', heartbeat: heartbeat.data, ...confirmation(id) }
-      : refuse('an invalid heartbeat', { id: id ?? undefined, code: INVALID_PARAMS });
+      : refuse('invalid heartbeat', { id: id ?? undefined, code: INVALID_PARAMS });
   }
 
-  function said(message: Message, method: string): Reaction {
+  function requestOf(message: Message, method: string): ParsedFrame {
     const { id, params } = message;
     const named = params?.['agent_id'];
     if (named !== undefined && named !== agentId)
-      return refuse('the name of another agent', { id: id ?? undefined, isFatal: true });
+      return refuse('wrong agent_id', { id: id ?? undefined, isFatal: true });
     if (method === AGENT_METHODS.hello)
-      return isGreeted ? refuse('a second hello', { id: id ?? undefined }) : greet(message);
-    if (!isGreeted)
-      return refuse('a frame before the hello', { id: id ?? undefined, isFatal: true });
+      return hasHello ? refuse('second hello', { id: id ?? undefined }) : helloOf(message);
+    if (!hasHello) return refuse('frame before the hello', { id: id ?? undefined, isFatal: true });
     if (method === AGENT_METHODS.heartbeat) return heartbeatOf(message);
     if (method === AGENT_METHODS.progress) return progressOf(message);
-    return refuse('an unknown method', { id: id ?? undefined, code: METHOD_NOT_FOUND });
+    return refuse('unknown method', { id: id ?? undefined, code: METHOD_NOT_FOUND });
   }
 
-  function answered({ id, result, error }: Message): Reaction {
-    if (!isGreeted) return refuse('a frame before the hello', { isFatal: true });
-    if (typeof id !== 'number') return refuse('an answer to nothing');
+  function responseOf({ id, result, error }: Message): ParsedFrame {
+    if (!hasHello) return refuse('frame before the hello', { isFatal: true });
+    if (typeof id !== 'number') return refuse('response to an unknown call');
     const outcome: Outcome =
       error === undefined
         ? { ok: true, result }
-        : { ok: false, message: error.message.slice(0, ANSWER_MESSAGE_CHARS_MAX) };
-    return { kind: 'answer', id, outcome };
+        : { ok: false, message: error.message.slice(0, RESPONSE_MESSAGE_CHARS_MAX) };
+    return { kind: 'response', id, outcome };
   }
 
   return {
     receive(text) {
       const parsed = parseJson(text);
       if (parsed === undefined)
-        return refuse('a frame that is not JSON', { id: null, code: PARSE_ERROR, isFatal: true });
+        return refuse('the frame is not valid JSON', {
+          id: null,
+          code: PARSE_ERROR,
+          isFatal: true,
+        });
       const message = messageSchema.safeParse(parsed.value);
       if (!message.success)
-        return refuse('a frame that is not JSON-RPC 2.0', { id: null, isFatal: true });
+        return refuse('the frame is not JSON-RPC 2.0', { id: null, isFatal: true });
       const { method } = message.data;
-      return method === undefined ? answered(message.data) : said(message.data, method);
+      return method === undefined ? responseOf(message.data) : requestOf(message.data, method);
     },
   };
 }
 
-/** What is told for information needs no answer; a node that asks for one gets it. */
+/** A notification needs no response; a node that sends an id gets one. */
 const confirmation = (id: Message['id']): { readonly reply?: string } =>
   id === undefined || id === null
     ? {}
     : { reply: JSON.stringify({ jsonrpc: '2.0', id, result: { ok: true } }) };
 
 interface RefusalOptions {
-  /** Whom to answer; null where it cannot be read, undefined where nothing is to be answered. */
+  /** The id of the error response; null where it is unknown, undefined where no response is sent. */
   readonly id?: RequestId | null | undefined;
   readonly code?: number;
   readonly isFatal?: boolean;
@@ -164,7 +167,7 @@ function errorText(id: RequestId | null, code: number, message: string): string 
 
 function firstIssue(error: z.ZodError): string {
   const [issue] = error.issues;
-  return issue === undefined ? 'it cannot be read' : `${issue.path.join('.')}: ${issue.message}`;
+  return issue === undefined ? 'invalid' : `${issue.path.join('.')}: ${issue.message}`;
 }
 
 function parseJson(text: string): { readonly value: unknown } | undefined {

@@ -8,24 +8,24 @@ import { WebSocketServer } from 'ws';
 import { originOf } from './origin.ts';
 import type { NodeRegistry } from './registry.ts';
 
-/** `GET /ws/agent`: lets nodes in that show their token. */
-export interface Door {
+/** `GET /ws/agent`: accepts connections of nodes with a valid token. */
+export interface AgentEndpoint {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** The node whose token a request shows. Rejects when the database cannot be asked. */
+  /** The agent id of the token in a request. Rejects when the database is unavailable. */
   authenticate(request: IncomingMessage): Promise<string | undefined>;
   close(): void;
 }
 
-interface DoorDependencies {
+interface AgentEndpointDependencies {
   readonly connections: Pick<AgentConnections, 'authenticate'>;
   readonly registry: Pick<NodeRegistry, 'add'>;
   readonly clientIp: ClientIp;
-  /** Where gateways reach this process, where its operator says it. */
+  /** The configured URL at which gateways reach this process. */
   readonly origin: string | undefined;
   readonly log: Log;
 }
 
-export function createDoor(dependencies: DoorDependencies): Door {
+export function createAgentEndpoint(dependencies: AgentEndpointDependencies): AgentEndpoint {
   const { connections, registry, clientIp, log } = dependencies;
   const server = new WebSocketServer({
     noServer: true,
@@ -40,13 +40,13 @@ export function createDoor(dependencies: DoorDependencies): Door {
     return token === '' ? undefined : connections.authenticate(sha256Hex(token));
   }
 
-  async function letIn(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  async function accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const agentId = await authenticate(request);
     if (agentId === undefined) {
-      log.warn({ clientIp: clientIp(request) }, 'an agent without a valid token was turned away');
+      log.warn({ clientIp: clientIp(request) }, 'refused an agent without a valid token');
       return refuse(socket, '401 Unauthorized', 'unknown agent token');
     }
-    if (isClosed) return refuse(socket, '503 Service Unavailable', 'the service stops');
+    if (isClosed) return refuse(socket, '503 Service Unavailable', 'the service is stopping');
     const node = {
       agentId,
       remoteAddress: plainAddress(clientIp(request)),
@@ -58,8 +58,8 @@ export function createDoor(dependencies: DoorDependencies): Door {
   return {
     authenticate,
     upgrade(request, socket, head) {
-      letIn(request, socket, head).catch((error: unknown) => {
-        log.warn({ reason: describeError(error) }, 'an agent could not be let in');
+      accept(request, socket, head).catch((error: unknown) => {
+        log.warn({ reason: describeError(error) }, 'accepting an agent failed');
         refuse(socket, '503 Service Unavailable', 'try again later');
       });
     },
@@ -78,5 +78,5 @@ function refuse(socket: Duplex, status: string, text: string): void {
   );
 }
 
-/** An IPv4 address that came in over IPv6, as itself. */
+/** An IPv4-mapped IPv6 address as IPv4. */
 const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');

@@ -1,14 +1,14 @@
 import { ServiceError } from '@model-gateway/contracts';
 
-/** How many sessions each user has in this process. */
-export interface Seats {
-  /** Takes one, or refuses; the answer gives it back. */
+/** Limits the sessions of each user in this process. */
+export interface SessionSlots {
+  /** Takes a slot, or throws; the returned function releases it. */
   take(userId: string): () => void;
 }
 
 const SESSIONS_PER_USER_MAX = 50;
 
-export function createSeats(perUserMax = SESSIONS_PER_USER_MAX): Seats {
+export function createSessionSlots(perUserMax = SESSIONS_PER_USER_MAX): SessionSlots {
   const taken = new Map<string, number>();
   return {
     take(userId) {

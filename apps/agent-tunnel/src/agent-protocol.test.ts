@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { createConnection, type Reaction } from './connection.ts';
+import { createAgentProtocol, type ParsedFrame } from './agent-protocol.ts';
 
 const AGENT = '2f6d3c1e-0000-4000-8000-000000000001';
 const HELLO = {
@@ -10,12 +10,12 @@ const HELLO = {
 };
 
 function connection(deploying: readonly string[] = []) {
-  const rules = createConnection({
+  const protocol = createAgentProtocol({
     agentId: AGENT,
     isDeploying: (streamId, modelId) => deploying.includes(`${streamId} ${modelId}`),
   });
-  return (frame: unknown): Reaction =>
-    rules.receive(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  return (frame: unknown): ParsedFrame =>
+    protocol.receive(typeof frame === 'string' ? frame : JSON.stringify(frame));
 }
 
 function greeted(deploying: readonly string[] = []) {
@@ -24,7 +24,7 @@ function greeted(deploying: readonly string[] = []) {
   return receive;
 }
 
-test('a hello comes first and brings what the node has', () => {
+test('the hello is the first frame and contains the GPUs and models', () => {
   expect(connection()(HELLO)).toEqual({
     kind: 'hello',
     id: 1,
@@ -44,7 +44,7 @@ test.each([
   ['a batch', [HELLO], true, -32_600],
   ['of another protocol', { ...HELLO, jsonrpc: '1.0' }, true, -32_600],
   ['a heartbeat before the hello', notification('Agent.Heartbeat', {}), true, undefined],
-  ['an answer before the hello', { jsonrpc: '2.0', id: 1, result: {} }, true, undefined],
+  ['a response before the hello', { jsonrpc: '2.0', id: 1, result: {} }, true, undefined],
   ['a hello without an id', notification('Agent.Hello', HELLO.params), true, undefined],
   ['a hello without a version', { ...HELLO, params: {} }, true, -32_602],
   [
@@ -54,15 +54,15 @@ test.each([
     -32_602,
   ],
   [
-    'a hello in the name of another agent',
+    'a hello with the id of another agent',
     { ...HELLO, params: { ...HELLO.params, agent_id: 'other' } },
     true,
     -32_600,
   ],
 ])('refused before the hello: %s', (_what, frame, isFatal, code) => {
-  const reaction = connection()(frame);
-  expect(reaction).toMatchObject({ kind: 'refused', isFatal });
-  const reply: unknown = 'reply' in reaction ? JSON.parse(reaction.reply ?? 'null') : undefined;
+  const parsed = connection()(frame);
+  expect(parsed).toMatchObject({ kind: 'refused', isFatal });
+  const reply: unknown = 'reply' in parsed ? JSON.parse(parsed.reply ?? 'null') : undefined;
   expect((reply as { error: { code: number } } | undefined)?.error.code).toBe(code);
 });
 
@@ -70,15 +70,15 @@ test.each([
   ['an unknown method', { jsonrpc: '2.0', id: 5, method: 'Agent.Other' }, false],
   ['an unknown notification', notification('Agent.Other', {}), false],
   ['a second hello', HELLO, false],
-  ['a heartbeat that cannot be read', notification('Agent.Heartbeat', { gpus: 'many' }), false],
-  ['an answer to nothing', { jsonrpc: '2.0', id: 'text', result: {} }, false],
+  ['an invalid heartbeat', notification('Agent.Heartbeat', { gpus: 'many' }), false],
+  ['a response to an unknown call', { jsonrpc: '2.0', id: 'text', result: {} }, false],
   [
-    'a heartbeat in the name of another agent',
+    'a heartbeat with the id of another agent',
     notification('Agent.Heartbeat', { agent_id: 'other' }),
     true,
   ],
   [
-    'the progress of a stream that is not its own',
+    'the progress of a stream of another node',
     notification('Agent.Progress', {
       stream_id: 's2',
       model_id: 'm',
@@ -98,7 +98,7 @@ test.each([
     false,
   ],
   [
-    'a progress beyond the end',
+    'a progress above 100',
     notification('Agent.Progress', {
       stream_id: 's1',
       model_id: 'm',
@@ -111,24 +111,29 @@ test.each([
   expect(greeted(['s1 m'])(frame)).toMatchObject({ kind: 'refused', isFatal });
 });
 
-test('what is told with an id is answered, well or badly', () => {
+test('a notification with an id gets a response, a result or an error', () => {
   const receive = greeted(['s1 m']);
   const progress = { stream_id: 's1', model_id: 'm', status: 'pulling', progress: 40 };
-  const told = (method: string, params: unknown) => ({ jsonrpc: '2.0', id: 'h1', method, params });
-  for (const frame of [told('Agent.Heartbeat', {}), told('Agent.Progress', progress)]) {
+  const withId = (method: string, params: unknown) => ({
+    jsonrpc: '2.0',
+    id: 'h1',
+    method,
+    params,
+  });
+  for (const frame of [withId('Agent.Heartbeat', {}), withId('Agent.Progress', progress)]) {
     const { reply } = receive(frame) as { reply?: string };
     expect(JSON.parse(reply ?? '')).toEqual({ jsonrpc: '2.0', id: 'h1', result: { ok: true } });
   }
   for (const frame of [
-    told('Agent.Heartbeat', { gpus: 'many' }),
-    told('Agent.Progress', { ...progress, progress: 101 }),
+    withId('Agent.Heartbeat', { gpus: 'many' }),
+    withId('Agent.Progress', { ...progress, progress: 101 }),
   ]) {
     const { reply } = receive(frame) as { reply?: string };
     expect(JSON.parse(reply ?? '')).toMatchObject({ id: 'h1', error: { code: -32_602 } });
   }
 });
 
-test('heartbeats, progress of its own deployments and answers are accepted', () => {
+test('heartbeats, progress of its own deployments and responses are accepted', () => {
   const receive = greeted(['s1 m']);
   expect(receive(notification('Agent.Heartbeat', { agent_id: AGENT, gpu_utilization: 5 }))).toEqual(
     {
@@ -139,27 +144,25 @@ test('heartbeats, progress of its own deployments and answers are accepted', () 
   const progress = { stream_id: 's1', model_id: 'm', status: 'pulling', progress: 40 };
   expect(receive(notification('Agent.Progress', progress))).toEqual({ kind: 'progress', progress });
   expect(receive({ jsonrpc: '2.0', id: 3, result: { port: 1 } })).toEqual({
-    kind: 'answer',
+    kind: 'response',
     id: 3,
     outcome: { ok: true, result: { port: 1 } },
   });
   expect(receive({ jsonrpc: '2.0', id: 4, error: { code: 1, message: 'no space' } })).toEqual({
-    kind: 'answer',
+    kind: 'response',
     id: 4,
     outcome: { ok: false, message: 'no space' },
   });
 });
 
-test('who says nothing right for long enough is cut off', () => {
+test('a node that sends too many invalid frames is disconnected', () => {
   const receive = greeted();
   const unknown = notification('Agent.Other', {});
-  const reactions = Array.from({ length: 100 }, () => receive(unknown));
-  expect(reactions.map((reaction) => 'isFatal' in reaction && reaction.isFatal).indexOf(true)).toBe(
-    99,
-  );
+  const frames = Array.from({ length: 100 }, () => receive(unknown));
+  expect(frames.map((frame) => 'isFatal' in frame && frame.isFatal).indexOf(true)).toBe(99);
 });
 
-test('whatever comes, there is a reaction', () => {
+test('every text gives a result', () => {
   fc.assert(
     fc.property(
       fc.oneof(

@@ -1,0 +1,70 @@
+import type { ConversationStore } from '@model-gateway/accounts';
+import type { TokenUsage } from '@model-gateway/contracts';
+import { jwtCaller, type EndedResponse, type Meter } from '@model-gateway/inference';
+import { describeError, withTimeout, type Log } from '@model-gateway/kernel';
+
+/** Records the usage and transcripts of one realtime session. Failures are logged and never end the session. */
+export interface SessionRecorder {
+  /** Meters a response and stores its transcript; resolves when that is done or takes too long. */
+  record(ended: EndedResponse): Promise<void>;
+  /** Stores the transcript of a response that never ended. */
+  storeTranscript(transcript: string): void;
+  /** Resolves when everything is stored. */
+  settled(): Promise<void>;
+}
+
+interface SessionRecorderOptions {
+  readonly userId: string;
+  /** The model id in the backend's list. */
+  readonly model: string;
+  readonly refId: string | null;
+  readonly conversationId: string | undefined;
+  readonly meter: Meter;
+  readonly conversations: Pick<ConversationStore, 'addTurn'>;
+  readonly log: Log;
+}
+
+/** A slow database must not delay the events of the model. */
+const STORING_TIMEOUT_MS = 1_000;
+
+export function createSessionRecorder(options: SessionRecorderOptions): SessionRecorder {
+  const { userId, model, refId, conversationId, meter, conversations, log } = options;
+  const caller = jwtCaller(userId);
+  let written: Promise<unknown> = Promise.resolve();
+
+  async function meterUsage(usage: TokenUsage | undefined): Promise<void> {
+    if (usage === undefined) return;
+    await meter.record({ caller, model, surface: 'realtime', usage, refId });
+  }
+
+  async function add(transcript: string): Promise<void> {
+    if (conversationId === undefined) return;
+    try {
+      await conversations.addTurn(conversationId, [
+        { role: 'assistant', content: transcript, model },
+      ]);
+    } catch (error) {
+      log.error({ reason: describeError(error) }, 'storing a realtime transcript failed');
+    }
+  }
+
+  /** One after another, so that the conversation keeps their order. */
+  function store(transcript: string): Promise<unknown> {
+    written = written.then(() => add(transcript));
+    return written;
+  }
+
+  return {
+    async record({ usage, transcript }) {
+      const stored = transcript === undefined ? undefined : store(transcript);
+      const metered = meterUsage(usage);
+      written = Promise.all([written, metered]);
+      await metered;
+      if (stored !== undefined) await withTimeout(stored, STORING_TIMEOUT_MS, () => undefined);
+    },
+    storeTranscript: (transcript) => void store(transcript),
+    async settled() {
+      await written;
+    },
+  };
+}
