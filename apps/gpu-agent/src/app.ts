@@ -4,7 +4,7 @@ import { createBackoff } from './backoff.ts';
 import type { GpuAgentConfig } from './config.ts';
 import { createEngines } from './engines.ts';
 import { createGpuReader } from './gpus.ts';
-import { dial, type Link, type LinkEnd } from './link.ts';
+import { openLink, type Link, type LinkEnd } from './link.ts';
 import { createLocalHttp } from './local-http.ts';
 import { createNodeCalls } from './node-calls.ts';
 
@@ -12,7 +12,7 @@ export type { GpuAgentConfig } from './config.ts';
 
 /** The daemon of a GPU node. */
 export interface GpuAgent extends Part {
-  /** Rejects when it makes no sense to go on: the node is not known to the gateway, or another has taken its place. */
+  /** Rejects when reconnecting is useless: the gateway does not know the node, or another process replaced it. */
   readonly failed: Promise<never>;
 }
 
@@ -21,10 +21,10 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
   const backoff = createBackoff();
   const readGpus = createGpuReader(environment);
   let link: Link | undefined;
-  /** Connections to processes that stop: requests under way on them come to their end. */
+  /** Connections to gateway processes that are stopping; they stay until their requests have finished. */
   const retired = new Set<Link>();
-  let beating: NodeJS.Timeout | undefined;
-  let waiting: (() => void) | undefined;
+  let heartbeatTimer: NodeJS.Timeout | undefined;
+  let endPause: (() => void) | undefined;
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
   let fail: (error: Error) => void = () => undefined;
@@ -37,7 +37,7 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
     specs: config.engines,
     host: listenHost,
     env: environment,
-    onChange: () => void beat(),
+    onChange: () => void sendHeartbeat(),
     log,
   });
   const http = createLocalHttp({
@@ -47,18 +47,18 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
   });
   const onCall = createNodeCalls(engines);
 
-  /** What the gateway is told of this node, now. */
+  /** The current state of this node for the gateway. */
   async function state() {
     const gpus = await readGpus();
     return { gpus, models: engines.list() };
   }
 
-  async function beat(): Promise<void> {
+  async function sendHeartbeat(): Promise<void> {
     const current = link;
-    const told = await state();
-    // The list may have changed while the GPUs were read, and the gateway may be another.
+    const report = await state();
+    // While the GPUs were read, the models and the connection may have changed.
     if (current !== undefined && current === link)
-      current.notify(AGENT_METHODS.heartbeat, { ...told, models: engines.list() });
+      current.notify(AGENT_METHODS.heartbeat, { ...report, models: engines.list() });
   }
 
   async function hello() {
@@ -71,13 +71,13 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
     };
   }
 
-  /** Answers why the connection ended; nothing when it goes on beside the next one. */
+  /** Returns why the connection ended; undefined when it stays open beside the next one. */
   async function connectOnce(): Promise<LinkEnd | undefined> {
     let onMove: () => void = () => undefined;
     const moved = new Promise<undefined>((resolve) => {
       onMove = () => resolve(undefined);
     });
-    const dialled = dial({
+    const opened = openLink({
       url,
       token,
       hello,
@@ -86,26 +86,26 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
       onMove: () => onMove(),
       log,
     });
-    link = dialled;
-    dialled.welcomed.then(
+    link = opened;
+    opened.welcomed.then(
       ({ heartbeatMs }) => {
         backoff.reset();
         log.info({ url }, 'connected');
-        beating = setInterval(() => void beat(), heartbeatMs);
-        // What changed between the hello and its answer.
-        void beat();
+        heartbeatTimer = setInterval(() => void sendHeartbeat(), heartbeatMs);
+        // Reports what changed between the hello and its response.
+        void sendHeartbeat();
       },
       () => undefined,
     );
-    const end = await Promise.race([dialled.ended, moved]);
-    clearInterval(beating);
+    const end = await Promise.race([opened.ended, moved]);
+    clearInterval(heartbeatTimer);
     link = undefined;
-    if (end === undefined) retire(dialled);
+    if (end === undefined) retire(opened);
     return end;
   }
 
   function retire(old: Link): void {
-    log.info({}, 'the gateway stops; connecting anew');
+    log.info({}, 'the gateway is stopping; reconnecting');
     retired.add(old);
     void old.ended.then(() => retired.delete(old));
   }
@@ -126,7 +126,7 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
   function pause(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, milliseconds);
-      waiting = () => {
+      endPause = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -141,8 +141,8 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
     },
     async stop() {
       isStopped = true;
-      waiting?.();
-      // The gateway hears from the closing that nothing more comes; only then the models go.
+      endPause?.();
+      // The connection closes before the models stop, so that the gateway sends no more requests.
       link?.close();
       for (const old of retired) old.close();
       await running;

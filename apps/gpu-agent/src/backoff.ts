@@ -7,7 +7,7 @@ export interface Backoff {
 const FIRST_MS = 500;
 const LAST_MS = 30_000;
 
-/** Doubles with every attempt. A part of it is chance, so that nodes which lost their gateway together do not come back together. */
+/** Doubles with every attempt. Half of it is random, so that nodes do not all reconnect at the same time. */
 export function createBackoff(random: () => number = Math.random): Backoff {
   let current = FIRST_MS;
   return {

@@ -18,62 +18,62 @@ import { z } from 'zod';
 import { engineFileSchema, engineSchema, PRESET_NAMES, type EngineSpecs } from './engine-spec.ts';
 import { AGENT_VERSION } from './version.ts';
 
-/** Everything that the daemon reads from its environment; each has an option of the same meaning. */
+/** The environment variables of the daemon; each has a command-line option with the same meaning. */
 export const processSettings = {
   url: setting('AGENT_URL', urlWith('http', 'https', 'ws', 'wss'), {
-    description: 'The gateway that a GPU node dials in to.',
+    description: 'The URL of the gateway that a GPU node connects to.',
     defaultText: 'required',
   }),
   token: setting('AGENT_TOKEN', text(), {
-    description: 'The token of a GPU node, as `agents.register` answered it.',
+    description: 'The token of a GPU node, from the result of `agents.register`.',
     defaultText: 'required',
     secret: true,
   }),
   engine: setting('AGENT_ENGINE', optional(oneOf(...PRESET_NAMES)), {
-    description: `What runs models that the configuration file does not list: ${PRESET_NAMES.join(', ')}.`,
+    description: `The engine for models that the configuration file does not list: ${PRESET_NAMES.join(', ')}.`,
     defaultText: 'none',
   }),
   configFile: setting('AGENT_CONFIG', optional(text()), {
-    description: 'A JSON file that says which models a GPU node can run, and how.',
+    description: 'A JSON file with the models that a GPU node can run, and how it runs them.',
     defaultText: 'none',
   }),
   advertisedHost: setting('AGENT_HOST', optional(text()), {
-    description: 'Where gateways reach the models of a GPU node.',
+    description: 'The host name or address at which gateways reach the models of a GPU node.',
     defaultText: 'the address that it connects from',
   }),
   listenHost: setting('AGENT_LISTEN', withDefault(text(), '127.0.0.1'), {
     description:
-      'Where the models of a GPU node listen; on loopback they are reached through the tunnel alone.',
+      'The address on which the models of a GPU node listen; on loopback they are reached only through the tunnel.',
     defaultText: '127.0.0.1',
   }),
   logLevel: setting('AGENT_LOG_LEVEL', withDefault(oneOf(...LOG_LEVELS), 'info'), {
-    description: `How much a GPU node logs: ${LOG_LEVELS.join(', ')}.`,
+    description: `The log level of a GPU node: ${LOG_LEVELS.join(', ')}.`,
     defaultText: 'info',
   }),
 };
 
-/** What the daemon is made of; the URL is that of the gateway's WebSocket. */
+/** The configuration of the daemon; the URL is the WebSocket URL of the gateway. */
 export interface GpuAgentConfig extends Omit<
   ConfigOf<typeof processSettings>,
   'engine' | 'configFile'
 > {
   readonly version: string;
   readonly engines: EngineSpecs;
-  /** What engines are given of ours. */
+  /** The environment for engines. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 export const USAGE = `Usage: gpu-agent --url <gateway> --token <token> [options]
 
-Connects this machine to a Model Gateway and runs the models that it is asked for. Register the machine with
-\`agents.register\`, which answers the token. Every option can be set by the environment instead.
+Connects this machine to a Model Gateway and runs the models that are deployed on it. Register the machine with
+\`agents.register\`, which returns the token. Every option can also be set as an environment variable.
 
   --url URL       AGENT_URL        the gateway, such as https://gateway.example.com
-  --token TOKEN   AGENT_TOKEN      the token of this node; in the environment other users cannot see it
-  --engine NAME   AGENT_ENGINE     what runs models: ${PRESET_NAMES.join(', ')}
-  --config FILE   AGENT_CONFIG     which models can be run, and how (JSON)
-  --listen HOST   AGENT_LISTEN     where models listen; 127.0.0.1 unless you say otherwise
-  --host HOST     AGENT_HOST       where gateways reach them, if not at the address that this node connects from
+  --token TOKEN   AGENT_TOKEN      the token of this node; other users of the machine cannot see the variable
+  --engine NAME   AGENT_ENGINE     the engine that runs models: ${PRESET_NAMES.join(', ')}
+  --config FILE   AGENT_CONFIG     a JSON file with the models that can be run, and how
+  --listen HOST   AGENT_LISTEN     the address on which models listen; default 127.0.0.1
+  --host HOST     AGENT_HOST       where gateways reach them; default: the address that this node connects from
   --log LEVEL     AGENT_LOG_LEVEL  ${LOG_LEVELS.join(', ')}
   --version
   --help
@@ -90,15 +90,15 @@ const FLAGS = {
   log: 'AGENT_LOG_LEVEL',
 } as const;
 
-/** What the command line asks for besides running. */
-export type Asked = 'help' | 'version' | undefined;
+/** An option that prints information instead of starting the daemon. */
+export type InfoFlag = 'help' | 'version' | undefined;
 
 interface CommandLine {
-  readonly asked: Asked;
+  readonly infoFlag: InfoFlag;
   readonly environment: Environment;
 }
 
-/** Reads the command line: options stand for the variables that they are named after. */
+/** Parses the command line; each option sets its environment variable. */
 export function readCommandLine(
   args: readonly string[] = process.argv.slice(2),
   environment: Environment = process.env,
@@ -106,7 +106,7 @@ export function readCommandLine(
   const option = { type: 'string' } as const;
   try {
     const { values } = parseArgs({
-      // Package managers pass the `--` on that parts their own options from ours.
+      // Package managers pass on the `--` that separates their options from these.
       args: args.filter((argument) => argument !== '--'),
       options: {
         url: option,
@@ -124,14 +124,15 @@ export function readCommandLine(
       const value = values[flag as keyof typeof FLAGS];
       return value === undefined ? [] : [[env, value] as const];
     });
-    const asked = values.help === true ? 'help' : values.version === true ? 'version' : undefined;
-    return { asked, environment: { ...environment, ...Object.fromEntries(given) } };
+    const infoFlag =
+      values.help === true ? 'help' : values.version === true ? 'version' : undefined;
+    return { infoFlag, environment: { ...environment, ...Object.fromEntries(given) } };
   } catch (error) {
     throw new StartupError(`${describeError(error)}\n\n${USAGE}`);
   }
 }
 
-/** Reads the whole configuration; every problem in one message. */
+/** Reads the whole configuration; one message names every problem. */
 export function readGpuAgentConfig(environment: Environment): GpuAgentConfig {
   const { configFile, engine, url, ...config } = loadConfig(processSettings, environment);
   const file = configFile === undefined ? { models: {} } : readEngineFile(configFile);
@@ -150,11 +151,11 @@ function readEngineFile(path: string): EngineSpecs {
     return engineFileSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (error) {
     const why = error instanceof z.ZodError ? z.prettifyError(error) : describeError(error);
-    throw new StartupError(`the configuration file ${path} cannot be used: ${why}`);
+    throw new StartupError(`the configuration file ${path} is invalid: ${why}`);
   }
 }
 
-/** The address of the tunnel at a gateway, of which people know the base URL. */
+/** The WebSocket URL of the tunnel, from the base URL of the gateway. */
 function socketUrl(base: string): string {
   const url = new URL(base);
   url.protocol = url.protocol.replace('http', 'ws');
@@ -163,12 +164,12 @@ function socketUrl(base: string): string {
   return url.href;
 }
 
-/** Everything but what is ours: an engine has no business with the token. */
+/** Everything except the variables of the daemon: an engine must not see the token. */
 function environmentOfEngines(environment: Environment): Readonly<Record<string, string>> {
-  const ours = new Set<string>(Object.values(FLAGS));
+  const ownNames = new Set<string>(Object.values(FLAGS));
   return Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) =>
-      value === undefined || ours.has(name) ? [] : [[name, value] as const],
+      value === undefined || ownNames.has(name) ? [] : [[name, value] as const],
     ),
   );
 }

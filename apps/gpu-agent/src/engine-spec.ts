@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-/** How a model is run: a command, or a preset and what is different about it. */
+/** How a model is run: a command, or a preset with changes. */
 export interface EngineSpec {
   /** The server: the program and its arguments. */
   readonly command: readonly string[];
-  /** Fetches the model once the server answers, where the server does not do that itself. */
+  /** Downloads the model once the server responds, where the server does not do that itself. */
   readonly pull: readonly string[] | undefined;
   readonly env: Readonly<Record<string, string>>;
-  /** What the engine calls the model, where that is not its id. */
+  /** The engine's name of the model, where that is not its id. */
   readonly model: string | undefined;
-  /** What answers 200 once the model can be asked. */
+  /** The path that returns 200 once the model is ready. */
   readonly readyPath: string;
   readonly readyTimeoutMs: number;
   readonly stopGraceSecs: number;
@@ -17,7 +17,7 @@ export interface EngineSpec {
 
 const words = (line: string): readonly string[] => line.split(' ');
 
-/** The engines that are known by name. `{model}`, `{id}`, `{host}` and `{port}` are filled in. */
+/** The engines with a preset. `{model}`, `{id}`, `{host}` and `{port}` are replaced. */
 export const PRESETS = {
   ollama: {
     command: words('ollama serve'),
@@ -48,13 +48,13 @@ const SECOND_MS = 1_000;
 
 const command = z.array(z.string().min(1)).min(1);
 
-/** One engine as the configuration file says it. */
+/** One engine in the configuration file. */
 export const engineSchema = z
   .strictObject({
     preset: z.enum(PRESET_NAMES).optional(),
     command: command.optional(),
     pull: command.optional(),
-    /** Put behind the command. */
+    /** Appended to the command. */
     args: z.array(z.string()).default([]),
     env: z.record(z.string(), z.string()).default({}),
     model: z.string().min(1).optional(),
@@ -63,7 +63,7 @@ export const engineSchema = z
     stop_timeout_secs: z.number().positive().default(STOP_GRACE_SECS),
   })
   .refine(({ preset, command: own }) => (preset === undefined) !== (own === undefined), {
-    message: 'name either a preset or a command',
+    message: 'set either preset or command',
   })
   .transform((entry): EngineSpec => {
     const preset: PresetSpec | undefined = entry.preset && PRESETS[entry.preset];
@@ -96,16 +96,16 @@ export function specOf(specs: EngineSpecs, modelId: string): EngineSpec | undefi
   return Object.hasOwn(specs.models, modelId) ? specs.models[modelId] : specs.default;
 }
 
-/** What is filled into a template. */
-export interface Filling {
+/** The values for a template. */
+export interface TemplateValues {
   readonly id: string;
   readonly model: string;
   readonly host: string;
   readonly port: number;
 }
 
-/** Fills `{model}`, `{id}`, `{host}` and `{port}` in; anything else in braces stays. */
-export const fill = (template: string, filling: Filling): string =>
-  template.replaceAll(/\{(model|id|host|port)\}/g, (_whole, name: keyof Filling) =>
-    String(filling[name]),
+/** Replaces `{model}`, `{id}`, `{host}` and `{port}`; anything else in braces stays. */
+export const fill = (template: string, values: TemplateValues): string =>
+  template.replaceAll(/\{(model|id|host|port)\}/g, (_whole, name: keyof TemplateValues) =>
+    String(values[name]),
   );

@@ -6,15 +6,15 @@ import {
   type GuardedProcess,
   type Log,
 } from '@model-gateway/kernel';
-import { fill, type EngineSpec, type Filling } from './engine-spec.ts';
+import { fill, type EngineSpec, type TemplateValues } from './engine-spec.ts';
 import { readProgress, type ReadProgress } from './progress-reader.ts';
 
-/** One model that is being run, from its start until it is stopped. */
+/** One model with its engine process, from start to stop. */
 export interface Engine {
   readonly status: EngineStatus;
   /** Known once it has been started. */
   readonly port: number | undefined;
-  /** Resolves with the port when the model answers; rejects with words for whoever asked for it. */
+  /** Resolves with the port when the model responds; rejects with an error for the caller. */
   readonly ready: Promise<number>;
   stop(): Promise<void>;
 }
@@ -44,25 +44,25 @@ export function startEngine(options: EngineOptions): Engine {
   let port: number | undefined;
   let isStopped = false;
 
-  function become(next: EngineStatus): void {
+  function setStatus(next: EngineStatus): void {
     if (status === next) return;
     status = next;
     onChange();
   }
 
   function onLine(line: string): void {
-    // What it writes once it serves may have prompts in it.
+    // The output of a serving engine may contain prompts.
     if (status !== 'pulling' && status !== 'loading') return;
-    log.debug({ modelId, line }, 'an engine says');
+    log.debug({ modelId, line }, 'engine output');
     const progress = readProgress(line, status);
     if (progress !== undefined) onProgress(progress);
   }
 
-  function start(template: readonly string[], filling: Filling): GuardedProcess {
+  function start(template: readonly string[], values: TemplateValues): GuardedProcess {
     if (isStopped) throw new Error('the model was stopped');
     const started = startGuarded({
-      command: template.map((part) => fill(part, filling)),
-      environment: { ...env, ...filled(spec.env, filling) },
+      command: template.map((part) => fill(part, values)),
+      environment: { ...env, ...filled(spec.env, values) },
       cwd: process.cwd(),
       graceSeconds: spec.stopGraceSecs,
       wholeGroup: true,
@@ -72,39 +72,39 @@ export function startEngine(options: EngineOptions): Engine {
     return started;
   }
 
-  /** Runs the command that fetches the model to its end, unless the server ends before. */
-  async function pull(template: readonly string[], filling: Filling): Promise<void> {
-    become('pulling');
-    const pulling = start(template, filling);
+  /** Runs the command that downloads the model. */
+  async function pull(template: readonly string[], values: TemplateValues): Promise<void> {
+    setStatus('pulling');
+    const pulling = start(template, values);
     const ended = await pulling.exited;
-    if (ended !== 0) throw new Error(`the model could not be fetched${detailOf(pulling)}`);
-    become('loading');
+    if (ended !== 0) throw new Error(`downloading the model failed${detailOf(pulling)}`);
+    setStatus('loading');
   }
 
   async function run(): Promise<number> {
     if (modelId.startsWith('-')) throw new Error('a model id must not look like an option');
     const chosen = await freePort(host);
     port = chosen;
-    const filling = { id: modelId, model: spec.model ?? modelId, host, port: chosen };
-    const server = start(spec.command, filling);
-    const died = server.exited.then((ended): never => {
+    const values = { id: modelId, model: spec.model ?? modelId, host, port: chosen };
+    const server = start(spec.command, values);
+    const serverExited = server.exited.then((ended): never => {
       if (isStopped) throw new Error('the model was stopped');
-      become('failed');
+      setStatus('failed');
       throw new Error(`the engine ended with status ${ended}${detailOf(server)}`);
     });
-    died.catch(() => undefined);
-    const answered = async (): Promise<void> => {
-      await untilAnswering(addressOf(host, chosen) + spec.readyPath, () => isStopped);
+    serverExited.catch(() => undefined);
+    const responding = async (): Promise<void> => {
+      await untilResponding(addressOf(host, chosen) + spec.readyPath, () => isStopped);
     };
-    const loaded = answered().then(async () => {
+    const loaded = responding().then(async () => {
       if (spec.pull === undefined) return;
-      await pull(spec.pull, filling);
-      await answered();
+      await pull(spec.pull, values);
+      await responding();
     });
-    await withTimeout(Promise.race([died, loaded]), spec.readyTimeoutMs, () => {
+    await withTimeout(Promise.race([serverExited, loaded]), spec.readyTimeoutMs, () => {
       throw new Error(`the model was not ready within ${spec.readyTimeoutMs / 1000} seconds`);
     });
-    become('ready');
+    setStatus('ready');
     return chosen;
   }
 
@@ -114,7 +114,7 @@ export function startEngine(options: EngineOptions): Engine {
   }
 
   const ready = run().catch(async (error: unknown) => {
-    if (!isStopped) become('failed');
+    if (!isStopped) setStatus('failed');
     await stop();
     throw error;
   });
@@ -131,19 +131,19 @@ export function startEngine(options: EngineOptions): Engine {
   };
 }
 
-/** Where something that listens on this address is reached from this machine. */
+/** The URL of a server that listens on this address, from this machine. */
 export function addressOf(host: string, port: number): string {
   const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${local.includes(':') ? `[${local}]` : local}:${port}`;
 }
 
-async function untilAnswering(url: string, isGivenUp: () => boolean): Promise<void> {
-  while (!isGivenUp()) {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(POLL_TIMEOUT_MS) }).catch(
+async function untilResponding(url: string, isCancelled: () => boolean): Promise<void> {
+  while (!isCancelled()) {
+    const response = await fetch(url, { signal: AbortSignal.timeout(POLL_TIMEOUT_MS) }).catch(
       () => undefined,
     );
-    await answer?.body?.cancel();
-    if (answer?.ok === true) return;
+    await response?.body?.cancel();
+    if (response?.ok === true) return;
     await sleep(POLL_MS);
   }
   throw new Error('the model was stopped');
@@ -151,11 +151,11 @@ async function untilAnswering(url: string, isGivenUp: () => boolean): Promise<vo
 
 const filled = (
   env: Readonly<Record<string, string>>,
-  filling: Filling,
+  values: TemplateValues,
 ): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(env).map(([name, value]) => [name, fill(value, filling)]));
+  Object.fromEntries(Object.entries(env).map(([name, value]) => [name, fill(value, values)]));
 
-/** The last thing that a process wrote, for whoever has to find out why. */
+/** The last line of output, which often contains the cause. */
 function detailOf(ended: GuardedProcess): string {
   const line = ended.lastLines().at(-1);
   return line === undefined ? '' : `: ${line.slice(0, DETAIL_CHARS_MAX)}`;

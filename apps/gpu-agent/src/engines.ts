@@ -6,12 +6,12 @@ import type { ReadProgress } from './progress-reader.ts';
 
 /** The models that this node runs. */
 export interface Engines {
-  /** Starts a model, unless it runs or is being started already; resolves with its port when it answers. */
+  /** Starts a model, unless it already runs or starts; resolves with its port when it responds. */
   deploy(modelId: string, onProgress: (progress: ReadProgress) => void): Promise<number>;
-  /** Resolves when it is gone; a model that is not there is gone. */
+  /** Resolves when the model has stopped; also for a model that does not run. */
   stop(modelId: string): Promise<void>;
   list(): readonly AgentModel[];
-  /** Where a model listens that was started. */
+  /** The port of a started model. */
   portOf(modelId: string): number | undefined;
   stopAll(): Promise<void>;
 }
@@ -20,26 +20,26 @@ interface EnginesDependencies {
   readonly specs: EngineSpecs;
   readonly host: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Told when the list is another one. */
+  /** Called when the list has changed. */
   readonly onChange: () => void;
   readonly log: Log;
 }
 
-interface Running {
+interface RunningEngine {
   readonly engine: Engine;
-  /** Whoever asked last is told how it goes. */
+  /** Progress goes to the last caller of `deploy`. */
   onProgress: (progress: ReadProgress) => void;
 }
 
 export function createEngines(dependencies: EnginesDependencies): Engines {
   const { specs, host, env, onChange, log } = dependencies;
-  const running = new Map<string, Running>();
+  const running = new Map<string, RunningEngine>();
 
-  function start(modelId: string): Running {
+  function start(modelId: string): RunningEngine {
     const spec = specOf(specs, modelId);
     if (spec === undefined) throw new Error('this node is not configured to run this model');
-    log.info({ modelId, program: spec.command[0] }, 'a model is started');
-    const entry: Running = {
+    log.info({ modelId, program: spec.command[0] }, 'starting a model');
+    const entry: RunningEngine = {
       onProgress: () => undefined,
       engine: startEngine({
         modelId,
@@ -61,7 +61,7 @@ export function createEngines(dependencies: EnginesDependencies): Engines {
     if (entry === undefined) return;
     await entry.engine.stop();
     if (running.get(modelId) === entry) running.delete(modelId);
-    log.info({ modelId }, 'a model was stopped');
+    log.info({ modelId }, 'stopped a model');
     onChange();
   }
 

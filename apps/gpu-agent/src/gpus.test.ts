@@ -1,6 +1,6 @@
 import { createGpuReader, parseGpus } from './gpus.ts';
 
-test('the answer of nvidia-smi is understood, also where the driver does not know', () => {
+test('the output of nvidia-smi is parsed, also with missing values', () => {
   const text =
     'NVIDIA L4, 23034, 512, 37\nNVIDIA A100-SXM4-80GB, 81920, [N/A], [Not Supported]\n\n';
   expect(parseGpus(text)).toEqual([

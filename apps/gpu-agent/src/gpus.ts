@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { AgentGpu } from '@model-gateway/contracts';
 import { errorCode } from '@model-gateway/kernel';
 
-/** Reads what the GPUs of this machine do now. */
+/** Reads the current state of the GPUs of this machine. */
 export type ReadGpus = () => Promise<readonly AgentGpu[]>;
 
 const run = promisify(execFile);
@@ -12,10 +12,10 @@ const QUERY = [
   '--format=csv,noheader,nounits',
 ];
 const TIMEOUT_MS = 5_000;
-/** A machine without the tool does not get GPUs every ten seconds. */
-const LOOK_AGAIN_MS = 5 * 60 * 1_000;
+/** Where the tool is missing, it is not tried again for every heartbeat. */
+const RETRY_MS = 5 * 60 * 1_000;
 
-/** Asks `nvidia-smi`; a machine without it has no GPUs that we know of, and serves on its CPU. */
+/** Runs `nvidia-smi`; a machine without it counts as one without GPUs. */
 export function createGpuReader(env: Readonly<Record<string, string>>): ReadGpus {
   let missingUntil = 0;
   return async () => {
@@ -24,13 +24,13 @@ export function createGpuReader(env: Readonly<Record<string, string>>): ReadGpus
       const { stdout } = await run('nvidia-smi', QUERY, { env: { ...env }, timeout: TIMEOUT_MS });
       return parseGpus(stdout);
     } catch (error) {
-      if (errorCode(error) === 'ENOENT') missingUntil = performance.now() + LOOK_AGAIN_MS;
+      if (errorCode(error) === 'ENOENT') missingUntil = performance.now() + RETRY_MS;
       return [];
     }
   };
 }
 
-/** The GPUs in the answer of `nvidia-smi`; what a driver does not tell counts as 0. */
+/** The GPUs in the output of `nvidia-smi`; a missing value counts as 0. */
 export function parseGpus(text: string): readonly AgentGpu[] {
   return text
     .split('\n')

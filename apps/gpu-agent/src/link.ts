@@ -9,17 +9,17 @@ import { createTunnel, type Exchange } from '@model-gateway/tunnel';
 import { WebSocket, type RawData } from 'ws';
 import { z } from 'zod';
 
-/** The connection to the gateway, from dialling until it is over. */
+/** One connection to the gateway, from its opening to its end. */
 export interface Link {
   readonly notify: Notify;
-  /** Resolves when the hello was answered; rejects when the connection ends before. */
+  /** Resolves with the response to the hello; rejects when the connection ends before. */
   readonly welcomed: Promise<{ readonly heartbeatMs: number }>;
-  /** Says why it ended, and whether it makes sense to dial again. */
+  /** Resolves with why it ended, and whether to reconnect. */
   readonly ended: Promise<LinkEnd>;
   close(): void;
 }
 
-/** Tells the gateway something, if the connection is still there. */
+/** Sends a notification to the gateway if the connection is open. */
 export type Notify = (method: string, params: unknown) => void;
 
 export interface LinkEnd {
@@ -31,20 +31,20 @@ interface LinkOptions {
   readonly url: string;
   readonly token: string;
   readonly hello: () => Promise<unknown>;
-  /** Answers what the gateway asks; what it rejects with is told. */
+  /** Handles a call of the gateway; a rejection is sent as an error. */
   readonly onCall: (method: string, params: unknown, notify: Notify) => Promise<unknown>;
   /** A request for a model of this node. */
   readonly onExchange: (head: unknown, exchange: Exchange) => void;
-  /** The process at the other end stops: another connection is wanted before this one is closed. */
+  /** The gateway process is stopping: open another connection before this one closes. */
   readonly onMove: () => void;
   readonly log: Log;
 }
 
 const HELLO_ID = 1;
-const DIAL_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 const WELCOME_TIMEOUT_MS = 15_000;
-/** The gateway pings with every heartbeat that it expects; so many missing ones mean that the way is cut. */
-const SILENT_HEARTBEATS_MAX = 3;
+/** The gateway pings at the heartbeat interval; after this many missing pings the connection counts as lost. */
+const MISSED_PINGS_MAX = 3;
 const CLOSE_TIMEOUT_MS = 2_000;
 const METHOD_NOT_FOUND = -32_601;
 const FAILED = -32_000;
@@ -61,11 +61,11 @@ const frameSchema = z.object({
 /** Thrown for a method that this node does not know. */
 export class UnknownMethod extends Error {}
 
-export function dial(options: LinkOptions): Link {
+export function openLink(options: LinkOptions): Link {
   const { url, token, hello, onCall, onExchange, onMove, log } = options;
   const socket = new WebSocket(url, {
     headers: { authorization: `Bearer ${token}` },
-    handshakeTimeout: DIAL_TIMEOUT_MS,
+    handshakeTimeout: CONNECT_TIMEOUT_MS,
     maxPayload: AGENT_FRAME_BYTES_MAX,
     perMessageDeflate: false,
   });
@@ -78,12 +78,15 @@ export function dial(options: LinkOptions): Link {
   });
   const welcomed = deferred<{ readonly heartbeatMs: number }>();
   const ended = deferred<LinkEnd>();
-  let silence = setTimeout(() => end('the gateway did not answer the hello'), WELCOME_TIMEOUT_MS);
+  let silenceTimer = setTimeout(
+    () => end('the gateway did not respond to the hello'),
+    WELCOME_TIMEOUT_MS,
+  );
 
   function end(reason: string, isFinal = false): void {
-    clearTimeout(silence);
+    clearTimeout(silenceTimer);
     socket.terminate();
-    tunnel.close('the connection to the gateway is gone');
+    tunnel.close('the connection to the gateway is closed');
     welcomed.reject(new Error(reason));
     ended.resolve({ reason, isFinal });
   }
@@ -95,7 +98,7 @@ export function dial(options: LinkOptions): Link {
 
   const notify: Notify = (method, params) => send({ method, params });
 
-  async function answer(id: string | number, method: string, params: unknown): Promise<void> {
+  async function respond(id: string | number, method: string, params: unknown): Promise<void> {
     try {
       send({ id, result: await onCall(method, params, notify) });
     } catch (error) {
@@ -106,10 +109,10 @@ export function dial(options: LinkOptions): Link {
 
   function onWelcome(result: unknown): void {
     const heartbeatMs = agentWelcomeSchema.parse(result).heartbeat_secs * 1_000;
-    clearTimeout(silence);
-    silence = setTimeout(
-      () => end('nothing was heard of the gateway'),
-      heartbeatMs * SILENT_HEARTBEATS_MAX,
+    clearTimeout(silenceTimer);
+    silenceTimer = setTimeout(
+      () => end('no ping from the gateway in time'),
+      heartbeatMs * MISSED_PINGS_MAX,
     );
     welcomed.resolve({ heartbeatMs });
   }
@@ -117,7 +120,7 @@ export function dial(options: LinkOptions): Link {
   function onText(text: string): void {
     const { id, method, params, result, error } = frameSchema.parse(JSON.parse(text));
     if (method !== undefined) {
-      if (id !== undefined && id !== null) void answer(id, method, params);
+      if (id !== undefined && id !== null) void respond(id, method, params);
       else if (method === AGENT_METHODS.move) onMove();
       return;
     }
@@ -127,16 +130,16 @@ export function dial(options: LinkOptions): Link {
   }
 
   socket.on('message', (data, isBinary) => {
-    silence.refresh();
+    silenceTimer.refresh();
     try {
       const bytes = bytesOf(data);
       if (isBinary) tunnel.receive(bytes);
       else onText(bytes.toString('utf8'));
     } catch (error) {
-      end(`the gateway sent what cannot be read: ${describeError(error)}`);
+      end(`the gateway sent an invalid frame: ${describeError(error)}`);
     }
   });
-  socket.on('ping', () => silence.refresh());
+  socket.on('ping', () => silenceTimer.refresh());
   socket.on('open', () => {
     hello().then(
       (params) => send({ id: HELLO_ID, method: AGENT_METHODS.hello, params }),
@@ -148,8 +151,8 @@ export function dial(options: LinkOptions): Link {
     response.resume();
     end(
       statusCode === HTTP_UNAUTHORIZED
-        ? 'the gateway does not know this token: register the node again'
-        : `the gateway answered ${statusCode}`,
+        ? 'the gateway does not accept this token: register the node again'
+        : `the gateway returned HTTP ${statusCode}`,
       statusCode === HTTP_UNAUTHORIZED,
     );
   });
@@ -167,7 +170,7 @@ export function dial(options: LinkOptions): Link {
     ended: ended.promise,
     close() {
       if (socket.readyState !== WebSocket.OPEN) return end('closed');
-      socket.close(1000, 'the node stops');
+      socket.close(1000, 'the node is stopping');
       setTimeout(() => end('closed'), CLOSE_TIMEOUT_MS).unref();
     },
   };

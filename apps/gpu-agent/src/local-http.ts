@@ -5,7 +5,7 @@ import { describeError, type Log } from '@model-gateway/kernel';
 import type { Exchange } from '@model-gateway/tunnel';
 import { addressOf } from './engine.ts';
 
-/** Carries out the HTTP requests that come through the tunnel, at the models of this node and nowhere else. */
+/** Sends the HTTP requests from the tunnel to the models of this node, and to no other address. */
 export interface LocalHttp {
   serve(head: unknown, exchange: Exchange): void;
 }
@@ -16,36 +16,36 @@ interface LocalHttpDependencies {
   readonly log: Log;
 }
 
-const OF_ONE_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
+const HOP_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
 
 export function createLocalHttp({ portOf, host, log }: LocalHttpDependencies): LocalHttp {
-  async function carryOut(head: TunneledRequest, exchange: Exchange): Promise<void> {
+  async function forward(head: TunneledRequest, exchange: Exchange): Promise<void> {
     const port = portOf(head.model_id);
     if (port === undefined) throw new Error('the model does not run on this node');
     const { body } = exchange;
     const request = startRequest(`${addressOf(host, port)}${head.path}`, {
-      // A connection of its own: one that was kept might be closed by the engine at the wrong moment.
+      // A new connection per request: the engine might close a reused one at the wrong moment.
       agent: false,
       method: head.method,
       headers: headersOf(head),
     });
     body.once('close', () => request.destroy());
-    const response = new Promise<IncomingMessage>((resolve, reject) => {
+    const responding = new Promise<IncomingMessage>((resolve, reject) => {
       request.once('response', resolve);
       request.once('error', reject);
     });
     body.pipe(request);
-    const answer = await response;
-    exchange.respond({ status: answer.statusCode ?? 0, headers: pairsOf(answer.rawHeaders) });
-    await pipeline(answer, body);
+    const response = await responding;
+    exchange.respond({ status: response.statusCode ?? 0, headers: pairsOf(response.rawHeaders) });
+    await pipeline(response, body);
   }
 
   return {
     serve(head, exchange) {
       const parsed = tunneledRequestSchema.safeParse(head);
       const done = parsed.success
-        ? carryOut(parsed.data, exchange)
-        : Promise.reject(new Error('the request cannot be read'));
+        ? forward(parsed.data, exchange)
+        : Promise.reject(new Error('invalid request head'));
       done.catch((error: unknown) => {
         log.debug({ reason: describeError(error) }, 'a request through the tunnel failed');
         exchange.body.destroy(new Error(describeError(error)));
@@ -64,7 +64,7 @@ function pairsOf(rawHeaders: readonly string[]): (readonly [string, string])[] {
   const pairs: (readonly [string, string])[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
-    if (!OF_ONE_CONNECTION.has(name.toLowerCase())) pairs.push([name, rawHeaders[at + 1] ?? '']);
+    if (!HOP_HEADERS.has(name.toLowerCase())) pairs.push([name, rawHeaders[at + 1] ?? '']);
   }
   return pairs;
 }

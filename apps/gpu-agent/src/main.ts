@@ -7,9 +7,9 @@ import { AGENT_VERSION } from './version.ts';
 await runProcess({
   name: 'gpu-agent',
   readConfig() {
-    const { asked, environment } = readCommandLine();
-    if (asked !== undefined) {
-      process.stdout.write(asked === 'help' ? USAGE : `${AGENT_VERSION}\n`);
+    const { infoFlag, environment } = readCommandLine();
+    if (infoFlag !== undefined) {
+      process.stdout.write(infoFlag === 'help' ? USAGE : `${AGENT_VERSION}\n`);
       process.exit(0);
     }
     return readGpuAgentConfig(environment);

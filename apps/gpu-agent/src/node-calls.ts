@@ -3,13 +3,13 @@ import type { Engines } from './engines.ts';
 import { UnknownMethod, type Notify } from './link.ts';
 import type { ReadProgress } from './progress-reader.ts';
 
-/** Answers what the gateway asks of this node. */
+/** Handles the calls of the gateway. */
 export type NodeCalls = (method: string, params: unknown, notify: Notify) => Promise<unknown>;
 
-/** Progress bars are redrawn many times a second. */
-const TELL_EVERY_MS_MIN = 250;
-/** A gateway that hears nothing for minutes gives a deployment up. */
-const TELL_EVERY_MS_MAX = 30_000;
+/** Engines redraw progress bars many times a second. */
+const REPORT_INTERVAL_MS_MIN = 250;
+/** The gateway fails a deployment without reports after some minutes. */
+const REPORT_INTERVAL_MS_MAX = 30_000;
 
 export function createNodeCalls(engines: Pick<Engines, 'deploy' | 'stop'>): NodeCalls {
   async function deploy(modelId: string, streamId: string, notify: Notify): Promise<unknown> {
@@ -42,7 +42,7 @@ export function createNodeCalls(engines: Pick<Engines, 'deploy' | 'stop'>): Node
   };
 }
 
-/** Passes progress on, not too often and not too seldom. */
+/** Sends progress at a limited rate, and repeats it when it does not change. */
 function createReporter(send: (progress: ReadProgress) => void) {
   let latest: ReadProgress = { status: 'loading', progress: 0 };
   let sentAt = -Infinity;
@@ -51,12 +51,12 @@ function createReporter(send: (progress: ReadProgress) => void) {
     send(latest);
   };
   sendLatest();
-  const timer = setInterval(sendLatest, TELL_EVERY_MS_MAX);
+  const timer = setInterval(sendLatest, REPORT_INTERVAL_MS_MAX);
   return {
     report(progress: ReadProgress): void {
-      const isNews = progress.status !== latest.status || progress.progress !== latest.progress;
+      const hasChanged = progress.status !== latest.status || progress.progress !== latest.progress;
       latest = progress;
-      if (isNews && performance.now() - sentAt >= TELL_EVERY_MS_MIN) sendLatest();
+      if (hasChanged && performance.now() - sentAt >= REPORT_INTERVAL_MS_MIN) sendLatest();
     },
     stop: () => clearInterval(timer),
   };

@@ -21,16 +21,16 @@ test.each([
     'Downloading: 3.5% 10 MiB / 1 GiB',
     { status: 'pulling', progress: 3.5, downloadedBytes: 10_485_760, totalBytes: 1_073_741_824 },
   ],
-])('the progress of %s is understood', (_engine, line, expected) => {
+])('the progress of %s is parsed', (_engine, line, expected) => {
   expect(readProgress(line, 'loading')).toEqual(expected);
 });
 
-test('a percentage alone belongs to the phase that the engine is in', () => {
+test('a percentage alone belongs to the current phase of the engine', () => {
   expect(readProgress('12 %', 'pulling')).toEqual({ status: 'pulling', progress: 12 });
 });
 
 test.each(['', 'ready', 'used 120% of the estimate', 'gpu memory utilization 0.9', '100 tokens/s'])(
-  '%p says nothing',
+  '%p contains no progress',
   (line) => {
     expect(readProgress(line, 'loading')).toBeUndefined();
   },

@@ -1,4 +1,4 @@
-/** What the output of an engine says about how far it is. */
+/** The progress in a line of engine output. */
 export interface ReadProgress {
   readonly status: 'pulling' | 'loading';
   /** 0 to 100. */
@@ -8,13 +8,13 @@ export interface ReadProgress {
 }
 
 const PERCENT = /(?<![\d.])(\d{1,3}(?:\.\d+)?)\s?%/;
-// "1.2 GB/4.7 GB" of ollama and curl, "1.20G/4.70G" of tqdm.
+// Ollama and curl write "1.2 GB/4.7 GB", tqdm "1.20G/4.70G".
 const BYTES = /(\d+(?:\.\d+)?)\s?([KMGT]?)(i?)B?\s?\/\s?(\d+(?:\.\d+)?)\s?([KMGT]?)(i?)B?\b/;
 const PULLING = /pull|download|fetch/i;
 const POWERS = ['', 'K', 'M', 'G', 'T'];
 const PERCENT_MAX = 100;
 
-/** Undefined for a line that says nothing about it. */
+/** Undefined for a line without progress. */
 export function readProgress(
   line: string,
   phase: ReadProgress['status'],

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startProcess, waitUntil, type TestProcess } from '@model-gateway/testkit';
-import { startGatewayStandIn, TOKEN, type GatewayStandIn } from './gateway-stand-in.ts';
+import { startFakeGateway, TOKEN, type FakeGateway } from './fake-gateway.ts';
 
 const ENGINE = fileURLToPath(new URL('./child/chat-engine.mjs', import.meta.url));
 
-let gateway: GatewayStandIn;
+let gateway: FakeGateway;
 let folder = '';
 const daemons: TestProcess[] = [];
 
 beforeEach(async () => {
-  gateway = await startGatewayStandIn();
+  gateway = await startFakeGateway();
   folder = await mkdtemp(join(tmpdir(), 'gpu-agent-'));
 });
 afterEach(async () => {
@@ -21,7 +21,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A configuration file with one model `m` that the little engine serves. */
+/** A configuration file with one model `m` that the test engine serves. */
 async function configFile(...args: readonly string[]): Promise<string> {
   const file = join(folder, 'engines.json');
   const listening = ['--model', '{id}', '--host', '{host}', '--port', '{port}'];
@@ -52,8 +52,8 @@ const connected = (): Promise<void> =>
 async function deploy(...engineArgs: readonly string[]) {
   const daemon = await startDaemon('--config', await configFile(...engineArgs));
   await connected();
-  const answer = await gateway.call('Agent.Deploy', { model_id: 'm', stream_id: 's' });
-  return { daemon, answer, port: (answer.result as { port?: number } | undefined)?.port ?? 0 };
+  const reply = await gateway.call('Agent.Deploy', { model_id: 'm', stream_id: 's' });
+  return { daemon, port: (reply.result as { port?: number } | undefined)?.port ?? 0 };
 }
 
 const serves = (port: number): Promise<boolean> =>
@@ -62,7 +62,7 @@ const serves = (port: number): Promise<boolean> =>
     () => false,
   );
 
-test('asked to move, it connects anew at once, keeps the old connection, and minds no more how that ends', async () => {
+test('Agent.Move opens a new connection immediately and keeps the old one, whose close code is then ignored', async () => {
   const daemon = await startDaemon();
   await connected();
   gateway.notify('Agent.Move');
@@ -70,7 +70,7 @@ test('asked to move, it connects anew at once, keeps the old connection, and min
     () => gateway.frames.filter(({ method }) => method === 'Agent.Hello').length === 2,
   );
   expect(gateway.open).toBe(2);
-  gateway.hangUpFirst(4000);
+  gateway.closeOldest(4000);
   await waitUntil(() => gateway.open === 1);
   const seen = gateway.frames.length;
   await waitUntil(() =>
@@ -80,7 +80,7 @@ test('asked to move, it connects anew at once, keeps the old connection, and min
   expect(await daemon.stop()).toBe(0);
 });
 
-test('it says hello, sends heartbeats, and deploys, reports and stops a model', async () => {
+test('it sends a hello and heartbeats, and deploys, reports and stops a model', async () => {
   const { port } = await deploy('--load-ms', '1200');
   expect(gateway.frames[0]).toMatchObject({
     method: 'Agent.Hello',
@@ -101,7 +101,7 @@ test('it says hello, sends heartbeats, and deploys, reports and stops a model', 
   expect(await serves(port)).toBe(true);
   await waitUntil(() => gateway.models()[0]?.status === 'ready');
   expect(gateway.models()).toEqual([{ model_id: 'm', status: 'ready', port }]);
-  // The same once more is the same model, not another one.
+  // Deploying it again returns the same instance.
   expect(await gateway.call('Agent.Deploy', { model_id: 'm', stream_id: 't' })).toMatchObject({
     result: { port },
   });
@@ -122,21 +122,21 @@ test.each([
     'this node is not configured to run this model',
   ],
   ['an engine that ends', { model_id: 'm' }, 'the engine ended with status 3: out of memory'],
-])('%s is answered with an error', async (_what, params, message) => {
+])('%s returns an error', async (_what, params, message) => {
   await startDaemon('--config', await configFile('--broken'));
   await connected();
   const { error } = await gateway.call('Agent.Deploy', { ...params, stream_id: 's' });
   expect(error).toEqual({ code: -32_000, message });
 });
 
-test('a method that it does not know is answered with -32601', async () => {
+test('an unknown method returns -32601', async () => {
   await startDaemon('--engine', 'ollama');
   await connected();
   const { error } = await gateway.call('Agent.Reboot', {});
   expect(error).toMatchObject({ code: -32_601 });
 });
 
-test('an engine that ends by itself is reported at once', async () => {
+test('an engine that exits by itself is reported immediately', async () => {
   const { port } = await deploy();
   await waitUntil(() => gateway.models()[0]?.status === 'ready');
   await fetch(`http://127.0.0.1:${port}/crash`, { method: 'POST' }).catch(() => undefined);
@@ -149,8 +149,8 @@ test('an engine that ends by itself is reported at once', async () => {
 
 describe('no engine is left running', () => {
   const pidsOf = async (port: number) => {
-    const answer = await fetch(`http://127.0.0.1:${port}/pids`);
-    return (await answer.json()) as readonly number[];
+    const response = await fetch(`http://127.0.0.1:${port}/pids`);
+    return (await response.json()) as readonly number[];
   };
   const runs = (pid: number): boolean => {
     try {
@@ -160,14 +160,14 @@ describe('no engine is left running', () => {
       return false;
     }
   };
-  const allGone = (pids: readonly number[]): Promise<void> =>
+  const allEnded = (pids: readonly number[]): Promise<void> =>
     waitUntil(() => !pids.some(runs), { what: 'the end of the engine' });
 
   test.each([
-    ['the daemon is told to stop', 'stop', []],
+    ['the daemon is stopped', 'stop', []],
     ['the daemon is killed', 'kill', []],
-    ['the daemon is killed, and the engine does not listen to SIGTERM', 'kill', ['--stubborn']],
-    ['the model is stopped, and the engine does not listen to SIGTERM', 'model', ['--stubborn']],
+    ['the daemon is killed, and the engine ignores SIGTERM', 'kill', ['--stubborn']],
+    ['the model is stopped, and the engine ignores SIGTERM', 'model', ['--stubborn']],
   ] as const)('when %s', async (_when, how, engineArgs) => {
     const { daemon, port } = await deploy('--with-child', ...engineArgs);
     const pids = await pidsOf(port);
@@ -175,15 +175,15 @@ describe('no engine is left running', () => {
     if (how === 'stop') await daemon.stop();
     else if (how === 'kill') await daemon.kill();
     else await gateway.call('Agent.Stop', { model_id: 'm' });
-    await allGone(pids);
+    await allEnded(pids);
   });
 });
 
-test('it connects again after the gateway was away, with its models still running', async () => {
+test('it reconnects after the gateway closed the connection, with its models still running', async () => {
   const { port } = await deploy();
   for (const code of [undefined, 1001, 1013]) {
     const before = gateway.connections;
-    gateway.hangUp(code);
+    gateway.disconnect(code);
     await waitUntil(() => gateway.connections === before + 1);
   }
   const hello = gateway.frames.findLast(({ method }) => method === 'Agent.Hello');
@@ -193,27 +193,27 @@ test('it connects again after the gateway was away, with its models still runnin
 
 test.each([
   [
-    'another process took its place',
+    'another process replaced it',
     4000,
     'another process has connected with the token of this node',
   ],
   ['it was deregistered', 4001, 'this node was deregistered'],
-])('it ends with its engines when %s', async (_why, code, sentence) => {
+])('it exits with its engines when %s', async (_why, code, sentence) => {
   const { daemon, port } = await deploy();
-  gateway.hangUp(code);
+  gateway.disconnect(code);
   expect(await daemon.exited).toBe(1);
   expect(daemon.output()).toMatch(new RegExp(`^gpu-agent: ${sentence}$`, 'm'));
   expect(await serves(port)).toBe(false);
 });
 
-test('a token that the gateway does not know is the end of it', async () => {
+test('it exits when the gateway does not accept its token', async () => {
   const daemon = await startProcess({
     app: 'gpu-agent',
     args: ['--url', gateway.url, '--token', 'agt-wrong', '--engine', 'ollama'],
     readyPath: null,
   });
   expect(await daemon.exited).toBe(1);
-  expect(daemon.output()).toContain('gpu-agent: the gateway does not know this token');
+  expect(daemon.output()).toContain('gpu-agent: the gateway does not accept this token');
 });
 
 test.each([
@@ -231,7 +231,7 @@ test.each([
     'a missing file',
     ['--url', 'http://x', '--token', 't', '--config', '/missing.json'],
     1,
-    'the configuration file /missing.json cannot be used',
+    'the configuration file /missing.json is invalid',
   ],
 ])('the command line: %s', async (_what, args, status, output) => {
   const daemon = await startProcess({ app: 'gpu-agent', args, readyPath: null });
@@ -239,7 +239,7 @@ test.each([
   expect(daemon.output()).toContain(output);
 });
 
-test('GPUs are read through nvidia-smi where there is one', async () => {
+test('GPUs are read with nvidia-smi where it is installed', async () => {
   await writeFile(join(folder, 'nvidia-smi'), '#!/bin/sh\necho "NVIDIA L4, 23034, 512, 37"\n', {
     mode: 0o755,
   });

@@ -10,7 +10,7 @@ import type { ReadProgress } from '../src/progress-reader.ts';
 const ENGINE = fileURLToPath(new URL('./child/chat-engine.mjs', import.meta.url));
 const RUN = `exec '${process.execPath}' '${ENGINE}'`;
 
-// Programs of these names that understand the options of the real ones and serve as the little engine does.
+// Programs with these names that accept the options of the real ones and run the test engine.
 const PROGRAMS = {
   ollama: `case $1 in
 serve) ${RUN} --model m --host "\${OLLAMA_HOST%:*}" --port "\${OLLAMA_HOST##*:}" ;;
@@ -53,11 +53,11 @@ test.each<PresetName>(['ollama', 'vllm', 'llama.cpp'])('a model runs under %s', 
   expect(engines.list()).toEqual([{ model_id: 'm', status: 'ready', port }]);
 });
 
-test('what fetches a model reports how far it is', async () => {
+test('a download reports its progress', async () => {
   engines = enginesOf({ preset: 'ollama' });
-  const heard: ReadProgress[] = [];
-  await engines.deploy('m', (progress) => heard.push(progress));
-  expect(heard).toContainEqual({
+  const reported: ReadProgress[] = [];
+  await engines.deploy('m', (progress) => reported.push(progress));
+  expect(reported).toContainEqual({
     status: 'pulling',
     progress: 45,
     downloadedBytes: 2.1e9,
@@ -65,36 +65,36 @@ test('what fetches a model reports how far it is', async () => {
   });
 });
 
-test('a model that cannot be fetched is not deployed, and nothing runs on', async () => {
+test('a model whose download fails is not deployed, and its processes are stopped', async () => {
   engines = enginesOf({ preset: 'ollama' });
   await expect(engines.deploy('unknown', () => undefined)).rejects.toThrow(
-    /^the model could not be fetched/,
+    /^downloading the model failed/,
   );
   expect(engines.list()).toMatchObject([{ model_id: 'unknown', status: 'failed' }]);
   const port = engines.portOf('unknown');
   await expect(fetch(`http://127.0.0.1:${port}/v1/models`)).rejects.toThrow();
 });
 
-test('a model that does not get ready in time is given up', async () => {
+test('a model that is not ready in time fails', async () => {
   engines = enginesOf({ command: ['sleep', '60'], ready_timeout_secs: 0.3, stop_timeout_secs: 1 });
   await expect(engines.deploy('m', () => undefined)).rejects.toThrow(
     'the model was not ready within 0.3 seconds',
   );
 });
 
-test('a program that is not there is said to be missing', async () => {
+test('a missing program is named in the error', async () => {
   engines = enginesOf({ command: ['no-such-engine', '{port}'] });
   await expect(engines.deploy('m', () => undefined)).rejects.toThrow(/status 127.*no-such-engine/);
 });
 
-test('a model id cannot smuggle an option in', async () => {
+test('a model id cannot inject an option', async () => {
   engines = enginesOf({ preset: 'vllm' });
   await expect(engines.deploy('--host=0.0.0.0', () => undefined)).rejects.toThrow(
     'a model id must not look like an option',
   );
 });
 
-test('a model that is stopped while it starts is gone', async () => {
+test('a model that is stopped while it starts is removed', async () => {
   engines = enginesOf({ command: ['sleep', '60'], stop_timeout_secs: 1 });
   const deployed = engines.deploy('m', () => undefined).catch((error: unknown) => error);
   await engines.stop('m');

@@ -1,5 +1,5 @@
-// A little engine for tests: a real process that serves the chat protocol. What it answers follows from the messages alone,
-// so that two ways to it can be compared byte for byte.
+// A small engine for tests: a real process that serves the chat protocol. Its responses depend only on the messages,
+// so that two paths to it can be compared byte for byte.
 import { createHash } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
@@ -11,13 +11,13 @@ const { values } = parseArgs({
     model: { type: 'string' },
     port: { type: 'string' },
     host: { type: 'string', default: '127.0.0.1' },
-    // How long it loads, in steps that it prints.
+    // How long it loads; it prints several steps.
     'load-ms': { type: 'string', default: '0' },
-    // Ends while it loads.
+    // Exits while it loads.
     broken: { type: 'boolean', default: false },
-    // Does not listen to SIGTERM.
+    // Ignores SIGTERM.
     stubborn: { type: 'boolean', default: false },
-    // Starts a process of its own.
+    // Starts a child process.
     'with-child': { type: 'boolean', default: false },
   },
 });
@@ -36,11 +36,11 @@ for (let step = 1; step <= LOAD_STEPS; step += 1) {
 }
 
 const server = createServer((request, response) => {
-  answer(request, response).catch(() => response.destroy());
+  handle(request, response).catch(() => response.destroy());
 });
 server.listen(Number(values.port), values.host);
 
-async function answer(request, response) {
+async function handle(request, response) {
   if (request.url === '/v1/models') {
     return send(response, { object: 'list', data: [{ id: values.model, object: 'model' }] });
   }
@@ -48,43 +48,43 @@ async function answer(request, response) {
   if (request.url === '/crash') process.exit(9);
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
-  const asked = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  const body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
   if (request.url === '/v1/embeddings') {
-    const data = [asked.input].flat().map((_, index) => ({ index, embedding: [0.5, index] }));
-    return send(response, { object: 'list', model: asked.model, data, usage: usageOf(1) });
+    const data = [body.input].flat().map((_, index) => ({ index, embedding: [0.5, index] }));
+    return send(response, { object: 'list', model: body.model, data, usage: usageOf(1) });
   }
   if (request.url !== '/v1/chat/completions') return response.writeHead(404).end();
-  if (asked.stream === true) return stream(response, asked);
+  if (body.stream === true) return stream(response, body);
   return send(response, {
     id: 'chatcmpl-1',
     object: 'chat.completion',
     created: 1,
-    model: asked.model,
+    model: body.model,
     choices: [
-      { index: 0, message: { role: 'assistant', content: answerOf(asked) }, finish_reason: 'stop' },
+      { index: 0, message: { role: 'assistant', content: replyOf(body) }, finish_reason: 'stop' },
     ],
     usage: usageOf(3),
   });
 }
 
 // `max_tokens` chunks of `chunk_bytes` characters, `delay_ms` apart.
-async function stream(response, asked) {
-  const seed = JSON.stringify(asked.messages);
+async function stream(response, body) {
+  const seed = JSON.stringify(body.messages);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const count = asked.max_tokens ?? 3;
+  const count = body.max_tokens ?? 3;
   for (let index = 0; index < count; index += 1) {
     const hash = createHash('sha256').update(`${seed}${index}`).digest('hex');
-    const content = hash.repeat(Math.ceil((asked.chunk_bytes ?? 8) / hash.length));
-    const isRoom = response.write(event({ delta: { content }, finish_reason: null }, asked.model));
-    if (!isRoom) await new Promise((resolve) => response.once('drain', resolve));
-    if (asked.delay_ms > 0) await sleep(asked.delay_ms);
+    const content = hash.repeat(Math.ceil((body.chunk_bytes ?? 8) / hash.length));
+    const hasSpace = response.write(event({ delta: { content }, finish_reason: null }, body.model));
+    if (!hasSpace) await new Promise((resolve) => response.once('drain', resolve));
+    if (body.delay_ms > 0) await sleep(body.delay_ms);
     if (response.destroyed) return;
   }
-  response.write(event({ delta: {}, finish_reason: 'stop' }, asked.model, usageOf(count)));
+  response.write(event({ delta: {}, finish_reason: 'stop' }, body.model, usageOf(count)));
   response.end('data: [DONE]\n\n');
 }
 
-const answerOf = ({ messages }) => `you said: ${messages?.at(-1)?.content ?? ''}`;
+const replyOf = ({ messages }) => `you said: ${messages?.at(-1)?.content ?? ''}`;
 const usageOf = (tokens) => ({
   prompt_tokens: 1,
   completion_tokens: tokens,

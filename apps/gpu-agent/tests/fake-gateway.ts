@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { waitUntil } from '@model-gateway/testkit';
 import { WebSocketServer, type WebSocket } from 'ws';
 
-/** Stands in for the gateway: lets nodes in that have its token, and asks of them what a test wants. */
-export interface GatewayStandIn {
+/** A fake gateway: accepts nodes with its token and calls them for tests. */
+export interface FakeGateway {
   readonly url: string;
   /** Every frame of every connection. */
   readonly frames: readonly Frame[];
@@ -13,16 +13,16 @@ export interface GatewayStandIn {
   readonly connections: number;
   /** The models that the newest hello or heartbeat listed. */
   models(): readonly { model_id: string; status: string; port: number | null }[];
-  /** Calls the node and waits for its answer. */
+  /** Calls the node and waits for its response. */
   call(method: string, params: unknown): Promise<Frame>;
-  /** Tells the node something on the present connection. */
+  /** Sends a notification on the current connection. */
   notify(method: string): void;
   /** How many connections are open. */
   readonly open: number;
-  /** Ends the present connection with a code, or cuts it. */
-  hangUp(code?: number): void;
-  /** Ends the oldest connection that is open. */
-  hangUpFirst(code: number): void;
+  /** Closes the current connection with a code, or terminates it. */
+  disconnect(code?: number): void;
+  /** Closes the oldest open connection. */
+  closeOldest(code: number): void;
   close(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface Frame {
 
 export const TOKEN = 'agt-of-the-tests';
 
-export async function startGatewayStandIn(heartbeatSecs = 1): Promise<GatewayStandIn> {
+export async function startFakeGateway(heartbeatSecs = 1): Promise<FakeGateway> {
   const server = createServer();
   const sockets = new WebSocketServer({ noServer: true });
   const frames: Frame[] = [];
@@ -71,10 +71,10 @@ export async function startGatewayStandIn(heartbeatSecs = 1): Promise<GatewaySta
       return connections;
     },
     models() {
-      const told = frames.findLast(
+      const report = frames.findLast(
         ({ method }) => method === 'Agent.Hello' || method === 'Agent.Heartbeat',
       );
-      return (told?.params?.['models'] ?? []) as ReturnType<GatewayStandIn['models']>;
+      return (report?.params?.['models'] ?? []) as ReturnType<FakeGateway['models']>;
     },
     async call(method, params) {
       lastId += 1;
@@ -82,7 +82,7 @@ export async function startGatewayStandIn(heartbeatSecs = 1): Promise<GatewaySta
       current?.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
       const find = (): Frame | undefined =>
         frames.find((frame) => frame.id === id && frame.method === undefined);
-      await waitUntil(() => find() !== undefined, { what: `the answer to ${method}` });
+      await waitUntil(() => find() !== undefined, { what: `the response to ${method}` });
       return find() ?? {};
     },
     notify(method) {
@@ -91,11 +91,11 @@ export async function startGatewayStandIn(heartbeatSecs = 1): Promise<GatewaySta
     get open() {
       return sockets.clients.size;
     },
-    hangUp(code) {
+    disconnect(code) {
       if (code === undefined) current?.terminate();
       else current?.close(code);
     },
-    hangUpFirst(code) {
+    closeOldest(code) {
       const [first] = sockets.clients;
       first?.close(code);
     },
