@@ -61,8 +61,8 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
       locations.delete(modelId);
       return undefined;
     }
-    const known = locations.get(modelId);
-    if (known?.port === port) return known.location;
+    const found = locations.get(modelId);
+    if (found?.port === port) return found.location;
     const location = await locator.locate(modelId, port);
     if (location === undefined) {
       log.warn({ agentId: held.agentId, modelId, port }, 'a model cannot be reached');
@@ -113,12 +113,12 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
 
   async function checkAll(): Promise<void> {
     for (const model of known.values()) {
-      const known = locations.get(model.modelId);
+      const found = locations.get(model.modelId);
       // An unresponsive one is located again when it responds, the others when they do not.
       if (
-        known !== undefined &&
-        (await locator.isServing(model.modelId, known.location)) !==
-          (known.location.isUnresponsive === true)
+        found !== undefined &&
+        (await locator.isServing(model.modelId, found.location)) !==
+          (found.location.isUnresponsive === true)
       )
         continue;
       locations.delete(model.modelId);
