@@ -58,7 +58,7 @@ async function spend(usage: {
     created_at: new Date().toISOString(),
   };
   const { facts } = await database.usage.record([event], RATE);
-  await bus.admission.learn(facts);
+  await bus.admission.updateHints(facts);
 }
 
 async function makeGroup(rpmCeiling?: number) {
@@ -78,7 +78,7 @@ async function fundWallet(points: number): Promise<void> {
   await ledger.allocate({ groupId, points, email: 'owner@example.com' });
   const wallet = { type: 'user', id: gateway.userId } as const;
   const account = { ...wallet, ...(await billingFacts.account(wallet)) };
-  await gateway.test.context.bus.admission.learn({ windows: [], accounts: [account] });
+  await gateway.test.context.bus.admission.updateHints({ windows: [], accounts: [account] });
 }
 
 const chat = (model = PRICED, key = gateway.key): Promise<Response> =>

@@ -51,7 +51,7 @@ async function spend(costUsd: number): Promise<void> {
     created_at: new Date().toISOString(),
   };
   const { facts } = await database.usage.record([event], { pointsPerUsd: 100 });
-  await bus.admission.learn(facts);
+  await bus.admission.updateHints(facts);
 }
 const submit = (model = 'v-1'): Promise<Response> =>
   fetch(`${gateway.url}/v1/video/generations`, {
@@ -103,7 +103,7 @@ test('points stand in for a drained tier, since video always has a price, until 
   await database.ledger.allocate({ groupId, points: 5, email: user?.email ?? '' });
   const wallet = { type: 'user', id: userId } as const;
   const account = { ...wallet, ...(await database.billingFacts.account(wallet)) };
-  await bus.admission.learn({ windows: [], accounts: [account] });
+  await bus.admission.updateHints({ windows: [], accounts: [account] });
   expect((await submit()).status).toBe(200);
   await spend(0.05);
   const refused = await submit();

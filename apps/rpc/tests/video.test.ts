@@ -187,7 +187,7 @@ test('a drained quota is -32006, by everything that the user does', async () => 
   };
   expect((await create({}, poor)).error).toBeUndefined();
   const { facts } = await database.usage.record([event], { pointsPerUsd: 100 });
-  await bus.admission.learn(facts);
+  await bus.admission.updateHints(facts);
   expect((await create({}, poor)).error).toMatchObject({ code: -32_006 });
   await database.plans.saveTier('free', { monthlyUsdQuota: null });
 });

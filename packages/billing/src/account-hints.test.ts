@@ -10,7 +10,7 @@ test('the states of the accounts are told as they are now', async () => {
   const learned: AdmissionFacts[] = [];
   const hints = createAccountHints({
     facts: { account: async ({ type }) => ({ ...STATE, balance: type === 'group' ? 1 : 2 }) },
-    admission: { learn: async (facts) => void learned.push(facts) },
+    admission: { updateHints: async (facts) => void learned.push(facts) },
     log: silentLog,
   });
   await hints.refresh([POOL, WALLET]);
@@ -33,7 +33,7 @@ test.each([
   const away = () => Promise.reject(new Error('away'));
   const hints = createAccountHints({
     facts: { account: isReadable ? async () => STATE : away },
-    admission: { learn: away },
+    admission: { updateHints: away },
     log: { ...silentLog, warn: (_fields: unknown, text: string) => void warnings.push(text) },
   });
   await hints.refresh([POOL]);

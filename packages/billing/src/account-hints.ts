@@ -13,7 +13,7 @@ export interface AccountHints {
 
 interface AccountHintsDependencies {
   readonly facts: Pick<BillingFacts, 'account'>;
-  readonly admission: Pick<AdmissionStore, 'learn'>;
+  readonly admission: Pick<AdmissionStore, 'updateHints'>;
   readonly log: Log;
 }
 
@@ -33,7 +33,7 @@ export function createAccountHints({
             ...(await facts.account({ type, id })),
           })),
         );
-        await admission.learn({ windows: [], accounts: states });
+        await admission.updateHints({ windows: [], accounts: states });
       } catch (error) {
         log.warn({ accounts, reason: describeError(error) }, 'a new balance was not told');
       }

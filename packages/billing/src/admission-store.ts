@@ -72,6 +72,6 @@ export interface AdmissionFacts {
 export interface AdmissionStore {
   /** One round trip. */
   admit(request: AdmissionRequest): Promise<AdmissionAnswer>;
-  /** Takes facts in; what is older than what is there changes nothing. */
-  learn(facts: AdmissionFacts): Promise<void>;
+  /** Updates the hints; a fact that is older than the stored one is ignored. */
+  updateHints(facts: AdmissionFacts): Promise<void>;
 }

@@ -53,21 +53,21 @@ const modeIs = (of: Bus, mode: 'redis' | 'local'): Promise<void> =>
   eventually(`the bus is in mode ${mode}`, () => of.mode() === mode);
 
 test('two processes share one limit and what one of them has learned', async () => {
-  await bus.admission.learn(FACTS);
+  await bus.admission.updateHints(FACTS);
   expect(await ask(peer)).toMatchObject({ outcome: 'passed', window: USAGE, account: STATE });
   const rest = await Promise.all([ask(bus), ask(peer), ask(bus), ask(peer)]);
   expect(rest.filter(({ outcome }) => outcome === 'passed')).toHaveLength(2);
 });
 
 test('while Redis is away each process has limits of its own and facts for 5 seconds', async () => {
-  await bus.admission.learn(FACTS);
+  await bus.admission.updateHints(FACTS);
   for (let count = 0; count < 3; count += 1) await ask(bus);
   await server.kill();
   await modeIs(bus, 'local');
 
   const unknown = { outcome: 'passed', window: undefined, account: undefined };
   expect(await ask(bus)).toMatchObject(unknown);
-  await bus.admission.learn({ ...FACTS, accounts: [{ ...ACCOUNT, ...STATE, balance: 3 }] });
+  await bus.admission.updateHints({ ...FACTS, accounts: [{ ...ACCOUNT, ...STATE, balance: 3 }] });
   clock.advance(4_999);
   expect(await ask(bus)).toMatchObject({ window: USAGE, account: { balance: 3 } });
   clock.advance(1);
@@ -83,7 +83,7 @@ test('while Redis is away each process has limits of its own and facts for 5 sec
 });
 
 test('everything on Redis expires by itself', async () => {
-  await bus.admission.learn(FACTS);
+  await bus.admission.updateHints(FACTS);
   await ask(bus);
   const client = new Redis(server.url);
   try {
@@ -101,7 +101,7 @@ test('everything on Redis expires by itself', async () => {
     const windowDays = (await expiry('admission:window:*')) - (nextMonth - now.getTime());
     expect(Math.abs(windowDays - 2 * DAY_MS)).toBeLessThan(60_000);
     // The window of a month that is long over is not taken in.
-    await bus.admission.learn({
+    await bus.admission.updateHints({
       windows: [{ ...WINDOW, month: '2020-01', ...USAGE }],
       accounts: [],
     });

@@ -41,7 +41,7 @@ function lineTo(url: string): void {
     redis: optionsOf(url),
     timeoutMs: TIMEOUT_MS,
     log: silentLog,
-    onUseless: () => (useless += 1),
+    onUnresponsive: () => (useless += 1),
   });
   line.open();
 }

@@ -3,9 +3,9 @@ import { describeError, type Clock, type Locks, type Log, type Part } from '@mod
 
 interface FactRefreshDependencies {
   readonly facts: Pick<BillingFacts, 'changedSince'>;
-  readonly admission: Pick<AdmissionStore, 'learn'>;
+  readonly admission: Pick<AdmissionStore, 'updateHints'>;
   readonly locks: Locks;
-  /** Calls back when what was learned may be gone, or be older than it was; the answer stops that. */
+  /** Calls back when the store may have lost or reverted hints; the returned function unsubscribes. */
   readonly onStoreChange: (listener: () => void) => () => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -14,16 +14,16 @@ interface FactRefreshDependencies {
 
 const LOCK = 'fact-refresh';
 const INTERVAL_MS = 10_000;
-// The lock is kept until it expires, so that one process does this in an interval, and another if that one is gone.
+// The lock is kept until it expires, so that one process refreshes per interval, and another one if that one stops.
 const LOCK_SHARE = 0.8;
-// A change bears the time when it was made, and is seen when it is committed; clocks differ besides.
+// A change has the time when it was made, but is visible only when it is committed; clocks also differ.
 const OVERLAP_MS = 60_000;
-// Nothing that is older is still believed by the admission store.
-const BELIEVED_MS = 3 * 24 * 60 * 60 * 1000;
+// The admission store ignores older hints.
+const HINT_LIFETIME_MS = 3 * 24 * 60 * 60 * 1000;
 
 /**
- * Tells the admission store what changed in the database. Whoever changes something tells it at once: this is for what
- * got lost on the way, because a process died in between or Redis came back with less than it had.
+ * Publishes changed quotas and balances to the admission store. Every change is also published immediately; this covers
+ * messages that were lost because a process crashed or Redis restarted with older data.
  */
 export function createFactRefresh(dependencies: FactRefreshDependencies): Part {
   const { facts, admission, locks, onStoreChange, clock, log } = dependencies;
@@ -32,24 +32,24 @@ export function createFactRefresh(dependencies: FactRefreshDependencies): Part {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   let stopListening = (): void => undefined;
-  /** Undefined as long as everything has to be told. */
-  let toldUntil: number | undefined;
+  /** Undefined while everything has to be published. */
+  let publishedUntil: number | undefined;
 
   async function refresh(): Promise<void> {
     const lock = await locks.acquire(LOCK, Math.ceil(intervalMs * LOCK_SHARE));
     if (lock === undefined) return;
-    const before = toldUntil;
+    const before = publishedUntil;
     const startedAt = clock.now();
     const since = before === undefined ? earliest(startedAt) : before - OVERLAP_MS;
-    toldUntil = startedAt;
+    publishedUntil = startedAt;
     try {
       for await (const page of facts.changedSince(new Date(since))) {
         if (stopping.signal.aborted) return;
-        await admission.learn(page);
+        await admission.updateHints(page);
       }
     } catch (error) {
-      // Unless the store changed meanwhile, in which case everything has to be told.
-      if (toldUntil !== undefined) toldUntil = before;
+      // If the store changed meanwhile, everything has to be published.
+      if (publishedUntil !== undefined) publishedUntil = before;
       throw error;
     }
   }
@@ -57,7 +57,10 @@ export function createFactRefresh(dependencies: FactRefreshDependencies): Part {
   function tick(): void {
     running = refresh()
       .catch((error: unknown) => {
-        log.warn({ reason: describeError(error) }, 'quotas and balances are told anew later');
+        log.warn(
+          { reason: describeError(error) },
+          'refreshing balances failed; trying again later',
+        );
       })
       .finally(() => {
         if (!stopping.signal.aborted) timer = setTimeout(tick, intervalMs).unref();
@@ -68,7 +71,7 @@ export function createFactRefresh(dependencies: FactRefreshDependencies): Part {
     name: 'fact-refresh',
     async start() {
       stopListening = onStoreChange(() => {
-        toldUntil = undefined;
+        publishedUntil = undefined;
       });
       tick();
     },
@@ -82,5 +85,5 @@ export function createFactRefresh(dependencies: FactRefreshDependencies): Part {
 }
 
 function earliest(now: number): number {
-  return Math.min(monthStart(new Date(now)).getTime(), now - BELIEVED_MS);
+  return Math.min(monthStart(new Date(now)).getTime(), now - HINT_LIFETIME_MS);
 }

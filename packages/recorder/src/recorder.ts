@@ -13,7 +13,7 @@ import { createPointsCount } from './points-count.ts';
 interface RecorderDependencies {
   readonly journal: Journal;
   readonly usage: Pick<UsageStore, 'record'>;
-  readonly admission: Pick<AdmissionStore, 'learn'>;
+  readonly admission: Pick<AdmissionStore, 'updateHints'>;
   readonly pointsPerUsd: number;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -37,15 +37,15 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
     const { added, points, facts } = await usage.record(events, { pointsPerUsd });
     recorded.inc(added);
     paid.inc(points);
-    await tell(facts);
+    await publishFacts(facts);
   }
 
-  /** The batch is recorded whether or not the admission store hears of it. */
-  async function tell(facts: AdmissionFacts): Promise<void> {
+  /** A failure is only logged: the batch is already recorded, and the fact refresh publishes the balances later. */
+  async function publishFacts(facts: AdmissionFacts): Promise<void> {
     try {
-      await admission.learn(facts);
+      await admission.updateHints(facts);
     } catch (error) {
-      log.warn({ reason: describeError(error) }, 'new quotas and balances were not told');
+      log.warn({ reason: describeError(error) }, 'publishing balances failed');
     }
   }
 
@@ -53,7 +53,7 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
     name: 'recorder',
     start: async () => {
       drained = journal.drain(record, { batchSize: BATCH_SIZE, signal: stopping.signal });
-      drained.catch((error: unknown) => log.error({ error }, 'the usage recorder ended'));
+      drained.catch((error: unknown) => log.error({ error }, 'the usage recorder stopped'));
     },
     stop: async () => {
       stopping.abort();
@@ -62,7 +62,7 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
   };
 }
 
-/** An entry that is not an event can never be recorded; it is told once and must not hold up the others. */
+/** An entry that is not an event can never be recorded; it is logged once and must not block the others. */
 function readEvent(entry: JournalEntry, log: Log): readonly UsageEvent[] {
   try {
     return [usageEventSchema.parse(JSON.parse(entry.body))];

@@ -26,7 +26,7 @@ function watched(
   const part = createFactRefresh({
     facts: { changedSince },
     admission: {
-      learn: (facts) => {
+      updateHints: (facts) => {
         learned.push(facts);
         return Promise.resolve();
       },

@@ -34,7 +34,7 @@ const append = (body: unknown, id = newId()) =>
   test_.context.bus.journal.append({ id, body: JSON.stringify(body) });
 
 /** Records until the journal is empty. */
-async function recordAll(admission?: Pick<AdmissionStore, 'learn'>) {
+async function recordAll(admission?: Pick<AdmissionStore, 'updateHints'>) {
   const { bus, database, metrics, log } = test_.context;
   const recorder = createRecorder({
     journal: bus.journal,
@@ -89,7 +89,7 @@ test('an event of an older gateway is recorded, also when the admission store ca
   const userId = newId();
   const { multiplier: _multiplier, ...older } = event(userId);
   await append(older);
-  await recordAll({ learn: () => Promise.reject(new Error('away')) });
+  await recordAll({ updateHints: () => Promise.reject(new Error('away')) });
   expect(await database.usage.list({ userId, limit: 1, offset: 0 })).toMatchObject({
     total: 1,
     records: [{ cost: 0.25, points: null }],

@@ -16,7 +16,7 @@ export type SettleJob = (jobId: string, video: FinishedVideo) => Promise<void>;
 
 interface SettleDependencies {
   readonly database: Pick<Database, 'transaction'>;
-  readonly admission: Pick<AdmissionStore, 'learn'>;
+  readonly admission: Pick<AdmissionStore, 'updateHints'>;
   readonly notifications: Pick<VideoNotifications, 'done'>;
   readonly pointsPerUsd: number;
   readonly count: UsageCounts;
@@ -54,12 +54,12 @@ export function createSettle(dependencies: SettleDependencies): SettleJob {
     });
   }
 
-  /** The job is paid whether or not the admission store hears of it. */
-  async function tell(facts: AdmissionFacts): Promise<void> {
+  /** A failure is only logged: the job is already paid, and the fact refresh publishes the balances later. */
+  async function publishFacts(facts: AdmissionFacts): Promise<void> {
     try {
-      await admission.learn(facts);
+      await admission.updateHints(facts);
     } catch (error) {
-      log.warn({ reason: describeError(error) }, 'new quotas and balances were not told');
+      log.warn({ reason: describeError(error) }, 'publishing balances failed');
     }
   }
 
@@ -68,7 +68,7 @@ export function createSettle(dependencies: SettleDependencies): SettleJob {
     if (settled === undefined) return;
     count(settled.usage);
     paid.inc(settled.points);
-    await tell(settled.facts);
+    await publishFacts(settled.facts);
     await notifications.done(jobId, settled);
   };
 }

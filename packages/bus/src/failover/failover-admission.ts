@@ -19,10 +19,10 @@ export function createFailoverAdmission(options: FailoverAdmissionOptions): Admi
         () => redis.admit(request),
         () => local.admit(request),
       ),
-    learn: (facts) =>
+    updateHints: (facts) =>
       fallBack(
-        () => redis.learn(facts),
-        () => local.learn(facts),
+        () => redis.updateHints(facts),
+        () => local.updateHints(facts),
       ),
   };
 }

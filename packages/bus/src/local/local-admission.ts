@@ -41,7 +41,7 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
     logs.set(name, log, now + LIMITED_MS);
   }
 
-  function learn<Fact extends Versioned>(
+  function update<Fact extends Versioned>(
     facts: BoundedExpiringMap<Fact>,
     name: string,
     fact: Fact,
@@ -68,12 +68,12 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
         account: account && accounts.get(accountName(account))?.value,
       };
     },
-    async learn(facts) {
+    async updateHints(facts) {
       for (const { costUsd, tokens, version, ...window } of facts.windows) {
-        learn(windows, windowName(window), { costUsd, tokens, version });
+        update(windows, windowName(window), { costUsd, tokens, version });
       }
       for (const { balance, hasHistory, refusedUntil, version, ...account } of facts.accounts) {
-        learn(accounts, accountName(account), { balance, hasHistory, refusedUntil, version });
+        update(accounts, accountName(account), { balance, hasHistory, refusedUntil, version });
       }
       return Promise.resolve();
     },

@@ -27,7 +27,7 @@ interface QuickLineOptions {
   readonly timeoutMs: number;
   readonly log: Log;
   /** Called when Redis no longer answers on an open line, or no longer takes writes. */
-  readonly onUseless: () => void;
+  readonly onUnresponsive: () => void;
 }
 
 class Call {
@@ -48,7 +48,12 @@ const REOPEN_MS = 1_000;
 const KEEP_ALIVE_MS = 10_000;
 const READ_BYTES = 64 * 1024;
 
-export function createQuickLine({ redis, timeoutMs, log, onUseless }: QuickLineOptions): QuickLine {
+export function createQuickLine({
+  redis,
+  timeoutMs,
+  log,
+  onUnresponsive,
+}: QuickLineOptions): QuickLine {
   // Its own bytes each time would cost more than what is read from them.
   const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
   let socket: Socket | undefined;
@@ -85,7 +90,7 @@ export function createQuickLine({ redis, timeoutMs, log, onUseless }: QuickLineO
     }
     call.reject(reply);
     // A primary that was demoted goes on answering; the address leads to the new one.
-    if (reply.message.startsWith('READONLY')) onUseless();
+    if (reply.message.startsWith('READONLY')) onUnresponsive();
   }
 
   /** One timer for all of them. It stays when all have their answers, for the next. */
@@ -104,7 +109,7 @@ export function createQuickLine({ redis, timeoutMs, log, onUseless }: QuickLineO
       // A line that was never open says nothing about the connections of others.
       const wasOpen = isOpen;
       lose(new Error('Redis did not answer in time'));
-      if (wasOpen) onUseless();
+      if (wasOpen) onUnresponsive();
     } else if (first !== undefined) watch ??= watchFor(timeoutMs);
   }
 

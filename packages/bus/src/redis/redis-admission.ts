@@ -32,7 +32,7 @@ const LIMITED_MS = 60_000;
 const LOG_KEPT_MS = 2 * LIMITED_MS;
 // So many that a script of them ends well within the command timeout and fits the stack of its language.
 const ADMIT_AT_ONCE = 128;
-const LEARN_AT_ONCE = 200;
+const FACTS_PER_CALL_MAX = 200;
 
 // Keys: the epoch, the facts, then what each limit counts. Values: how many keys are facts and the epoch; then for each request
 // the epoch that it knows, how many limits it has, and what each of them allows.
@@ -78,7 +78,7 @@ return { held, outcomes }
 `);
 
 // A fact begins with its version. Values: for each key the fact, and how and when it expires.
-const LEARN = script(`
+const UPDATE_HINTS = script(`
 local function version(fact) return tonumber(string.match(fact, '^%d+')) end
 for index, key in ipairs(KEYS) do
   local fact, expiry, at = ARGV[index * 3 - 2], ARGV[index * 3 - 1], ARGV[index * 3]
@@ -136,18 +136,18 @@ export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionS
     return readAnswers(requests, facts, parts[0], parts[1]);
   }
 
-  async function learn(facts: readonly KeptFact[]): Promise<void> {
+  async function write(facts: readonly KeptFact[]): Promise<void> {
     const keys = facts.map(({ name }) => factKey(name));
     const values = facts.flatMap(({ fact, expiry }) => [fact, ...expiry]);
-    await connection.run((client) => LEARN.run(client, keys, values));
+    await connection.run((client) => UPDATE_HINTS.run(client, keys, values));
   }
 
   return {
     admit: createTurnBatch(admitAll, ADMIT_AT_ONCE),
-    async learn(facts) {
+    async updateHints(facts) {
       const kept = keptFacts(facts);
-      for (let at = 0; at < kept.length; at += LEARN_AT_ONCE) {
-        await learn(kept.slice(at, at + LEARN_AT_ONCE));
+      for (let at = 0; at < kept.length; at += FACTS_PER_CALL_MAX) {
+        await write(kept.slice(at, at + FACTS_PER_CALL_MAX));
       }
     },
   };

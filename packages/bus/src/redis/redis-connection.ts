@@ -60,7 +60,7 @@ export function createRedisConnection({ url, log }: ConnectionOptions): RedisCon
     redis: commandClient.options,
     timeoutMs: COMMAND_TIMEOUT_MS,
     log,
-    onUseless: () => commands.drop(),
+    onUnresponsive: () => commands.drop(),
   });
   const commands = createSupervisedClient({
     client: commandClient,

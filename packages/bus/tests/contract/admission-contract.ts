@@ -145,7 +145,7 @@ function describeCompany(on: On): void {
     'requests that come at the same moment are each answered for themselves',
     on(async ({ admission, counters }) => {
       await counters.add(ACCOUNT_EPOCH_KEY, 2);
-      await admission.learn({ windows: [], accounts: [{ ...ACCOUNT, ...STATE }] });
+      await admission.updateHints({ windows: [], accounts: [{ ...ACCOUNT, ...STATE }] });
       const one = { name: 'key:one', requestsPerMinute: 1 };
       const answers = await Promise.all([
         admission.admit(request({ knownEpoch: 2, limits: [GROUP, one], window: WINDOW })),
@@ -178,7 +178,7 @@ function describeFacts(on: On): void {
       const nothing = { window: undefined, account: undefined };
       expect(await admission.admit(request(asking))).toMatchObject(nothing);
       expect(await admission.admit(request({ ...asking, limits: [KEY] }))).toMatchObject(nothing);
-      await admission.learn(full);
+      await admission.updateHints(full);
       const ways = [
         { ask: asking, answer: { window: USAGE, account: STATE } },
         { ask: { ...asking, limits: [KEY, GROUP] }, answer: { window: USAGE, account: STATE } },
@@ -198,15 +198,15 @@ function describeFacts(on: On): void {
   test(
     'what is older than what is known changes nothing, what is newer takes its place',
     on(async ({ admission }) => {
-      await admission.learn(full);
-      await admission.learn({
+      await admission.updateHints(full);
+      await admission.updateHints({
         windows: [{ ...WINDOW, costUsd: 0, tokens: 0, version: 6 }],
         accounts: [{ ...ACCOUNT, ...STATE, balance: 1, version: 2 }],
       });
       const ask = request({ window: WINDOW, account: ACCOUNT });
       expect(await admission.admit(ask)).toMatchObject({ window: USAGE, account: STATE });
       const newer = { balance: 0, hasHistory: false, refusedUntil: null, version: 10 };
-      await admission.learn({ windows: [], accounts: [{ ...ACCOUNT, ...newer }] });
+      await admission.updateHints({ windows: [], accounts: [{ ...ACCOUNT, ...newer }] });
       expect(await admission.admit(ask)).toMatchObject({ window: USAGE, account: newer });
     }),
   );
@@ -214,7 +214,7 @@ function describeFacts(on: On): void {
   test(
     'windows of other projects, users and months and accounts of another type are others',
     on(async ({ admission }) => {
-      await admission.learn(full);
+      await admission.updateHints(full);
       const others = [
         { ...WINDOW, project: 'docs' },
         { ...WINDOW, userId: 'other' },
@@ -233,7 +233,7 @@ function describeFacts(on: On): void {
     on(async ({ admission }) => {
       const ids = Array.from({ length: 450 }, (_, index) => `user ${index}`);
       const windows = ids.map((userId) => ({ ...WINDOW, userId, ...USAGE }));
-      await admission.learn({
+      await admission.updateHints({
         windows,
         accounts: ids.map((id) => ({ type: 'user', id, ...STATE })),
       });
@@ -245,7 +245,7 @@ function describeFacts(on: On): void {
           account: STATE,
         });
       }
-      await admission.learn({ windows: [], accounts: [] });
+      await admission.updateHints({ windows: [], accounts: [] });
     }),
   );
 }

@@ -1,5 +1,5 @@
 import { ServiceError, type ChatMessage, type ChatRequest } from '@model-gateway/contracts';
-import type { Wanted } from '../upstream/attempts.ts';
+import type { RouteRequest } from '../upstream/attempts.ts';
 import type { ChatDependencies, ChatTurn } from './chat-turn.ts';
 import type { MemoryState } from '../memory/memory.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
@@ -46,7 +46,7 @@ export function readyTurn(
 export function wantedBy(
   { request, conversationId, signal, record }: ReadyTurn,
   requests: Pick<RequestCounter, 'accepted'>,
-): Wanted {
+): RouteRequest {
   return {
     model: request.model,
     capability: 'chat',

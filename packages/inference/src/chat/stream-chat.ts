@@ -1,6 +1,6 @@
 import type { RestErrorBody, TokenUsage } from '@model-gateway/contracts';
 import { describeError, newId, type Clock } from '@model-gateway/kernel';
-import { attempt, settleFailure, type Asked } from '../upstream/attempts.ts';
+import { attempt, settleFailure, type ActiveCall } from '../upstream/attempts.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import type { ChunkHead } from '../stream/event-reader.ts';
@@ -18,11 +18,11 @@ export interface StreamedChat {
    * Hands over the server-sent events without the end mark, which belongs behind them: when this resolves, the turn has been
    * metered. Waits where the taker answers with a promise. Call it once, also when the client is gone.
    */
-  deliver(take: EventTaker): Promise<void>;
+  deliver(take: WriteChunk): Promise<void>;
 }
 
 /** Takes some events; a promise where it has enough for now. */
-export type EventTaker = (events: Buffer) => Promise<void> | undefined;
+export type WriteChunk = (events: Buffer) => Promise<void> | undefined;
 
 interface StreamDependencies extends ChatDependencies {
   readonly clock: Clock;
@@ -69,9 +69,9 @@ export async function streamChat(
 
 interface Delivery {
   readonly turn: ReadyTurn;
-  readonly asked: Asked;
+  readonly asked: ActiveCall;
   readonly passesUsage: boolean;
-  readonly take: EventTaker;
+  readonly take: WriteChunk;
 }
 
 async function deliver(

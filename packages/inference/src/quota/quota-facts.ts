@@ -20,7 +20,7 @@ export interface QuotaFacts {
 }
 
 interface QuotaFactsDependencies {
-  readonly store: Pick<AdmissionStore, 'learn'>;
+  readonly store: Pick<AdmissionStore, 'updateHints'>;
   readonly facts: AskedFacts;
   readonly clock: Clock;
   readonly log: Log;
@@ -48,11 +48,11 @@ export function createQuotaFacts({ store, facts, clock, log }: QuotaFactsDepende
     }
   }
 
-  function learn(
+  function updateHints(
     windows: readonly (QuotaWindow & WindowUsage)[],
     accounts: readonly (DrawingAccount & AccountState)[],
   ) {
-    store.learn({ windows, accounts }).catch((error: unknown) => {
+    store.updateHints({ windows, accounts }).catch((error: unknown) => {
       log.warn({ reason: describeError(error) }, 'a quota was looked up and could not be noted');
     });
   }
@@ -60,12 +60,12 @@ export function createQuotaFacts({ store, facts, clock, log }: QuotaFactsDepende
   return {
     async window(window) {
       const usage = await ask(() => facts.window(window));
-      if (usage !== undefined) learn([{ ...window, ...usage }], []);
+      if (usage !== undefined) updateHints([{ ...window, ...usage }], []);
       return usage;
     },
     async account(account) {
       const state = await ask(() => facts.account(account));
-      if (state !== undefined) learn([], [{ ...account, ...state }]);
+      if (state !== undefined) updateHints([], [{ ...account, ...state }]);
       return state;
     },
     tierOf: (userId) => ask(() => facts.tierOf(userId)),

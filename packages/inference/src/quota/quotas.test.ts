@@ -36,7 +36,7 @@ function setup({ window = drained, account = empty } = {}) {
   };
   const store: AdmissionStore = {
     admit: async () => ({ outcome: 'passed', epoch: 0, ...UNKNOWN }),
-    learn: async (learned) => void state.learned.push(learned),
+    updateHints: async (learned) => void state.learned.push(learned),
   };
   const isPriced = (model: string) => model === 'priced';
   const unsettled = createUnsettledUsage(clock);

@@ -10,7 +10,7 @@ import {
 import type { UpstreamCall, UpstreamWatch } from './upstream-watch.ts';
 
 /** What has to be served. */
-export interface Wanted extends Omit<ChoiceOptions, 'exclude'> {
+export interface RouteRequest extends Omit<ChoiceOptions, 'exclude'> {
   readonly model: string;
   readonly capability: Capability;
   /** Aborted when the client went away. */
@@ -26,13 +26,13 @@ export interface AttemptDependencies {
 }
 
 /** A backend that is being asked. */
-export interface Asked {
+export interface ActiveCall {
   readonly route: Route;
   readonly call: UpstreamCall;
 }
 
 /** An answer and where it came from. Whoever has it says how the call ended. */
-export interface Attempted<Answer> extends Asked {
+export interface Attempted<Answer> extends ActiveCall {
   readonly answer: Answer;
 }
 
@@ -43,12 +43,12 @@ export interface Attempted<Answer> extends Asked {
  */
 export async function attempt<Answer>(
   { router, watch }: AttemptDependencies,
-  wanted: Wanted,
+  wanted: RouteRequest,
   ask: (route: Route) => Promise<Answer>,
   chosen?: Route,
 ): Promise<Attempted<Answer>> {
   const { capability, signal } = wanted;
-  const begin = (route: Route): Asked => ({
+  const begin = (route: Route): ActiveCall => ({
     route,
     call: watch.begin(capability, route.backend, route.model),
   });
@@ -77,7 +77,7 @@ export async function attempt<Answer>(
 
 /** Tells the backend's breaker of a failure; true when the backend is to blame. */
 export async function settleFailure(
-  { route, call }: Asked,
+  { route, call }: ActiveCall,
   failure: unknown,
   signal: Cancel,
 ): Promise<boolean> {
@@ -91,7 +91,7 @@ export async function settleFailure(
 
 async function chooseAnother(
   router: Pick<Router, 'choose'>,
-  wanted: Wanted,
+  wanted: RouteRequest,
   tried: string,
 ): Promise<Route | undefined> {
   try {

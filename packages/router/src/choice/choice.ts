@@ -5,7 +5,7 @@ import { matchModel } from './model-match.ts';
 import type { RequestCounts } from './request-counts.ts';
 
 /** What is asked of a backend. */
-export interface Wanted {
+export interface BackendQuery {
   /** The model id as the caller said it. */
   readonly requested: string;
   /** What its alias means, else the same. */
@@ -22,7 +22,7 @@ export interface Candidate {
 }
 
 /** The backends that can do what is wanted, healthy or not. */
-export function findServing(slots: readonly Slot[], wanted: Wanted): readonly Candidate[] {
+export function findServing(slots: readonly Slot[], wanted: BackendQuery): readonly Candidate[] {
   const { requested, capability } = wanted;
   const serving = findListing(slots, wanted);
   if (serving.length === 0) {
@@ -39,7 +39,7 @@ export function findServing(slots: readonly Slot[], wanted: Wanted): readonly Ca
 }
 
 /** Whether a healthy backend can do what is wanted. */
-export const isServed = (slots: readonly Slot[], wanted: Wanted): boolean =>
+export const isServed = (slots: readonly Slot[], wanted: BackendQuery): boolean =>
   findListing(slots, wanted).some(({ slot, model }) => {
     const isAble = wanted.capability === undefined || slot.can(wanted.capability, model);
     return isAble && slot.report.state === 'Healthy';
@@ -48,7 +48,7 @@ export const isServed = (slots: readonly Slot[], wanted: Wanted): boolean =>
 /** The backends that list the model, whatever they can do with it. */
 function findListing(
   slots: readonly Slot[],
-  { model: wanted, provider }: Wanted,
+  { model: wanted, provider }: BackendQuery,
 ): readonly Candidate[] {
   const listing: Candidate[] = [];
   for (const slot of slots) {

@@ -4,13 +4,13 @@ import type { Affinity } from './affinity.ts';
 import type { BackendList } from '../registry/backend-list.ts';
 import type { Backend, Capability } from '../registry/backend.ts';
 import type { Breakers, Outcome, Pass } from '../circuits/breakers.ts';
-import { findServing, leastUsed, type Candidate, type Wanted } from './choice.ts';
+import { findServing, leastUsed, type Candidate, type BackendQuery } from './choice.ts';
 import type { RequestCounts } from './request-counts.ts';
 
 /** Chooses a backend for each request. */
 export interface Chooser {
   /** Rejects with what the caller is to be told when there is none. */
-  choose(wanted: Wanted & ChoiceOptions): Promise<Route>;
+  choose(wanted: BackendQuery & ChoiceOptions): Promise<Route>;
 }
 
 /** How a choice is narrowed down. */
@@ -53,7 +53,7 @@ interface ChooserDependencies {
 export function createChooser(dependencies: ChooserDependencies): Chooser {
   const { list, breakers, counts, affinity, log } = dependencies;
 
-  function eligible(wanted: Wanted, exclude: readonly string[]): readonly Candidate[] {
+  function eligible(wanted: BackendQuery, exclude: readonly string[]): readonly Candidate[] {
     return findServing(list.all(), wanted).filter(({ slot: { backend, report } }) => {
       if (report.state !== 'Healthy' || exclude.includes(backend.name)) return false;
       return breakers.permits(backend.name);
@@ -82,7 +82,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     };
   }
 
-  async function chooseLeastUsed(wanted: Wanted, exclude: readonly string[]): Promise<Route> {
+  async function chooseLeastUsed(wanted: BackendQuery, exclude: readonly string[]): Promise<Route> {
     const best = leastUsed(eligible(wanted, exclude), counts);
     if (best === undefined) {
       throw new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
@@ -104,7 +104,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   /** Stays with the backend that the conversation is bound to, or binds it to another one. */
   async function chooseFor(
     conversationId: string,
-    wanted: Wanted,
+    wanted: BackendQuery,
     exclude: readonly string[],
   ): Promise<Route> {
     const best = leastUsed(eligible(wanted, exclude), counts)?.slot.backend.name;
