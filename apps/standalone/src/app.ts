@@ -20,7 +20,7 @@ import type { StandaloneConfig } from './config.ts';
 import { openDemoBackend } from './demo-backend.ts';
 import { openEmbeddedStores, type StoreUrls } from './embedded-stores.ts';
 
-/** Opens everything: the stores that are missing, every server app, the demo backend and one port. */
+/** Opens the missing stores, every server app, the demo backend and one port. */
 export async function openStandalone(
   config: StandaloneConfig,
   lifecycle: Lifecycle,

@@ -12,13 +12,13 @@ test('the first chat begins with an account', () => {
   expect(banner(facts)).toContain('auth.register');
 });
 
-test('where registration is closed, nothing is shown that registers an account', () => {
+test('with closed registration the banner does not register an account', () => {
   const shown = banner({ ...facts, registrationOpen: false });
   expect(shown).not.toMatch(/auth\.register|registers/);
   expect(shown).toContain('KEY=service-');
   expect(shown).toContain('/v1/chat/completions');
 });
 
-test('without the demo backend there is no model to ask', () => {
+test('without the demo backend the banner shows no first chat', () => {
   expect(banner({ ...facts, demo: false })).not.toMatch(/auth\.register|demo-chat/);
 });

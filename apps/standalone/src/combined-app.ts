@@ -6,11 +6,11 @@ interface CombinedApps {
   readonly gateway: ServerApp;
   readonly rpc: ServerApp;
   readonly agentTunnel: ServerApp;
-  /** Has no paths of its own here: the gateway answers the probes. */
+  /** Has no paths here: the gateway serves the probes. */
   readonly videoWorker: ServerApp;
 }
 
-/** Every server app behind one port, by path, as an ingress would route them. */
+/** Every server app on one port, routed by path like an ingress does. */
 export function combineApps(
   { gateway, rpc, agentTunnel, videoWorker }: CombinedApps,
   log: Log,

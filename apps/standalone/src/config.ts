@@ -23,7 +23,7 @@ import { videoWorkerSettings } from 'video-worker/app';
 
 const PORT_DEFAULT = 8080;
 
-/** Secrets that other processes must be given are generated here, also in production. */
+/** Secrets that are required for separate processes are generated here, also in production. */
 const generated = {
   requiredInProduction: false,
   defaultText: 'generated into the data directory',
@@ -48,19 +48,18 @@ export const processSettings = {
   ...videoWorkerSettings,
   ...agentTunnelSettings,
   demo: setting('SERVICE_DEMO', withDefault(flag(), true), {
-    description:
-      'Whether `npm start` brings its demo backend (models `demo-chat` and `demo-embed`).',
+    description: 'Whether `npm start` runs the demo backend (models `demo-chat` and `demo-embed`).',
     defaultText: '1',
   }),
 };
 
 export type StandaloneConfig = ReturnType<typeof readStandaloneConfig>;
 
-/** Reads the configuration of the one process that is everything. */
+/** Reads the configuration of the process that runs all apps. */
 export function readStandaloneConfig(environment: Environment = process.env): ConfigOf<
   typeof processSettings
 > & {
-  /** Where programs are looked for. */
+  /** The search path for programs. */
   readonly programPath: string;
 } {
   const config = loadConfig(processSettings, environment);

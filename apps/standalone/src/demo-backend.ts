@@ -4,9 +4,9 @@ import { randomToken, type Lifecycle } from '@model-gateway/kernel';
 const DEMO_MODELS = ['demo-chat', 'demo-embed'];
 const DEMO_TOKEN_DELAY_MS = 20;
 
-/** A model that answers from the first minute: a real little upstream, reached over HTTP like any other. */
+/** A demo model for first tests: a small upstream that is called over HTTP like any other. */
 export async function openDemoBackend(lifecycle: Lifecycle) {
-  // Other users of this machine could reach the port; only the gateway knows the key.
+  // Other users of this machine can reach the port; only the gateway has the key.
   const apiKey = randomToken(32);
   const upstream = await lifecycle.open(
     'demo backend',

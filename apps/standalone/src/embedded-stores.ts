@@ -8,16 +8,16 @@ import {
 import type { Lifecycle, Log } from '@model-gateway/kernel';
 import type { StandaloneConfig } from './config.ts';
 
-/** Where the stores of this process are. */
+/** The URLs of the stores of this process. */
 export interface StoreUrls {
   readonly databaseUrl: string;
-  /** Undefined where there is no Redis: everything that it would share stays in this process. */
+  /** Undefined without Redis: shared state then stays in this process. */
   readonly redisUrl: string | undefined;
-  /** The Redis under the video queue. */
+  /** The Redis of the video queue. */
   readonly queueRedisUrl: string;
 }
 
-/** Takes the stores that the configuration names and brings those that it does not. */
+/** Uses the configured stores and starts the others. */
 export async function openEmbeddedStores(
   config: StandaloneConfig,
   lifecycle: Lifecycle,

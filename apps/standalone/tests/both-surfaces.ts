@@ -4,7 +4,7 @@ import { createGateway } from 'gateway/app';
 import { createRpc } from 'rpc/app';
 import { readStandaloneConfig } from '../src/config.ts';
 
-/** The REST and the RPC surface on one set of stores and backends, with two people. */
+/** The REST and the RPC API on one set of stores and backends, with two users. */
 export interface BothSurfaces {
   readonly test: TestContext;
   readonly runtime: InferenceRuntime;
@@ -12,7 +12,7 @@ export interface BothSurfaces {
   readonly rpcUrl: string;
   readonly ann: Account;
   readonly bob: Account;
-  /** Posts a chat with the person's key. */
+  /** Posts a chat with the key of the account. */
   chat(account: Account, body: string | object): Promise<Response>;
 }
 

@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs a process that is expected to end by itself; answers how, and what it said. */
+/** Runs a process that is expected to exit; returns its status and output. */
 async function failedStart(app: string, env: Readonly<Record<string, string>>, port?: number) {
   const failed = await startProcess({
     app,
@@ -44,7 +44,7 @@ async function failedStart(app: string, env: Readonly<Record<string, string>>, p
 const stores = () => ({ DATABASE_URL: database.url, REDIS_URL: testRedisUrl() });
 
 test.each(['standalone', 'gateway', 'rpc', 'agent-tunnel', 'video-worker'])(
-  '%s says in one sentence that its port is taken, and ends with 1',
+  '%s reports in one sentence that its port is in use, and exits with 1',
   async (app) => {
     const taken = createServer();
     const port = await freePort();
@@ -87,7 +87,7 @@ test.each([
     says: /^gateway: (?=.*SERVICE_JWT_SECRET is required)(?=.*SERVICE_ENCRYPTION_KEY is required)/,
   },
 ])(
-  '$why is told in one sentence, without secrets',
+  '$why is reported in one sentence, without secrets',
   async ({ env, says }) => {
     const { status, output } = await failedStart('gateway', { ...stores(), ...env });
     expect(output).toHaveLength(1);
@@ -99,7 +99,7 @@ test.each([
 );
 
 test.each(['gateway', 'rpc'])(
-  '%s names proxies and origins that make no sense together with the rest',
+  '%s names invalid proxies and origins together with the other problems',
   async (app) => {
     const { status, output } = await failedStart(app, {
       ...stores(),
@@ -122,7 +122,7 @@ test('missing stores are named together', async () => {
   expect(status).toBe(1);
 });
 
-test('a data directory where nothing can be made is told in one sentence', async () => {
+test('a data directory that cannot be created is reported in one sentence', async () => {
   const { status, output } = await failedStart('standalone', {
     SERVICE_DATA_DIR: '/proc/nowhere/data',
   });
@@ -131,7 +131,7 @@ test('a data directory where nothing can be made is told in one sentence', async
   expect(status).toBe(1);
 }, 60_000);
 
-test('a data directory that cannot be written is told in one sentence', async () => {
+test('a data directory that cannot be written is reported in one sentence', async () => {
   const blocked = join(folder, 'blocked');
   await mkdir(blocked, { recursive: true });
   await writeFile(join(blocked, 'file'), '');

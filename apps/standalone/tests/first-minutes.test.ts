@@ -26,7 +26,7 @@ test('the banner names the base URL, the docs, and where the admin token is kept
   expect(output).toContain(`Admin token  kept in ${join(folder.path, 'secrets', 'admin-token')}`);
 });
 
-test('the snippet of the banner registers, makes a key and gets an answer of the demo model', async () => {
+test('the snippet of the banner registers, creates a key and calls the demo model', async () => {
   const lines = standalone.output().split('\n');
   const first = lines.findIndex((line) => line.trim().startsWith('BASE='));
   const last = lines.findIndex((line) => line.includes('/v1/chat/completions'));
@@ -45,7 +45,7 @@ test('the snippet of the banner registers, makes a key and gets an answer of the
   });
 });
 
-test('the demo backend is routed to and metered, but listed and counted nowhere', async () => {
+test('the demo backend is routed and metered, but not listed or counted', async () => {
   const health = await (await fetch(`${standalone.url}/v1/health`)).json();
   expect(health).toMatchObject({
     status: 'ok',
@@ -69,7 +69,7 @@ test('secrets are in files that only their owner can read, and only the admin to
   expect(printed).toEqual(['admin-token']);
 });
 
-test('no secret stands in the command line of a process', async () => {
+test('no command line of a process contains a secret', async () => {
   const { stdout } = await run('cat', [join(folder.path, 'secrets', 'admin-token')]);
   const { stdout: processes } = await run('ps', ['-eo', 'args']);
   expect(processes).not.toContain(stdout.trim());

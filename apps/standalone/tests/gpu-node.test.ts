@@ -53,7 +53,7 @@ beforeAll(async () => {
   agent = await call('agents.register', { machine_name: 'this machine', version: '1' });
   daemon = await startProcess({
     app: 'gpu-agent',
-    // As if behind an address translator: the one port of the service carries everything.
+    // As if behind NAT: everything goes through the one port of the service.
     args: [
       '--url',
       standalone.url,
@@ -72,7 +72,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-test('a node connects to the one port, and a model that is deployed on it is chatted with through the tunnel', async () => {
+test('a node connects to the one port, and a model deployed on it is served through the tunnel', async () => {
   await waitUntil(async () => (await status()).online);
   await call('agents.deploy', { model_id: MODEL });
   await waitUntil(async () => (await chat()).status === 200, { what: 'a chat' });
@@ -80,7 +80,7 @@ test('a node connects to the one port, and a model that is deployed on it is cha
   expect(await call('system.status')).toMatchObject({ agents_online: 1, gpu_nodes: 0 });
 });
 
-test('after a restart the node is listed, and its model comes back without being deployed', async () => {
+test('after a restart the node is listed, and its model is available without a new deployment', async () => {
   const { port } = standalone;
   expect(await standalone.stop()).toBe(0);
   standalone = await startStandalone(join(folder.path, 'data'), ENV, port);

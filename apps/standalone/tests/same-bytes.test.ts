@@ -37,7 +37,7 @@ afterAll(async () => {
   await Promise.all([external.close(), local.close(), engine.close()]);
 });
 
-/** What an upstream was asked last, as the bytes that it was sent. */
+/** The bytes of the last request to an upstream. */
 const LAST_BODY: Readonly<Record<string, () => string>> = {
   e: () => httpBody(external),
   l: () => httpBody(local),
@@ -52,7 +52,7 @@ const isChat = ({ method }: { readonly method: string }): boolean => method === 
 
 function httpBody({ lastRequest }: RunningChatUpstream | RunningOllamaServer): string {
   const text = JSON.stringify(lastRequest?.body);
-  // The upstream parses what it is sent; that nothing was lost on the way shows in the length.
+  // The upstream parses the request; its length shows that nothing was lost.
   expect(Buffer.byteLength(text)).toBe(lastRequest?.bodyBytes);
   return text;
 }
@@ -66,8 +66,8 @@ async function overRest(model: string, body: string): Promise<string> {
 
 async function overRpc(model: string, params: object): Promise<string> {
   const before = COUNT[model]?.() ?? 0;
-  const answer = await rpcCall(surfaces.rpcUrl, 'chat.send', params, surfaces.ann.token);
-  expect(answer.error).toBeUndefined();
+  const response = await rpcCall(surfaces.rpcUrl, 'chat.send', params, surfaces.ann.token);
+  expect(response.error).toBeUndefined();
   const upstream = { e: external, l: local, n: engine }[model];
   await upstream?.until(() => (COUNT[model]?.() ?? 0) > before);
   return LAST_BODY[model]?.() ?? '';
@@ -94,9 +94,9 @@ const messages = [
 const tools = [{ function: { parameters: { type: 'object' }, name: 'look' }, type: 'function' }];
 
 const INPUTS = [
-  { why: 'nothing but a question', input: { messages: [{ role: 'user', content: 'Hi' }] } },
+  { why: 'only a message', input: { messages: [{ role: 'user', content: 'Hi' }] } },
   {
-    why: 'everything that can be said',
+    why: 'every field',
     input: {
       messages,
       temperature: 0.7,
@@ -107,7 +107,7 @@ const INPUTS = [
     },
   },
   {
-    why: 'some of it',
+    why: 'some fields',
     input: { messages, max_tokens: 1, extra: { stop: ['x'] }, provider: undefined },
   },
 ];
@@ -116,9 +116,9 @@ const byName = ([one]: readonly [string, unknown], [other]: readonly [string, un
   one.localeCompare(other);
 
 describe.each(['e', 'l', 'n'])(
-  'the upstream of %s gets the same bytes from both surfaces for',
+  'the upstream of %s gets the same bytes from both APIs for',
   (model) => {
-    test.each(INPUTS)('$why, in whatever order it is said', async ({ input }) => {
+    test.each(INPUTS)('$why, in any order', async ({ input }) => {
       const sent = await overRpc(model, { model, ...input });
       expect(sent).toContain(`"messages"`);
       const entries = Object.entries({
@@ -130,7 +130,7 @@ describe.each(['e', 'l', 'n'])(
       for (const order of [entries, entries.toReversed(), entries.toSorted(byName)])
         expect(await overRest(model, JSON.stringify(Object.fromEntries(order)))).toBe(sent);
       const { extra, ...others }: { extra?: object } = input;
-      // What RPC says in `extra`, REST clients say beside the rest.
+      // The fields that RPC has in `extra` are top-level fields in REST.
       const spread = { stream: true, ...extra, ...others, model };
       expect(await overRest(model, JSON.stringify(spread))).toBe(sent);
     });

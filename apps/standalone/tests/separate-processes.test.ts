@@ -49,7 +49,7 @@ function urlOf(app: (typeof APPS)[number]): string {
   return processes.get(app)?.url ?? '';
 }
 
-test.each(APPS)('%s answers its probes and metrics', async (app) => {
+test.each(APPS)('%s serves its probes and metrics', async (app) => {
   for (const path of ['/healthz', '/readyz']) {
     const response = await fetch(`${urlOf(app)}${path}`);
     expect(response.status).toBe(200);

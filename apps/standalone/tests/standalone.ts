@@ -6,7 +6,7 @@ import { rpcCall, startProcess, waitUntil, type TestProcess } from '@model-gatew
 const START_TIMEOUT_MS = 60_000;
 const PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
 
-/** A folder that a standalone can keep its data in, reachable by the user that Postgres runs as. */
+/** A data folder for a standalone process, accessible to the user that runs Postgres. */
 export async function temporaryFolder(): Promise<{
   readonly path: string;
   remove(): Promise<void>;
@@ -15,7 +15,7 @@ export async function temporaryFolder(): Promise<{
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Runs the built standalone as a process of its own. */
+/** Runs the built standalone app as a separate process. */
 export async function startStandalone(
   dataDir: string,
   env: Readonly<Record<string, string>> = {},
@@ -33,7 +33,7 @@ export async function startStandalone(
   return standalone;
 }
 
-/** Registers an account, makes a key and chats once; answers what is needed to go on. */
+/** Registers an account, creates a key and sends one chat; returns the credentials. */
 export async function chatOnce(baseUrl: string, email: string) {
   const registered = await rpcCall(baseUrl, 'auth.register', { email, password: 'long enough' });
   const { access_token: token } = registered.result as { access_token: string };
@@ -41,7 +41,7 @@ export async function chatOnce(baseUrl: string, email: string) {
   const { key } = created.result as { key: string };
   const response = await chat(baseUrl, key);
   if (response.status !== 200)
-    throw new Error(`the chat answered ${response.status}: ${await response.text()}`);
+    throw new Error(`the chat returned ${response.status}: ${await response.text()}`);
   return { token, key };
 }
 
@@ -53,7 +53,7 @@ export function chat(baseUrl: string, key: string): Promise<Response> {
   });
 }
 
-/** Waits until the account has so many usage rows, and answers them. */
+/** Waits until the account has `count` usage rows, and returns them. */
 export async function usageRows(
   baseUrl: string,
   token: string,

@@ -49,24 +49,24 @@ test('after SIGKILL of every process the next start has all data', async () => {
     try {
       process.kill(id, 'SIGKILL');
     } catch {
-      // It went with another one.
+      // It exited together with another one.
     }
   }
   await first.kill().catch(() => undefined);
   const second = await start();
-  // The second turn was served, so it is in the bill, whether or not it had been recorded when the lights went out.
+  // The second turn was served, so it is billed, whether or not it had been recorded before the kill.
   expect(await usageRows(second.url, token, 2)).toHaveLength(2);
   expect((await chat(second.url, key)).status).toBe(200);
-  expect(second.output()).not.toContain('shown this once');
+  expect(second.output()).not.toContain('shown only once');
 }, 120_000);
 
-test('after SIGKILL of the service alone its stores stop by themselves', async () => {
+test('after SIGKILL of only the service its stores stop by themselves', async () => {
   const standalone = await start();
   await standalone.kill();
   await noneLeft();
 }, 90_000);
 
-test('without a redis-server on the PATH everything runs in the one process', async () => {
+test('without a redis-server on the PATH everything runs in one process', async () => {
   // The guard around the process under test needs a `sleep`.
   const programs = join(folder.path, 'programs');
   await mkdir(programs);

@@ -41,14 +41,14 @@ test.each([
   { method: 'conversations.delete', params: () => ({ conversation_id }) },
   { method: 'chat.send', params: () => ({ ...turn, conversation_id }) },
 ])(
-  'over RPC a conversation of somebody else is not there for $method',
+  'over RPC a conversation of another user is not found by $method',
   async ({ method, params }) => {
     expect((await bobCalls(method, params())).error).toEqual(NOT_FOUND);
   },
 );
 
 test.each([{ stream: true }, { stream: false }])(
-  'over REST a conversation of somebody else is refused, with $stream as stream',
+  'over REST a conversation of another user is refused, with stream: $stream',
   async ({ stream }) => {
     const response = await surfaces.chat(surfaces.bob, { ...turn, conversation_id, stream });
     expect(response.status).toBe(403);
@@ -58,14 +58,14 @@ test.each([{ stream: true }, { stream: false }])(
   },
 );
 
-test('the stream of somebody else is refused to whoever says who they are', async () => {
+test('the stream of another user is refused to an authenticated user', async () => {
   const url = `${surfaces.rpcUrl}/api/rpc/events?session=${streamId}`;
   const headers = { authorization: `Bearer ${surfaces.bob.token}` };
   expect((await fetch(url, { headers })).status).toBe(403);
   expect((await fetch(`${url}&token=${surfaces.bob.token}`)).status).toBe(403);
 });
 
-test('nothing of all that reached the conversation, or what strangers see', async () => {
+test('refused calls change no conversation and create none', async () => {
   expect((await bobCalls('conversations.list', {})).result).toEqual([]);
   const kept = (await annCalls('conversations.get', { conversation_id })) as {
     messages: { role: string }[];

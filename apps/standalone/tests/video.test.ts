@@ -67,22 +67,22 @@ async function submit({ url }: TestProcess, key: string): Promise<string> {
 /** The notifications of a job until it ends, by their names. */
 async function listen({ url }: TestProcess, jobId: string): Promise<readonly string[]> {
   const response = await fetch(`${url}/api/rpc/events?session=${jobId}`);
-  const heard: string[] = [];
+  const names: string[] = [];
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  while (!heard.some((name) => name !== 'video.progress')) {
+  while (!names.some((name) => name !== 'video.progress')) {
     const chunk = await reader?.read();
     if (chunk === undefined || chunk.done) break;
-    heard.push(...[...chunk.value.matchAll(/"method":"([^"]+)"/g)].map(([, name = '']) => name));
+    names.push(...[...chunk.value.matchAll(/"method":"([^"]+)"/g)].map(([, name = '']) => name));
   }
   await reader?.cancel();
-  return heard;
+  return names;
 }
 
 test.each([
   { why: 'its own redis-server', environment: () => Promise.resolve({}) },
   { why: 'no redis-server', environment: withoutRedis },
 ])(
-  'one process with $why takes jobs from both surfaces to their end',
+  'one process with $why finishes jobs from both APIs',
   async ({ environment }) => {
     const standalone = await start(await environment());
     await register(standalone);
@@ -91,9 +91,9 @@ test.each([
     const rest = await submit(standalone, key);
     const created = await rpcCall(standalone.url, 'video.create', order, token);
     const { job_id: rpc } = created.result as { job_id: string };
-    const heard = await Promise.all([listen(standalone, rest), listen(standalone, rpc)]);
-    const told = ['video.progress', 'video.progress', 'video.progress', 'video.done'];
-    expect(heard).toEqual([told, told]);
+    const names = await Promise.all([listen(standalone, rest), listen(standalone, rpc)]);
+    const expected = ['video.progress', 'video.progress', 'video.progress', 'video.done'];
+    expect(names).toEqual([expected, expected]);
     const got = await fetch(`${standalone.url}/v1/video/generations/${rest}`, {
       headers: { authorization: `Bearer ${key}` },
     });
@@ -107,7 +107,7 @@ test.each([
   120_000,
 );
 
-test('after a kill -9 of a process whose queue kept nothing, the next start goes on with the same task', async () => {
+test('after a kill -9 of a process with an in-memory queue, the next start continues with the same task', async () => {
   const env = await withoutRedis();
   const first = await start(env);
   await register(first);

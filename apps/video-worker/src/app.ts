@@ -15,11 +15,11 @@ import { createVideoJobRunner } from './video-job-runner.ts';
 export { videoWorkerSettings, type VideoWorkerConfig } from './config.ts';
 
 interface VideoWorkerOptions {
-  /** Where several apps of a process share it; it is then started and stopped by whoever made it. */
+  /** Shared by several apps of one process; its creator then starts and stops it. */
   readonly router?: Router;
 }
 
-/** The process behind the surfaces: records usage and carries out video jobs. Its port answers probes only. */
+/** The background process: records usage and runs video jobs. Its port serves only probes and metrics. */
 export function createVideoWorker(
   config: VideoWorkerConfig,
   context: AppContext,
@@ -44,7 +44,7 @@ export function createVideoWorker(
     log,
   });
   const videoJobs = createVideoJobRunner(config, context, router);
-  const answerProbe = createProbes({
+  const handleProbe = createProbes({
     version: SERVICE_VERSION,
     buildHash: config.buildHash,
     metrics,
@@ -68,7 +68,7 @@ export function createVideoWorker(
     },
     handle(request, response) {
       const path = pathOf(request);
-      if (answerProbe(request.method, path, response)) return;
+      if (handleProbe(request.method, path, response)) return;
       sendNotFound(request, response, log);
     },
   };

@@ -16,20 +16,22 @@ import { tracingSettings } from '@model-gateway/telemetry';
 const PORT_DEFAULT = 8083;
 const POLL_MS_MAX = 3_600_000;
 
-/** What the video worker can be told. */
+/** Settings of the video worker. */
 export const videoWorkerSettings = {
   ...billingSettings,
   ...routingSettings,
   videoConcurrency: setting('SERVICE_VIDEO_CONCURRENCY', withDefault(integer(1, 1000), 4), {
-    description: 'How many video jobs one worker moves at a time; those that wait cost nothing.',
+    description: 'How many video jobs one worker processes at a time; waiting jobs do not count.',
     defaultText: '4',
   }),
   videoPollMs: setting('SERVICE_VIDEO_POLL_MS', withDefault(integer(1, POLL_MS_MAX), 2000), {
-    description: 'How long after an answer the upstream of a video job is asked again.',
+    description:
+      'How many milliseconds after a response the upstream of a video job is queried again.',
     defaultText: '2000',
   }),
   videoTimeoutSecs: setting('SERVICE_VIDEO_TIMEOUT_SECS', withDefault(integer(1), 1800), {
-    description: 'How long a video job may wait for a backend, and then how long it may run.',
+    description:
+      'How many seconds a video job may wait for a backend, and then how many seconds it may run.',
     defaultText: '1800',
   }),
 };
@@ -43,12 +45,12 @@ export const processSettings = {
   ...videoWorkerSettings,
 };
 
-/** What the app itself reads; ports and stores are its process's business. */
+/** The part that the app itself uses; the process handles ports and stores. */
 export type VideoWorkerConfig = Pick<
   ConfigOf<typeof processSettings>,
   keyof typeof videoWorkerSettings | 'buildHash' | 'redisPrefix'
 > & {
-  /** The Redis that carries the video queue. */
+  /** The Redis of the video queue. */
   readonly queueRedisUrl: string;
 };
 

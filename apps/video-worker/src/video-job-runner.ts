@@ -8,19 +8,19 @@ import type { Part, Tracing } from '@model-gateway/kernel';
 import { createPointsCount } from '@model-gateway/recorder';
 import type { Router } from '@model-gateway/router';
 import type { VideoWorkerConfig } from './config.ts';
-import { createMoveJob } from './move-job.ts';
+import { createRunJobStep } from './run-job-step.ts';
 import { createFail } from './steps/fail.ts';
 import { createPoll } from './steps/poll.ts';
 import { createSettle } from './steps/settle.ts';
 import { createSubmit, SUBMISSION_MS_MAX } from './steps/submit.ts';
-import { createVideoPace } from './video-pace.ts';
-import { createVideoQueue, type MoveJob } from './video-queue.ts';
+import { createVideoTiming } from './video-timing.ts';
+import { createVideoQueue, type RunJobStep } from './video-queue.ts';
 import { createVideoSweep } from './video-sweep.ts';
 
-/** More than a submission can take, whatever the clocks say. */
+/** Longer than a submission can take, with a margin for clock differences. */
 const SUBMITTING_MS = SUBMISSION_MS_MAX + 10_000;
 
-/** Carries video jobs through their lives: the queue, the sweep that feeds it, and the steps. */
+/** Runs video jobs: the queue, the sweep that fills it, and the steps. */
 export function createVideoJobRunner(
   config: VideoWorkerConfig,
   { database, bus, clock, log, metrics, tracing }: AppContext,
@@ -29,7 +29,7 @@ export function createVideoJobRunner(
   const { videoJobs: jobs } = database;
   const { pointsPerUsd } = config;
   const stopping = new AbortController();
-  const pace = createVideoPace({
+  const timing = createVideoTiming({
     pollMs: config.videoPollMs,
     timeoutSecs: config.videoTimeoutSecs,
     clock,
@@ -48,15 +48,15 @@ export function createVideoJobRunner(
     clock,
     log,
   });
-  const submit = createSubmit({ jobs, router, watch, notifications, fail, pace, log });
+  const submit = createSubmit({ jobs, router, watch, notifications, fail, timing, log });
   const { signal } = stopping;
-  const asking = { jobs, router, watch, notifications, settle, fail, pace, clock };
-  const poll = createPoll({ ...asking, stopping: signal });
+  const pollDependencies = { jobs, router, watch, notifications, settle, fail, timing, clock };
+  const poll = createPoll({ ...pollDependencies, stopping: signal });
   const queue = createVideoQueue({
     redisUrl: config.queueRedisUrl,
     prefix: `${config.redisPrefix}queue`,
     concurrency: config.videoConcurrency,
-    move: traced(createMoveJob({ jobs, notifications, submit, poll, pace }), tracing),
+    runStep: traced(createRunJobStep({ jobs, notifications, submit, poll, timing }), tracing),
     metrics,
     log,
   });
@@ -81,14 +81,14 @@ export function createVideoJobRunner(
   };
 }
 
-/** Each step is a trace of its own: jobs outlive the requests that made them. */
-function traced(move: MoveJob, tracing: Tracing | undefined): MoveJob {
-  if (tracing === undefined) return move;
-  return async (turn) => {
-    const attributes = { 'service.video.job_id': turn.jobId };
+/** Each step is a separate trace: jobs outlive the requests that created them. */
+function traced(runStep: RunJobStep, tracing: Tracing | undefined): RunJobStep {
+  if (tracing === undefined) return runStep;
+  return async (step) => {
+    const attributes = { 'service.video.job_id': step.jobId };
     const span = tracing.begin({ name: 'video step', kind: 'internal', attributes });
     try {
-      const next = await span.run(() => move(turn));
+      const next = await span.run(() => runStep(step));
       span.end();
       return next;
     } catch (error) {

@@ -7,48 +7,48 @@ import {
 } from '@model-gateway/kernel';
 import { DelayedError, Queue, Worker, type Job } from 'bullmq';
 
-/** What a step leaves to the next one of the same job. It is lost with the queue, so nothing may depend on it. */
+/** What a step passes to the next step of the same job. It is lost with the queue, so nothing may depend on it. */
 export interface StepMemo {
-  /** How often the upstream failed in a row, for the pause before it is asked again. */
+  /** How many consecutive times the upstream failed, for the pause before the next query. */
   readonly failures?: number;
-  /** How many of its answers in a row could not be understood. */
+  /** How many consecutive responses could not be parsed. */
   readonly unreadable?: number;
-  /** A task that the upstream took, while it could not be written down. */
+  /** A task that the upstream accepted but that could not be stored. */
   readonly taskId?: string;
 }
 
-/** A job whose turn it is. */
-export interface Turn {
+/** A job that is due for its next step. */
+export interface JobStep {
   readonly jobId: string;
   readonly memo: StepMemo;
-  /** Whether the worker that had it before died, or was taken for dead. */
+  /** Whether the previous worker of the job crashed or stalled. */
   readonly isTakenOver: boolean;
 }
 
-/** The same job again, after a while. */
-export interface NextTurn {
+/** When the same job is due again. */
+export interface NextStep {
   readonly afterMs: number;
   readonly memo?: StepMemo;
 }
 
-/** Moves a job one step on; nothing comes after the last. */
-export type MoveJob = (turn: Turn) => Promise<NextTurn | undefined>;
+/** Runs one step of a job; undefined after the last step. */
+export type RunJobStep = (step: JobStep) => Promise<NextStep | undefined>;
 
-/** The queue that says which job to look at next. The rows in the database are the truth. */
+/** The queue that schedules jobs. The rows in the database are authoritative. */
 export interface VideoQueue extends Part {
-  /** Queues jobs that are not in the queue already. */
+  /** Adds jobs that are not in the queue yet. */
   add(jobIds: readonly string[]): Promise<void>;
-  /** Every job in the queue: waiting, delayed or in work. */
+  /** Every job in the queue: waiting, delayed or active. */
   jobIds(): Promise<ReadonlySet<string>>;
 }
 
 interface VideoQueueDependencies {
   readonly redisUrl: string;
-  /** Begins every key of the queue. */
+  /** The prefix of every key of the queue. */
   readonly prefix: string;
-  /** How many jobs are moved at a time; those that wait cost nothing. */
+  /** How many jobs are processed at a time. */
   readonly concurrency: number;
-  readonly move: MoveJob;
+  readonly runStep: RunJobStep;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -56,16 +56,16 @@ interface VideoQueueDependencies {
 const QUEUE_NAME = 'video';
 const STEP_NAME = 'move';
 const RECONNECT_DELAY_MS_MAX = 5_000;
-/** A worker that says nothing for so long is taken for dead, and its jobs are given to others. */
-const SILENT_MS_MAX = 10_000;
-const SILENCE_CHECK_MS = 5_000;
-/** What a step failed over is mostly a store that is away. */
-const TROUBLE_PAUSE_MS = 2_000;
-/** A Redis that does not answer for so long counts as away. */
-const AWAY_MS = 1_000;
+/** The jobs of a worker that does not renew its locks for this time go to other workers. */
+const STALLED_AFTER_MS = 10_000;
+const STALLED_CHECK_MS = 5_000;
+/** A step mostly fails because a store is unavailable. */
+const FAILURE_PAUSE_MS = 2_000;
+/** A Redis that does not answer within this time counts as unavailable. */
+const REDIS_TIMEOUT_MS = 1_000;
 
 export function createVideoQueue(dependencies: VideoQueueDependencies): VideoQueue {
-  const { redisUrl, prefix, concurrency, move, metrics, log } = dependencies;
+  const { redisUrl, prefix, concurrency, runStep, metrics, log } = dependencies;
   const connection = {
     url: redisUrl,
     maxRetriesPerRequest: null,
@@ -77,33 +77,36 @@ export function createVideoQueue(dependencies: VideoQueueDependencies): VideoQue
   async function run(job: Job<StepMemo>, token: string | undefined): Promise<void> {
     const { id: jobId = '', data: memo } = job;
     const isTakenOver = job.stalledCounter > 0;
-    const next = await move({ jobId, memo, isTakenOver }).catch((error: unknown): NextTurn => {
-      log.warn({ job_id: jobId, reason: describeError(error) }, 'a video job is tried again later');
-      return { afterMs: TROUBLE_PAUSE_MS, memo };
+    const next = await runStep({ jobId, memo, isTakenOver }).catch((error: unknown): NextStep => {
+      log.warn(
+        { job_id: jobId, reason: describeError(error) },
+        'a step of a video job failed; trying again later',
+      );
+      return { afterMs: FAILURE_PAUSE_MS, memo };
     });
     if (next === undefined) return;
     const { afterMs, memo: nextMemo = {} } = next;
     if (JSON.stringify(nextMemo) !== JSON.stringify(memo)) await job.updateData(nextMemo);
     await job.moveToDelayed(Date.now() + afterMs, token);
-    // How the library is told that the job goes on.
+    // Signals to BullMQ that the job is delayed, not finished.
     throw new DelayedError();
   }
 
   function onError(error: Error): void {
-    log.warn({ reason: describeError(error) }, 'the video queue has trouble with its Redis');
+    log.warn({ reason: describeError(error) }, 'the Redis connection of the video queue failed');
   }
 
-  /** Undefined while its Redis is away: then the queue does not answer at all. */
+  /** Undefined while Redis is unavailable: the calls of the queue then never return. */
   async function depth(): Promise<number | undefined> {
     if (queue === undefined) return 0;
-    return withTimeout(queue.getJobCountByTypes('waiting', 'delayed'), AWAY_MS).catch(
+    return withTimeout(queue.getJobCountByTypes('waiting', 'delayed'), REDIS_TIMEOUT_MS).catch(
       () => undefined,
     );
   }
 
   metrics.gauge({
     name: 'service_video_queue_depth',
-    help: 'Video jobs that wait or are delayed.',
+    help: 'Video jobs that are waiting or delayed.',
     collect: async (gauge) => gauge.set((await depth()) ?? Number.NaN),
   });
 
@@ -119,8 +122,8 @@ export function createVideoQueue(dependencies: VideoQueueDependencies): VideoQue
         connection,
         prefix,
         concurrency,
-        lockDuration: SILENT_MS_MAX,
-        stalledInterval: SILENCE_CHECK_MS,
+        lockDuration: STALLED_AFTER_MS,
+        stalledInterval: STALLED_CHECK_MS,
         maxStalledCount: Number.MAX_SAFE_INTEGER,
       });
       queue.on('error', onError);
@@ -134,12 +137,12 @@ export function createVideoQueue(dependencies: VideoQueueDependencies): VideoQue
       return new Set(await queue?.getRanges(['waiting', 'delayed', 'active']));
     },
     async stop() {
-      // Without its Redis no step comes to its end; whoever has the queue then finds the jobs as they are.
-      const isAway = (await depth()) === undefined;
-      await worker?.close(isAway);
-      if (!isAway) await queue?.close();
+      // Without Redis no step can finish; other workers continue the jobs from the database.
+      const isUnavailable = (await depth()) === undefined;
+      await worker?.close(isUnavailable);
+      if (!isUnavailable) await queue?.close();
       else if (queue !== undefined)
-        await withTimeout(queue.disconnect(), AWAY_MS).catch(() => undefined);
+        await withTimeout(queue.disconnect(), REDIS_TIMEOUT_MS).catch(() => undefined);
     },
   };
 }

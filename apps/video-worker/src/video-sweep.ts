@@ -12,7 +12,7 @@ interface VideoSweepDependencies {
   readonly jobs: Pick<VideoJobStore, 'unfinished'>;
   readonly queue: Pick<VideoQueue, 'add' | 'jobIds'>;
   readonly channels: Pick<Channels, 'subscribe'>;
-  /** How long a submission may be under way; for so long it is nobody else's. */
+  /** How long a submission may take; for that time no other worker takes the job. */
   readonly submittingMs: number;
   readonly log: Log;
   readonly intervalMs?: number;
@@ -20,7 +20,7 @@ interface VideoSweepDependencies {
 
 const INTERVAL_MS = 5_000;
 
-/** Queues the jobs that it hears of, and those in the database that are in no queue: the queue may lose its memory, and news may get lost. */
+/** Queues announced jobs, and jobs in the database that are in no queue, because the queue and messages can be lost. */
 export function createVideoSweep(dependencies: VideoSweepDependencies): Part {
   const { jobs, queue, channels, submittingMs, log, intervalMs = INTERVAL_MS } = dependencies;
   let isStopped = false;
@@ -36,14 +36,14 @@ export function createVideoSweep(dependencies: VideoSweepDependencies): Part {
     }
   }
 
-  function onTrouble(error: unknown): void {
+  function onFailure(error: unknown): void {
     if (isStopped) return;
-    log.warn({ reason: describeError(error) }, 'video jobs are queued a little later');
+    log.warn({ reason: describeError(error) }, 'queueing video jobs failed; trying again later');
   }
 
   function tick(): void {
     void sweep()
-      .catch(onTrouble)
+      .catch(onFailure)
       .finally(() => {
         if (!isStopped) timer = setTimeout(tick, intervalMs).unref();
       });
@@ -53,11 +53,11 @@ export function createVideoSweep(dependencies: VideoSweepDependencies): Part {
     name: 'video-sweep',
     async start() {
       subscription = await channels.subscribe(VIDEO_QUEUED_CHANNEL, (jobId) => {
-        queue.add([jobId]).catch(onTrouble);
+        queue.add([jobId]).catch(onFailure);
       });
       tick();
     },
-    // Does not wait for a sweep under way: while its Redis is away, the queue does not answer.
+    // Does not wait for a running sweep: while Redis is unavailable, its calls never return.
     async stop() {
       isStopped = true;
       clearTimeout(timer);

@@ -36,7 +36,7 @@ test('a queued job that is cancelled is never submitted', async () => {
   expect(submissionsOf(scene.video, job)).toBe(0);
 });
 
-test('a job that is cancelled while it is being submitted does not come back to life', async () => {
+test('a job that is cancelled while it is being submitted stays cancelled', async () => {
   const gate = createGate();
   scene.video.faults.next({ kind: 'held', until: gate.opened }, 1, 'submit');
   const job = await scene.create();
@@ -48,14 +48,14 @@ test('a job that is cancelled while it is being submitted does not come back to 
   const later = await scene.create();
   await later.ended();
   expect(await job.state()).toMatchObject(cancelled);
-  expect(job.heard).toEqual(['cancelled']);
+  expect(job.notified).toEqual(['cancelled']);
   expect(scene.video.tasks.find(({ idempotencyKey }) => idempotencyKey === job.id)?.polls).toBe(0);
 });
 
-test('a running job that is cancelled is asked about no more and costs nothing, and cancelling it again is fine', async () => {
+test('a cancelled running job is not polled again and costs nothing, and cancelling it twice is fine', async () => {
   scene.video.faults.always({ kind: 'never-finish' }, 'query');
   const job = await scene.create();
-  await waitUntil(() => job.heard.includes(50), { what: 'a running job' });
+  await waitUntil(() => job.notified.includes(50), { what: 'a running job' });
   await scene.jobs.cancel(scene.userId, job.id);
   await scene.jobs.cancel(scene.userId, job.id);
   scene.video.faults.clear();
@@ -68,7 +68,7 @@ test('a running job that is cancelled is asked about no more and costs nothing, 
   await another.ended();
   expect(polls()).toBe(before);
   expect(await job.state()).toMatchObject({ ...cancelled, progress: 50 });
-  expect(job.heard).toEqual([0, 50, 'cancelled']);
+  expect(job.notified).toEqual([0, 50, 'cancelled']);
   expect((await usageOf(scene.test, scene.userId)).map(({ id }) => id)).not.toContain(job.id);
 });
 
@@ -81,22 +81,22 @@ test('a job that has ended otherwise cannot be cancelled', async () => {
   const cancel = (id: string) => scene.jobs.cancel(scene.userId, id);
   await expect(cancel(done.id)).rejects.toMatchObject({ code: 'job_ended' });
   await expect(cancel(failed.id)).rejects.toMatchObject({ code: 'job_ended' });
-  expect([done.heard.at(-1), failed.heard.at(-1)]).toEqual(['done', 'failed']);
+  expect([done.notified.at(-1), failed.notified.at(-1)]).toEqual(['done', 'failed']);
 });
 
-test('nobody can cancel the job of somebody else, or one that is not there', async () => {
+test('a job of another user, or a missing job, cannot be cancelled', async () => {
   const job = await scene.create();
   await expect(scene.jobs.cancel(newId(), job.id)).rejects.toMatchObject({ code: 'no_job' });
   await expect(scene.jobs.cancel(scene.userId, newId())).rejects.toMatchObject({ code: 'no_job' });
   expect(await job.ended()).toMatchObject({ status: 'done' });
 });
 
-test('of a cancellation and a completion at once exactly one comes to be, and only a completion is paid', async () => {
+test('of a concurrent cancellation and completion exactly one takes effect, and only a completion is paid', async () => {
   const JOBS = 24;
   const outcomes = await Promise.all(
     Array.from({ length: JOBS }, async (_, index) => {
       const job = await scene.create();
-      await waitUntil(() => job.heard.includes(50), { what: 'a job that is about to be done' });
+      await waitUntil(() => job.notified.includes(50), { what: 'a job that is about to be done' });
       // Spread over the time around the end of the jobs.
       await pause((index / JOBS) * POLL_MS * 3);
       const isCancelled = await scene.jobs.cancel(scene.userId, job.id).then(
@@ -110,7 +110,7 @@ test('of a cancellation and a completion at once exactly one comes to be, and on
   const billed = new Set((await usageOf(scene.test, scene.userId)).map(({ id }) => id));
   for (const { job, isCancelled, status } of outcomes) {
     expect(status).toBe(isCancelled ? 'cancelled' : 'done');
-    expect(job.heard.filter((word) => typeof word === 'string')).toEqual([status]);
+    expect(job.notified.filter((word) => typeof word === 'string')).toEqual([status]);
     expect(billed.has(job.id)).toBe(!isCancelled);
   }
 });

@@ -1,7 +1,7 @@
 import { waitUntil, type TestProcess } from '@model-gateway/testkit';
 import { startCloudVideo, type RunningCloudVideo } from '@model-gateway/testkit/upstreams';
 import { Client } from 'pg';
-import { submissionsOf, type WatchedJob } from './video-scene.ts';
+import { submissionsOf, type ObservedJob } from './video-scene.ts';
 import { createWorkerProcesses, type WorkerProcesses } from './worker-processes.ts';
 
 // The lock under which usage is settled.
@@ -13,15 +13,15 @@ type Place = (typeof PLACES)[number];
 
 let processes: WorkerProcesses;
 const upstreams = new Map<Place, RunningCloudVideo>();
-const jobs = new Map<Place, WatchedJob>();
+const jobs = new Map<Place, ObservedJob>();
 const clients: Client[] = [];
 let dying: TestProcess;
 
 const upstreamAt = (place: Place): RunningCloudVideo => found(upstreams.get(place));
-const jobAt = (place: Place): WatchedJob => found(jobs.get(place));
+const jobAt = (place: Place): ObservedJob => found(jobs.get(place));
 
 function found<Value>(value: Value | undefined): Value {
-  if (value === undefined) throw new Error('there is none at this place');
+  if (value === undefined) throw new Error('nothing is stored for this place');
   return value;
 }
 
@@ -32,7 +32,7 @@ async function connect(): Promise<Client> {
   return client;
 }
 
-/** Begins a transaction that locks something; the answer lets go of it. */
+/** Begins a transaction that holds a lock; the returned function releases it. */
 async function lock(statement: string, values: readonly unknown[]): Promise<() => Promise<void>> {
   const client = await connect();
   await client.query('BEGIN');
@@ -42,7 +42,7 @@ async function lock(statement: string, values: readonly unknown[]): Promise<() =
   };
 }
 
-/** Waits until so many connections of the worker wait for a lock. */
+/** Waits until `count` connections of the worker wait for a lock. */
 async function waitingForLocks(count: number): Promise<void> {
   const client = await connect();
   await waitUntil(
@@ -57,15 +57,15 @@ async function waitingForLocks(count: number): Promise<void> {
   );
 }
 
-/** Never answers the first poll of the first task; probes before that are answered. */
+/** Never responds to the first poll of the first task, but to the probes before it. */
 async function holdPoll(upstream: RunningCloudVideo): Promise<void> {
   await upstream.until(() => upstream.taskCount === 1, 20_000);
   upstream.faults.next({ kind: 'hang' }, 1, 'query');
   await upstream.until(() => upstream.requests.some(({ query }) => 'task_id' in query));
 }
 
-/** One worker with a job held at each place is killed; another is started. */
-async function killWhileHeld(): Promise<void> {
+/** Kills a worker with one job blocked at each place, and starts another worker. */
+async function killWhileBlocked(): Promise<void> {
   upstreamAt('after-submit').faults.next({ kind: 'held-answer' }, 1, 'submit');
   for (const place of PLACES.slice(1)) jobs.set(place, found((await processes.create(place))[0]));
   const releaseSettlement = await lock('SELECT pg_advisory_xact_lock($1)', [SETTLEMENT_LOCK]);
@@ -92,7 +92,7 @@ beforeAll(async () => {
     upstreams.set(place, upstream);
     await processes.register(place, upstream.url, [place]);
   }
-  await killWhileHeld();
+  await killWhileBlocked();
 }, 90_000);
 
 afterAll(async () => {
@@ -103,18 +103,18 @@ afterAll(async () => {
 
 test.each([
   { place: 'before-submit', submissions: 1 },
-  // The one window that cannot be closed from here: the upstream is told by the key that it is the same.
+  // A second submission cannot be avoided here: the upstream recognizes it by the idempotency key.
   { place: 'after-submit', submissions: 2 },
   { place: 'while-polling', submissions: 1 },
   { place: 'before-settling', submissions: 1 },
 ] as const)(
-  'after a kill -9 $place another worker finishes the job: one task, one bill, one end',
+  'after a kill -9 $place another worker finishes the job: one task, one bill, one notification',
   async ({ place, submissions }) => {
     const job = jobAt(place);
     expect(await job.ended(TAKEN_OVER_MS)).toMatchObject({ status: 'done', progress: 100 });
     const upstream = upstreamAt(place);
     expect([submissionsOf(upstream, job), upstream.taskCount]).toEqual([submissions, 1]);
-    expect(job.heard).toEqual([0, 5, 50, 'done']);
+    expect(job.notified).toEqual([0, 5, 50, 'done']);
     const { database, userId } = processes;
     const { records } = await database.usage.list({ userId, limit: 100, offset: 0 });
     expect(records.filter(({ id }) => id === job.id)).toHaveLength(1);

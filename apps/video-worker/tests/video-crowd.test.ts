@@ -1,6 +1,6 @@
 import { waitUntil } from '@model-gateway/testkit';
 import { startCloudVideo, type RunningCloudVideo } from '@model-gateway/testkit/upstreams';
-import type { WatchedJob } from './video-scene.ts';
+import type { ObservedJob } from './video-scene.ts';
 import { createWorkerProcesses, type WorkerProcesses } from './worker-processes.ts';
 
 const JOBS = 500;
@@ -10,7 +10,7 @@ const STEPS = ['Preparing', 'Queueing', 'Processing', 'Queueing', 'Success'] as 
 
 let processes: WorkerProcesses;
 let video: RunningCloudVideo;
-let jobs: readonly WatchedJob[];
+let jobs: readonly ObservedJob[];
 let tookMs = 0;
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
   await Promise.all([processes.start(), processes.start()]);
   const began = performance.now();
   jobs = await processes.create('v-1', JOBS);
-  await waitUntil(() => jobs.every(({ heard }) => typeof heard.at(-1) === 'string'), {
+  await waitUntil(() => jobs.every(({ notified }) => typeof notified.at(-1) === 'string'), {
     what: 'the end of all jobs',
     timeoutMs: CROWD_MS_MAX,
   });
@@ -41,9 +41,9 @@ test('every one of many jobs on two workers is submitted once, done once and bil
   expect(total).toBe(JOBS);
 });
 
-test('the progress of each goes on and never back', () => {
-  const told = new Set(jobs.map(({ heard }) => heard.join(' ')));
-  expect([...told]).toEqual(['0 5 50 done']);
+test('the progress of each job never decreases', () => {
+  const sequences = new Set(jobs.map(({ notified }) => notified.join(' ')));
+  expect([...sequences]).toEqual(['0 5 50 done']);
 });
 
 test('no upstream task is polled twice within an interval', () => {
@@ -54,7 +54,7 @@ test('no upstream task is polled twice within an interval', () => {
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(POLL_MS);
 });
 
-test('no job starves: each is asked about again before all the others could be, twice over', () => {
+test('no job starves: each is polled again before all other jobs could be polled twice', () => {
   const longest = video.tasks.map(({ polledAt }) =>
     Math.max(...polledAt.slice(1).map((time, index) => time - (polledAt[index] ?? 0))),
   );

@@ -29,7 +29,7 @@ const isBilled = async (id: string): Promise<boolean> =>
 describe('a submission', () => {
   test.each<Case & { readonly error: string }>([
     {
-      why: 'is refused with a good status and a bad code',
+      why: 'is refused with status 200 and an error code',
       fault: { kind: 'refused', code: 1008, message: 'insufficient balance' },
       on: 'submit',
       error: 'upstream 1008: insufficient balance',
@@ -41,19 +41,19 @@ describe('a submission', () => {
       error: 'upstream 400: planned failure 400',
     },
     {
-      why: 'is answered 500',
+      why: 'gets status 500',
       fault: { kind: 'status', status: 500 },
       on: 'submit',
       error: 'upstream 500: planned failure 500',
     },
     {
-      why: 'is answered with garbage',
+      why: 'gets an invalid response',
       fault: { kind: 'garbage-json' },
       on: 'submit',
       error: 'the upstream answered something that is no answer of a video API',
     },
     {
-      why: 'arrives and its answer is lost',
+      why: 'arrives and its response is lost',
       fault: { kind: 'lost-answer' },
       on: 'submit',
       error: 'read ECONNRESET',
@@ -62,7 +62,7 @@ describe('a submission', () => {
     scene.video.faults.next(fault, 1, on);
     const job = await scene.create();
     expect(await job.ended()).toMatchObject({ status: 'failed', error, cost: 0, result: null });
-    expect(job.heard).toEqual(['failed']);
+    expect(job.notified).toEqual(['failed']);
     expect(job.notifications.at(-1)?.params).toEqual({
       job_id: job.id,
       stream_id: job.id,
@@ -76,12 +76,12 @@ describe('a submission', () => {
   test.each<Case>([
     { why: '429', fault: { kind: 'status', status: 429 }, on: 'submit', times: 2 },
     {
-      why: 'that it is one too many, with a good status',
+      why: 'a rate limit with status 200',
       fault: { kind: 'refused', code: 1002, message: 'rate limit' },
       on: 'submit',
       times: 2,
     },
-  ])('that is answered $why is repeated: no task was made', async ({ fault, times, on }) => {
+  ])('that gets $why is repeated: no task was created', async ({ fault, times, on }) => {
     const tasks = scene.video.taskCount;
     scene.video.faults.next(fault, times, on);
     const job = await scene.create();
@@ -89,36 +89,36 @@ describe('a submission', () => {
     expect([submissionsOf(scene.video, job), scene.video.taskCount - tasks]).toEqual([3, 1]);
   });
 
-  test('that certainly did not arrive is repeated until it does', async () => {
+  test('that could not be sent is repeated until it can', async () => {
     await scene.video.refuse();
     const job = await scene.create();
     await waitUntil(
       async () => (await scene.test.context.database.videoJobs.findWork(job.id))?.backend === null,
       {
-        what: 'a submission that was taken back',
+        what: 'a submission that was undone',
       },
     );
     expect(await job.state()).toMatchObject({ status: 'queued' });
     await scene.video.resume();
     expect(await job.ended()).toMatchObject({ status: 'done' });
-    expect([job.heard, submissionsOf(scene.video, job)]).toEqual([[0, 5, 50, 'done'], 1]);
+    expect([job.notified, submissionsOf(scene.video, job)]).toEqual([[0, 5, 50, 'done'], 1]);
   });
 });
 
 describe('a poll', () => {
   test.each<Case>([
-    { why: 'is answered 429', fault: { kind: 'status', status: 429 }, on: 'query', times: 3 },
-    { why: 'is answered 503', fault: { kind: 'status', status: 503 }, on: 'query', times: 3 },
-    { why: 'is cut', fault: { kind: 'reset' }, on: 'query', times: 3 },
-    { why: 'is answered with garbage', fault: { kind: 'garbage-json' }, on: 'query', times: 3 },
-    { why: 'is one too many', fault: { kind: 'refused', code: 1002 }, on: 'query', times: 3 },
-    { why: 'finds no address', fault: { kind: 'no-download-url' }, on: 'retrieve', times: 3 },
+    { why: 'gets status 429', fault: { kind: 'status', status: 429 }, on: 'query', times: 3 },
+    { why: 'gets status 503', fault: { kind: 'status', status: 503 }, on: 'query', times: 3 },
+    { why: 'is interrupted', fault: { kind: 'reset' }, on: 'query', times: 3 },
+    { why: 'gets an invalid response', fault: { kind: 'garbage-json' }, on: 'query', times: 3 },
+    { why: 'exceeds a rate limit', fault: { kind: 'refused', code: 1002 }, on: 'query', times: 3 },
+    { why: 'finds no URL', fault: { kind: 'no-download-url' }, on: 'retrieve', times: 3 },
     { why: 'cannot resolve', fault: { kind: 'status', status: 502 }, on: 'retrieve', times: 3 },
-  ])('that $why is made again, and the job is done once', async ({ fault, times, on }) => {
+  ])('that $why is repeated, and the job completes once', async ({ fault, times, on }) => {
     scene.video.faults.next(fault, times, on);
     const job = await scene.create();
     expect(await job.ended()).toMatchObject({ status: 'done' });
-    expect(job.heard).toEqual([0, 5, 50, 'done']);
+    expect(job.notified).toEqual([0, 5, 50, 'done']);
     expect(submissionsOf(scene.video, job)).toBe(1);
     expect(
       (await usageOf(scene.test, scene.userId)).filter(({ id }) => id === job.id),
@@ -127,7 +127,7 @@ describe('a poll', () => {
 
   test.each<Case & { readonly error: string }>([
     {
-      why: 'says that the task failed',
+      why: 'reports that the task failed',
       fault: { kind: 'fail', reason: 'no GPU' },
       on: 'query',
       error: 'no GPU',
@@ -139,20 +139,20 @@ describe('a poll', () => {
       error: 'upstream 2013: task not found',
     },
     {
-      why: 'is refused with a good status and a bad code',
+      why: 'is refused with status 200 and an error code',
       fault: { kind: 'refused', code: 1026, message: 'sensitive' },
       on: 'query',
       error: 'upstream 1026: sensitive',
     },
     {
-      why: 'is never answered with anything but garbage',
+      why: 'only gets invalid responses',
       fault: { kind: 'garbage-json' },
       on: 'query',
       times: Infinity,
       error: 'the upstream answered something that is no answer of a video API',
     },
     {
-      why: 'never finds an address',
+      why: 'never finds a URL',
       fault: { kind: 'no-download-url' },
       on: 'retrieve',
       times: Infinity,
@@ -162,23 +162,23 @@ describe('a poll', () => {
     scene.video.faults.next(fault, times, on);
     const job = await scene.create();
     expect(await job.ended()).toMatchObject({ status: 'failed', error, cost: 0, result: null });
-    expect(job.heard.at(-1)).toBe('failed');
+    expect(job.notified.at(-1)).toBe('failed');
     expect(await isBilled(job.id)).toBe(false);
   });
 
-  test('that fails is made again later each time', async () => {
+  test('that fails is repeated after a longer pause each time', async () => {
     scene.video.faults.next({ kind: 'status', status: 503 }, 4, 'query');
     const job = await scene.create();
     const started = performance.now();
     await job.ended();
-    // One interval, four that doubled, and the three of a life without failures.
+    // One interval, four doubled ones, and the three of a job without failures.
     expect(performance.now() - started).toBeGreaterThan(POLL_MS * (1 + 2 + 4 + 8 + 16 + 3));
   });
 
-  test('that the backend is not there for waits until it is back', async () => {
+  test('of a removed backend waits until the backend is registered again', async () => {
     scene.video.faults.always({ kind: 'never-finish' }, 'query');
     const job = await scene.create();
-    await waitUntil(() => job.heard.includes(50), { what: 'a running job' });
+    await waitUntil(() => job.notified.includes(50), { what: 'a running job' });
     await scene.router.registry.remove('cloud');
     scene.video.faults.clear();
     const taskId = scene.video.tasks.at(-1)?.taskId ?? '';
@@ -203,10 +203,10 @@ describe('a job that takes too long', () => {
 
   test.each<Case & { readonly error: string }>([
     {
-      why: 'is not done',
+      why: 'does not finish',
       fault: { kind: 'never-finish' },
       on: 'query',
-      error: 'not finished within 1 s: the upstream is not done',
+      error: 'not finished within 1 s: the upstream has not finished',
     },
     {
       why: 'is down',
@@ -215,7 +215,7 @@ describe('a job that takes too long', () => {
       error: 'not finished within 1 s: upstream 503: planned failure 503',
     },
     {
-      why: 'takes nothing',
+      why: 'accepts nothing',
       fault: { kind: 'status', status: 429 },
       on: 'submit',
       error: 'not finished within 1 s: upstream 429: planned failure 429',
@@ -227,7 +227,7 @@ describe('a job that takes too long', () => {
     expect(await usageOf(hasty.test, hasty.userId)).toEqual([]);
   });
 
-  test('because there is no backend any more fails', async () => {
+  test('because its backend was removed fails', async () => {
     hasty.video.faults.next({ kind: 'status', status: 429 }, 1, 'submit');
     const job = await hasty.create();
     await hasty.video.until(() => submissionsOf(hasty.video, job) === 1);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(() => scene.video.faults.clear());
 afterAll(() => scene.close());
 
-test('a job lives from its submission to its video, and says exactly this on its way', async () => {
+test('a job runs from its submission to its video and sends exactly these notifications', async () => {
   const { video, test: test_, userId } = scene;
   const before = video.taskCount;
   const job = await scene.create({ duration_seconds: 8, width: 1920, height: 1080 });
@@ -65,7 +65,7 @@ test('a job lives from its submission to its video, and says exactly this on its
   ]);
 });
 
-test('the upstream is sent what was asked for, and extra where that says nothing', async () => {
+test('the upstream gets the requested fields, and fields of extra that are not set otherwise', async () => {
   const data_base64 = Buffer.from('pixels').toString('base64');
   const image = { data_base64, mime_type: 'image/png' };
   const job = await scene.create({
@@ -91,12 +91,12 @@ test('the upstream is sent what was asked for, and extra where that says nothing
   expect(await videoJobs.images(job.id)).toEqual([]);
 });
 
-test('progress that an upstream takes back is not told, and 100 is kept for the end', async () => {
+test('decreasing progress is not published, and 100 is published only at the end', async () => {
   const steps = ['Processing', 'Queueing', 'Processing', 'Preparing', 'Success'] as const;
   const fickle = await startVideoScene({ upstream: { steps } });
   const job = await fickle.create();
   await job.ended();
-  expect(job.heard).toEqual([0, 50, 'done']);
+  expect(job.notified).toEqual([0, 50, 'done']);
   await fickle.close();
 });
 
@@ -133,13 +133,13 @@ test.each([
     cost: 0.5 + 48 * 0.01,
   },
   {
-    why: 'the frames that were asked for',
+    why: 'the requested frames',
     pricing: { mode: 'per_frame' as const },
     order: { duration_seconds: 2, extra: { frames: 81 } },
     cost: 0.5 + 81 * 0.01,
   },
   {
-    why: 'the fallback, in place of a price that is switched off',
+    why: 'the fallback, in place of a disabled price',
     pricing: { enabled: false },
     order: {},
     cost: 5 * 0.005,
@@ -163,7 +163,7 @@ test.each([
   expect(row).toMatchObject({ id: job.id, cost });
 });
 
-test('a price goes by what the alias stood for, and the job shows the model as it was asked for', async () => {
+test('the price is that of the resolved alias, and the job shows the requested model', async () => {
   const { database } = scene.test.context;
   await database.videoPricing.save({
     model: 'v-1',
@@ -186,7 +186,7 @@ test('a price goes by what the alias stood for, and the job shows the model as i
   expect(row).toMatchObject({ id: job.id, model: 'v-1' });
 });
 
-test('points pay for a video where the wallet covers it, and the group pays what its member costs', async () => {
+test('points pay for a video where the balance covers it, and the group pays the cost multiplier of its member', async () => {
   const { database, bus } = scene.test.context;
   const groupId = newId();
   await database.groups.create({ id: groupId, ownerId: scene.userId, name: 'g', description: '' });
@@ -215,7 +215,7 @@ test('points pay for a video where the wallet covers it, and the group pays what
   expect(answer).toMatchObject({ account: { balance: 70 } });
 });
 
-test('of several backends the one that the caller named gets the job', async () => {
+test('of several backends the one named in the request gets the job', async () => {
   const other = await startVideoScene();
   await registerVideo(scene.router, 'other', other.video.url, ['v-1']);
   const tasks = other.video.taskCount;
@@ -240,7 +240,7 @@ test('a job whose announcement was lost is found', async () => {
     idempotencyKey: null,
   });
   await waitUntil(async () => (await database.videoJobs.find(id))?.status === 'done', {
-    what: 'a job that nobody told of',
+    what: 'a job that was not announced',
     timeoutMs: 15_000,
   });
 });

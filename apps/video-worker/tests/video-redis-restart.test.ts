@@ -22,8 +22,8 @@ async function openRedis() {
   return {
     url: redis.url,
     stop: () => redis.stop(),
-    async startAgain({ isForgetful }: { readonly isForgetful: boolean }) {
-      if (isForgetful) await rm(join(dataDir, 'redis'), { recursive: true, force: true });
+    async startAgain({ losesData }: { readonly losesData: boolean }) {
+      if (losesData) await rm(join(dataDir, 'redis'), { recursive: true, force: true });
       redis = await start();
     },
     async close() {
@@ -34,11 +34,11 @@ async function openRedis() {
 }
 
 test.each([
-  { why: 'with its memory', isForgetful: false },
-  { why: 'without its memory', isForgetful: true },
+  { why: 'with its data', losesData: false },
+  { why: 'without its data', losesData: true },
 ])(
-  'a Redis that comes back $why keeps no job from its end, and none is submitted or billed twice',
-  async ({ isForgetful }) => {
+  'after a restart of Redis $why every job finishes, and none is submitted or billed twice',
+  async ({ losesData }) => {
     const redis = await openRedis();
     const video = await startCloudVideo();
     const env = { SERVICE_VIDEO_POLL_MS: String(POLL_MS) };
@@ -53,7 +53,7 @@ test.each([
 
     await redis.stop();
     const meanwhile = await processes.create('v-1', 2);
-    await redis.startAgain({ isForgetful });
+    await redis.startAgain({ losesData });
     video.faults.clear();
     for (const { taskId } of video.tasks) video.setTask(taskId, 'Success');
 
@@ -81,7 +81,7 @@ test.each([
   90_000,
 );
 
-test('a worker whose Redis is away can be stopped, and says how it is', async () => {
+test('a worker without its Redis can be stopped, and reports the outage in its metrics', async () => {
   const redis = await openRedis();
   const video = await startCloudVideo();
   const processes = await createWorkerProcesses({ redisUrl: redis.url });

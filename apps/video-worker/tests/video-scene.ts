@@ -29,18 +29,18 @@ export interface VideoScene {
   readonly router: Router;
   readonly jobs: VideoJobs;
   readonly userId: string;
-  /** Creates a job and listens to it from its beginning. */
-  create(request?: Partial<VideoRequest>, caller?: Caller): Promise<WatchedJob>;
+  /** Creates a job and subscribes to its notifications from the start. */
+  create(request?: Partial<VideoRequest>, caller?: Caller): Promise<ObservedJob>;
   close(): Promise<void>;
 }
 
-export interface WatchedJob {
+export interface ObservedJob {
   readonly id: string;
-  /** What was said of it so far: the progress, or how it ended. */
-  readonly heard: readonly (number | string)[];
+  /** The notifications so far: the progress, or the final status. */
+  readonly notified: readonly (number | string)[];
   readonly notifications: readonly RpcNotification[];
   state(): Promise<VideoJob>;
-  /** Resolves when it has ended and that was told. */
+  /** Resolves when it has ended and the notification has arrived. */
   ended(timeoutMs?: number): Promise<VideoJob>;
 }
 
@@ -73,9 +73,9 @@ export async function startVideoScene(options: VideoSceneOptions = {}): Promise<
     name: 'Owner',
     passwordHash: 'not used',
   });
-  const watched = new Map<string, WatchedJob>();
+  const observed = new Map<string, ObservedJob>();
   const jobs = videoJobsOf(test, router, async (id) => {
-    watched.set(id, await watch(context, id));
+    observed.set(id, await observeJob(context, id));
   });
   return {
     test,
@@ -85,7 +85,7 @@ export async function startVideoScene(options: VideoSceneOptions = {}): Promise<
     userId,
     async create(request = {}, caller = jwtCaller(userId)) {
       const { id } = await jobs.create(caller, { model: 'v-1', prompt: 'a cat', ...request });
-      return watched.get(id) ?? watch(context, id);
+      return observed.get(id) ?? observeJob(context, id);
     },
     async close() {
       await test.close();
@@ -105,7 +105,7 @@ export async function registerVideo(
   await router.registry.register(registration);
 }
 
-/** The jobs as the surfaces would create and cancel them; before a worker hears of one, somebody else does. */
+/** Creates and cancels jobs like the APIs; a callback runs before a job is announced to the workers. */
 function videoJobsOf(
   { context }: TestContext,
   router: Router,
@@ -129,30 +129,30 @@ function videoJobsOf(
   });
 }
 
-/** Listens to a job. */
-export async function watch(
+/** Subscribes to the notifications of a job. */
+export async function observeJob(
   { bus, database }: Pick<TestContext['context'], 'bus' | 'database'>,
   id: string,
-): Promise<WatchedJob> {
+): Promise<ObservedJob> {
   const notifications: RpcNotification[] = [];
-  const heard: (number | string)[] = [];
+  const notified: (number | string)[] = [];
   await bus.channels.subscribe(sessionChannel(id), (text) => {
     const notification = JSON.parse(text) as RpcNotification;
     notifications.push(notification);
-    heard.push(wordOf(notification));
+    notified.push(outcomeOf(notification));
   });
   const state = async (): Promise<VideoJob> => {
     const job = await database.videoJobs.find(id);
-    if (job === undefined) throw new Error(`there is no job ${id}`);
+    if (job === undefined) throw new Error(`job ${id} not found`);
     return job;
   };
   return {
     id,
-    heard,
+    notified,
     notifications,
     state,
     async ended(timeoutMs = 20_000) {
-      await waitUntil(() => typeof heard.at(-1) === 'string', {
+      await waitUntil(() => typeof notified.at(-1) === 'string', {
         what: 'the end of a video job',
         timeoutMs,
       });
@@ -161,7 +161,7 @@ export async function watch(
   };
 }
 
-function wordOf(notification: RpcNotification): number | string {
+function outcomeOf(notification: RpcNotification): number | string {
   switch (notification.method) {
     case 'video.progress':
       return notification.params.progress;
@@ -174,7 +174,7 @@ function wordOf(notification: RpcNotification): number | string {
 }
 
 /** How often a job was submitted, as its upstream saw it. */
-export const submissionsOf = ({ requests }: RunningCloudVideo, { id }: WatchedJob): number =>
+export const submissionsOf = ({ requests }: RunningCloudVideo, { id }: ObservedJob): number =>
   requests.filter(({ method, headers }) => method === 'POST' && headers['idempotency-key'] === id)
     .length;
 

@@ -12,7 +12,7 @@ import {
   uniquePrefix,
   type TestProcess,
 } from '@model-gateway/testkit';
-import { watch, type WatchedJob } from './video-scene.ts';
+import { observeJob, type ObservedJob } from './video-scene.ts';
 
 /** Real worker processes on one database and one Redis, with a user who has jobs. */
 export interface WorkerProcesses {
@@ -22,8 +22,8 @@ export interface WorkerProcesses {
   readonly userId: string;
   start(): Promise<TestProcess>;
   register(name: string, url: string, models: readonly string[]): Promise<void>;
-  /** Creates jobs as a surface would, and listens to each before a worker hears of it. */
-  create(model: string, count?: number): Promise<readonly WatchedJob[]>;
+  /** Creates jobs like the APIs, and subscribes to each before it is announced to the workers. */
+  create(model: string, count?: number): Promise<readonly ObservedJob[]>;
   /** Ends the processes and removes their stores. */
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function createWorkerProcesses({
     passwordHash: 'not used',
   });
 
-  async function createOne(model: string): Promise<WatchedJob> {
+  async function createOne(model: string): Promise<ObservedJob> {
     const { modelPolicy: _policy, ...payer } = jwtCaller(userId);
     const { job } = await database.videoJobs.create({
       id: newId(),
@@ -64,9 +64,9 @@ export async function createWorkerProcesses({
       images: [],
       idempotencyKey: null,
     });
-    const watched = await watch({ bus, database }, job.id);
+    const observed = await observeJob({ bus, database }, job.id);
     await bus.channels.publish(VIDEO_QUEUED_CHANNEL, job.id);
-    return watched;
+    return observed;
   }
 
   return {
@@ -98,7 +98,7 @@ export async function createWorkerProcesses({
         capabilities: null,
       }),
     async create(model, count = 1) {
-      const jobs: WatchedJob[] = [];
+      const jobs: ObservedJob[] = [];
       while (jobs.length < count) {
         const size = Math.min(CREATED_AT_ONCE, count - jobs.length);
         jobs.push(...(await Promise.all(Array.from({ length: size }, () => createOne(model)))));

@@ -15,19 +15,19 @@ beforeAll(async () => {
 });
 afterAll(() => test_.close());
 
-/** Refreshes from facts that say when they were asked, with a store that can be told to change. */
-function watched(
+/** A refresh with the given facts and a store whose change a test can trigger. */
+function setUp(
   changedSince: BillingFacts['changedSince'],
   { locks = alwaysFree, now = Date.UTC(2026, 2, 20) } = {},
 ) {
   const clock = manualClock(now);
-  const learned: AdmissionFacts[] = [];
+  const published: AdmissionFacts[] = [];
   let listener = (): void => undefined;
   const part = createFactRefresh({
     facts: { changedSince },
     admission: {
       updateHints: (facts) => {
-        learned.push(facts);
+        published.push(facts);
         return Promise.resolve();
       },
     },
@@ -40,14 +40,14 @@ function watched(
     log: test_.context.log,
     intervalMs: INTERVAL_MS,
   });
-  return { part, clock, learned, changeStore: () => listener() };
+  return { part, clock, published, changeStore: () => listener() };
 }
 
 async function* nothing(): AsyncGenerator<AdmissionFacts> {
   // There is no page.
 }
 
-test('what the database knows reaches admission, also when nobody told it', async () => {
+test('facts in the database reach the admission store, also when they were not published', async () => {
   const { bus, database, clock, log } = test_.context;
   const userId = newId();
   const now = new Date(clock.now()).toISOString();
@@ -96,68 +96,68 @@ test('what the database knows reaches admission, also when nobody told it', asyn
   await part.stop();
 });
 
-test('first everything of the month is told, then what is new, and everything again when the store changed', async () => {
-  const asked: string[] = [];
-  const { part, clock, changeStore } = watched((time) => {
-    asked.push(time.toISOString());
+test('first the whole month is published, then changes, and everything again when the store changed', async () => {
+  const queried: string[] = [];
+  const { part, clock, changeStore } = setUp((time) => {
+    queried.push(time.toISOString());
     return nothing();
   });
-  const askedFor = (count: number) =>
-    waitUntil(async () => asked.length >= count, { what: `${count} rounds` });
+  const queriedTimes = (count: number) =>
+    waitUntil(async () => queried.length >= count, { what: `${count} rounds` });
   await part.start();
-  await askedFor(2);
+  await queriedTimes(2);
   clock.advance(30_000);
-  const before = asked.length;
-  await askedFor(before + 2);
+  const before = queried.length;
+  await queriedTimes(before + 2);
   changeStore();
-  const again = asked.length;
-  await askedFor(again + 2);
+  const again = queried.length;
+  await queriedTimes(again + 2);
   await part.stop();
-  expect(asked[0]).toBe('2026-03-01T00:00:00.000Z');
-  expect(asked[1]).toBe('2026-03-19T23:59:00.000Z');
-  expect(asked[before + 1]).toBe('2026-03-19T23:59:30.000Z');
-  expect(asked.slice(again)).toContain('2026-03-01T00:00:00.000Z');
+  expect(queried[0]).toBe('2026-03-01T00:00:00.000Z');
+  expect(queried[1]).toBe('2026-03-19T23:59:00.000Z');
+  expect(queried[before + 1]).toBe('2026-03-19T23:59:30.000Z');
+  expect(queried.slice(again)).toContain('2026-03-01T00:00:00.000Z');
 });
 
-test('early in a month the last days of the one before are told too', async () => {
-  const asked: string[] = [];
-  const { part } = watched(
+test('early in a month the last days of the previous month are published too', async () => {
+  const queried: string[] = [];
+  const { part } = setUp(
     (time) => {
-      asked.push(time.toISOString());
+      queried.push(time.toISOString());
       return nothing();
     },
     { now: Date.UTC(2026, 2, 1, 12) },
   );
   await part.start();
-  await waitUntil(async () => asked.length > 0, { what: 'a round' });
+  await waitUntil(async () => queried.length > 0, { what: 'a round' });
   await part.stop();
-  expect(asked[0]).toBe('2026-02-26T12:00:00.000Z');
+  expect(queried[0]).toBe('2026-02-26T12:00:00.000Z');
 });
 
-test('a round that failed is made up for', async () => {
-  const asked: string[] = [];
-  const { part, learned } = watched(async function* failingOnce(time) {
-    asked.push(time.toISOString());
+test('a failed round is repeated', async () => {
+  const queried: string[] = [];
+  const { part, published } = setUp(async function* failingOnce(time) {
+    queried.push(time.toISOString());
     yield { windows: [], accounts: [] };
-    if (asked.length === 1) throw new Error('the database went away');
+    if (queried.length === 1) throw new Error('the database is unavailable');
   });
   await part.start();
-  await waitUntil(async () => asked.length >= 3, { what: 'three rounds' });
+  await waitUntil(async () => queried.length >= 3, { what: 'three rounds' });
   await part.stop();
-  expect(asked.slice(0, 3)).toEqual([
+  expect(queried.slice(0, 3)).toEqual([
     '2026-03-01T00:00:00.000Z',
     '2026-03-01T00:00:00.000Z',
     '2026-03-19T23:59:00.000Z',
   ]);
-  expect(learned.length).toBeGreaterThanOrEqual(3);
+  expect(published.length).toBeGreaterThanOrEqual(3);
 });
 
-test('one process does it for all', async () => {
-  const asked: Date[] = [];
+test('only one process refreshes at a time', async () => {
+  const queried: Date[] = [];
   let tries = 0;
-  const { part } = watched(
+  const { part } = setUp(
     (time) => {
-      asked.push(time);
+      queried.push(time);
       return nothing();
     },
     {
@@ -172,5 +172,5 @@ test('one process does it for all', async () => {
   await part.start();
   await waitUntil(async () => tries >= 3, { what: 'three tries' });
   await part.stop();
-  expect(asked).toEqual([]);
+  expect(queried).toEqual([]);
 });

@@ -49,7 +49,7 @@ async function recordAll(admission?: Pick<AdmissionStore, 'updateHints'>) {
   await recorder.stop();
 }
 
-test('every event becomes one row, an event that comes twice too, and one that is no event holds up nobody', async () => {
+test('every event becomes one row, also a repeated one, and an invalid entry does not block the others', async () => {
   const { database, metrics } = test_.context;
   const userId = newId();
   const events = Array.from({ length: 20 }, () => event(userId));
@@ -66,7 +66,7 @@ test('every event becomes one row, an event that comes twice too, and one that i
   expect(await metrics.expose()).toContain('service_usage_recorded_total 20');
 });
 
-test('admission knows at once what was recorded', async () => {
+test('the admission store gets recorded usage immediately', async () => {
   const { bus } = test_.context;
   const userId = newId();
   await append(event(userId));
@@ -84,12 +84,12 @@ test('admission knows at once what was recorded', async () => {
   });
 });
 
-test('an event of an older gateway is recorded, also when the admission store cannot be told', async () => {
+test('an event of an older gateway is recorded, also when publishing to the admission store fails', async () => {
   const { database } = test_.context;
   const userId = newId();
   const { multiplier: _multiplier, ...older } = event(userId);
   await append(older);
-  await recordAll({ updateHints: () => Promise.reject(new Error('away')) });
+  await recordAll({ updateHints: () => Promise.reject(new Error('unavailable')) });
   expect(await database.usage.list({ userId, limit: 1, offset: 0 })).toMatchObject({
     total: 1,
     records: [{ cost: 0.25, points: null }],

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readDocument, type Document } from './document.ts';
 
-// Generated from the code, without a command in it; tests of their own compare it with the code.
+// Generated from the code, without commands; other tests compare it with the code.
 const GENERATED = ['docs/rpc.md', 'docs/reference/configuration.md'];
 const FOLDERS = ['apps', 'bench', 'docs', 'infra', 'packages', 'prisma', 'scripts'];
 const SKIPPED = /^(node_modules|dist|generated|\..*)$/;

@@ -11,18 +11,18 @@ import { missingOutput } from './shown-output.ts';
 const ROOT = join(import.meta.dirname, '..', '..', '..', '..');
 const DOCUMENT_TIMEOUT_MS = 240_000;
 const EVENTUALLY_MS = 60_000;
-/** How often a reader looks again: too often, and the service would count it. */
+/** The interval of repeated commands; a shorter one would reach the rate limit. */
 const AGAIN_MS = 500;
 const README = 'README.md';
 const QUICK_START = 'docs/quick-start.md';
-/** It needs a browser and none of this world: a test of the browser tool runs it. */
+/** It needs a browser and no service: a test of the browser tool runs it. */
 const BROWSER_GUIDE = 'docs/browser-tool.md';
-/** Every other guide begins where this section of the quick start ends. */
+/** Every other guide starts with the variables of this section of the quick start. */
 const VARIABLES = 'Variables that the other pages use';
-/** An answer that says that something went wrong, in a block that does not show it. */
+/** Output of a failed command, in a block that does not show it. */
 const FAILURE = /"error": ?\{|^curl: \(|^(Invalid API key|Missing Authorization|Rate limit)/m;
 
-// An event stream does not end by itself: the reader leaves when what they waited for is there.
+// An event stream does not end by itself: reading stops after the last expected event.
 const CURL = `
 curl() {
   case "$*" in
@@ -56,14 +56,14 @@ afterAll(async () => {
 });
 
 test.each(inOrder.map((document) => [document.path, document] as const))(
-  'the commands of %s do what it says',
+  'the commands of %s print what it shows',
   async (path, document) => {
     const folder = await world.folder();
     const isOnItsOwn = path === QUICK_START || path === README;
     const session = openShellSession({ folder, environment: world.environment, preamble: CURL });
     try {
       if (!isOnItsOwn) await runAll(variables(), session, folder);
-      await runAll(document.blocks.map(path === README ? asSomebodyElse : same), session, folder);
+      await runAll(document.blocks.map(path === README ? asAnotherUser : same), session, folder);
     } finally {
       await session.close();
     }
@@ -73,10 +73,10 @@ test.each(inOrder.map((document) => [document.path, document] as const))(
 
 const same = (block: Block): Block => block;
 
-/** Both begin with registering, and a service has one account for an address. */
-const asSomebodyElse = (block: Block): Block => ({
+/** Both documents register an account, and an address can have only one. */
+const asAnotherUser = (block: Block): Block => ({
   ...block,
-  text: block.text.replaceAll('you@example.com', 'somebody@example.com'),
+  text: block.text.replaceAll('you@example.com', 'another@example.com'),
 });
 
 const variables = (): readonly Block[] =>
@@ -101,7 +101,7 @@ async function runAll(
   }
 }
 
-/** What says most surely that a program is up, of all that it is shown to print. */
+/** The longest part of the shown output, which best identifies that a program is up. */
 const longestPiece = (shown: string): string =>
   shown
     .split(/[…\n]/)

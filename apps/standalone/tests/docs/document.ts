@@ -6,27 +6,27 @@ export interface Block {
   /** `docs/video.md:12`. */
   readonly place: string;
   readonly language: string;
-  /** The heading that it stands under. */
+  /** The heading above it. */
   readonly heading: string;
   readonly text: string;
-  /** Whether it shows what the block before it prints. */
+  /** Whether it shows the output of the block before it. */
   readonly isOutput: boolean;
-  /** The file that the reader is told to make of it. */
+  /** The file that the reader creates from it. */
   readonly writes: string | undefined;
   /** Why no test runs it. */
   readonly notRun: string | undefined;
-  /** Whether it goes on running while the reader goes on reading. */
+  /** Whether it keeps running in the background. */
   readonly isBackground: boolean;
-  /** Whether what it shows may come a moment later. */
+  /** Whether the shown output may appear a moment later. */
   readonly isEventual: boolean;
 }
 
-/** A document, as far as its blocks, headings and links go. */
+/** The blocks, headings and links of a document. */
 export interface Document {
   readonly path: string;
   readonly text: string;
   readonly blocks: readonly Block[];
-  /** The anchors of its headings, as GitHub makes them. */
+  /** The anchors of its headings, as GitHub creates them. */
   readonly anchors: ReadonlySet<string>;
   readonly links: readonly Link[];
 }

@@ -13,13 +13,13 @@ import {
 } from '@model-gateway/testkit/upstreams';
 import { temporaryFolder } from '../standalone.ts';
 
-/** Everything that the documents talk to: the service, and stand-ins for what they name beside it. */
+/** Everything that the documents use: the service, and fake servers for the other addresses. */
 export interface DocumentedWorld {
-  /** What the reader's shell knows. */
+  /** The environment of the shell. */
   readonly environment: Readonly<Record<string, string>>;
-  /** A text of a document with the addresses of this world in it. */
+  /** The text of a document with the addresses of these servers. */
   translate(text: string): string;
-  /** A folder as the reader has it before them, with the data directory and the packages of the guides. */
+  /** A working folder with the data directory and the packages that the guides use. */
   folder(): Promise<string>;
   close(): Promise<void>;
 }
@@ -31,8 +31,8 @@ const SECRETS = {
   VIDEO_API_KEY: 'video-key-of-the-documents',
 };
 
-// Stands in for Ollama on a GPU node: what it serves is of no account, that it is started, asked and stopped is. Fetching a
-// model takes a while, as it does, so that a reader comes in time to listen.
+// A fake Ollama for a GPU node: it only has to start, respond and stop. Downloading a model takes a while, as in
+// reality, so that a reader can subscribe in time.
 const OLLAMA = (engine: string) => `#!/bin/sh
 [ "$1" = pull ] && { echo "pulling $2: 50%"; sleep 3; exit 0; }
 exec '${process.execPath}' '${engine}' --model llama3.2 --host "\${OLLAMA_HOST%:*}" --port "\${OLLAMA_HOST##*:}"
@@ -57,7 +57,7 @@ export async function openDocumentedWorld(root: string): Promise<DocumentedWorld
     const service = await startService(upstreams, data.path);
     opened.push(() => service.stop());
     const tools = join(home, 'bin');
-    await standInForOllama(tools, join(root, 'apps/gpu-agent/tests/child/chat-engine.mjs'));
+    await writeFakeOllama(tools, join(root, 'apps/gpu-agent/tests/child/chat-engine.mjs'));
     const places = placesOf(root, service, upstreams, await freePort());
     return {
       environment: {
@@ -113,16 +113,16 @@ function startService({ bridge, memory }: Upstreams, dataDir: string): Promise<T
       SERVICE_BRIDGE_URL: bridge.url,
       SERVICE_MEMORY_URL: memory.url,
       SERVICE_MEMORY_TIMEOUT_MS: '10000',
-      // What one document says must not turn up in the prompts of another.
+      // The text of one document must not appear in the prompts of another.
       SERVICE_MEMORY_WRITEBACK: 'false',
-      // Registering waits for the first probe, which a busy machine may hold up.
+      // Registering waits for the first probe, which is slow on a busy machine.
       SERVICE_PROBE_TIMEOUT_MS: '20000',
     },
     readyTimeoutMs: START_TIMEOUT_MS,
   });
 }
 
-/** What the documents write, and where that is here. */
+/** Addresses in the documents, and the real ones here. */
 function placesOf(
   root: string,
   service: TestProcess,
@@ -138,7 +138,7 @@ function placesOf(
     ['http://127.0.0.1:11434', ollama.url],
     ['https://api.minimax.io', video.url],
     ['https://realtime.example.com', `http://127.0.0.1:${realtime.port}`],
-    // Of the engine that one of the guides writes.
+    // The port of the engine that one of the guides creates.
     ['9001', String(enginePort)],
     ['/opt/gpu-agent', join(root, 'apps', 'gpu-agent')],
   ];
@@ -151,7 +151,7 @@ async function readersFolder(root: string, home: string, dataDir: string): Promi
   return folder;
 }
 
-async function standInForOllama(folder: string, engine: string): Promise<void> {
+async function writeFakeOllama(folder: string, engine: string): Promise<void> {
   await makeDirectory(folder, 0o755);
   const program = join(folder, 'ollama');
   await writeFile(program, OLLAMA(engine));

@@ -7,17 +7,17 @@ import { readNamedThings } from './named-things.ts';
 const ROOT = join(import.meta.dirname, '..', '..', '..', '..');
 const documents = allDocuments(ROOT);
 const blocks = documents.flatMap((document) => document.blocks);
-/** These, and what else is written in the repository. */
+/** Every Markdown file of the repository. */
 const everything = new Map(everyMarkdown(ROOT).map((path) => [path, readDocument(ROOT, path)]));
 const PROGRAMS = ['js', 'mjs', 'ts', 'python', 'py'];
 const SHELLS = ['sh', 'bash', 'shell', 'zsh', 'console'];
 /** Variables of this project, by how they begin. */
 const VARIABLE = /\b(?:AGENT|BROWSER|DATABASE|POINTS|REDIS|SERVICE)_[A-Z0-9_]*[A-Z0-9]\b/g;
 
-/** What else is named like a variable: error codes, and the passwords of the stores that Compose brings. */
+/** Other names in this form: error codes, and the passwords of the stores in Compose. */
 const OTHER_NAMES = ['apps/browser-tool/src/tool-error.ts', 'infra/compose.yaml'];
 
-/** How many blocks of a document no test runs. One more is a decision, so it is made here too. */
+/** How many blocks of a document no test runs. Each addition is a decision, so it is recorded here. */
 const NOT_RUN: Readonly<Record<string, number>> = {
   'CONTRIBUTING.md': 1,
   'README.md': 2,
@@ -30,7 +30,7 @@ const NOT_RUN: Readonly<Record<string, number>> = {
   'docs/quick-start.md': 3,
 };
 
-test('the documents are seen', () => {
+test('the documents are found', () => {
   expect(documents.length).toBeGreaterThan(25);
   expect(blocks.length).toBeGreaterThan(60);
 });
@@ -55,7 +55,7 @@ function isRunOrExcused(block: Block, document: Document): boolean {
   );
 }
 
-test('the blocks that no test runs are these many', () => {
+test('the number of blocks that no test runs is as recorded', () => {
   const counts = documents.flatMap(({ path, blocks: all }) => {
     const count = all.filter(({ notRun }) => notRun !== undefined).length;
     return count === 0 ? [] : [[path, count] as const];
@@ -98,17 +98,17 @@ test('every JSON block is JSON', () => {
   expect(broken.map(({ place }) => place)).toEqual([]);
 });
 
-test('every link within the repository leads to a file, and to a heading of it', () => {
+test('every link within the repository points to an existing file and heading', () => {
   const broken = [...everything.values()].flatMap(({ path, links }) =>
     links
-      .filter(({ target }) => !/^[a-z]+:/.test(target) && !leadsSomewhere(path, target))
+      .filter(({ target }) => !/^[a-z]+:/.test(target) && !exists(path, target))
       .map(({ place, target }) => `${place}: ${target}`),
   );
   expect(everything.size).toBeGreaterThan(50);
   expect(broken).toEqual([]);
 });
 
-function leadsSomewhere(from: string, target: string): boolean {
+function exists(from: string, target: string): boolean {
   const [file = '', anchor] = target.split('#');
   const path = file === '' ? from : normalize(join(dirname(from), file)).replace(/\/$/, '');
   if (!existsSync(join(ROOT, path))) return false;
@@ -119,7 +119,7 @@ function leadsSomewhere(from: string, target: string): boolean {
   );
 }
 
-test('the index of the documents leads to every one of them', () => {
+test('the index links to every document', () => {
   const index = readDocument(ROOT, 'docs/README.md');
   const linked = new Set(
     index.links.map(({ target }) => normalize(join('docs', target.split('#')[0] ?? ''))),

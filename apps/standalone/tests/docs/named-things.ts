@@ -1,16 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** What the commands of a document may name. */
+/** What the commands of a document may refer to. */
 export interface NamedThings {
   /** The scripts, packages, paths and options in some commands that do not exist. */
   missingIn(commands: string): readonly string[];
 }
 
 const FOLDERS = ['apps', 'bench', 'docs', 'infra', 'packages', 'prisma', 'scripts'];
-// What pnpm and npm do without a script of ours.
+// Commands of pnpm and npm that need no script.
 const OWN_COMMANDS = ['add', 'deploy', 'dlx', 'exec', 'i', 'install', 'npx', 'run'];
-/** Whose options are ours to say, by a word of the command line; and where they are declared. */
+/** Programs of this repository, by a word of the command line, and where their options are declared. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   'gpu-agent': 'apps/gpu-agent/src',
   'browser-tool': 'apps/browser-tool/src',
@@ -48,7 +48,7 @@ export function readNamedThings(root: string): NamedThings {
     const pattern = new RegExp(`(?<![\\w./@-])(?:${FOLDERS.join('|')})/[\\w./-]*[\\w]`, 'g');
     return [...command.matchAll(pattern)]
       .filter(({ 0: path, index }) => {
-        // What a command writes is not there yet; its folder is.
+        // A file that the command writes does not exist yet; its folder does.
         const isWritten = /> *$/.test(command.slice(0, index));
         return !existsSync(join(root, isWritten ? dirname(path) : path));
       })
@@ -58,7 +58,7 @@ export function readNamedThings(root: string): NamedThings {
   function missingOptions(command: string): readonly string[] {
     const program = Object.keys(PROGRAMS).find((name) => command.includes(name));
     const folder = program === undefined ? undefined : PROGRAMS[program];
-    // The options before the name of the program are those of whoever starts it.
+    // The options before the name of the program belong to the command that starts it.
     if (program === undefined || folder === undefined || /\bdeploy\b/.test(command)) return [];
     const own = command.slice(command.indexOf(program));
     const declared = textOf(join(root, folder));
@@ -77,7 +77,7 @@ export function readNamedThings(root: string): NamedThings {
   };
 }
 
-/** The commands of a block, one a line and without comments. */
+/** The commands of a block, one per line and without comments. */
 function linesOf(commands: string): readonly string[] {
   return commands
     .replaceAll('\\\n', ' ')
@@ -88,7 +88,7 @@ function linesOf(commands: string): readonly string[] {
 
 const texts = new Map<string, string>();
 
-/** Everything that is written in the sources below a folder. */
+/** The text of all sources below a folder. */
 function textOf(folder: string): string {
   const known = texts.get(folder);
   if (known !== undefined) return known;

@@ -7,15 +7,15 @@ import { waitUntil } from '@model-gateway/testkit';
 interface SessionOptions {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** What is run before anything else. */
+  /** Commands that run first. */
   readonly preamble: string;
 }
 
-/** One shell, in which a reader pastes one block after the other. */
+/** One shell that runs one block after the other. */
 export interface ShellSession {
-  /** Runs a block and answers what it printed; rejects when a command of it fails. */
+  /** Runs a block and returns its output; rejects when a command fails. */
   run(text: string): Promise<string>;
-  /** Starts a block that goes on, and waits until it has printed something. */
+  /** Starts a block in the background and waits until it has printed `until`. */
   start(text: string, until: string): Promise<void>;
   /** Ends the shell and everything that was started in it. */
   close(): Promise<void>;
@@ -29,18 +29,18 @@ export function openShellSession({ folder, environment, preamble }: SessionOptio
   const shell = spawn('bash', ['--noprofile', '--norc'], {
     cwd: folder,
     env: environment,
-    // A group of its own, so that whatever a block leaves behind ends with it.
+    // A separate process group, so that everything that a block started ends with it.
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  let said = '';
+  let printedText = '';
   let count = 0;
   let hasEnded = false;
   const ended = once(shell, 'exit').then(() => {
     hasEnded = true;
   });
   shell.stdout.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
+    printedText += chunk.toString();
   });
   shell.stdin.on('error', () => undefined);
   shell.stdin.write(`${STRICT}${preamble}\n`);
@@ -57,12 +57,12 @@ export function openShellSession({ folder, environment, preamble }: SessionOptio
     async run(text) {
       const { script, output, name } = await fileFor(text);
       shell.stdin.write(`source '${script}' >'${output}' 2>&1 </dev/null\necho 'done ${name}'\n`);
-      await waitUntil(() => hasEnded || said.includes(`done ${name}\n`), {
+      await waitUntil(() => hasEnded || printedText.includes(`done ${name}\n`), {
         timeoutMs: BLOCK_TIMEOUT_MS,
         what: `the end of:\n${text}\n`,
       });
       const printed = await readFile(output, 'utf8').catch(() => '');
-      if (!said.includes(`done ${name}\n`)) {
+      if (!printedText.includes(`done ${name}\n`)) {
         throw new Error(`a command failed in:\n${text}\n\nit printed:\n${printed}`);
       }
       return printed;
@@ -85,11 +85,11 @@ export function openShellSession({ folder, environment, preamble }: SessionOptio
   };
 }
 
-/** What a block reads out of an answer must have been in it. */
+/** Checks that every variable that a block assigns is not empty. */
 function assertAssigned(text: string): string {
   const names = [...text.matchAll(/^([A-Z][A-Z0-9_]*)=(?:\$\(|\S+$)/gm)].map(([, name]) => name);
   return [...new Set(names)]
-    .map((name) => `: "\${${name}:?was not found in the answer}"\n`)
+    .map((name) => `: "\${${name}:?was not found in the response}"\n`)
     .join('');
 }
 
@@ -97,6 +97,6 @@ function endGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has already exited.
   }
 }

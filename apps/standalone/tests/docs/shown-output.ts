@@ -1,11 +1,11 @@
 const ANYTHING = '…';
 
-/** What of the shown output is missing in the real one; undefined when nothing is. `…` stands for anything. */
+/** The part of the shown output that the real one lacks; undefined when it has everything. `…` matches anything. */
 export function missingOutput(shown: string, language: string, actual: string): string | undefined {
   return language === 'json' ? missingJson(shown, actual) : missingLine(shown, actual);
 }
 
-/** The first shown line that does not come, in the order in which they are shown. */
+/** The first shown line that does not occur, in the shown order. */
 function missingLine(shown: string, actual: string): string | undefined {
   const lines = actual.split('\n');
   let from = 0;
@@ -18,38 +18,38 @@ function missingLine(shown: string, actual: string): string | undefined {
   return undefined;
 }
 
-/** Whether one of the JSON texts that were printed has everything that is shown; more is fine. */
+/** Whether one of the printed JSON texts contains everything that is shown; more is allowed. */
 function missingJson(shown: string, actual: string): string | undefined {
-  const wanted: unknown = JSON.parse(shown);
-  const isThere = [actual, ...actual.split('\n')].some((text) => {
+  const expected: unknown = JSON.parse(shown);
+  const isContained = [actual, ...actual.split('\n')].some((text) => {
     try {
-      return contains(JSON.parse(text), wanted);
+      return contains(JSON.parse(text), expected);
     } catch {
       return false;
     }
   });
-  return isThere ? undefined : shown;
+  return isContained ? undefined : shown;
 }
 
-function contains(actual: unknown, wanted: unknown): boolean {
-  if (wanted === ANYTHING) return actual !== undefined;
-  if (typeof wanted === 'string') {
-    return typeof actual === 'string' && patternOf(wanted).test(actual);
+function contains(actual: unknown, expected: unknown): boolean {
+  if (expected === ANYTHING) return actual !== undefined;
+  if (typeof expected === 'string') {
+    return typeof actual === 'string' && patternOf(expected).test(actual);
   }
-  if (Array.isArray(wanted)) {
+  if (Array.isArray(expected)) {
     return (
       Array.isArray(actual) &&
-      wanted.every(
+      expected.every(
         (item, index) =>
           contains(actual[index], item) || actual.some((other) => contains(other, item)),
       )
     );
   }
-  if (typeof wanted !== 'object' || wanted === null) return Object.is(actual, wanted);
+  if (typeof expected !== 'object' || expected === null) return Object.is(actual, expected);
   return (
     typeof actual === 'object' &&
     actual !== null &&
-    Object.entries(wanted).every(([name, value]) => contains(Reflect.get(actual, name), value))
+    Object.entries(expected).every(([name, value]) => contains(Reflect.get(actual, name), value))
   );
 }
 

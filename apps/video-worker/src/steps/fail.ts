@@ -1,6 +1,6 @@
 import type { VideoJobStore, VideoNotifications } from '@model-gateway/inference';
 
-/** Ends a job badly, unless it has ended, and says so to whoever listens. */
+/** Marks a job as failed, unless it has ended, and sends the notification. */
 export type FailJob = (jobId: string, error: string) => Promise<void>;
 
 interface FailDependencies {

@@ -7,13 +7,13 @@ import type {
 } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
 import { UpstreamFailure, type Backend, type Router } from '@model-gateway/router';
-import type { VideoPace } from '../video-pace.ts';
-import type { NextTurn, StepMemo } from '../video-queue.ts';
+import type { VideoTiming } from '../video-timing.ts';
+import type { NextStep, StepMemo } from '../video-queue.ts';
 import type { FailJob } from './fail.ts';
 import type { SettleJob } from './settle.ts';
 
-/** Asks the upstream how a running job stands, once. */
-export type PollJob = (poll: VideoPoll, memo: StepMemo) => Promise<NextTurn | undefined>;
+/** Queries the upstream of a running job once. */
+export type PollJob = (poll: VideoPoll, memo: StepMemo) => Promise<NextStep | undefined>;
 
 interface PollDependencies {
   readonly jobs: Pick<VideoJobStore, 'advance'>;
@@ -22,43 +22,44 @@ interface PollDependencies {
   readonly notifications: Pick<VideoNotifications, 'progress'>;
   readonly settle: SettleJob;
   readonly fail: FailJob;
-  readonly pace: VideoPace;
+  readonly timing: VideoTiming;
   readonly clock: Clock;
-  /** Aborted when this worker stops: others go on. */
+  /** Aborted when this worker stops: other workers continue. */
   readonly stopping: AbortSignal;
-  /** How long an answer may take. */
-  readonly answerMs?: number;
+  /** How long a query may take. */
+  readonly queryTimeoutMs?: number;
 }
 
-const ANSWER_MS = 10_000;
-/** An upstream that does not answer keeps others waiting: for so long only one job at a time waits for it. */
-const SUSPECT_MS = 30_000;
-/** So many answers in a row that cannot be understood are no accident. */
+const QUERY_TIMEOUT_MS = 10_000;
+/** For this time after a timeout, an upstream gets one query at a time, so that it does not block other jobs. */
+const SLOW_MS = 30_000;
+/** A job fails after this many consecutive responses that cannot be parsed. */
 const UNREADABLE_MAX = 5;
 const RUNNING_PROGRESS_MAX = 99;
 
-type Standing =
+type TaskState =
   | { readonly state: 'pending'; readonly progress: number | undefined }
   | { readonly state: 'done'; readonly video: FinishedVideo }
   | { readonly state: 'failed'; readonly error: string };
 
 export function createPoll(dependencies: PollDependencies): PollJob {
-  const { jobs, router, watch, notifications, settle, fail, pace, clock, stopping } = dependencies;
-  const { answerMs = ANSWER_MS } = dependencies;
-  /** Until when backends that did not answer get one question at a time. */
-  const suspectUntil = new Map<string, number>();
-  const asking = new Map<string, number>();
+  const { jobs, router, watch, notifications, settle, fail, timing, clock, stopping } =
+    dependencies;
+  const { queryTimeoutMs = QUERY_TIMEOUT_MS } = dependencies;
+  /** Until when a slow backend gets one query at a time. */
+  const slowUntil = new Map<string, number>();
+  const inFlight = new Map<string, number>();
 
-  function isTaken(backend: string): boolean {
-    return (suspectUntil.get(backend) ?? 0) > clock.now() && (asking.get(backend) ?? 0) > 0;
+  function isBusy(backend: string): boolean {
+    return (slowUntil.get(backend) ?? 0) > clock.now() && (inFlight.get(backend) ?? 0) > 0;
   }
 
-  async function ask(backend: Backend, taskId: string): Promise<Standing> {
+  async function queryTask(backend: Backend, taskId: string): Promise<TaskState> {
     if (backend.queryVideo === undefined || backend.resolveVideo === undefined) {
       throw notVideo(backend.name);
     }
-    const silent = AbortSignal.timeout(answerMs);
-    const signal = AbortSignal.any([stopping, silent]);
+    const timeout = AbortSignal.timeout(queryTimeoutMs);
+    const signal = AbortSignal.any([stopping, timeout]);
     try {
       const task = await backend.queryVideo(taskId, signal);
       if (task.state !== 'done') return task;
@@ -66,35 +67,35 @@ export function createPoll(dependencies: PollDependencies): PollJob {
       const { url } = await backend.resolveVideo(fileId, signal);
       return { state: 'done', video: { url, width, height } };
     } catch (error) {
-      if (!silent.aborted || stopping.aborted) throw error;
-      suspectUntil.set(backend.name, clock.now() + SUSPECT_MS);
-      throw silence(answerMs);
+      if (!timeout.aborted || stopping.aborted) throw error;
+      slowUntil.set(backend.name, clock.now() + SLOW_MS);
+      throw timedOut(queryTimeoutMs);
     }
   }
 
-  async function askBackend({ backend: name, taskId }: VideoPoll): Promise<Standing> {
+  async function queryBackend({ backend: name, taskId }: VideoPoll): Promise<TaskState> {
     const used = router.use(name);
     if (used === undefined) throw notRegistered(name);
-    asking.set(name, (asking.get(name) ?? 0) + 1);
+    inFlight.set(name, (inFlight.get(name) ?? 0) + 1);
     const call = watch.begin('video', used.backend, undefined);
     try {
-      const standing = await call.run(() => ask(used.backend, taskId));
+      const task = await call.run(() => queryTask(used.backend, taskId));
       call.end();
-      return standing;
+      return task;
     } catch (failure) {
       if (stopping.aborted) call.leave();
       else call.fail(failure);
       throw failure;
     } finally {
-      asking.set(name, (asking.get(name) ?? 1) - 1);
+      inFlight.set(name, (inFlight.get(name) ?? 1) - 1);
       used.release();
     }
   }
 
-  async function waitOrFail(poll: VideoPoll, next: NextTurn, reason: string) {
-    const leftMs = pace.leftMs(poll.startedAt);
-    if (leftMs > 0) return { ...next, afterMs: Math.min(next.afterMs, leftMs) };
-    await fail(poll.id, `${pace.overText}: ${reason}`);
+  async function waitOrFail(poll: VideoPoll, next: NextStep, reason: string) {
+    const remainingMs = timing.remainingMs(poll.startedAt);
+    if (remainingMs > 0) return { ...next, afterMs: Math.min(next.afterMs, remainingMs) };
+    await fail(poll.id, `${timing.expiredText}: ${reason}`);
     return undefined;
   }
 
@@ -104,40 +105,40 @@ export function createPoll(dependencies: PollDependencies): PollJob {
       await fail(poll.id, failure.message);
       return undefined;
     }
-    return waitOrFail(poll, pace.afterFailure({ ...memo, unreadable }), failure.message);
+    return waitOrFail(poll, timing.afterFailure({ ...memo, unreadable }), failure.message);
   }
 
-  async function afterPending(poll: VideoPoll, told: number | undefined) {
-    const progress = Math.min(Math.max(Math.floor(told ?? 0), 0), RUNNING_PROGRESS_MAX);
+  async function afterPending(poll: VideoPoll, reported: number | undefined) {
+    const progress = Math.min(Math.max(Math.floor(reported ?? 0), 0), RUNNING_PROGRESS_MAX);
     if (await jobs.advance(poll.id, progress)) await notifications.progress(poll.id, progress);
-    return waitOrFail(poll, pace.next, 'the upstream is not done');
+    return waitOrFail(poll, timing.next, 'the upstream has not finished');
   }
 
   return async (poll, memo) => {
-    if (isTaken(poll.backend)) return { afterMs: pace.pollMs, memo };
-    let standing: Standing;
+    if (isBusy(poll.backend)) return { afterMs: timing.pollMs, memo };
+    let task: TaskState;
     try {
-      standing = await askBackend(poll);
+      task = await queryBackend(poll);
     } catch (failure) {
       if (stopping.aborted) return { afterMs: 0, memo };
       if (failure instanceof UpstreamFailure) return afterFailure(poll, memo, failure);
       throw failure;
     }
-    if (standing.state === 'pending') return afterPending(poll, standing.progress);
-    if (standing.state === 'failed') await fail(poll.id, standing.error);
-    else await settle(poll.id, standing.video);
+    if (task.state === 'pending') return afterPending(poll, task.progress);
+    if (task.state === 'failed') await fail(poll.id, task.error);
+    else await settle(poll.id, task.video);
     return undefined;
   };
 }
 
-const silence = (answerMs: number): UpstreamFailure =>
-  new UpstreamFailure(`the upstream did not answer within ${answerMs} ms`, {
+const timedOut = (timeoutMs: number): UpstreamFailure =>
+  new UpstreamFailure(`the upstream did not answer within ${timeoutMs} ms`, {
     isBackendAtFault: true,
   });
 
 const notVideo = (name: string): UpstreamFailure =>
   new UpstreamFailure(`backend '${name}' does not support video`, { isBackendAtFault: false });
 
-/** It may be registered again. */
+/** The backend may be registered again, so this is retried. */
 const notRegistered = (name: string): UpstreamFailure =>
   new UpstreamFailure(`backend '${name}' is not registered`, { isBackendAtFault: true });

@@ -11,7 +11,7 @@ import {
 } from '@model-gateway/inference';
 import { describeError, type Clock, type CounterSeries, type Log } from '@model-gateway/kernel';
 
-/** Ends a job well, unless it has ended, and bills it. */
+/** Completes a job, unless it has ended, and bills it. */
 export type SettleJob = (jobId: string, video: FinishedVideo) => Promise<void>;
 
 interface SettleDependencies {
@@ -25,7 +25,7 @@ interface SettleDependencies {
   readonly log: Log;
 }
 
-interface Settled {
+interface SettledJob {
   readonly result: VideoResult;
   readonly cost: number;
   readonly facts: AdmissionFacts;
@@ -37,8 +37,8 @@ export function createSettle(dependencies: SettleDependencies): SettleJob {
   const { database, admission, notifications, pointsPerUsd, count, paid, clock, log } =
     dependencies;
 
-  /** The end of the job, its usage row and what is paid for it are written together or not at all. */
-  function write(jobId: string, video: FinishedVideo): Promise<Settled | undefined> {
+  /** The end of the job, its usage row and its payment are written in one transaction. */
+  function write(jobId: string, video: FinishedVideo): Promise<SettledJob | undefined> {
     return database.transaction(async ({ videoJobs, videoPricing, usage }) => {
       const work = await videoJobs.findWork(jobId);
       if (work === undefined) return undefined;
@@ -73,7 +73,7 @@ export function createSettle(dependencies: SettleDependencies): SettleJob {
   };
 }
 
-/** The row has the id of the job, so that there can be only one. */
+/** The row has the id of the job, so a job has at most one. */
 function usageOf(work: VideoWork, cost: number, at: Date): UsageEvent {
   const { payer } = work;
   return {

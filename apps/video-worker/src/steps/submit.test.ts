@@ -2,7 +2,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import { createUpstreamWatch, type VideoWork } from '@model-gateway/inference';
 import { createMetrics, manualClock, silentLog } from '@model-gateway/kernel';
 import { UpstreamFailure, type Route } from '@model-gateway/router';
-import { createVideoPace } from '../video-pace.ts';
+import { createVideoTiming } from '../video-timing.ts';
 import { createSubmit } from './submit.ts';
 
 const clock = manualClock(1_000_000);
@@ -31,15 +31,15 @@ const work: VideoWork = {
   servedModel: null,
 };
 
-interface Setting {
+interface SceneOptions {
   /** What the upstream does with a submission. */
   readonly submitted?: () => Promise<{ readonly taskId: string }>;
   readonly chosen?: string | undefined;
   readonly begin?: () => Promise<boolean>;
 }
 
-/** A submission among ports that note what is asked of them. */
-function scene({ submitted, chosen = 'left', begin }: Setting = {}) {
+/** The submit step with ports that record their calls. */
+function scene({ submitted, chosen = 'left', begin }: SceneOptions = {}) {
   const notes: string[] = [];
   const note = <Value>(text: string, value: Value): Promise<Value> => {
     notes.push(text);
@@ -73,15 +73,15 @@ function scene({ submitted, chosen = 'left', begin }: Setting = {}) {
       choose: (_model, { provider, resolved } = {}) =>
         note(`choose ${resolved} ${provider}`, route),
     },
-    notifications: { progress: (_id, progress) => note(`tell ${progress}`, undefined) },
+    notifications: { progress: (_id, progress) => note(`notify ${progress}`, undefined) },
     fail: (_id, error) => note(`fail ${error}`, undefined),
-    pace: createVideoPace({ pollMs: 2_000, timeoutSecs: 60, clock }),
+    timing: createVideoTiming({ pollMs: 2_000, timeoutSecs: 60, clock }),
     log: silentLog,
   });
   return { submit, notes };
 }
 
-test('a submission is noted before it is sent, and its task before anybody is told', async () => {
+test('a submission is stored before it is sent, and its task before the notification', async () => {
   const { submit, notes } = scene();
   expect(await submit(work, {})).toEqual({ afterMs: 2_000 });
   expect(notes).toEqual([
@@ -90,22 +90,22 @@ test('a submission is noted before it is sent, and its task before anybody is to
     'submit job',
     'settle success',
     'begin task',
-    'tell 0',
+    'notify 0',
     'settle neutral',
   ]);
 });
 
-test('a task that cannot be written down is kept in mind, and not submitted again', async () => {
-  const away = () => Promise.reject(new ServiceError('store_unavailable', 'away'));
-  const first = scene({ begin: away });
+test('a task that cannot be stored is kept in the queue, and not submitted again', async () => {
+  const unavailable = () => Promise.reject(new ServiceError('store_unavailable', 'unavailable'));
+  const first = scene({ begin: unavailable });
   const next = await first.submit(work, {});
   expect(next).toEqual({ afterMs: 2_000, memo: { taskId: 'task' } });
   const second = scene();
   expect(await second.submit(work, next?.memo ?? {})).toEqual({ afterMs: 2_000 });
-  expect(second.notes).toEqual(['begin task', 'tell 0']);
+  expect(second.notes).toEqual(['begin task', 'notify 0']);
 });
 
-test('a job whose submission began before goes to the same backend, or waits for it', async () => {
+test('a job with an earlier submission goes to the same backend, or waits for it', async () => {
   const begun = { ...work, backend: 'right', servedModel: 'v-1' };
   const elsewhere = scene({ chosen: 'left' });
   expect(await elsewhere.submit(begun, {})).toEqual({ afterMs: 4_000, memo: { failures: 1 } });
@@ -115,7 +115,7 @@ test('a job whose submission began before goes to the same backend, or waits for
   expect(there.notes).toContain('submit job');
 });
 
-test('a submission without effect is taken back, and one that may have had one fails the job', async () => {
+test('a submission without effect is undone, and one with a possible effect fails the job', async () => {
   const failing = (hadNoEffect: boolean) => () =>
     Promise.reject(new UpstreamFailure('no', { isBackendAtFault: true, hadNoEffect }));
   const without = scene({ submitted: failing(true) });
@@ -129,5 +129,5 @@ test('a submission without effect is taken back, and one that may have had one f
 test('a job that was cancelled while it was submitted is left alone', async () => {
   const { submit, notes } = scene({ begin: () => Promise.resolve(false) });
   expect(await submit(work, {})).toBeUndefined();
-  expect(notes).not.toContain('tell 0');
+  expect(notes).not.toContain('notify 0');
 });

@@ -8,12 +8,12 @@ import {
 } from '@model-gateway/inference';
 import { describeError, type Log } from '@model-gateway/kernel';
 import { UpstreamFailure, type Route, type Router } from '@model-gateway/router';
-import type { VideoPace } from '../video-pace.ts';
-import type { NextTurn, StepMemo } from '../video-queue.ts';
+import type { VideoTiming } from '../video-timing.ts';
+import type { NextStep, StepMemo } from '../video-queue.ts';
 import type { FailJob } from './fail.ts';
 
-/** Gives a queued job to an upstream. */
-export type SubmitJob = (work: VideoWork, memo: StepMemo) => Promise<NextTurn | undefined>;
+/** Submits a queued job to an upstream. */
+export type SubmitJob = (work: VideoWork, memo: StepMemo) => Promise<NextStep | undefined>;
 
 interface SubmitDependencies {
   readonly jobs: Pick<VideoJobStore, 'images' | 'startSubmission' | 'undoSubmission' | 'begin'>;
@@ -21,24 +21,24 @@ interface SubmitDependencies {
   readonly watch: UpstreamWatch;
   readonly notifications: Pick<VideoNotifications, 'progress'>;
   readonly fail: FailJob;
-  readonly pace: VideoPace;
+  readonly timing: VideoTiming;
   readonly log: Log;
 }
 
-/** No submission takes longer: who finds one that began before that knows that nobody is at it any more. */
+/** The longest submission: an older one that has not finished was abandoned. */
 export const SUBMISSION_MS_MAX = 60_000;
 
 export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
-  const { jobs, router, watch, notifications, fail, pace, log } = dependencies;
+  const { jobs, router, watch, notifications, fail, timing, log } = dependencies;
 
-  /** Where a submission began before, only there: the same key makes no second task with the same upstream. */
+  /** After an earlier submission only the same backend is used: it creates no second task for the same key. */
   async function choose({ model, resolvedModel, backend, order }: VideoWork) {
-    const wanted = {
+    const options = {
       resolved: resolvedModel,
       capability: 'video',
       provider: backend ?? order.provider,
     } as const;
-    const route = await router.choose(model, wanted).catch((error: unknown) => {
+    const route = await router.choose(model, options).catch((error: unknown) => {
       if (error instanceof ServiceError) return undefined;
       throw error;
     });
@@ -48,21 +48,24 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
   }
 
   async function waitOrFail(work: VideoWork, memo: StepMemo, reason: string) {
-    if (!pace.isOver(work.createdAt)) return pace.afterFailure(memo);
-    await fail(work.id, `${pace.overText}: ${reason}`);
+    if (!timing.isExpired(work.createdAt)) return timing.afterFailure(memo);
+    await fail(work.id, `${timing.expiredText}: ${reason}`);
     return undefined;
   }
 
-  async function begin(jobId: string, taskId: string): Promise<NextTurn | undefined> {
+  async function begin(jobId: string, taskId: string): Promise<NextStep | undefined> {
     try {
-      // A job that was cancelled meanwhile stays so; its task goes on for nobody.
+      // A job that was cancelled meanwhile stays cancelled; its task is ignored.
       if (!(await jobs.begin(jobId, taskId))) return undefined;
     } catch (error) {
-      log.warn({ job_id: jobId, reason: describeError(error) }, 'a video task is noted later');
-      return { ...pace.next, memo: { taskId } };
+      log.warn(
+        { job_id: jobId, reason: describeError(error) },
+        'storing a video task failed; trying again later',
+      );
+      return { ...timing.next, memo: { taskId } };
     }
     await notifications.progress(jobId, 0);
-    return pace.next;
+    return timing.next;
   }
 
   async function submitTo(route: Route, work: VideoWork, memo: StepMemo) {
@@ -100,13 +103,13 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
     try {
       return await submitTo(route, work, memo);
     } finally {
-      // What was said first counts.
+      // Only the first call of settle counts.
       await route.settle('neutral');
     }
   };
 }
 
-/** Resolves with the id of the task; the job's id makes a repeated submission recognisable to the upstream. */
+/** Resolves with the id of the task; the upstream recognizes a repeated submission by the id of the job. */
 async function send(
   { backend }: Route,
   body: ReturnType<typeof upstreamVideo>,
