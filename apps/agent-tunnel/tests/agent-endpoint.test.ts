@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** What an upgrade was refused with. */
+/** The response to a refused upgrade. */
 async function refusal(headers: Readonly<Record<string, string>>, query = '') {
   const url = `${scene.tunnelUrl.replace('http', 'ws')}/ws/agent${query}`;
   const socket = new WebSocket(url, { headers });
@@ -29,7 +29,7 @@ test.each([
   expect(await refusal(headers, query)).toEqual({ status: 401, body: 'unknown agent token' });
 });
 
-test('the token is taken from the bearer header or from the query', async () => {
+test('the token is read from the bearer header or from the query', async () => {
   const { agent_id, token } = await scene.register('both-ways');
   const byHeader = await connectAgent(scene.tunnelUrl, token);
   expect(byHeader.frames[0]).toEqual({
@@ -49,7 +49,7 @@ test('a second connection replaces the first, and the node stays online', async 
   const second = await connectAgent(scene.tunnelUrl, token);
   expect(await first.closed).toEqual({ code: 4000, reason: 'the agent was replaced' });
   expect(await scene.agent(agent_id)).toMatchObject({ status: 'online', online: true });
-  // One that connects and never says who it is replaces nobody.
+  // A connection without a hello replaces no other connection.
   const silent = await openAgent(scene.tunnelUrl, token);
   silent.socket.terminate();
   second.heartbeat();
@@ -57,7 +57,7 @@ test('a second connection replaces the first, and the node stays online', async 
   second.socket.close();
 });
 
-test('deregistering closes the connection, and the token is worth nothing any more', async () => {
+test('deregistering closes the connection, and the token becomes invalid', async () => {
   const { agent_id, token } = await scene.register('leaving');
   const agent = await connectAgent(scene.tunnelUrl, token);
   expect(await scene.call('agents.deregister', { agent_id })).toEqual({ ok: true });
@@ -67,10 +67,10 @@ test('deregistering closes the connection, and the token is worth nothing any mo
   await expect(scene.call('agents.deregister', { agent_id })).rejects.toThrow('agent not found');
 });
 
-test('who asks without a WebSocket is told what to ask for', async () => {
+test('a request without an upgrade gets 426', async () => {
   const url = `${scene.tunnelUrl}/ws/agent`;
   expect((await fetch(url)).status).toBe(401);
   const { token } = await scene.register('curious');
-  const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
-  expect(answer.status).toBe(426);
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  expect(response.status).toBe(426);
 });

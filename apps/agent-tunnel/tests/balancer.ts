@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Stands before the replicas of the tunnel, as a balancer does, and is the network that can be cut. */
+/** A load balancer for the replicas of the tunnel, with a network that can be cut. */
 export interface Balancer {
   readonly url: string;
-  /** The ports of the replicas; the first that takes a connection gets it. */
+  /** The ports of the replicas; the first that accepts a connection gets it. */
   targets: readonly number[];
-  /** From now on nothing passes in either direction, and nobody is told. */
+  /** From now on no data passes in either direction, and no connection is closed. */
   cut(): void;
   /** Ends every connection. */
   hangUp(): void;
-  /** New connections pass again; those that were cut stay dead. */
+  /** New connections pass again; the cut ones stay cut. */
   mend(): void;
   close(): Promise<void>;
 }

@@ -38,32 +38,32 @@ test('a registered node is offline until it connects', async () => {
   ]);
 });
 
-test('deploy, progress, ready, chat through the gateway, stop, gone', async () => {
+test('deploy, progress, ready, chat through the gateway, stop, removed', async () => {
   const deployed = await scene.call<{ ok: true; stream_id: string }>('agents.deploy', {
     model_id: 'tiny',
   });
   expect(deployed).toEqual({ ok: true, stream_id: expect.any(String) as unknown });
   const stream = await scene.listen(deployed.stream_id);
-  const heard = await stream.end();
+  const notices = await stream.end();
   stream.close();
-  expect(heard.length).toBeGreaterThan(1);
-  for (const progress of heard)
+  expect(notices.length).toBeGreaterThan(1);
+  for (const progress of notices)
     expect(progress).toMatchObject({
       stream_id: deployed.stream_id,
       agent_id: node.agent_id,
       model_id: 'tiny',
     });
-  expect(heard.map(({ status }) => status)).toContain('pulling');
-  expect(heard.at(-1)).toMatchObject({ status: 'ready', progress: 100 });
+  expect(notices.map(({ status }) => status)).toContain('pulling');
+  expect(notices.at(-1)).toMatchObject({ status: 'ready', progress: 100 });
 
   const { models } = await scene.agent(node.agent_id);
   expect(models).toEqual([
     { model_id: 'tiny', status: 'ready', port: expect.any(Number) as unknown },
   ]);
-  const answer = await scene.chat('tiny');
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get('x-service-backend')).toBe('agent-tiny');
-  expect(await answer.json()).toMatchObject({
+  const response = await scene.chat('tiny');
+  expect(response.status).toBe(200);
+  expect(response.headers.get('x-service-backend')).toBe('agent-tiny');
+  expect(await response.json()).toMatchObject({
     choices: [{ message: { content: 'you said: Hello!' } }],
   });
   const streamed = await scene.chat('tiny', { stream: true });

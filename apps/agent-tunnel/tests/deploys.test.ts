@@ -42,7 +42,7 @@ const backendUrls = async () =>
     ({ name, url }) => `${name} ${url}`,
   );
 
-test('nobody but an admin manages nodes', async () => {
+test('only admins manage nodes', async () => {
   const { result } = await rpcCall(scene.rpcUrl, 'auth.register', {
     email: 'member@example.com',
     password: 'long enough',
@@ -54,25 +54,25 @@ test('nobody but an admin manages nodes', async () => {
 
 test.each([
   [
-    'nobody is online',
+    'no node is online',
     'agents.deploy',
     { model_id: 'm' },
     'no online agents available for deployment',
   ],
   [
-    'an empty name counts as none',
+    'the agent id is empty',
     'agents.deploy',
     { model_id: 'm', agent_id: '' },
     'no online agents available for deployment',
   ],
   [
-    'the node is not known',
+    'the node is unknown',
     'agents.deploy',
     { model_id: 'm', agent_id: '5e5f3c1e-0000-4000-8000-000000000001' },
     'agent not found',
   ],
   [
-    'the node to stop at is not known',
+    'the node of a stop is unknown',
     'agents.stop',
     { model_id: 'm', agent_id: '5e5f3c1e-0000-4000-8000-000000000001' },
     'agent not found',
@@ -83,7 +83,7 @@ test.each([
   expect(error).toEqual({ code: -32_000, message });
 });
 
-test('a node that is offline cannot be asked', async () => {
+test('an offline node refuses a deployment', async () => {
   const { agent_id } = await scene.register('offline');
   for (const method of ['agents.deploy', 'agents.stop'])
     await expect(scene.call(method, { model_id: 'm', agent_id })).rejects.toThrow(
@@ -91,7 +91,7 @@ test('a node that is offline cannot be asked', async () => {
     );
 });
 
-test('the least loaded node is asked: by utilization, then by models, then by name; without telemetry last', async () => {
+test('the least loaded node is chosen: by utilization, then by models, then by name; without telemetry last', async () => {
   const busy = await connect('a-busy', { gpus: gpu(80) });
   await connect('a-unknown');
   const loaded = await connect('b-idle', {
@@ -102,7 +102,7 @@ test('the least loaded node is asked: by utilization, then by models, then by na
   const { stream } = await deploy({ model_id: 'm' });
   const { params } = await idle.agent.nextCall('Agent.Deploy');
   expect(params).toEqual({ model_id: 'm', stream_id: expect.any(String) as unknown });
-  // Heartbeats move it.
+  // Heartbeats change the order.
   idle.agent.heartbeat({ gpus: gpu(100) });
   await waitUntil(async () => (await scene.agent(idle.agent_id)).gpu_utilization === 100);
   const second = await deploy({ model_id: 'n' });
@@ -112,7 +112,7 @@ test('the least loaded node is asked: by utilization, then by models, then by na
   second.stream.close();
 });
 
-test('progress is passed on, and the end comes once, when the model can be chatted with', async () => {
+test('progress is published, and the end is published once, when the model is routable', async () => {
   const { agent, agent_id } = await connect('node');
   const { stream_id, stream } = await deploy({ model_id: 'm', agent_id });
   const call = await agent.nextCall('Agent.Deploy');
@@ -126,16 +126,16 @@ test('progress is passed on, and the end comes once, when the model can be chatt
     ...bytes,
   });
   agent.notify('Agent.Progress', { stream_id, model_id: 'm', status: 'loading', progress: 50 });
-  // That it is ready counts only with the port.
+  // The status ready is ignored without the port.
   agent.notify('Agent.Progress', { stream_id, model_id: 'm', status: 'ready', progress: 100 });
   expect((await scene.agent(agent_id)).models).toEqual([
     { model_id: 'm', status: 'pulling', port: null },
   ]);
-  call.answer({ result: { port: upstream.port } });
+  call.respond({ result: { port: upstream.port } });
   const common = { stream_id, agent_id, model_id: 'm' };
   await stream.end();
   expect((await scene.chat('m')).status).toBe(200);
-  expect(stream.heard).toEqual([
+  expect(stream.notices).toEqual([
     { ...common, status: 'pulling', progress: 10, ...bytes },
     { ...common, status: 'loading', progress: 50 },
     { ...common, status: 'ready', progress: 100 },
@@ -144,19 +144,19 @@ test('progress is passed on, and the end comes once, when the model can be chatt
   stream.close();
 });
 
-test('a node says itself when a model is ready: one that does not answer yet is registered, and unhealthy until it does', async () => {
+test('the node reports when a model is ready: one that does not respond yet is registered, and unhealthy until it does', async () => {
   const { agent, agent_id } = await connect('node');
   const { stream } = await deploy({ model_id: 'm', agent_id });
-  (await agent.nextCall('Agent.Deploy')).answer({ result: { port: 1 } });
+  (await agent.nextCall('Agent.Deploy')).respond({ result: { port: 1 } });
   expect((await stream.end()).at(-1)).toMatchObject({ status: 'ready', progress: 100 });
   expect(await backendUrls()).toEqual(['agent-m http://127.0.0.1:1']);
   stream.close();
 });
 
-test('a node with a tunnel whose model answers neither at the node nor through the tunnel has failed', async () => {
+test('a deployment fails when the model responds neither at the node nor through the tunnel', async () => {
   const { agent, agent_id } = await connect('node', { tunnel: 1 });
   const { stream } = await deploy({ model_id: 'm', agent_id });
-  (await agent.nextCall('Agent.Deploy')).answer({ result: { port: 1 } });
+  (await agent.nextCall('Agent.Deploy')).respond({ result: { port: 1 } });
   expect((await stream.end()).at(-1)).toMatchObject({
     status: 'failed',
     message: 'the model is ready, but it responds neither at the agent nor through the tunnel',
@@ -165,19 +165,19 @@ test('a node with a tunnel whose model answers neither at the node nor through t
   stream.close();
 });
 
-test('deploying the same model twice asks the node once, and both streams are told', async () => {
+test('deploying the same model twice calls the node once, and both streams get the notifications', async () => {
   const { agent, agent_id } = await connect('node');
   const streams = await Promise.all([
     deploy({ model_id: 'm', agent_id }),
     deploy({ model_id: 'm', agent_id }),
   ]);
   const call = await agent.nextCall('Agent.Deploy');
-  call.answer({ result: { port: upstream.port } });
+  call.respond({ result: { port: upstream.port } });
   for (const { stream } of streams) {
     expect((await stream.end()).at(-1)).toMatchObject({ status: 'ready' });
     stream.close();
   }
-  // It is ready: nothing is left to do, and that is told too.
+  // It is already ready, so only the end is published.
   const again = await deploy({ model_id: 'm', agent_id });
   expect(await again.stream.end()).toMatchObject([{ status: 'ready' }]);
   again.stream.close();
@@ -186,17 +186,17 @@ test('deploying the same model twice asks the node once, and both streams are to
 
 test.each<[string, (agent: SimulatedAgent, agentId: string) => Promise<unknown>, string]>([
   [
-    'the node answers with an error',
-    async (agent) => (await agent.nextCall('Agent.Deploy')).answer({ error: 'no space left' }),
+    'the node returns an error',
+    async (agent) => (await agent.nextCall('Agent.Deploy')).respond({ error: 'no space left' }),
     'no space left',
   ],
   [
-    'the node answers without a port',
-    async (agent) => (await agent.nextCall('Agent.Deploy')).answer({ result: { ok: true } }),
+    'the response of the node has no port',
+    async (agent) => (await agent.nextCall('Agent.Deploy')).respond({ result: { ok: true } }),
     'the response of the agent contains no port',
   ],
   [
-    'the node says that it failed',
+    'the node reports a failure',
     async (agent) => {
       const { params } = await agent.nextCall('Agent.Deploy');
       const failed = { ...params, status: 'failed', progress: 0, message: 'out of memory' };
@@ -205,7 +205,7 @@ test.each<[string, (agent: SimulatedAgent, agentId: string) => Promise<unknown>,
     'out of memory',
   ],
   [
-    'the node leaves',
+    'the node disconnects',
     async (agent) => {
       await agent.nextCall('Agent.Deploy');
       agent.socket.terminate();
@@ -225,29 +225,29 @@ test.each<[string, (agent: SimulatedAgent, agentId: string) => Promise<unknown>,
     async (agent, agent_id) => {
       await agent.nextCall('Agent.Deploy');
       const stopped = scene.call('agents.stop', { agent_id, model_id: 'm' });
-      (await agent.nextCall('Agent.Stop')).answer({ result: { ok: true } });
+      (await agent.nextCall('Agent.Stop')).respond({ result: { ok: true } });
       await stopped;
     },
     'the deployment was stopped',
   ],
-])('a deployment has failed, once, when %s', async (_why, happen, message) => {
+])('a deployment fails once when %s', async (_why, happen, message) => {
   const { agent, agent_id } = await connect('node');
   const { stream_id, stream } = await deploy({ model_id: 'm', agent_id });
   await happen(agent, agent_id);
-  const heard = await stream.end();
-  expect(heard).toEqual([
+  const notices = await stream.end();
+  expect(notices).toEqual([
     { stream_id, agent_id, model_id: 'm', status: 'failed', progress: 0, message },
   ]);
   expect(await backendUrls()).toEqual([]);
   stream.close();
 });
 
-test('deploying a model elsewhere moves its backend, and the other node takes over again', async () => {
+test('deploying a model on another node moves its backend, and the first node takes over again', async () => {
   const one = await connect('one');
   const two = await connect('two', { host: 'localhost' });
   for (const { agent, agent_id } of [one, two]) {
     const { stream } = await deploy({ model_id: 'm', agent_id });
-    (await agent.nextCall('Agent.Deploy')).answer({ result: { port: upstream.port } });
+    (await agent.nextCall('Agent.Deploy')).respond({ result: { port: upstream.port } });
     await stream.end();
     stream.close();
     agent.heartbeat({ models: [ready()] });
@@ -266,7 +266,7 @@ test('deploying a model elsewhere moves its backend, and the other node takes ov
   await waitUntil(async () => (await backendUrls()).length === 0);
 });
 
-test('a model is out of service before its node is asked to stop it, and a late heartbeat does not bring it back', async () => {
+test('a model is unroutable before its node stops it, and a late heartbeat does not add it again', async () => {
   const { agent, agent_id } = await connect('node', { models: [ready()] });
   await waitUntil(async () => (await backendUrls()).length === 1);
   const stopped = scene.call('agents.stop', { agent_id, model_id: 'm' });
@@ -276,21 +276,21 @@ test('a model is out of service before its node is asked to stop it, and a late 
   agent.heartbeat({ models: [ready()], gpu_utilization: 42 });
   await waitUntil(async () => (await scene.agent(agent_id)).gpu_utilization === 42);
   expect(await backendUrls()).toEqual([]);
-  call.answer({ result: { ok: true } });
+  call.respond({ result: { ok: true } });
   expect(await stopped).toEqual({ ok: true, stream_id: null });
 });
 
-test('a model that its node could not stop is back with the next heartbeat, and the caller is told why', async () => {
+test('a model that its node could not stop is routable after the next heartbeat, and the caller gets the reason', async () => {
   const { agent, agent_id } = await connect('node', { models: [ready()] });
   await waitUntil(async () => (await backendUrls()).length === 1);
   const stopped = scene.call('agents.stop', { agent_id, model_id: 'm' });
-  (await agent.nextCall('Agent.Stop')).answer({ error: 'it hangs' });
+  (await agent.nextCall('Agent.Stop')).respond({ error: 'it hangs' });
   await expect(stopped).rejects.toThrow('it hangs');
   agent.heartbeat({ models: [ready()] });
   await waitUntil(async () => (await backendUrls()).length === 1);
 });
 
-test('an engine that ends is out of service with the heartbeat that tells it', async () => {
+test('an engine that exits is unroutable after the heartbeat that reports it', async () => {
   const { agent } = await connect('node', { models: [ready()] });
   await waitUntil(async () => (await scene.chat('m')).status === 200);
   agent.heartbeat({ models: [{ ...ready(), status: 'failed' }] });

@@ -110,7 +110,7 @@ test('unknown methods and foreign progress are refused and logged once; the conn
   await agent.closed;
 });
 
-test('binary frames that break the rules of the tunnel close the connection', async () => {
+test('binary frames that violate the tunnel protocol close the connection', async () => {
   for (const bytes of [
     Buffer.alloc(0),
     Buffer.from([3, 0, 0, 0, 9, 1]),
@@ -120,12 +120,12 @@ test('binary frames that break the rules of the tunnel close the connection', as
     agent.socket.send(bytes);
     expect(await agent.closed).toMatchObject({ code: 1008 });
   }
-  const unwelcome = await openAgent(url, TOKEN);
-  unwelcome.socket.send(Buffer.from([3, 0, 0, 0, 1]));
-  expect(await unwelcome.closed).toEqual({ code: 1008, reason: 'a frame before the hello' });
+  const unwelcomed = await openAgent(url, TOKEN);
+  unwelcomed.socket.send(Buffer.from([3, 0, 0, 0, 1]));
+  expect(await unwelcomed.closed).toEqual({ code: 1008, reason: 'frame before the hello' });
 });
 
-test('what was refused is counted, and no node is left behind', async () => {
+test('refused frames are counted, and no node stays connected', async () => {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   expect(metrics).toMatch(/^service_agent_frames_refused_total [1-9]\d*$/m);
   await waitUntil(

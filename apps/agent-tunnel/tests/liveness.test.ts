@@ -34,21 +34,21 @@ const claimOf = (held: HeldAgent, at: Date) => ({
 });
 const isOnline = async (agentId: string) => (await scene.agent(agentId)).online;
 const canChat = async () => (await scene.chat('m')).status === 200;
-const isGone = async () => (await scene.chat('m')).status === 404;
+const isUnknown = async () => (await scene.chat('m')).status === 404;
 
-test('the welcome says how often to send heartbeats', async () => {
+test('the welcome contains the heartbeat interval', async () => {
   const { agent_id, token } = await scene.register('asks');
   const agent = await connectAgent(scene.tunnelUrl, token);
   expect(agent.frames[0]?.result).toEqual({ agent_id, heartbeat_secs: 1 });
   agent.socket.close();
 });
 
-test('a node without heartbeats is offline in time although its socket is open, and back when it connects anew', async () => {
+test('a node without heartbeats goes offline although its socket is open, and is online again when it reconnects', async () => {
   const { agent_id, token } = await scene.register('silent');
   const agent = await connectAgent(scene.tunnelUrl, token, ready());
   await waitUntil(canChat);
   const beating = setInterval(() => agent.heartbeat(ready()), 500);
-  // As long as they come, it stays: for longer than the time-out.
+  // With heartbeats it stays online for longer than the timeout.
   const watchedUntil = performance.now() + TIMEOUT_MS * 1.5;
   const seen = new Set<boolean>();
   while (performance.now() < watchedUntil) seen.add(await isOnline(agent_id));
@@ -56,7 +56,7 @@ test('a node without heartbeats is offline in time although its socket is open, 
   clearInterval(beating);
   const silentSince = performance.now();
   await waitUntil(async () => !(await isOnline(agent_id)));
-  await waitUntil(isGone);
+  await waitUntil(isUnknown);
   expect(performance.now() - silentSince).toBeLessThan(TIMEOUT_MS * 2);
   await agent.closed;
 
@@ -65,16 +65,16 @@ test('a node without heartbeats is offline in time although its socket is open, 
   expect(await isOnline(agent_id)).toBe(true);
   expect(again.frames.some(({ method }) => method === 'Agent.Deploy')).toBe(false);
   again.socket.close();
-  await waitUntil(isGone);
+  await waitUntil(isUnknown);
 });
 
-test('a closed socket takes the node out at once, and a node that no longer lists the model does not bring it back', async () => {
+test('a closed socket takes the node offline immediately, and a reconnect without the model does not add it again', async () => {
   const { agent_id, token } = await scene.register('closing');
   const agent = await connectAgent(scene.tunnelUrl, token, ready());
   await waitUntil(canChat);
   agent.socket.terminate();
   const closedAt = performance.now();
-  await waitUntil(isGone);
+  await waitUntil(isUnknown);
   expect(performance.now() - closedAt).toBeLessThan(TIMEOUT_MS);
   expect(await scene.agent(agent_id)).toMatchObject({
     status: 'offline',
@@ -82,12 +82,12 @@ test('a closed socket takes the node out at once, and a node that no longer list
   });
   const again = await connectAgent(scene.tunnelUrl, token);
   await waitUntil(async () => (await scene.agent(agent_id)).models.length === 0);
-  expect(await isGone()).toBe(true);
+  expect(await isUnknown()).toBe(true);
   again.socket.close();
 });
 
-describe('a process that held a node and died', () => {
-  /** What such a process leaves behind in the stores. */
+describe('a process that owned a node and crashed', () => {
+  /** Writes the state that such a process leaves in the stores. */
   async function leaveBehind(name: string, { isAlive }: { readonly isAlive: boolean }) {
     const { database, bus } = scene.test.context;
     const { agent_id } = await scene.register(name);
@@ -108,11 +108,11 @@ describe('a process that held a node and died', () => {
   const holderOf = async (agentId: string) =>
     (await scene.test.context.database.agents.find(agentId))?.connectionId;
 
-  test('its node is taken out of routing by those who route, and its deployments fail', async () => {
+  test('routing processes remove its node, and its deployments fail', async () => {
     const stream = await scene.listen('stream-died');
     const held = await leaveBehind('died', { isAlive: false });
     await waitUntil(async () => (await holderOf(held.agentId)) === null);
-    await waitUntil(isGone);
+    await waitUntil(isUnknown);
     expect(await stream.end()).toEqual([
       {
         stream_id: 'stream-died',
@@ -126,7 +126,7 @@ describe('a process that held a node and died', () => {
     stream.close();
   });
 
-  test('a holder that the database has not heard of, but Redis has, is believed', async () => {
+  test('a node with an entry in Redis stays online although its time in the database is old', async () => {
     const alive = await leaveBehind('alive', { isAlive: true });
     const dead = await leaveBehind('dead', { isAlive: false });
     await waitUntil(async () => (await holderOf(dead.agentId)) === null);
@@ -135,7 +135,7 @@ describe('a process that held a node and died', () => {
   });
 });
 
-describe('a connection that lost its node finds out with its next heartbeat', () => {
+describe('a connection that lost its node notices with its next heartbeat', () => {
   test.each([
     ['deregistered', 'DELETE', 4001],
     ['taken by another', 'another', 4000],
@@ -153,7 +153,7 @@ describe('a connection that lost its node finds out with its next heartbeat', ()
     expect(await agent.closed).toMatchObject({ code });
   });
 
-  test('given up by mistake: it is taken back, with its models', async () => {
+  test('marked offline by mistake: it is claimed again, with its models', async () => {
     const { agent_id, token } = await scene.register('given-up');
     const agent = await connectAgent(scene.tunnelUrl, token, ready());
     await waitUntil(canChat);

@@ -16,7 +16,7 @@ import { engineCommand, type AgentRecord } from './scene.ts';
 import { connectAgent } from './simulated-agent.ts';
 
 const TIMEOUT_MS = 4_000;
-/** What a loaded machine may add to it. */
+/** Extra time for a loaded machine. */
 const SLACK_MS = 6_000;
 const WITHIN = { timeoutMs: TIMEOUT_MS + SLACK_MS };
 const MODEL = 'tiny';
@@ -25,7 +25,7 @@ let database: TestDatabase;
 let folder = '';
 let env: Record<string, string> = {};
 let balancer: Balancer;
-/** The way to the database. */
+/** The proxy to the database. */
 let line: Balancer;
 let databasePort = 0;
 let gateway: TestProcess;
@@ -44,7 +44,7 @@ async function startTunnel(): Promise<void> {
   balancer.targets = tunnels.map(({ port }) => port);
 }
 
-/** The node's engines are not where it says that they are: every request passes through the tunnel. */
+/** The engines are not at the reported address, so every request goes through the tunnel. */
 async function startDaemon(): Promise<TestProcess> {
   return startProcess({
     app: 'gpu-agent',
@@ -68,14 +68,14 @@ const chat = (): Promise<Response> =>
     body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Hi' }] }),
   });
 const canChat = async (): Promise<boolean> => (await chat()).status === 200;
-const isGone = async (): Promise<boolean> => (await chat()).status === 404;
+const isUnknown = async (): Promise<boolean> => (await chat()).status === 404;
 
 async function deploy(): Promise<void> {
   await call('agents.deploy', { model_id: MODEL, agent_id: agentId });
   await waitUntil(canChat, { timeoutMs: 20_000, what: 'a chat' });
 }
 
-/** The very process that serves the model. */
+/** The process that serves the model. */
 async function engineOf(): Promise<{ readonly port: number; readonly pid: number }> {
   const port = (await agent()).models[0]?.port ?? 0;
   const [pid = 0] = (await (await fetch(`http://127.0.0.1:${port}/pids`)).json()) as number[];
@@ -129,25 +129,25 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 }, 60_000);
 
-test('a gateway that is started anew routes to the node', async () => {
+test('a restarted gateway routes to the node', async () => {
   await gateway.kill();
   gateway = await start('gateway');
   await waitUntil(canChat, WITHIN);
 });
 
-test('when the replica that holds the connection is killed, the node comes back over another one, with the same engine', async () => {
+test('when the replica with the connection is killed, the node reconnects to another one, with the same engine', async () => {
   const before = await engineOf();
   await startTunnel();
   await tunnels.shift()?.kill();
   await waitUntil(canChat, WITHIN);
   expect(await agent()).toMatchObject({ status: 'online' });
   expect(await engineOf()).toEqual(before);
-  // Commands reach the replica that holds the connection now: to deploy what is deployed changes nothing.
+  // Commands reach the replica with the current connection: deploying again changes nothing.
   await deploy();
   expect(await engineOf()).toEqual(before);
 }, 60_000);
 
-test('a replica that stops in an orderly way says goodbye, and the node is back at once', async () => {
+test('a replica that stops cleanly closes the connection, and the node reconnects immediately', async () => {
   const before = await engineOf();
   await startTunnel();
   expect(await tunnels.shift()?.stop()).toBe(0);
@@ -155,7 +155,7 @@ test('a replica that stops in an orderly way says goodbye, and the node is back 
   expect(await engineOf()).toEqual(before);
 }, 60_000);
 
-test('a second connection at another replica replaces the first, and deregistering reaches the replica that holds it', async () => {
+test('a second connection on another replica replaces the first, and deregistering reaches that replica', async () => {
   await startTunnel();
   const [one, two] = tunnels;
   const { agent_id, token: second } = await call<{ agent_id: string; token: string }>(
@@ -169,34 +169,34 @@ test('a second connection at another replica replaces the first, and deregisteri
   expect(await replacing.closed).toMatchObject({ code: 4001 });
 }, 60_000);
 
-test('a network that is cut takes the node out in time, and back when it is mended', async () => {
+test('a node behind a cut network goes offline in time, and is online again when the network is restored', async () => {
   const before = await engineOf();
   balancer.cut();
-  await waitUntil(isGone, WITHIN);
+  await waitUntil(isUnknown, WITHIN);
   expect(await agent()).toMatchObject({ status: 'offline' });
   balancer.mend();
-  await waitUntil(canChat, { timeoutMs: 40_000, what: 'the node being back' });
+  await waitUntil(canChat, { timeoutMs: 40_000, what: 'the node being online again' });
   expect(await engineOf()).toEqual(before);
 }, 60_000);
 
-test('a database that is away takes no node out, for however long', async () => {
+test('an outage of the database takes no node offline, however long it lasts', async () => {
   const before = await engineOf();
   line.targets = [];
   line.hangUp();
-  const awayUntil = performance.now() + TIMEOUT_MS * 2;
-  const answers = new Set<number>();
-  while (performance.now() < awayUntil) answers.add((await chat()).status);
-  expect([...answers]).toEqual([200]);
+  const outageUntil = performance.now() + TIMEOUT_MS * 2;
+  const statuses = new Set<number>();
+  while (performance.now() < outageUntil) statuses.add((await chat()).status);
+  expect([...statuses]).toEqual([200]);
   line.targets = [databasePort];
   await waitUntil(async () => (await agent()).online, WITHIN);
   expect((await chat()).status).toBe(200);
   expect(await engineOf()).toEqual(before);
 }, 60_000);
 
-test('a daemon that is killed is out at once with its engine, and starts anew without models', async () => {
+test('a killed daemon goes offline immediately with its engine, and starts again without models', async () => {
   const { port } = await engineOf();
   await daemon.kill();
-  await waitUntil(isGone, WITHIN);
+  await waitUntil(isUnknown, WITHIN);
   expect(await agent()).toMatchObject({ status: 'offline' });
   await waitUntil(() =>
     fetch(`http://127.0.0.1:${port}/pids`).then(
@@ -210,10 +210,10 @@ test('a daemon that is killed is out at once with its engine, and starts anew wi
   await deploy();
 }, 60_000);
 
-test('when no replica is left the node is out in time, and listed as offline', async () => {
+test('without any replica the node is removed from routing in time, and listed as offline', async () => {
   for (const tunnel of tunnels.splice(0)) await tunnel.kill();
-  await waitUntil(isGone, WITHIN);
+  await waitUntil(isUnknown, WITHIN);
   expect(await agent()).toMatchObject({ status: 'offline', models: [{ model_id: MODEL }] });
   await startTunnel();
-  await waitUntil(canChat, { timeoutMs: 40_000, what: 'the node being back' });
+  await waitUntil(canChat, { timeoutMs: 40_000, what: 'the node being online again' });
 }, 60_000);

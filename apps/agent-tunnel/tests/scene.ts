@@ -15,12 +15,12 @@ export interface Scene {
   readonly tunnelUrl: string;
   readonly adminToken: string;
   readonly key: string;
-  /** Calls a method as the admin; throws what it is refused with. */
+  /** Calls a method as the admin; throws the error of a refusal. */
   call<Result>(method: string, params?: unknown): Promise<Result>;
   register(name: string): Promise<Registered>;
   agent(agentId: string): Promise<AgentRecord>;
   chat(model: string, body?: Readonly<Record<string, unknown>>): Promise<Response>;
-  /** Listens to a notification stream from now on. */
+  /** Subscribes to a notification stream. */
   listen(streamId: string): Promise<ProgressStream>;
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export interface Progress {
 }
 
 export interface ProgressStream {
-  readonly heard: readonly Progress[];
+  readonly notices: readonly Progress[];
   /** Everything up to the end of the deployment. */
   end(): Promise<readonly Progress[]>;
   close(): void;
@@ -87,9 +87,9 @@ export async function startScene(
   });
   const { access_token: adminToken } = result as { access_token: string };
   async function call<Result>(method: string, params: unknown = {}): Promise<Result> {
-    const answer = await rpcCall(rpcUrl, method, params, adminToken);
-    if (answer.error !== undefined) throw new Error(answer.error.message);
-    return answer.result as Result;
+    const response = await rpcCall(rpcUrl, method, params, adminToken);
+    if (response.error !== undefined) throw new Error(response.error.message);
+    return response.result as Result;
   }
   const { key } = await call<{ key: string }>('keys.create', { name: 'test' });
   return {
@@ -118,7 +118,7 @@ async function listenTo(rpcUrl: string, streamId: string): Promise<ProgressStrea
   const response = await fetch(`${rpcUrl}/api/rpc/events?session=${streamId}`, {
     signal: controller.signal,
   });
-  const heard: Progress[] = [];
+  const notices: Progress[] = [];
   void (async () => {
     let rest = '';
     for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -126,16 +126,16 @@ async function listenTo(rpcUrl: string, streamId: string): Promise<ProgressStrea
       rest = lines.pop() ?? '';
       for (const line of lines) {
         if (!line.startsWith('data: ')) continue;
-        heard.push((JSON.parse(line.slice(6)) as { params: Progress }).params);
+        notices.push((JSON.parse(line.slice(6)) as { params: Progress }).params);
       }
     }
   })().catch(() => undefined);
   const isEnd = ({ status }: Progress): boolean => status === 'ready' || status === 'failed';
   return {
-    heard,
+    notices,
     async end() {
-      await waitUntil(() => heard.some(isEnd), { what: 'the end of the deployment' });
-      return heard;
+      await waitUntil(() => notices.some(isEnd), { what: 'the end of the deployment' });
+      return notices;
     },
     close: () => controller.abort(),
   };
@@ -145,7 +145,7 @@ const ENGINE = fileURLToPath(
   new URL('../../gpu-agent/tests/child/chat-engine.mjs', import.meta.url),
 );
 
-/** How the little engine is run, as a configuration file would say it. */
+/** The configuration of the test engine, in the form of the configuration file. */
 export const engineCommand = (...args: readonly string[]): readonly string[] => [
   process.execPath,
   ENGINE,
@@ -158,7 +158,7 @@ export const engineCommand = (...args: readonly string[]): readonly string[] => 
   ...args,
 ];
 
-/** The daemon of a node, inside the test's process; its engines are processes of their own. */
+/** The daemon of a node inside the test process; its engines are separate processes. */
 export function createNode(
   { tunnelUrl }: Pick<Scene, 'tunnelUrl'>,
   token: string,

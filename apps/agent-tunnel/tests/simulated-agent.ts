@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import { waitUntil } from '@model-gateway/testkit';
 import { WebSocket } from 'ws';
 
-/** A node that says what a test wants it to say. */
+/** A node that sends the frames of a test. */
 export interface SimulatedAgent {
   readonly socket: WebSocket;
-  /** Every text frame that it was sent. */
+  /** Every received text frame. */
   readonly frames: readonly Frame[];
   send(frame: unknown): void;
   notify(method: string, params: unknown): void;
   heartbeat(params?: unknown): void;
   /** How the connection ended. */
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
-  /** Waits for a call of the gateway that has not been answered. */
-  nextCall(method: string): Promise<{ readonly params: Record<string, unknown>; answer: Answer }>;
+  /** Waits for a call of the gateway that has no response yet. */
+  nextCall(method: string): Promise<{ readonly params: Record<string, unknown>; respond: Respond }>;
 }
 
-type Answer = (outcome: { readonly result: unknown } | { readonly error: string }) => void;
+type Respond = (outcome: { readonly result: unknown } | { readonly error: string }) => void;
 
 export interface Frame {
   readonly id?: unknown;
@@ -30,11 +30,11 @@ interface HelloOptions {
   readonly models?: readonly { model_id: string; status: string; port: number | null }[];
   readonly gpus?: readonly unknown[];
   readonly host?: string;
-  /** The version of the tunnel that it passes requests through. */
+  /** The version of the HTTP tunnel that it supports. */
   readonly tunnel?: number;
 }
 
-/** Opens the WebSocket and says nothing. */
+/** Opens the WebSocket and sends nothing. */
 export async function openAgent(
   tunnelUrl: string,
   token: string,
@@ -45,9 +45,9 @@ export async function openAgent(
     ? new WebSocket(`${url}?token=${token}`)
     : new WebSocket(url, { headers: { authorization: `Bearer ${token}` } });
   const frames: Frame[] = [];
-  const answered = new Set<Frame>();
+  const handled = new Set<Frame>();
   socket.on('message', (data: Buffer, isBinary) => {
-    // What comes through the tunnel is bytes, and goes unanswered here.
+    // Binary frames of the tunnel are ignored here.
     if (!isBinary) frames.push(JSON.parse(data.toString()) as Frame);
   });
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
@@ -67,14 +67,14 @@ export async function openAgent(
     closed,
     async nextCall(method) {
       const find = (): Frame | undefined =>
-        frames.find((frame) => frame.method === method && !answered.has(frame));
+        frames.find((frame) => frame.method === method && !handled.has(frame));
       await waitUntil(() => find() !== undefined, { what: `a call of ${method}` });
       const frame = find();
-      if (frame === undefined) throw new Error('the call is gone');
-      answered.add(frame);
+      if (frame === undefined) throw new Error('call not found');
+      handled.add(frame);
       return {
         params: frame.params ?? {},
-        answer: (outcome) =>
+        respond: (outcome) =>
           send({
             jsonrpc: '2.0',
             id: frame.id,
@@ -87,7 +87,7 @@ export async function openAgent(
   };
 }
 
-/** Connects and says hello; resolves when that was answered. */
+/** Connects and sends the hello; resolves when the response has arrived. */
 export async function connectAgent(
   tunnelUrl: string,
   token: string,

@@ -25,15 +25,15 @@ async function deploy(host: string): Promise<void> {
   stream.close();
 }
 
-test('where gateways do not know the key of the tunnel, a node that they cannot reach serves nothing', async () => {
-  // Nobody listens there: as if the node were behind an address translator.
+test('where gateways lack the tunnel key, a node that they cannot reach serves nothing', async () => {
+  // No server listens there, as if the node were behind NAT.
   await deploy('127.0.0.2');
   const kept = await scene.test.context.database.backendConfigs.list();
   expect(kept.filter(({ url }) => url.includes('/internal/'))).toEqual([]);
   expect((await scene.chat('tiny')).status).toBeGreaterThanOrEqual(400);
 }, 60_000);
 
-test('one that they can reach serves as ever', async () => {
+test('a node that they can reach directly works', async () => {
   await deploy('127.0.0.1');
   await waitUntil(async () => (await scene.chat('tiny')).status === 200);
 }, 60_000);

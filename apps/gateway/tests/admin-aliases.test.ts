@@ -36,7 +36,7 @@ test('an alias is added, used, replaced, listed in order and removed', async () 
   await aliases('POST', { alias: 'short', target: 'other' });
   await aliases('POST', { alias: 'brief', target: 'short' });
   expect(await servedModel('short')).toBe('other');
-  // One hop: an alias of an alias leads nowhere.
+  // One hop: an alias of an alias is not resolved.
   expect(await servedModel('brief')).toBe(404);
   expect(await (await aliases('GET')).json()).toEqual({
     aliases: [
@@ -71,7 +71,7 @@ test.each([
   expect(await response.json()).toMatchObject({ error: { type: 'invalid_request', code } });
 });
 
-test('the fields that are missing are named', async () => {
+test('missing fields are named', async () => {
   const message = async (body: unknown) =>
     ((await (await aliases('POST', body)).json()) as { error: { message: string } }).error.message;
   expect(await message({})).toBe("Missing 'alias' field");
@@ -84,7 +84,7 @@ test('a body too large is refused', async () => {
   expect(await response.json()).toMatchObject({ error: { code: 'request_too_large' } });
 });
 
-test('another verb is refused, and the right ones are named', async () => {
+test('another method is refused, and the allowed ones are named', async () => {
   const response = await aliases('PATCH', {});
   expect(response.status).toBe(405);
   expect(response.headers.get('allow')).toBe('GET, POST, DELETE');

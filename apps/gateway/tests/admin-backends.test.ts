@@ -15,7 +15,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-test('a backend is registered, kept with its key encrypted, and served after a restart', async () => {
+test('a backend is registered, stored with its key encrypted, and served after a restart', async () => {
   const backend = { type: 'vllm', name: 'kept', url: upstream.url, api_key: 'upstream secret' };
   const response = await registerBackend(gateway, backend);
   expect(await response.json()).toEqual({
@@ -93,7 +93,7 @@ test.each(['wrong', ''])('the bearer %p is not the admin token', async (token) =
   });
 });
 
-test('without a configured admin token nobody is admitted', async () => {
+test('without a configured admin token every request is refused', async () => {
   const config = readGatewayConfig({
     DATABASE_URL: 'postgres://unused',
     REDIS_URL: 'redis://unused',
@@ -103,7 +103,7 @@ test('without a configured admin token nobody is admitted', async () => {
   expect(response.status).toBe(401);
 });
 
-test('the backends are listed with how they are and what they serve, and close up after a removal', async () => {
+test('the backends are listed with their health and models, and indexes shift after a removal', async () => {
   const removed = await admin(gateway, 'DELETE', 'backends', { index: 0 });
   expect([removed.status, await removed.json()]).toEqual([
     200,
@@ -149,7 +149,7 @@ test('without a body the local model server is registered under the name of its 
   });
 });
 
-test('the name is the type as it was given, and the capabilities are kept', async () => {
+test('the name defaults to the given type, and the capabilities are stored', async () => {
   const backend = { type: 'llama_cpp', url: upstream.url, capabilities: ['embeddings'] };
   const response = await registerBackend(gateway, backend);
   expect(await response.json()).toMatchObject({ name: 'llama_cpp', type: 'external' });
@@ -157,7 +157,7 @@ test('the name is the type as it was given, and the capabilities are kept', asyn
   expect(kept.at(-1)).toMatchObject({ name: 'llama_cpp', capabilities: ['embeddings'] });
 });
 
-test('a bridge that cannot be reached is told, and nothing is registered', async () => {
+test('an unreachable bridge is reported, and nothing is registered', async () => {
   const backend = { type: 'external', name: 'bridged', url: 'bridge://node/service' };
   const response = await registerBackend(gateway, backend);
   expect(response.status).toBe(502);
@@ -227,7 +227,7 @@ test.each([
   });
 });
 
-test('an unknown admin path is told only to the admin', async () => {
+test('only the admin gets 404 for an unknown admin path', async () => {
   for (const path of ['nothing', 'backends/0', '%ff', '']) {
     expect((await admin(gateway, 'GET', path, undefined, 'wrong')).status).toBe(401);
   }
@@ -268,9 +268,9 @@ test('a name that does not fit into a header is percent-encoded there, and one w
   expect(refused.status).toBe(400);
 });
 
-test('many registrations at once are each told the index that they really have', async () => {
+test('concurrent registrations each return their real index', async () => {
   const names = Array.from({ length: 8 }, (_, index) => `many-${index}`);
-  const told = await Promise.all(
+  const returned = await Promise.all(
     names.map(async (name) => {
       const response = await registerBackend(gateway, {
         type: 'external',
@@ -286,5 +286,5 @@ test('many registrations at once are each told the index that they really have',
   const real = names.map((name) =>
     listing.backends.health.findIndex((entry) => entry.name === name),
   );
-  expect(told).toEqual(real);
+  expect(returned).toEqual(real);
 });

@@ -1,24 +1,24 @@
 import { request as httpRequest, type Agent, type IncomingMessage } from 'node:http';
 
-/** One chat request, and when its client loses patience. */
+/** One chat request, and when its client disconnects. */
 export interface ChatQuestion {
   readonly url: string;
   readonly agent: Agent;
   readonly secret: string;
-  /** What the usage row will bear. */
+  /** The reference of the usage row. */
   readonly ref: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Hangs up as soon as so many pieces of text have arrived. */
+  /** Disconnects after this many pieces of text. */
   readonly hangUpAfterPieces?: number;
-  /** Hangs up then, whatever has arrived. */
+  /** Disconnects after this time, whatever has arrived. */
   readonly hangUpAfterMs?: number;
 }
 
 /** What a client saw. */
 export interface ChatOutcome {
-  /** Undefined when no answer began. */
+  /** Undefined when no response began. */
   readonly status: number | undefined;
-  /** The last byte of a good answer arrived. */
+  /** The last byte of a successful response arrived. */
   readonly isComplete: boolean;
   /** Pieces of text that arrived. */
   readonly pieces: number;
@@ -26,7 +26,7 @@ export interface ChatOutcome {
 
 const PIECE = /"delta":\{"content":"[^"]/g;
 
-/** Asks as a client that may hang up at any moment; never rejects. */
+/** Sends a chat as a client that may disconnect at any moment; never rejects. */
 export function askChat(question: ChatQuestion): Promise<ChatOutcome> {
   const { url, agent, secret, ref, body, hangUpAfterPieces, hangUpAfterMs } = question;
   const isStream = body['stream'] === true;
@@ -66,6 +66,6 @@ export function askChat(question: ChatQuestion): Promise<ChatOutcome> {
   });
 }
 
-/** An answer that broke off says so before its end mark. */
+/** An interrupted response contains an error before its end mark. */
 const isFinished = (text: string): boolean =>
   text.endsWith('data: [DONE]\n\n') && !text.includes('data: {"error"');

@@ -33,7 +33,7 @@ function chat(stream: boolean, model = 'demo-chat'): Promise<Response> {
   });
 }
 
-/** The error of a refused request, or of the chunk in which a stream broke off. */
+/** The error of a refused request, or of the error chunk of an interrupted stream. */
 async function errorOf(response: Response): Promise<{ code: string; message: string }> {
   const text = await response.text();
   if (response.status !== 200)
@@ -70,11 +70,11 @@ describe.each([{ stream: false }, { stream: true }])(
         message: /^upstream 302: /,
       },
       {
-        why: 'an error in place of an answer',
+        why: 'an error in place of a response',
         fault: { kind: 'error-body', body: { error: { message: 'oops' } } },
         message: /^upstream 200: oops$/,
       },
-      { why: 'no JSON', fault: { kind: 'garbage-json' }, message: /not JSON/ },
+      { why: 'invalid JSON', fault: { kind: 'garbage-json' }, message: /not JSON/ },
       { why: 'a reset', fault: { kind: 'reset' }, message: /./ },
       { why: 'silence', fault: { kind: 'hang' }, message: /timeout/i },
     ])('$why is 502', async ({ fault, message }) => {
@@ -85,7 +85,7 @@ describe.each([{ stream: false }, { stream: true }])(
       expect(error).toMatchObject({ code: 'bad_gateway', message: expect.stringMatching(message) });
     });
 
-    test('the detail of an error of 5 MB is cut at 4 KB', async () => {
+    test('an error detail of 5 MB is cut at 4 KB', async () => {
       upstream.faults.next({ kind: 'huge-error', bytes: 5 * 1024 * 1024 });
       const response = await chat(stream);
       expect(response.status).toBe(502);
@@ -94,7 +94,7 @@ describe.each([{ stream: false }, { stream: true }])(
       expect(Buffer.byteLength(message)).toBeLessThanOrEqual(4096 + 'upstream 500: '.length);
     });
 
-    test('a refused connection is 502, and an answer that begins late is waited for', async () => {
+    test('a refused connection is 502, and a response that begins late is awaited', async () => {
       await upstream.refuse();
       expect((await chat(stream)).status).toBe(502);
       await upstream.resume();
@@ -102,7 +102,7 @@ describe.each([{ stream: false }, { stream: true }])(
       expect((await chat(stream)).status).toBe(200);
     });
 
-    test('a backend that fails is tried once on another, which answers', async () => {
+    test('after a failure the request is retried once on another backend', async () => {
       const other = await startChatUpstream({ models: ['demo-chat'] });
       await registerBackend(gateway, { type: 'external', name: 'other', url: other.url });
       upstream.faults.always({ kind: 'status', status: 503 });
@@ -116,7 +116,7 @@ describe.each([{ stream: false }, { stream: true }])(
       await other.close();
     });
 
-    test('a request that the upstream refuses is not tried elsewhere', async () => {
+    test('a request that the upstream refuses is not retried on another backend', async () => {
       const other = await startChatUpstream({ models: ['demo-chat'] });
       await registerBackend(gateway, { type: 'external', name: 'other', url: other.url });
       for (const server of [upstream, other]) server.faults.always({ kind: 'status', status: 422 });
@@ -150,14 +150,14 @@ describe('in mid-stream', () => {
     },
   );
 
-  test('a missing end mark after a finished answer is made good', async () => {
+  test('a missing end mark after a complete response is added', async () => {
     upstream.faults.next({ kind: 'no-done' });
     const text = await (await chat(true)).text();
     expect(text).not.toContain('"error"');
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
-  test('an event that is no JSON is left out and the official client reads on', async () => {
+  test('an event that is not JSON is skipped and the official client reads on', async () => {
     upstream.faults.next({ kind: 'garbage-line', afterChunks: 1 });
     const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
     const stream = await client.chat.completions.create({
@@ -165,12 +165,12 @@ describe('in mid-stream', () => {
       messages: [{ role: 'user', content: 'Hello!' }],
       stream: true,
     });
-    let said = '';
-    for await (const chunk of stream) said += chunk.choices[0]?.delta.content ?? '';
-    expect(said).toContain('Hello!');
+    let text = '';
+    for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
+    expect(text).toContain('Hello!');
   });
 
-  test('characters that arrive in two halves and chunks of a megabyte pass whole', async () => {
+  test('characters split across packets and chunks of a megabyte arrive complete', async () => {
     upstream.faults.next({ kind: 'split-utf8' });
     const split = await (await chat(true)).text();
     expect(split).not.toContain('\uFFFD');
@@ -181,7 +181,7 @@ describe('in mid-stream', () => {
   });
 });
 
-test('an upstream that quotes the key it was sent does not give it away', async () => {
+test('an upstream that quotes its key does not leak it', async () => {
   const keyed = await startChatUpstream({
     models: ['keyed'],
     apiKey: 'sk-very-secret-upstream-key',
@@ -202,7 +202,7 @@ test('an upstream that quotes the key it was sent does not give it away', async 
   await keyed.close();
 });
 
-test('a body that is nested too deeply is the mistake of the caller', async () => {
+test('a body that is nested too deeply is a client error', async () => {
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',

@@ -33,7 +33,7 @@ function stream(body: object = {}, signal?: AbortSignal): Promise<Response> {
   });
 }
 
-test('the bytes of the upstream pass through, the end mark last, and the turn is metered by what the upstream says', async () => {
+test('the bytes of the upstream pass through, the end mark is last, and the turn is metered by the usage of the upstream', async () => {
   const response = await stream({ stream_options: { include_usage: true } });
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toContain('text/event-stream');
@@ -52,7 +52,7 @@ test('the bytes of the upstream pass through, the end mark last, and the turn is
   });
 });
 
-test('the chunk with the usage is seen only by a client that asked for it', async () => {
+test('only a client that requests the usage gets the usage chunk', async () => {
   const without = await (await stream()).text();
   expect(without).not.toContain('"usage":{');
   const withUsage = await (await stream({ stream_options: { include_usage: true } })).text();
@@ -104,7 +104,7 @@ test('the official client streams text, tool calls over several deltas, and usag
   await usage(2);
 });
 
-test('a client that hangs up aborts the upstream within a second, and what was streamed is metered', async () => {
+test('a client that disconnects aborts the upstream within a second, and the streamed part is metered', async () => {
   upstream.faults.next({ kind: 'slow-chunks', delayMs: 30 });
   const before = upstream.aborted;
   const hangUp = new AbortController();
@@ -121,15 +121,15 @@ test('a client that hangs up aborts the upstream within a second, and what was s
   expect(event?.completion_tokens).toBeLessThan(30);
 });
 
-test('a client that hangs up on a call that is not streamed aborts the upstream too', async () => {
+test('a client that disconnects during a call without streaming aborts the upstream too', async () => {
   upstream.faults.next({ kind: 'slow-start', delayMs: 5_000 });
   const before = upstream.aborted;
-  const asked = upstream.requestCount;
+  const requestsBefore = upstream.requestCount;
   const hangUp = new AbortController();
-  const call = stream({ stream: false }, hangUp.signal).catch(() => 'gone');
-  await upstream.until(() => upstream.requestCount > asked);
+  const call = stream({ stream: false }, hangUp.signal).catch(() => 'disconnected');
+  await upstream.until(() => upstream.requestCount > requestsBefore);
   hangUp.abort();
-  expect(await call).toBe('gone');
+  expect(await call).toBe('disconnected');
   await upstream.until(() => upstream.aborted > before);
 });
 
@@ -148,7 +148,7 @@ test('an upstream that is faster than the client waits for it', async () => {
   slow.on('data', (chunk: Buffer) => {
     size += chunk.length;
   });
-  await waitUntil(() => size > 8 * 1024 * 1024, { what: 'the whole answer' });
+  await waitUntil(() => size > 8 * 1024 * 1024, { what: 'the whole response' });
   slow.destroy();
   await usage();
 });
@@ -164,7 +164,7 @@ test('without usage from the upstream the turn is estimated over the whole text'
   expect(event?.prompt_tokens).toBe(2);
 });
 
-test('a client that asks for the usage is told what it is billed, where the upstream says nothing', async () => {
+test('a client that requests the usage gets the billed estimate, where the upstream reports none', async () => {
   upstream.faults.next({ kind: 'no-usage' });
   const body = { model: 'demo-chat', messages, stream_options: { include_usage: true } };
   const chunks = [];

@@ -31,8 +31,8 @@ function chat(body: unknown, headers: Readonly<Record<string, string>> = {}): Pr
   });
 }
 
-/** The events that the journal holds by now. */
-async function journalled(): Promise<readonly UsageEvent[]> {
+/** The current events in the journal. */
+async function journaled(): Promise<readonly UsageEvent[]> {
   const events: UsageEvent[] = [];
   const enough = new AbortController();
   const record = async (batch: readonly { readonly body: string }[]) => {
@@ -43,14 +43,14 @@ async function journalled(): Promise<readonly UsageEvent[]> {
   return events;
 }
 
-test('a chat turn is answered by the upstream and its usage event is in the journal before the answer ends', async () => {
+test('a chat turn is served by the upstream and its usage event is in the journal before the response ends', async () => {
   const response = await chat(hello, { 'x-service-ref': 'invoice-7', 'x-request-id': 'my-id' });
   expect(response.status).toBe(200);
   expect(response.headers.get('x-service-backend')).toBe('up');
   expect(response.headers.get('x-request-id')).toBe('my-id');
   const completion = (await response.json()) as { usage: { total_tokens: number } };
   expect(completion).toMatchObject({ object: 'chat.completion', model: 'demo-chat' });
-  const events = await journalled();
+  const events = await journaled();
   expect(events).toHaveLength(1);
   expect(events[0]).toMatchObject({
     user_id: gateway.userId,
@@ -74,7 +74,7 @@ test('the official client works unchanged', async () => {
   expect(completion.choices[0]?.message.content).toContain('Hello!');
 });
 
-test('a bare name is served by its :latest listing, and fields that are ours do not reach the upstream', async () => {
+test('a bare name is served by its :latest listing, and fields of the gateway do not reach the upstream', async () => {
   const response = await chat({
     ...hello,
     model: 'tagged',
@@ -102,7 +102,7 @@ test.each([
     body: 'Invalid API key',
   },
   {
-    why: 'something that is no key',
+    why: 'a value that is not a key',
     headers: { authorization: 'Bearer hello' },
     body: 'Invalid API key',
   },
@@ -130,14 +130,14 @@ test.each([
     code: 'missing_fields',
   },
   {
-    why: 'tools that are no list',
+    why: 'tools that are not a list',
     body: { ...hello, tools: {} },
     status: 400,
     type: 'invalid_request',
     code: 'missing_fields',
   },
   {
-    why: 'images that are no list',
+    why: 'images that are not a list',
     body: { ...hello, messages: [{ role: 'user', content: 'Look!', images: 'AA==' }] },
     status: 400,
     type: 'invalid_request',
@@ -152,14 +152,14 @@ test.each([
   },
   {
     why: 'an unknown model',
-    body: { ...hello, model: 'nobody' },
+    body: { ...hello, model: 'missing' },
     status: 404,
     type: 'invalid_request_error',
     code: 'model_not_found',
   },
   {
     why: 'an unknown provider',
-    body: { ...hello, provider: 'nobody' },
+    body: { ...hello, provider: 'missing' },
     status: 404,
     type: 'invalid_request_error',
     code: 'model_not_found',
@@ -178,7 +178,7 @@ test('a reference of more than 64 characters is refused', async () => {
   expect(await response.json()).toMatchObject({ error: { code: 'bad_ref' } });
 });
 
-test('an upstream failure is told with its status and its own message', async () => {
+test('an upstream failure is reported with its status and message', async () => {
   upstream.faults.next({
     kind: 'status',
     status: 503,
@@ -191,7 +191,7 @@ test('an upstream failure is told with its status and its own message', async ()
   });
 });
 
-test('another verb is refused, and the right one named', async () => {
+test('another method is refused, and the allowed one is named', async () => {
   const response = await fetch(`${gateway.url}/v1/chat/completions`);
   expect(response.status).toBe(405);
   expect(response.headers.get('allow')).toBe('POST');

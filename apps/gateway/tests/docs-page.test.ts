@@ -22,7 +22,7 @@ afterAll(async () => {
   await gateway.test.close();
 });
 
-test('the docs page shows every operation to a person, without anything from outside', async () => {
+test('the docs page shows every operation and loads nothing from other hosts', async () => {
   const page = await browser.newPage();
   const foreign: string[] = [];
   const problems: string[] = [];

@@ -43,7 +43,7 @@ const read = async (response: Response): Promise<Embeddings> => {
   return (await response.json()) as Embeddings;
 };
 
-test('texts become vectors, metered before the answer ends', async () => {
+test('texts become vectors, metered before the response ends', async () => {
   const response = await embed(
     { model: 'embedder', input: ['one', 'two words'], user: 'u', dimensions: 8, provider: 'up' },
     { 'x-service-ref': 'invoice-8' },
@@ -79,7 +79,7 @@ test('texts become vectors, metered before the answer ends', async () => {
   ]);
 });
 
-test('the official client gets the same vectors packed, which it asks for by itself, and as numbers', async () => {
+test('the official client gets the same vectors packed, which is its default, and as numbers', async () => {
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
   const request = { model: 'embedder', input: 'Hello!' };
   const packed = await client.embeddings.create(request);
@@ -92,7 +92,7 @@ test('the official client gets the same vectors packed, which it asks for by its
   expect(typeof raw.data[0]?.embedding).toBe('string');
 });
 
-test('token ids are passed on to an upstream that speaks the convention, and refused for others', async () => {
+test('token ids are passed on to an OpenAI-compatible upstream, and refused for others', async () => {
   const one = await read(await embed({ model: 'embedder', input: [1, 2, 3] }));
   expect(one.data).toHaveLength(1);
   expect(upstream.requests.at(-1)?.body).toMatchObject({ input: [1, 2, 3] });
@@ -115,7 +115,7 @@ test('an alias is resolved', async () => {
   expect(upstream.requests.at(-1)?.body).toMatchObject({ model: 'embedder:latest' });
 });
 
-test('usage that the upstream does not tell is estimated', async () => {
+test('usage that the upstream does not report is estimated', async () => {
   upstream.faults.next({ kind: 'no-usage' });
   expect((await read(await embed({ model: 'embedder', input: 'Hello World!' }))).usage).toEqual({
     prompt_tokens: 3,
@@ -124,7 +124,7 @@ test('usage that the upstream does not tell is estimated', async () => {
   });
 });
 
-test('a backend that fails is tried once more elsewhere, whatever the client sees', async () => {
+test('after a failure the request is retried once on another backend', async () => {
   const other = await startChatUpstream({ models: ['shared'] });
   await registerBackend(gateway, { type: 'external', name: 'other', url: other.url });
   upstream.faults.always({ kind: 'status', status: 503 });
@@ -170,7 +170,7 @@ test.each([
   },
   {
     why: 'an unknown model',
-    body: { model: 'nobody', input: 'x' },
+    body: { model: 'missing', input: 'x' },
     status: 404,
     code: 'model_not_found',
   },
@@ -205,11 +205,11 @@ test.each([
   });
 });
 
-test('a client that hangs up aborts the upstream', async () => {
+test('a client that disconnects aborts the upstream', async () => {
   upstream.faults.next({ kind: 'hang' });
   const before = upstream.requests.length;
   const abort = new AbortController();
-  const asked = fetch(`${gateway.url}/v1/embeddings`, {
+  const request = fetch(`${gateway.url}/v1/embeddings`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}` },
     body: JSON.stringify({ model: 'embedder', input: 'x' }),
@@ -217,6 +217,6 @@ test('a client that hangs up aborts the upstream', async () => {
   });
   await upstream.until(() => upstream.requests.length > before);
   abort.abort();
-  await expect(asked).rejects.toThrow();
+  await expect(request).rejects.toThrow();
   await upstream.until(() => upstream.aborted > 0);
 });

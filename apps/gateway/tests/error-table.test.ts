@@ -12,14 +12,14 @@ beforeAll(async () => {
   gateway = await startGateway({ SERVICE_BREAKER_FAILURES: '1000' });
   upstream = await startChatUpstream({ models: ['m', 'denied'] });
   await registerBackend(gateway, { type: 'external', name: 'up', url: upstream.url });
-  const gone = await startChatUpstream({ models: ['gone'] });
-  await registerBackend(gateway, { type: 'external', name: 'gone', url: gone.url });
-  await gone.close();
+  const stopped = await startChatUpstream({ models: ['stopped'] });
+  await registerBackend(gateway, { type: 'external', name: 'stopped', url: stopped.url });
+  await stopped.close();
   await registerBackend(gateway, {
     type: 'external',
-    name: 'gone',
-    url: gone.url,
-    models: ['gone'],
+    name: 'stopped',
+    url: stopped.url,
+    models: ['stopped'],
   });
   await registerBackend(gateway, {
     type: 'external',
@@ -40,7 +40,7 @@ async function prepareAccounts(): Promise<void> {
   const { users, conversations } = gateway.test.context.database;
   const rules = groupsOf(gateway.test);
   const owner = await users.findById(gateway.userId);
-  if (owner === undefined) throw new Error('the user is gone');
+  if (owner === undefined) throw new Error('user not found');
   const { id: groupId } = await rules.groups.create(owner, { name: 'Team' });
   await rules.models.deny(owner, groupId, ['denied']);
   const keys = keysOf(gateway.test);
@@ -58,7 +58,7 @@ async function prepareAccounts(): Promise<void> {
   }));
 }
 
-interface Asked {
+interface RequestOptions {
   readonly path?: string;
   readonly method?: string;
   readonly body?: unknown;
@@ -66,7 +66,7 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-function ask({ path = 'chat/completions', method = 'POST', body, key, headers }: Asked) {
+function ask({ path = 'chat/completions', method = 'POST', body, key, headers }: RequestOptions) {
   return fetch(`${gateway.url}/v1/${path}`, {
     method,
     headers: { authorization: `Bearer ${key ?? gateway.key}`, ...headers },
@@ -166,7 +166,7 @@ test.each<Row>([
     code: 'model_not_allowed',
   },
   {
-    why: 'a conversation of somebody else',
+    why: 'a conversation of another user',
     ask: () => ask(chat('m', { conversation_id: foreignConversation })),
     status: 403,
     type: 'auth_error',
@@ -180,12 +180,12 @@ test.each<Row>([
     code: 'conversation_not_found',
   },
   {
-    why: 'a model that nobody serves',
-    ask: () => ask(chat('nobody')),
+    why: 'a model without a backend',
+    ask: () => ask(chat('missing')),
     status: 404,
     type: 'invalid_request_error',
     code: 'model_not_found',
-    message: 'No backend available for model: nobody',
+    message: 'No backend available for model: missing',
   },
   {
     why: 'an index out of range',
@@ -210,7 +210,7 @@ test.each<Row>([
     code: 'not_found',
   },
   {
-    why: 'another verb',
+    why: 'another method',
     ask: () => ask({ method: 'GET' }),
     status: 405,
     ...invalid,
@@ -231,8 +231,8 @@ test.each<Row>([
     code: 'backend_error',
   },
   {
-    why: 'a model whose backends are all away',
-    ask: () => ask(chat('gone')),
+    why: 'a model whose backends are all unavailable',
+    ask: () => ask(chat('stopped')),
     status: 500,
     ...failed,
     code: 'internal_error',
@@ -250,14 +250,14 @@ test.each<Row>([
     message: 'upstream 418: tea',
   },
   {
-    why: 'a bridge that cannot be reached',
+    why: 'an unreachable bridge',
     ask: () => registerBackend(gateway, { type: 'external', url: 'bridge://node/service' }),
     status: 502,
     ...failed,
     code: 'bridge_unreachable',
   },
   {
-    why: 'an upstream that hangs up',
+    why: 'an upstream that disconnects',
     ask() {
       upstream.faults.next({ kind: 'reset' });
       return ask(chat('m'));
@@ -266,9 +266,9 @@ test.each<Row>([
     ...failed,
     code: 'bad_gateway',
   },
-])('$why is answered $status $code', async (row) => {
-  const { ask: asked, status, type, code, message = expect.stringMatching(/\S/) } = row;
-  const response = await asked();
+])('$why returns $status $code', async (row) => {
+  const { ask: send, status, type, code, message = expect.stringMatching(/\S/) } = row;
+  const response = await send();
   expect(response.status).toBe(status);
   expect(response.headers.get('content-type')).toContain('application/json');
   expect(response.headers.get('x-request-id')).toBeTruthy();

@@ -47,12 +47,12 @@ export async function startGateway(
   return { url, key: secret, keyId: key.id, userId: user.id, test };
 }
 
-/** Lets the free tier do everything: its limits have tests of their own. */
+/** Removes the limits of the free tier, which other tests cover. */
 export async function liftTier({ plans }: Pick<Database, 'plans'>): Promise<void> {
   await plans.saveTier('free', { monthlyUsdQuota: null, monthlyTokenQuota: null, rpm: null });
 }
 
-/** Registers a backend over the admin surface. */
+/** Registers a backend over the admin API. */
 export function registerBackend(
   gateway: Pick<GatewayUnderTest, 'url'>,
   backend: Readonly<Record<string, unknown>>,
@@ -61,7 +61,7 @@ export function registerBackend(
   return admin(gateway, 'POST', 'backends', backend, token);
 }
 
-/** Calls the admin surface. */
+/** Calls the admin API. */
 export function admin(
   { url }: Pick<GatewayUnderTest, 'url'>,
   method: string,
@@ -76,14 +76,14 @@ export function admin(
   });
 }
 
-/** The keys as the management plane would make and revoke them. */
+/** Creates and revokes keys like the management plane. */
 export function keysOf({ context }: TestContext): Keys {
   const { database, clock } = context;
   const { keys, memberships } = database;
   return createKeys({ keys, memberships, events: eventsOf(context), clock });
 }
 
-/** The groups as the management plane would change them. */
+/** Changes groups like the management plane. */
 export function groupsOf({ context }: TestContext): GroupRules {
   const { database, clock } = context;
   return createGroupRules({ stores: database, events: eventsOf(context), clock });

@@ -65,7 +65,7 @@ async function call(method: string, params: unknown, bearer = token): Promise<un
 const createKey = async (params: object, bearer = token): Promise<{ id: string; key: string }> =>
   (await call('keys.create', { name: 'k', ...params }, bearer)) as { id: string; key: string };
 
-/** What each gateway says to a key, asked at the same time. */
+/** The status of a concurrent request to each gateway. */
 const statuses = (key: string): Promise<readonly number[]> =>
   Promise.all(
     gateways.map(async ({ url }) => {
@@ -78,7 +78,7 @@ const statuses = (key: string): Promise<readonly number[]> =>
   );
 
 test(
-  'a key works at once on every replica, and its revocation holds on the very next request',
+  'a key works immediately on every replica, and its revocation applies to the next request',
   async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { id, key } = await createKey({});
@@ -116,7 +116,7 @@ test(
 );
 
 test(
-  'revocations under load let nothing through that came after them',
+  'under load no request passes after its key was revoked',
   async () => {
     const busy = await createKey({});
     let isOver = false;

@@ -43,21 +43,21 @@ async function list(bearer = gateway.key): Promise<Listing> {
 const owners = async (bearer?: string): Promise<Record<string, string>> =>
   Object.fromEntries((await list(bearer)).data.map(({ id, owned_by }) => [id, owned_by]));
 
-test('one model can be asked for by its id, also one with a slash in it', async () => {
+test('one model can be requested by its id, also one with a slash', async () => {
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
   expect(await client.models.retrieve('Qwen/Qwen3-0.6B')).toEqual({
     id: 'Qwen/Qwen3-0.6B',
     object: 'model',
     owned_by: 'huggingface',
   });
-  await expect(client.models.retrieve('nobody')).rejects.toMatchObject({
+  await expect(client.models.retrieve('missing')).rejects.toMatchObject({
     status: 404,
     code: 'model_not_found',
   });
-  expect((await fetch(`${gateway.url}/v1/models/nobody`)).status).toBe(401);
+  expect((await fetch(`${gateway.url}/v1/models/missing`)).status).toBe(401);
 });
 
-test('HEAD is answered like GET, without the body', async () => {
+test('HEAD is handled like GET, without the body', async () => {
   const ask = (method: string, key = gateway.key) =>
     fetch(`${gateway.url}/v1/models`, { method, headers: { authorization: `Bearer ${key}` } });
   const [head, get] = [await ask('HEAD'), await ask('GET')];
@@ -65,7 +65,7 @@ test('HEAD is answered like GET, without the body', async () => {
   expect(await head.text()).toBe('');
   for (const name of ['content-type', 'content-length'])
     expect(head.headers.get(name)).toBe(get.headers.get(name));
-  expect((await ask('HEAD', 'nobody')).status).toBe(401);
+  expect((await ask('HEAD', 'missing')).status).toBe(401);
   const wrong = await ask('POST');
   expect(wrong.status).toBe(405);
   expect(wrong.headers.get('allow')).toBe('GET, HEAD');
@@ -83,7 +83,7 @@ test('the models of every healthy backend are listed once, owned by the first th
   await registerBackend(gateway, { type: 'external', name: 'second', url: second.url });
   await registerBackend(gateway, {
     type: 'external',
-    name: 'away',
+    name: 'stopped',
     url: 'http://127.0.0.1:9',
     models: ['never'],
   });
@@ -104,7 +104,7 @@ test('the official client lists the models', async () => {
   expect(ids).toContain('google/gemma-3-1b-it');
 });
 
-test('a signed-in user may list them too, and an alias is no model', async () => {
+test('a signed-in user may list them too, and an alias is not listed', async () => {
   const { jwtSecret, clock } = gateway.test.context;
   const tokens = createAccessTokens({ secret: jwtSecret, expiresInSecs: 60, clock });
   await admin(gateway, 'POST', 'aliases', { alias: 'short', target: 'a' });
@@ -125,7 +125,7 @@ test.each([
     text: 'Invalid API key or JWT',
   },
   {
-    why: 'a token of somebody else',
+    why: 'a token of another issuer',
     bearer: 'eyJhbGciOiJub25lIn0.e30.',
     text: 'Invalid API key or JWT',
   },
@@ -143,7 +143,7 @@ describe('a group key', () => {
   const rules = () => groupsOf(gateway.test);
   const owner = async () => {
     const user = await gateway.test.context.database.users.findById(gateway.userId);
-    if (user === undefined) throw new Error('the user is gone');
+    if (user === undefined) throw new Error('user not found');
     return user;
   };
   beforeAll(async () => {
@@ -169,7 +169,7 @@ describe('a group key', () => {
       body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
     });
 
-  test('sees and gets what its group may use, from the very next request on', async () => {
+  test('can list and use the models of its group, from the next request on', async () => {
     expect(await owners(key)).toEqual(await owners());
     expect((await embed('b')).status).toBe(200);
     await rules().models.deny(await owner(), groupId, ['b']);
@@ -185,7 +185,7 @@ describe('a group key', () => {
     await rules().models.allow(await owner(), groupId, ['a']);
     expect(Object.keys(await owners(key))).toEqual(['a']);
     expect((await chat('both')).status).toBe(403);
-    // By its alias as well.
+    // Also by its alias.
     expect((await chat('short')).status).toBe(200);
     await rules().models.deny(await owner(), groupId, ['a']);
     expect((await chat('short')).status).toBe(403);

@@ -1,9 +1,9 @@
 import type { DrawingAccount } from '@model-gateway/billing';
 import { Client } from 'pg';
-import type { Asked } from './money-load.ts';
+import type { LoadRequest } from './money-load.ts';
 import type { MoneyScene } from './money-scene.ts';
 
-/** A usage row, as far as money goes. */
+/** The billing fields of a usage row. */
 export interface UsageRow {
   readonly id: string;
   readonly ref: string;
@@ -21,16 +21,16 @@ interface AccountBook extends DrawingAccount {
   readonly balance: number;
   readonly lowest: number;
   readonly entries: number;
-  /** What the entries add up to, those of usage alone and all of them. */
+  /** The sums of the entries: those of usage, and all. */
   readonly usage: number;
   readonly total: number;
 }
 
-/** What the database holds when all is said and done. */
+/** The state of the database at the end. */
 export interface MoneyBooks {
   readonly rows: readonly UsageRow[];
   readonly accounts: readonly AccountBook[];
-  /** Rows as the totals of the months count them. */
+  /** The number of rows in the monthly totals. */
   readonly totalled: number;
 }
 
@@ -81,7 +81,7 @@ export async function countRecorded(databaseUrl: string, refs: readonly string[]
   }
 }
 
-/** For every account: what came in, less what rows say went out, is what is there; and it was never below zero. */
+/** For every account: deposits minus the usage of its rows equal the balance, which was never below zero. */
 export function expectConserved({ rows, accounts, totalled }: MoneyBooks, scene: MoneyScene): void {
   expect(accounts.length).toBeGreaterThan(0);
   for (const account of accounts) {
@@ -101,35 +101,35 @@ export function expectConserved({ rows, accounts, totalled }: MoneyBooks, scene:
   expect(totalled).toBe(rows.length);
 }
 
-/** Every row is of one of the requests, each has at most one, and its points are what its price comes to. */
-export function expectRowsOf({ rows }: MoneyBooks, asked: readonly Asked[]): void {
-  const byRef = new Map(asked.map((one) => [one.ref, one]));
+/** Every row belongs to one request, each request has at most one row, and the points match the price. */
+export function expectRowsOf({ rows }: MoneyBooks, sent: readonly LoadRequest[]): void {
+  const byRef = new Map(sent.map((one) => [one.ref, one]));
   expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
   expect(new Set(rows.map(({ ref }) => ref)).size).toBe(rows.length);
   const wrong = rows.filter((row) => {
     const one = byRef.get(row.ref);
-    return one === undefined || !isRightlyCharged(row, one);
+    return one === undefined || !isCorrectlyCharged(row, one);
   });
   expect(wrong).toEqual([]);
 }
 
-/** What was served has a row with its tokens; whoever left while more was coming is billed for no less than arrived. */
-export function expectTokensOf({ rows }: MoneyBooks, served: readonly Asked[]): void {
+/** A served request has a row with its tokens; a client that left early is billed at least for what arrived. */
+export function expectTokensOf({ rows }: MoneyBooks, served: readonly LoadRequest[]): void {
   const byRef = new Map(rows.map((row) => [row.ref, row.completionTokens]));
-  const wrong = served.filter(({ ref, habit, answerTokens, outcome }) => {
+  const wrong = served.filter(({ ref, habit, replyTokens, outcome }) => {
     const billed = byRef.get(ref) ?? -1;
     const hasLeft = habit === 'leaves' && !outcome.isComplete;
-    return hasLeft ? billed < outcome.pieces : billed !== answerTokens;
+    return hasLeft ? billed < outcome.pieces : billed !== replyTokens;
   });
   expect(wrong).toEqual([]);
 }
 
-function isRightlyCharged(row: UsageRow, { key, habit, promptTokens }: Asked): boolean {
+function isCorrectlyCharged(row: UsageRow, { key, habit, promptTokens }: LoadRequest): boolean {
   const { prompt, completion } = { prompt: row.promptTokens, completion: row.completionTokens };
   // The price of the models whose names contain gpt-4o.
   const cost = habit === 'unpriced' ? null : (prompt / 1e6) * 2.5 + (completion / 1e6) * 10;
   const charge = Math.round((cost ?? 0) * POINTS_PER_USD * key.multiplier);
-  // A request that nothing is charged for costs a point where the tier is drained and points stand in for it.
+  // A request without cost takes one point when the tier is drained and points pay.
   const possible = charge === 0 ? [null, ...(cost === null ? [] : [1])] : [null, charge];
   return (
     prompt === promptTokens &&

@@ -23,7 +23,7 @@ import {
   refsOf,
   runLoad,
   startMoneyUpstreams,
-  type Asked,
+  type LoadRequest,
   type MoneyUpstreams,
 } from './money-load.ts';
 import { createMoneyScene, type MoneyScene } from './money-scene.ts';
@@ -54,7 +54,7 @@ beforeAll(async () => {
   const [left, right] = await Promise.all([
     service.start('gateway'),
     service.start('gateway'),
-    // Two of them, so that they get in each other's way.
+    // Two of them, so that they run concurrently.
     service.start('video-worker'),
     service.start('video-worker'),
   ]);
@@ -70,9 +70,9 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-test('64 clients on two gateways, with hang-ups: every point is where the rows say, and the rows say what was served', async () => {
-  const asked = await load();
-  const certain = asked.filter(isSurelyServed);
+test('64 clients on two gateways, with disconnects: every point is accounted for by the rows, and the rows match what was served', async () => {
+  const sent = await load();
+  const certain = sent.filter(isSurelyServed);
   await waitUntil(
     async () => (await countRecorded(database.url, refsOf(certain))) === certain.length,
     {
@@ -81,15 +81,15 @@ test('64 clients on two gateways, with hang-ups: every point is where the rows s
   );
   const books = await readBooks(database.url);
   expectConserved(books, scene);
-  expectRowsOf(books, asked);
+  expectRowsOf(books, sent);
   expectTokensOf(books, certain);
-  await expectServed(books, asked);
+  await expectServed(books, sent);
 
   const { rows } = books;
   const counts = {
-    asked: asked.length,
-    complete: asked.filter(({ outcome }) => outcome.isComplete).length,
-    refused: asked.filter(({ outcome }) => (outcome.status ?? 0) >= 400).length,
+    sent: sent.length,
+    complete: sent.filter(({ outcome }) => outcome.isComplete).length,
+    refused: sent.filter(({ outcome }) => (outcome.status ?? 0) >= 400).length,
     rows: rows.length,
     paidWithPoints: rows.filter(({ points }) => points !== null).length,
     points: sum(rows.map(({ points }) => points ?? 0)),
@@ -99,25 +99,25 @@ test('64 clients on two gateways, with hang-ups: every point is where the rows s
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
 }, 60_000);
 
-async function load(): Promise<readonly Asked[]> {
+async function load(): Promise<readonly LoadRequest[]> {
   let count = 0;
-  const asked = await runLoad({
+  const sent = await runLoad({
     clients: CLIENTS,
     keys: scene.keys,
     seed: SEED,
     url: (random) => gateways[Math.floor(random() * gateways.length)]?.url ?? '',
-    async goesOn() {
+    async shouldContinue() {
       count += 1;
       // Points come in while others go out.
       if (count % 100 === 0) await scene.fund(count);
       return count <= CLIENTS * (REQUESTS_EACH - 1);
     },
   });
-  return asked;
+  return sent;
 }
 
-/** The rows of a backend add up to what it says it served; where clients left at any moment, to no more than that. */
-async function expectServed({ rows }: MoneyBooks, asked: readonly Asked[]): Promise<void> {
+/** The rows of a backend add up to what it served; where clients left at any moment, to no more than that. */
+async function expectServed({ rows }: MoneyBooks, sent: readonly LoadRequest[]): Promise<void> {
   const { exact, hurried } = upstreams;
   const isHurried = ({ model }: UsageRow): boolean => model.includes('hurried');
   const exactRows = rows.filter((row) => !isHurried(row));
@@ -130,7 +130,7 @@ async function expectServed({ rows }: MoneyBooks, asked: readonly Asked[]): Prom
   }).toEqual({ requests, promptTokens, completionTokens });
   const billed = sum(rows.filter(isHurried).map((row) => row.completionTokens));
   await hurried.until(() => hurried.totals.completionTokens >= billed);
-  const arrived = asked
+  const arrived = sent
     .filter(({ habit }) => habit === 'leaves')
     .map(({ outcome }) => outcome.pieces);
   expect(billed).toBeGreaterThanOrEqual(sum(arrived));

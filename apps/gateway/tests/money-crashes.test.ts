@@ -21,7 +21,7 @@ import {
   refsOf,
   runLoad,
   startMoneyUpstreams,
-  type Asked,
+  type LoadRequest,
   type MoneyUpstreams,
 } from './money-load.ts';
 import { createMoneyScene, type MoneyScene } from './money-scene.ts';
@@ -29,7 +29,7 @@ import { createServiceProcesses, type ServiceProcesses } from './service-process
 
 const CLIENTS = 64;
 const SEED = 5_111_926;
-/** Requests that have to be answered between two crashes. */
+/** Requests that must be served between two crashes. */
 const CALM_REQUESTS = 200;
 const THINK_MS_MAX = 300;
 const RECOVERY_MS = 30_000;
@@ -79,8 +79,8 @@ async function redisServer(): Promise<string> {
   return binary;
 }
 
-test('whatever is killed under load, what was served is recorded once and paid for once', async () => {
-  const asked: Asked[] = [];
+test('with any process killed under load, every served request is recorded once and paid once', async () => {
+  const sent: LoadRequest[] = [];
   let isOver = false;
   const load = runLoad({
     clients: CLIENTS,
@@ -88,17 +88,17 @@ test('whatever is killed under load, what was served is recorded once and paid f
     seed: SEED,
     thinkMsMax: THINK_MS_MAX,
     url: (random) => gateways[Math.floor(random() * gateways.length)]?.url ?? '',
-    goesOn(one) {
-      asked.push(one);
+    shouldContinue(one) {
+      sent.push(one);
       return !isOver;
     },
   });
-  const deaths = await crashEverything(() => completeOf(asked).length).finally(() => {
+  const deaths = await crashEverything(() => completeOf(sent).length).finally(() => {
     isOver = true;
   });
   await load;
 
-  const complete = completeOf(asked);
+  const complete = completeOf(sent);
   await waitUntil(
     async () => (await countRecorded(postgres.url, refsOf(complete))) === complete.length,
     { timeoutMs: RECOVERY_MS, what: `${complete.length} requests are recorded` },
@@ -107,9 +107,9 @@ test('whatever is killed under load, what was served is recorded once and paid f
   const { rows } = books;
   const counts = {
     deaths,
-    asked: asked.length,
+    sent: sent.length,
     complete: complete.length,
-    failed: asked.filter(({ outcome }) => outcome.status === undefined).length,
+    failed: sent.filter(({ outcome }) => outcome.status === undefined).length,
     rows: rows.length,
     rowsOfOthers: rows.length - complete.length,
     paidWithPoints: rows.filter(({ points }) => points !== null).length,
@@ -117,15 +117,15 @@ test('whatever is killed under load, what was served is recorded once and paid f
   };
   process.stdout.write(`crashes: ${JSON.stringify(counts)}\n`);
   expectConserved(books, scene);
-  expectRowsOf(books, asked);
+  expectRowsOf(books, sent);
   expectTokensOf(books, complete);
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
 }, 120_000);
 
-const completeOf = (asked: readonly Asked[]): readonly Asked[] =>
-  asked.filter(({ outcome }) => outcome.isComplete);
+const completeOf = (sent: readonly LoadRequest[]): readonly LoadRequest[] =>
+  sent.filter(({ outcome }) => outcome.isComplete);
 
-/** Kills everything once, some of it together, with calm and new points in between. Answers how often. */
+/** Kills every process once, some together, with pauses and top-ups in between. Returns the number of kills. */
 async function crashEverything(completed: () => number): Promise<number> {
   const crashes: readonly (() => Promise<void>)[] = [
     killGateway,
@@ -152,7 +152,7 @@ async function crashEverything(completed: () => number): Promise<number> {
   return crashes.length;
 }
 
-/** Nobody is sent there any more when it dies; whoever is being served notices. */
+/** Clients send no new requests to it before it is killed; requests in progress fail. */
 async function dropGateway(): Promise<void> {
   const [dying, ...others] = gateways;
   gateways = others;
@@ -169,7 +169,7 @@ async function killRecorder(): Promise<void> {
   recorder = await service.start('video-worker');
 }
 
-/** It is started again by whoever watches over it, on the files that it left. */
+/** Its supervisor starts it again, with its files. */
 async function killStore(store: EmbeddedStore): Promise<void> {
   const { pid } = store;
   process.kill(pid, 'SIGKILL');

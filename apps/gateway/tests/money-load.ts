@@ -5,25 +5,25 @@ import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/test
 import { askChat, type ChatOutcome } from './chat-client.ts';
 import type { MoneyKey } from './money-scene.ts';
 
-/** How a client behaves: takes the whole answer, or hangs up at a chosen or at any moment. */
+/** How a client behaves: reads the whole response, or disconnects at a chosen or a random moment. */
 export type Habit = 'whole' | 'streamed' | 'unpriced' | 'leaves-early' | 'leaves-stream' | 'leaves';
 
 /** One request of the load, and what its client saw. */
-export interface Asked {
+export interface LoadRequest {
   readonly ref: string;
   readonly key: MoneyKey;
   readonly habit: Habit;
   readonly promptTokens: number;
-  /** Of the whole answer, or as far as the client listened. */
-  readonly answerTokens: number;
+  /** Of the whole response, or of the part that the client read. */
+  readonly replyTokens: number;
   readonly outcome: ChatOutcome;
 }
 
 /** The upstreams of the load. */
 export interface MoneyUpstreams {
-  /** Its clients leave, if at all, when they have everything that was sent. */
+  /** Its clients disconnect only after they have received everything that was sent. */
   readonly exact: RunningChatUpstream;
-  /** Its clients leave at any moment, while more is on its way. */
+  /** Its clients disconnect at any moment, while more is being sent. */
   readonly hurried: RunningChatUpstream;
   close(): Promise<void>;
 }
@@ -35,8 +35,8 @@ interface LoadOptions {
   /** Where the next request goes. */
   readonly url: (random: () => number) => string;
   /** Called after each request; false ends its client. */
-  readonly goesOn: (asked: Asked) => boolean | Promise<boolean>;
-  /** How long a client may think before its next request, so that others get some of the machine. */
+  readonly shouldContinue: (sent: LoadRequest) => boolean | Promise<boolean>;
+  /** The longest pause of a client between two requests, so that other processes get CPU time. */
   readonly thinkMsMax?: number;
 }
 
@@ -68,34 +68,39 @@ export async function startMoneyUpstreams(): Promise<MoneyUpstreams> {
   };
 }
 
-/** Clients that ask one request after another, each in its own way. */
-export async function runLoad(options: LoadOptions): Promise<readonly Asked[]> {
-  const { clients, seed, goesOn, thinkMsMax = 0 } = options;
+/** Runs clients that send one request after another, each with its own behavior. */
+export async function runLoad(options: LoadOptions): Promise<readonly LoadRequest[]> {
+  const { clients, seed, shouldContinue, thinkMsMax = 0 } = options;
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
-  const asked: Asked[] = [];
+  const sent: LoadRequest[] = [];
 
   async function client(number: number): Promise<void> {
     const random = randomFrom(seed + number);
     for (;;) {
       const one = await ask(options, agent, random);
-      asked.push(one);
-      if (!(await goesOn(one))) return;
+      sent.push(one);
+      if (!(await shouldContinue(one))) return;
       if (thinkMsMax > 0) await delay(random() * thinkMsMax);
     }
   }
 
   await Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
   agent.destroy();
-  return asked;
+  return sent;
 }
 
-/** Whether something was served, as far as the client can tell. */
-export const isSurelyServed = ({ outcome }: Asked): boolean =>
+/** Whether the client knows that something was served. */
+export const isSurelyServed = ({ outcome }: LoadRequest): boolean =>
   outcome.isComplete || outcome.pieces > 0;
 
-export const refsOf = (asked: readonly Asked[]): readonly string[] => asked.map(({ ref }) => ref);
+export const refsOf = (sent: readonly LoadRequest[]): readonly string[] =>
+  sent.map(({ ref }) => ref);
 
-async function ask({ keys, url }: LoadOptions, agent: Agent, random: () => number): Promise<Asked> {
+async function ask(
+  { keys, url }: LoadOptions,
+  agent: Agent,
+  random: () => number,
+): Promise<LoadRequest> {
   const upTo = (max: number): number => 1 + Math.floor(random() * max);
   const key = keys[Math.floor(random() * keys.length)];
   if (key === undefined) throw new Error('there are no keys');
@@ -103,7 +108,7 @@ async function ask({ keys, url }: LoadOptions, agent: Agent, random: () => numbe
   const ref = newId();
   const promptTokens = upTo(PROMPT_TOKENS_MAX);
   const stallsAfter = STALLS[upTo(STALLS.length) - 1] ?? 1;
-  const answerTokens = habit === 'leaves-stream' ? stallsAfter : upTo(ANSWER_TOKENS_MAX);
+  const replyTokens = habit === 'leaves-stream' ? stallsAfter : upTo(ANSWER_TOKENS_MAX);
   const outcome = await askChat({
     url: url(random),
     agent,
@@ -113,7 +118,7 @@ async function ask({ keys, url }: LoadOptions, agent: Agent, random: () => numbe
       model: modelOf(habit, stallsAfter),
       messages: [{ role: 'user', content: promptOf(promptTokens) }],
       max_tokens: ANSWER_TOKENS_MAX,
-      ...(habit === 'leaves-stream' ? {} : { max_tokens: answerTokens }),
+      ...(habit === 'leaves-stream' ? {} : { max_tokens: replyTokens }),
       stream: habit === 'streamed' || habit === 'leaves-stream' || habit === 'leaves',
       ...(random() < 0.5 ? { stream_options: { include_usage: true } } : {}),
     },
@@ -122,7 +127,7 @@ async function ask({ keys, url }: LoadOptions, agent: Agent, random: () => numbe
       ? { hangUpAfterMs: upTo(LEAVES_WITHIN_MS) }
       : {}),
   });
-  return { ref, key, habit, promptTokens, answerTokens, outcome };
+  return { ref, key, habit, promptTokens, replyTokens, outcome };
 }
 
 function habitOf(chance: number): Habit {
@@ -149,7 +154,7 @@ function modelOf(habit: Habit, stallsAfter: number): string {
   }
 }
 
-/** The same numbers for the same seed, so that a failure can be looked at again (mulberry32). */
+/** The same numbers for the same seed, so that a failure can be reproduced (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -78,7 +78,7 @@ const recorded = (refs: readonly string[]): Promise<void> =>
     what: `${refs.length} requests are recorded`,
   });
 
-test('while Postgres is away requests flow, and their rows appear when it is back', async () => {
+test('during an outage of Postgres requests are served, and their rows appear when it is back', async () => {
   const key = await newKey();
   const before = newId();
   expect(await ask(key, before)).toBe(200);
@@ -92,7 +92,7 @@ test('while Postgres is away requests flow, and their rows appear when it is bac
   await recorded(refs);
 }, 60_000);
 
-test('while Redis is away requests flow within limits of the process, and their rows appear when it is back', async () => {
+test('during an outage of Redis requests are served within limits per process, and their rows appear when it is back', async () => {
   const key = await newKey();
   redisLine.cut();
   const refs = Array.from({ length: FREE_RPM }, () => newId());

@@ -5,7 +5,7 @@ import { createDatabase, type Database } from '@model-gateway/db';
 import { newId, silentLog, systemClock } from '@model-gateway/kernel';
 import { waitUntil } from '@model-gateway/testkit';
 
-/** A key that clients use, and who pays for it. */
+/** A key that clients use, and the account that pays for it. */
 export interface MoneyKey {
   readonly secret: string;
   readonly userId: string;
@@ -13,12 +13,12 @@ export interface MoneyKey {
   readonly multiplier: number;
 }
 
-/** People, pools and wallets of every kind, and what the test itself put into them. */
+/** Users, pools and wallets of every kind, and the points that the test added to them. */
 export interface MoneyScene {
   readonly keys: readonly MoneyKey[];
-  /** Puts points into the large pool, and from there into the large wallet, as often as it takes to be sure. */
+  /** Adds points to the large pool, and moves some to the large wallet; retries until that is certain. */
   fund(points: number): Promise<void>;
-  /** Points that came in and did not go on to another account. */
+  /** Points that were added and not moved to another account. */
   funded(account: DrawingAccount): number;
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ const LIFTED = 'lifted';
 const SMALL = 'small';
 const SMALL_QUOTA_USD = 0.004;
 const LARGE_POINTS = 1_000_000;
-// Enough for some dozen requests of those that are asked in these tests.
+// Enough for some dozen requests of these tests.
 const SMALL_POINTS = 5_003;
 const MOVE_TIMEOUT_MS = 30_000;
 
@@ -50,7 +50,7 @@ export async function createMoneyScene(databaseUrl: string, dataDir: string): Pr
   const add = (account: DrawingAccount, points: number): void =>
     void funds.set(nameOf(account), (funds.get(nameOf(account)) ?? 0) + points);
 
-  async function person(tier: string): Promise<Person> {
+  async function createUser(tier: string): Promise<TestUser> {
     const id = newId();
     const email = `${id}@example.com`;
     await database.users.create({ id, email, name: '', passwordHash: 'not used' });
@@ -58,7 +58,7 @@ export async function createMoneyScene(databaseUrl: string, dataDir: string): Pr
     return { id, email };
   }
 
-  async function group(owner: Person): Promise<string> {
+  async function group(owner: TestUser): Promise<string> {
     const id = newId();
     await database.groups.create({ id, ownerId: owner.id, name: 'pool', description: '' });
     return id;
@@ -70,29 +70,33 @@ export async function createMoneyScene(databaseUrl: string, dataDir: string): Pr
     add({ type: 'group', id: groupId }, points);
   }
 
-  async function allocate(groupId: string, { id, email }: Person, points: number): Promise<void> {
+  async function allocate(groupId: string, { id, email }: TestUser, points: number): Promise<void> {
     const movement = { groupId, email, points, idempotencyKey: newId() };
     await twice(() => database.ledger.allocate(movement));
     add({ type: 'group', id: groupId }, -points);
     add({ type: 'user', id }, points);
   }
 
-  async function personalKey({ id: userId }: Person): Promise<MoneyKey> {
+  async function personalKey({ id: userId }: TestUser): Promise<MoneyKey> {
     const { secret } = await keyRules.create({ userId, name: 'personal' });
     return { secret, userId, account: { type: 'user', id: userId }, multiplier: 1 };
   }
 
-  async function groupKey(groupId: string, member: Person, multiplier: number): Promise<MoneyKey> {
+  async function groupKey(
+    groupId: string,
+    member: TestUser,
+    multiplier: number,
+  ): Promise<MoneyKey> {
     await database.members.save(groupId, member.id, { costMultiplier: multiplier });
     const { secret } = await keyRules.create({ userId: member.id, name: 'group', groupId });
     return { secret, userId: member.id, account: { type: 'group', id: groupId }, multiplier };
   }
 
   const [rich, poor, onTier, onSmallTier] = [
-    await person(LIFTED),
-    await person(SMALL),
-    await person(LIFTED),
-    await person(SMALL),
+    await createUser(LIFTED),
+    await createUser(SMALL),
+    await createUser(LIFTED),
+    await createUser(SMALL),
   ];
   const [largePool, smallPool] = [await group(rich), await group(poor)];
   await database.members.save(largePool, poor.id, {});
@@ -121,14 +125,14 @@ export async function createMoneyScene(databaseUrl: string, dataDir: string): Pr
   };
 }
 
-interface Person {
+interface TestUser {
   readonly id: string;
   readonly email: string;
 }
 
 const nameOf = ({ type, id }: DrawingAccount): string => `${type}:${id}`;
 
-/** Makes a movement twice at once, and again while the database is away: with its key it moves points once. */
+/** Makes a movement twice concurrently, and retries during an outage: with its key it moves points once. */
 async function twice(move: () => Promise<unknown>): Promise<void> {
   await waitUntil(
     async () => {
@@ -139,7 +143,7 @@ async function twice(move: () => Promise<unknown>): Promise<void> {
   );
 }
 
-/** Keys as the management plane makes them, before anybody could know of them. */
+/** Creates keys like the management plane, without publishing the change. */
 export function keysOn({ keys, memberships }: Database, dataDir: string): Keys {
   const { channels, counters } = createBus({ dataDir, log: silentLog });
   const events = createAccountEvents({ channels, counters, log: silentLog });

@@ -26,20 +26,20 @@ const client = (apiKey = gateway.key) =>
 const unknownKey = () => client(`service-${crypto.randomUUID()}`);
 const messages = [{ role: 'user' as const, content: 'Hi' }];
 
-test('the official client recognises every refusal and failure', async () => {
+test('the official client recognizes every refusal and failure', async () => {
   const embed = (model: string) => client().embeddings.create({ model, input: 'x' });
   const chat = (model: string) => client().chat.completions.create({ model, messages });
   await expect(unknownKey().models.list()).rejects.toBeInstanceOf(AuthenticationError);
   await expect(
     unknownKey().chat.completions.create({ model: 'm', messages }),
   ).rejects.toBeInstanceOf(AuthenticationError);
-  await expect(embed('nobody')).rejects.toBeInstanceOf(NotFoundError);
-  await expect(chat('nobody')).rejects.toMatchObject({
+  await expect(embed('missing')).rejects.toBeInstanceOf(NotFoundError);
+  await expect(chat('missing')).rejects.toMatchObject({
     status: 404,
     code: 'model_not_found',
     type: 'invalid_request_error',
     param: null,
-    message: '404 No backend available for model: nobody',
+    message: '404 No backend available for model: missing',
   });
   await expect(client().embeddings.create({ model: 'm', input: [] })).rejects.toBeInstanceOf(
     BadRequestError,

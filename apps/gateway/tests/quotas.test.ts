@@ -22,7 +22,7 @@ afterEach(async () => {
   await upstream.close();
 });
 
-/** Changes what the tier of everybody here allows, as the management plane does. */
+/** Changes the limits of the free tier like the management plane. */
 async function setTier(changes: TierChanges): Promise<void> {
   const { database, bus, log } = gateway.test.context;
   await database.plans.saveTier('free', changes);
@@ -30,7 +30,7 @@ async function setTier(changes: TierChanges): Promise<void> {
   await events.changed({ kind: 'tiers' });
 }
 
-/** Usage as the recorder settles it. */
+/** Records usage like the recorder. */
 async function spend(usage: {
   readonly tokens?: number;
   readonly cost?: number | null;
@@ -64,7 +64,7 @@ async function spend(usage: {
 async function makeGroup(rpmCeiling?: number) {
   const { database } = gateway.test.context;
   const owner = await database.users.findById(gateway.userId);
-  if (owner === undefined) throw new Error('the user is gone');
+  if (owner === undefined) throw new Error('user not found');
   const { groups } = groupsOf(gateway.test);
   const { id } = await groups.create(owner, { name: 'Team' });
   if (rpmCeiling !== undefined) await groups.update(owner, id, { rpmCeiling });
@@ -104,7 +104,7 @@ const expectQuotaExceeded = (response: Response) =>
 const expectPaymentRequired = (response: Response) =>
   expectRefused(response, 402, 'insufficient_credits', 'payment_required');
 
-test('the request after the last token of the month is refused, and a larger tier lets it pass at once', async () => {
+test('the request after the last token of the month is refused, and passes immediately with a larger tier', async () => {
   await setTier({ monthlyTokenQuota: 100 });
   await spend({ tokens: 99 });
   expect((await chat()).status).toBe(200);
@@ -120,7 +120,7 @@ test('the request after the last token of the month is refused, and a larger tie
   expect((await chat()).status).toBe(200);
 });
 
-test('dollars count like tokens', async () => {
+test('the USD quota works like the token quota', async () => {
   await setTier({ monthlyUsdQuota: 1 });
   await spend({ cost: 0.6 });
   expect((await chat()).status).toBe(200);
@@ -128,7 +128,7 @@ test('dollars count like tokens', async () => {
   await expectQuotaExceeded(await chat());
 });
 
-test('on a drained tier points pay for what has a price, until there are none', async () => {
+test('on a drained tier points pay for models with a price, until they are used up', async () => {
   await setTier({ monthlyTokenQuota: 10 });
   await spend({ tokens: 10 });
   await expectQuotaExceeded(await chat());
@@ -139,7 +139,7 @@ test('on a drained tier points pay for what has a price, until there are none', 
   await expectPaymentRequired(await chat());
 });
 
-test('an account that could not cover a request on a drained tier is refused until it grows', async () => {
+test('an account that could not cover a request on a drained tier is refused until its balance grows', async () => {
   await setTier({ monthlyTokenQuota: 10 });
   await spend({ tokens: 10 });
   await fundWallet(5);
@@ -149,7 +149,7 @@ test('an account that could not cover a request on a drained tier is refused unt
   expect((await chat()).status).toBe(200);
 });
 
-test('a key of a project is held against that project, the others against everything', async () => {
+test('a key with a project counts against that project, other keys against the whole usage', async () => {
   await setTier({ monthlyTokenQuota: 100 });
   const keys = keysOf(gateway.test);
   const shop = await keys.create({ userId: gateway.userId, name: 'shop', project: 'shop' });
@@ -171,11 +171,11 @@ test('a group key draws on the pool of its group', async () => {
   expect((await chat()).status).toBe(200);
 });
 
-test('the eleventh request within a minute is one too many for ten, never the tenth', async () => {
+test('with a limit of ten the eleventh request within a minute is refused, never the tenth', async () => {
   await setTier({ rpm: 10 });
-  const answers = await Promise.all(Array.from({ length: 20 }, () => chat()));
-  const refused = answers.filter(({ status }) => status === 429);
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
+  const responses = await Promise.all(Array.from({ length: 20 }, () => chat()));
+  const refused = responses.filter(({ status }) => status === 429);
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(10);
   expect(refused).toHaveLength(10);
   for (const response of refused) {
     expect(response.headers.get('retry-after')).toBe('60');
@@ -188,7 +188,7 @@ test('the eleventh request within a minute is one too many for ten, never the te
   expect((await chat(PRICED, other.secret)).status).toBe(200);
 });
 
-test('the keys of a group share its ceiling, and what passed counts whatever became of it', async () => {
+test('the keys of a group share its ceiling, and an admitted request counts also when it fails later', async () => {
   const groupId = await makeGroup(3);
   const keys = keysOf(gateway.test);
   const [one, two] = await Promise.all(
@@ -196,7 +196,7 @@ test('the keys of a group share its ceiling, and what passed counts whatever bec
   );
   expect((await chat(PRICED, one?.secret)).status).toBe(200);
   expect((await chat(PRICED, two?.secret)).status).toBe(200);
-  expect((await chat('nobody-serves-this', two?.secret)).status).toBe(404);
+  expect((await chat('missing-model', two?.secret)).status).toBe(404);
   const limited = await chat(PRICED, one?.secret);
   expect(limited.status).toBe(429);
   expect(limited.headers.get('retry-after')).toBe('60');

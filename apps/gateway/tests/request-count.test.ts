@@ -19,7 +19,7 @@ test('accepted turns are counted for the whole installation, refused ones are no
   const { bus, clock, log } = gateway.test.context;
   const elsewhere = createRequestCounter({ counters: bus.counters, clock, log });
 
-  expect(await chat('nobody-serves-this')).toBe(404);
+  expect(await chat('missing-model')).toBe(404);
   for (let turn = 0; turn < 3; turn += 1) expect(await chat('demo-chat')).toBe(200);
   await waitUntil(async () => (await elsewhere.read()).total >= 3);
   expect(await elsewhere.read()).toEqual({ total: 3, perMinute: 3 });

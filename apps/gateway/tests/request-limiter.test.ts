@@ -26,7 +26,7 @@ test('60 requests of a key pass within a minute, on all paths together, and othe
   const other = await keysOf(gateway.test).create({ userId: gateway.userId, name: 'other' });
   for (let count = 0; count < 30; count += 1) {
     expect((await models()).status).toBe(200);
-    // A request that is refused later has passed the limit all the same.
+    // A request that is refused later still counts in the limit.
     expect((await chat()).status).toBe(400);
   }
   await expectLimited(await models());
@@ -41,7 +41,7 @@ test('a limit of 0 blocks everything', async () => {
   await expectLimited(await chat());
 });
 
-test('a signed-in user is limited as a user, whatever the token', async () => {
+test('the limit of a signed-in user applies to all tokens together', async () => {
   gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '2' });
   const { jwtSecret, clock } = gateway.test.context;
   const tokens = createAccessTokens({ secret: jwtSecret, expiresInSecs: 60, clock });

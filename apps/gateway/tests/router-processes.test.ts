@@ -34,7 +34,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Waits for what another process is to see. */
+/** Waits until a condition holds on another process. */
 const seen = (what: string, condition: () => Promise<boolean>): Promise<void> =>
   waitUntil(condition, { what, timeoutMs: SEEN_WITHIN_MS });
 
@@ -44,11 +44,11 @@ const chat = (...parameters: Parameters<GatewayProcesses['chat']>): Promise<Resp
   gateways.chat(...parameters);
 const namesOn = async (gateway: TestProcess): Promise<string> =>
   (await backendsOf(gateway)).map(({ name }) => name).join();
-const asked = (path: string): number =>
+const requestsTo = (path: string): number =>
   upstream.requests.filter((request) => request.path === path).length;
 const roundsOf = (gateway: TestProcess): number => gateway.output().split(ROUND_BEGINS).length - 1;
 
-test('a backend that is registered, replaced or removed on one process is so on the other', async () => {
+test('registering, replacing or removing a backend on one process applies to the other', async () => {
   await register(left, 'one');
   await seen('the registration', async () => (await stateOf(right, 'one')) === 'Healthy, closed');
   expect((await chat(right)).status).toBe(200);
@@ -63,7 +63,7 @@ test('a backend that is registered, replaced or removed on one process is so on 
   await seen('the removal', async () => (await namesOn(left)) === 'two');
 });
 
-test('an alias that is set or removed on one process is so on the other, and on one that starts', async () => {
+test('setting or removing an alias on one process applies to the other, and to one that starts later', async () => {
   await admin(left, 'POST', 'aliases', { alias: 'nick', target: 'm' });
   await seen('the alias', async () => (await chat(right, 'nick')).status === 200);
   const third = await gateways.start();
@@ -73,7 +73,7 @@ test('an alias that is set or removed on one process is so on the other, and on 
   await seen('its removal', async () => (await chat(left, 'nick')).status === 404);
 });
 
-test('the processes agree on an open circuit, and one request on both of them tries a half-open one', async () => {
+test('the processes agree on an open circuit, and only one request tests a half-open one', async () => {
   upstream.faults.always({ kind: 'status', status: 503 }, 'chat');
   for (const gateway of [left, right, left]) expect((await chat(gateway)).status).toBe(502);
   await seen('the open circuit', async () => (await stateOf(right, 'two')) === 'Healthy, open');
@@ -88,19 +88,19 @@ test('the processes agree on an open circuit, and one request on both of them tr
   upstream.faults.always({ kind: 'held', until: gate.opened }, 'chat');
   await waitUntil(async () => (await stateOf(left, 'two')) === 'Healthy, half-open');
   await waitUntil(async () => (await stateOf(right, 'two')) === 'Healthy, half-open');
-  const before = asked('/v1/chat/completions');
-  let answered = 0;
-  const asking = Array.from({ length: 20 }, async (_, index) => {
-    const answer = await chat(index % 2 === 0 ? left : right);
-    answered += 1;
-    return answer;
+  const before = requestsTo('/v1/chat/completions');
+  let finished = 0;
+  const sending = Array.from({ length: 20 }, async (_, index) => {
+    const response = await chat(index % 2 === 0 ? left : right);
+    finished += 1;
+    return response;
   });
-  await waitUntil(() => answered === 19, { what: 'the refusal of all but one' });
+  await waitUntil(() => finished === 19, { what: 'the refusal of all but one' });
   gate.open();
-  const answers = await Promise.all(asking);
-  const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+  const responses = await Promise.all(sending);
+  const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b);
   expect(statuses).toEqual([200, ...Array.from({ length: 19 }, () => 500)]);
-  expect(asked('/v1/chat/completions') - before).toBe(1);
+  expect(requestsTo('/v1/chat/completions') - before).toBe(1);
   upstream.faults.clear();
   for (const gateway of [left, right]) {
     await seen('the closed circuit', async () => {
@@ -110,7 +110,7 @@ test('the processes agree on an open circuit, and one request on both of them tr
   expect((await chat(left)).status).toBe(200);
 });
 
-test('the processes agree on health, which one of them finds out in each round', async () => {
+test('the processes agree on health, which one of them probes in each round', async () => {
   upstream.faults.always({ kind: 'status', status: 500 }, 'models');
   await waitUntil(async () => (await stateOf(left, 'two')).startsWith('Degraded'));
   await seen('it', async () => (await stateOf(right, 'two')).startsWith('Degraded'));
@@ -119,13 +119,13 @@ test('the processes agree on health, which one of them finds out in each round',
   await waitUntil(async () => (await stateOf(left, 'two')).startsWith('Healthy'));
   await seen('it', async () => (await stateOf(right, 'two')).startsWith('Healthy'));
 
-  const [before, startedAt] = [asked('/v1/models'), performance.now()];
-  await waitUntil(() => asked('/v1/models') >= before + 4);
+  const [before, startedAt] = [requestsTo('/v1/models'), performance.now()];
+  await waitUntil(() => requestsTo('/v1/models') >= before + 4);
   const intervals = (performance.now() - startedAt) / HEALTH_INTERVAL_MS;
-  expect(asked('/v1/models') - before).toBeLessThanOrEqual(intervals + 1.5);
+  expect(requestsTo('/v1/models') - before).toBeLessThanOrEqual(intervals + 1.5);
 });
 
-test('killing the elected prober moves its job to the other process within an interval', async () => {
+test('after a kill of the elected prober the other process probes within an interval', async () => {
   const [ofLeft, ofRight] = [roundsOf(left), roundsOf(right)];
   await waitUntil(() => roundsOf(left) > ofLeft || roundsOf(right) > ofRight);
   const [elected, other] = roundsOf(left) > ofLeft ? [left, right] : [right, left];

@@ -36,7 +36,7 @@ test('without Redis each process routes by itself, and they agree again when it 
   expect((await gateways.chat(left, 'nick')).status).toBe(200);
   expect((await gateways.chat(right, 'nick')).status).toBe(404);
 
-  // What is registered is in the database, which every process reads in its own rounds.
+  // Registered backends are in the database, which every process reads in its own rounds.
   await registerBackend(left, { type: 'external', name: 'two', url: upstream.url });
   await waitUntil(async () => (await stateOf(right, 'two')) === 'Healthy, closed');
   await admin(left, 'DELETE', 'backends', { index: 1 });

@@ -69,7 +69,7 @@ async function newGroup(rpmCeiling: number): Promise<string> {
   return id;
 }
 
-/** Asks the one gateway and the other in turn. */
+/** Sends requests to the two gateways in turn. */
 function ask(key: string, turn: number): Promise<Response> {
   const { url } = gateways[turn % 2 === 0 ? 0 : 1];
   return fetch(`${url}/v1/chat/completions`, {
@@ -79,10 +79,10 @@ function ask(key: string, turn: number): Promise<Response> {
   });
 }
 
-const passed = (answers: readonly Response[]): number =>
-  answers.filter(({ status }) => status === 200).length;
+const passed = (responses: readonly Response[]): number =>
+  responses.filter(({ status }) => status === 200).length;
 
-test('of a free key the 10th request within a minute passes and the 11th is refused, whichever process is asked', async () => {
+test('of a free key the 10th request within a minute passes and the 11th is refused, on either process', async () => {
   const key = await newKey();
   const statuses: number[] = [];
   for (let turn = 0; turn < FREE_RPM + 2; turn += 1) statuses.push((await ask(key, turn)).status);
@@ -92,7 +92,7 @@ test('of a free key the 10th request within a minute passes and the 11th is refu
   expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
 });
 
-test('of many at once on two processes exactly as many pass as the tier allows, for each key', async () => {
+test('of many concurrent requests on two processes exactly the limit of the tier passes, for each key', async () => {
   const keys = await Promise.all(Array.from({ length: 5 }, () => newKey()));
   await Promise.all(
     keys.map(async (key) => {

@@ -2,12 +2,12 @@ import { startProcess, type TestProcess } from '@model-gateway/testkit';
 import { registerBackend } from './gateway.ts';
 import { POINTS_PER_USD } from './money-books.ts';
 
-/** Processes of one installation, on stores that the test brings. */
+/** Processes of one installation, on stores that the test provides. */
 export interface ServiceProcesses {
   start(app: 'gateway' | 'video-worker'): Promise<TestProcess>;
   /** Registers upstreams by name, over any gateway. */
   register(gateway: TestProcess, upstreams: Readonly<Record<string, HasUrl>>): Promise<void>;
-  /** Stops whatever still runs. */
+  /** Stops the processes that still run. */
   stop(): Promise<void>;
 }
 

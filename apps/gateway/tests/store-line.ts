@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A way to a store that can be cut off, as if that store were gone. */
+/** A proxy to a store that can be cut off to simulate an outage. */
 export interface StoreLine {
   readonly url: string;
   cut(): void;

@@ -7,7 +7,7 @@ beforeAll(async () => {
 afterAll(() => gateway.test.close());
 
 test.each(['/v1/health', '/api/health', '/healthz', '/readyz'])(
-  '%s says that the service and its stores are there',
+  '%s reports that the service and its stores are available',
   async (path) => {
     const response = await fetch(`${gateway.url}${path}`);
     expect(response.status).toBe(200);
@@ -28,7 +28,7 @@ test('metrics are in the Prometheus text form', async () => {
   expect(await response.text()).toContain('process_cpu_seconds_total');
 });
 
-test('an unknown path is told as JSON, with a request id', async () => {
+test('an unknown path returns a JSON error with a request id', async () => {
   const response = await fetch(`${gateway.url}/v1/nothing`);
   expect(response.status).toBe(404);
   expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
@@ -37,7 +37,7 @@ test('an unknown path is told as JSON, with a request id', async () => {
   });
 });
 
-test('a malformed path is the mistake of the caller', async () => {
+test('a malformed path is a client error', async () => {
   const response = await fetch(`${gateway.url}/api/admin/%ff`);
   expect([400, 401]).toContain(response.status);
 });
@@ -54,7 +54,7 @@ async function describedPaths() {
   return document.paths;
 }
 
-test('the API description tells every field of a request that the gateway reads', async () => {
+test('the API description contains every request field that the gateway reads', async () => {
   const paths = await describedPaths();
   const bodyOf = (path: string) =>
     paths[path]?.['post']?.requestBody?.content['application/json'].schema;
@@ -106,7 +106,7 @@ test('the API description lists what the gateway serves', async () => {
   ]);
 });
 
-test('browsers on a configured origin may call, others are told nothing', async () => {
+test('browsers on a configured origin may call; others get no CORS headers', async () => {
   const preflight = (origin: string) =>
     fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'OPTIONS',
@@ -120,7 +120,7 @@ test('browsers on a configured origin may call, others are told nothing', async 
   expect(allowed.status).toBe(204);
   expect(allowed.headers.get('access-control-allow-origin')).toBe('https://app.example.com');
   expect(allowed.headers.get('access-control-allow-headers')).toBe('authorization');
-  // A client decides by these whether to ask again.
+  // Clients use these headers to decide whether to retry.
   const exposed = allowed.headers.get('access-control-expose-headers')?.split(', ');
   expect(exposed).toEqual(expect.arrayContaining(['retry-after', 'x-should-retry']));
   const refused = await preflight('https://evil.example.com');

@@ -1,7 +1,7 @@
 import { usageEventSchema, type UsageEvent } from '@model-gateway/contracts';
 import type { Journal } from '@model-gateway/kernel';
 
-/** Takes events out of the journal until there are so many of them. */
+/** Takes events out of the journal until there are `count` of them. */
 export async function takeUsage(journal: Journal, count: number): Promise<readonly UsageEvent[]> {
   const events: UsageEvent[] = [];
   const enough = new AbortController();

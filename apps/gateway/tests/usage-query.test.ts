@@ -55,7 +55,7 @@ afterAll(() => gateway.test.close());
 
 const ask = (body?: unknown) => admin(gateway, 'POST', 'usage/query', body);
 
-async function answer(body?: unknown) {
+async function query(body?: unknown) {
   const response = await ask(body);
   expect(response.status).toBe(200);
   return usageQueryResultSchema.parse(await response.json());
@@ -72,12 +72,12 @@ const ALL = {
 test.each([
   { why: 'without a body', body: undefined },
   { why: 'with an empty object', body: {} },
-  { why: 'with fields that nobody knows', body: { hello: true, model: 'a' } },
+  { why: 'with unknown fields', body: { hello: true, model: 'a' } },
   { why: 'with nulls', body: { ref_ids: null, since: null, until: null, group_by: null } },
   { why: 'with no references', body: { ref_ids: [] } },
-  { why: 'with blank references alone', body: { ref_ids: ['', '  ', '\t'] } },
-])('$why everything is added up, and nothing else is told', async ({ body }) => {
-  expect(await answer(body)).toEqual({ totals: ALL });
+  { why: 'with only blank references', body: { ref_ids: ['', '  ', '\t'] } },
+])('$why everything is summed, and only the totals are returned', async ({ body }) => {
+  expect(await query(body)).toEqual({ totals: ALL });
 });
 
 test.each([
@@ -108,8 +108,8 @@ test.each([
   { filter: { since: '2025-05-01T12:00:00Z', ref_ids: ['x', 'y'] }, requests: 2, tokens: 66 },
   { filter: { since: '0000-01-01', until: '9999-12-31' }, requests: 7, tokens: 231 },
   { filter: { since: '9999-12-31T23:59:59Z' }, requests: 0, tokens: 0 },
-])('$filter fits $requests rows', async ({ filter, requests, tokens }) => {
-  const { totals } = await answer(filter);
+])('$filter matches $requests rows', async ({ filter, requests, tokens }) => {
+  const { totals } = await query(filter);
   expect(totals).toMatchObject({ requests, total_tokens: tokens });
 });
 
@@ -133,19 +133,21 @@ test('references are cut at 64 characters', async () => {
     created_at: '2024-01-01T00:00:00.000Z',
   };
   await gateway.test.context.database.usage.record([event], { pointsPerUsd: 100 });
-  expect((await answer({ ref_ids: [`  ${long}and more`] })).totals.requests).toBe(1);
-  expect((await answer({ ref_ids: [long.slice(1)] })).totals.requests).toBe(0);
+  expect((await query({ ref_ids: [`  ${long}and more`] })).totals.requests).toBe(1);
+  expect((await query({ ref_ids: [long.slice(1)] })).totals.requests).toBe(0);
 });
 
 describe('groups', () => {
   const since = '2025-01-01';
   const keys = async (group_by: string, filter: object = {}) =>
-    (await answer({ group_by, since, ...filter })).groups?.map(
-      ({ key, requests, total_tokens }) => [key, requests, total_tokens],
-    );
+    (await query({ group_by, since, ...filter })).groups?.map(({ key, requests, total_tokens }) => [
+      key,
+      requests,
+      total_tokens,
+    ]);
 
-  it('by model come with all sums, the most tokens first', async () => {
-    expect(await answer({ group_by: 'model', since })).toEqual({
+  it('by model contain all sums, ordered by most tokens', async () => {
+    expect(await query({ group_by: 'model', since })).toEqual({
       totals: ALL,
       groups: [
         {
@@ -184,7 +186,7 @@ describe('groups', () => {
     ]);
   });
 
-  it('by day, of those with as many tokens the earlier first', async () => {
+  it('by day, the earlier first among equal tokens', async () => {
     expect(await keys('day')).toEqual([
       ['2025-05-02', 3, 99],
       ['2025-05-01', 3, 66],
@@ -192,7 +194,7 @@ describe('groups', () => {
     ]);
   });
 
-  it('by reference, with one of null for the rows without', async () => {
+  it('by reference, with a null group for rows without one', async () => {
     expect(await keys('ref')).toEqual([
       [null, 2, 88],
       ['100_', 1, 66],
@@ -202,8 +204,8 @@ describe('groups', () => {
     ]);
   });
 
-  it('of chosen references have none of null', async () => {
-    expect(await keys('ref', { ref_ids: ['x', 'nobody'] })).toEqual([['x', 2, 55]]);
+  it('of selected references have no null group', async () => {
+    expect(await keys('ref', { ref_ids: ['x', 'missing'] })).toEqual([['x', 2, 55]]);
   });
 
   it('within a day', async () => {
@@ -220,8 +222,8 @@ describe('groups', () => {
     ]);
   });
 
-  it('of nothing are none', async () => {
-    expect(await answer({ group_by: 'ref', until: '2020-01-01' })).toEqual({
+  it('of no rows are empty', async () => {
+    expect(await query({ group_by: 'ref', until: '2020-01-01' })).toEqual({
       totals: {
         requests: 0,
         prompt_tokens: 0,
@@ -237,7 +239,7 @@ describe('groups', () => {
 describe('records', () => {
   const since = '2025-01-01';
   const page = async (body: object) => {
-    const { records, records_total, limit, offset } = await answer({
+    const { records, records_total, limit, offset } = await query({
       include_records: true,
       since,
       ...body,
@@ -246,7 +248,7 @@ describe('records', () => {
     return { numbers, records_total, limit, offset };
   };
 
-  it('are the newest first, then by id, a hundred at a time', async () => {
+  it('are newest first, then by id, a hundred per page', async () => {
     expect(await page({})).toEqual({
       numbers: [7, 5, 6, 4, 3, 2, 1],
       records_total: 7,
@@ -277,8 +279,8 @@ describe('records', () => {
     expect(await page(filter)).toMatchObject({ numbers: [4, 2], records_total: 2 });
   });
 
-  it('are shown whole', async () => {
-    const { records } = await answer({ include_records: true, ref_ids: ['y'] });
+  it('have all fields', async () => {
+    const { records } = await query({ include_records: true, ref_ids: ['y'] });
     expect(records).toEqual([
       {
         id: idOf(2),
@@ -299,8 +301,8 @@ describe('records', () => {
     ]);
   });
 
-  it('come beside groups', async () => {
-    const both = await answer({ include_records: true, group_by: 'day', since, limit: 1 });
+  it('can be combined with groups', async () => {
+    const both = await query({ include_records: true, group_by: 'day', since, limit: 1 });
     expect(both).toMatchObject({ records_total: 7, records: [{}], groups: [{}, {}, {}] });
   });
 });
@@ -338,7 +340,7 @@ test.each(['wrong', ''])('the token %p is refused', async (token) => {
   expect(await response.json()).toMatchObject({ error: { code: 'unauthorized' } });
 });
 
-test('keys do not open it, and another verb is refused', async () => {
+test('keys are refused, and so is another method', async () => {
   expect((await admin(gateway, 'POST', 'usage/query', {}, gateway.key)).status).toBe(401);
   const response = await admin(gateway, 'GET', 'usage/query');
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);

@@ -78,7 +78,7 @@ test('the tier counts submissions, and never polls', async () => {
   expect((await poll(id)).status).toBe(200);
 });
 
-test('a drained tier refuses a job, whatever it would cost', async () => {
+test('a drained tier refuses a job, whatever its cost', async () => {
   await setTier({ monthlyUsdQuota: 1 });
   await spend(0.999);
   expect((await submit()).status).toBe(200);
@@ -92,7 +92,7 @@ test('a drained tier refuses a job, whatever it would cost', async () => {
   });
 });
 
-test('points stand in for a drained tier, since video always has a price, until they are gone', async () => {
+test('points pay on a drained tier, because video always has a price, until they are used up', async () => {
   const { database, bus } = gateway.test.context;
   await setTier({ monthlyUsdQuota: 1 });
   await spend(1);

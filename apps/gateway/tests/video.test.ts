@@ -22,10 +22,10 @@ beforeAll(async () => {
   const models = ['v-1', 'denied'];
   await registerBackend(gateway, { type: 'cloud-video', name: 'cloud', url: video.url, models });
   await registerBackend(gateway, { type: 'external', name: 'chat', url: chat.url });
-  const gone = await startCloudVideo();
-  await gone.close();
-  const away = { type: 'cloud-video', name: 'away', url: gone.url, models: ['v-away'] };
-  await registerBackend(gateway, away);
+  const stopped = await startCloudVideo();
+  await stopped.close();
+  const unavailable = { type: 'cloud-video', name: 'down', url: stopped.url, models: ['v-down'] };
+  await registerBackend(gateway, unavailable);
 });
 afterAll(async () => {
   await gateway.test.close();
@@ -50,7 +50,7 @@ async function submitted(body: unknown = order): Promise<string> {
   return videoSubmittedSchema.parse(await (await post(body)).json()).id;
 }
 
-test('a job is queued, announced, and can be asked about', async () => {
+test('a job is queued, announced, and can be read', async () => {
   const announced: string[] = [];
   const { bus, database } = gateway.test.context;
   const listening = await bus.channels.subscribe(VIDEO_QUEUED_CHANNEL, (id) => {
@@ -59,9 +59,9 @@ test('a job is queued, announced, and can be asked about', async () => {
   const before = Math.floor(Date.now() / 1000);
   const response = await post({ ...order, duration_seconds: null, extra: { seed: 1 } });
   expect(response.status).toBe(200);
-  const answer: unknown = await response.json();
-  const { id, created_at } = videoSubmittedSchema.parse(answer);
-  expect(answer).toEqual({
+  const body: unknown = await response.json();
+  const { id, created_at } = videoSubmittedSchema.parse(body);
+  expect(body).toEqual({
     id,
     object: 'video.generation',
     model: 'v-1',
@@ -95,7 +95,7 @@ test('a job is queued, announced, and can be asked about', async () => {
   });
 });
 
-test('a job that has ended says how', async () => {
+test('a job that has ended shows its outcome', async () => {
   const { videoJobs } = gateway.test.context.database;
   const [done, failed, cancelled] = [await submitted(), await submitted(), await submitted()];
   await videoJobs.startSubmission(done, { backend: 'cloud', servedModel: 'v-1' });
@@ -143,7 +143,7 @@ test.each([
     body: { ...order, extra: { frames: -100 } },
     field: 'extra.frames',
   },
-  { why: 'no object', body: [], field: null },
+  { why: 'a list in place of an object', body: [], field: null },
 ])('a request with $why is refused, and the message names the field', async ({ body, field }) => {
   const response = await post(body);
   expect(response.status).toBe(400);
@@ -153,11 +153,11 @@ test.each([
 });
 
 test.each([
-  { why: 'nobody serves', body: { ...order, model: 'unknown' } },
+  { why: 'no backend serves', body: { ...order, model: 'unknown' } },
   { why: 'is served, but not for video', body: { ...order, model: 'talker' } },
-  { why: 'is served by a backend that is away', body: { ...order, model: 'v-away' } },
-  { why: 'the named backend does not serve', body: { ...order, provider: 'away' } },
-])('a model that $why is answered 503', async ({ body }) => {
+  { why: 'is served by an unavailable backend', body: { ...order, model: 'v-down' } },
+  { why: 'the named backend does not serve', body: { ...order, provider: 'down' } },
+])('a model that $why returns 503', async ({ body }) => {
   const response = await post(body);
   expect(response.status).toBe(503);
   expect(await response.json()).toEqual({
@@ -183,25 +183,25 @@ test.each([
     status: 413,
     code: 'request_too_large',
   },
-  { why: 'an id that is none', ask: () => get('17'), status: 400, code: 'bad_id' },
+  { why: 'an invalid id', ask: () => get('17'), status: 400, code: 'bad_id' },
   {
     why: 'a long idempotency key',
     ask: () => post(order, { 'idempotency-key': 'x'.repeat(201) }),
     status: 400,
     code: 'missing_fields',
   },
-])('$why is answered $status $code', async ({ ask, status, code }) => {
+])('$why returns $status $code', async ({ ask, status, code }) => {
   const response = await ask();
   expect(response.status).toBe(status);
   expect(await response.json()).toMatchObject({ error: { type: 'invalid_request', code } });
 });
 
-test.each(['PUT', 'DELETE', 'GET'])('%s is no way to submit a job', async (method) => {
+test.each(['PUT', 'DELETE', 'GET'])('%s does not submit a job', async (method) => {
   const response = await fetch(`${gateway.url}/v1/video/generations`, { method });
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
 });
 
-test('a job that is not there and one of somebody else look the same', async () => {
+test('a missing job and a job of another user give the same response', async () => {
   const stranger = await gateway.test.context.database.users.create({
     id: newId(),
     email: 'stranger@example.com',
@@ -223,7 +223,7 @@ test('a job that is not there and one of somebody else look the same', async () 
   expect((await get(mine, another)).status).toBe(200);
 });
 
-test('only a good key gets in, and a revoked one is refused on the next request', async () => {
+test('only a valid key is accepted, and a revoked one is refused on the next request', async () => {
   const keys = keysOf(gateway.test);
   const mine = await submitted();
   const { key, secret } = await keys.create({ userId: gateway.userId, name: 'short-lived' });
@@ -243,10 +243,10 @@ test('only a good key gets in, and a revoked one is refused on the next request'
   ]);
 });
 
-test('the rules of a group hold for video', async () => {
+test('the model rules of a group apply to video', async () => {
   const { users } = gateway.test.context.database;
   const owner = await users.findById(gateway.userId);
-  if (owner === undefined) throw new Error('the user is gone');
+  if (owner === undefined) throw new Error('user not found');
   const rules = groupsOf(gateway.test);
   const { id: groupId } = await rules.groups.create(owner, { name: 'Team' });
   await rules.models.deny(owner, groupId, ['denied']);
@@ -265,11 +265,11 @@ test('the rules of a group hold for video', async () => {
   expect(await videoJobs.findWork(id)).toMatchObject({ payer: { groupId, multiplier: 1 } });
 });
 
-test('a repeated idempotency key makes no second job', async () => {
+test('a repeated idempotency key creates no second job', async () => {
   const headers = { 'idempotency-key': 'order-17' };
-  const answers = await Promise.all([post(order, headers), post(order, headers)]);
+  const responses = await Promise.all([post(order, headers), post(order, headers)]);
   const ids = await Promise.all(
-    answers.map(async (answer) => videoSubmittedSchema.parse(await answer.json()).id),
+    responses.map(async (response) => videoSubmittedSchema.parse(await response.json()).id),
   );
   expect(new Set(ids).size).toBe(1);
   const other = await post(order, { 'idempotency-key': 'order-18' });

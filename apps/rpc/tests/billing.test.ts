@@ -61,7 +61,7 @@ async function fund(points: number): Promise<void> {
 }
 
 describe('billing.plan', () => {
-  it('of a new user is the whole free tier', async () => {
+  it('of a new user shows the whole free tier', async () => {
     expect(await plan()).toEqual({
       tiers: TIERS,
       current_tier: 'free',
@@ -73,7 +73,7 @@ describe('billing.plan', () => {
     });
   });
 
-  it('shows what the rows of the month leave of the tier', async () => {
+  it('shows what remains of the tier after the usage of the month', async () => {
     await use(1000, 0.1);
     await use(2000, 0.2);
     await use(5, null);
@@ -85,7 +85,7 @@ describe('billing.plan', () => {
     });
   });
 
-  it('leaves out what points were paid for', async () => {
+  it('does not count usage that was paid with points', async () => {
     await fund(150);
     await use(1000, 0.5);
     await use(10, 0.5);
@@ -96,7 +96,7 @@ describe('billing.plan', () => {
     });
   });
 
-  it('never goes below zero, and says that the tier is used up, points or not', async () => {
+  it('never goes below zero, and reports that the tier is used up, with or without points', async () => {
     await use(100_001, 2.5);
     await fund(10);
     expect(await plan()).toMatchObject({
@@ -114,7 +114,7 @@ describe('billing.plan', () => {
 });
 
 describe('billing.plan.set', () => {
-  it('puts a user on a tier, which counts at once', async () => {
+  it('sets the tier of a user, effective immediately', async () => {
     await use(10, 1);
     expect((await plan()).quota_exceeded).toBe(true);
     const params = { user_email: user.email.toUpperCase(), tier: 'pro' };
@@ -142,7 +142,7 @@ describe('billing.plan.set', () => {
 });
 
 describe('billing.tiers.set', () => {
-  it('adds a tier without limits, changes some of them, and counts at once', async () => {
+  it('adds a tier without limits and changes some of them, effective immediately', async () => {
     expect((await set('billing.tiers.set', { name: 'lab' })).result).toEqual({ ok: true });
     await set('billing.plan.set', { user_email: user.email, tier: 'lab' });
     expect((await plan()).remaining).toEqual({ cost_usd: null, tokens: null });
@@ -165,18 +165,18 @@ describe('billing.tiers.set', () => {
   });
 });
 
-test('changes of tiers are counted and announced, so that keys are looked up anew', async () => {
+test('tier changes increase the epoch and are announced, so that keys are looked up again', async () => {
   const { channels, counters } = rpc.test.context.bus;
-  const heard: unknown[] = [];
+  const messages: unknown[] = [];
   const subscription = await channels.subscribe('accounts', (message) =>
-    heard.push(JSON.parse(message)),
+    messages.push(JSON.parse(message)),
   );
   const [before = 0] = await counters.read(['accounts-epoch']);
   await set('billing.plan.set', { user_email: user.email, tier: 'pro' });
   await set('billing.tiers.set', { name: 'free' });
   expect(await counters.read(['accounts-epoch'])).toEqual([before + 2]);
-  await waitUntil(() => heard.length === 2);
-  expect(heard).toEqual([
+  await waitUntil(() => messages.length === 2);
+  expect(messages).toEqual([
     { kind: 'user', epoch: before + 1, user_id: user.id },
     { kind: 'tiers', epoch: before + 2 },
   ]);
@@ -186,7 +186,7 @@ test('changes of tiers are counted and announced, so that keys are looked up ane
 describe('video prices', () => {
   const pricing = async () => (await rpc.call('billing.video.pricing.get', {}, user.token)).result;
 
-  it('are set with defaults, replaced whole, and shown to everybody', async () => {
+  it('are set with defaults, replaced completely, and visible to every user', async () => {
     expect(await pricing()).toEqual({ pricing: [] });
     expect((await set('billing.video.pricing.set', { model: 'video-b' })).result).toEqual({
       ok: true,
@@ -231,7 +231,7 @@ describe('token prices', () => {
       output_per_million: output,
     });
 
-  it('lie over the built-in ones until they are removed', async () => {
+  it('override the built-in ones until they are removed', async () => {
     const builtIn = {
       pattern: 'gpt-4o',
       input_per_million: 2.5,
@@ -251,7 +251,7 @@ describe('token prices', () => {
     expect((await price('gpt-4o', null, null)).result).toEqual({ ok: true });
   });
 
-  it('can be given to a model that has none', async () => {
+  it('can be set for a model without a price', async () => {
     expect(await priceOf('our-model')).toBeUndefined();
     await price('our-model', 3, 4);
     expect(await priceOf('our-model')).toMatchObject({ source: 'override' });
@@ -259,14 +259,14 @@ describe('token prices', () => {
     expect(await priceOf('our-model')).toBeUndefined();
   });
 
-  it('are announced to those who go by them', async () => {
-    const heard: string[] = [];
+  it('are announced to the processes that use them', async () => {
+    const messages: string[] = [];
     const subscription = await rpc.test.context.bus.channels.subscribe('prices', (message) =>
-      heard.push(message),
+      messages.push(message),
     );
     await price('announced', 1, 1);
-    await waitUntil(() => heard.length > 0);
-    expect(heard).toEqual(['announced']);
+    await waitUntil(() => messages.length > 0);
+    expect(messages).toEqual(['announced']);
     await subscription.close();
   });
 });
@@ -287,13 +287,13 @@ describe('who may call', () => {
     { method: 'billing.pricing.get' },
   ];
 
-  it.each(ADMIN_METHODS)('$method takes the admin token alone', async ({ method, params }) => {
+  it.each(ADMIN_METHODS)('$method accepts only the admin token', async ({ method, params }) => {
     const refusal = { code: -32_005, message: 'admin access required' };
     for (const bearer of [undefined, user.token, 'wrong'])
       expect((await rpc.call(method, params, bearer)).error).toEqual(refusal);
   });
 
-  it.each(READ_METHODS)('$method takes any account', async ({ method }) => {
+  it.each(READ_METHODS)('$method accepts any account', async ({ method }) => {
     const refusal = { code: -32_005, message: 'authentication required' };
     for (const bearer of [undefined, ADMIN_TOKEN])
       expect((await rpc.call(method, {}, bearer)).error).toEqual(refusal);
@@ -324,11 +324,11 @@ test.each([
     method: 'billing.pricing.set',
     params: { pattern: ' ', input_per_million: 1, output_per_million: 1 },
   },
-])('$method does not take $params', async ({ method, params }) => {
+])('$method refuses $params', async ({ method, params }) => {
   expect((await set(method, params)).error?.code).toBe(-32_602);
 });
 
-test('extensions are discovered apart from the 57', async () => {
+test('extensions are listed separately from the 57 methods', async () => {
   const { result } = await rpc.call('rpc.discover', {});
   const document = result as Record<'methods' | 'x-extensions', { name: string }[]>;
   expect(document.methods).toHaveLength(57);

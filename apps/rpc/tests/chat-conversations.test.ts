@@ -1,6 +1,6 @@
 import { createGate, waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
-import { saying, startChatScene, textOf, type ChatScene } from './chat-scene.ts';
+import { userMessage, startChatScene, textOf, type ChatScene } from './chat-scene.ts';
 
 const ROUNDS = 20;
 
@@ -19,20 +19,20 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const asked = (): readonly unknown[] =>
+const sentMessages = (): readonly unknown[] =>
   (upstream.lastRequest?.body as { readonly messages: unknown[] } | undefined)?.messages ?? [];
 const titleOf = async (id: string) =>
   ((await scene.ann.call('conversations.get', { id })) as { title: string }).title;
 
-test('a turn is told what was said before, and is kept', async () => {
+test('a turn includes the earlier messages, and is stored', async () => {
   const conversation_id = await scene.conversation();
   const messages = [
     { role: 'system', content: 'Be brief.' },
     { role: 'user', content: 'one' },
   ];
-  const said = await scene.ask({ messages, conversation_id });
-  await scene.ask({ ...saying('two'), conversation_id });
-  expect(asked()).toEqual([
+  const received = await scene.ask({ messages, conversation_id });
+  await scene.ask({ ...userMessage('two'), conversation_id });
+  expect(sentMessages()).toEqual([
     ...messages,
     { role: 'assistant', content: 'to one' },
     { role: 'user', content: 'two' },
@@ -44,20 +44,20 @@ test('a turn is told what was said before, and is kept', async () => {
     { role: 'user', content: 'two' },
     { role: 'assistant', content: 'to two', model: 'm' },
   ]);
-  expect(said.at(-1)).toMatchObject({ message_id: kept[2]?.['id'] });
+  expect(received.at(-1)).toMatchObject({ message_id: kept[2]?.['id'] });
   expect(kept[0]).toMatchObject({ age: 'just now', created_at: expect.any(String) });
 });
 
-test('what was asked is there as soon as the call is answered', async () => {
+test('the user message is stored before the call returns', async () => {
   const conversation_id = await scene.conversation();
   const gate = createGate();
   upstream.faults.next({ kind: 'held', until: gate.opened });
-  await scene.send({ ...saying('one'), conversation_id });
+  await scene.send({ ...userMessage('one'), conversation_id });
   expect(await scene.messages(conversation_id)).toMatchObject([{ role: 'user', content: 'one' }]);
   gate.open();
 });
 
-test('images are kept, and given to the model again', async () => {
+test('images are stored and sent to the model again', async () => {
   const conversation_id = await scene.conversation();
   const image = 'data:image/png;base64,iVBORw0KGgo=';
   const part = { type: 'image_url', image_url: { url: image } };
@@ -67,8 +67,8 @@ test('images are kept, and given to the model again', async () => {
     conversation_id,
   });
   await scene.ask({ messages: [{ role: 'user', content: [text, part] }], conversation_id });
-  await scene.ask({ ...saying('well?'), conversation_id });
-  expect(asked()).toMatchObject([
+  await scene.ask({ ...userMessage('well?'), conversation_id });
+  expect(sentMessages()).toMatchObject([
     { role: 'user', content: [{ type: 'text', text: 'see' }, part] },
     { role: 'assistant', content: 'to see' },
     { role: 'user', content: [text, part] },
@@ -80,16 +80,16 @@ test('images are kept, and given to the model again', async () => {
   expect(kept[2]).toMatchObject({ content: 'look', images: [image] });
 });
 
-test('a conversation without a title takes it from the first words; a chosen one stays', async () => {
+test('a conversation without a title gets one from the first words; a given title stays', async () => {
   const untitled = await scene.conversation();
   const chosen = await scene.conversation({ title: 'Mine' });
   await scene.ask({
-    ...saying(`  What is\na ${'very '.repeat(20)}cat?`),
+    ...userMessage(`  What is\na ${'very '.repeat(20)}cat?`),
     conversation_id: untitled,
   });
-  await scene.ask({ ...saying('And a dog?'), conversation_id: untitled });
+  await scene.ask({ ...userMessage('And a dog?'), conversation_id: untitled });
   await waitUntil(async () => (await scene.messages(untitled)).length === 4);
-  await scene.ask({ ...saying('And a dog?'), conversation_id: chosen });
+  await scene.ask({ ...userMessage('And a dog?'), conversation_id: chosen });
   expect(await titleOf(untitled)).toBe(
     'What is a very very very very very very very very very very…',
   );
@@ -99,35 +99,35 @@ test('a conversation without a title takes it from the first words; a chosen one
   expect(both).toEqual([chosen, untitled]);
 });
 
-test('turns at once in one conversation keep each reply right after what it answers', async () => {
+test('concurrent turns in one conversation store each reply directly after its user message', async () => {
   const conversation_id = await scene.conversation();
   upstream.faults.always({ kind: 'slow-chunks', delayMs: 5 });
-  const answers = await Promise.all(
+  const streams = await Promise.all(
     Array.from({ length: ROUNDS }, (_, round) =>
-      scene.ask({ ...saying(`question ${round}`), conversation_id }),
+      scene.ask({ ...userMessage(`question ${round}`), conversation_id }),
     ),
   );
   upstream.faults.clear();
-  answers.forEach((said, round) => expect(textOf(said)).toBe(`to question ${round}`));
+  streams.forEach((received, round) => expect(textOf(received)).toBe(`to question ${round}`));
   const kept = await scene.messages(conversation_id);
   expect(kept).toHaveLength(2 * ROUNDS);
   for (let at = 0; at < kept.length; at += 2)
     expect(kept[at + 1]?.['content']).toBe(`to ${String(kept[at]?.['content'])}`);
 });
 
-test('of a long conversation the model is told the newest messages, from one that can begin it', async () => {
+test('of a long conversation the model gets the newest messages, starting with a user message', async () => {
   const conversation_id = await scene.conversation();
-  const said = Array.from({ length: 150 }, (_, round) => [
+  const received = Array.from({ length: 150 }, (_, round) => [
     { role: 'user', content: `${round}` },
     { role: 'assistant', content: `to ${round}` },
   ]).flat();
   await scene.test.context.database.conversations.addTurn(conversation_id, [
-    ...said,
+    ...received,
     { role: 'user', content: 'last' },
   ]);
-  await scene.ask({ ...saying('now'), conversation_id });
-  // The newest 200, of which the first is an answer to nobody.
-  expect(asked()).toHaveLength(200);
-  expect(asked()[0]).toEqual({ role: 'user', content: '51' });
-  expect(asked().at(-1)).toEqual({ role: 'user', content: 'now' });
+  await scene.ask({ ...userMessage('now'), conversation_id });
+  // The newest 200; the first of them is a reply without its question.
+  expect(sentMessages()).toHaveLength(200);
+  expect(sentMessages()[0]).toEqual({ role: 'user', content: '51' });
+  expect(sentMessages().at(-1)).toEqual({ role: 'user', content: 'now' });
 });

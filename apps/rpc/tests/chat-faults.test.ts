@@ -2,7 +2,7 @@ import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/test
 import {
   eventsUrl,
   readToEnd,
-  saying,
+  userMessage,
   startChatScene,
   textOf,
   type ChatScene,
@@ -28,11 +28,15 @@ afterAll(async () => {
 beforeEach(() => scene.usage());
 afterEach(() => upstream.faults.clear());
 
-/** A failure is told once, as the last thing, and the token says it to those who only print tokens. */
-function expectFailure(said: Awaited<ReturnType<ChatScene['ask']>>, text: string, message: RegExp) {
-  expect(textOf(said)).toBe(text);
-  expect(said.filter((one) => one.is_complete)).toHaveLength(1);
-  const last = said.at(-1);
+/** A failure is the last notification and is sent once; its token contains it for clients that only print tokens. */
+function expectFailure(
+  received: Awaited<ReturnType<ChatScene['ask']>>,
+  text: string,
+  message: RegExp,
+) {
+  expect(textOf(received)).toBe(text);
+  expect(received.filter((one) => one.is_complete)).toHaveLength(1);
+  const last = received.at(-1);
   const error = last !== undefined && 'error' in last ? last.error : undefined;
   expect(error).toEqual({ code: -32_000, message: expect.stringMatching(message) });
   expect(last?.token).toBe(`Stream error: ${error?.message}`);
@@ -41,20 +45,20 @@ function expectFailure(said: Awaited<ReturnType<ChatScene['ask']>>, text: string
 test.each([
   { why: 'resets the connection', fault: { kind: 'reset' }, message: /./ },
   {
-    why: 'answers an error',
+    why: 'returns an error',
     fault: { kind: 'status', status: 400, body: 'no' },
     message: /^upstream 400: no$/,
   },
-  { why: 'never answers', fault: { kind: 'hang' }, message: /./ },
-  { why: 'answers something else', fault: { kind: 'garbage-json' }, message: /./ },
+  { why: 'never responds', fault: { kind: 'hang' }, message: /./ },
+  { why: 'returns invalid JSON', fault: { kind: 'garbage-json' }, message: /./ },
 ] as const)(
-  'an upstream that $why is a failure, and nobody is charged',
+  'an upstream that $why is a failure, and nothing is charged',
   async ({ fault, message }) => {
     upstream.faults.next(fault);
     const conversation_id = await scene.conversation();
-    const said = await scene.ask({ ...saying('Hi'), conversation_id });
-    expect(said).toHaveLength(1);
-    expectFailure(said, '', message);
+    const received = await scene.ask({ ...userMessage('Hi'), conversation_id });
+    expect(received).toHaveLength(1);
+    expectFailure(received, '', message);
     expect(await scene.usage()).toEqual([]);
     expect(await scene.messages(conversation_id)).toMatchObject([{ role: 'user', content: 'Hi' }]);
   },
@@ -62,18 +66,18 @@ test.each([
 
 test.each([
   { why: 'is cut off', fault: { kind: 'cut', afterChunks: 3 }, message: /./ },
-  { why: 'falls silent', fault: { kind: 'stall', afterChunks: 3 }, message: /./ },
+  { why: 'stalls', fault: { kind: 'stall', afterChunks: 3 }, message: /./ },
   {
     why: 'reports a failure',
     fault: { kind: 'error-chunk', afterChunks: 3, message: 'out of memory' },
     message: /^out of memory$/,
   },
 ] as const)(
-  'an answer that $why in the middle ends with a failure; what was said is kept and charged',
+  'a response that $why in the middle ends with a failure; the received part is stored and charged',
   async ({ fault, message }) => {
     upstream.faults.next(fault);
     const conversation_id = await scene.conversation();
-    expectFailure(await scene.ask({ ...saying('Hi'), conversation_id }), 'one two', message);
+    expectFailure(await scene.ask({ ...userMessage('Hi'), conversation_id }), 'one two', message);
     expect(await scene.usage()).toMatchObject([{ prompt_tokens: 1, completion_tokens: 2 }]);
     expect(await scene.messages(conversation_id)).toMatchObject([
       { role: 'user', content: 'Hi' },
@@ -82,12 +86,13 @@ test.each([
   },
 );
 
-test('an upstream that is gone when it is asked is a failure', async () => {
-  const gone = await startChatUpstream({ models: ['gone'] });
-  await scene.addBackend('gone', gone.url);
-  await gone.close();
-  expectFailure(await scene.ask({ ...saying('Hi'), model: 'gone' }), '', /ECONNREFUSED|refused/);
-  await scene.removeBackend('gone');
+test('an upstream that has stopped is a failure', async () => {
+  const stopped = await startChatUpstream({ models: ['stopped'] });
+  await scene.addBackend('stopped', stopped.url);
+  await stopped.close();
+  const received = await scene.ask({ ...userMessage('Hi'), model: 'stopped' });
+  expectFailure(received, '', /ECONNREFUSED|refused/);
+  await scene.removeBackend('stopped');
 });
 
 test.each([
@@ -96,15 +101,15 @@ test.each([
   { kind: 'error-chunk', afterChunks: 1 },
   { kind: 'cut', afterChunks: 1 },
 ] as const)(
-  'before the first token a failure ($kind) goes to another backend, unseen',
+  'before the first token a failure ($kind) is retried on another backend, invisible to the client',
   async (fault) => {
     const other = await startChatUpstream({ models: ['n'], answer: () => ANSWER });
     await scene.addBackend('other', other.url);
     upstream.faults.always(fault);
     for (let turn = 0; turn < 4; turn += 1) {
-      const said = await scene.ask({ ...saying('Hi'), model: 'n' });
-      expect(textOf(said)).toBe(ANSWER);
-      expect(said.at(-1)).toMatchObject({ finish_reason: 'stop' });
+      const received = await scene.ask({ ...userMessage('Hi'), model: 'n' });
+      expect(textOf(received)).toBe(ANSWER);
+      expect(received.at(-1)).toMatchObject({ finish_reason: 'stop' });
     }
     expect(upstream.requestCount).toBeGreaterThan(0);
     expect(await scene.usage()).toHaveLength(4);
@@ -113,25 +118,25 @@ test.each([
   },
 );
 
-test('garbage between the tokens is left out, and an end without its mark is an end', async () => {
+test('invalid events between the tokens are skipped, and a stream may end without its mark', async () => {
   upstream.faults.next({ kind: 'garbage-line', afterChunks: 2 });
-  expect(textOf(await scene.ask(saying('Hi')))).toBe(ANSWER);
+  expect(textOf(await scene.ask(userMessage('Hi')))).toBe(ANSWER);
   upstream.faults.next({ kind: 'no-done' });
-  expect((await scene.ask(saying('Hi'))).at(-1)).toMatchObject({ finish_reason: 'stop' });
+  expect((await scene.ask(userMessage('Hi'))).at(-1)).toMatchObject({ finish_reason: 'stop' });
 });
 
-test('characters that arrive in halves arrive whole', async () => {
+test('characters that are split across packets arrive complete', async () => {
   upstream.faults.next({ kind: 'split-utf8' });
-  expect(textOf(await scene.ask(saying('Hi')))).toBe(`${ANSWER} Grüße aus 世界 👋🏽`);
+  expect(textOf(await scene.ask(userMessage('Hi')))).toBe(`${ANSWER} Grüße aus 世界 👋🏽`);
 });
 
-test('a conversation that is deleted meanwhile is no failure of the answer', async () => {
+test('a conversation that is deleted meanwhile does not fail the response', async () => {
   const conversation_id = await scene.conversation();
   upstream.faults.next({ kind: 'slow-chunks', delayMs: 20 });
-  const { stream_id } = await scene.send({ ...saying('Hi'), conversation_id });
+  const { stream_id } = await scene.send({ ...userMessage('Hi'), conversation_id });
   await scene.ann.call('conversations.delete', { conversation_id });
-  const said = await readToEnd(await openStream(eventsUrl(scene.url, stream_id)));
-  expect(textOf(said)).toBe(ANSWER);
-  expect(said.at(-1)).toMatchObject({ finish_reason: 'stop' });
-  expect(said.at(-1)).not.toHaveProperty('message_id');
+  const received = await readToEnd(await openStream(eventsUrl(scene.url, stream_id)));
+  expect(textOf(received)).toBe(ANSWER);
+  expect(received.at(-1)).toMatchObject({ finish_reason: 'stop' });
+  expect(received.at(-1)).not.toHaveProperty('message_id');
 });

@@ -9,7 +9,7 @@ import { createRpc } from '../src/app.ts';
 import { readRpcConfig } from '../src/config.ts';
 
 const TIMEOUT_MS = 200;
-/** What a call may take beside its memory, on a busy machine. */
+/** How long a call may take without its memory calls, on a busy machine. */
 const SLACK_MS = 4_000;
 
 let memory: RunningMemoryService;
@@ -56,7 +56,7 @@ afterEach(async () => {
   await waitUntil(async () => (await send('ping')).state === 'enabled');
 });
 
-/** Sends a turn; answers the state of memory and what the model was told. */
+/** Sends a turn; returns the state of memory and the messages that the model got. */
 async function send(content: string, more: object = {}) {
   const startedAt = performance.now();
   const before = upstream.requestCount;
@@ -65,27 +65,27 @@ async function send(content: string, more: object = {}) {
   const ms = performance.now() - startedAt;
   await upstream.until(() => upstream.requestCount > before);
   const body = upstream.lastRequest?.body as { readonly messages: unknown } | undefined;
-  return { state: (result as { memory: string }).memory, ms, told: body?.messages };
+  return { state: (result as { memory: string }).memory, ms, messages: body?.messages };
 }
-const said = (content: string) => ({ role: 'user', content });
+const userMessage = (content: string) => ({ role: 'user', content });
 
-test('a turn is told what is remembered, and is remembered itself', async () => {
+test('a turn contains recalled memories, and is remembered itself', async () => {
   memory.remember(userId, 'Their cat is called Tom');
   const question = 'How is my cat?';
-  const { state, told } = await send(question);
+  const { state, messages } = await send(question);
   expect(state).toBe('enabled');
-  expect(told).toEqual([
+  expect(messages).toEqual([
     { role: 'system', content: expect.stringMatching(/\n- Their cat is called Tom$/) },
-    said(question),
+    userMessage(question),
   ]);
   await memory.until(() => memory.nodes.some(({ text }) => text === question));
 });
 
-test('a turn that wants no memory is disabled', async () => {
+test('a turn with memory: false does not use it', async () => {
   const before = memory.callsOf('Memory.Recall');
-  const { state, told } = await send('My secret cat', { memory: false });
+  const { state, messages } = await send('My secret cat', { memory: false });
   expect(state).toBe('disabled');
-  expect(told).toEqual([said('My secret cat')]);
+  expect(messages).toEqual([userMessage('My secret cat')]);
   expect(memory.callsOf('Memory.Recall')).toBe(before);
 });
 
@@ -94,7 +94,7 @@ const faults = {
   silent: () => memory.faults.always({ kind: 'silent' }),
   garbage: () => memory.faults.always({ kind: 'garbage' }),
   'closing mid-call': () => memory.faults.always({ kind: 'close' }),
-  'answering errors': () => memory.faults.always({ kind: 'error' }),
+  'returning errors': () => memory.faults.always({ kind: 'error' }),
   dead: () => memory.refuse(),
 };
 
@@ -103,9 +103,9 @@ test.each(Object.entries(faults))(
   async (_name, fail) => {
     await fail();
     for (let turn = 0; turn < 2; turn += 1) {
-      const { state, ms, told } = await send('How is my cat?');
+      const { state, ms, messages } = await send('How is my cat?');
       expect(state).toBe('offline');
-      expect(told).toEqual([said('How is my cat?')]);
+      expect(messages).toEqual([userMessage('How is my cat?')]);
       expect(ms).toBeLessThan(TIMEOUT_MS + SLACK_MS);
     }
   },

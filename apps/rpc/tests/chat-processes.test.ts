@@ -12,7 +12,14 @@ import {
   type TestProcess,
 } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
-import { eventsUrl, readToEnd, register, saying, textOf, type Person } from './chat-scene.ts';
+import {
+  eventsUrl,
+  readToEnd,
+  register,
+  userMessage,
+  textOf,
+  type TestUser,
+} from './chat-scene.ts';
 import { openStream } from './rpc-server.ts';
 
 const STREAMS = 200;
@@ -28,7 +35,7 @@ let upstream: RunningChatUpstream;
 let env: Readonly<Record<string, string>>;
 let left: TestProcess;
 let right: TestProcess;
-let ann: Person;
+let ann: TestUser;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -55,7 +62,7 @@ afterAll(async () => {
 });
 afterEach(() => upstream.faults.clear());
 
-/** A backend, and no limits: they have tests of their own. */
+/** Registers a backend and removes the limits, which other tests cover. */
 async function prepare(databaseUrl: string): Promise<void> {
   const stores = createDatabase({ databaseUrl, log: silentLog });
   await stores.plans.saveTier('free', {
@@ -77,22 +84,22 @@ async function prepare(databaseUrl: string): Promise<void> {
 }
 
 async function send(params: object = {}): Promise<string> {
-  const sent = await ann.call('chat.send', { model: 'm', ...saying('Hi'), ...params });
+  const sent = await ann.call('chat.send', { model: 'm', ...userMessage('Hi'), ...params });
   return (sent as { stream_id: string }).stream_id;
 }
 
-test(`${STREAMS} streams of ${TOKENS} tokens at once arrive whole and in order, on either process`, async () => {
+test(`${STREAMS} concurrent streams of ${TOKENS} tokens arrive complete and in order, on either process`, async () => {
   const texts = await Promise.all(
     Array.from({ length: STREAMS }, async (_, index) => {
       const streamId = await send();
       const stream = await openStream(eventsUrl(index % 2 === 0 ? left.url : right.url, streamId));
-      const said = await readToEnd(stream);
-      expect(said).toHaveLength(TOKENS + 1);
-      expect(said.at(-1)).toMatchObject({
+      const received = await readToEnd(stream);
+      expect(received).toHaveLength(TOKENS + 1);
+      expect(received.at(-1)).toMatchObject({
         finish_reason: 'stop',
         usage: { completion_tokens: TOKENS },
       });
-      return textOf(said);
+      return textOf(received);
     }),
   );
   expect(new Set(texts)).toEqual(new Set([ANSWER]));
@@ -102,7 +109,7 @@ test(`${STREAMS} streams of ${TOKENS} tokens at once arrive whole and in order, 
   expect(metrics).toMatch(/^service_rpc_chat_streams 0$/m);
 }, 120_000);
 
-test(`whoever listens right after the answer gets the first token in at least 99.9 % of ${RUNS} runs`, async () => {
+test(`a client that subscribes right after the response gets the first token in at least 99.9 % of ${RUNS} runs`, async () => {
   let missed = 0;
   await Promise.all(
     Array.from({ length: RUNS_AT_ONCE }, async (_, lane) => {
@@ -116,7 +123,7 @@ test(`whoever listens right after the answer gets the first token in at least 99
   expect(missed).toBeLessThanOrEqual(RUNS / 1_000);
 }, 120_000);
 
-test('a process that stops lets its answers come to their end, whoever holds the listeners', async () => {
+test('a stopping process finishes its streams, also when the listeners are on another process', async () => {
   upstream.faults.always({ kind: 'slow-chunks', delayMs: 1 });
   const ids = await Promise.all(Array.from({ length: 4 }, () => send()));
   const streams = await Promise.all(

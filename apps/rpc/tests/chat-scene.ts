@@ -10,7 +10,7 @@ import { createRpc } from '../src/app.ts';
 import { readRpcConfig } from '../src/config.ts';
 import { openStream, type TestStream } from './rpc-server.ts';
 
-/** What one notification of a chat stream says. */
+/** The params of one notification of a chat stream. */
 export type ChatNotification = RpcNotificationParams<'chat.stream'>;
 
 /** A management plane that can serve models, with an account. */
@@ -18,23 +18,23 @@ export interface ChatScene {
   readonly url: string;
   readonly test: TestContext;
   readonly runtime: InferenceRuntime;
-  readonly ann: Person;
-  readonly bob: Person;
+  readonly ann: TestUser;
+  readonly bob: TestUser;
   addBackend(name: string, url: string, type?: string, models?: readonly string[]): Promise<void>;
   removeBackend(name: string): Promise<boolean>;
-  /** Sends a turn, listens at once, and answers everything that the stream said. */
-  ask(params: object, person?: Person): Promise<readonly ChatNotification[]>;
+  /** Sends a turn, subscribes immediately, and returns all notifications of the stream. */
+  ask(params: object, person?: TestUser): Promise<readonly ChatNotification[]>;
   send(
     params: object,
-    person?: Person,
+    person?: TestUser,
   ): Promise<{ readonly stream_id: string; readonly memory: string }>;
-  conversation(params?: object, person?: Person): Promise<string>;
-  messages(id: string, person?: Person): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** What was metered since the last time it was asked for. */
+  conversation(params?: object, person?: TestUser): Promise<string>;
+  messages(id: string, person?: TestUser): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** The usage since the last call. */
   usage(): Promise<readonly UsageEvent[]>;
 }
 
-export interface Person {
+export interface TestUser {
   readonly id: string;
   readonly token: string;
   call(method: string, params?: object): Promise<unknown>;
@@ -103,9 +103,9 @@ export async function startChatScene(
 export const eventsUrl = (url: string, streamId: string): string =>
   `${url}/api/rpc/events?session=${encodeURIComponent(streamId)}`;
 
-/** Everything that a chat stream says up to its end, and that nothing comes after it. */
+/** All notifications of a chat stream up to its end; fails when more follow. */
 export async function readToEnd(stream: TestStream): Promise<readonly ChatNotification[]> {
-  const said: ChatNotification[] = [];
+  const received: ChatNotification[] = [];
   for (;;) {
     const line = await stream.next();
     if (line.startsWith(':')) continue;
@@ -114,21 +114,21 @@ export async function readToEnd(stream: TestStream): Promise<readonly ChatNotifi
       params: ChatNotification;
     };
     expect(method).toBe('chat.stream');
-    said.push(params);
+    received.push(params);
     if (params.is_complete) break;
   }
   stream.close();
-  return said;
+  return received;
 }
 
-/** The text of an answer, out of its pieces. */
-export const textOf = (said: readonly ChatNotification[]): string =>
-  said.map((one) => ('error' in one ? '' : one.token)).join('');
+/** The text of a response, joined from its tokens. */
+export const textOf = (received: readonly ChatNotification[]): string =>
+  received.map((one) => ('error' in one ? '' : one.token)).join('');
 
 /** A message of a user. */
-export const saying = (content: string) => ({ messages: [{ role: 'user', content }] });
+export const userMessage = (content: string) => ({ messages: [{ role: 'user', content }] });
 
-export async function register(url: string, name: string): Promise<Person> {
+export async function register(url: string, name: string): Promise<TestUser> {
   const params = { email: `${name}@example.com`, password: 'long enough' };
   const { result } = await rpcCall(url, 'auth.register', params);
   const { access_token: token, user } = result as { access_token: string; user: { id: string } };
@@ -136,9 +136,9 @@ export async function register(url: string, name: string): Promise<Person> {
     id: user.id,
     token,
     async call(method, of = {}) {
-      const answer = await rpcCall(url, method, of, token);
-      if (answer.error !== undefined) throw new Error(JSON.stringify(answer.error));
-      return answer.result;
+      const response = await rpcCall(url, method, of, token);
+      if (response.error !== undefined) throw new Error(JSON.stringify(response.error));
+      return response.result;
     },
     async refusal(method, of = {}) {
       const { error, result: unexpected } = await rpcCall(url, method, of, token);

@@ -14,7 +14,7 @@ import { openStream } from './rpc-server.ts';
 import {
   eventsUrl,
   readToEnd,
-  saying,
+  userMessage,
   startChatScene,
   textOf,
   type ChatScene,
@@ -35,12 +35,12 @@ afterAll(async () => {
 });
 afterEach(() => upstream.faults.clear());
 
-test('tokens arrive one by one and in order, then one notification says how the answer ended', async () => {
-  const said = await scene.ask(saying('Hi'));
-  const end = said.at(-1);
-  const [{ stream_id } = { stream_id: '' }] = said;
+test('tokens arrive one by one and in order, then one notification with the finish reason', async () => {
+  const received = await scene.ask(userMessage('Hi'));
+  const end = received.at(-1);
+  const [{ stream_id } = { stream_id: '' }] = received;
   expect(stream_id).toMatch(/^[\w-]{22}$/);
-  expect(said.slice(0, -1)).toEqual(
+  expect(received.slice(0, -1)).toEqual(
     ['one', ' two', ' three', ' four', ' five'].map((token) => ({
       stream_id,
       token,
@@ -71,10 +71,10 @@ test('tokens arrive one by one and in order, then one notification says how the 
   ]);
 });
 
-test('the answer to the call names the stream and says that there is no memory', async () => {
-  const answer = await scene.send(saying('Hi'));
-  expect(answer).toEqual({ stream_id: expect.any(String), memory: 'disabled' });
-  const stream = await openStream(eventsUrl(scene.url, answer.stream_id));
+test('the response to the call contains the stream id and the memory state', async () => {
+  const response = await scene.send(userMessage('Hi'));
+  expect(response).toEqual({ stream_id: expect.any(String), memory: 'disabled' });
+  const stream = await openStream(eventsUrl(scene.url, response.stream_id));
   expect(textOf(await readToEnd(stream))).toBe(ANSWER);
 });
 
@@ -84,13 +84,13 @@ test.each([
     start: () => startOllamaServer({ models: ['own:latest'], answer: () => ANSWER }),
   },
   { kind: 'engine', start: () => startEngine({ models: ['own'], answer: () => ANSWER }) },
-])('a backend of the kind $kind answers the same', async ({ kind, start }) => {
+])('a backend of the kind $kind gives the same result', async ({ kind, start }) => {
   const other = await start();
   await scene.addBackend('other', other.url, kind);
-  const said = await scene.ask({ ...saying('Hi'), model: 'own' });
-  expect(textOf(said)).toBe(ANSWER);
-  expect(said).toHaveLength(6);
-  expect(said.at(-1)).toMatchObject({
+  const received = await scene.ask({ ...userMessage('Hi'), model: 'own' });
+  expect(textOf(received)).toBe(ANSWER);
+  expect(received).toHaveLength(6);
+  expect(received.at(-1)).toMatchObject({
     is_complete: true,
     finish_reason: 'stop',
     usage: { prompt_tokens: 1, completion_tokens: 5, total_tokens: 6 },
@@ -106,12 +106,12 @@ const TOOLS = [
   },
 ];
 
-test('tool calls arrive in pieces, and a conversation keeps them whole', async () => {
+test('tool calls arrive in parts, and a conversation stores them complete', async () => {
   const conversation_id = await scene.conversation();
-  const said = await scene.ask({ ...saying('call look'), tools: TOOLS, conversation_id });
-  const pieces = said.flatMap((one) => ('tool_calls' in one ? (one.tool_calls ?? []) : []));
+  const received = await scene.ask({ ...userMessage('call look'), tools: TOOLS, conversation_id });
+  const pieces = received.flatMap((one) => ('tool_calls' in one ? (one.tool_calls ?? []) : []));
   expect(pieces.length).toBeGreaterThan(1);
-  expect(said.at(-1)).toMatchObject({ finish_reason: 'tool_calls' });
+  expect(received.at(-1)).toMatchObject({ finish_reason: 'tool_calls' });
   const [, reply] = await scene.messages(conversation_id);
   expect(reply).toMatchObject({
     role: 'assistant',
@@ -136,15 +136,15 @@ test('tool calls arrive in pieces, and a conversation keeps them whole', async (
   });
 });
 
-test('what an upstream does not report is estimated, and what has neither text nor usage is not metered', async () => {
+test('usage that an upstream does not report is estimated, and a response without text and usage is not metered', async () => {
   await scene.usage();
   upstream.faults.next({ kind: 'no-usage' });
   const usage = { prompt_tokens: 3, completion_tokens: 6, total_tokens: 9 };
-  expect((await scene.ask(saying('eight chars'))).at(-1)).toMatchObject({ usage });
+  expect((await scene.ask(userMessage('eight chars'))).at(-1)).toMatchObject({ usage });
   expect(await scene.usage()).toEqual([expect.objectContaining(usage)]);
   upstream.faults.always({ kind: 'no-usage' });
   upstream.faults.next({ kind: 'no-tokens' });
-  expect(await scene.ask(saying('Hi'))).toMatchObject([
+  expect(await scene.ask(userMessage('Hi'))).toMatchObject([
     {
       is_complete: true,
       finish_reason: 'stop',
@@ -154,9 +154,9 @@ test('what an upstream does not report is estimated, and what has neither text n
   expect(await scene.usage()).toEqual([]);
 });
 
-test('a turn that nobody listens to is generated and kept all the same', async () => {
+test('a turn without a listener is still generated and stored', async () => {
   const conversation_id = await scene.conversation();
-  await scene.send({ ...saying('Hi'), conversation_id });
+  await scene.send({ ...userMessage('Hi'), conversation_id });
   await waitUntil(async () => (await scene.messages(conversation_id)).length === 2);
   expect(await scene.messages(conversation_id)).toMatchObject([
     { role: 'user', content: 'Hi' },
@@ -164,16 +164,16 @@ test('a turn that nobody listens to is generated and kept all the same', async (
   ]);
 });
 
-describe('what cannot be answered is refused before there is a stream:', () => {
+describe('refused before a stream is created:', () => {
   test.each([
     {
       why: 'an unknown model',
-      params: { model: 'nobody' },
-      message: 'No backend available for model: nobody',
+      params: { model: 'missing' },
+      message: 'No backend available for model: missing',
     },
     {
       why: 'a provider that does not serve the model',
-      params: { provider: 'nobody' },
+      params: { provider: 'missing' },
       message: 'No backend available for model: m',
     },
     {
@@ -184,7 +184,7 @@ describe('what cannot be answered is refused before there is a stream:', () => {
   ])('$why', async ({ params, message }) => {
     const before = upstream.requestCount;
     expect(
-      await scene.ann.refusal('chat.send', { model: 'm', ...saying('Hi'), ...params }),
+      await scene.ann.refusal('chat.send', { model: 'm', ...userMessage('Hi'), ...params }),
     ).toEqual({
       code: -32_000,
       message,
@@ -192,9 +192,9 @@ describe('what cannot be answered is refused before there is a stream:', () => {
     expect(upstream.requestCount).toBe(before);
   });
 
-  test('a conversation of somebody else', async () => {
+  test('a conversation of another user', async () => {
     const conversation_id = await scene.conversation();
-    const params = { model: 'm', ...saying('Hi'), conversation_id };
+    const params = { model: 'm', ...userMessage('Hi'), conversation_id };
     expect(await scene.bob.refusal('chat.send', params)).toEqual({
       code: -32_000,
       message: 'conversation not found',
@@ -203,26 +203,26 @@ describe('what cannot be answered is refused before there is a stream:', () => {
   });
 
   test('a model whose backends are all unwell, and nothing is written down', async () => {
-    const away = await startChatUpstream({ models: ['away'] });
-    await scene.addBackend('away', away.url, 'external', ['away']);
-    await away.refuse();
-    await scene.runtime.router.probe('away');
+    const down = await startChatUpstream({ models: ['down'] });
+    await scene.addBackend('down', down.url, 'external', ['down']);
+    await down.refuse();
+    await scene.runtime.router.probe('down');
     const conversation_id = await scene.conversation();
-    const params = { model: 'away', ...saying('Hi'), conversation_id };
+    const params = { model: 'down', ...userMessage('Hi'), conversation_id };
     expect(await scene.ann.refusal('chat.send', params)).toEqual({
       code: -32_000,
       message: 'all backends unhealthy',
     });
     expect(await scene.messages(conversation_id)).toEqual([]);
-    await scene.removeBackend('away');
-    await away.close();
+    await scene.removeBackend('down');
+    await down.close();
   });
 
   test('a quota that is used up', async () => {
     const { plans } = scene.test.context.database;
     const free = { monthlyUsdQuota: 1, monthlyTokenQuota: 0, rpm: 10 };
     await plans.saveTier('free', free);
-    expect(await scene.ann.refusal('chat.send', { model: 'm', ...saying('Hi') })).toEqual({
+    expect(await scene.ann.refusal('chat.send', { model: 'm', ...userMessage('Hi') })).toEqual({
       code: -32_006,
       message: 'monthly quota exceeded',
     });
@@ -230,9 +230,9 @@ describe('what cannot be answered is refused before there is a stream:', () => {
   });
 });
 
-test('whoever says that they are somebody else may not listen', async () => {
+test('another authenticated user may not listen', async () => {
   upstream.faults.next({ kind: 'slow-chunks', delayMs: 20 });
-  const { stream_id } = await scene.send(saying('Hi'));
+  const { stream_id } = await scene.send(userMessage('Hi'));
   const url = eventsUrl(scene.url, stream_id);
   const open = (token: string) => openStream(url, { authorization: `Bearer ${token}` });
   const stranger = await open(scene.bob.token);
@@ -241,14 +241,14 @@ test('whoever says that they are somebody else may not listen', async () => {
   expect(textOf(await readToEnd(await open(scene.ann.token)))).toBe(ANSWER);
 });
 
-test('without Redis a process serves its own listeners', async () => {
+test('without Redis a process serves the listeners that are connected to it', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-chat-'));
   const bus = createBus({ dataDir, log: silentLog });
   await bus.start();
   const alone = await startChatScene({}, { bus });
   await alone.addBackend('up', upstream.url);
-  const said = await Promise.all([alone.ask(saying('Hi')), alone.ask(saying('Hi'))]);
-  expect(said.map(textOf)).toEqual([ANSWER, ANSWER]);
+  const received = await Promise.all([alone.ask(userMessage('Hi')), alone.ask(userMessage('Hi'))]);
+  expect(received.map(textOf)).toEqual([ANSWER, ANSWER]);
   await alone.test.close();
   await bus.close();
   await rm(dataDir, { recursive: true, force: true });
@@ -257,16 +257,20 @@ test('without Redis a process serves its own listeners', async () => {
 test('accepted turns are counted, refused ones are not', async () => {
   const total = async () => (await scene.runtime.requests.read()).total;
   const before = await total();
-  await scene.ask(saying('Hi'));
-  await scene.ann.refusal('chat.send', { model: 'nobody', ...saying('Hi') });
+  await scene.ask(userMessage('Hi'));
+  await scene.ann.refusal('chat.send', { model: 'missing', ...userMessage('Hi') });
   expect((await total()) - before).toBe(1);
 });
 
-test('what is ours never reaches the upstream', async () => {
+test('fields of the service never reach the upstream', async () => {
   const params = { temperature: 0.5, max_tokens: 3, memory: false, provider: 'up' };
-  const said = await scene.ask({ ...saying('Hi'), ...params, extra: { top_p: 1, model: 'x' } });
-  expect(textOf(said)).toBe('one two three');
-  expect(said.at(-1)).toMatchObject({ finish_reason: 'length' });
+  const received = await scene.ask({
+    ...userMessage('Hi'),
+    ...params,
+    extra: { top_p: 1, model: 'x' },
+  });
+  expect(textOf(received)).toBe('one two three');
+  expect(received.at(-1)).toMatchObject({ finish_reason: 'length' });
   expect(upstream.lastRequest?.body).toEqual({
     model: 'm',
     messages: [{ role: 'user', content: 'Hi' }],

@@ -28,7 +28,7 @@ function createClient(options: Omit<RpcClientOptions, 'baseUrl'>): RpcClient {
   return client;
 }
 
-/** Takes that many events of a stream. */
+/** Reads `count` events of a stream. */
 async function take(events: AsyncIterable<RpcEvent>, count: number): Promise<readonly RpcEvent[]> {
   const taken: RpcEvent[] = [];
   for await (const event of events) {
@@ -39,7 +39,7 @@ async function take(events: AsyncIterable<RpcEvent>, count: number): Promise<rea
 }
 
 describe.each(['http', 'websocket'] as const)('over %s', (transport) => {
-  test('somebody registers, creates a key and sees their usage', async () => {
+  test('a user registers, creates a key and lists the usage', async () => {
     const session: { token?: string } = {};
     const client = createClient({ transport, token: () => session.token });
     const email = `${transport}@example.com`;
@@ -63,11 +63,11 @@ describe.each(['http', 'websocket'] as const)('over %s', (transport) => {
       message: 'authentication required',
     });
     await expect(
-      client.call('auth.register', { email: 'nobody', password: PASSWORD }),
+      client.call('auth.register', { email: 'invalid', password: PASSWORD }),
     ).rejects.toMatchObject({ code: -32_602, data: { issues: [{ path: 'email' }] } });
   });
 
-  test('a batch answers in order', async () => {
+  test('a batch returns results in order', async () => {
     const { token } = await rpc.register(`batch-${transport}@example.com`);
     const [key, refused, usage] = await createClient({ transport, token }).batch([
       { method: 'keys.create', params: { name: 'one' } },
@@ -79,7 +79,7 @@ describe.each(['http', 'websocket'] as const)('over %s', (transport) => {
     expect(usage.status === 'fulfilled' && usage.value.limit).toBe(7);
   });
 
-  test('the service describes itself', async () => {
+  test('discover returns the OpenRPC document', async () => {
     const { token } = await rpc.register(`discover-${transport}@example.com`);
     const { methods } = await createClient({ transport, token }).discover();
     expect(methods.map(({ name }) => name)).toContain('keys.create');
@@ -106,7 +106,7 @@ test('many calls share one socket', async () => {
   expect(pages.map(({ offset }) => offset)).toEqual([...pages.keys()]);
 });
 
-test('a subscriber gets the notifications of a session in order, and copies of answers', async () => {
+test('a subscriber gets the notifications of a session in order, and copies of responses', async () => {
   const { token } = await rpc.register('listener@example.com');
   const client = createClient({ transport: 'websocket', token });
   const session = randomId();
@@ -129,7 +129,7 @@ test('a subscriber gets the notifications of a session in order, and copies of a
   expect(events[20]).toMatchObject({ result: usage });
 });
 
-test('a session that cannot be is refused to a subscriber', async () => {
+test('an invalid session id is refused', async () => {
   const subscription = createClient({}).subscribe('no session');
   await expect(subscription.ready).rejects.toMatchObject({ status: 400 });
 });

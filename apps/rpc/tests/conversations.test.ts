@@ -41,7 +41,7 @@ test('a conversation is created, listed, read and deleted', async () => {
   expect((await call('conversations.list')).result).toEqual([untitled]);
 });
 
-test('the older name of the id is understood, and the newer one wins', async () => {
+test('the older name of the id is accepted, and the newer one takes precedence', async () => {
   const [one, other] = [await create({ title: 'one' }), await create({ title: 'other' })];
   expect((await call('conversations.get', { id: one.id })).result).toMatchObject({ title: 'one' });
   const junk = { id: 'junk', conversation_id: other.id };
@@ -52,7 +52,7 @@ test('the older name of the id is understood, and the newer one wins', async () 
 });
 
 test.each(['conversations.get', 'conversations.delete'])(
-  '%s tells somebody else’s conversation from an unknown one to nobody',
+  '%s gives the same error for the conversation of another user and an unknown one',
   async (method) => {
     const { id } = await create();
     const refused = { code: -32_000, message: 'conversation not found' };
@@ -65,11 +65,11 @@ test.each(['conversations.get', 'conversations.delete'])(
 
 test.each([
   { why: 'without an id', method: 'conversations.get', params: {} },
-  { why: 'with something that is no id', method: 'conversations.get', params: { id: 'x' } },
+  { why: 'with an invalid id', method: 'conversations.get', params: { id: 'x' } },
   { why: 'without an id', method: 'conversations.delete', params: {} },
   { why: 'with an empty title', method: 'conversations.create', params: { title: ' ' } },
   {
-    why: 'with an endless title',
+    why: 'with a title that is too long',
     method: 'conversations.create',
     params: { title: 'x'.repeat(201) },
   },

@@ -1,10 +1,15 @@
 import { rpcMethods } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
 import type { RpcAnswer } from '@model-gateway/testkit';
-import { openGroupScene, type GroupScene, type PeopledGroup, type Person } from './group-scene.ts';
+import {
+  openGroupScene,
+  type GroupScene,
+  type PopulatedGroup,
+  type TestUser,
+} from './group-scene.ts';
 
 let scene: GroupScene;
-let group: PeopledGroup;
+let group: PopulatedGroup;
 
 beforeAll(async () => {
   scene = await openGroupScene();
@@ -14,36 +19,36 @@ beforeEach(async () => {
   group = await scene.peopledGroup();
 });
 
-const topUp = (params: object, who: Person = scene.platform) =>
+const topUp = (params: object, who: TestUser = scene.platform) =>
   scene.call('group.credits.topup', { group_id: group.id, ...params }, who);
-const allocate = (params: object, who: Person = group.admin) =>
+const allocate = (params: object, who: TestUser = group.admin) =>
   scene.call(
     'group.credits.allocate',
     { group_id: group.id, user_id: group.member.email, ...params },
     who,
   );
-const pool = async (who: Person = group.admin) => {
+const pool = async (who: TestUser = group.admin) => {
   const { result } = await scene.call('group.credits.balance', { group_id: group.id }, who);
   return rpcMethods['group.credits.balance'].result.parse(result);
 };
-const wallet = async (who: Person) => {
+const wallet = async (who: TestUser) => {
   const { result } = await scene.call('ledger.self', {}, who);
   return rpcMethods['ledger.self'].result.parse(result);
 };
 
-/** People keep their wallets from test to test: a member of their own begins with nothing. */
-async function newMember(): Promise<Person> {
+/** Users keep their wallets between tests, so a new member starts with an empty one. */
+async function newMember(): Promise<TestUser> {
   const person = await scene.person('fresh');
   await scene.context.database.members.save(group.id, person.id, {});
   return person;
 }
 
-test('points go into the pool and from there to a member, and both sides show it', async () => {
+test('points are added to the pool and allocated to a member, and both ledgers show it', async () => {
   const member = await newMember();
   expect(await pool()).toEqual({ balance: 0, entries: [] });
   expect((await topUp({ points: 100, note: 'May' })).result).toEqual({ balance: 100 });
-  const answer = await allocate({ user_id: member.email.toUpperCase(), points: 30 });
-  expect(answer.result).toEqual({ balance: 70, wallet_balance: 30 });
+  const response = await allocate({ user_id: member.email.toUpperCase(), points: 30 });
+  expect(response.result).toEqual({ balance: 70, wallet_balance: 30 });
   expect(await pool()).toEqual({
     balance: 70,
     entries: [
@@ -73,7 +78,7 @@ test('points go into the pool and from there to a member, and both sides show it
   });
 });
 
-test('fifty allocations of 10 at once from a pool of 105: exactly ten succeed', async () => {
+test('of fifty concurrent allocations of 10 from a pool of 105 exactly ten succeed', async () => {
   const member = await newMember();
   await topUp({ points: 105 });
   const answers = await Promise.all(
@@ -89,12 +94,12 @@ test('fifty allocations of 10 at once from a pool of 105: exactly ten succeed', 
   expect((await wallet(member)).balance).toBe(100);
 });
 
-test('fifty top-ups at once add up', async () => {
+test('fifty concurrent top-ups add up', async () => {
   await Promise.all(Array.from({ length: 50 }, () => topUp({ points: 7 })));
   expect((await pool()).balance).toBe(350);
 });
 
-test('a repeated call with an idempotency key answers the same and moves nothing, also at once', async () => {
+test('a repeated call with an idempotency key returns the same and moves nothing, also concurrently', async () => {
   const member = await newMember();
   const toppedUp = await Promise.all(
     Array.from({ length: 10 }, () => topUp({ points: 50, idempotency_key: 'order-1' })),
@@ -109,11 +114,11 @@ test('a repeated call with an idempotency key answers the same and moves nothing
   expect((await wallet(member)).balance).toBe(20);
 });
 
-test('an idempotency key counts within one group', async () => {
+test('an idempotency key is valid within one group', async () => {
   await topUp({ points: 5, idempotency_key: 'k' });
   const other = await scene.peopledGroup();
-  const answer = await topUp({ group_id: other.id, points: 9, idempotency_key: 'k' });
-  expect(answer.result).toEqual({ balance: 9 });
+  const response = await topUp({ group_id: other.id, points: 9, idempotency_key: 'k' });
+  expect(response.result).toEqual({ balance: 9 });
 });
 
 describe('a refused call moves nothing', () => {
@@ -137,31 +142,31 @@ describe('a refused call moves nothing', () => {
       message: 'the member is deactivated',
     },
     {
-      why: 'the person is no member',
+      why: 'the user is not a member',
       call: () => allocate({ user_id: scene.outsider.email, points: 1 }),
       code: -32_000,
       message: 'member not found',
     },
     {
-      why: 'nobody has the email',
-      call: () => allocate({ user_id: 'nobody@example.com', points: 1 }),
+      why: 'no account has the email',
+      call: () => allocate({ user_id: 'missing@example.com', points: 1 }),
       code: -32_000,
       message: 'member not found',
     },
     {
-      why: 'the key stands for another amount',
+      why: 'the idempotency key was used for another amount',
       call: () => topUp({ points: 11, idempotency_key: 'known' }),
       code: -32_000,
       message: 'the idempotency_key was used for another movement',
     },
     {
-      why: 'a group owner is no platform admin',
+      why: 'the caller is a group owner and not a platform admin',
       call: () => topUp({ points: 1 }, group.owner),
       code: -32_007,
       message: expect.stringContaining('group.credits.topup'),
     },
     {
-      why: 'the group is not there',
+      why: 'the group does not exist',
       call: () => topUp({ group_id: newId(), points: 1 }),
       code: -32_000,
       message: 'group not found',
@@ -195,13 +200,13 @@ describe('a refused call moves nothing', () => {
   });
 });
 
-test('the admin token is no admin account: it cannot top up', async () => {
+test('the admin token is not an admin account: it cannot top up', async () => {
   const params = { group_id: group.id, points: 1 };
-  const answer = await scene.call('group.credits.topup', params, 'the admin token of the tests');
-  expect(answer.error?.code).toBe(-32_005);
+  const response = await scene.call('group.credits.topup', params, 'the admin token of the tests');
+  expect(response.error?.code).toBe(-32_005);
 });
 
-test('deleting a group moves what is left in its pool to the wallet of the owner', async () => {
+test('deleting a group moves the rest of its pool to the wallet of the owner', async () => {
   const owner = await scene.person('owner');
   const created = await scene.call('group.create', { name: 'short-lived' }, owner);
   const { id } = rpcMethods['group.create'].result.parse(created.result);
@@ -215,17 +220,17 @@ test('deleting a group moves what is left in its pool to the wallet of the owner
   expect(await hint('group', id)).toMatchObject({ balance: 0, hasHistory: true });
 });
 
-/** What the next request would be let in by. */
+/** The hint that the admission of the next request uses. */
 async function hint(type: 'user' | 'group', id: string): Promise<unknown> {
-  const answer = await scene.context.bus.admission.admit({
+  const response = await scene.context.bus.admission.admit({
     knownEpoch: Number.MAX_SAFE_INTEGER,
     limits: [],
     account: { type, id },
   });
-  return answer.outcome === 'passed' ? answer.account : answer;
+  return response.outcome === 'passed' ? response.account : response;
 }
 
-test('the next request knows of the new balances', async () => {
+test('the next request sees the new balances', async () => {
   const member = await newMember();
   await topUp({ points: 100 });
   expect(await hint('group', group.id)).toMatchObject({ balance: 100, hasHistory: true });

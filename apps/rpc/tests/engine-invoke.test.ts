@@ -32,7 +32,7 @@ afterEach(() => engine.faults.clear());
 const invoke = (params: object): Promise<unknown> =>
   scene.ann.call('engine.invoke', { model: 'robot', ...params });
 
-test('the raw answer of the engine is returned', async () => {
+test('the raw response of the engine is returned', async () => {
   expect(await invoke({ method: 'control.setpoint', params: { x: 1, y: [null, 'ü'] } })).toEqual({
     ok: true,
     sequence: 1,
@@ -50,7 +50,7 @@ test('the raw answer of the engine is returned', async () => {
   expect(await invoke({ model: 'both', method: 'anything' })).toMatchObject({ sequence: 3 });
 });
 
-test('many calls are in flight over one connection, each with its own answer', async () => {
+test('many calls are in flight over one connection, each with its own response', async () => {
   const handshakes = engine.callsOf('Engine.Handshake');
   const socket = await openSocket(scene.url, scene.ann.token);
   const count = 200;
@@ -67,7 +67,7 @@ test('many calls are in flight over one connection, each with its own answer', a
   socket.socket.terminate();
 });
 
-test('a call that is not answered holds up no other', async () => {
+test('a call without a response does not delay others', async () => {
   engine.faults.next({ kind: 'slow', delayMs: 300 }, 1, 'Engine.Invoke');
   const order: string[] = [];
   const slow = invoke({ method: 'slow' }).then(() => order.push('slow'));
@@ -77,7 +77,7 @@ test('a call that is not answered holds up no other', async () => {
   expect(order).toEqual(['fast', 'slow']);
 });
 
-test('a lost connection fails every call under way, and the next call connects anew', async () => {
+test('a lost connection fails every call in flight, and the next call reconnects', async () => {
   engine.faults.next({ kind: 'silent' }, 5, 'Engine.Invoke');
   const before = engine.callsOf('Engine.Invoke');
   const lost = Array.from({ length: 5 }, () =>
@@ -90,16 +90,16 @@ test('a lost connection fails every call under way, and the next call connects a
     expect(code).toBe(-32_000);
     expect(message).toMatch(/closed the connection/);
   }
-  // Five failures in a row opened the circuit of the backend; registering it anew closes it.
+  // Five consecutive failures opened the circuit of the backend; registering it again closes it.
   await scene.addBackend('eng', engine.url, 'engine');
   expect(await invoke({ method: 'again' })).toMatchObject({ method: 'again' });
   expect(engine.callsOf('Engine.Handshake')).toBeGreaterThan(handshakes);
 });
 
-describe('what is refused', () => {
+describe('refused', () => {
   test.each([
     {
-      why: 'a backend of the chat convention',
+      why: 'an OpenAI-compatible backend',
       params: { model: 'words', method: 'm' },
       message: "the backend of model 'words' does not support generic invocation",
     },
@@ -109,7 +109,7 @@ describe('what is refused', () => {
       message: "the backend of model 'llama' does not support generic invocation",
     },
     {
-      why: 'a model that nobody serves',
+      why: 'a model without a backend',
       params: { model: 'unknown', method: 'm' },
       message: 'No backend available for model: unknown',
     },
@@ -117,7 +117,7 @@ describe('what is refused', () => {
     expect(await scene.ann.refusal('engine.invoke', params)).toEqual({ code: -32_000, message });
   });
 
-  test('what the engine refuses, in its own words', async () => {
+  test('a call that the engine refuses, with its message', async () => {
     const times = 5;
     engine.faults.next({ kind: 'error', message: 'joint 3 is locked' }, times, 'Engine.Invoke');
     for (let time = 0; time < times; time += 1) {
@@ -134,11 +134,11 @@ describe('what is refused', () => {
     { params: { model: 'robot', method: '' } },
     { params: { method: 'm' } },
     { params: { model: 'robot', method: 'm', params: [1] } },
-  ])('params that make no sense: $params', async ({ params }) => {
+  ])('invalid params: $params', async ({ params }) => {
     expect(await scene.ann.refusal('engine.invoke', params)).toMatchObject({ code: -32_602 });
   });
 
-  test('who is no admin, and a stranger', async () => {
+  test('a user who is not an admin, and an anonymous caller', async () => {
     const params = { model: 'robot', method: 'm' };
     expect(await scene.bob.refusal('engine.invoke', params)).toMatchObject({ code: -32_007 });
     expect((await rpcCall(scene.url, 'engine.invoke', params)).error).toMatchObject({

@@ -19,7 +19,7 @@ const events = (session: string) =>
 const publish = (session: string, message: unknown) =>
   rpc.test.context.bus.channels.publish(sessionChannel(session), JSON.stringify(message));
 
-test('a stream says that it is connected once it is live, then one data line per notification, in order', async () => {
+test('a stream sends : connected once it is live, then one data line per notification, in order', async () => {
   const session = randomToken();
   const stream = await openStream(events(session));
   expect(stream.status).toBe(200);
@@ -33,7 +33,7 @@ test('a stream says that it is connected once it is live, then one data line per
   stream.close();
 });
 
-test('the response of a call is copied onto the session of its header, one event per response of a batch', async () => {
+test('the response of a call is copied to the session of its header, one event per response of a batch', async () => {
   const stream = await openStream(events('my.own:session-1'));
   await stream.next();
   const post = (body: string) =>
@@ -63,13 +63,13 @@ test.each(['', ' ', 'a b', 'x'.repeat(129), 'ü', 'a/b'])(
   },
 );
 
-test('a session that is named twice is refused', async () => {
+test('a request with two sessions is refused', async () => {
   const response = await fetch(`${events('a')}&session=b`);
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: { code: 'bad_session' } });
 });
 
-test('a header that names no session is refused', async () => {
+test('a header with an invalid session is refused', async () => {
   const response = await fetch(`${rpc.url}/api/rpc`, {
     method: 'POST',
     headers: { 'x-session-id': 'a b' },
@@ -79,7 +79,7 @@ test('a header that names no session is refused', async () => {
   expect(await response.json()).toMatchObject({ error: { code: 'bad_session' } });
 });
 
-test('knowing the id is the right to listen, but a token of somebody else than the owner is refused', async () => {
+test('the session id is enough to listen, but a token of another user than the owner is refused', async () => {
   const session = randomToken();
   await rpc.test.context.bus.entries.put(sessionOwnerKey(session), owner.id, {
     expiresAfterMs: 60_000,
@@ -96,7 +96,7 @@ test('knowing the id is the right to listen, but a token of somebody else than t
   expect(await open({}, `&token=${other.token}`)).toBe(403);
 });
 
-test('a reader that does not read loses its connection and slows down nobody', async () => {
+test('a reader that does not read is disconnected and does not slow down others', async () => {
   const session = randomToken();
   const { port } = new URL(rpc.url);
   const stuck = connect(Number(port), '127.0.0.1');

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => rpc.test.close());
 
-// Registering would hash thousands of passwords, and signing in would only lock the address out.
+// Registering would hash thousands of passwords, and signing in would only lock the address.
 const cheap = Object.keys(rpcMethods).filter((name) => !name.startsWith('auth.'));
 const method = fc.oneof(
   fc.constantFrom(...cheap, 'rpc.discover', 'system.probe', '__proto__', ''),
@@ -34,7 +34,7 @@ const request = fc.record(
 const whole = fc
   .oneof(request, fc.array(request, { maxLength: 5 }), fc.jsonValue())
   .map((value) => JSON.stringify(value));
-/** A text with a piece cut out, doubled or replaced. */
+/** A text with a part removed, doubled or replaced. */
 const mutated = fc
   .tuple(whole, fc.nat(), fc.nat(8), fc.string({ maxLength: 4 }))
   .map(([text, at, length, filler]) => {
@@ -55,14 +55,14 @@ function isEnvelope(value: unknown): boolean {
   return jsonrpc === '2.0' && 'id' in value && 'result' in value !== isError;
 }
 
-/** The envelopes of an answer; none when it is anything else. */
+/** The envelopes of a response; none when it is anything else. */
 function envelopesOf(text: string): readonly RpcAnswer[] {
   const value: unknown = JSON.parse(text);
   const envelopes: readonly unknown[] = Array.isArray(value) ? value : [value];
   return envelopes.every(isEnvelope) ? (envelopes as readonly RpcAnswer[]) : [];
 }
 
-test('twenty thousand random frames are answered with envelopes and nothing else', async () => {
+test('twenty thousand random frames each get a JSON-RPC envelope as response', async () => {
   const socket = await openSocket(rpc.url, token);
   const frames = fc.sample(frame, FRAMES);
   const codes = new Set<number | undefined>();
@@ -78,7 +78,7 @@ test('twenty thousand random frames are answered with envelopes and nothing else
   }
   expect(socket.socket.readyState).toBe(socket.socket.OPEN);
   socket.socket.close();
-  // The frames reached every stage, and none of them made us fail.
+  // The frames reached every stage, and none caused an internal error.
   expect([...codes]).toEqual(
     expect.arrayContaining([undefined, -32_700, -32_600, -32_601, -32_602]),
   );

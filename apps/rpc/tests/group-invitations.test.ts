@@ -1,10 +1,15 @@
 import { rpcMethods, type RpcResult } from '@model-gateway/contracts';
 import { newId, sha256Hex } from '@model-gateway/kernel';
 import type { RpcAnswer } from '@model-gateway/testkit';
-import { openGroupScene, type GroupScene, type PeopledGroup, type Person } from './group-scene.ts';
+import {
+  openGroupScene,
+  type GroupScene,
+  type PopulatedGroup,
+  type TestUser,
+} from './group-scene.ts';
 
 let scene: GroupScene;
-let group: PeopledGroup;
+let group: PopulatedGroup;
 
 beforeAll(async () => {
   scene = await openGroupScene();
@@ -23,14 +28,14 @@ async function invite(params: object = {}): Promise<RpcResult<'group.invite.crea
   return rpcMethods['group.invite.create'].result.parse(answer.result);
 }
 
-const accept = (token: string, person: Person): Promise<RpcAnswer> =>
+const accept = (token: string, person: TestUser): Promise<RpcAnswer> =>
   scene.call('group.invite.accept', { token }, person);
 
 async function memberCount(): Promise<number | undefined> {
   return (await scene.context.database.groups.find(group.id, null))?.memberCount;
 }
 
-test('an invitation shows its token once and lets one person in for a week unless told otherwise', async () => {
+test('an invitation shows its token once, and by default admits one user within a week', async () => {
   const before = Date.now();
   const invitation = await invite();
   expect(invitation).toEqual({
@@ -48,7 +53,7 @@ test('an invitation shows its token once and lets one person in for a week unles
   expect(ttlSecs).toBeLessThan(604_860);
 });
 
-test('whoever accepts joins with the role that was granted', async () => {
+test('a user who accepts joins with the granted role', async () => {
   const guest = await scene.person('guest');
   const { token } = await invite({ role: 'admin' });
   expect((await accept(token, guest)).result).toMatchObject({
@@ -58,7 +63,7 @@ test('whoever accepts joins with the role that was granted', async () => {
   });
 });
 
-test('an invitation for an email lets in its owner alone', async () => {
+test('an invitation for an email admits only its owner', async () => {
   const guest = await scene.person('guest');
   const { token, email } = await invite({ email: ` ${guest.email.toUpperCase()} ` });
   expect(email).toBe(guest.email);
@@ -79,7 +84,7 @@ test('a single-use invitation works once', async () => {
   expect(await memberCount()).toBe(4);
 });
 
-test('an invitation with more uses works that often', async () => {
+test('an invitation with several uses works that many times', async () => {
   const { token } = await invite({ max_uses: 2 });
   const codes = [];
   for (const name of ['first', 'second', 'third']) {
@@ -88,7 +93,7 @@ test('an invitation with more uses works that often', async () => {
   expect(codes).toEqual([undefined, undefined, -32_000]);
 });
 
-test('an invitation that has expired lets nobody in', async () => {
+test('an expired invitation admits no one', async () => {
   const token = `inv-${newId()}`;
   await scene.context.database.invitations.create({
     id: newId(),
@@ -113,7 +118,7 @@ test.each(['inv-unknown', '', 'inv-\u0000', '💥'])('the token %j is not found'
   });
 });
 
-test('a member who accepts again uses nothing up', async () => {
+test('a member who accepts again does not use up the invitation', async () => {
   const guest = await scene.person('guest');
   const { token } = await invite({ max_uses: 2 });
   expect((await accept(token, group.member)).error).toEqual({
@@ -125,7 +130,7 @@ test('a member who accepts again uses nothing up', async () => {
   expect((await accept(token, await scene.person('last'))).error).toBeUndefined();
 });
 
-test('a deactivated member cannot come back by an invitation', async () => {
+test('a deactivated member cannot rejoin with an invitation', async () => {
   const { token } = await invite();
   expect((await accept(token, group.deactivated)).error).toEqual({
     code: -32_000,
@@ -134,7 +139,7 @@ test('a deactivated member cannot come back by an invitation', async () => {
   expect(await memberCount()).toBe(3);
 });
 
-test('of many who accept a single-use invitation at once exactly one gets in', async () => {
+test('of concurrent acceptances of a single-use invitation exactly one succeeds', async () => {
   const people = await Promise.all(
     Array.from({ length: 20 }, (_value, index) => scene.person(`guest${index}`)),
   );
@@ -148,7 +153,7 @@ test('of many who accept a single-use invitation at once exactly one gets in', a
   expect(await memberCount()).toBe(4);
 });
 
-test('one person who accepts many times at once uses the invitation once', async () => {
+test('concurrent acceptances of one user use the invitation once', async () => {
   const guest = await scene.person('guest');
   const { token } = await invite({ max_uses: 2 });
   const answers = await Promise.all(Array.from({ length: 10 }, () => accept(token, guest)));

@@ -1,5 +1,5 @@
 import type { RpcAnswer } from '@model-gateway/testkit';
-import { openGroupScene, type GroupScene, type PeopledGroup } from './group-scene.ts';
+import { openGroupScene, type GroupScene, type PopulatedGroup } from './group-scene.ts';
 
 let scene: GroupScene;
 
@@ -11,7 +11,7 @@ afterAll(() => scene.close());
 const holderOf = async (keyHash: string) =>
   (await scene.context.database.keys.findHolder(keyHash))?.holder;
 
-const changeMember = (group: PeopledGroup, change: object): Promise<RpcAnswer> =>
+const changeMember = (group: PopulatedGroup, change: object): Promise<RpcAnswer> =>
   scene.call(
     'group.members.update',
     { group_id: group.id, user_id: group.member.email, ...change },
@@ -19,7 +19,7 @@ const changeMember = (group: PeopledGroup, change: object): Promise<RpcAnswer> =
   );
 
 describe('group.members.add', () => {
-  it('adds somebody who has an account, whatever the capitals of the email', async () => {
+  it('adds a user by email, in any case', async () => {
     const { id: group_id, admin } = await scene.peopledGroup();
     const guest = await scene.person('guest');
     const params = { group_id, email: ` ${guest.email.toUpperCase()} `, cost_multiplier: 0.5 };
@@ -36,7 +36,7 @@ describe('group.members.add', () => {
     });
   });
 
-  it('changes what is given of somebody who is a member', async () => {
+  it('changes the given fields of an existing member', async () => {
     const group = await scene.peopledGroup();
     const add = async (params: object) =>
       (
@@ -51,7 +51,7 @@ describe('group.members.add', () => {
     expect(await add({})).toMatchObject({ role: 'admin', cost_multiplier: 3 });
   });
 
-  it('takes somebody back who was deactivated', async () => {
+  it('reactivates a deactivated member', async () => {
     const { id: group_id, admin, deactivated } = await scene.peopledGroup();
     const params = { group_id, email: deactivated.email };
     const { result } = await scene.call('group.members.add', params, admin);
@@ -59,7 +59,7 @@ describe('group.members.add', () => {
     expect((await scene.call('group.get', { group_id }, deactivated)).error).toBeUndefined();
   });
 
-  it('of one person many times at once makes one member', async () => {
+  it('called concurrently for one user creates one member', async () => {
     const { id: group_id, admin } = await scene.peopledGroup();
     const { email } = await scene.person('guest');
     const answers = await Promise.all(
@@ -83,7 +83,7 @@ describe('a group key', () => {
     expect(await holderOf(keyHash)).toMatchObject({ groupId: group.id });
   });
 
-  it('is revoked when its member is removed, and stays so when they come back', async () => {
+  it('is revoked when its member is removed, and stays revoked when they rejoin', async () => {
     const group = await scene.peopledGroup();
     const other = await scene.peopledGroup();
     const { member, owner } = group;
@@ -123,7 +123,7 @@ describe('the owner', () => {
     );
   });
 
-  it('can be given another multiplier', async () => {
+  it('can get another multiplier', async () => {
     const { id: group_id, owner, admin } = await scene.peopledGroup();
     const params = { group_id, user_id: owner.email, cost_multiplier: 2, is_active: true };
     const { result } = await scene.call('group.members.update', params, admin);
@@ -131,7 +131,7 @@ describe('the owner', () => {
   });
 });
 
-test('an admin may step back to an ordinary member', async () => {
+test('an admin may become an ordinary member', async () => {
   const { id: group_id, admin } = await scene.peopledGroup();
   const params = { group_id, user_id: admin.email, role: 'member' };
   expect((await scene.call('group.members.update', params, admin)).result).toMatchObject({
@@ -144,8 +144,8 @@ test.each([
   { method: 'group.members.add', message: 'user not found' },
   { method: 'group.members.update', message: 'member not found' },
   { method: 'group.members.remove', message: 'member not found' },
-] as const)('$method of somebody unknown: $message', async ({ method, message }) => {
+] as const)('$method of an unknown user: $message', async ({ method, message }) => {
   const { id: group_id, owner } = await scene.peopledGroup();
-  const params = { group_id, email: 'nobody@example.com', user_id: 'nobody@example.com' };
+  const params = { group_id, email: 'missing@example.com', user_id: 'missing@example.com' };
   expect((await scene.call(method, params, owner)).error).toEqual({ code: -32_000, message });
 });

@@ -1,7 +1,12 @@
 import { rpcMethods, type RpcMethodName } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
 import type { RpcAnswer } from '@model-gateway/testkit';
-import { openGroupScene, type GroupScene, type PeopledGroup, type Person } from './group-scene.ts';
+import {
+  openGroupScene,
+  type GroupScene,
+  type PopulatedGroup,
+  type TestUser,
+} from './group-scene.ts';
 
 type GroupMethodName = Extract<RpcMethodName, `group.${string}`>;
 
@@ -16,7 +21,7 @@ const WHO = [
 ] as const;
 type Who = (typeof WHO)[number];
 
-/** What an answer comes to. */
+/** The error of each outcome. */
 const OUTCOMES = {
   ok: undefined,
   hidden: { code: -32_000, message: 'group not found' },
@@ -63,7 +68,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 /** Params with which each method would succeed. */
-async function paramsOf(method: GroupMethodName, group: PeopledGroup): Promise<object> {
+async function paramsOf(method: GroupMethodName, group: PopulatedGroup): Promise<object> {
   const group_id = group.id;
   switch (method) {
     case 'group.create':
@@ -93,12 +98,12 @@ async function paramsOf(method: GroupMethodName, group: PeopledGroup): Promise<o
   }
 }
 
-async function inviteTo(group: PeopledGroup): Promise<string> {
+async function inviteTo(group: PopulatedGroup): Promise<string> {
   const { result } = await scene.call('group.invite.create', { group_id: group.id }, group.owner);
   return rpcMethods['group.invite.create'].result.parse(result).token;
 }
 
-function personOf(who: Who, group: PeopledGroup): Person | undefined {
+function personOf(who: Who, group: PopulatedGroup): TestUser | undefined {
   if (who === 'anonymous') return undefined;
   return who === 'outsider' || who === 'platform' ? scene[who] : group[who];
 }
@@ -127,7 +132,7 @@ test.each(CELLS)('$method by $who: $outcome', async ({ method, who, outcome }) =
 });
 
 test.each(CELLS.filter(({ outcome }) => outcome !== 'ok'))(
-  '$method by $who changes nothing when it is refused',
+  '$method refused to $who changes nothing',
   async ({ method, who }) => {
     const group = await scene.peopledGroup();
     const params = await paramsOf(method, group);
@@ -137,7 +142,7 @@ test.each(CELLS.filter(({ outcome }) => outcome !== 'ok'))(
   },
 );
 
-async function stateOf({ id }: PeopledGroup): Promise<unknown> {
+async function stateOf({ id }: PopulatedGroup): Promise<unknown> {
   const { groups, members, modelRules, ledger } = scene.context.database;
   return Promise.all([
     groups.find(id, null),
@@ -151,14 +156,14 @@ const ABOUT_ONE_GROUP = METHODS.filter(
   (name) => !['group.create', 'group.list', 'group.invite.accept'].includes(name),
 );
 
-test.each(ABOUT_ONE_GROUP)('%s of a group that is not there finds none', async (method) => {
+test.each(ABOUT_ONE_GROUP)('%s of a missing group returns not found', async (method) => {
   const group = await scene.peopledGroup();
   const params = { ...(await paramsOf(method, group)), group_id: newId() };
   const answer = await scene.call(method, params, scene.platform);
   expect(answer.error).toEqual(OUTCOMES.hidden);
 });
 
-test('a platform admin who is an ordinary member passes as a platform admin', async () => {
+test('a platform admin who is an ordinary member has the rights of a platform admin', async () => {
   const { id, owner } = await scene.peopledGroup();
   const params = { group_id: id, email: scene.platform.email };
   await scene.call('group.members.add', params, owner);
@@ -166,7 +171,7 @@ test('a platform admin who is an ordinary member passes as a platform admin', as
   expect(answer.result).toMatchObject({ name: 'x', my_role: 'member' });
 });
 
-test('a role comes before params: who may not is not told what is wrong with them', async () => {
+test('the role is checked before params: a caller without the role gets no params error', async () => {
   const group = await scene.peopledGroup();
   const wrong = { group_id: group.id, rpm_ceiling: 'many' };
   const codeFor = async (who: Parameters<GroupScene['call']>[2]) =>

@@ -4,31 +4,31 @@ import { newId, sha256Hex } from '@model-gateway/kernel';
 import type { RpcAnswer, TestContext } from '@model-gateway/testkit';
 import { startRpc } from './rpc-server.ts';
 
-/** Somebody with an account and a token that speaks for them. */
-export interface Person extends User {
+/** A user with an access token. */
+export interface TestUser extends User {
   readonly token: string;
 }
 
-/** A group with one person of every kind. */
-export interface PeopledGroup {
+/** A group with one user of every role. */
+export interface PopulatedGroup {
   readonly id: string;
-  readonly owner: Person;
-  readonly admin: Person;
-  readonly member: Person;
-  readonly deactivated: Person;
+  readonly owner: TestUser;
+  readonly admin: TestUser;
+  readonly member: TestUser;
+  readonly deactivated: TestUser;
 }
 
-/** A management plane with people and groups. */
+/** A management plane with users and groups. */
 export interface GroupScene {
   readonly context: TestContext['context'];
-  /** The first account, which administers the platform and is in no group. */
-  readonly platform: Person;
-  readonly outsider: Person;
-  call(method: RpcMethodName, params: object, person?: Person | string): Promise<RpcAnswer>;
-  person(name: string): Promise<Person>;
-  peopledGroup(): Promise<PeopledGroup>;
-  /** The hash of a new key of that person in that group. */
-  groupKey(person: Person, groupId: string): Promise<string>;
+  /** The first account: a platform admin in no group. */
+  readonly platform: TestUser;
+  readonly outsider: TestUser;
+  call(method: RpcMethodName, params: object, person?: TestUser | string): Promise<RpcAnswer>;
+  person(name: string): Promise<TestUser>;
+  peopledGroup(): Promise<PopulatedGroup>;
+  /** The hash of a new key of a user in a group. */
+  groupKey(person: TestUser, groupId: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export async function openGroupScene(): Promise<GroupScene> {
   const { database, clock } = context;
   const tokens = createAccessTokens({ secret: context.jwtSecret, expiresInSecs: 900, clock });
 
-  async function person(name: string): Promise<Person> {
+  async function person(name: string): Promise<TestUser> {
     const id = newId();
     const email = `${name}-${id.slice(0, 8)}@example.com`;
     const user = await database.users.create({ id, email, name, passwordHash: 'none' });

@@ -47,7 +47,7 @@ describe('group.create', () => {
     ]);
   });
 
-  it('with an id answers the group that is there, unchanged', async () => {
+  it('with an existing id returns that group, unchanged', async () => {
     const creator = await scene.person('creator');
     const id = newId();
     const first = await resultOf(scene.call('group.create', { id, name: 'first' }, creator));
@@ -56,12 +56,12 @@ describe('group.create', () => {
     expect(second).toEqual({ ...first, rpm_ceiling: 5 });
   });
 
-  it('refuses a name that cannot be kept', async () => {
+  it('refuses a name that cannot be stored', async () => {
     const { error } = await scene.call('group.create', { name: 'a\u0000b' }, scene.outsider);
     expect(error).toMatchObject({ code: -32_602, message: expect.stringContaining('name') });
   });
 
-  it('knows an id in capitals for the same id', async () => {
+  it('treats an upper-case id as the same id', async () => {
     const creator = await scene.person('creator');
     const id = newId();
     const group_id = id.toUpperCase();
@@ -73,7 +73,7 @@ describe('group.create', () => {
     });
   });
 
-  it('with an id of somebody else is refused', async () => {
+  it('with the id of a group of another user is refused', async () => {
     const { id, admin } = await scene.peopledGroup();
     expect((await scene.call('group.create', { id, name: 'mine' }, admin)).error).toEqual({
       code: -32_000,
@@ -81,7 +81,7 @@ describe('group.create', () => {
     });
   });
 
-  it('ten times at once with one id makes one group', async () => {
+  it('called ten times concurrently with one id creates one group', async () => {
     const creator = await scene.person('creator');
     const id = newId();
     const answers = await Promise.all(
@@ -94,7 +94,7 @@ describe('group.create', () => {
     expect((await scene.call('group.list', {}, creator)).result).toHaveLength(1);
   });
 
-  it('at once by two people with one id makes it one of theirs', async () => {
+  it('called concurrently by two users with one id succeeds for one of them', async () => {
     const people = await Promise.all([scene.person('a'), scene.person('b')]);
     const id = newId();
     const answers = await Promise.all(
@@ -129,7 +129,7 @@ describe('the admin token', () => {
     await empty.test.close();
   });
 
-  it('opens no other group method', async () => {
+  it('is refused by all other group methods', async () => {
     const { id } = await scene.peopledGroup();
     const { error } = await scene.call('group.get', { group_id: id }, ADMIN_TOKEN);
     expect(error?.code).toBe(-32_005);
@@ -137,7 +137,7 @@ describe('the admin token', () => {
 });
 
 describe('group.list and group.get', () => {
-  it('show each member their role, and the active members alone', async () => {
+  it('show each member their role, and only the active members', async () => {
     const { id, owner, admin, member, deactivated } = await scene.peopledGroup();
     const group_id = id;
     for (const [person, role] of [
@@ -170,7 +170,7 @@ describe('group.list and group.get', () => {
 });
 
 describe('group.update', () => {
-  it('changes what is given, and null clears the ceiling', async () => {
+  it('changes the given fields, and null clears the ceiling', async () => {
     const { id: group_id, owner } = await scene.peopledGroup();
     const update = (changes: object) =>
       resultOf(scene.call('group.update', { group_id, ...changes }, owner));
@@ -202,7 +202,7 @@ describe('group.models', () => {
 });
 
 describe('group.delete', () => {
-  it('takes memberships, invitations and rules along and makes the keys personal', async () => {
+  it('also deletes memberships, invitations and rules, and makes the keys personal', async () => {
     const { id: group_id, owner, member } = await scene.peopledGroup();
     const { token } = await resultOf(scene.call('group.invite.create', { group_id }, owner));
     const keyHash = await scene.groupKey(member, group_id);
@@ -222,14 +222,14 @@ describe('group.delete', () => {
 
 test('changes are announced on the accounts channel', async () => {
   const { id: group_id, owner, member } = await scene.peopledGroup();
-  const heard: unknown[] = [];
+  const messages: unknown[] = [];
   let wake = (): void => undefined;
   const subscription = await scene.context.bus.channels.subscribe('accounts', (message) => {
-    heard.push(JSON.parse(message));
+    messages.push(JSON.parse(message));
     wake();
   });
-  const heardNext = async (count: number): Promise<void> => {
-    while (heard.length < count) await new Promise<void>((resolve) => (wake = resolve));
+  const messagesNext = async (count: number): Promise<void> => {
+    while (messages.length < count) await new Promise<void>((resolve) => (wake = resolve));
   };
   const steps = [
     ['group.update', { name: 'x' }, { kind: 'group', group_id }],
@@ -253,8 +253,8 @@ test('changes are announced on the accounts channel', async () => {
   ] as const;
   for (const [index, [method, params, message]] of steps.entries()) {
     await resultOf(scene.call(method, { group_id, ...params }, owner));
-    await heardNext(index + 1);
-    expect(heard[index]).toMatchObject(message);
+    await messagesNext(index + 1);
+    expect(messages[index]).toMatchObject(message);
   }
   await subscription.close();
 });

@@ -32,14 +32,14 @@ test.each([
   ['true', '"true"'],
   ['{"a":1}', '"{\\"a\\":1}"'],
   ['[1]', '"[1]"'],
-])('the id %s comes back as %s, with a result and with an error', async (id, echo) => {
+])('the id %s is echoed as %s, with a result and with an error', async (id, echo) => {
   const good = await post(`{"jsonrpc":"2.0","id":${id},"method":"system.status"}`);
   expect(good.text.startsWith(`{"jsonrpc":"2.0","id":${echo},"result":{`)).toBe(true);
   const bad = await post(`{"method":"no.such","id":${id},"jsonrpc":"2.0"}`);
   expect(bad.text.startsWith(`{"jsonrpc":"2.0","id":${echo},"error":{`)).toBe(true);
 });
 
-test('a request without an id is executed and answered with id null', async () => {
+test('a request without an id is executed and gets a response with id null', async () => {
   const { text } = await post('{"jsonrpc":"2.0","method":"system.status"}');
   expect(JSON.parse(text)).toMatchObject({
     id: null,
@@ -48,11 +48,11 @@ test('a request without an id is executed and answered with id null', async () =
 });
 
 test.each([
-  { why: 'no JSON', body: 'hello', code: -32_700 },
+  { why: 'invalid JSON', body: 'hello', code: -32_700 },
   { why: 'an empty body', body: '', code: -32_700 },
   { why: 'a number', body: '7', code: -32_600 },
   { why: 'no method', body: '{"jsonrpc":"2.0","id":1}', code: -32_600 },
-  { why: 'a method that is no string', body: '{"jsonrpc":"2.0","method":1}', code: -32_600 },
+  { why: 'a method that is not a string', body: '{"jsonrpc":"2.0","method":1}', code: -32_600 },
   { why: 'another version', body: '{"jsonrpc":"1.0","method":"system.status"}', code: -32_600 },
   {
     why: 'params that are a text',
@@ -71,7 +71,7 @@ test.each([
     code: -32_601,
   },
   { why: 'an empty batch', body: '[]', code: -32_600 },
-])('$why is answered with HTTP 200 and $code', async ({ body, code }) => {
+])('$why gets HTTP 200 and $code', async ({ body, code }) => {
   const { status, type, text } = await post(body);
   expect(status).toBe(200);
   expect(type).toContain('application/json');
@@ -124,13 +124,13 @@ test.each([
   expect(error?.code).toBe(code);
 });
 
-test('an admin is told what the method would have done', async () => {
+test('the error of an admin method contains its summary', async () => {
   const member = await rpc.register('plain@example.com');
   const { error } = await rpc.call('agents.list', {}, member.token);
   expect(error?.message).toContain('agents.list');
 });
 
-test('a batch is answered in order, an invalid element on its own', async () => {
+test('a batch returns responses in order, with a separate error for an invalid element', async () => {
   const { text } = await post(
     JSON.stringify([
       { jsonrpc: '2.0', id: 'a', method: 'system.status' },
@@ -147,7 +147,7 @@ test('a batch is answered in order, an invalid element on its own', async () => 
   ]);
 });
 
-test('a batch of a hundred runs one after another: a key made by one element is listed by the next', async () => {
+test('a batch of a hundred runs one after another: a key created by one element is listed by the next', async () => {
   const pairs = Array.from({ length: 50 }, (_, index) => [
     {
       jsonrpc: '2.0',
@@ -158,9 +158,9 @@ test('a batch of a hundred runs one after another: a key made by one element is 
     { jsonrpc: '2.0', id: `list-${index}`, method: 'keys.list' },
   ]).flat();
   const { text } = await post(JSON.stringify(pairs), { authorization: `Bearer ${token}` });
-  const answers = JSON.parse(text) as { id: string; result: unknown }[];
-  expect(answers.map(({ id }) => id)).toEqual(pairs.map(({ id }) => id));
-  const lists = answers
+  const responses = JSON.parse(text) as { id: string; result: unknown }[];
+  expect(responses.map(({ id }) => id)).toEqual(pairs.map(({ id }) => id));
+  const lists = responses
     .filter(({ id }) => id.startsWith('list-'))
     .map(({ result }) => (result as unknown[]).length);
   expect(lists).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
@@ -178,7 +178,7 @@ test('a body of more than 1 MiB is refused with 413 and an envelope', async () =
   expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32_600 } });
 });
 
-test('a body of exactly 1 MiB is taken', async () => {
+test('a body of exactly 1 MiB is accepted', async () => {
   const request = (filler: string) =>
     `{"jsonrpc":"2.0","id":1,"method":"system.status","params":{"x":"${filler}"}}`;
   const { status } = await post(request('x'.repeat(1024 * 1024 - request('').length)));

@@ -22,7 +22,7 @@ const create = async (params: object, account = owner): Promise<Key> =>
 const list = async (account = owner): Promise<readonly Record<string, unknown>[]> =>
   (await rpc.call('keys.list', {}, account.token)).result as Record<string, unknown>[];
 
-test('keys are listed newest first, without their secrets, and only one’s own', async () => {
+test('keys are listed newest first, without their secrets, and only the own ones', async () => {
   expect(await list()).toEqual([]);
   const first = await create({ name: 'first' });
   const second = await create({ name: 'second', project: 'shop' });
@@ -44,7 +44,7 @@ test('keys are listed newest first, without their secrets, and only one’s own'
   expect(await list(stranger)).toEqual([]);
 });
 
-test('a revoked key stays revoked, and revoking it again is no error', async () => {
+test('a revoked key stays revoked, and revoking it again succeeds', async () => {
   const { id } = await create({ name: 'short-lived' });
   const revoke = () => rpc.call('keys.revoke', { key_id: id }, owner.token);
   expect((await revoke()).result).toEqual({ ok: true });
@@ -71,7 +71,7 @@ test('a key of a group needs an active membership of it', async () => {
 
 test.each([
   {
-    why: 'somebody else’s key',
+    why: 'the key of another user',
     params: async () => ({ key_id: (await create({ name: 'x' })).id }),
   },
   { why: 'an unknown key', params: async () => ({ key_id: newId() }) },
@@ -93,7 +93,7 @@ test.each([
     code: -32_602,
   },
   {
-    why: 'with a group that is no id',
+    why: 'with an invalid group id',
     method: 'keys.create',
     params: { name: 'x', group_id: 'g' },
     signedIn: true,
@@ -107,7 +107,7 @@ test.each([
     code: -32_602,
   },
   {
-    why: 'with something that is no id',
+    why: 'with an invalid id',
     method: 'keys.revoke',
     params: { key_id: '1' },
     signedIn: true,

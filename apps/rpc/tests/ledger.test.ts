@@ -13,7 +13,7 @@ const self = async (bearer?: string) => {
   return error ?? rpcMethods['ledger.self'].result.parse(result);
 };
 
-/** Gives somebody points, by way of a group of their own. */
+/** Adds points to the wallet of an account, through a group that it owns. */
 async function fund({ id, email }: Account, points: number, times = 1): Promise<void> {
   const { groups, ledger } = rpc.test.context.database;
   const groupId = newId();
@@ -22,14 +22,14 @@ async function fund({ id, email }: Account, points: number, times = 1): Promise<
   for (let time = 0; time < times; time += 1) await ledger.allocate({ groupId, email, points });
 }
 
-test('before there is an admin, the admin token has no wallet', async () => {
+test('without an admin account the admin token has no wallet', async () => {
   expect(await self(ADMIN_TOKEN)).toMatchObject({
     code: -32_000,
     message: expect.stringContaining('no admin account'),
   });
 });
 
-test('a wallet is empty until points come, and everybody sees their own', async () => {
+test('a wallet is empty at first, and every user sees only their own', async () => {
   const admin = await rpc.register('admin@example.com');
   const member = await rpc.register('member@example.com');
   expect(await self(member.token)).toEqual({ balance: 0, entries: [] });

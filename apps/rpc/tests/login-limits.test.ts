@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** The process at the odd and even attempts, so that both take part. */
+/** Alternates between the two processes. */
 const either = (index: number): TestProcess => (index % 2 === 0 ? left : right);
 
 async function login(
@@ -78,7 +78,7 @@ function expectLocked({ error }: RpcAnswer): void {
   expect(secs).toBeLessThanOrEqual(900);
 }
 
-test('five failures at two processes lock the account at both, for the right password too', async () => {
+test('five failures on two processes lock the account on both, for the right password too', async () => {
   await register('locked@example.com');
   for (let index = 0; index < 5; index += 1) {
     const ip = `198.51.100.${index + 1}`;
@@ -90,13 +90,13 @@ test('five failures at two processes lock the account at both, for the right pas
   }
 });
 
-test('an email that nobody has is locked like any other', async () => {
+test('an unknown email is locked like any other', async () => {
   for (let index = 0; index < 5; index += 1) {
     const ip = `198.51.100.${index + 11}`;
-    expect((await login(either(index), 'nobody@example.com', 'wrong', ip)).error).toEqual(WRONG);
+    expect((await login(either(index), 'missing@example.com', 'wrong', ip)).error).toEqual(WRONG);
   }
-  expectLocked(await login(left, 'nobody@example.com', 'wrong', '198.51.100.77'));
-  expectLocked(await login(right, 'nobody@example.com', 'wrong', '198.51.100.77'));
+  expectLocked(await login(left, 'missing@example.com', 'wrong', '198.51.100.77'));
+  expectLocked(await login(right, 'missing@example.com', 'wrong', '198.51.100.77'));
 });
 
 test('a success clears the failures of the account', async () => {
@@ -110,7 +110,7 @@ test('a success clears the failures of the account', async () => {
   }
 }, 30_000);
 
-test('of fifty wrong attempts at once at two processes only five are checked', async () => {
+test('of fifty concurrent wrong attempts on two processes only five are checked', async () => {
   await register('rush@example.com');
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) =>
@@ -123,7 +123,7 @@ test('of fifty wrong attempts at once at two processes only five are checked', a
   for (const answer of refused) expectLocked(answer);
 }, 30_000);
 
-test('fifty right attempts at once at two processes are all let in', async () => {
+test('fifty concurrent right attempts on two processes all succeed', async () => {
   await register('welcome@example.com');
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) =>
@@ -133,7 +133,7 @@ test('fifty right attempts at once at two processes are all let in', async () =>
   expect(answers.filter(({ error }) => error !== undefined)).toEqual([]);
 }, 60_000);
 
-test('twenty failures from one address lock it for every account, and for nobody elsewhere', async () => {
+test('twenty failures from one address lock it for every account, and no other address', async () => {
   await register('bystander@example.com');
   const attacker = '192.0.2.66';
   for (let index = 0; index < 20; index += 1) {

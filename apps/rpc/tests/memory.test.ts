@@ -32,7 +32,7 @@ const status = async ({ token }: Account) =>
 const remove = (nodeId: unknown, { token }: Account, more = {}) =>
   rpc.call('memory.delete', { node_id: nodeId, ...more }, token);
 
-test('a user deletes a memory of their own, and sees that it was done', async () => {
+test('a user deletes one of their memories, and the status shows it', async () => {
   expect(await status(ann)).toEqual({ enabled: true, writeback: true, events: [] });
   const { node_id } = service.remember(ann.id, 'likes tea');
   expect((await remove(node_id, ann)).result).toEqual({ deleted: true });
@@ -43,7 +43,7 @@ test('a user deletes a memory of their own, and sees that it was done', async ()
   ]);
 });
 
-test('nobody deletes or sees what is another’s, whatever they send', async () => {
+test('no request deletes or shows the memory of another user', async () => {
   const { node_id } = service.remember(ann.id, 'the safe opens with 42');
   for (const more of [{}, { user_id: ann.id }, { userId: ann.id }])
     expect((await remove(node_id, bob, more)).result).toEqual({ deleted: false });
@@ -70,7 +70,7 @@ test.each([
   });
 });
 
-test('deleting says so when the service is gone, and the status goes on', async () => {
+test('deleting reports an outage of the service, and the status still works', async () => {
   await service.refuse();
   expect((await remove('any', bob)).error).toEqual(AWAY);
   expect((await status(bob)).enabled).toBe(true);
@@ -80,7 +80,7 @@ test('deleting says so when the service is gone, and the status goes on', async 
 test.each([
   { why: 'no id', params: {}, code: -32_602 },
   { why: 'an empty id', params: { node_id: '' }, code: -32_602 },
-  { why: 'an id that is no text', params: { node_id: 7 }, code: -32_602 },
+  { why: 'an id that is not a text', params: { node_id: 7 }, code: -32_602 },
   { why: 'an id that is too long', params: { node_id: 'x'.repeat(257) }, code: -32_602 },
 ])('deleting refuses $why', async ({ params, code }) => {
   expect((await rpc.call('memory.delete', params, ann.token)).error).toMatchObject({ code });
@@ -98,7 +98,7 @@ describe('without a memory service', () => {
   });
   afterAll(() => without.test.close());
 
-  test('memory is off, and there is nothing to delete', async () => {
+  test('memory is disabled, and nothing can be deleted', async () => {
     const { token } = await without.register('ann@example.com');
     expect((await without.call('memory.status', {}, token)).result).toEqual({
       enabled: false,

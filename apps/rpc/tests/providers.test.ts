@@ -29,7 +29,7 @@ test('anyone may see the built-in providers', async () => {
   });
 });
 
-test('an admin adds, changes and removes a custom provider, and only what is given changes', async () => {
+test('an admin adds, changes and removes a custom provider, and only the given fields change', async () => {
   const custom = {
     id: 'acme',
     name: 'Acme',
@@ -57,7 +57,7 @@ test('an admin adds, changes and removes a custom provider, and only what is giv
   expect(await find('acme')).toBeUndefined();
 });
 
-test('a test says that it is not implemented', async () => {
+test('providers.test returns that it is not implemented', async () => {
   expect((await rpc.call('providers.test', {}, admin.token)).result).toEqual({
     ok: true,
     message: 'provider test is not implemented',
@@ -70,7 +70,7 @@ const BUILT_IN = { code: -32_000, message: 'built-in providers cannot be changed
 
 test.each([
   {
-    why: 'an id that is taken',
+    why: 'an existing id',
     method: 'providers.add',
     params: { id: 'taken', name: 'x' },
     error: EXISTS,
@@ -84,13 +84,13 @@ test.each([
   {
     why: 'an unknown id',
     method: 'providers.update',
-    params: { provider_id: 'nobody', name: 'x' },
+    params: { provider_id: 'missing', name: 'x' },
     error: NOT_FOUND,
   },
   {
     why: 'an unknown id',
     method: 'providers.remove',
-    params: { provider_id: 'nobody' },
+    params: { provider_id: 'missing' },
     error: NOT_FOUND,
   },
   {
@@ -111,7 +111,7 @@ test.each([
 });
 
 test.each(['providers.add', 'providers.update', 'providers.remove', 'providers.test'])(
-  '%s is for admins, who send what it needs',
+  '%s is for admins and validates its params',
   async (method) => {
     expect((await rpc.call(method, {})).error).toMatchObject({ code: -32_005 });
     expect((await rpc.call(method, {}, person.token)).error).toMatchObject({ code: -32_007 });

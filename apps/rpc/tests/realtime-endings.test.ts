@@ -7,7 +7,7 @@ import {
   type RunningRealtimeApi,
 } from '@model-gateway/testkit/upstreams';
 import { startChatScene, type ChatScene } from './chat-scene.ts';
-import { startTalk, type Talk } from './realtime-scene.ts';
+import { startRealtimeTalk, type RealtimeTalk } from './realtime-scene.ts';
 
 const SESSION_NOT_FOUND = { code: -32_000, message: 'session not found' };
 
@@ -30,16 +30,16 @@ afterEach(() => {
   engine.faults.clear();
 });
 
-const start = (params: object = {}): Promise<Talk> =>
-  startTalk(scene.ann, scene.url, { model: 'a-realtime', ...params });
+const start = (params: object = {}): Promise<RealtimeTalk> =>
+  startRealtimeTalk(scene.ann, scene.url, { model: 'a-realtime', ...params });
 const openHere = async (): Promise<number> => {
   const metrics = await (await fetch(`${scene.url}/metrics`)).text();
   return Number(/^service_realtime_sessions (\d+)$/m.exec(metrics)?.[1]);
 };
 const openThere = (): number => api.openConnections + engine.openSessions;
 
-/** Nothing of the session is left anywhere. */
-async function expectGone(talk: Talk): Promise<void> {
+/** Checks that the session is removed everywhere. */
+async function expectRemoved(talk: RealtimeTalk): Promise<void> {
   const { sessionId, streamId } = talk;
   const { entries, requests } = scene.test.context.bus;
   await waitUntil(async () => (await openHere()) === 0 && openThere() === 0);
@@ -51,12 +51,12 @@ async function expectGone(talk: Talk): Promise<void> {
   talk.close();
 }
 
-describe('nothing is left of a session', () => {
-  test.each<{ why: string; model: string; end: (talk: Talk) => unknown }>([
+describe('a session is removed completely', () => {
+  test.each<{ why: string; model: string; end: (talk: RealtimeTalk) => unknown }>([
     { why: 'that is stopped', model: 'a-realtime', end: (talk) => talk.stop() },
     { why: 'that is stopped at an engine', model: 'robot', end: (talk) => talk.stop() },
     {
-      why: 'whose client says so',
+      why: 'whose client sends session.stop',
       model: 'robot',
       end: (talk) => talk.say({ type: 'session.stop' }),
     },
@@ -71,14 +71,18 @@ describe('nothing is left of a session', () => {
       },
     },
     {
-      why: 'whose upstream talks nonsense',
+      why: 'whose upstream sends invalid JSON',
       model: 'a-realtime',
       end: (talk) => {
         api.faults.next({ kind: 'garbage' });
         return talk.say({ type: 'response.create' });
       },
     },
-    { why: 'whose upstream sends no event', model: 'a-realtime', end: () => api.sayToAll('[7]') },
+    {
+      why: 'whose upstream sends a value that is not an event',
+      model: 'a-realtime',
+      end: () => api.sayToAll('[7]'),
+    },
     { why: 'that the engine ends', model: 'robot', end: () => engine.endSessions() },
     {
       why: 'whose engine is lost',
@@ -93,7 +97,7 @@ describe('nothing is left of a session', () => {
     expect(await openHere()).toBe(1);
     expect(openThere()).toBe(1);
     await end(talk);
-    await expectGone(talk);
+    await expectRemoved(talk);
   });
 
   test('that was never opened', async () => {
@@ -125,7 +129,7 @@ test('many sessions of one engine share its connection and end one by one', asyn
   expect(engine.openConnections).toBe(1);
 });
 
-test('a session goes on when its backend is registered anew or removed', async () => {
+test('a session continues when its backend is registered again or removed', async () => {
   const talk = await start();
   expect(await scene.removeBackend('api')).toBe(true);
   expect((await talk.respond()).at(-1)).toMatchObject({ type: 'response.done' });
@@ -135,11 +139,11 @@ test('a session goes on when its backend is registered anew or removed', async (
   await talk.stop();
   await next.respond();
   await next.stop();
-  await expectGone(talk);
+  await expectRemoved(talk);
   next.close();
 });
 
-test('what was said before the upstream was lost is kept', async () => {
+test('the transcript before the loss of the upstream is stored', async () => {
   const id = await scene.conversation();
   const talk = await start({ conversation_id: id });
   api.faults.next({ kind: 'cut', afterDeltas: 4 });
@@ -149,7 +153,7 @@ test('what was said before the upstream was lost is kept', async () => {
   talk.close();
 });
 
-test('a conversation that is deleted meanwhile disturbs nobody', async () => {
+test('a conversation that is deleted meanwhile does not end the session', async () => {
   const id = await scene.conversation();
   const talk = await start({ conversation_id: id });
   await scene.ann.call('conversations.delete', { conversation_id: id });
@@ -158,25 +162,25 @@ test('a conversation that is deleted meanwhile disturbs nobody', async () => {
   talk.close();
 });
 
-test('a silent upstream holds up nobody', async () => {
+test('an unresponsive upstream does not delay other sessions', async () => {
   api.faults.always({ kind: 'silent' });
   const talk = await start();
   for (let n = 0; n < 20; n += 1) await talk.say({ type: 'response.create' });
   await talk.stop();
-  await expectGone(talk);
+  await expectRemoved(talk);
 });
 
-test('an upstream that reads too slowly: the session is congested until it reads on', async () => {
+test('the session is congested while its upstream reads too slowly', async () => {
   const talk = await start();
   api.faults.next({ kind: 'stop-reading' }, 1, 'input_audio_buffer.append');
   const audio = 'A'.repeat(900_000);
   const event = { type: 'input_audio_buffer.append', audio };
-  let said = 0;
+  let accepted = 0;
   const full = waitUntil(
     async () => {
       try {
         await talk.say(event);
-        said += 1;
+        accepted += 1;
         return false;
       } catch {
         return true;
@@ -185,7 +189,7 @@ test('an upstream that reads too slowly: the session is congested until it reads
     { timeoutMs: 25_000 },
   );
   await full;
-  expect(said).toBeGreaterThan((16 * 1024 * 1024) / 900_100 - 1);
+  expect(accepted).toBeGreaterThan((16 * 1024 * 1024) / 900_100 - 1);
   expect(await talk.refusal(event)).toEqual({ code: -32_000, message: 'session is congested' });
   expect(await openHere()).toBe(1);
   api.resumeReading();
@@ -195,7 +199,7 @@ test('an upstream that reads too slowly: the session is congested until it reads
   });
   await talk.until('response.done');
   await talk.stop();
-  await expectGone(talk);
+  await expectRemoved(talk);
 }, 60_000);
 
 test('a user may have 50 sessions in a process', async () => {
@@ -216,12 +220,15 @@ test('a user may have 50 sessions in a process', async () => {
   await waitUntil(async () => (await openHere()) === 0);
 });
 
-test('a plane that stops ends its sessions and opens no new ones', async () => {
+test('a stopping process ends its sessions and opens no new ones', async () => {
   const own = await startChatScene();
   await own.addBackend('api', api.url.replace('ws', 'http'));
-  const talk = await startTalk(own.ann, own.url, { model: 'a-realtime' });
+  const talk = await startRealtimeTalk(own.ann, own.url, { model: 'a-realtime' });
   const id = await own.conversation();
-  const other = await startTalk(own.ann, own.url, { model: 'a-realtime', conversation_id: id });
+  const other = await startRealtimeTalk(own.ann, own.url, {
+    model: 'a-realtime',
+    conversation_id: id,
+  });
   expect(api.openConnections).toBe(2);
   await own.test.close();
   await api.until(() => api.openConnections === 0);

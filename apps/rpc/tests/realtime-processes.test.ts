@@ -19,7 +19,7 @@ import {
   type RunningEngine,
   type RunningRealtimeApi,
 } from '@model-gateway/testkit/upstreams';
-import { eventsUrl, register, type Person } from './chat-scene.ts';
+import { eventsUrl, register, type TestUser } from './chat-scene.ts';
 import { openSocket, openStream, type TestStream } from './rpc-server.ts';
 
 const SESSION_NOT_FOUND = { code: -32_000, message: 'session not found' };
@@ -32,8 +32,8 @@ let api: RunningRealtimeApi;
 let engine: RunningEngine;
 let holder: TestProcess;
 let other: TestProcess;
-let ann: Person;
-let bob: Person;
+let ann: TestUser;
+let bob: TestUser;
 
 beforeAll(async () => {
   [database, api, engine] = await Promise.all([
@@ -66,7 +66,7 @@ afterAll(async () => {
 });
 const startRpc = (): Promise<TestProcess> => startProcess({ app: 'rpc', env });
 
-/** A session that the holder holds, and whose notifications arrive at the other. */
+/** A session of one process, with its notifications read from the other. */
 async function start(model: string): Promise<{ sessionId: string; stream: TestStream }> {
   const { result } = await rpcCall(holder.url, 'realtime.start', { model }, ann.token);
   const { session_id, stream_session } = result as { session_id: string; stream_session: string };
@@ -84,7 +84,7 @@ async function until(stream: TestStream, type: string): Promise<void> {
 const openThere = (): number => api.openConnections + engine.openSessions;
 
 test.each(['a-realtime', 'robot'])(
-  'a session of %s can be spoken in and stopped at any process, by its owner alone',
+  'a session of %s accepts events and stop on any process, only from its owner',
   async (model) => {
     const { sessionId, stream } = await start(model);
     await until(stream, 'session.created');
@@ -106,7 +106,7 @@ test.each(['a-realtime', 'robot'])(
   },
 );
 
-test('events that arrive at another process keep their order', async () => {
+test('events sent through another process keep their order', async () => {
   const { sessionId, stream } = await start('a-realtime');
   const socket = await openSocket(other.url, ann.token);
   const before = api.eventCount;
@@ -126,7 +126,7 @@ test('events that arrive at another process keep their order', async () => {
   stream.close();
 });
 
-test('a process that hangs: the next event is refused soon, and later ones are taken again', async () => {
+test('while a process hangs the next event is refused soon; later ones are accepted again', async () => {
   const { sessionId, stream } = await start('a-realtime');
   holder.signal('SIGSTOP');
   expect(await ann.refusal('realtime.event', { session_id: sessionId, event })).toEqual({
@@ -143,7 +143,7 @@ test('a process that hangs: the next event is refused soon, and later ones are t
   stream.close();
 });
 
-test('a process that is killed: the next event is refused within a second, and nothing is left', async () => {
+test('after a process is killed the next event is refused within a second, and the session is removed', async () => {
   const talks = [await start('a-realtime'), await start('robot')];
   expect(openThere()).toBe(2);
   await holder.kill();
@@ -159,7 +159,7 @@ test('a process that is killed: the next event is refused within a second, and n
   holder = await startRpc();
 }, 60_000);
 
-test('a process that stops says goodbye to its upstreams', async () => {
+test('a stopping process closes its upstream connections', async () => {
   const talks = [await start('a-realtime'), await start('robot')];
   expect(openThere()).toBe(2);
   holder.signal('SIGTERM');

@@ -1,29 +1,33 @@
-import { eventsUrl, type Person } from './chat-scene.ts';
+import { eventsUrl, type TestUser } from './chat-scene.ts';
 import { openStream, type TestStream } from './rpc-server.ts';
 
 type Event = Readonly<Record<string, unknown>>;
 
-/** A realtime session as its client sees it. */
-export interface Talk {
+/** A client of a realtime session. */
+export interface RealtimeTalk {
   readonly sessionId: string;
   readonly streamId: string;
   say(event: Event): Promise<unknown>;
-  /** What is answered to an event that is refused. */
+  /** The error of a refused event. */
   refusal(event?: Event): Promise<{ readonly code: number; readonly message: string }>;
   stop(): Promise<unknown>;
   /** The next event of the upstream. */
   next(): Promise<Event>;
-  /** Events up to and with the first of this type. */
+  /** Events up to and including the first of this type. */
   until(type: string): Promise<readonly Event[]>;
-  /** The text of the next notification, as it came. */
+  /** The unchanged text of the next notification. */
   nextText(): Promise<string>;
-  /** Asks for a response and answers its events. */
+  /** Requests a response and returns its events. */
   respond(): Promise<readonly Event[]>;
   close(): void;
 }
 
-/** Opens a session and listens to it at once. */
-export async function startTalk(person: Person, url: string, params: object): Promise<Talk> {
+/** Opens a session and subscribes immediately. */
+export async function startRealtimeTalk(
+  person: TestUser,
+  url: string,
+  params: object,
+): Promise<RealtimeTalk> {
   const { session_id, stream_session } = (await person.call('realtime.start', params)) as {
     session_id: string;
     stream_session: string;
@@ -33,11 +37,11 @@ export async function startTalk(person: Person, url: string, params: object): Pr
 }
 
 function talkOver(line: {
-  readonly person: Person;
+  readonly person: TestUser;
   readonly sessionId: string;
   readonly streamId: string;
   readonly stream: TestStream;
-}): Talk {
+}): RealtimeTalk {
   const { person, sessionId, streamId, stream } = line;
   const say = (event: Event): Promise<unknown> =>
     person.call('realtime.event', { session_id: sessionId, event });

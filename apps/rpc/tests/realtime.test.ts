@@ -10,7 +10,7 @@ import {
 } from '@model-gateway/testkit/upstreams';
 import { startChatScene, type ChatScene } from './chat-scene.ts';
 import { openSocket, openStream } from './rpc-server.ts';
-import { startTalk, type Talk } from './realtime-scene.ts';
+import { startRealtimeTalk, type RealtimeTalk } from './realtime-scene.ts';
 
 const SESSION_NOT_FOUND = { code: -32_000, message: 'session not found' };
 const typesOf = (events: readonly Readonly<Record<string, unknown>>[]) =>
@@ -41,7 +41,7 @@ afterAll(async () => {
   await Promise.all([older.close(), current.close(), engine.close(), chat.close()]);
 });
 
-const talks: Talk[] = [];
+const talks: RealtimeTalk[] = [];
 afterEach(async () => {
   for (const talk of talks.splice(0)) {
     await talk.stop();
@@ -49,8 +49,8 @@ afterEach(async () => {
   }
   for (const upstream of [older, current]) upstream.faults.clear();
 });
-async function start(params: object, person = scene.ann): Promise<Talk> {
-  const talk = await startTalk(person, scene.url, params);
+async function start(params: object, person = scene.ann): Promise<RealtimeTalk> {
+  const talk = await startRealtimeTalk(person, scene.url, params);
   talks.push(talk);
   return talk;
 }
@@ -60,27 +60,27 @@ describe.each([
     upstream: 'the older cloud API',
     model: 'old-realtime',
     delta: 'response.audio_transcript.delta',
-    said: 'one two',
+    reply: 'one two',
     tokens: { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 },
   },
   {
     upstream: 'the current cloud API',
     model: 'new-realtime',
     delta: 'response.output_audio_transcript.delta',
-    said: 'one two',
+    reply: 'one two',
     tokens: { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 },
   },
   {
     upstream: 'an engine',
     model: 'robot',
     delta: 'response.audio_transcript.delta',
-    said: 'This is the built-in realtime model. I heard 1.0 seconds of audio.',
+    reply: 'This is the built-in realtime model. I heard 1.0 seconds of audio.',
     tokens: { prompt_tokens: 10, completion_tokens: 24, total_tokens: 34 },
   },
-])('over $upstream', ({ model, delta, said, tokens }) => {
+])('over $upstream', ({ model, delta, reply, tokens }) => {
   const audio = Buffer.alloc(32_000).toString('base64');
 
-  test('a session is opened, spoken in and stopped', async () => {
+  test('a session is opened, accepts events and is stopped', async () => {
     const talk = await start({ model });
     expect([talk.sessionId, talk.streamId]).toEqual([
       expect.stringMatching(/^[\w-]{22}$/),
@@ -93,13 +93,13 @@ describe.each([
     await talk.until('input_audio_buffer.committed');
     const events = await talk.respond();
     const words = events.filter(({ type }) => type === delta);
-    expect(words.map((event) => event['delta']).join('')).toBe(said);
+    expect(words.map((event) => event['delta']).join('')).toBe(reply);
     expect(await talk.stop()).toEqual({ removed: true });
     expect(await talk.stop()).toEqual({ removed: false });
     expect(await talk.refusal()).toEqual(SESSION_NOT_FOUND);
   });
 
-  test('what a response took is metered before its end is told', async () => {
+  test('the usage of a response is metered before its end is published', async () => {
     await scene.usage();
     const talk = await start({ model });
     await talk.say({ type: 'input_audio_buffer.append', audio });
@@ -122,19 +122,19 @@ describe.each([
     expect(await scene.usage()).toHaveLength(2);
   });
 
-  test('what was said is kept in the conversation, one message for each response', async () => {
+  test('the transcript is stored in the conversation, one message per response', async () => {
     const id = await scene.conversation();
     const talk = await start({ model, conversation_id: id });
     await talk.say({ type: 'input_audio_buffer.append', audio });
     await talk.say({ type: 'input_audio_buffer.commit' });
     await talk.respond();
-    expect(await scene.messages(id)).toMatchObject([{ role: 'assistant', content: said, model }]);
+    expect(await scene.messages(id)).toMatchObject([{ role: 'assistant', content: reply, model }]);
     await talk.say({ type: 'session.update', session: { modalities: ['text'] } });
     await talk.respond();
     expect(await scene.messages(id)).toHaveLength(2);
   });
 
-  test('the configuration is told to the upstream first', async () => {
+  test('the configuration is sent to the upstream first', async () => {
     const talk = await start({ model, config: { instructions: 'Be brief', voice: 'alloy' } });
     expect(typesOf([await talk.next(), await talk.next()])).toEqual([
       'session.created',
@@ -151,7 +151,7 @@ describe.each([
 });
 
 describe('the cloud API', () => {
-  test('is sent what the client says, as it is, and nothing without a configuration', async () => {
+  test('gets the events of the client unchanged, and nothing without a configuration', async () => {
     const talk = await start({ model: 'old-realtime' });
     const before = older.eventCount;
     const event = { type: 'input_image_buffer.append', image: 'AAAA', more: { n: [1, 'ü\n'] } };
@@ -162,14 +162,14 @@ describe('the cloud API', () => {
     expect(older.events.at(-1)).toEqual(event);
   });
 
-  test('is sent the configuration as a session.update', async () => {
+  test('gets the configuration as a session.update', async () => {
     const config = { voice: 'alloy', turn_detection: null };
     await start({ model: 'old-realtime', config });
     await older.until(() => older.events.at(-1)?.['type'] === 'session.update');
     expect(older.events.at(-1)).toEqual({ type: 'session.update', session: config });
   });
 
-  test('is passed on untouched, also numbers and line breaks', async () => {
+  test('sends events that are passed on unchanged, also numbers and line breaks', async () => {
     const talk = await start({ model: 'old-realtime' });
     await talk.next();
     older.sayToAll('{"type": "odd",\r\n  "big": 9007199254740993, "text": "a\\nb"}');
@@ -179,7 +179,7 @@ describe('the cloud API', () => {
   });
 });
 
-test('events reach the upstream in the order in which one socket said them, without waiting for answers', async () => {
+test('events reach the upstream in the order in which one socket sent them, without waiting for responses', async () => {
   const talk = await start({ model: 'old-realtime' });
   const socket = await openSocket(scene.url, scene.ann.token);
   const before = older.eventCount;
@@ -196,7 +196,7 @@ test('events reach the upstream in the order in which one socket said them, with
   socket.socket.terminate();
 });
 
-test('events of the upstream arrive whole and in order', async () => {
+test('events of the upstream arrive complete and in order', async () => {
   const talk = await start({ model: 'old-realtime' });
   await talk.next();
   for (let n = 0; n < 2_000; n += 1) older.sayToAll(JSON.stringify({ type: 'tick', n }));
@@ -223,17 +223,17 @@ describe('a tagged session', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused', () => {
   const UNKNOWN_SESSION = 'AAAAAAAAAAAAAAAAAAAAAA';
   test.each([
     {
-      why: 'a model that nobody serves',
+      why: 'a model without a backend',
       params: { model: 'unknown' },
       code: -32_000,
       message: 'No backend available for model: unknown',
     },
     {
-      why: 'a model of a backend for words',
+      why: 'a model of a chat backend',
       params: { model: 'words' },
       code: -32_000,
       message: "model 'words' does not support realtime sessions",
@@ -245,13 +245,13 @@ describe('what is refused', () => {
       message: "model 'plain' does not support realtime sessions",
     },
     {
-      why: 'a conversation that is not there',
+      why: 'a missing conversation',
       params: { model: 'old-realtime', conversation_id: newId() },
       code: -32_000,
       message: 'conversation not found',
     },
     {
-      why: 'a conversation that is no id',
+      why: 'an invalid conversation id',
       params: { model: 'old-realtime', conversation_id: 'mine' },
       code: -32_602,
       message: expect.stringContaining('conversation_id'),
@@ -266,14 +266,14 @@ describe('what is refused', () => {
     expect(await scene.ann.refusal('realtime.start', params)).toEqual({ code, message });
   });
 
-  test('a realtime model whose upstream does not speak it', async () => {
+  test('a realtime model whose upstream does not support it', async () => {
     expect(await scene.ann.refusal('realtime.start', { model: 'no-realtime-here' })).toMatchObject({
       code: -32_000,
       message: expect.stringMatching(/^upstream 404: /),
     });
   });
 
-  test('kinds of events that are not known', async () => {
+  test('unknown event types', async () => {
     const talk = await start({ model: 'old-realtime' });
     for (const type of ['conversation.item.create', 'session.created', '', 7]) {
       expect(await talk.refusal({ type })).toMatchObject({ code: -32_602 });
@@ -283,7 +283,7 @@ describe('what is refused', () => {
 
   test.each([
     { why: 'an unknown one', session_id: UNKNOWN_SESSION },
-    { why: 'one that can have no such name', session_id: 'a b\n*' },
+    { why: 'an invalid id', session_id: 'a b\n*' },
   ])('a session: $why', async ({ session_id }) => {
     const event = { type: 'response.create' };
     expect(await scene.ann.refusal('realtime.event', { session_id, event })).toEqual(
@@ -292,7 +292,7 @@ describe('what is refused', () => {
     expect(await scene.ann.call('realtime.stop', { session_id })).toEqual({ removed: false });
   });
 
-  test('who has nothing left', async () => {
+  test('a user whose quota is used up', async () => {
     const { plans } = scene.test.context.database;
     await plans.saveTier('none', { monthlyUsdQuota: 0, monthlyTokenQuota: 0, rpm: null });
     await plans.assign('bob@example.com', 'none');
@@ -304,7 +304,7 @@ describe('what is refused', () => {
 });
 
 describe("another user's", () => {
-  test('session is not there, and goes on', async () => {
+  test('session is not found, and continues', async () => {
     const talk = await start({ model: 'old-realtime' });
     await talk.next();
     for (const type of ['response.create', 'session.stop']) {
@@ -318,14 +318,14 @@ describe("another user's", () => {
     expect(typesOf(await talk.respond())).toContain('response.done');
   });
 
-  test('conversation cannot be spoken into', async () => {
+  test('conversation cannot be used', async () => {
     const id = await scene.conversation({}, scene.bob);
     expect(
       await scene.ann.refusal('realtime.start', { model: 'old-realtime', conversation_id: id }),
     ).toEqual({ code: -32_000, message: 'conversation not found' });
   });
 
-  test('notifications are forbidden to who says who they are', async () => {
+  test('notifications are forbidden to an authenticated user', async () => {
     const talk = await start({ model: 'old-realtime' });
     const url = `${scene.url}/api/rpc/events?session=${talk.streamId}`;
     const as = (token: string) => openStream(url, { authorization: `Bearer ${token}` });

@@ -58,13 +58,13 @@ export async function startRpc(env: Readonly<Record<string, string>> = {}): Prom
   };
 }
 
-/** A WebSocket to the plane that keeps what it was told. */
+/** A WebSocket to the RPC server that buffers the received frames. */
 export interface TestSocket {
   readonly socket: WebSocket;
   send(text: string): void;
-  /** The next frame that has not been asked for yet. */
+  /** The next unread frame. */
   next(): Promise<string>;
-  /** Sends a request and answers the next frame. */
+  /** Sends a request and returns the next frame. */
   call(method: string, params?: unknown, id?: unknown): Promise<RpcAnswer>;
   readonly closed: Promise<number>;
 }
@@ -76,9 +76,9 @@ export async function openSocket(baseUrl: string, token?: string): Promise<TestS
   const waiting: ((frame: string) => void)[] = [];
   socket.on('message', (data: Buffer) => {
     const frame = data.toString('utf8');
-    const taker = waiting.shift();
-    if (taker === undefined) frames.push(frame);
-    else taker(frame);
+    const resolve = waiting.shift();
+    if (resolve === undefined) frames.push(frame);
+    else resolve(frame);
   });
   const closed = new Promise<number>((resolve) => {
     socket.once('close', resolve);
@@ -103,11 +103,11 @@ export async function openSocket(baseUrl: string, token?: string): Promise<TestS
   };
 }
 
-/** An open event stream: `data` lines as they come. */
+/** An open event stream. */
 export interface TestStream {
   readonly status: number;
   readonly headers: Headers;
-  /** The next line that says something: a comment or data. */
+  /** The next comment or data line. */
   next(): Promise<string>;
   close(): void;
 }

@@ -23,7 +23,7 @@ async function register(email: string): Promise<SignedIn> {
   return result as SignedIn;
 }
 
-test('the first account is the admin, later ones are not, and an email is taken once', async () => {
+test('the first account is the admin, later ones are not, and an email can be registered once', async () => {
   const first = await register(' First@Example.com ');
   expect(first).toEqual({
     access_token: expect.any(String),
@@ -53,7 +53,7 @@ test('a key is shown once, with its prefix and a hint', async () => {
   });
 });
 
-test('usage is listed newest first, one page at a time, and only one’s own', async () => {
+test('usage is listed newest first, in pages, and only the own usage', async () => {
   const owner = await register('usage@example.com');
   const event = (
     model: string,
@@ -130,9 +130,9 @@ test.each([
     message: expect.stringContaining('password'),
   },
   {
-    why: 'an email that is none',
+    why: 'an invalid email',
     method: 'auth.register',
-    params: { email: 'nobody', password: 'long enough' },
+    params: { email: 'invalid', password: 'long enough' },
     code: -32_602,
     message: expect.stringContaining('email'),
   },
@@ -140,7 +140,7 @@ test.each([
   expect((await rpcCall(url, method, params)).error).toMatchObject({ code, message });
 });
 
-test('what is not JSON is a parse error, and what is no request is an invalid one', async () => {
+test('text that is not JSON is a parse error, and a value that is not a request is invalid', async () => {
   const post = async (body: string): Promise<unknown> =>
     (await fetch(`${url}/api/rpc`, { method: 'POST', body })).json();
   expect(await post('{')).toMatchObject({ id: null, error: { code: -32_700 } });
@@ -163,7 +163,7 @@ test('registration can be closed', async () => {
   expect(answer.error).toEqual({ code: -32_000, message: 'registration is closed' });
 });
 
-test('a limit beyond all numbers is moved into bounds, and a text that cannot be kept names its field', async () => {
+test('a limit that is too large is clamped, and a text that cannot be stored names its field', async () => {
   const { access_token } = await register('bounds@example.com');
   const { result } = await rpcCall(url, 'usage.list', { limit: 1e18, offset: -5 }, access_token);
   expect(result).toMatchObject({ limit: 200, offset: 0 });

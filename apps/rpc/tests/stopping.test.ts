@@ -36,17 +36,17 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-test('a process that stops answers the calls under way on its sockets before it closes them', async () => {
+test('a stopping process finishes the calls in progress on its sockets before it closes them', async () => {
   const [busy, idle] = await Promise.all([openSocket(rpc.url), openSocket(rpc.url)]);
-  // Passwords take their time.
+  // Hashing passwords is slow.
   const batch = Array.from({ length: PEOPLE }, (_, id) => ({
     jsonrpc: '2.0',
     id,
     method: 'auth.register',
-    params: { email: `somebody-${id}@example.com`, password: 'long enough' },
+    params: { email: `user-${id}@example.com`, password: 'long enough' },
   }));
   busy.send(JSON.stringify(batch));
-  // What comes after it on the same socket is answered: so the batch has come.
+  // A later call on the same socket has a response, so the batch has arrived.
   busy.send(JSON.stringify({ jsonrpc: '2.0', id: 'after', method: 'system.status' }));
   expect(JSON.parse(await busy.next())).toMatchObject({ id: 'after' });
   rpc.signal('SIGTERM');

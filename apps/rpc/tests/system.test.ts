@@ -1,7 +1,7 @@
 import { createRequestCounter } from '@model-gateway/inference';
 import { startRpc } from './rpc-server.ts';
 
-test('anyone may ask how much is going on', async () => {
+test('anyone may call system.status', async () => {
   const rpc = await startRpc();
   const { bus, clock, log } = rpc.test.context;
   const elsewhere = createRequestCounter({ counters: bus.counters, clock, log });

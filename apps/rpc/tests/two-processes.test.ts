@@ -42,7 +42,7 @@ async function register(email: string): Promise<string> {
   return (result as { access_token: string }).access_token;
 }
 
-test('what one process answers is delivered on the event stream of the other, whole and in order', async () => {
+test('the responses of one process are delivered on the event stream of the other, complete and in order', async () => {
   const stream = await openStream(`${left.url}/api/rpc/events?session=across`);
   expect(await stream.next()).toBe(': connected');
   const calls = 300;
@@ -59,7 +59,7 @@ test('what one process answers is delivered on the event stream of the other, wh
   stream.close();
 });
 
-test('a token of one process is good on the other', async () => {
+test('a token of one process is valid on the other', async () => {
   const token = await register('both@example.com');
   expect((await rpcCall(right.url, 'keys.list', {}, token)).result).toEqual([]);
 });
@@ -92,7 +92,7 @@ test('a thousand event streams and a thousand sockets fit into 300 MB', async ()
   for (const { socket } of sockets) socket.terminate();
 }, 120_000);
 
-test('a process that stops ends its streams and sockets and exits at once', async () => {
+test('a stopping process ends its streams and sockets and exits immediately', async () => {
   const token = await register('stop@example.com');
   const stream = await openStream(`${right.url}/api/rpc/events?session=stopping`);
   await stream.next();

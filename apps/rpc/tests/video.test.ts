@@ -63,7 +63,7 @@ test('a job is created and shown to its owner', async () => {
   });
 });
 
-test('jobs are listed for their owner, the newest first, as many as asked for within limits', async () => {
+test('jobs are listed for their owner, newest first, up to the requested limit', async () => {
   const mine = await rpc.register(`${newId()}@example.com`);
   const list = async (params: object = {}) => {
     const { result } = await rpc.call('video.list', params, mine.token);
@@ -81,7 +81,7 @@ test('jobs are listed for their owner, the newest first, as many as asked for wi
   expect(await list({ limit: 1000 })).toEqual(ids);
 });
 
-test('a cancelled job says so on its stream, and cancelling it again is fine', async () => {
+test('a cancelled job sends a notification, and cancelling it again is fine', async () => {
   const id = await created();
   const stream = await openStream(`${rpc.url}/api/rpc/events?session=${id}`);
   await stream.next();
@@ -96,7 +96,7 @@ test('a cancelled job says so on its stream, and cancelling it again is fine', a
   stream.close();
 });
 
-test('the stream of a job is refused to somebody else who says who they are', async () => {
+test('the stream of a job is refused to another authenticated user', async () => {
   const id = await created();
   const open = async ({ token }: Account) => {
     const headers = { authorization: `Bearer ${token}` };
@@ -122,7 +122,7 @@ test('a job that ended otherwise cannot be cancelled', async () => {
 });
 
 test.each(['video.get', 'video.cancel'])(
-  '%s knows nothing of the jobs of others, nor of ids that are none',
+  '%s does not find jobs of other users or invalid ids',
   async (method) => {
     const id = await created();
     const notFound = { code: -32_000, message: 'video job not found' };
@@ -145,11 +145,11 @@ test.each([
     path: 'images',
   },
   {
-    why: 'an image that is none',
+    why: 'an invalid image',
     params: { images: [{ ...image, mime_type: 'text/html' }] },
     path: 'images.0.mime_type',
   },
-  { why: 'frames that are none', params: { extra: { frames: 0 } }, path: 'extra.frames' },
+  { why: 'invalid frames', params: { extra: { frames: 0 } }, path: 'extra.frames' },
 ])('video.create with $why is -32602', async ({ params, path }) => {
   const { error } = await create(params);
   expect(error).toMatchObject({ code: -32_602, data: { issues: [{ path }] } });
@@ -157,14 +157,14 @@ test.each([
 });
 
 test('a model that no healthy backend can make videos with is -32000', async () => {
-  for (const params of [{ model: 'unknown' }, { provider: 'nobody' }]) {
+  for (const params of [{ model: 'unknown' }, { provider: 'missing' }]) {
     const { error } = await create(params);
     expect(error).toMatchObject({ code: -32_000 });
     expect(error?.message).toContain('no healthy video-capable backend serves the model');
   }
 });
 
-test('a drained quota is -32006, by everything that the user does', async () => {
+test('a drained quota is -32006, counting all usage of the user', async () => {
   const { database, bus } = rpc.test.context;
   const poor = await rpc.register(`${newId()}@example.com`);
   await database.plans.saveTier('free', { monthlyUsdQuota: 1 });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rpc.test.close());
 
-test('a token in the query makes the socket its user’s, also for admin methods', async () => {
+test('a token in the query authenticates the socket, also for admin methods', async () => {
   const socket = await openSocket(rpc.url, admin.token);
   expect(await socket.call('keys.list')).toEqual({ jsonrpc: '2.0', id: 1, result: [] });
   expect((await socket.call('agents.deploy', {})).error?.code).toBe(-32_602);
@@ -21,7 +21,7 @@ test('a token in the query makes the socket its user’s, also for admin methods
   socket.socket.close();
 });
 
-test('the admin token counts on a socket as it does in a header', async () => {
+test('the admin token works on a socket as in a header', async () => {
   const socket = await openSocket(rpc.url, ADMIN_TOKEN);
   expect((await socket.call('billing.plan.set', {})).error?.code).toBe(-32_602);
   expect((await socket.call('keys.list')).error?.code).toBe(-32_005);
@@ -43,7 +43,7 @@ describe('a socket is anonymous', () => {
     { why: 'with a tampered token', token: () => `${admin.token.slice(0, -2)}xx` },
     { why: 'with an unsigned token', token: () => jwt.sign(claims(), '', { algorithm: 'none' }) },
     {
-      why: 'with the token of nobody',
+      why: 'with the token of a missing user',
       token: () => jwt.sign({ ...claims(), sub: crypto.randomUUID() }, secret()),
     },
   ])('$why', async ({ token }) => {
@@ -64,14 +64,14 @@ describe('a socket is anonymous', () => {
     socket.socket.close();
   });
 
-  test('and a proper token made by hand is not, so that the refusals above mean something', async () => {
+  test('a valid token created by the test authenticates, so the refusals above are meaningful', async () => {
     const socket = await openSocket(rpc.url, jwt.sign(claims(), secret()));
     expect(await socket.call('keys.list')).toHaveProperty('result');
     socket.socket.close();
   });
 });
 
-test('the probe is answered once and the socket then closes with 1000', async () => {
+test('the probe gets one response and the socket then closes with 1000', async () => {
   const socket = await openSocket(rpc.url);
   expect(await socket.call('system.probe', undefined, 'p')).toEqual({
     jsonrpc: '2.0',
@@ -81,7 +81,7 @@ test('the probe is answered once and the socket then closes with 1000', async ()
   expect(await socket.closed).toBe(1000);
 });
 
-test('an anonymous socket that is silent is closed, one that speaks is not, and an authenticated one stays', async () => {
+test('an idle anonymous socket is closed; one with calls, or an authenticated one, stays open', async () => {
   const silent = await openSocket(rpc.url);
   const speaking = await openSocket(rpc.url);
   const authenticated = await openSocket(rpc.url, admin.token);
@@ -109,7 +109,7 @@ test('batches work, and ids keep their source text', async () => {
   socket.socket.close();
 });
 
-test('a slow call does not hold up the next one', async () => {
+test('a slow call does not delay the next one', async () => {
   const socket = await openSocket(rpc.url, admin.token);
   socket.send(
     JSON.stringify({

@@ -25,6 +25,11 @@ export interface DocumentedWorld {
 }
 
 const START_TIMEOUT_MS = 120_000;
+/** The packages that the guides import, and where they are installed. */
+const GUIDE_PACKAGES = [
+  ['apps/gateway', 'openai'],
+  ['packages/testkit', 'ws'],
+] as const;
 const VIDEO_STEPS = ['Processing', 'Processing', 'Success'] as const;
 const SECRETS = {
   OPENAI_API_KEY: 'sk-of-the-documents',
@@ -147,7 +152,10 @@ function placesOf(
 async function readersFolder(root: string, home: string, dataDir: string): Promise<string> {
   const folder = await mkdtemp(join(home, 'reader-'));
   await symlink(dataDir, join(folder, '.data'));
-  await symlink(join(root, 'packages', 'testkit', 'node_modules'), join(folder, 'node_modules'));
+  const modules = join(folder, 'node_modules');
+  await makeDirectory(modules, 0o755);
+  for (const [owner, name] of GUIDE_PACKAGES)
+    await symlink(join(root, owner, 'node_modules', name), join(modules, name));
   return folder;
 }
 

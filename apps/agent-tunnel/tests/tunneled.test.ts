@@ -10,7 +10,7 @@ let node: Registered;
 let daemon: GpuAgent;
 let directUrl = '';
 
-/** Nobody listens there: as if the node were behind an address translator. */
+/** No server listens there, as if the node were behind NAT. */
 const UNREACHABLE = '127.0.0.2';
 const MODEL = 'meta/tiny model';
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
   stream.close();
   const { models } = await scene.agent(node.agent_id);
   directUrl = `http://127.0.0.1:${models[0]?.port}`;
-  // The gateway hears of the backend a moment later.
+  // The gateway gets the backend a moment later.
   await waitUntil(async () => (await scene.chat(MODEL)).status === 200);
 });
 afterAll(async () => {
@@ -50,8 +50,8 @@ const bodyOf = (content: string, more: object = {}): string =>
     ...more,
   });
 
-/** Asks the engine itself, or through the tunnel as a gateway does; the body is not read. */
-function ask(base: string, body: string): Promise<IncomingMessage> {
+/** Sends a request to the engine directly, or through the tunnel like a gateway; the body is not read. */
+function send(base: string, body: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = startRequest(`${base}/v1/chat/completions`, {
       method: 'POST',
@@ -67,7 +67,7 @@ function ask(base: string, body: string): Promise<IncomingMessage> {
   });
 }
 
-test('the backend of a node that cannot be reached leads through the tunnel, and chats work', async () => {
+test('the backend of an unreachable node uses the tunnel, and chats work', async () => {
   const [config] = await scene.test.context.database.backendConfigs.list();
   expect(config).toMatchObject({
     name: `agent-${MODEL}`,
@@ -75,19 +75,19 @@ test('the backend of a node that cannot be reached leads through the tunnel, and
     url: `${relayUrl()}/v1`,
     apiKey: null,
   });
-  const answer = await scene.chat(MODEL);
-  expect(await answer.json()).toMatchObject({
+  const response = await scene.chat(MODEL);
+  expect(await response.json()).toMatchObject({
     choices: [{ message: { content: 'you said: Hello!' } }],
   });
 });
 
-test('50 streams at once through gateway and tunnel are byte for byte what the engine sends', async () => {
+test('50 concurrent streams through gateway and tunnel are byte for byte what the engine sends', async () => {
   const results = await Promise.all(
     Array.from({ length: 50 }, async (_, index) => {
-      const asked = bodyOf(`question ${index}`, { delay_ms: 5, chunk_bytes: 10 * index + 1 });
+      const request = bodyOf(`question ${index}`, { delay_ms: 5, chunk_bytes: 10 * index + 1 });
       const [direct, through] = await Promise.all([
-        ask(directUrl, asked).then((response) => text(response)),
-        scene.chat(MODEL, JSON.parse(asked) as Record<string, unknown>).then((got) => got.text()),
+        send(directUrl, request).then((response) => text(response)),
+        scene.chat(MODEL, JSON.parse(request) as Record<string, unknown>).then((got) => got.text()),
       ]);
       expect(direct).toMatch(/data: \[DONE\]\n\n$/);
       return { direct, through };
@@ -97,32 +97,32 @@ test('50 streams at once through gateway and tunnel are byte for byte what the e
   expect(results).toHaveLength(50);
 });
 
-test('a large answer passes whole, and a slow reader of it does not stall the others', async () => {
+test('a large response arrives complete, and a slow reader does not stall the others', async () => {
   const large = bodyOf('large', { max_tokens: 2_000, chunk_bytes: 8_000 });
-  const slow = await ask(relayUrl(), large);
+  const slow = await send(relayUrl(), large);
   slow.pause();
   await Promise.all(
     Array.from({ length: 10 }, async (_, index) => {
-      const response = await ask(relayUrl(), bodyOf(`quick ${index}`, { delay_ms: 2 }));
+      const response = await send(relayUrl(), bodyOf(`quick ${index}`, { delay_ms: 2 }));
       expect(await text(response)).toMatch(/\[DONE\]\n\n$/);
     }),
   );
   const hash = (body: string): string => createHash('sha256').update(body).digest('hex');
-  const direct = await text(await ask(directUrl, large));
+  const direct = await text(await send(directUrl, large));
   expect(direct.length).toBeGreaterThan(16_000_000);
   expect(hash(await text(slow))).toBe(hash(direct));
 });
 
-test('a large request passes whole', async () => {
+test('a large request arrives complete', async () => {
   const content = 'x'.repeat(2_000_000);
-  const answer = await scene.chat(MODEL, { messages: [{ role: 'user', content }] });
-  const body = (await answer.json()) as { choices: [{ message: { content: string } }] };
+  const response = await scene.chat(MODEL, { messages: [{ role: 'user', content }] });
+  const body = (await response.json()) as { choices: [{ message: { content: string } }] };
   expect(body.choices[0].message.content).toBe(`you said: ${content}`);
 });
 
-test('a reader that hangs up ends the request at the engine within a second', async () => {
+test('a client that disconnects ends the request at the engine within a second', async () => {
   const endless = bodyOf('endless', { max_tokens: 1_000_000, delay_ms: 5 });
-  const response = await ask(relayUrl(), endless);
+  const response = await send(relayUrl(), endless);
   await new Promise((resolve) => response.once('data', resolve));
   const metric = async (): Promise<string> => {
     const metrics = await (await fetch(`${scene.tunnelUrl}/metrics`)).text();
@@ -151,7 +151,7 @@ test.each([
   expect(response.status).toBe(status);
 });
 
-test('a node that is deregistered while it answers is gone at once, with its engine', async () => {
+test('a node that is deregistered during a response is disconnected immediately, with its engine', async () => {
   const stream = await scene.chat(MODEL, { stream: true, max_tokens: 1_000_000, delay_ms: 5 });
   const reader = stream.body?.getReader();
   await reader?.read();
