@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 
-// One configuration for every test of the house. Tests read the sources, never a build; only processes that a test
+// One configuration for every test of the repository. Tests read the sources, never a build; only processes that a test
 // starts are builds.
 export default {
   testMatch: ['<rootDir>/{apps,packages,scripts,bench,infra}/**/*.test.ts'],

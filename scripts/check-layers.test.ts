@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const SCRIPT = fileURLToPath(new URL('check-layers.mjs', import.meta.url));
 
-/** A little house that keeps every rule. */
-const HOUSE: Readonly<Record<string, string>> = {
+/** A small repository that keeps every rule. */
+const REPOSITORY: Readonly<Record<string, string>> = {
   'packages/kernel/src/index.ts': "export { now } from './clock.ts';",
   'packages/kernel/src/clock.ts': 'export const now = 1;',
   'packages/billing/src/index.ts': "export { now as price } from '../../kernel/src/index.ts';",
@@ -44,12 +44,12 @@ async function check(files: Readonly<Record<string, string>>, modulesMin = 10): 
   }
 }
 
-test('a house that keeps the rules passes', async () => {
-  expect(await check(HOUSE)).toBe('');
+test('a repository that keeps the rules passes', async () => {
+  expect(await check(REPOSITORY)).toBe('');
 });
 
 test('a graph that is too small to be true fails', async () => {
-  expect(await check(HOUSE, 1000)).toMatch(
+  expect(await check(REPOSITORY, 1000)).toMatch(
     /^only \d+ modules were seen, at least 1000 were expected$/,
   );
 });
@@ -88,13 +88,13 @@ const fileOf = ({ rule, folder }: { readonly rule: string; readonly folder: stri
 
 test('each forbidden import is reported by the name of its rule', async () => {
   const bad = FORBIDDEN.map((entry) => [fileOf(entry), `import '${entry.imports}';`] as const);
-  const report = await check({ ...HOUSE, ...Object.fromEntries(bad) });
+  const report = await check({ ...REPOSITORY, ...Object.fromEntries(bad) });
   for (const entry of FORBIDDEN) expect(report).toContain(`${entry.rule}: ${fileOf(entry)} → `);
 });
 
 test('imports of types and exports from elsewhere count as imports', async () => {
   const report = await check({
-    ...HOUSE,
+    ...REPOSITORY,
     'packages/billing/src/types.ts': "import type { Route } from '../../router/src/index.ts';",
     'packages/billing/src/exports.ts': "export * from '../../router/src/index.ts';",
   });

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -67,7 +67,7 @@ function places(among: readonly string[], pattern: RegExp): readonly string[] {
   );
 }
 
-test('the files of the house are seen', () => {
+test('the files of the repository are seen', () => {
   expect(sources.length).toBeGreaterThan(50);
 });
 
@@ -147,3 +147,52 @@ test('every door of a package leads to its sources too', () => {
   });
   expect(closed).toEqual([]);
 });
+
+test('every path that a document names exists, from the root or from beside the document', () => {
+  const path = /`((?:apps|bench|docs|infra|packages|prisma|scripts)\/[\w./-]*)`/g;
+  const named = files
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((file) => [...read(file).matchAll(path)].map(([, to = '']) => ({ file, to })));
+  const tour = named.filter(({ file }) => /^(ARCHITECTURE|docs\/code-tour)\.md$/.test(file));
+  expect(tour.length).toBeGreaterThan(100);
+  const missing = named.filter(
+    ({ file, to }) => !existsSync(join(ROOT, to)) && !existsSync(join(ROOT, dirname(file), to)),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('the entry of a package exports only what other packages, apps, scripts or tests import', () => {
+  // The client is published: its users are elsewhere.
+  const manifests = files.filter((file) =>
+    /^packages\/(?!client\/)[^/]+\/package\.json$/.test(file),
+  );
+  const unused = manifests.flatMap((file) => {
+    const home = dirname(file);
+    const { name, exports = {} } = JSON.parse(read(file)) as {
+      readonly name: string;
+      readonly exports?: Record<string, { readonly source: string; readonly default: string }>;
+    };
+    return Object.entries(exports).flatMap(([entry, { source, default: built }]) => {
+      const exported = namesIn(read(join(home, source)), /export (?:type )?\{([^}]*)\}/g);
+      const specifiers = [name + entry.slice(1), join(home, source), join(home, built)];
+      const users = code
+        .filter((user) => !user.startsWith(`${home}/`))
+        .map(read)
+        .filter((text) => specifiers.some((specifier) => text.includes(`${specifier}'`)))
+        .join('\n');
+      const words = new Set(users.match(/\w+/g));
+      return exported.filter((one) => !words.has(one)).map((one) => `${home}: ${one}`);
+    });
+  });
+  expect(unused).toEqual([]);
+});
+
+/** The names in the braces that a pattern finds, without `type` and renamings. */
+function namesIn(text: string, pattern: RegExp): readonly string[] {
+  return [...text.matchAll(pattern)].flatMap(([, list = '']) =>
+    list
+      .split(',')
+      .map((name) => name.trim().replace(/^type |.* as /g, ''))
+      .filter((name) => name !== ''),
+  );
+}

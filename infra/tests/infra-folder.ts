@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url';
 
-/** The room of what a deployment needs. */
+/** The folder with everything that a deployment needs. */
 export const infraFolder: string = fileURLToPath(new URL('..', import.meta.url));
