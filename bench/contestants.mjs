@@ -82,22 +82,26 @@ export async function createContestants(run) {
     async start(names, { work, body }) {
       const started = [];
       for (const name of names.filter((each) => catalogue[each] !== undefined)) {
-        const { headers = {}, start } = catalogue[name];
-        const children = await start(work);
-        const request = { path: '/v1/chat/completions', headers, body };
-        const refusals = await Promise.all(children.map(({ port }) => firstAnswer(port, request)));
-        started.push({
-          name,
-          label: LABELS[name],
-          request,
-          refusal: refusals.find((refusal) => refusal !== undefined),
-          ports: children.map(({ port }) => port),
-          pids: children.map(({ pid }) => pid),
-          stop: () => Promise.all(children.map((child) => child.stop())),
-        });
+        started.push(await startContestant({ name, ...catalogue[name] }, { work, body }));
       }
       return started;
     },
+  };
+}
+
+/** Starts the processes of one contestant; each answers a request at least once, or `refusal` says why it does not. */
+export async function startContestant({ name, headers = {}, start }, { work, body }) {
+  const children = await start(work);
+  const request = { path: '/v1/chat/completions', headers, body };
+  const refusals = await Promise.all(children.map(({ port }) => firstAnswer(port, request)));
+  return {
+    name,
+    label: LABELS[name],
+    request,
+    refusal: refusals.find((refusal) => refusal !== undefined),
+    ports: children.map(({ port }) => port),
+    pids: children.map(({ pid }) => pid),
+    stop: () => Promise.all(children.map((child) => child.stop())),
   };
 }
 

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { familyOf, fetchAnew, importBuild } from './processes.mjs';
 
+const OUR_CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
 const RATE_LIMIT_LIFTED = '100000000';
 const TOKEN_TTL_SECS = '7200';
 const ADMIN_TOKEN = randomBytes(24).toString('base64url');
@@ -27,6 +28,7 @@ export async function startService({
   cores,
   upstreamPort,
   backends = [],
+  isRecorderLast = true,
 }) {
   const stores = await startStores({ folder, options });
   const environment = {
@@ -44,7 +46,7 @@ export async function startService({
   };
 
   let started = 0;
-  const startApp = (app, { on, work } = {}) =>
+  const startApp = (app, { on, work, checkout = OUR_CHECKOUT } = {}) =>
     processes.start({
       name: app,
       cores: on,
@@ -52,7 +54,7 @@ export async function startService({
       command: () => [
         options.node,
         ...profileFlags(options, work),
-        fileURLToPath(new URL(`../apps/${app}/dist/main.js`, import.meta.url)),
+        join(checkout, 'apps', app, 'dist', 'main.js'),
       ],
       environment: (port) => ({ ...environment, SERVICE_PORT: String(port) }),
     });
@@ -61,18 +63,18 @@ export async function startService({
     const account = await setUp({ startApp, cores, upstreamPort, backends });
     const recorder = await startApp('video-worker', { on: cores?.load });
     const { databasePid } = stores;
-    const yielding = () => [
-      recorder.pid,
-      ...(databasePid === undefined ? [] : familyOf(databasePid)),
-    ];
-    yieldToOthers(yielding());
+    const recorderYields = () => {
+      const databasePids = databasePid === undefined ? [] : familyOf(databasePid);
+      if (isRecorderLast) yieldToOthers([recorder.pid, ...databasePids]);
+    };
+    recorderYields();
     return {
       ...stores,
       ...account,
       recorder,
       startApp,
       recorded: () => recorded(recorder.port),
-      yieldToOthers: () => yieldToOthers(yielding()),
+      yieldToOthers: recorderYields,
     };
   } catch (error) {
     await stores.stop();

@@ -1,0 +1,145 @@
+// `pnpm bench:compare OTHER`: CPU time per request of this checkout's gateway against that of another checkout.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureBuilt } from '../scripts/bootstrap.mjs';
+import { startContestant } from './contestants.mjs';
+import { fromWhereItWasAsked } from './options.mjs';
+import { print, runBench, runCommandLine } from './run.mjs';
+import { HASTY_STREAM, streamedAnswer, WHOLE_ANSWER } from './works/chat-body.mjs';
+import { inRounds } from './works/rounds.mjs';
+
+const USAGE = `pnpm bench:compare OTHER [options]
+
+  OTHER          the folder of another checkout, built; both must use the same database schema
+  --rounds N     rounds per load, else 20
+  --round-ms N   length of a round of chat; else 1000
+  --only NAMES   some of: chat,alone,tokens
+  --no-build     measure this checkout's build as it is
+`;
+
+const RUN_MINUTES_MAX = 30;
+// New processes after some rounds: how V8 compiles differs from process to process.
+const ROUNDS_PER_START = 10;
+// Taking turns, since V8 forgets the code of a process that waits while the other one is warmed up.
+const WARM_ROUNDS = 10;
+const CONNECTIONS = 64;
+const STREAMS = { connections: 200, tokens: 50, intervalMs: 20, rampMs: 500, timeoutMs: 20_000 };
+
+const chat = (connections) => ({
+  body: WHOLE_ANSWER,
+  warmBody: WHOLE_ANSWER,
+  send: ({ load, roundMs }, target) =>
+    load.requests({ ...target, connections, durationMs: roundMs }),
+});
+const LOADS = {
+  chat: {
+    ...chat(CONNECTIONS),
+    title: `whole answers, ${CONNECTIONS} connections, CPU per request`,
+  },
+  alone: { ...chat(1), title: 'whole answers, one connection, CPU per request' },
+  tokens: {
+    title: `streams, ${STREAMS.connections} at once, CPU per token`,
+    body: streamedAnswer(STREAMS.tokens, STREAMS.intervalMs),
+    warmBody: HASTY_STREAM,
+    send: ({ load }, target) => load.streams({ ...target, ...STREAMS }),
+  },
+};
+
+async function main(args) {
+  const { values, positionals } = parseArgs({
+    args: args.filter((argument) => argument !== '--'),
+    allowPositionals: true,
+    options: {
+      rounds: { type: 'string', default: '20' },
+      'round-ms': { type: 'string', default: '1000' },
+      only: { type: 'string', default: Object.keys(LOADS).join(',') },
+      'no-build': { type: 'boolean', default: false },
+    },
+  });
+  const other = fromWhereItWasAsked(positionals[0]);
+  if (other === undefined || !existsSync(join(other, 'apps/gateway/dist/main.js'))) {
+    throw new Error(`OTHER must be a checkout that is built\n\n${USAGE}`);
+  }
+  if (!values['no-build']) await ensureBuilt();
+  const options = {
+    node: process.execPath,
+    rounds: Number(values.rounds),
+    checkouts: { ours: undefined, other },
+  };
+  // A recorder of low priority would never catch up on a machine that others use.
+  const service = { isRecorderLast: false };
+  await runBench({ options, minutesMax: RUN_MINUTES_MAX, service }, async (run) => {
+    print(`${run.machine}\nother: ${other}`);
+    const roundMs = Number(values['round-ms']);
+    for (const name of values.only.split(',')) {
+      print(summary(LOADS[name].title, await compare({ ...run, roundMs }, name, LOADS[name])));
+    }
+  });
+}
+
+/** The cost of each round for both: `[{ ours, other }]`, in milliseconds of CPU. */
+async function compare(run, work, { body, warmBody, send }) {
+  const { rounds, checkouts } = run.options;
+  const contestants = {
+    start: (names, asked) =>
+      Promise.all(names.map((name) => startGateway(run, name, checkouts[name], asked))),
+  };
+  const costs = [];
+  while (costs.length < rounds) {
+    let sent = 0;
+    const measured = await inRounds({
+      run: { ...run, contestants },
+      names: Object.keys(checkouts),
+      work: `${work}, ${costs.length} rounds done`,
+      body,
+      rounds: WARM_ROUNDS + Math.min(ROUNDS_PER_START, rounds - costs.length),
+      warmUp: () => undefined,
+      measure({ ports, request }) {
+        const target = { ports, request, cores: run.cores?.load };
+        // The last warm round is of the load itself.
+        const isWarming = (sent += 1) <= (WARM_ROUNDS - 1) * 2;
+        return isWarming
+          ? chat(CONNECTIONS).send(run, { ...target, request: { ...request, body: warmBody } })
+          : send(run, target);
+      },
+    });
+    const [ours, other] = measured.map(costsOf);
+    costs.push(...ours.map((cost, round) => ({ ours: cost, other: other[round] })));
+  }
+  return costs;
+}
+
+function startGateway({ service, cores }, name, checkout, asked) {
+  const headers = { authorization: `Bearer ${service.key}` };
+  const start = async () => [await service.startApp('gateway', { on: cores?.measured, checkout })];
+  return startContestant({ name, headers, start }, asked);
+}
+
+function costsOf({ name, refusal, samples }) {
+  if (refusal !== undefined) throw new Error(`${name} was not measured: ${refusal}`);
+  return samples
+    .slice(WARM_ROUNDS)
+    .map(({ cpuMs, requests, tokens }) => cpuMs / (requests ?? tokens));
+}
+
+function summary(title, costs) {
+  const ratios = quartiles(costs.map(({ ours, other }) => other / ours));
+  const micros = (name) => (quartiles(costs.map((cost) => cost[name])).middle * 1000).toFixed(1);
+  const percent = (ratios.middle - 1) * 100;
+  const isUndecided = ratios.low <= 1 && ratios.high >= 1;
+  return [
+    `\n${title}, ${costs.length} rounds`,
+    `  ours ${micros('ours')} µs, other ${micros('other')} µs`,
+    `  other / ours: median ${ratios.middle.toFixed(3)}, middle half ${ratios.low.toFixed(3)} to ${ratios.high.toFixed(3)}`,
+    `  ${isUndecided ? 'undecided: the middle half crosses 1' : `other takes ${Math.abs(percent).toFixed(1)} % ${percent > 0 ? 'more' : 'less'} CPU`}`,
+  ].join('\n');
+}
+
+function quartiles(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (part) => sorted[Math.floor((sorted.length - 1) * part)];
+  return { low: at(0.25), middle: at(0.5), high: at(0.75) };
+}
+
+await runCommandLine(main);
