@@ -11,18 +11,22 @@ const AUTH = {
 
 const INTRODUCTION = `# The management plane
 
-Generated from the code by \`pnpm reference\`; do not edit. The same document for machines is what \`rpc.discover\` answers (OpenRPC).
-[packages/client](../packages/client/README.md) is a typed client for Node and the browser.
+Generated from the code by \`pnpm reference\`; do not edit. The same document for machines is what
+\`rpc.discover\` answers (OpenRPC). [packages/client](../packages/client/README.md) is a typed client
+for Node and the browser.
 
-- \`POST /api/rpc\`: JSON-RPC 2.0, one request or a batch, at most 1 MiB. Every JSON-RPC answer is HTTP 200, errors included.
-- \`GET /api/rpc\` upgraded to a WebSocket: the same messages as text frames. Without a valid token only the methods for anyone are
-  answered, and \`system.probe\`, which is answered \`{ok: true, status: "ok"}\` before the socket closes.
-- The token is an access token of \`auth.login\` (JWT) or the admin token: \`Authorization: Bearer …\`, or \`?token=…\` on a WebSocket.
-- \`GET /api/rpc/events?session=…\`: the event stream, on which [notifications](#notifications) arrive. With the header \`x-session-id\` on a
-  POST, a copy of the answer arrives there too.
+- \`POST /api/rpc\`: JSON-RPC 2.0, one request or a batch, at most 1 MiB. Every JSON-RPC answer is
+  HTTP 200, errors included.
+- \`GET /api/rpc\` upgraded to a WebSocket: the same messages as text frames. Without a valid token
+  only the methods for anyone are answered, and \`system.probe\`, which is answered \`{ok: true,
+  status: "ok"}\` before the socket closes.
+- The token is an access token of \`auth.login\` (JWT) or the admin token: \`Authorization: Bearer …\`,
+  or \`?token=…\` on a WebSocket.
+- \`GET /api/rpc/events?session=…\`: the event stream, on which [notifications](#notifications)
+  arrive. With the header \`x-session-id\` on a POST, a copy of the answer arrives there too.
 
-Params are given by name; a \`?\` marks what may be left out, and unknown params are ignored. Extensions are methods of our own, which
-\`rpc.discover\` lists apart, under \`x-extensions\`.
+Params are given by name; a \`?\` marks what may be left out, and unknown params are ignored.
+Extensions are methods of our own, which \`rpc.discover\` lists apart, under \`x-extensions\`.
 `;
 
 /**
