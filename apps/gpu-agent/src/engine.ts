@@ -28,7 +28,7 @@ interface EngineOptions {
   readonly host: string;
   readonly env: Readonly<Record<string, string>>;
   readonly onProgress: (progress: ReadProgress) => void;
-  /** Told whenever the status has changed. */
+  /** Called whenever the status has changed. */
   readonly onChange: () => void;
   readonly log: Log;
 }

@@ -2,10 +2,10 @@ import { systemClock, type Clock, type Log, type Requests } from '@model-gateway
 import { createFailoverStores } from './failover/failover-stores.ts';
 import { createLocalStores } from './local/local-stores.ts';
 import { createRequests } from './requests.ts';
-import type { Stores } from './stores.ts';
+import type { SharedStores } from './stores.ts';
 
 /** Everything that the processes of one installation share. */
-export interface Bus extends Stores {
+export interface Bus extends SharedStores {
   readonly requests: Requests;
   /** Whether a Redis is configured, there or away. */
   readonly isShared: boolean;

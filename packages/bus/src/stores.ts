@@ -5,8 +5,8 @@ import type { CircuitStore } from '@model-gateway/router';
 /** Where the shared state is served from at the moment. */
 export type BusMode = 'redis' | 'local';
 
-/** What a family of adapters offers to the bus. */
-export interface Stores {
+/** The shared stores that one family of adapters (Redis or in-process) provides. */
+export interface SharedStores {
   readonly channels: Channels;
   readonly locks: Locks;
   readonly counters: Counters;

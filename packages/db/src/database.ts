@@ -73,7 +73,7 @@ interface DatabaseOptions {
 }
 
 /** The ports that Postgres implements. */
-export interface Stores {
+export interface DatabaseStores {
   readonly users: UserStore;
   readonly refreshTokens: RefreshTokenStore;
   readonly keys: KeyStore;
@@ -107,9 +107,9 @@ export interface PoolStats {
 }
 
 /** Postgres, behind the ports of the domain. While it is away calls reject with `store_unavailable`. */
-export interface Database extends Stores {
+export interface Database extends DatabaseStores {
   /** All or nothing; the work may run more than once, when it collided with another transaction. */
-  transaction<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: (stores: DatabaseStores) => Promise<Result>): Promise<Result>;
   /** Rejects when Postgres does not answer within a second. */
   ping(): Promise<void>;
   poolStats(): PoolStats;
@@ -140,7 +140,7 @@ export function createDatabase({
   const connection = createConnection(prisma);
   let closed: Promise<void> | undefined;
 
-  const storesOn = (within: Connection): Stores => ({
+  const storesOn = (within: Connection): DatabaseStores => ({
     users: createPostgresUsers(within),
     refreshTokens: createPostgresRefreshTokens(within),
     keys: createPostgresKeys(within),

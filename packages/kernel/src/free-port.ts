@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-// Below the ranges from which systems hand out ports for outgoing connections, which could take ours while it is free.
+// Below the port ranges of outgoing connections, which could otherwise take the port before it is used.
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_000;
 const ATTEMPTS_MAX = 50;

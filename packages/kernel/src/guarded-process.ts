@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 
-// Runs a command and holds the read end of a pipe from us. When the pipe closes, because we ask or because our process
-// is gone for whatever reason, the command is stopped, and forced after the grace time: alone, or with its whole process
-// group. The guard leads that group, so that a terminal's Ctrl-C does not reach the command before our process has
-// drained. Standard output carries the command's process id; everything else is its log.
+// Runs a command and reads from a pipe of the parent process. When the pipe closes, on a stop or because the parent has
+// ended for any reason, the command is stopped, and killed after the grace time: alone, or with its whole process group.
+// The guard leads that group, so that Ctrl-C in a terminal does not reach the command before the parent has drained.
+// Standard output contains the process id of the command; everything else is its log.
 const GUARD = `
 stop=$1 force=$2 grace=$3 target=$4
 shift 4
@@ -21,7 +21,7 @@ if [ "$target" != 0 ]; then trap '' TERM; kill -TERM 0; fi
 exit "$status"
 `;
 
-/** The environment of a program that must see nothing of our own, which holds secrets. */
+/** The environment of a program that must not get the parent's environment, which contains secrets. */
 export const SYSTEM_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin',
   TZ: 'UTC',
@@ -43,19 +43,19 @@ interface GuardedCommand {
   readonly graceSeconds: number;
   /** Stop everything that the command started together with it, also when it ends by itself. */
   readonly wholeGroup?: boolean;
-  /** Called with every line of its output; what is written over in place counts as lines too. */
+  /** Called with every line of its output; a line that overwrites itself counts each time. */
   readonly onLine?: (line: string) => void;
 }
 
-/** A command under a guard that outlives us by exactly as long as a clean stop takes. */
+/** A command under a guard, which outlives the parent only as long as a clean stop takes. */
 export interface GuardedProcess {
   /** The process id of the command itself, known once it runs. */
   readonly pid: Promise<number>;
-  /** Settles when the command is gone, with its exit status: 128 and more for a signal. */
+  /** Resolves when the command has exited, with its exit status: 128 or more for a signal. */
   readonly exited: Promise<number>;
-  /** What the command wrote last, for a report. */
+  /** The last lines of output, for an error report. */
   lastLines(): readonly string[];
-  /** Asks it to stop, forces it after the grace time, and waits. */
+  /** Stops it, kills it after the grace time, and waits for its end. */
   stop(): Promise<void>;
 }
 
@@ -93,12 +93,12 @@ export function startGuarded(options: GuardedCommand): GuardedProcess {
     });
     guard.once('exit', (status) => {
       const settle = (): void => resolve(status ?? NO_STATUS);
-      // Its last lines may still be on their way; what it left running could hold the pipe open for longer.
+      // The last lines may still arrive; a child that keeps running could hold the pipe open for longer.
       guard.once('close', settle);
       setTimeout(settle, LAST_LINES_MS).unref();
     });
   });
-  // A guard that is gone does not read: whoever killed it, its command must not go on without it.
+  // A guard that has ended does not read the pipe. If it was killed, its command must stop as well.
   guard.stdin.on('error', () => undefined);
   void exited.then(() => guard.stdin.destroy());
   return {
@@ -112,7 +112,7 @@ export function startGuarded(options: GuardedCommand): GuardedProcess {
   };
 }
 
-/** Lines end with a line feed, or with the carriage return by which progress bars write over themselves. */
+/** Lines end with a line feed, or with the carriage return with which progress bars overwrite themselves. */
 function createLineSplitter(onLine: (line: string) => void): (text: string) => void {
   let rest = '';
   return (text) => {

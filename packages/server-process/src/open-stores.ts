@@ -12,7 +12,8 @@ interface StoresConfig {
   readonly encryptionKey: string | undefined;
 }
 
-export interface Stores {
+/** The stores of one process. */
+export interface ProcessStores {
   readonly database: Database;
   readonly bus: Bus;
 }
@@ -22,7 +23,7 @@ export async function openStores(
   config: StoresConfig,
   lifecycle: Lifecycle,
   log: Log,
-): Promise<Stores> {
+): Promise<ProcessStores> {
   const { databaseUrl, redisUrl, dataDir, encryptionKey } = config;
   if (config.migrate) await migrateApart({ databaseUrl, log });
   else await awaitMigrations({ databaseUrl, log, signal: lifecycle.stopping });

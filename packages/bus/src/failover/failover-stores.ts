@@ -14,7 +14,7 @@ import { createRedisCounters } from '../redis/redis-counters.ts';
 import { createRedisEntries } from '../redis/redis-entries.ts';
 import { createRedisJournal } from '../redis/redis-journal.ts';
 import { createRedisLocks } from '../redis/redis-locks.ts';
-import type { BusMode, Stores } from '../stores.ts';
+import type { BusMode, SharedStores } from '../stores.ts';
 import { createFailoverAdmission } from './failover-admission.ts';
 import { createFailoverChannels } from './failover-channels.ts';
 import { createFailoverCircuits } from './failover-circuits.ts';
@@ -40,7 +40,7 @@ interface FailoverStoresOptions {
 const FACT_KEPT_MS = 5_000;
 
 /** Everything on Redis while it is ready, and inside this process while it is away. */
-export function createFailoverStores(options: FailoverStoresOptions): Stores {
+export function createFailoverStores(options: FailoverStoresOptions): SharedStores {
   const { redisUrl, prefix, dataDir, log, clock, instanceName, journalClaimIdleMs } = options;
   const connection = createRedisConnection({ url: redisUrl, log });
   const fallBack = createFallBack(connection, log);

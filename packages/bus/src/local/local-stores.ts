@@ -1,7 +1,7 @@
 import { ACCOUNT_EPOCH_KEY } from '@model-gateway/accounts';
 import type { Clock, Log } from '@model-gateway/kernel';
 import { createLocalCircuits } from '@model-gateway/router';
-import type { Stores } from '../stores.ts';
+import type { SharedStores } from '../stores.ts';
 import { createFileJournal } from './file-journal.ts';
 import { createLocalAdmission } from './local-admission.ts';
 import { createLocalChannels } from './local-channels.ts';
@@ -20,7 +20,7 @@ interface LocalStoresOptions {
 const FACT_KEPT_MS = 30_000;
 
 /** Everything inside one process, with the journal in files: the embedded default. */
-export function createLocalStores(options: LocalStoresOptions): Stores {
+export function createLocalStores(options: LocalStoresOptions): SharedStores {
   const { dataDir, log, clock, instanceName } = options;
   const journal = createFileJournal({ dataDir, log, instanceName });
   const counters = createLocalCounters({ clock });
