@@ -45,15 +45,15 @@ async function prepareAccounts(): Promise<void> {
   await rules.models.deny(owner, groupId, ['denied']);
   const keys = keysOf(gateway.test);
   ({ secret: groupKey } = await keys.create({ userId: owner.id, name: 'team', groupId }));
-  const stranger = await users.create({
+  const otherUser = await users.create({
     id: newId(),
-    email: 'stranger@example.com',
-    name: 'Stranger',
+    email: 'other@example.com',
+    name: 'Other',
     passwordHash: 'not used',
   });
   ({ id: foreignConversation } = await conversations.create({
     id: newId(),
-    userId: stranger.id,
+    userId: otherUser.id,
     title: 'Theirs',
   }));
 }

@@ -202,13 +202,13 @@ test.each(['PUT', 'DELETE', 'GET'])('%s does not submit a job', async (method) =
 });
 
 test('a missing job and a job of another user give the same response', async () => {
-  const stranger = await gateway.test.context.database.users.create({
+  const otherUser = await gateway.test.context.database.users.create({
     id: newId(),
-    email: 'stranger@example.com',
-    name: 'Stranger',
+    email: 'other@example.com',
+    name: 'Other',
     passwordHash: 'not used',
   });
-  const { secret } = await keysOf(gateway.test).create({ userId: stranger.id, name: 'theirs' });
+  const { secret } = await keysOf(gateway.test).create({ userId: otherUser.id, name: 'theirs' });
   const mine = await submitted();
   for (const response of [await get(newId()), await get(mine, secret)]) {
     expect(response.status).toBe(404);

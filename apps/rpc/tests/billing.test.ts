@@ -132,7 +132,12 @@ describe('billing.plan.set', () => {
   });
 
   it.each([
-    { why: 'an unknown user', email: 'nobody@example.com', tier: 'pro', message: 'user not found' },
+    {
+      why: 'an unknown user',
+      email: 'missing@example.com',
+      tier: 'pro',
+      message: 'user not found',
+    },
     { why: 'an unknown tier', email: undefined, tier: 'platinum', message: 'tier not found' },
   ])('refuses $why', async ({ email, tier, message }) => {
     const params = { user_email: email ?? user.email, tier };

@@ -38,8 +38,8 @@ beforeAll(async () => {
     SERVICE_MEMORY_TIMEOUT_MS: `${TIMEOUT_MS}`,
   });
   url = await booted.serve(createRpc(config, booted.context));
-  const person = { email: 'ann@example.com', password: 'long enough' };
-  const { result } = await rpcCall(url, 'auth.register', person);
+  const user = { email: 'ann@example.com', password: 'long enough' };
+  const { result } = await rpcCall(url, 'auth.register', user);
   ({
     access_token: token,
     user: { id: userId },

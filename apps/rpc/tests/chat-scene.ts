@@ -23,13 +23,13 @@ export interface ChatScene {
   addBackend(name: string, url: string, type?: string, models?: readonly string[]): Promise<void>;
   removeBackend(name: string): Promise<boolean>;
   /** Sends a turn, subscribes immediately, and returns all notifications of the stream. */
-  ask(params: object, person?: TestUser): Promise<readonly ChatNotification[]>;
+  ask(params: object, user?: TestUser): Promise<readonly ChatNotification[]>;
   send(
     params: object,
-    person?: TestUser,
+    user?: TestUser,
   ): Promise<{ readonly stream_id: string; readonly memory: string }>;
-  conversation(params?: object, person?: TestUser): Promise<string>;
-  messages(id: string, person?: TestUser): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  conversation(params?: object, user?: TestUser): Promise<string>;
+  messages(id: string, user?: TestUser): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** The usage since the last call. */
   usage(): Promise<readonly UsageEvent[]>;
 }
@@ -69,8 +69,8 @@ export async function startChatScene(
     },
   });
   const [ann, bob] = [await register(url, 'ann'), await register(url, 'bob')];
-  const send: ChatScene['send'] = async (params, person = ann) =>
-    (await person.call('chat.send', { model: 'm', ...params })) as Awaited<
+  const send: ChatScene['send'] = async (params, user = ann) =>
+    (await user.call('chat.send', { model: 'm', ...params })) as Awaited<
       ReturnType<ChatScene['send']>
     >;
   return {
@@ -85,15 +85,15 @@ export async function startChatScene(
     },
     removeBackend: (name) => runtime.router.registry.remove(name),
     send,
-    async ask(params, person) {
-      const { stream_id } = await send(params, person);
+    async ask(params, user) {
+      const { stream_id } = await send(params, user);
       return readToEnd(await openStream(eventsUrl(url, stream_id)));
     },
-    async conversation(params = {}, person = ann) {
-      return ((await person.call('conversations.create', params)) as { id: string }).id;
+    async conversation(params = {}, user = ann) {
+      return ((await user.call('conversations.create', params)) as { id: string }).id;
     },
-    async messages(id, person = ann) {
-      const found = await person.call('conversations.get', { id });
+    async messages(id, user = ann) {
+      const found = await user.call('conversations.get', { id });
       return (found as { messages: Record<string, unknown>[] }).messages;
     },
     usage: () => takeUsage(context),

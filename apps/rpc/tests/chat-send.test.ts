@@ -235,9 +235,9 @@ test('another authenticated user may not listen', async () => {
   const { stream_id } = await scene.send(userMessage('Hi'));
   const url = eventsUrl(scene.url, stream_id);
   const open = (token: string) => openStream(url, { authorization: `Bearer ${token}` });
-  const stranger = await open(scene.bob.token);
-  expect(stranger.status).toBe(403);
-  stranger.close();
+  const otherUser = await open(scene.bob.token);
+  expect(otherUser.status).toBe(403);
+  otherUser.close();
   expect(textOf(await readToEnd(await open(scene.ann.token)))).toBe(ANSWER);
 });
 

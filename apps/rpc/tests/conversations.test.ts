@@ -3,11 +3,11 @@ import { startRpc, type Account, type RpcServer } from './rpc-server.ts';
 
 let rpc: RpcServer;
 let owner: Account;
-let stranger: Account;
+let otherUser: Account;
 
 beforeAll(async () => {
   rpc = await startRpc();
-  stranger = await rpc.register('stranger@example.com');
+  otherUser = await rpc.register('other@example.com');
   owner = await rpc.register('owner@example.com');
 });
 afterAll(() => rpc.test.close());
@@ -29,7 +29,7 @@ test('a conversation is created, listed, read and deleted', async () => {
   });
   const titled = await create({ title: 'About cats' });
   expect((await call('conversations.list')).result).toEqual([titled, untitled]);
-  expect((await call('conversations.list', {}, stranger)).result).toEqual([]);
+  expect((await call('conversations.list', {}, otherUser)).result).toEqual([]);
   const { id } = titled;
   expect((await call('conversations.get', { conversation_id: id })).result).toEqual({
     ...titled,
@@ -56,8 +56,8 @@ test.each(['conversations.get', 'conversations.delete'])(
   async (method) => {
     const { id } = await create();
     const refused = { code: -32_000, message: 'conversation not found' };
-    const theirs = await call(method, { conversation_id: id }, stranger);
-    const unknown = await call(method, { conversation_id: newId() }, stranger);
+    const theirs = await call(method, { conversation_id: id }, otherUser);
+    const unknown = await call(method, { conversation_id: newId() }, otherUser);
     expect([theirs.error, unknown.error]).toEqual([refused, refused]);
     expect((await call('conversations.get', { id })).error).toBeUndefined();
   },

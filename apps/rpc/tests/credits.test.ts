@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 beforeEach(async () => {
-  group = await scene.peopledGroup();
+  group = await scene.populatedGroup();
 });
 
 const topUp = (params: object, who: TestUser = scene.platform) =>
@@ -38,9 +38,9 @@ const wallet = async (who: TestUser) => {
 
 /** Users keep their wallets between tests, so a new member starts with an empty one. */
 async function newMember(): Promise<TestUser> {
-  const person = await scene.person('fresh');
-  await scene.context.database.members.save(group.id, person.id, {});
-  return person;
+  const user = await scene.createUser('fresh');
+  await scene.context.database.members.save(group.id, user.id, {});
+  return user;
 }
 
 test('points are added to the pool and allocated to a member, and both ledgers show it', async () => {
@@ -116,7 +116,7 @@ test('a repeated call with an idempotency key returns the same and moves nothing
 
 test('an idempotency key is valid within one group', async () => {
   await topUp({ points: 5, idempotency_key: 'k' });
-  const other = await scene.peopledGroup();
+  const other = await scene.populatedGroup();
   const response = await topUp({ group_id: other.id, points: 9, idempotency_key: 'k' });
   expect(response.result).toEqual({ balance: 9 });
 });
@@ -207,7 +207,7 @@ test('the admin token is not an admin account: it cannot top up', async () => {
 });
 
 test('deleting a group moves the rest of its pool to the wallet of the owner', async () => {
-  const owner = await scene.person('owner');
+  const owner = await scene.createUser('owner');
   const created = await scene.call('group.create', { name: 'short-lived' }, owner);
   const { id } = rpcMethods['group.create'].result.parse(created.result);
   await topUp({ group_id: id, points: 42 });

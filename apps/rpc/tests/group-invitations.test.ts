@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 beforeEach(async () => {
-  group = await scene.peopledGroup();
+  group = await scene.populatedGroup();
 });
 
 async function invite(params: object = {}): Promise<RpcResult<'group.invite.create'>> {
@@ -28,8 +28,8 @@ async function invite(params: object = {}): Promise<RpcResult<'group.invite.crea
   return rpcMethods['group.invite.create'].result.parse(answer.result);
 }
 
-const accept = (token: string, person: TestUser): Promise<RpcAnswer> =>
-  scene.call('group.invite.accept', { token }, person);
+const accept = (token: string, user: TestUser): Promise<RpcAnswer> =>
+  scene.call('group.invite.accept', { token }, user);
 
 async function memberCount(): Promise<number | undefined> {
   return (await scene.context.database.groups.find(group.id, null))?.memberCount;
@@ -54,9 +54,9 @@ test('an invitation shows its token once, and by default admits one user within 
 });
 
 test('a user who accepts joins with the granted role', async () => {
-  const guest = await scene.person('guest');
+  const invitee = await scene.createUser('invitee');
   const { token } = await invite({ role: 'admin' });
-  expect((await accept(token, guest)).result).toMatchObject({
+  expect((await accept(token, invitee)).result).toMatchObject({
     id: group.id,
     my_role: 'admin',
     member_count: 4,
@@ -64,20 +64,20 @@ test('a user who accepts joins with the granted role', async () => {
 });
 
 test('an invitation for an email admits only its owner', async () => {
-  const guest = await scene.person('guest');
-  const { token, email } = await invite({ email: ` ${guest.email.toUpperCase()} ` });
-  expect(email).toBe(guest.email);
+  const invitee = await scene.createUser('invitee');
+  const { token, email } = await invite({ email: ` ${invitee.email.toUpperCase()} ` });
+  expect(email).toBe(invitee.email);
   expect((await accept(token, scene.outsider)).error).toEqual({
     code: -32_000,
     message: 'this invitation is for another email address',
   });
-  expect((await accept(token, guest)).result).toMatchObject({ my_role: 'member' });
+  expect((await accept(token, invitee)).result).toMatchObject({ my_role: 'member' });
 });
 
 test('a single-use invitation works once', async () => {
   const { token } = await invite();
-  await accept(token, await scene.person('first'));
-  expect((await accept(token, await scene.person('second'))).error).toEqual({
+  await accept(token, await scene.createUser('first'));
+  expect((await accept(token, await scene.createUser('second'))).error).toEqual({
     code: -32_000,
     message: 'this invitation has been used up: ask for a new one',
   });
@@ -88,7 +88,7 @@ test('an invitation with several uses works that many times', async () => {
   const { token } = await invite({ max_uses: 2 });
   const codes = [];
   for (const name of ['first', 'second', 'third']) {
-    codes.push((await accept(token, await scene.person(name))).error?.code);
+    codes.push((await accept(token, await scene.createUser(name))).error?.code);
   }
   expect(codes).toEqual([undefined, undefined, -32_000]);
 });
@@ -119,15 +119,15 @@ test.each(['inv-unknown', '', 'inv-\u0000', '💥'])('the token %j is not found'
 });
 
 test('a member who accepts again does not use up the invitation', async () => {
-  const guest = await scene.person('guest');
+  const invitee = await scene.createUser('invitee');
   const { token } = await invite({ max_uses: 2 });
   expect((await accept(token, group.member)).error).toEqual({
     code: -32_000,
     message: 'already a member of the group',
   });
-  expect((await accept(token, guest)).error).toBeUndefined();
-  expect((await accept(token, guest)).error?.message).toBe('already a member of the group');
-  expect((await accept(token, await scene.person('last'))).error).toBeUndefined();
+  expect((await accept(token, invitee)).error).toBeUndefined();
+  expect((await accept(token, invitee)).error?.message).toBe('already a member of the group');
+  expect((await accept(token, await scene.createUser('last'))).error).toBeUndefined();
 });
 
 test('a deactivated member cannot rejoin with an invitation', async () => {
@@ -140,11 +140,11 @@ test('a deactivated member cannot rejoin with an invitation', async () => {
 });
 
 test('of concurrent acceptances of a single-use invitation exactly one succeeds', async () => {
-  const people = await Promise.all(
-    Array.from({ length: 20 }, (_value, index) => scene.person(`guest${index}`)),
+  const users = await Promise.all(
+    Array.from({ length: 20 }, (_value, index) => scene.createUser(`invitee${index}`)),
   );
   const { token } = await invite();
-  const answers = await Promise.all(people.map((person) => accept(token, person)));
+  const answers = await Promise.all(users.map((user) => accept(token, user)));
   const messages = answers.map(({ error }) => error?.message ?? 'joined');
   expect(messages.filter((message) => message === 'joined')).toHaveLength(1);
   expect(new Set(messages)).toEqual(
@@ -154,9 +154,9 @@ test('of concurrent acceptances of a single-use invitation exactly one succeeds'
 });
 
 test('concurrent acceptances of one user use the invitation once', async () => {
-  const guest = await scene.person('guest');
+  const invitee = await scene.createUser('invitee');
   const { token } = await invite({ max_uses: 2 });
-  const answers = await Promise.all(Array.from({ length: 10 }, () => accept(token, guest)));
+  const answers = await Promise.all(Array.from({ length: 10 }, () => accept(token, invitee)));
   expect(answers.filter(({ error }) => error === undefined)).toHaveLength(1);
-  expect((await accept(token, await scene.person('second'))).error).toBeUndefined();
+  expect((await accept(token, await scene.createUser('second'))).error).toBeUndefined();
 });

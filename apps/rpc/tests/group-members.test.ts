@@ -20,14 +20,14 @@ const changeMember = (group: PopulatedGroup, change: object): Promise<RpcAnswer>
 
 describe('group.members.add', () => {
   it('adds a user by email, in any case', async () => {
-    const { id: group_id, admin } = await scene.peopledGroup();
-    const guest = await scene.person('guest');
-    const params = { group_id, email: ` ${guest.email.toUpperCase()} `, cost_multiplier: 0.5 };
+    const { id: group_id, admin } = await scene.populatedGroup();
+    const invitee = await scene.createUser('invitee');
+    const params = { group_id, email: ` ${invitee.email.toUpperCase()} `, cost_multiplier: 0.5 };
     const { result } = await scene.call('group.members.add', params, admin);
     expect(result).toEqual({
-      user_id: guest.email,
-      email: guest.email,
-      name: 'guest',
+      user_id: invitee.email,
+      email: invitee.email,
+      name: 'invitee',
       role: 'member',
       cost_multiplier: 0.5,
       is_active: true,
@@ -37,7 +37,7 @@ describe('group.members.add', () => {
   });
 
   it('changes the given fields of an existing member', async () => {
-    const group = await scene.peopledGroup();
+    const group = await scene.populatedGroup();
     const add = async (params: object) =>
       (
         await scene.call(
@@ -52,7 +52,7 @@ describe('group.members.add', () => {
   });
 
   it('reactivates a deactivated member', async () => {
-    const { id: group_id, admin, deactivated } = await scene.peopledGroup();
+    const { id: group_id, admin, deactivated } = await scene.populatedGroup();
     const params = { group_id, email: deactivated.email };
     const { result } = await scene.call('group.members.add', params, admin);
     expect(result).toMatchObject({ is_active: true });
@@ -60,8 +60,8 @@ describe('group.members.add', () => {
   });
 
   it('called concurrently for one user creates one member', async () => {
-    const { id: group_id, admin } = await scene.peopledGroup();
-    const { email } = await scene.person('guest');
+    const { id: group_id, admin } = await scene.populatedGroup();
+    const { email } = await scene.createUser('invitee');
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => scene.call('group.members.add', { group_id, email }, admin)),
     );
@@ -72,7 +72,7 @@ describe('group.members.add', () => {
 
 describe('a group key', () => {
   it('stops when its member is deactivated and works again afterwards', async () => {
-    const group = await scene.peopledGroup();
+    const group = await scene.populatedGroup();
     const keyHash = await scene.groupKey(group.member, group.id);
     expect(await holderOf(keyHash)).toMatchObject({ groupId: group.id });
     expect((await changeMember(group, { is_active: false })).result).toMatchObject({
@@ -84,8 +84,8 @@ describe('a group key', () => {
   });
 
   it('is revoked when its member is removed, and stays revoked when they rejoin', async () => {
-    const group = await scene.peopledGroup();
-    const other = await scene.peopledGroup();
+    const group = await scene.populatedGroup();
+    const other = await scene.populatedGroup();
     const { member, owner } = group;
     const keyHash = await scene.groupKey(member, group.id);
     const elsewhere = await scene.groupKey(member, other.id);
@@ -109,7 +109,7 @@ describe('the owner', () => {
   ] as const;
 
   it.each(attempts)('cannot be $why by $method', async ({ why, method, change }) => {
-    const { id: group_id, owner, admin } = await scene.peopledGroup();
+    const { id: group_id, owner, admin } = await scene.populatedGroup();
     const params = { group_id, email: owner.email, user_id: owner.email, ...change };
     for (const caller of [admin, owner, scene.platform]) {
       expect((await scene.call(method, params, caller)).error).toEqual({
@@ -124,7 +124,7 @@ describe('the owner', () => {
   });
 
   it('can get another multiplier', async () => {
-    const { id: group_id, owner, admin } = await scene.peopledGroup();
+    const { id: group_id, owner, admin } = await scene.populatedGroup();
     const params = { group_id, user_id: owner.email, cost_multiplier: 2, is_active: true };
     const { result } = await scene.call('group.members.update', params, admin);
     expect(result).toMatchObject({ cost_multiplier: 2, role: 'admin', is_owner: true });
@@ -132,7 +132,7 @@ describe('the owner', () => {
 });
 
 test('an admin may become an ordinary member', async () => {
-  const { id: group_id, admin } = await scene.peopledGroup();
+  const { id: group_id, admin } = await scene.populatedGroup();
   const params = { group_id, user_id: admin.email, role: 'member' };
   expect((await scene.call('group.members.update', params, admin)).result).toMatchObject({
     role: 'member',
@@ -145,7 +145,7 @@ test.each([
   { method: 'group.members.update', message: 'member not found' },
   { method: 'group.members.remove', message: 'member not found' },
 ] as const)('$method of an unknown user: $message', async ({ method, message }) => {
-  const { id: group_id, owner } = await scene.peopledGroup();
+  const { id: group_id, owner } = await scene.populatedGroup();
   const params = { group_id, email: 'missing@example.com', user_id: 'missing@example.com' };
   expect((await scene.call(method, params, owner)).error).toEqual({ code: -32_000, message });
 });

@@ -125,7 +125,7 @@ test('the matrix has every group method', () => {
 });
 
 test.each(CELLS)('$method by $who: $outcome', async ({ method, who, outcome }) => {
-  const group = await scene.peopledGroup();
+  const group = await scene.populatedGroup();
   const params = await paramsOf(method, group);
   const answer = await scene.call(method, params, personOf(who, group));
   expectOutcome(answer, method, outcome);
@@ -134,7 +134,7 @@ test.each(CELLS)('$method by $who: $outcome', async ({ method, who, outcome }) =
 test.each(CELLS.filter(({ outcome }) => outcome !== 'ok'))(
   '$method refused to $who changes nothing',
   async ({ method, who }) => {
-    const group = await scene.peopledGroup();
+    const group = await scene.populatedGroup();
     const params = await paramsOf(method, group);
     const before = await stateOf(group);
     await scene.call(method, params, personOf(who, group));
@@ -157,14 +157,14 @@ const ABOUT_ONE_GROUP = METHODS.filter(
 );
 
 test.each(ABOUT_ONE_GROUP)('%s of a missing group returns not found', async (method) => {
-  const group = await scene.peopledGroup();
+  const group = await scene.populatedGroup();
   const params = { ...(await paramsOf(method, group)), group_id: newId() };
   const answer = await scene.call(method, params, scene.platform);
   expect(answer.error).toEqual(OUTCOMES.hidden);
 });
 
 test('a platform admin who is an ordinary member has the rights of a platform admin', async () => {
-  const { id, owner } = await scene.peopledGroup();
+  const { id, owner } = await scene.populatedGroup();
   const params = { group_id: id, email: scene.platform.email };
   await scene.call('group.members.add', params, owner);
   const answer = await scene.call('group.update', { group_id: id, name: 'x' }, scene.platform);
@@ -172,7 +172,7 @@ test('a platform admin who is an ordinary member has the rights of a platform ad
 });
 
 test('the role is checked before params: a caller without the role gets no params error', async () => {
-  const group = await scene.peopledGroup();
+  const group = await scene.populatedGroup();
   const wrong = { group_id: group.id, rpm_ceiling: 'many' };
   const codeFor = async (who: Parameters<GroupScene['call']>[2]) =>
     (await scene.call('group.update', wrong, who)).error?.code;

@@ -24,11 +24,11 @@ export interface GroupScene {
   /** The first account: a platform admin in no group. */
   readonly platform: TestUser;
   readonly outsider: TestUser;
-  call(method: RpcMethodName, params: object, person?: TestUser | string): Promise<RpcAnswer>;
-  person(name: string): Promise<TestUser>;
-  peopledGroup(): Promise<PopulatedGroup>;
+  call(method: RpcMethodName, params: object, user?: TestUser | string): Promise<RpcAnswer>;
+  createUser(name: string): Promise<TestUser>;
+  populatedGroup(): Promise<PopulatedGroup>;
   /** The hash of a new key of a user in a group. */
-  groupKey(person: TestUser, groupId: string): Promise<string>;
+  groupKey(user: TestUser, groupId: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -38,19 +38,19 @@ export async function openGroupScene(): Promise<GroupScene> {
   const { database, clock } = context;
   const tokens = createAccessTokens({ secret: context.jwtSecret, expiresInSecs: 900, clock });
 
-  async function person(name: string): Promise<TestUser> {
+  async function createUser(name: string): Promise<TestUser> {
     const id = newId();
     const email = `${name}-${id.slice(0, 8)}@example.com`;
     const user = await database.users.create({ id, email, name, passwordHash: 'none' });
     return { ...user, token: tokens.sign(id) };
   }
 
-  const platform = await person('platform');
-  const outsider = await person('outsider');
-  const owner = await person('owner');
-  const admin = await person('admin');
-  const member = await person('member');
-  const deactivated = await person('deactivated');
+  const platform = await createUser('platform');
+  const outsider = await createUser('outsider');
+  const owner = await createUser('owner');
+  const admin = await createUser('admin');
+  const member = await createUser('member');
+  const deactivated = await createUser('deactivated');
 
   return {
     context,
@@ -58,8 +58,8 @@ export async function openGroupScene(): Promise<GroupScene> {
     outsider,
     call: (method, params, who) =>
       server.call(method, params, typeof who === 'string' ? who : who?.token),
-    person,
-    async peopledGroup() {
+    createUser,
+    async populatedGroup() {
       const id = newId();
       await database.groups.create({ id, ownerId: owner.id, name: 'peopled', description: '' });
       await database.members.save(id, admin.id, { role: 'admin' });

@@ -18,7 +18,7 @@ const resultOf = async (answer: Promise<RpcAnswer>): Promise<Record<string, unkn
 
 describe('group.create', () => {
   it('makes the creator the owner and an admin member', async () => {
-    const creator = await scene.person('creator');
+    const creator = await scene.createUser('creator');
     const group = await resultOf(
       scene.call('group.create', { name: ' Lab ', description: 'we test' }, creator),
     );
@@ -48,7 +48,7 @@ describe('group.create', () => {
   });
 
   it('with an existing id returns that group, unchanged', async () => {
-    const creator = await scene.person('creator');
+    const creator = await scene.createUser('creator');
     const id = newId();
     const first = await resultOf(scene.call('group.create', { id, name: 'first' }, creator));
     await scene.call('group.update', { group_id: id, rpm_ceiling: 5 }, creator);
@@ -62,7 +62,7 @@ describe('group.create', () => {
   });
 
   it('treats an upper-case id as the same id', async () => {
-    const creator = await scene.person('creator');
+    const creator = await scene.createUser('creator');
     const id = newId();
     const group_id = id.toUpperCase();
     const first = await resultOf(scene.call('group.create', { id: group_id, name: 'x' }, creator));
@@ -74,7 +74,7 @@ describe('group.create', () => {
   });
 
   it('with the id of a group of another user is refused', async () => {
-    const { id, admin } = await scene.peopledGroup();
+    const { id, admin } = await scene.populatedGroup();
     expect((await scene.call('group.create', { id, name: 'mine' }, admin)).error).toEqual({
       code: -32_000,
       message: 'group id already in use',
@@ -82,7 +82,7 @@ describe('group.create', () => {
   });
 
   it('called ten times concurrently with one id creates one group', async () => {
-    const creator = await scene.person('creator');
+    const creator = await scene.createUser('creator');
     const id = newId();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () =>
@@ -95,10 +95,10 @@ describe('group.create', () => {
   });
 
   it('called concurrently by two users with one id succeeds for one of them', async () => {
-    const people = await Promise.all([scene.person('a'), scene.person('b')]);
+    const users = await Promise.all([scene.createUser('a'), scene.createUser('b')]);
     const id = newId();
     const answers = await Promise.all(
-      people.map((person) => scene.call('group.create', { id, name: 'once' }, person)),
+      users.map((user) => scene.call('group.create', { id, name: 'once' }, user)),
     );
     const errors = answers.flatMap(({ error }) => (error === undefined ? [] : [error.message]));
     expect(errors).toEqual(['group id already in use']);
@@ -112,7 +112,7 @@ describe('the admin token', () => {
     const members = await scene.context.database.members.list(String(group['id']));
     expect(members).toMatchObject([{ email: scene.platform.email, isOwner: true }]);
 
-    const { id } = await scene.peopledGroup();
+    const { id } = await scene.populatedGroup();
     const { result } = await scene.call('group.list', {}, ADMIN_TOKEN);
     const listed = result as { readonly id: string; readonly my_role: unknown }[];
     expect(listed.map((one) => one.id)).toEqual(expect.arrayContaining([group['id'], id]));
@@ -130,7 +130,7 @@ describe('the admin token', () => {
   });
 
   it('is refused by all other group methods', async () => {
-    const { id } = await scene.peopledGroup();
+    const { id } = await scene.populatedGroup();
     const { error } = await scene.call('group.get', { group_id: id }, ADMIN_TOKEN);
     expect(error?.code).toBe(-32_005);
   });
@@ -138,14 +138,14 @@ describe('the admin token', () => {
 
 describe('group.list and group.get', () => {
   it('show each member their role, and only the active members', async () => {
-    const { id, owner, admin, member, deactivated } = await scene.peopledGroup();
+    const { id, owner, admin, member, deactivated } = await scene.populatedGroup();
     const group_id = id;
-    for (const [person, role] of [
+    for (const [user, role] of [
       [owner, 'owner'],
       [admin, 'admin'],
       [member, 'member'],
     ] as const) {
-      const { result } = await scene.call('group.list', {}, person);
+      const { result } = await scene.call('group.list', {}, user);
       expect(result).toContainEqual(
         expect.objectContaining({ id, my_role: role, member_count: 3 }),
       );
@@ -161,7 +161,7 @@ describe('group.list and group.get', () => {
   });
 
   it('show the owner first, whenever the others joined', async () => {
-    const { id, owner } = await scene.peopledGroup();
+    const { id, owner } = await scene.populatedGroup();
     await scene.context.database.members.remove(id, owner.id);
     await scene.context.database.members.save(id, owner.id, { role: 'admin' });
     const { result } = await scene.call('group.members.list', { group_id: id }, owner);
@@ -171,7 +171,7 @@ describe('group.list and group.get', () => {
 
 describe('group.update', () => {
   it('changes the given fields, and null clears the ceiling', async () => {
-    const { id: group_id, owner } = await scene.peopledGroup();
+    const { id: group_id, owner } = await scene.populatedGroup();
     const update = (changes: object) =>
       resultOf(scene.call('group.update', { group_id, ...changes }, owner));
     const all = { name: 'n', description: 'd', enforce_model_allowlist: true, rpm_ceiling: 7 };
@@ -188,7 +188,7 @@ describe('group.update', () => {
 
 describe('group.models', () => {
   it('are allowed or denied, never both, and listed in order', async () => {
-    const { id: group_id, owner } = await scene.peopledGroup();
+    const { id: group_id, owner } = await scene.populatedGroup();
     const set = (rule: 'allow' | 'deny', model_ids: readonly string[]) =>
       resultOf(scene.call(`group.models.${rule}`, { group_id, model_ids }, owner));
     expect(await set('allow', ['b', 'a', 'b'])).toEqual({ allowed: ['a', 'b'], denied: [] });
@@ -203,7 +203,7 @@ describe('group.models', () => {
 
 describe('group.delete', () => {
   it('also deletes memberships, invitations and rules, and makes the keys personal', async () => {
-    const { id: group_id, owner, member } = await scene.peopledGroup();
+    const { id: group_id, owner, member } = await scene.populatedGroup();
     const { token } = await resultOf(scene.call('group.invite.create', { group_id }, owner));
     const keyHash = await scene.groupKey(member, group_id);
     expect(await resultOf(scene.call('group.delete', { group_id }, owner))).toEqual({ ok: true });
@@ -221,7 +221,7 @@ describe('group.delete', () => {
 });
 
 test('changes are announced on the accounts channel', async () => {
-  const { id: group_id, owner, member } = await scene.peopledGroup();
+  const { id: group_id, owner, member } = await scene.populatedGroup();
   const messages: unknown[] = [];
   let wake = (): void => undefined;
   const subscription = await scene.context.bus.channels.subscribe('accounts', (message) => {

@@ -8,12 +8,12 @@ interface Key {
 
 let rpc: RpcServer;
 let owner: Account;
-let stranger: Account;
+let otherUser: Account;
 
 beforeAll(async () => {
   rpc = await startRpc();
   owner = await rpc.register('owner@example.com');
-  stranger = await rpc.register('stranger@example.com');
+  otherUser = await rpc.register('other@example.com');
 });
 afterAll(() => rpc.test.close());
 
@@ -41,7 +41,7 @@ test('keys are listed newest first, without their secrets, and only the own ones
     { ...common, id: first.id, name: 'first', project: 'default' },
   ]);
   expect(JSON.stringify(listed)).not.toContain(second.key.slice(12, -4));
-  expect(await list(stranger)).toEqual([]);
+  expect(await list(otherUser)).toEqual([]);
 });
 
 test('a revoked key stays revoked, and revoking it again succeeds', async () => {
@@ -64,7 +64,7 @@ test('a key of a group needs an active membership of it', async () => {
   });
   const refused = { code: -32_000, message: 'group not found' };
   const params = { name: 'not mine', group_id: group.id };
-  expect((await rpc.call('keys.create', params, stranger.token)).error).toEqual(refused);
+  expect((await rpc.call('keys.create', params, otherUser.token)).error).toEqual(refused);
   const nowhere = { name: 'nowhere', group_id: newId() };
   expect((await rpc.call('keys.create', nowhere, owner.token)).error).toEqual(refused);
 });
@@ -76,7 +76,7 @@ test.each([
   },
   { why: 'an unknown key', params: async () => ({ key_id: newId() }) },
 ])('$why cannot be revoked', async ({ params }) => {
-  const { error } = await rpc.call('keys.revoke', await params(), stranger.token);
+  const { error } = await rpc.call('keys.revoke', await params(), otherUser.token);
   expect(error).toEqual({ code: -32_000, message: 'key not found' });
 });
 

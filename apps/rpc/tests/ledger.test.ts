@@ -41,10 +41,10 @@ test('a wallet is empty at first, and every user sees only their own', async () 
 });
 
 test('the newest 50 entries are shown, newest first', async () => {
-  const person = await rpc.register('busy@example.com');
-  await fund(person, 1, 53);
+  const user = await rpc.register('busy@example.com');
+  await fund(user, 1, 53);
   const wallet = rpcMethods['ledger.self'].result.parse(
-    (await rpc.call('ledger.self', {}, person.token)).result,
+    (await rpc.call('ledger.self', {}, user.token)).result,
   );
   expect(wallet.balance).toBe(53);
   expect(wallet.entries.map(({ balance_after }) => balance_after)).toEqual(

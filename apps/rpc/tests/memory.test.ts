@@ -2,7 +2,7 @@ import { startMemoryService, type RunningMemoryService } from '@model-gateway/te
 import { startRpc, type Account, type RpcServer } from './rpc-server.ts';
 
 const TOKEN = 'the token of the memory service';
-const AWAY = { code: -32_000, message: 'the memory service is not available' };
+const UNAVAILABLE = { code: -32_000, message: 'the memory service is not available' };
 
 let service: RunningMemoryService;
 let rpc: RpcServer;
@@ -61,7 +61,7 @@ test.each([
 ] as const)('deleting says so when the service is $kind', async (fault) => {
   service.faults.next(fault, 1, 'Memory.Delete');
   const startedAt = performance.now();
-  expect((await remove('any', bob)).error).toEqual(AWAY);
+  expect((await remove('any', bob)).error).toEqual(UNAVAILABLE);
   expect(performance.now() - startedAt).toBeLessThan(1_000);
   expect((await status(bob)).events[0]).toMatchObject({
     kind: 'error',
@@ -72,7 +72,7 @@ test.each([
 
 test('deleting reports an outage of the service, and the status still works', async () => {
   await service.refuse();
-  expect((await remove('any', bob)).error).toEqual(AWAY);
+  expect((await remove('any', bob)).error).toEqual(UNAVAILABLE);
   expect((await status(bob)).enabled).toBe(true);
   await service.resume();
 });

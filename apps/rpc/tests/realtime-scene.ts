@@ -24,27 +24,27 @@ export interface RealtimeTalk {
 
 /** Opens a session and subscribes immediately. */
 export async function startRealtimeTalk(
-  person: TestUser,
+  user: TestUser,
   url: string,
   params: object,
 ): Promise<RealtimeTalk> {
-  const { session_id, stream_session } = (await person.call('realtime.start', params)) as {
+  const { session_id, stream_session } = (await user.call('realtime.start', params)) as {
     session_id: string;
     stream_session: string;
   };
   const stream = await openStream(eventsUrl(url, stream_session));
-  return talkOver({ person, sessionId: session_id, streamId: stream_session, stream });
+  return talkOver({ user, sessionId: session_id, streamId: stream_session, stream });
 }
 
 function talkOver(line: {
-  readonly person: TestUser;
+  readonly user: TestUser;
   readonly sessionId: string;
   readonly streamId: string;
   readonly stream: TestStream;
 }): RealtimeTalk {
-  const { person, sessionId, streamId, stream } = line;
+  const { user, sessionId, streamId, stream } = line;
   const say = (event: Event): Promise<unknown> =>
-    person.call('realtime.event', { session_id: sessionId, event });
+    user.call('realtime.event', { session_id: sessionId, event });
 
   async function nextText(): Promise<string> {
     const text = await stream.next();
@@ -72,8 +72,8 @@ function talkOver(line: {
     streamId,
     say,
     refusal: (event = { type: 'response.create' }) =>
-      person.refusal('realtime.event', { session_id: sessionId, event }),
-    stop: () => person.call('realtime.stop', { session_id: sessionId }),
+      user.refusal('realtime.event', { session_id: sessionId, event }),
+    stop: () => user.call('realtime.stop', { session_id: sessionId }),
     next,
     until,
     nextText,

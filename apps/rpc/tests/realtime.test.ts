@@ -49,8 +49,8 @@ afterEach(async () => {
   }
   for (const upstream of [older, current]) upstream.faults.clear();
 });
-async function start(params: object, person = scene.ann): Promise<RealtimeTalk> {
-  const talk = await startRealtimeTalk(person, scene.url, params);
+async function start(params: object, user = scene.ann): Promise<RealtimeTalk> {
+  const talk = await startRealtimeTalk(user, scene.url, params);
   talks.push(talk);
   return talk;
 }

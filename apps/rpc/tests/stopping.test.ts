@@ -11,7 +11,7 @@ import {
 } from '@model-gateway/testkit';
 import { openSocket } from './rpc-server.ts';
 
-const PEOPLE = 8;
+const USERS = 8;
 
 let database: TestDatabase;
 let dataDir = '';
@@ -39,7 +39,7 @@ afterAll(async () => {
 test('a stopping process finishes the calls in progress on its sockets before it closes them', async () => {
   const [busy, idle] = await Promise.all([openSocket(rpc.url), openSocket(rpc.url)]);
   // Hashing passwords is slow.
-  const batch = Array.from({ length: PEOPLE }, (_, id) => ({
+  const batch = Array.from({ length: USERS }, (_, id) => ({
     jsonrpc: '2.0',
     id,
     method: 'auth.register',
