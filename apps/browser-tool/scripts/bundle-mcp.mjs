@@ -1,12 +1,12 @@
-// Puts the MCP face and the libraries that it needs into one file. A client waits for the first answer of a process that just
-// started, and reading two hundred small files takes longer than everything else that is done for that answer.
+// Bundles the MCP server and its libraries into one file. A client waits for the first response of a new process, and reading two
+// hundred small files would take most of that time.
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const fileAt = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 await build({
-  // Not what the compiler made of it: that file is written over, and a second build may be under way.
+  // The source, not the compiler's output: that file is overwritten, and a second build may run at the same time.
   entryPoints: [fileAt('../src/mcp/run-mcp.ts')],
   outfile: fileAt('../dist/mcp/run-mcp.js'),
   bundle: true,
@@ -14,15 +14,15 @@ await build({
   format: 'esm',
   target: 'node20',
   logLevel: 'warning',
-  // Some of the libraries are CommonJS and ask for Node's own modules.
+  // Some of the libraries are CommonJS and require Node's built-in modules.
   banner: {
     js: "import { createRequire as createRequireHere } from 'node:module'; const require = createRequireHere(import.meta.url);",
   },
   plugins: [
     {
-      name: 'the-rest-comes-later',
-      setup: (plan) => {
-        plan.onResolve(
+      name: 'load-the-rest-later',
+      setup: (bundler) => {
+        bundler.onResolve(
           { filter: /^(\.\.\/(app|config)\.ts|@model-gateway\/kernel)$/ },
           ({ path }) => ({
             path: path.replace(/\.ts$/, '.js'),

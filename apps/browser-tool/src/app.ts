@@ -15,16 +15,16 @@ import { checkStartUrl, checkUrl } from './session/url-policy.ts';
 
 const VIEWPORT_DEFAULT: Viewport = [1280, 720];
 
-/** What can be built into the tool and is. */
+/** The optional features that this build has. */
 export const FEATURES = ['auto-fetch', 'runtime-fetch', 'foreign-engine'] as const;
 
-/** One browser and everything that is done with it; the faces speak to this. */
+/** One browser and its state, used by both the HTTP and the MCP interface. */
 export interface BrowserTool {
   readonly session: BrowserSession;
   readonly config: BrowserToolConfig;
   readonly proxy: string | undefined;
   readonly startedAt: number;
-  /** What commands work with, for one caller. */
+  /** The context of the commands of one caller. */
   context(signal: AbortSignal | undefined, run?: RunCall): CommandContext;
   close(): Promise<void>;
 }
@@ -32,11 +32,11 @@ export interface BrowserTool {
 interface ToolOptions {
   readonly config: BrowserToolConfig;
   readonly log: Log;
-  /** Where the pages' traffic goes through. */
+  /** The proxy for the traffic of pages. */
   readonly proxy: string | undefined;
 }
 
-/** Puts the tool together. The browser is started by the first command, or by `session.warmUp()`. */
+/** Creates the tool. The first command or `session.warmUp()` starts the browser. */
 export function createBrowserTool({ config, log, proxy }: ToolOptions): BrowserTool {
   const captures = createCaptures(systemClock);
   const refs = createRefRegistry();
@@ -59,7 +59,7 @@ export function createBrowserTool({ config, log, proxy }: ToolOptions): BrowserT
         startUrl: checkStartUrl(config.startUrl, policy),
         ...hooks,
       };
-      // The engines are large, and a process needs one of them.
+      // Loaded on demand: the engines are large, and a process needs one of them.
       if (resolved.kind === 'cdp') {
         const { launchCdpEngine } = await import('./cdp/engine.ts');
         return launchCdpEngine(resolved, context);

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-/** What `--help` prints. */
+/** The text of `--help`. */
 export const USAGE = `Usage: browser-tool <command> [options]
 
 A browser for AI agents and scripts.
@@ -8,7 +8,7 @@ A browser for AI agents and scripts.
 Commands:
   debug --port <port>   serve the HTTP API on 127.0.0.1 (port 0 takes a free one)
         --proxy <url>   send the pages' traffic through an http, https or socks5 proxy
-        --host <addr>   listen elsewhere; needs BROWSER_TOKEN and BROWSER_ALLOWED_HOSTS
+        --host <addr>   listen on another address; needs BROWSER_TOKEN and BROWSER_ALLOWED_HOSTS
   mcp                   speak the Model Context Protocol on standard input and output
         --proxy <url>   as above; BROWSER_DOWNLOAD_PROXY without it
   bundle [file]         report the shared libraries that a browser needs
@@ -17,14 +17,14 @@ Options:
   --help      this text
   --version   the version
 
-Exit status: 0 when all went well, 1 when it could not start, 2 for arguments that make no sense.
+Exit status: 0 on success, 1 if it could not start, 2 for invalid arguments.
 `;
 
 export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export type Invocation =
   | { readonly kind: 'help' | 'version' }
   | {
@@ -43,14 +43,14 @@ const PROXY_SCHEMES = ['http:', 'https:', 'socks5:'];
 
 /** Reads the arguments after the program's name. */
 export function parseCommandLine(args: readonly string[]): Invocation {
-  // `pnpm start -- mcp` passes the dashes on.
+  // `pnpm start -- mcp` passes the dashes to the program.
   const [command, ...rest] = args[0] === '--' ? args.slice(1) : args;
-  if (command === undefined) return { kind: 'problem', message: 'which command?' };
+  if (command === undefined) return { kind: 'problem', message: 'a command is required' };
   if (command === '--help' || command === '-h' || command === 'help') return { kind: 'help' };
   if (command === '--version' || command === '-V') return { kind: 'version' };
   if (command === 'bundle') return { kind: 'bundle', args: rest };
   if (command !== 'debug' && command !== 'mcp') {
-    return { kind: 'problem', message: `there is no command ${JSON.stringify(command)}` };
+    return { kind: 'problem', message: `unknown command ${JSON.stringify(command)}` };
   }
   try {
     return command === 'debug' ? parseDebug(rest) : parseMcp(rest);
@@ -101,7 +101,8 @@ function checkProxy(proxy: string | undefined): Invocation | undefined {
   if (url.protocol === 'socks5:' && url.username !== '') {
     return {
       kind: 'problem',
-      message: 'browsers log in to no socks5 proxy: use one without a password, or an http proxy',
+      message:
+        'browsers do not send passwords to socks5 proxies: use a proxy without a password, or an http proxy',
     };
   }
   return undefined;

@@ -34,10 +34,10 @@ function isOrigin(entry: string): boolean {
   return URL.canParse(entry) && /^https?:$/.test(new URL(entry).protocol);
 }
 
-/** Everything that the tool reads from its environment. */
+/** All settings of the tool. */
 export const processSettings = {
   startUrl: setting('BROWSER_URL', withDefault(text(), 'about:blank'), {
-    description: 'The page that the browser shows at its start.',
+    description: 'The page that the browser opens at its start.',
     defaultText: '`about:blank`',
   }),
   allowFile: setting('BROWSER_ALLOW_FILE', withDefault(flag(), false), {
@@ -46,28 +46,28 @@ export const processSettings = {
   }),
   allowedOrigins: setting('BROWSER_ALLOWED_ORIGINS', withDefault(origins, []), {
     description:
-      'The origins that pages may talk to, redirects and sub-resources included; unset allows all.',
+      'The origins that pages may load, including redirects and sub-resources; unset allows all.',
     defaultText: 'all',
   }),
   token: setting('BROWSER_TOKEN', optional(text()), {
-    description: 'The bearer token that every request to `debug` must carry; needed off loopback.',
+    description:
+      'The bearer token that every request to `debug` must carry; required off loopback.',
     defaultText: 'none',
     secret: true,
   }),
   allowedHosts: setting('BROWSER_ALLOWED_HOSTS', withDefault(list(), []), {
-    description:
-      'Host names, beside loopback ones, under which `debug` answers; needed off loopback.',
+    description: 'Host names, besides loopback, that `debug` accepts; required off loopback.',
     defaultText: 'none',
   }),
   logLevel: setting('BROWSER_LOG_LEVEL', withDefault(oneOf(...LOG_LEVELS), 'warn'), {
-    description: 'The least grave level that is logged, to standard error.',
+    description: 'The lowest level that is logged, to standard error.',
     defaultText: '`warn`',
   }),
   ...resolveSettings,
   ...bundleSettings,
 };
 
-/** What the tool is set up with. */
+/** The configuration of the tool. */
 export type BrowserToolConfig = ReturnType<typeof readBrowserToolConfig>;
 
 /** Reads the configuration of a process of the browser tool. */
@@ -82,12 +82,12 @@ export function readBrowserToolConfig(environment: Environment = process.env) {
   return {
     ...config,
     resolve: resolveConfigFrom(config, environment, machine),
-    // npm and pnpm run scripts in the package's folder and say here where they were called.
+    // npm and pnpm run scripts in the package's folder and set this to the caller's folder.
     workingDirectory: environment['INIT_CWD'] ?? process.cwd(),
   };
 }
 
-/** Reads which libraries are shipped, for whoever needs nothing else. */
+/** Reads only the lists of libraries to ship. */
 export function readBundleConfig(environment: Environment = process.env): BundleConfig {
   const config = loadConfig(bundleSettings, environment);
   return { ...config, workingDirectory: environment['INIT_CWD'] ?? process.cwd() };

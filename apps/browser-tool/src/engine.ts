@@ -7,7 +7,7 @@ export type Target = string;
 
 export type DialogAnswer = 'accept' | 'dismiss';
 
-/** A dialog that a page opened, and how it was answered. Nothing ever waits for a person. */
+/** A dialog that a page opened, and how it was answered. Dialogs never block. */
 export interface DialogReport {
   readonly type: 'alert' | 'confirm' | 'prompt' | 'beforeunload';
   readonly message: string;
@@ -21,27 +21,27 @@ export interface DownloadReport {
   readonly action: 'denied';
 }
 
-/** What happened besides what was asked for; the engine fills it in while a call runs. */
+/** Side effects of a call; the engine adds them while the call runs. */
 export interface CallNotes {
   readonly dialogs: DialogReport[];
   readonly downloads: DownloadReport[];
-  /** Its address is empty until the engine knows where the tab leads. */
+  /** Its URL is empty until the engine knows what the tab opens. */
   openedTab: { readonly url: string } | undefined;
 }
 
-/** One call on its way through the engine. */
+/** One running call of the engine. */
 export interface EngineCall {
-  /** Aborted at the deadline, when the caller goes away, and when the process ends. */
+  /** Aborted at the deadline, when the caller disconnects, and when the process ends. */
   readonly signal: AbortSignal;
   readonly notes: CallNotes;
-  /** How dialogs are answered while this call runs; alerts are accepted and questions dismissed without it. */
+  /** How dialogs are answered while this call runs; by default alerts are accepted and questions dismissed. */
   readonly dialog: DialogAnswer | undefined;
   readonly promptText: string | undefined;
-  /** Whether its answer does not tell the notes: they wait for the next call then. */
+  /** Whether its result does not include the notes; they are then reported with the next call. */
   readonly isSilent?: boolean;
 }
 
-/** Where the active page is. */
+/** The address of the active page. */
 export interface PageAddress {
   readonly url: string;
   readonly title: string;
@@ -61,12 +61,12 @@ export interface NavigateRequest {
   /** Already checked against the policy. */
   readonly url: string;
   readonly waitUntil: WaitUntil;
-  /** How long the document itself may take. */
+  /** The time limit for the document itself. */
   readonly timeoutMs: number;
 }
 
 export interface NavigationOutcome extends PageAddress {
-  /** The HTTP status of the document; null where there was none, as for `about:blank`. */
+  /** The HTTP status of the document; null if there was none, as for `about:blank`. */
   readonly status: number | null;
   readonly statusText: string;
   readonly loadState: LoadState;
@@ -81,7 +81,7 @@ export interface ClickRequest {
   readonly button: MouseButton;
   readonly double: boolean;
   readonly modifiers: readonly Modifier[];
-  /** From the element's top left corner; its middle without it. */
+  /** Relative to the element's top left corner; undefined for its center. */
   readonly position: { readonly x: number; readonly y: number } | undefined;
   readonly force: boolean;
   readonly timeoutMs: number;
@@ -89,7 +89,7 @@ export interface ClickRequest {
 
 export interface ActionOutcome extends PageAddress {
   readonly navigated: boolean;
-  /** The HTTP status of the document that the action led to; left out where it led to none, or it came without. */
+  /** The HTTP status of the document that the action opened, if it opened one and there was a status. */
   readonly status?: number;
   readonly statusText?: string;
 }
@@ -108,7 +108,7 @@ export interface TypeRequest {
 }
 
 export interface TypeOutcome extends ClickOutcome {
-  /** What the field holds now; bullets for a password. */
+  /** The value of the field now; bullets for a password. */
   readonly value: string;
 }
 
@@ -133,7 +133,7 @@ export interface ScrollOutcome extends PageAddress {
 }
 
 export interface EvaluateRequest {
-  /** A function, which is called with the target's element, if any, and the arguments; or an expression. */
+  /** A function, which gets the target's element, if any, and the arguments; or an expression. */
   readonly source: string;
   readonly args: readonly unknown[];
   readonly target: Target | undefined;
@@ -154,7 +154,7 @@ export interface ScreenshotRequest {
   readonly fullPage: boolean;
   readonly format: ImageFormat;
   readonly quality: number | undefined;
-  /** Of the longer side, in pixels; 0 keeps the picture as it is. */
+  /** Of the longer side, in pixels; 0 does not scale. */
   readonly maxDimension: number;
   readonly omitBackground: boolean;
   readonly timeoutMs: number;
@@ -186,11 +186,11 @@ export interface WaitOutcome {
 }
 
 export interface DomRequest {
-  /** The whole document without it. */
+  /** Undefined for the whole document. */
   readonly selector: Target | undefined;
   readonly attribute: string | undefined;
   readonly all: boolean;
-  /** True for the properties that matter most, or the names of properties. */
+  /** True for the most important properties, or a list of properties. */
   readonly computed: boolean | readonly string[];
   readonly html: 'outer' | 'inner' | 'none';
   readonly limit: number;
@@ -203,7 +203,7 @@ export interface DomElement {
   readonly text: string;
   readonly html?: string;
   readonly attributes: Readonly<Record<string, string>>;
-  /** The value of the attribute that was asked for. */
+  /** The value of the requested attribute. */
   readonly value?: string | null;
   readonly visible: boolean;
   readonly rect: Rect;
@@ -246,7 +246,7 @@ export interface AccessibleNode {
 
 export interface SnapshotOutcome extends PageAddress {
   readonly nodes: readonly AccessibleNode[];
-  /** Whether the page had more nodes than are ever read. */
+  /** Whether the page has more nodes than the limit. */
   readonly truncated: boolean;
 }
 
@@ -259,14 +259,14 @@ export interface ResizeRequest {
 
 export type Viewport = readonly [width: number, height: number];
 
-/** What a captured response held, as far as the browser still has it. */
+/** The body of a captured request or response, if the browser still has it. */
 export interface ResponseBody {
   readonly body: string;
   readonly isBase64: boolean;
 }
 
 export interface EngineStatus {
-  /** What the engine calls itself, as in `156.0.8078.79`. */
+  /** The version of the engine, such as `156.0.8078.79`. */
   readonly version: string;
   readonly pid: number | null;
   readonly sandbox: boolean;
@@ -274,15 +274,15 @@ export interface EngineStatus {
 }
 
 /**
- * The browser as commands see it. Calls come one at a time. Every method fails with a `ToolError`; one that an engine cannot do
- * fails with `NOT_SUPPORTED_BY_ENGINE`.
+ * The browser as commands see it. Calls are sequential. Every method fails with a `ToolError`; unsupported methods fail with
+ * `NOT_SUPPORTED_BY_ENGINE`.
  */
 export interface BrowserEngine {
   readonly protocol: 'cdp' | 'ffi';
   status(): EngineStatus;
   address(call: EngineCall): Promise<PageAddress>;
   navigate(request: NavigateRequest, call: EngineCall): Promise<NavigationOutcome>;
-  /** Fails with `NO_HISTORY` where there is no such page. */
+  /** Fails with `NO_HISTORY` if there is no such page. */
   traverse(
     direction: 'back' | 'forward' | 'reload',
     request: Omit<NavigateRequest, 'url'>,
@@ -298,28 +298,28 @@ export interface BrowserEngine {
   dom(request: DomRequest, call: EngineCall): Promise<DomOutcome>;
   snapshot(request: SnapshotRequest, call: EngineCall): Promise<SnapshotOutcome>;
   resize(request: ResizeRequest, call: EngineCall): Promise<Viewport>;
-  /** What a captured request sent, by the id of its entry, where it is too large to be captured with it. */
+  /** The body of a captured request, by the id of its entry, if it was too large to be captured. */
   requestBody(id: string): Promise<ResponseBody | undefined>;
-  /** The body of a captured response, by the id of its entry; undefined once the browser let it go. */
+  /** The body of a captured response, by the id of its entry; undefined once the browser dropped it. */
   responseBody(id: string): Promise<ResponseBody | undefined>;
-  /** Brings a page that no longer answers back to life, if it can; whether it had to make a new one. */
+  /** Replaces the page if it no longer responds, and returns whether it did. */
   ensureResponsive(): Promise<boolean>;
-  /** Ends the browser and removes what it left behind. Idempotent. */
+  /** Ends the browser and removes its files. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What an engine is given at its start. */
+/** The dependencies and options of an engine. */
 export interface EngineContext {
   readonly captures: Captures;
   readonly refs: RefRegistry;
   readonly log: Log;
   readonly viewport: Viewport;
-  /** Where browser traffic goes through, as the caller wrote it; credentials included. */
+  /** The proxy for browser traffic as the caller wrote it, including credentials. */
   readonly proxy: string | undefined;
-  /** What the pages may talk to; everything when it is empty. */
+  /** The origins that pages may load; empty allows all. */
   readonly allowedOrigins: readonly string[];
   readonly startUrl: string;
-  /** Called once when the browser ends without having been told to. */
+  /** Called once when the browser ends unexpectedly. */
   readonly onEnd: (reason: string) => void;
   /** Aborted when the process ends while the engine is still starting. */
   readonly signal: AbortSignal;

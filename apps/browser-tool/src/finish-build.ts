@@ -6,21 +6,21 @@ import { readBrowserToolConfig, readBundleConfig } from './config.ts';
 import { autoFetch } from './resolve/index.ts';
 import { ToolError } from './tool-error.ts';
 
-// The build ends with this, after the compiler: it fetches a browser (BROWSER_AUTO_FETCH) and brings libraries along
-// (BROWSER_BUNDLE_LIBS, BROWSER_BUNDLE_MANIFEST). With none of them set it only takes back what an earlier build did.
+// The last step of the build: downloads a browser (BROWSER_AUTO_FETCH) and copies libraries (BROWSER_BUNDLE_LIBS,
+// BROWSER_BUNDLE_MANIFEST). Without these settings it removes what an earlier build added.
 async function finishBuild(): Promise<void> {
   const config = readBrowserToolConfig();
   const log = createLog({ level: config.logLevel, app: 'browser-tool' });
   const libraries = await readBundleList(readBundleConfig());
   const shipped = await shipLibraries(libraries, fileURLToPath(new URL('lib', import.meta.url)));
   for (const path of shipped) process.stdout.write(`Shipped ${path}.\n`);
-  const told = await autoFetch(config.resolve, config.autoFetch, log);
-  if (told !== undefined) process.stdout.write(`${told}\n`);
+  const message = await autoFetch(config.resolve, config.autoFetch, log);
+  if (message !== undefined) process.stdout.write(`${message}\n`);
 }
 
 await finishBuild().catch((error: unknown) => {
-  const told =
+  const reason =
     error instanceof ToolError ? `${error.code}: ${error.sentence}` : describeError(error);
-  process.stderr.write(`browser-tool: the build is not complete: ${told}\n`);
+  process.stderr.write(`browser-tool: the build failed: ${reason}\n`);
   process.exitCode = 1;
 });

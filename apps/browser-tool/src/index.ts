@@ -9,7 +9,7 @@ export type { BundleConfig, BundledLibrary } from './bundle/bundle-list.ts';
 /** What a browser needs from the machine that it runs on, and what is shipped beside it. */
 export type BundleReport = Report;
 
-/** Makes bundle reports; the libraries to ship are those that the environment lists, unless told otherwise. */
+/** Builds bundle reports; by default the environment lists the libraries to ship. */
 export const BundleReport = {
   build: (executable: string, config: BundleConfig = readBundleConfig()): Promise<Report> =>
     buildBundleReport(executable, config),

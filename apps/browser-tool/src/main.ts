@@ -9,7 +9,7 @@ import {
 } from './cli.ts';
 import { ToolError } from './tool-error.ts';
 
-// Each command loads only what it needs: an MCP client waits for the first answer of a process that just started.
+// Each command loads only what it needs, because an MCP client waits for the first response of a new process.
 async function run(invocation: Invocation): Promise<number> {
   switch (invocation.kind) {
     case 'help':
@@ -41,8 +41,8 @@ async function run(invocation: Invocation): Promise<number> {
 run(parseCommandLine(process.argv.slice(2))).then(
   (status) => process.exit(status),
   (error: unknown) => {
-    const told = error instanceof Error ? error.message : String(error);
-    const message = error instanceof ToolError ? `${error.code}: ${error.sentence}` : told;
+    const text = error instanceof Error ? error.message : String(error);
+    const message = error instanceof ToolError ? `${error.code}: ${error.sentence}` : text;
     process.stderr.write(`browser-tool: ${message}\n`);
     process.exit(EXIT_FAILED);
   },

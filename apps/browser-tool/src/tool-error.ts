@@ -1,4 +1,4 @@
-/** What HTTP answers for each code. Adding a code here is all that a new failure needs. */
+/** The HTTP status of each code. A new code only needs to be added here. */
 export const HTTP_STATUS = {
   INVALID_JSON: 400,
   INVALID_ARGUMENT: 400,
@@ -38,26 +38,26 @@ export const HTTP_STATUS = {
   TIMEOUT: 504,
 } as const satisfies Record<string, number>;
 
-/** Every way in which the tool fails. */
+/** All error codes of the tool. */
 export type ToolErrorCode = keyof typeof HTTP_STATUS;
 
 interface ToolErrorOptions {
-  /** The next step for the caller, as a sentence of its own. */
+  /** The next step for the caller, as a separate sentence. */
   readonly hint?: string;
-  /** Evidence for programs. */
+  /** Structured data for programs. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** What only our log sees. */
+  /** Only for the log. */
   readonly cause?: unknown;
 }
 
-/** A failure that a caller can act on: what happened with its evidence, and what to do next. */
+/** An error for callers: what happened, and what to do next. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
   readonly code: ToolErrorCode;
   readonly hint: string | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
-  /** By its name: the MCP face is bundled with a copy of this class, and its errors are the same to everybody. */
+  /** Compares by name, because the MCP bundle contains its own copy of this class. */
   static override [Symbol.hasInstance](thrown: unknown): boolean {
     return (
       typeof thrown === 'object' &&
@@ -74,14 +74,14 @@ export class ToolError extends Error {
     this.details = options.details;
   }
 
-  /** The whole sentence that a caller reads: what happened, then the next step. */
+  /** The complete text for callers: what happened, then the next step. */
   get sentence(): string {
     return this.hint === undefined ? this.message : `${this.message} ${this.hint}`;
   }
 }
 
-// Messages quote pages, and a page may write anything, colours for a terminal included.
-// oxlint-disable-next-line no-control-regex -- Control characters are what is taken out.
+// Messages quote pages, which may contain any characters, even terminal colors.
+// oxlint-disable-next-line no-control-regex -- It removes control characters.
 const CONTROL = /\u001B\[[0-9;]*[A-Za-z]|[\u0000-\u001F\u007F]+/g;
 
 const TEXT_CHARS_MAX = 2_000;

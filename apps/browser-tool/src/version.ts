@@ -1,2 +1,2 @@
-/** The version that the tool tells its callers. */
+/** The version of the tool. */
 export const TOOL_VERSION = '0.1.0';

@@ -322,8 +322,8 @@ describe('keys', () => {
   test('a key that does not exist is refused', async () => {
     const chord = await tool.post('/press', { key: 'Control+Foo' });
     expect(chord).toMatchObject({ status: 400, code: 'INVALID_KEY' });
-    expect(chord.error).toMatch(/^"Foo" in "Control\+Foo" is no key\. Use a character, /);
-    expect((await tool.post('/press', { key: 'Foo' })).error).toMatch(/^"Foo" is no key\. /);
+    expect(chord.error).toMatch(/^"Foo" in "Control\+Foo" is not a key\. Use a character, /);
+    expect((await tool.post('/press', { key: 'Foo' })).error).toMatch(/^"Foo" is not a key\. /);
   });
 });
 
@@ -354,7 +354,7 @@ describe('a page that navigates while a command runs', () => {
     });
     expect(answer).toMatchObject({ status: 422, code: 'EVALUATION_FAILED' });
     expect(answer.error).toBe(
-      `The page went to ${site.url}/next before the script finished. Call again on the new page, or do not await what navigates.`,
+      `The page navigated to ${site.url}/next before the script finished. Call again on the new page, or do not await what navigates.`,
     );
   });
 

@@ -24,7 +24,7 @@ test.each([
     path: '/navigate',
     body: '{"url":',
     code: 'INVALID_JSON',
-    text: /^The body is no JSON: /,
+    text: /^The body is not JSON: /,
   },
   { why: 'a list', path: '/navigate', body: '[1]', text: /^The parameters of navigate must be an/ },
   {
@@ -148,7 +148,7 @@ test.each([
   { query: '/dom?selector=a&all=maybe', text: /^all must be a boolean, not "maybe"\. / },
   { query: '/a11y?format=yaml', text: /^format must be one of tree, text, not "yaml"\. / },
   { query: '/a11y?depth=0', text: /^depth must be at least 1, not "0"\. / },
-  { query: '/a11y?cursor=5', text: /^cursor must be a cursor that an earlier snapshot named, / },
+  { query: '/a11y?cursor=5', text: /^cursor must be a cursor from an earlier snapshot, / },
   {
     query: '/console?level=error,loud',
     text: /^level must be one of error, warning, info, debug, not "error,loud"\. /,

@@ -123,35 +123,35 @@ describe('an element that cannot be clicked is refused with its reason', () => {
       why: 'outside of what can be scrolled to',
       target: '#away',
       code: 'ELEMENT_NOT_VISIBLE',
-      text: /lies outside of the viewport/,
+      text: /is outside of the viewport/,
     },
     {
       why: 'not there',
       target: '#nothing',
       code: 'ELEMENT_NOT_FOUND',
       status: 404,
-      text: /^No element fits "#nothing" after waiting 400 ms\. Call browser_snapshot/,
+      text: /^No element matches "#nothing" after waiting 400 ms\. Call browser_snapshot/,
     },
     {
       why: 'named by a selector that is none',
       target: 'div[',
       code: 'INVALID_SELECTOR',
       status: 400,
-      text: /^"div\[" is no valid selector: .*[^.]\. Use a ref such as e12, /,
+      text: /^"div\[" is not a valid selector: .*[^.]\. Use a ref such as e12, /,
     },
     {
       why: 'named by no text',
       target: 'text=" "',
       code: 'INVALID_SELECTOR',
       status: 400,
-      text: /names no text\. /,
+      text: /contains no text\. /,
     },
     {
       why: 'named by an XPath that is none',
       target: 'xpath=//[',
       code: 'INVALID_SELECTOR',
       status: 400,
-      text: /is no valid selector/,
+      text: /is not a valid selector/,
     },
     {
       why: 'a ref that was never issued',
@@ -279,7 +279,7 @@ describe('targets', () => {
     const answer = await click('button');
     expect(answer).toMatchObject({ status: 409, code: 'AMBIGUOUS_TARGET', details: { count: 2 } });
     expect(answer.error).toMatch(
-      /^"button" fits 2 elements: button "Same" \[ref=e\d+\], button "Same" \[ref=e\d+\]\. /,
+      /^"button" matches 2 elements: button "Same" \[ref=e\d+\], button "Same" \[ref=e\d+\]\. /,
     );
   });
 

@@ -197,9 +197,9 @@ describe('what is answered', () => {
       url: 'about:blank',
       waitUntil: 'commit',
       timeoutMs: 5_000,
-      colour: 'red',
+      color: 'red',
     });
-    expect(answer).toMatchObject({ ok: true, data: { ignored_fields: ['colour'] } });
+    expect(answer).toMatchObject({ ok: true, data: { ignored_fields: ['color'] } });
   });
 });
 
@@ -254,7 +254,7 @@ describe('batches', () => {
       name: 'click',
       op_type: 'click',
       success: false,
-      error: expect.stringContaining('No element fits "#nope"'),
+      error: expect.stringContaining('No element matches "#nope"'),
       code: 'ELEMENT_NOT_FOUND',
       duration_ms: expect.any(Number),
     });

@@ -225,8 +225,8 @@ describe("the SDK's own client", () => {
       },
       {
         name: 'browser_click',
-        args: { target: 'a', colour: 1 },
-        text: /colour is no parameter of browser_click; it takes target, element, button/,
+        args: { target: 'a', color: 1 },
+        text: /color is not a parameter of browser_click; its parameters are target, element, button/,
       },
       {
         name: 'browser_resize',
@@ -242,7 +242,7 @@ describe("the SDK's own client", () => {
       {
         name: 'browser_navigate',
         args: { url: 'file:///etc/passwd' },
-        text: /^URL_BLOCKED: file: addresses are not opened/,
+        text: /^URL_BLOCKED: file: URLs are not allowed/,
       },
       {
         name: 'browser_evaluate',

@@ -91,7 +91,7 @@ test('a page without a document in time is a time-out, and the tab stays usable'
   for (const path of ['/slow-script', '/never']) {
     const answer = await navigate(path, { timeout_ms: 500 });
     expect(answer).toMatchObject({ status: 504, code: 'TIMEOUT', details: { timeout_ms: 500 } });
-    expect(answer.error).toMatch(/showed no document within 500 ms\. /);
+    expect(answer.error).toMatch(/did not load within 500 ms\. /);
     expect((await navigate('/b')).data).toMatchObject({ title: 'B', load_state: 'complete' });
   }
 });
@@ -155,7 +155,7 @@ describe('a navigation that fails', () => {
   test('because an error of the server comes without a page', async () => {
     const answer = await navigate('/nothing');
     expect(answer).toMatchObject({ code: 'NAVIGATION_FAILED', details: { status: 404 } });
-    expect(answer.error).toContain('the server answered 404 Not Found with an empty page');
+    expect(answer.error).toContain('the server responded with 404 Not Found and an empty page');
     expect((await navigate('/a')).data.title).toBe('A');
   });
 

@@ -69,7 +69,7 @@ test('a script that a page on its way does not run in time leaves the page that 
   await leave();
   const late = await evaluate('1', { timeout_ms: 500 });
   expect(late).toMatchObject({ status: 504, code: 'TIMEOUT' });
-  expect(late.error).toContain(`on its way to ${site.url}/held`);
+  expect(late.error).toContain(`navigating to ${site.url}/held`);
   letCome();
   // A script does not wait until the page is read: its title may not be there yet, its address is.
   const arrived = await evaluate('location.pathname');

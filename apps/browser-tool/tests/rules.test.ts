@@ -148,7 +148,7 @@ test('a program that is no browser is said so', async () => {
   try {
     const answer = await tool.post('/navigate', { url: 'about:blank' });
     expect(answer).toMatchObject({ status: 503, code: 'BROWSER_LAUNCH_FAILED' });
-    expect(answer.error).toMatch(/^\/bin\/false did not start: it ended with status 1\. /);
+    expect(answer.error).toMatch(/^\/bin\/false did not start: it exited with status 1\. /);
   } finally {
     await tool.close();
   }

@@ -98,7 +98,7 @@ describe('typing', () => {
     expect(answer).toMatchObject({
       status: 400,
       code: 'INVALID_ARGUMENT',
-      error: expect.stringContaining(`does not take "${typed}": it takes`),
+      error: expect.stringContaining(`does not accept "${typed}": it expects`),
       details: { expected: expect.stringContaining(format), value: kept },
     });
     const expression = `document.querySelector('${target}').value`;
@@ -163,7 +163,7 @@ test('a picture that could not hold the whole page says so', async () => {
   });
   expect((await tool.post('/screenshot', { target: '#end' })).data.truncated).toBe(false);
   const { said, structured } = await call('browser_screenshot', { fullPage: true });
-  expect(said).toContain('\n- Truncated: it goes on beyond the 16384 pixels that can be drawn');
+  expect(said).toContain('\n- Truncated: the browser draws at most 16384 pixels');
   expect(structured).toMatchObject({ truncated: true });
 });
 

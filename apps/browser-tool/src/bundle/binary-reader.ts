@@ -1,28 +1,22 @@
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { isError } from '@model-gateway/kernel';
 
 const STRING_BYTES_MAX = 4096;
 
-/** Reads pieces of a file that nobody vouches for: a piece outside of it is a format error, never a crash. */
+/** Reads parts of an untrusted file; an offset outside of the file is a format error, never a crash. */
 export interface BinaryReader {
   readonly size: number;
   bytes(offset: number, length: number): Promise<Buffer>;
-  /** The text from there to its NUL. */
+  /** The text from the offset to the next NUL byte. */
   text(offset: number): Promise<string>;
 }
 
-/** Why a file cannot be read as what its first bytes claim that it is. */
+/** The content of a file does not match the format that its first bytes announce. */
 export class BinaryFormatError extends Error {
   override readonly name = 'BinaryFormatError';
 }
 
-/** Whether it says that a file is not what its first bytes claim. */
-export function isBinaryFormatError(thrown: unknown): boolean {
-  return isError(thrown) && thrown.name === 'BinaryFormatError';
-}
-
-/** Opens a file for as long as `use` takes; a browser is hundreds of megabytes, of which a few kilobytes are read. */
+/** Opens a file while `use` runs. Only the parts that are asked for are read: a browser has hundreds of megabytes. */
 export async function withBinaryFile<Result>(
   path: string,
   use: (reader: BinaryReader) => Promise<Result>,
@@ -41,7 +35,7 @@ export async function withBinaryFile<Result>(
   }
 }
 
-/** A part of another reader, as a fat Mach-O file holds one binary for each architecture. */
+/** A part of another reader: a fat Mach-O file contains one binary for each architecture. */
 export function slice(reader: BinaryReader, start: number, size: number): BinaryReader {
   return createReader('slice', size, (offset, length) => reader.bytes(start + offset, length));
 }
@@ -56,7 +50,7 @@ function createReader(
     async bytes(offset, length) {
       if (!Number.isSafeInteger(offset) || offset < 0 || length < 0 || offset + length > size) {
         throw new BinaryFormatError(
-          `${name} ends before byte ${offset + length}, to which it points`,
+          `${name} ends before byte ${offset + length}, which it refers to`,
         );
       }
       return read(offset, length);

@@ -1,8 +1,9 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, resolve } from 'node:path';
-import { describeError, isError } from '@model-gateway/kernel';
+import { describeError } from '@model-gateway/kernel';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
+import { isFile } from '../is-file.ts';
 
 const SYSTEMS = ['linux', 'macos', 'windows'] as const;
 const SYSTEM_NAMES: Readonly<Record<string, (typeof SYSTEMS)[number]>> = {
@@ -21,41 +22,36 @@ const manifestShape = z.strictObject({
         optional: z.boolean().default(false),
         target_os: z
           .string()
-          .refine((name) => name in SYSTEM_NAMES, `target_os is one of ${SYSTEMS.join(', ')}`)
+          .refine((name) => name in SYSTEM_NAMES, `target_os must be one of ${SYSTEMS.join(', ')}`)
           .optional(),
       }),
     )
     .default([]),
 });
 
-/** One library that was asked for, and whether it can be shipped. */
+/** One listed library, and whether it can be shipped. */
 export interface BundledLibrary {
   readonly path: string;
-  /** The variable or the file that asks for it. */
+  /** The variable or the file that lists it. */
   readonly source: string;
   readonly optional: boolean;
-  /** `elsewhere` is one for another operating system, which is passed over. */
+  /** `elsewhere`: it is for another operating system and is skipped. */
   readonly state: 'found' | 'missing' | 'elsewhere';
 }
 
-/** What `BROWSER_BUNDLE_LIBS` and `BROWSER_BUNDLE_MANIFEST` say, and the folder that their relative paths start from. */
+/** The values of `BROWSER_BUNDLE_LIBS` and `BROWSER_BUNDLE_MANIFEST`, and the folder that relative paths start from. */
 export interface BundleConfig {
   readonly bundleLibs: string | undefined;
   readonly bundleManifest: string | undefined;
   readonly workingDirectory: string;
 }
 
-/** Why a list of libraries cannot be read: one sentence that names the file or variable. */
+/** A list of libraries cannot be read or shipped; the message names the file or variable. */
 export class BundleListError extends Error {
   override readonly name = 'BundleListError';
 }
 
-/** Whether it says that a list of libraries cannot be read or shipped. */
-export function isBundleListError(thrown: unknown): boolean {
-  return isError(thrown) && thrown.name === 'BundleListError';
-}
-
-/** Reads both lists of libraries to ship. The paths of a manifest start from the manifest's own folder. */
+/** Reads both lists of libraries to ship. Paths in a manifest are relative to the manifest's folder. */
 export async function readBundleList(
   { bundleLibs, bundleManifest, workingDirectory }: BundleConfig,
   platform: string = process.platform,
@@ -109,11 +105,4 @@ function parseToml(text: string, fail: (reason: string) => never): unknown {
   } catch (error) {
     return fail(describeError(error).split('\n')[0] ?? 'not TOML');
   }
-}
-
-function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (entry) => entry.isFile(),
-    () => false,
-  );
 }

@@ -125,8 +125,8 @@ Dependencies
   libgone.so      MISSING
 
 Libraries to ship
-  libvendor.so.1  ${vendor}, asked for by BROWSER_BUNDLE_LIBS
-  libx.so         /nowhere/libx.so (MISSING), asked for by BROWSER_BUNDLE_LIBS
+  libvendor.so.1  ${vendor}, listed in BROWSER_BUNDLE_LIBS
+  libx.so         /nowhere/libx.so (MISSING), listed in BROWSER_BUNDLE_LIBS
 
 Incomplete: libgone.so, /nowhere/libx.so
 `,
@@ -137,6 +137,6 @@ test('a file that is no binary says so', async () => {
   const report = await buildBundleReport(await place('text', 'just words'));
   expect(report).toMatchObject({ format: null, dependencies: [], complete: false });
   expect(renderBundleReport(report)).toMatch(
-    /no binary of a known kind[^]*Unknown: nothing could be scanned\.\n$/,
+    /not a known binary format[^]*Unknown: nothing could be scanned\.\n$/,
   );
 });

@@ -5,13 +5,13 @@ import { scanRuntime, type RuntimeDep } from './runtime-deps.ts';
 /** What a browser or a library needs from the machine that it runs on, and what is shipped beside it. */
 export interface BundleReport {
   readonly executable: string;
-  /** The binary that was scanned: where `executable` is a launcher script, the program that it starts. */
+  /** The binary that was scanned: if `executable` is a launcher script, the program that it starts. */
   readonly binary: string;
-  /** Such as `elf x86_64`; null where the file is no binary of a known kind, so that nothing could be scanned. */
+  /** Such as `elf x86_64`; null if the file has no known binary format, so that nothing could be scanned. */
   readonly format: string | null;
   readonly dependencies: readonly RuntimeDep[];
   readonly libraries: readonly BundledLibrary[];
-  /** Names of dependencies that neither the system nor a shipped library provides, and paths of required libraries that are not there. */
+  /** Names of dependencies that neither the system nor a shipped library provides, and paths of required libraries that do not exist. */
   readonly missing: readonly string[];
   /** Whether everything was scanned and nothing is missing. */
   readonly complete: boolean;
@@ -48,14 +48,14 @@ export async function buildBundleReport(
   };
 }
 
-/** The report as text for a person. */
+/** The report as text. */
 export function renderBundleReport(report: BundleReport): string {
   const { executable, binary, format, dependencies, libraries } = report;
   const found = dependencies.filter(({ resolved }) => resolved !== null).length;
   const lines = [
     `Bundle report for ${executable}`,
     ...(binary === executable ? [] : [`  starts        ${binary}`]),
-    `  format        ${format ?? 'no binary of a known kind, so its libraries are unknown'}`,
+    `  format        ${format ?? 'not a known binary format, so its libraries are unknown'}`,
     `  dependencies  ${found} found, ${dependencies.length - found} missing`,
     `  to ship       ${libraries.filter(({ state }) => state === 'found').length} of ${libraries.length} listed`,
     ...section(
@@ -91,5 +91,5 @@ function describeLibrary({ path, source, optional, state }: BundledLibrary): str
     missing: optional ? ' (missing, optional)' : ' (MISSING)',
     elsewhere: ' (for another operating system)',
   };
-  return `${path}${notes[state]}, asked for by ${source}`;
+  return `${path}${notes[state]}, listed in ${source}`;
 }

@@ -35,7 +35,7 @@ interface Segment {
   readonly size: number;
 }
 
-/** Reads the dynamic section of an ELF file: what `ldd` would tell, without running the file as `ldd` may. */
+/** Reads the dynamic section of an ELF file: what `ldd` would print, without running the file as `ldd` may. */
 export async function readElf(reader: BinaryReader): Promise<LinkedBinary | undefined> {
   if (reader.size < IDENT_BYTES) return undefined;
   const ident = await reader.bytes(0, IDENT_BYTES);
@@ -48,7 +48,7 @@ export async function readElf(reader: BinaryReader): Promise<LinkedBinary | unde
   const tags = dynamic === undefined ? [] : await readDynamic(reader, dynamic, layout);
   const textsOf = await createStringLookup(reader, segments, tags);
   const runPath = await textsOf(TAG_RUNPATH);
-  // An RUNPATH makes the loader ignore the RPATH.
+  // A RUNPATH makes the loader ignore the RPATH.
   const rpath = runPath.length > 0 ? [] : await textsOf(TAG_RPATH);
   return {
     format: 'elf',
@@ -68,7 +68,7 @@ async function readSegments(
   const entryBytes = header.getUint16(wide ? 54 : 42, little);
   const count = header.getUint16(wide ? 56 : 44, little);
   if (count > PROGRAM_HEADERS_MAX || (count > 0 && entryBytes < (wide ? 56 : 32))) {
-    throw new BinaryFormatError('the program headers of the ELF file make no sense');
+    throw new BinaryFormatError('the program headers of the ELF file are invalid');
   }
   const table = viewOf(await reader.bytes(start, entryBytes * count));
   return Array.from({ length: count }, (_, index): Segment => {
@@ -95,7 +95,7 @@ async function readDynamic(
   { wide, little }: Layout,
 ): Promise<readonly Tag[]> {
   if (segment.size > DYNAMIC_BYTES_MAX) {
-    throw new BinaryFormatError('the dynamic section of the ELF file is too large to be true');
+    throw new BinaryFormatError('the dynamic section of the ELF file is too large');
   }
   const table = viewOf(await reader.bytes(segment.offset, segment.size));
   const entryBytes = wide ? 16 : 8;
@@ -110,24 +110,24 @@ async function readDynamic(
   return tags;
 }
 
-/** Looks texts up where the loader would: the string table is given by its address in memory. */
+/** Looks up strings as the loader does: the file gives the string table by its address in memory. */
 async function createStringLookup(
   reader: BinaryReader,
   segments: readonly Segment[],
   tags: readonly Tag[],
 ): Promise<(tag: number) => Promise<readonly string[]>> {
   const address = tags.find(({ tag }) => tag === TAG_STRING_TABLE)?.value;
-  const home = segments.find(
-    (segment) =>
-      segment.type === PROGRAM_LOAD &&
+  const segment = segments.find(
+    (each) =>
+      each.type === PROGRAM_LOAD &&
       address !== undefined &&
-      address >= segment.address &&
-      address < segment.address + segment.size,
+      address >= each.address &&
+      address < each.address + each.size,
   );
-  if (address === undefined || home === undefined) return async () => [];
-  const start = home.offset + (address - home.address);
-  return async (wanted) => {
-    const found = tags.filter(({ tag }) => tag === wanted);
+  if (address === undefined || segment === undefined) return async () => [];
+  const start = segment.offset + (address - segment.address);
+  return async (requested) => {
+    const found = tags.filter(({ tag }) => tag === requested);
     return Promise.all(found.map(({ value }) => reader.text(start + value)));
   };
 }

@@ -4,7 +4,7 @@ const VARIABLES: Readonly<Record<string, string>> = { darwin: 'DYLD_LIBRARY_PATH
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The environment of a program that shall find its libraries in a folder first. */
+/** The environment of a program that searches a folder for its libraries first. */
 export function withLibraryFolder(
   environment: Variables,
   folder: string | undefined,

@@ -1,7 +1,8 @@
-import { readFile, readdir, realpath, stat } from 'node:fs/promises';
+import { readFile, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { LinkedBinary } from './linked-binary.ts';
 import { readLinkedBinary } from './read-linked-binary.ts';
+import { isFile } from '../is-file.ts';
 
 const LOADER_CONFIG = '/etc/ld.so.conf';
 const LOADER_CONFIG_DEPTH_MAX = 4;
@@ -13,23 +14,23 @@ const TRIPLETS: Readonly<Record<string, string>> = {
   x86: 'i386-linux-gnu',
 };
 
-/** A file whose needs are being looked up, and the folders that it hands down from the files that need it. */
+/** A file whose libraries are being looked up, and the folders that it inherits from the files that depend on it. */
 export interface Dependent {
   readonly path: string;
   readonly binary: LinkedBinary;
   readonly inheritedFolders: readonly string[];
 }
 
-/** Finds libraries as the loader of each system would, by looking at the disk alone. */
+/** Finds libraries as the loader of each system would, using only the file system. */
 export interface LibrarySearch {
   find(name: string, dependent: Dependent): Promise<string | null>;
-  /** The folders that the file names itself, made absolute. */
+  /** The folders that the file itself names, as absolute paths. */
   ownFolders(dependent: Dependent): readonly string[];
 }
 
 interface SearchOptions {
   readonly executable: string;
-  /** Libraries that lie beside the program once it is shipped; they come before those of the system, by their file names. */
+  /** Libraries that are shipped beside the program; matched by file name, before those of the system. */
   readonly shipped: readonly string[];
 }
 
@@ -56,7 +57,7 @@ export function createLibrarySearch({ executable, shipped }: SearchOptions): Lib
       ? [name]
       : [...shippedAs(name), ...folders.map((folder) => join(folder, name))];
     for (const path of paths) {
-      // A library of another architecture is passed over, as the loader does.
+      // The loader skips libraries of another architecture.
       if (await isBinaryOf(path, dependent.binary)) return path;
     }
     return null;
@@ -78,8 +79,9 @@ export function createLibrarySearch({ executable, shipped }: SearchOptions): Lib
   async function findDll(name: string): Promise<string | null> {
     const folder = dirname(executable);
     const beside = (await readdir(folder).catch(() => [])).map((entry) => join(folder, entry));
-    const wanted = name.toLowerCase();
-    return [...beside, ...shipped].find((path) => basename(path).toLowerCase() === wanted) ?? null;
+    const lowerCase = name.toLowerCase();
+    const isSame = (path: string): boolean => basename(path).toLowerCase() === lowerCase;
+    return [...beside, ...shipped].find(isSame) ?? null;
   }
 
   const finders = { elf: findElf, 'mach-o': findMachO, pe: findDll };
@@ -102,13 +104,6 @@ async function isBinaryOf(path: string, like: LinkedBinary): Promise<boolean> {
   return binary?.format === like.format && binary.architecture === like.architecture;
 }
 
-function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (entry) => entry.isFile(),
-    () => false,
-  );
-}
-
 async function readLoaderConfig(path: string, depth = 0): Promise<readonly string[]> {
   const text = await readFile(path, 'utf8').catch(() => '');
   const folders: string[] = [];
@@ -125,9 +120,9 @@ async function readLoaderConfig(path: string, depth = 0): Promise<readonly strin
   return folders;
 }
 
-/** `include` takes a pattern in its last part alone. */
-async function expandPattern(pattern: string, home: string): Promise<readonly string[]> {
-  const whole = isAbsolute(pattern) ? pattern : join(home, pattern);
+/** `include` allows a pattern only in the last part of the path. */
+async function expandPattern(pattern: string, folderOfFile: string): Promise<readonly string[]> {
+  const whole = isAbsolute(pattern) ? pattern : join(folderOfFile, pattern);
   const folder = await realpath(dirname(whole)).catch(() => dirname(whole));
   const [before = '', after = ''] = basename(whole).split('*');
   const entries = await readdir(folder).catch(() => []);

@@ -2,10 +2,10 @@
 export interface LinkedBinary {
   readonly format: 'elf' | 'mach-o' | 'pe';
   readonly architecture: string;
-  /** The libraries by the names under which they are recorded, in their order. */
+  /** The names of the libraries as recorded in the file, in their order. */
   readonly needed: readonly string[];
-  /** Folders to search that the file itself names, with their `$ORIGIN` or `@loader_path` as it is. */
+  /** Folders to search that the file itself names; `$ORIGIN` and `@loader_path` are not expanded. */
   readonly runPaths: readonly string[];
-  /** Whether those folders are also searched for what its libraries need. */
+  /** Whether those folders are also searched for the dependencies of its libraries. */
   readonly areRunPathsInherited: boolean;
 }

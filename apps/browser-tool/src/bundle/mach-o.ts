@@ -17,7 +17,7 @@ const CPUS: Readonly<Record<number, string>> = {
   0x0100000c: 'aarch64',
 };
 
-/** Reads the load commands of a Mach-O file: what `otool -L` would tell. Of a fat file, the slice of this machine or the first. */
+/** Reads the load commands of a Mach-O file: what `otool -L` would print. Of a fat file, the slice for this machine or the first. */
 export async function readMachO(reader: BinaryReader): Promise<LinkedBinary | undefined> {
   if (reader.size < 8) return undefined;
   const start = await reader.bytes(0, 8);
@@ -52,7 +52,7 @@ async function readThin(reader: BinaryReader): Promise<LinkedBinary | undefined>
   if (magic !== MAGIC_32 && magic !== MAGIC_64) return undefined;
   const commandsBytes = header.readUInt32LE(20);
   if (commandsBytes > COMMANDS_BYTES_MAX) {
-    throw new BinaryFormatError('the load commands of the Mach-O file are too large to be true');
+    throw new BinaryFormatError('the load commands of the Mach-O file are too large');
   }
   const commands = await reader.bytes(magic === MAGIC_64 ? 32 : 28, commandsBytes);
   const needed: string[] = [];
@@ -81,14 +81,14 @@ function* eachCommand(commands: Buffer, count: number): Generator<Command> {
     if (at + 8 > commands.length) throw new BinaryFormatError('a Mach-O load command is cut off');
     const size = commands.readUInt32LE(at + 4);
     if (size < 12 && size !== 8) {
-      throw new BinaryFormatError('a Mach-O load command has no room for itself');
+      throw new BinaryFormatError('a Mach-O load command is too short');
     }
     yield { kind: commands.readUInt32LE(at), body: commands.subarray(at, at + size) };
     at += size;
   }
 }
 
-/** Both kinds of command begin with where their text starts, counted from the command itself. */
+/** Both kinds of command begin with the offset of their text, relative to the command. */
 function textOf(body: Buffer): string {
   const start = body.length < 12 ? body.length : body.readUInt32LE(8);
   const end = body.indexOf(0, start);

@@ -92,11 +92,11 @@ async function readImports(
 }
 
 function offsetOf(sections: readonly Section[], address: number): number {
-  const home = sections.find(
+  const found = sections.find(
     (section) => address >= section.address && address < section.address + section.size,
   );
-  if (home === undefined) {
+  if (found === undefined) {
     throw new BinaryFormatError('an import of the PE file lies outside of its sections');
   }
-  return home.offset + (address - home.address);
+  return found.offset + (address - found.address);
 }

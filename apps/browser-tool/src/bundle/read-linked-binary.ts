@@ -4,7 +4,7 @@ import type { LinkedBinary } from './linked-binary.ts';
 import { readMachO } from './mach-o.ts';
 import { readPortableExecutable } from './portable-executable.ts';
 
-/** Reads a binary of any of the three formats without ever running it; undefined is a file of another kind. */
+/** Reads a binary of any of the three formats without running it; undefined for any other file. */
 export function readLinkedBinary(path: string): Promise<LinkedBinary | undefined> {
   return withBinaryFile(
     path,

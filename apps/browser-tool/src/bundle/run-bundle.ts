@@ -4,55 +4,57 @@ import { createLog, describeError, errorCode } from '@model-gateway/kernel';
 import { EXIT_FAILED, EXIT_OK, EXIT_USAGE } from '../cli.ts';
 import { readBrowserToolConfig, readBundleConfig } from '../config.ts';
 import { resolveBrowser } from '../resolve/index.ts';
-import { isBinaryFormatError } from './binary-reader.ts';
-import { isBundleListError } from './bundle-list.ts';
+import { BinaryFormatError } from './binary-reader.ts';
+import { BundleListError } from './bundle-list.ts';
 import { buildBundleReport, renderBundleReport } from './bundle-report.ts';
 
 const USAGE = `Usage: browser-tool bundle [executable or library] [--json]
 
 Lists the shared libraries that a browser needs, and those that are shipped with it (BROWSER_BUNDLE_LIBS,
-BROWSER_BUNDLE_MANIFEST). Without an argument it looks at the browser that the tool itself would start.
+BROWSER_BUNDLE_MANIFEST). Without an argument it scans the browser that the tool would start.
 
   --json   the report as JSON
   --help   this text
 
-Exit status: 0 when nothing is missing, 1 when something is, 2 for arguments that make no sense.
+Exit status: 0 if nothing is missing, 1 if something is, 2 for invalid arguments.
 `;
 
-/** Runs the `bundle` subcommand: prints the report and answers the exit status. */
+/** Runs the `bundle` subcommand: prints the report and returns the exit status. */
 export async function runBundle(args: readonly string[]): Promise<number> {
-  const wish = parse(args);
-  if ('problem' in wish) {
-    process.stderr.write(`browser-tool: ${wish.problem}\n\n${USAGE}`);
+  const parsed = parse(args);
+  if ('problem' in parsed) {
+    process.stderr.write(`browser-tool: ${parsed.problem}\n\n${USAGE}`);
     return EXIT_USAGE;
   }
-  if (wish.help) {
+  if (parsed.help) {
     process.stdout.write(USAGE);
     return EXIT_OK;
   }
   const config = readBundleConfig();
   const file =
-    wish.file === undefined ? await findBrowser() : resolve(config.workingDirectory, wish.file);
+    parsed.file === undefined ? await findBrowser() : resolve(config.workingDirectory, parsed.file);
   try {
     const report = await buildBundleReport(file, config);
     process.stdout.write(
-      wish.json ? `${JSON.stringify(report, null, 2)}\n` : renderBundleReport(report),
+      parsed.json ? `${JSON.stringify(report, null, 2)}\n` : renderBundleReport(report),
     );
     return report.complete ? EXIT_OK : EXIT_FAILED;
   } catch (error) {
-    const isTold =
-      isBundleListError(error) || isBinaryFormatError(error) || errorCode(error) !== undefined;
-    if (!isTold) throw error;
+    const isExpected =
+      error instanceof BundleListError ||
+      error instanceof BinaryFormatError ||
+      errorCode(error) !== undefined;
+    if (!isExpected) throw error;
     process.stderr.write(`browser-tool: ${file}: ${describeError(error)}\n`);
     return EXIT_FAILED;
   }
 }
 
-type Wish =
+type BundleArguments =
   | { readonly problem: string }
   | { readonly help: boolean; readonly json: boolean; readonly file: string | undefined };
 
-function parse(args: readonly string[]): Wish {
+function parse(args: readonly string[]): BundleArguments {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -62,14 +64,14 @@ function parse(args: readonly string[]): Wish {
       },
       allowPositionals: true,
     });
-    if (positionals.length > 1) return { problem: 'bundle looks at one file at a time' };
+    if (positionals.length > 1) return { problem: 'bundle takes one file at a time' };
     return { ...values, file: positionals[0] };
   } catch (error) {
     return { problem: describeError(error) };
   }
 }
 
-/** The program, or the library of an engine, that the tool itself would start. */
+/** The program or engine library that the tool would start. */
 async function findBrowser(): Promise<string> {
   const config = readBrowserToolConfig();
   const log = createLog({

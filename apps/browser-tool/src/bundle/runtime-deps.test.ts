@@ -8,7 +8,7 @@ import {
   makeMachO,
   makePortableExecutable,
 } from '../../tests/fabricated-binaries.ts';
-import { isBinaryFormatError } from './binary-reader.ts';
+import { BinaryFormatError } from './binary-reader.ts';
 import { collectRuntimeDeps, scanRuntime } from './runtime-deps.ts';
 
 const ARM = 0x0100000c;
@@ -196,7 +196,7 @@ test('a broken file is an error or no binary, and never hangs or crashes', async
       const path = await place('damaged', bytes);
       const outcome = await collectRuntimeDeps(path).then(
         () => 'scanned',
-        (error: unknown) => (isBinaryFormatError(error) ? 'refused' : error),
+        (error: unknown) => (error instanceof BinaryFormatError ? 'refused' : error),
       );
       expect(['scanned', 'refused']).toContain(outcome);
     }),

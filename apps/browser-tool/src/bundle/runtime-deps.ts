@@ -4,29 +4,29 @@ import { readLinkedBinary } from './read-linked-binary.ts';
 import { followShellWrapper } from './shell-wrapper.ts';
 
 const DEPENDENCIES_MAX = 5000;
-// Contracts of Windows itself, which no file of that name fulfils.
+// Names of Windows API sets, for which there is no file.
 const API_SET = /^(api|ext)-ms-/i;
 
-/** A shared library that a binary needs, and where the loader will find it; null is nowhere. */
+/** A shared library that a binary needs, and where the loader finds it; null if it is missing. */
 export interface RuntimeDep {
   readonly name: string;
   readonly resolved: string | null;
 }
 
-/** The binary that was really scanned, and everything that it needs. */
+/** The binary that was scanned, and everything that it needs. */
 export interface RuntimeScan {
   readonly path: string;
-  /** Undefined where the file is no binary of a known kind. */
+  /** Undefined if the file has no known binary format. */
   readonly binary: LinkedBinary | undefined;
   readonly dependencies: readonly RuntimeDep[];
 }
 
 export interface ScanOptions {
-  /** Libraries that are shipped with the program: they provide what it needs, and their own needs are listed too. */
+  /** Libraries that are shipped with the program; their own dependencies are listed too. */
   readonly shipped?: readonly string[];
 }
 
-/** Lists the shared libraries that a program needs, its libraries' own needs included. The program is read and never run. */
+/** Lists the shared libraries that a program needs, directly and through its libraries. The program is read, never run. */
 export async function collectRuntimeDeps(
   path: string,
   options: ScanOptions = {},
@@ -34,7 +34,7 @@ export async function collectRuntimeDeps(
   return (await scanRuntime(path, options)).dependencies;
 }
 
-/** The same, with the file that a launcher script led to. */
+/** The same, with the binary that a launcher script starts. */
 export async function scanRuntime(
   path: string,
   { shipped = [] }: ScanOptions = {},
@@ -45,7 +45,7 @@ export async function scanRuntime(
   const found = new Map<string, RuntimeDep>();
   const queue = [...toDependents(executable, binary), ...(await readShipped(shipped))];
   for (let dependent = queue.shift(); dependent !== undefined; dependent = queue.shift()) {
-    const handedDown = [
+    const inheritedFolders = [
       ...(dependent.binary.areRunPathsInherited ? search.ownFolders(dependent) : []),
       ...dependent.inheritedFolders,
     ];
@@ -54,7 +54,7 @@ export async function scanRuntime(
       const resolved = await search.find(name, dependent);
       found.set(name, { name, resolved });
       if (resolved === null) continue;
-      queue.push(...toDependents(resolved, await tryReadBinary(resolved), handedDown));
+      queue.push(...toDependents(resolved, await tryReadBinary(resolved), inheritedFolders));
     }
   }
   return { path: executable, binary, dependencies: [...found.values()] };
@@ -75,7 +75,7 @@ async function readShipped(paths: readonly string[]): Promise<readonly Dependent
   return read.flat();
 }
 
-/** A library that cannot be read further is still found. */
+/** A library that cannot be read still counts as found. */
 function tryReadBinary(path: string): Promise<LinkedBinary | undefined> {
   return readLinkedBinary(path).catch(() => undefined);
 }

@@ -1,5 +1,6 @@
-import { access, constants, open, realpath } from 'node:fs/promises';
+import { open, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { isExecutable } from '../resolve/executable.ts';
 
 const SCRIPT_BYTES_MAX = 256 * 1024;
 const HOPS_MAX = 5;
@@ -8,8 +9,8 @@ const EXECUTION =
   /^\s*exec\s+(?:-a\s+(?:"[^"]*"|\S+)\s+)?(?:--\s+)?("(?:[^"\\]|\\.)*"|'[^']*'|[^\s;|&]+)/;
 
 /**
- * The binary behind a launcher: distributions start a browser through a shell script, whose own libraries say nothing. The script
- * is read and never run: its last `exec` of a file that is there counts.
+ * The binary that a launcher starts: distributions start a browser through a shell script. The script is read, never run; its last
+ * `exec` of an existing file counts.
  */
 export async function followShellWrapper(path: string): Promise<string> {
   let current = await realpath(path);
@@ -58,14 +59,14 @@ async function findTarget(script: string, path: string): Promise<string | undefi
   return undefined;
 }
 
-/** Only what launchers really do: a text, other variables, and the folder that the script lies in. */
+/** Supports what launchers use: a literal, other variables, and the folder of the script. */
 function valueOf(text: string, path: string, variables: ReadonlyMap<string, string>): string {
   if (/(`|\$\().*\bdirname\b/.test(text)) return join(dirname(path), suffixAfterCommand(text));
   if (/(`|\$\().*\breadlink\b/.test(text)) return path;
   return expand(unquote(text.replace(/\s+#.*$/, '').trim()), variables);
 }
 
-/** `"$(dirname "$0")/../lib"` goes on after the command. */
+/** The text after the command in `"$(dirname "$0")/../lib"`. */
 function suffixAfterCommand(text: string): string {
   return /[`)]\s*"?(\/[^"`)]*)"?\s*$/.exec(text)?.[1] ?? '';
 }
@@ -79,12 +80,5 @@ function expand(text: string, variables: ReadonlyMap<string, string>): string {
     /\$(?:\{(\w+)\}|(\w+))/g,
     (_, braced: string | undefined, bare: string | undefined) =>
       variables.get(braced ?? bare ?? '') ?? '',
-  );
-}
-
-function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
   );
 }

@@ -34,10 +34,10 @@ test('a build ships what is listed, and the next one only what is listed then', 
 test('a library that is not there, or two of one name, fail the build and change nothing', async () => {
   await shipLibraries(await list('a/liba.so'), target());
   await expect(shipLibraries(await list('c/libc.so'), target())).rejects.toThrow(
-    `libraries to ship are not there: ${join(folder, 'c/libc.so')} (BROWSER_BUNDLE_LIBS)`,
+    `libraries to ship not found: ${join(folder, 'c/libc.so')} (BROWSER_BUNDLE_LIBS)`,
   );
   await expect(shipLibraries(await list('a/liba.so:b/liba.so'), target())).rejects.toThrow(
-    'two libraries to ship are both called liba.so',
+    'two libraries to ship are both named liba.so',
   );
   expect(await readFile(join(target(), 'liba.so'), 'utf8')).toBe('a');
 });

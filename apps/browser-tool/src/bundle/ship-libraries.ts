@@ -5,7 +5,7 @@ import { BundleListError, type BundledLibrary } from './bundle-list.ts';
 
 const FOLDER_MODE = 0o755;
 
-/** Copies the listed libraries to a folder, which then holds them and nothing else; without any there is no such folder. */
+/** Replaces the content of a folder with the listed libraries; removes the folder if none are listed. */
 export async function shipLibraries(
   libraries: readonly BundledLibrary[],
   folder: string,
@@ -13,15 +13,15 @@ export async function shipLibraries(
   const missing = libraries.filter(({ state, optional }) => state === 'missing' && !optional);
   if (missing.length > 0) {
     const places = missing.map(({ path, source }) => `${path} (${source})`);
-    throw new BundleListError(`libraries to ship are not there: ${places.join(', ')}`);
+    throw new BundleListError(`libraries to ship not found: ${places.join(', ')}`);
   }
   const found = [
     ...new Set(libraries.filter(({ state }) => state === 'found').map(({ path }) => path)),
   ];
   const names = found.map((path) => basename(path));
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) {
-    throw new BundleListError(`two libraries to ship are both called ${twice}`);
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate !== undefined) {
+    throw new BundleListError(`two libraries to ship are both named ${duplicate}`);
   }
   await rm(folder, { recursive: true, force: true });
   if (found.length === 0) return [];

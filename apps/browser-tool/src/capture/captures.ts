@@ -5,13 +5,13 @@ import { createNetworkLog, type NetworkLog } from './network-log.ts';
 import type { NextSequence } from './next-sequence.ts';
 import { createWebSocketLog, type WebSocketLog } from './websocket-log.ts';
 
-/** What the pages of a session said and did, the newest of it. It outlives a restart of the browser. */
+/** The newest console output, requests and WebSockets of a session. It survives a restart of the browser. */
 export interface Captures {
   readonly console: ConsoleLog;
   readonly network: NetworkLog;
   readonly webSockets: WebSocketLog;
   readonly events: EventHub;
-  /** A new document took the place of the active page: what came before is no longer of this page. */
+  /** The active page shows a new document: earlier console output belongs to an earlier page. */
   navigated(url: string): void;
 }
 

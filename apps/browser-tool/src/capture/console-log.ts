@@ -6,60 +6,60 @@ import { createRing, selectEntries } from './ring.ts';
 const CONSOLE_ENTRIES_MAX = 1_000;
 const TEXT_CHARS_MAX = 10_000;
 
-/** From the levels to the least. */
+/** From the most to the least severe. */
 export const CONSOLE_LEVELS = ['error', 'warning', 'info', 'debug'] as const;
 export type ConsoleLevel = (typeof CONSOLE_LEVELS)[number];
 export const CONSOLE_SOURCES = ['console', 'exception', 'network', 'worker', 'security'] as const;
 export type ConsoleSource = (typeof CONSOLE_SOURCES)[number];
 
-/** Something that a page wrote to its console, or that the browser wrote there about it. */
+/** A message that a page, or the browser on behalf of the page, wrote to the console. */
 export interface ConsoleMessage {
   readonly level: ConsoleLevel;
   readonly text: string;
   readonly source: ConsoleSource;
   readonly url: string;
-  /** From 1; null where it is not known. */
+  /** Starts at 1; null if unknown. */
   readonly line: number | null;
   readonly column: number | null;
   readonly stack?: string;
-  /** A rejected promise that nobody caught. */
+  /** An unhandled rejection of a promise. */
   readonly isRejection?: boolean;
 }
 
-/** A captured message as callers get it. */
+/** A captured message as callers see it. */
 export interface ConsoleEntry extends Omit<ConsoleMessage, 'isRejection'> {
   readonly seq: number;
   readonly timestamp: string;
-  /** How often the same was written in a row. */
+  /** How often the same message was written in a row. */
   readonly count: number;
 }
 
 export interface ConsoleQuery {
-  /** At least this grave. */
+  /** At least this severe. */
   readonly level?: ConsoleLevel;
   readonly source?: ConsoleSource;
   readonly since?: number;
   readonly limit: number;
-  /** Also what earlier pages wrote. */
+  /** Includes what earlier pages wrote. */
   readonly all: boolean;
 }
 
 export interface ConsoleLog {
   add(message: ConsoleMessage): void;
-  /** Counts messages that were written and never heard. */
+  /** Counts messages that were written but not captured. */
   addMissed(count: number): void;
-  /** Those that fit, from the oldest to the newest. */
+  /** The matching entries, oldest first. */
   query(query: ConsoleQuery): {
     readonly entries: readonly ConsoleEntry[];
     readonly next: number;
     readonly dropped: number;
   };
-  /** Uncaught errors, and rejections that nobody handled. */
+  /** Uncaught errors and unhandled rejections. */
   failures(): {
     readonly errors: readonly ConsoleEntry[];
     readonly rejections: readonly ConsoleEntry[];
   };
-  /** How many errors and warnings the page of now wrote. */
+  /** How many errors and warnings the current page wrote. */
   counts(): { readonly errors: number; readonly warnings: number };
   startPage(): void;
   clear(): number;

@@ -1,16 +1,16 @@
-/** The kinds of events that `/events` tells. */
+/** The kinds of events that `/events` streams. */
 export type EventKind = 'console' | 'network' | 'websocket' | 'dialog' | 'navigation' | 'crash';
 
 export type CaptureListener = (kind: EventKind, data: object) => void;
 
-/** Tells whoever listens what the pages do, at once. */
+/** Publishes what the pages do to all listeners, synchronously. */
 export interface EventHub {
   publish(kind: EventKind, data: object): void;
-  /** Answers how to stop listening. */
+  /** Returns a function that removes the listener. */
   listen(listener: CaptureListener): () => void;
 }
 
-/** A hub that nobody listens to yet. */
+/** A hub without listeners. */
 export function createEventHub(): EventHub {
   const listeners = new Set<CaptureListener>();
   return {

@@ -6,7 +6,7 @@ import { createRing, selectEntries } from './ring.ts';
 const REQUESTS_MAX = 1_000;
 const POST_BYTES_MAX = 64 * 1024;
 
-/** A request that a page sent, as callers get it in lists. */
+/** A request of a page, as lists show it. */
 export interface NetworkEntry {
   readonly seq: number;
   readonly id: string;
@@ -17,7 +17,7 @@ export interface NetworkEntry {
   /** `document`, `fetch`, `image` and so on. */
   readonly type: string;
   readonly status: number | null;
-  /** Milliseconds until the last byte; null while it is under way. */
+  /** Milliseconds until the last byte; null while it is in flight. */
   readonly duration: number | null;
   /** Bytes over the wire. */
   readonly size: number;
@@ -30,11 +30,11 @@ export interface NetworkEntry {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What is kept of a request besides what lists show. */
+/** A request with everything that is stored about it. */
 export interface NetworkRecord extends NetworkEntry {
   readonly request_headers: Headers;
   readonly response_headers: Headers;
-  /** The first of what it sent. */
+  /** The beginning of the body that it sent. */
   readonly post_data: string | null;
   readonly isPostDataTruncated: boolean;
 }
@@ -64,10 +64,10 @@ export interface NetworkQuery {
 }
 
 export interface NetworkLog {
-  /** Answers the id under which it is kept. */
+  /** Returns the id of the entry. */
   start(request: NewRequest): string;
   change(id: string, change: RequestChange): void;
-  /** The last byte came, or the failure. */
+  /** The last byte or a failure arrived. */
   finish(id: string, change: RequestChange): void;
   find(id: string): NetworkRecord | undefined;
   query(query: NetworkQuery): {
@@ -146,7 +146,7 @@ export function createNetworkLog({
   };
 }
 
-/** As much of what a request sent as is kept of it. */
+/** The part of a request body that is stored. */
 export function clipPostData(
   sent: string | Buffer | null,
 ): Pick<NetworkRecord, 'post_data' | 'isPostDataTruncated'> {

@@ -1,2 +1,2 @@
-/** One sequence of numbers for all of them, so that a caller can merge what they tell. */
+/** One sequence of numbers for all logs, so that callers can merge their entries. */
 export type NextSequence = () => number;

@@ -1,19 +1,19 @@
-/** A list that keeps its newest entries and counts those that it let go. */
+/** A list that keeps its newest entries and counts the dropped ones. */
 export interface Ring<Entry> {
   add(entry: Entry): void;
-  /** From the oldest to the newest. */
+  /** Oldest first. */
   entries(): readonly Entry[];
   last(): Entry | undefined;
-  /** How many were let go since the last clearing. */
+  /** How many entries were dropped since the last `clear`. */
   readonly dropped: number;
-  /** Forgets everything and says how much that was. */
+  /** Removes all entries and returns how many there were. */
   clear(): number;
 }
 
 /** Keeps at most `capacity` entries. */
 export function createRing<Entry>(capacity: number, onDrop?: (entry: Entry) => void): Ring<Entry> {
   let kept: Entry[] = [];
-  // The oldest are at the front until a whole capacity of them has gone, so that adding never moves the rest.
+  // Dropped entries stay at the front until there are `capacity` of them, so that adding does not move the others.
   let start = 0;
   let dropped = 0;
   return {
@@ -23,10 +23,10 @@ export function createRing<Entry>(capacity: number, onDrop?: (entry: Entry) => v
     add(entry) {
       kept.push(entry);
       if (kept.length - start <= capacity) return;
-      const gone = kept[start];
+      const oldest = kept[start];
       start += 1;
       dropped += 1;
-      if (gone !== undefined) onDrop?.(gone);
+      if (oldest !== undefined) onDrop?.(oldest);
       if (start > capacity) {
         kept = kept.slice(start);
         start = 0;
@@ -44,7 +44,7 @@ export function createRing<Entry>(capacity: number, onDrop?: (entry: Entry) => v
   };
 }
 
-/** A page of numbered entries: the oldest from `since` on, or the newest ones without it. `next` is the `since` of the following page. */
+/** A part of numbered entries: the oldest after `since`, or the newest without it. `next` is the `since` of the following part. */
 export function selectEntries<Entry extends { readonly seq: number }>(
   found: readonly Entry[],
   since: number | undefined,

@@ -7,7 +7,7 @@ const CONNECTIONS_MAX = 200;
 const FRAMES_MAX = 500;
 const PAYLOAD_BYTES_MAX = 64 * 1024;
 
-/** A WebSocket of a page, as callers get it. */
+/** A WebSocket of a page, as callers see it. */
 export interface WebSocketConnection {
   readonly id: string;
   readonly url: string;
@@ -40,7 +40,7 @@ export interface NewWebSocketFrame {
 }
 
 export interface WebSocketLog {
-  /** Answers the id under which it is stored. */
+  /** Returns the id of the connection. */
   open(url: string): string;
   /** The handshake is done. */
   opened(id: string): void;

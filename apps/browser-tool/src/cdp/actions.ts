@@ -19,21 +19,21 @@ import { parseKeyPress } from './keys.ts';
 import type { Page } from './page.ts';
 import { markPage, settle, type SettleMark } from './settle.ts';
 
-/** What people do with pages. */
+/** The actions that commands perform on a page. */
 export interface Actions {
   click(page: Page, request: ClickRequest, call: EngineCall): Promise<ClickOutcome>;
   type(page: Page, request: TypeRequest, call: EngineCall): Promise<TypeOutcome>;
   press(page: Page, request: PressRequest, call: EngineCall): Promise<ActionOutcome>;
   scroll(page: Page, request: ScrollRequest, call: EngineCall): Promise<ScrollOutcome>;
-  /** Where a tab leads that a page opened, during this call or before it. */
+  /** Adds the URL of a tab that a page opened, during this call or before it. */
   reportOpenedTab(call: EngineCall): Promise<void>;
 }
 
-/** Text that is not submitted rarely leads anywhere: only what navigates while the page comes to rest is waited for. */
+/** Typing without submitting rarely navigates: only a navigation that starts while the page settles is awaited. */
 const TYPE_NAVIGATION_START_MS = 0;
 
 export function createActions(browser: Browser, scripts: PageScripts, elements: Elements): Actions {
-  /** Waits for the page to come to rest and says where it is; a new tab that the action opened counts as the page then. */
+  /** Waits until the page settles and returns its address; a tab that the action opened becomes the page. */
   async function finish(
     page: Page,
     mark: SettleMark,
@@ -73,10 +73,10 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
       const ready = await elements.ready(page, target, options, call);
       const { element, point, frameId } = ready;
       const mark = markPage(page);
-      const isTaken =
+      const isSelected =
         element.tag === 'option' &&
         (await scripts.call(page, frameId, 'clickOption', { ref: element.ref }, call));
-      if (!isTaken) {
+      if (!isSelected) {
         await clickMouse(page, { ...point, button, modifiers, clicks: double ? 2 : 1 }).catch(
           ignoreUnloaded,
         );
@@ -96,7 +96,7 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
           return '';
         });
       if (submit) {
-        // The field may go with its page.
+        // The field may be removed with its page.
         await reading;
         await pressKey(page, parseKeyPress('Enter')).catch(ignoreUnloaded);
       }
@@ -144,7 +144,7 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
       scripts.call(page, frameId, 'edit', { ref: element.ref, text, clear }, call);
     let started = await start();
     if (started.ok && !started.isFocused) {
-      // Frames of other processes get the keyboard by a click alone.
+      // Frames of other processes get the keyboard focus only by a click.
       await clickMouse(page, { ...point, button: 'left', modifiers: [], clicks: 1 });
       started = await start();
     }
@@ -161,7 +161,7 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
   }
 }
 
-/** The HTTP status of the document that an action led to. */
+/** The HTTP status of the document that an action opened. */
 function responseOf(
   shown: Page,
   page: Page,
@@ -179,25 +179,25 @@ const BLANK_TAB_START_MS = 200;
 
 const isBlank = (url: string): boolean => url === '' || url === 'about:blank';
 
-/** Waits for the document of a tab that was just opened. */
+/** Waits for the document of a new tab. */
 async function waitForTab(page: Page, url: string, call: EngineCall): Promise<void> {
   const { loading, changes } = page;
   await waitForTabStart(page, url, call);
   await changes.until(
-    () => page.isGone || (!loading.isNavigating && loading.reached('DOMContentLoaded')),
+    () => page.hasEnded || (!loading.isNavigating && loading.reached('DOMContentLoaded')),
     { timeoutMs: TAB_TIMEOUT_MS, signal: call.signal },
   );
 }
 
-/** Tabs begin empty, and some stay so. */
+/** Waits until a tab starts to load. Tabs start empty, and some stay empty. */
 async function waitForTabStart(page: Page, url: string, { signal }: EngineCall): Promise<void> {
   const hasStarted = (): boolean =>
-    page.isGone || page.loading.isNavigating || !isBlank(page.main.url);
+    page.hasEnded || page.loading.isNavigating || !isBlank(page.main.url);
   const timeoutMs = isBlank(url) ? BLANK_TAB_START_MS : TAB_START_MS;
   await page.changes.until(hasStarted, { timeoutMs, signal });
 }
 
-/** The page may go away under an action that did what it should. */
+/** A successful action may unload the page. */
 function ignoreUnloaded(error: unknown): void {
   if (!isDocumentUnloaded(error)) throw error;
 }

@@ -6,31 +6,31 @@ import type { CdpEvent, CdpConnection } from './cdp-connection.ts';
 import { createPage, type Page, type PageEnvironment } from './page.ts';
 import { createRequestRules } from './request-rules.ts';
 
-/** The tabs of a browser. There is always one that commands go to. */
+/** The tabs of a browser. Commands always go to the active tab. */
 export interface Browser {
-  /** The tab that commands go to, ready for them; a new one where there was none. */
+  /** The active tab once it is ready; opens a new one if there is none. */
   activePage(): Promise<Page>;
-  /** The active tab as it is, for reading alone. */
+  /** The active tab in its current state, without waiting. */
   readonly current: Page | undefined;
-  /** The tab that was opened last by a page, and where it should lead. */
+  /** The last tab that a page opened, and the URL that it was opened with. */
   readonly opened: { readonly page: Page; readonly url: string } | undefined;
-  /** The call that runs now; dialogs, downloads and new tabs are reported to it; a new tab to the next one where it fails. */
-  begin(call: EngineCall): (how: 'answered' | 'failed') => void;
+  /** Starts reporting dialogs, downloads and new tabs to this call. If it fails, a new tab is reported to the next call. */
+  begin(call: EngineCall): (outcome: 'succeeded' | 'failed') => void;
   /** Closes the active tab and opens a new one in its place. */
   replacePage(): Promise<Page>;
   resize(viewport: Viewport, deviceScaleFactor: number, mobile: boolean): Promise<void>;
   readonly viewport: Viewport;
-  /** How many pixels of a screen make one of a page. */
+  /** Device pixels per CSS pixel. */
   readonly deviceScaleFactor: number;
 }
 
-const PAGES_ALONE = [{ type: 'page' }, { exclude: true }];
+const ONLY_PAGES = [{ type: 'page' }, { exclude: true }];
 const FIRST_PAGE_TIMEOUT_MS = 10_000;
 const DOWNLOADS_MAX = 100;
-const CLOSING_ANSWER_MS = 500;
+const CLOSING_CHECK_MS = 500;
 const CLOSE_TIMEOUT_MS = 2_000;
 
-/** Takes charge of a browser that just started. */
+/** Attaches to a browser that just started. */
 export async function createBrowser(
   connection: CdpConnection,
   context: Pick<
@@ -44,7 +44,7 @@ export async function createBrowser(
   let call: EngineCall | undefined;
   const pendingNotes = emptyNotes();
   let opened: Page | undefined;
-  // Told before the tab itself.
+  // Arrives before the tab itself.
   let openedUrl = '';
   let metrics = metricsOf(context.viewport, 1, false);
   let resolveFirst: () => void = () => undefined;
@@ -60,16 +60,16 @@ export async function createBrowser(
     metrics: () => metrics,
     enableRequestRules: (sessionId) => rules.enable(sessionId),
     isActive: (page) => page === active,
-    opens: (url) => {
+    onWindowOpen: (url) => {
       openedUrl = url;
     },
   };
 
   function attached({ sessionId, targetInfo }: Protocol.Target.AttachedToTargetEvent): void {
     const page = createPage(connection, environment, targetInfo.targetId, sessionId);
-    // Whoever needs the page awaits it; one that goes away at once is nobody's failure.
+    // Commands await it; a tab that closes before that is not an error.
     page.ready.catch(() => undefined);
-    const isPopup = active !== undefined && !active.isGone && targetInfo.openerId !== undefined;
+    const isPopup = active !== undefined && !active.hasEnded && targetInfo.openerId !== undefined;
     pages.push(page);
     active = page;
     if (isPopup) {
@@ -131,9 +131,9 @@ export async function createBrowser(
       autoAttach: true,
       waitForDebuggerOnStart: true,
       flatten: true,
-      filter: PAGES_ALONE,
+      filter: ONLY_PAGES,
     }),
-    connection.send('Target.setDiscoverTargets', { discover: true, filter: PAGES_ALONE }),
+    connection.send('Target.setDiscoverTargets', { discover: true, filter: ONLY_PAGES }),
     connection.send('Browser.setDownloadBehavior', { behavior: 'deny', eventsEnabled: true }),
   ]);
   await withTimeout(first, FIRST_PAGE_TIMEOUT_MS, () => undefined);
@@ -155,7 +155,7 @@ export async function createBrowser(
       for (;;) {
         const page = active;
         if (page === undefined) return openPage();
-        // A tab that lies over another one may be about to close itself.
+        // A popup may be about to close itself.
         const isUnloading = pages.length > 1 && (await isClosing(page));
         const options = { timeoutMs: isUnloading ? CLOSE_TIMEOUT_MS : 0, signal: context.signal };
         if (await page.changes.until(() => page !== active, options)) continue;
@@ -167,9 +167,9 @@ export async function createBrowser(
       if (next.isSilent === true) return () => undefined;
       call = next;
       moveNotes(pendingNotes, next.notes);
-      return (how) => {
+      return (outcome) => {
         if (call === next) call = undefined;
-        if (how === 'failed') moveTab(next.notes, pendingNotes);
+        if (outcome === 'failed') moveTab(next.notes, pendingNotes);
       };
     },
     async replacePage() {
@@ -191,16 +191,16 @@ export async function createBrowser(
   };
 }
 
-/** Whether a tab was told to close and is not gone yet. */
+/** Whether a tab is closing. */
 async function isClosing(page: Page): Promise<boolean> {
   if (page.loading.isNavigating) return false;
-  const asked = page.ready
+  const isClosed = page.ready
     .then(() => page.send('Runtime.evaluate', { expression: 'closed' }))
     .then(
       ({ result }) => result.value === true,
       () => true,
     );
-  return withTimeout(asked, CLOSING_ANSWER_MS, () => false);
+  return withTimeout(isClosed, CLOSING_CHECK_MS, () => false);
 }
 
 function metricsOf([width, height]: Viewport, deviceScaleFactor: number, mobile: boolean) {
@@ -211,7 +211,7 @@ function emptyNotes(): CallNotes {
   return { dialogs: [], downloads: [], openedTab: undefined };
 }
 
-/** One call may take several turns, so that what is there already stays. */
+/** Adds to the existing notes: one call may run several commands. */
 function moveNotes(from: CallNotes, to: CallNotes): void {
   to.dialogs.push(...from.dialogs.splice(0));
   to.downloads.push(...from.downloads.splice(0));

@@ -6,7 +6,7 @@ import { ToolError } from '../tool-error.ts';
 type Commands = ProtocolMapping.Commands;
 type Events = ProtocolMapping.Events;
 
-/** A message that the browser sent by itself. */
+/** An event of the browser. */
 export type CdpEvent = {
   [Method in keyof Events]: {
     readonly method: Method;
@@ -15,36 +15,36 @@ export type CdpEvent = {
   };
 }[keyof Events];
 
-/** One connection to a browser; sessions of pages, frames and workers run through it side by side. */
+/** The DevTools connection to a browser, shared by the sessions of pages, frames and workers. */
 export interface CdpConnection {
   send<Method extends keyof Commands>(
     method: Method,
     params?: Commands[Method]['paramsType'][0],
     sessionId?: string,
   ): Promise<Commands[Method]['returnType']>;
-  /** Answers how to stop listening. */
+  /** Returns a function that removes the listener. */
   listen(listener: (event: CdpEvent) => void): () => void;
-  /** Settles when the browser is gone. */
+  /** Settles when the browser disconnects. */
   readonly closed: Promise<void>;
-  /** When the browser last said anything, by `performance.now()`. */
+  /** When the last message of the browser arrived, by `performance.now()`. */
   readonly lastMessageAt: number;
   close(): void;
 }
 
-/** What the browser answered instead of a result. */
+/** An error response of the browser. */
 export class CdpError extends Error {
   override readonly name = 'CdpError';
 }
 
 const LOOPBACK = '127.0.0.1';
 
-/** Connects to the browser itself, by the port and path that it wrote down at its start. */
+/** Connects to the browser at the port and path that it wrote to a file at its start. */
 export async function connectToBrowser(port: number, path: string): Promise<CdpConnection> {
   const client = await CDP({
     host: LOOPBACK,
     port,
     target: `ws://${LOOPBACK}:${port}${path}`,
-    // Otherwise it asks the browser for its whole protocol first.
+    // Otherwise it fetches the whole protocol description first.
     local: true,
   });
   const listeners = new Set<(event: CdpEvent) => void>();
@@ -61,7 +61,7 @@ export async function connectToBrowser(port: number, path: string): Promise<CdpC
     for (const listener of listeners) listener(message as CdpEvent);
   });
 
-  // The library's own types describe an older protocol.
+  // The library's types describe an older protocol.
   const send = client.send.bind(client) as (
     method: string,
     params: object | undefined,
@@ -75,9 +75,9 @@ export async function connectToBrowser(port: number, path: string): Promise<CdpC
     },
     async send(method, params, sessionId) {
       try {
-        const answer = await send(method, params ?? {}, sessionId);
+        const result = await send(method, params ?? {}, sessionId);
         lastMessageAt = performance.now();
-        return answer as never;
+        return result as never;
       } catch (error) {
         if (isOpen && !/WebSocket/.test(describeError(error))) {
           throw new CdpError(`${method}: ${describeError(error)}`, { cause: error });

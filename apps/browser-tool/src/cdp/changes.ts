@@ -1,38 +1,38 @@
-/** Lets somebody wait until a state that events change is as it should be. */
+/** Lets callers wait for a condition on state that events change. */
 export interface Changes {
-  /** Something changed: whoever waits looks again. */
+  /** Makes all waiting callers check their condition again. */
   emit(): void;
-  /** Whether the condition came true in time. Rejects with the signal's reason when that is aborted. */
+  /** Returns whether the condition became true in time. Rejects with the signal's reason if it is aborted. */
   until(
     condition: () => boolean,
     options: { readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<boolean>;
 }
 
-/** Nobody waits yet. */
+/** Creates it without waiting callers. */
 export function createChanges(): Changes {
-  const waiting = new Set<() => void>();
+  const checks = new Set<() => void>();
   return {
     emit() {
-      for (const look of waiting) look();
+      for (const check of checks) check();
     },
     until(condition, { timeoutMs, signal }) {
       return new Promise((resolve, reject) => {
         const end = (settle: () => void): void => {
-          waiting.delete(look);
+          checks.delete(check);
           clearTimeout(timer);
           signal.removeEventListener('abort', abort);
           settle();
         };
-        const look = (): void => {
+        const check = (): void => {
           if (condition()) end(() => resolve(true));
         };
         const abort = (): void => end(() => reject(signal.reason as Error));
         const timer = setTimeout(() => end(() => resolve(condition())), timeoutMs);
-        waiting.add(look);
+        checks.add(check);
         signal.addEventListener('abort', abort);
         if (signal.aborted) abort();
-        else look();
+        else check();
       });
     },
   };

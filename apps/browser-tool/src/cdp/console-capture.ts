@@ -3,16 +3,16 @@ import type { Captures } from '../capture/captures.ts';
 import type { ConsoleLevel, ConsoleSource } from '../capture/console-log.ts';
 import type { CdpEvent } from './cdp-connection.ts';
 
-/** Hears what pages and workers write to the console. */
+/** Captures what pages and workers write to the console. */
 export interface ConsoleCapture {
-  /** Tells what kind of target a session belongs to. */
+  /** Sets the type of a session's target. */
   addSession(sessionId: string, type: string): void;
   handle(event: CdpEvent, pageUrl: string): void;
 }
 
 const STACK_LINES_MAX = 10;
 
-/** Writes into the console log of a session. */
+/** Writes into the console log. */
 export function createConsoleCapture(captures: Captures): ConsoleCapture {
   const workers = new Set<string>();
   return {
@@ -40,7 +40,7 @@ export function createConsoleCapture(captures: Captures): ConsoleCapture {
           break;
         case 'Log.entryAdded': {
           const { source, level, text, url, lineNumber, stackTrace } = event.params.entry;
-          // The worker's own session tells it too, and better.
+          // The worker's own session reports it too, with more detail.
           if (source === 'worker') break;
           captures.console.add({
             level: LEVELS[level] ?? 'info',
@@ -82,7 +82,7 @@ function exceptionMessage(
     level: 'error',
     text: first === '' ? text : first,
     source: 'exception',
-    // A script that came from no file has an empty address.
+    // A script without a file has an empty URL.
     url: url || stackTrace?.callFrames[0]?.url || pageUrl,
     line: lineNumber + 1,
     column: columnNumber + 1,
@@ -111,7 +111,7 @@ function stackOf(stack: Protocol.Runtime.StackTrace | undefined): { readonly sta
   return { stack: lines.join('\n') };
 }
 
-/** What a call wrote, with the placeholders of its first text filled in. */
+/** The text of a console call, with the placeholders of its first argument filled in. */
 function formatArguments(args: readonly Protocol.Runtime.RemoteObject[]): string {
   const [first, ...rest] = args;
   if (first?.type !== 'string' || rest.length === 0) return args.map(formatValue).join(' ');
@@ -119,7 +119,7 @@ function formatArguments(args: readonly Protocol.Runtime.RemoteObject[]): string
     if (kind === '%') return '%';
     const value = rest.shift();
     if (value === undefined) return placeholder;
-    // Styles are for the eye alone.
+    // Styles have no text.
     return kind === 'c' ? '' : formatValue(value);
   });
   return [text, ...rest.map(formatValue)].join(' ');

@@ -1,19 +1,19 @@
 import type { Captures } from '../capture/captures.ts';
 import type { CdpEvent, CdpConnection } from './cdp-connection.ts';
 
-// Well beyond what the console log keeps, so that only what goes on and on is paused.
+// Well above what the console log stores, so that only continuous output is paused.
 const MESSAGES_MAX = 2_000;
 const WINDOW_MS = 1_000;
 const PAUSE_MS = 500;
 const PAUSE_MS_MAX = 4_000;
-// A page that wrote little for so long begins anew with the shortest pause.
+// After this time without too many messages the shortest pause applies again.
 const CALM_MS = 5_000;
-/** How many messages the browser itself remembers of a page. */
+/** How many messages of a page the browser stores. */
 const REMEMBERED_MAX = 1_000;
 
-/** Keeps a page that floods its console from keeping us, and itself, from everything else. */
+/** Pauses the console events of a page that writes too much, so that the tool and the page stay responsive. */
 export interface ConsoleThrottle {
-  /** Whether an event is to be left out, because it was heard before. */
+  /** Whether an event was captured before and must be ignored. */
   isRepeated(event: CdpEvent): boolean;
   stop(): void;
 }
@@ -22,9 +22,9 @@ interface SessionState {
   windowStart: number;
   resumedAt: number;
   count: number;
-  /** When the newest message was written that we have. */
+  /** The time of the newest captured message. */
   newest: number;
-  /** What the browser tells again after a pause, until it has finished. */
+  /** The messages that the browser repeats after a pause, until it has finished. */
   replay: Replay | undefined;
   isPaused: boolean;
   pauseMs: number;
@@ -32,9 +32,9 @@ interface SessionState {
 }
 
 interface Replay {
-  /** When the newest message was written that we had before. */
+  /** The time of the newest message before the pause. */
   readonly after: number;
-  /** Messages that are new to us. */
+  /** How many messages are new. */
   count: number;
   first: number;
   last: number;
@@ -45,8 +45,8 @@ type Message = CdpEvent & {
 };
 
 /**
- * Stops listening to a session for a while when it writes more than it should, for longer each time. What the browser remembers
- * of the pause is heard afterwards; how much it forgot is only known by how fast the rest was written.
+ * Disables the console events of a session for a while when it writes too much, longer each time. Afterwards the browser repeats
+ * the messages that it stored; how many it dropped is estimated from the rate of the others.
  */
 export function createConsoleThrottle(
   connection: CdpConnection,
@@ -66,7 +66,7 @@ export function createConsoleThrottle(
       if (state.replay === replay) state.replay = undefined;
       captures.console.addMissed(countForgotten(replay));
     };
-    // The session may be gone by now.
+    // The session may have ended.
     connection.send('Runtime.enable', undefined, sessionId).then(finish, () => undefined);
   }
 
@@ -75,7 +75,7 @@ export function createConsoleThrottle(
     const pauseMs = isCalmed ? PAUSE_MS : state.pauseMs;
     state.isPaused = true;
     state.pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
-    // What was on its way is still coming, and is kept: the pause begins once the browser has heard of it.
+    // Messages that were already sent are still captured: the pause starts when the browser confirms.
     const wait = (): void => {
       if (!state.isPaused) return;
       state.pause = setTimeout(() => resume(sessionId, state), pauseMs).unref();
@@ -83,7 +83,7 @@ export function createConsoleThrottle(
     connection.send('Runtime.disable', undefined, sessionId).then(wait, () => undefined);
   }
 
-  /** Counts a message, and says whether we have it already. */
+  /** Counts a message and returns whether it is already captured. */
   function isAlreadyCaptured({ sessionId = '', params: { timestamp } }: Message): boolean {
     const now = performance.now();
     const state = sessions.get(sessionId) ?? freshState(now);
@@ -109,7 +109,7 @@ export function createConsoleThrottle(
     isRepeated(event) {
       if (event.method === 'Runtime.consoleAPICalled') return isAlreadyCaptured(event);
       if (event.method === 'Runtime.exceptionThrown') return isAlreadyCaptured(event);
-      // A new document needs to be heard of.
+      // The messages of a new document must be captured.
       const state =
         event.method === 'Page.frameNavigated' ? sessions.get(event.sessionId ?? '') : undefined;
       if (state?.isPaused === true) resume(event.sessionId ?? '', state);
@@ -125,7 +125,7 @@ export function createConsoleThrottle(
   };
 }
 
-/** About how many messages were written in a pause that the browser no longer remembered at its end. */
+/** Estimates how many messages of a pause the browser dropped. */
 function countForgotten({ after, count, first, last }: Replay): number {
   if (count < REMEMBERED_MAX || last <= first) return 0;
   return Math.round(((first - after) / (last - first)) * count);

@@ -10,26 +10,26 @@ import { DocumentUnloadedError, isDocumentUnloaded, type PageScripts } from './p
 import { documentIdOf, shownUrl, type Frame } from './frames.ts';
 import type { Page } from './page.ts';
 
-/** An element that was found, and the frame that it is in. */
+/** An element and its frame. */
 export interface FoundElement {
   readonly frameId: string;
   readonly element: ElementReport;
 }
 
-/** An element that can be acted upon, and where on the page. */
+/** An element that is ready for an action, and the point to act on. */
 export interface ReadyElement extends FoundElement {
   readonly point: ReadyPoint;
 }
 
 type ReadyOptions = Omit<ReadinessRequest, 'query'>;
 
-/** Finds the elements that callers name, in whichever frame they are. */
+/** Finds the elements that callers name, in any frame. */
 export interface Elements {
-  /** Waits until it can be acted upon. */
+  /** Waits until it is ready for the action. */
   ready(page: Page, target: string, options: ReadyOptions, call: EngineCall): Promise<ReadyElement>;
-  /** The frame where to look for a target: where the ref is from, or the first frame that has such an element. */
+  /** The frame of a target: the frame of the ref, or the first frame that has a matching element. */
   frameFor(page: Page, target: string, call: EngineCall): Promise<string>;
-  /** Where a point of a frame is on the page, and what covers it there. */
+  /** The position of a frame's point on the page, and the element that covers it there. */
   pagePoint(
     page: Page,
     frameId: string,
@@ -43,7 +43,7 @@ export interface Elements {
 const FRAME_POLL_MS = 100;
 const COVERED_FRAME_TIMEOUT_MS = 1_000;
 
-/** The targets of a session's pages. */
+/** Finds elements in the pages of a session. */
 export function createElements(scripts: PageScripts, refs: RefRegistry): Elements {
   function framesOf(page: Page): readonly Frame[] {
     const below = (frame: Frame): readonly Frame[] => [
@@ -116,7 +116,7 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
     return { point, cover: undefined };
   }
 
-  /** One try; undefined where the element is not there yet or its document just went. */
+  /** One attempt; undefined if the element does not exist yet or its document was unloaded. */
   async function tryReady(
     page: Page,
     query: PageQuery,
@@ -157,7 +157,7 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
         call.signal.throwIfAborted();
         if (state !== undefined && 'frameId' in state) return state;
         const now = performance.now();
-        // Inside of one document the page itself waits; a cover in a parent document is waited for here.
+        // The page script waits within one document; this loop waits for a cover in a parent document.
         const isOuterCover =
           state?.why === 'covered' && page.frames.children(page.main.id).length > 0;
         coveredSince = isOuterCover ? (coveredSince ?? now) : undefined;
@@ -169,7 +169,7 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
           throw notReadyError(target, why, options.timeoutMs);
         }
         await sleep(FRAME_POLL_MS, undefined, { signal: call.signal }).catch(() => undefined);
-        if (page.isGone) throw new DocumentUnloadedError('the tab is gone');
+        if (page.hasEnded) throw new DocumentUnloadedError('the tab was closed');
       }
     },
   };

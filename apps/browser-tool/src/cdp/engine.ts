@@ -32,8 +32,8 @@ import { watchForSilence } from './watchdog.ts';
 
 const WAIT_PAUSES_MS = [0, 16, 50];
 const WAIT_PAUSE_MS = 100;
-// Even one who does not want to wait wants an answer.
-const LOOK_MS = 1_000;
+// The minimum, so that a timeout of 0 still gets a result.
+const COUNT_MS_MIN = 1_000;
 const PING_TIMEOUT_MS = 2_000;
 const START_PAGE_MS = 10_000;
 
@@ -67,7 +67,7 @@ export async function launchCdpEngine(
   }
 }
 
-/** Shows the page that the browser starts with; one that cannot be opened is no reason to have no browser. */
+/** Opens the start page; a failure is only logged. */
 async function openStart(
   browser: Browser,
   { startUrl, log, signal }: EngineContext,
@@ -77,24 +77,24 @@ async function openStart(
   const { loading, changes } = page;
   const { shown } = loading;
   let problem: string | undefined;
-  const told = (text: string | undefined): void => {
+  const finish = (text: string | undefined): void => {
     problem = text;
     changes.emit();
   };
   page.send('Page.navigate', { url: startUrl }).then(
-    ({ errorText }) => told(errorText),
-    (error: unknown) => told(describeError(error)),
+    ({ errorText }) => finish(errorText),
+    (error: unknown) => finish(describeError(error)),
   );
-  // The browser answers before it shows the document, and a command that came then would take the document's place.
+  // The browser responds before it shows the document; a command at that moment would replace the document.
   const isThere = await changes.until(
     () =>
       problem !== undefined ||
-      page.isGone ||
+      page.hasEnded ||
       (loading.shown > shown && !loading.isNavigating && loading.reached('DOMContentLoaded')),
     { timeoutMs: START_PAGE_MS, signal },
   );
   if (isThere && problem === undefined) return;
-  log.warn({ url: startUrl, problem: problem ?? 'late' }, 'the start page was not opened');
+  log.warn({ url: startUrl, problem: problem ?? 'late' }, 'opening the start page failed');
 }
 
 interface Parts {
@@ -114,52 +114,52 @@ function createCdpEngine(
   let isClosing = false;
   void Promise.race([
     chromium.exited,
-    connection.closed.then(() => 'it closed its connection'),
-  ]).then(async (how) => {
+    connection.closed.then(() => 'it closed the connection'),
+  ]).then(async (reason) => {
     if (isClosing) return;
-    captures.events.publish('crash', { reason: how });
-    onEnd(how);
+    captures.events.publish('crash', { reason });
+    onEnd(reason);
     await chromium.end();
   });
 
-  /** Runs a command on the active tab; a crash or the deadline ends it wherever it is. Those that wait for pages let them come late. */
+  /** Runs a command on the active tab until it finishes, the tab crashes, or the deadline. `isWaiting` allows slow navigations. */
   async function onPage<Result>(
     call: EngineCall,
     work: (page: Page) => Promise<Result>,
     isWaiting = false,
   ): Promise<Result> {
     call.signal.throwIfAborted();
-    const finished = browser.begin(call);
-    const stopWatching = watchForSilence(connection, () => {
-      log.warn({ pid: chromium.pid }, 'the browser does not answer: it is ended');
+    const endCall = browser.begin(call);
+    const stopWatchdog = watchForSilence(connection, () => {
+      log.warn({ pid: chromium.pid }, 'the browser does not respond; ending it');
       void chromium.end();
     });
-    let stopHold: () => void = () => undefined;
-    let ending: 'answered' | 'failed' = 'failed';
+    let stopStallCheck: () => void = () => undefined;
+    let outcome: 'succeeded' | 'failed' = 'failed';
     try {
       const page = await raceAbort(browser.activePage(), call.signal);
-      if (!isWaiting) stopHold = stopStalledNavigations(page);
+      if (!isWaiting) stopStallCheck = stopStalledNavigations(page);
       if (page.isCrashed) throw crashError(page);
       const crashed = page.ended.then((how) =>
         how === 'crashed' ? Promise.reject(crashError(page)) : new Promise<never>(() => undefined),
       );
       crashed.catch(() => undefined);
-      const named = async (): Promise<Result> => {
+      const run = async (): Promise<Result> => {
         await actions.reportOpenedTab(call);
         const result = await work(page);
         await actions.reportOpenedTab(call);
         return result;
       };
-      const result = await raceAbort(Promise.race([named(), crashed]), call.signal);
-      ending = 'answered';
+      const result = await raceAbort(Promise.race([run(), crashed]), call.signal);
+      outcome = 'succeeded';
       return result;
     } catch (error) {
       if (!isDocumentUnloaded(error)) throw error;
       throw navigatedError(browser.current);
     } finally {
-      stopHold();
-      stopWatching();
-      finished(ending);
+      stopStallCheck();
+      stopWatchdog();
+      endCall(outcome);
     }
   }
 
@@ -172,9 +172,9 @@ function createCdpEngine(
     const deadline = performance.now() + timeoutMs;
     let page = first;
     for (let attempt = 0; ; attempt += 1) {
-      if (page.isGone) page = await browser.activePage();
-      const patience = Math.max(LOOK_MS, deadline - performance.now());
-      const counted = await withTimeout(countAt(page, target, call), patience, () => undefined);
+      if (page.hasEnded) page = await browser.activePage();
+      const countMs = Math.max(COUNT_MS_MIN, deadline - performance.now());
+      const counted = await withTimeout(countAt(page, target, call), countMs, () => undefined);
       if (counted !== undefined && !counted.ok) throw notReadyError(target, counted, 0);
       const { count = 0, visible = 0 } = counted ?? {};
       const found =
@@ -185,7 +185,7 @@ function createCdpEngine(
       const rest = deadline - performance.now();
       if (found || rest <= 0) return { found, count };
       const pause = Math.min(WAIT_PAUSES_MS[attempt] ?? WAIT_PAUSE_MS, rest);
-      await page.changes.until(() => page.isGone, { timeoutMs: pause, signal: call.signal });
+      await page.changes.until(() => page.hasEnded, { timeoutMs: pause, signal: call.signal });
     }
   }
 
@@ -199,15 +199,15 @@ function createCdpEngine(
     }
   }
 
-  /** What the browser still has of a captured request. */
-  async function ofRequest(
+  /** Reads a captured request from the browser; undefined if the browser dropped it. */
+  async function readRequest(
     id: string,
-    ask: (page: Page, source: RequestSource) => Promise<ResponseBody>,
+    read: (page: Page, source: RequestSource) => Promise<ResponseBody>,
   ): Promise<ResponseBody | undefined> {
     const page = browser.current;
     const source = page?.sourceOf(id);
     if (page === undefined || source === undefined) return undefined;
-    return ask(page, source).catch(() => undefined);
+    return read(page, source).catch(() => undefined);
   }
 
   return {
@@ -250,21 +250,21 @@ function createCdpEngine(
         return browser.viewport;
       }),
     requestBody: (id) =>
-      ofRequest(id, async (page, { requestId, sessionId }) => {
+      readRequest(id, async (page, { requestId, sessionId }) => {
         const sent = await page.send('Network.getRequestPostData', { requestId }, sessionId);
         return { body: sent.postData, isBase64: sent.base64Encoded };
       }),
     responseBody: (id) =>
-      ofRequest(id, async (page, { requestId, sessionId }) => {
+      readRequest(id, async (page, { requestId, sessionId }) => {
         const got = await page.send('Network.getResponseBody', { requestId }, sessionId);
         return { body: got.body, isBase64: got.base64Encoded };
       }),
     async ensureResponsive() {
       const page = browser.current;
-      // One that is on its way somewhere waits for a server.
-      const isAlive = async (asked: Page): Promise<boolean> =>
-        asked.loading.isNavigating || isResponsive(asked);
-      if (page !== undefined && !page.isGone && (await isAlive(page))) return false;
+      // A page that navigates waits for a server.
+      const isUsable = async (tab: Page): Promise<boolean> =>
+        !tab.hasEnded && (tab.loading.isNavigating || isResponsive(tab));
+      if (page !== undefined && (await isUsable(page))) return false;
       await browser.replacePage();
       return true;
     },
@@ -276,14 +276,14 @@ function createCdpEngine(
   };
 }
 
-/** Whether scripts run in a page; what keeps it busy is ended. */
+/** Whether scripts run in a page. Terminates a script that blocks it. */
 async function isResponsive(page: Page): Promise<boolean> {
-  const answer = async (): Promise<boolean> => {
+  const ping = async (): Promise<boolean> => {
     void page.send('Runtime.terminateExecution').catch(() => undefined);
     await page.send('Runtime.evaluate', { expression: '1' });
     return true;
   };
-  return withTimeout(answer(), PING_TIMEOUT_MS).catch(() => false);
+  return withTimeout(ping(), PING_TIMEOUT_MS).catch(() => false);
 }
 
 function crashError(page: Page): ToolError {
@@ -294,7 +294,7 @@ function crashError(page: Page): ToolError {
 
 function navigatedError(page: Page | undefined): ToolError {
   const now = page === undefined ? 'another page' : shownUrl(page.main);
-  return new ToolError('STALE_REF', `The page went to ${now} while the command ran.`, {
-    hint: 'Call browser_snapshot to see where it is now, and call again.',
+  return new ToolError('STALE_REF', `The page navigated to ${now} while the command ran.`, {
+    hint: 'Call browser_snapshot to see the current page, then call again.',
   });
 }

@@ -8,18 +8,18 @@ import type { Elements } from './elements.ts';
 import { shownUrl, type Frame } from './frames.ts';
 import { looksLikeFunction } from './function-text.ts';
 import type { Page } from './page.ts';
+import { checkResultSize } from '../session/result-size.ts';
 
 const DEPTH_MAX = 20;
-// The longest that a timer can wait.
+// The maximum of a timer.
 const NEVER_MS = 2 ** 31 - 1;
 const MOVE_TIMEOUT_MS = 2_000;
 const END_TIMEOUT_MS = 1_000;
-const RESULT_BYTES_MAX = 1024 * 1024;
 const THROWN_CHARS_MAX = 10_000;
 
 type RemoteAnswer = Pick<Protocol.Runtime.EvaluateResponse, 'result' | 'exceptionDetails'>;
 
-/** Runs an expression or a function in the page's own world. */
+/** Runs an expression or a function in the page's main context. */
 export async function evaluate(
   page: Page,
   scripts: PageScripts,
@@ -28,7 +28,7 @@ export async function evaluate(
   call: EngineCall,
 ): Promise<EvaluateOutcome> {
   const { target } = request;
-  const timeoutMs = request.timeoutMs - (await awaitArrival(page, request.timeoutMs, call));
+  const timeoutMs = request.timeoutMs - (await waitForDocument(page, request.timeoutMs, call));
   const frameId = target === undefined ? page.main.id : await elements.frameFor(page, target, call);
   const element =
     target === undefined
@@ -43,21 +43,21 @@ export async function evaluate(
   const over = new AbortController();
   const signal = AbortSignal.any([call.signal, over.signal]);
   const document = documentOf(page, frameId);
-  const hasNavigated = (): boolean => page.isGone || documentOf(page, frameId) !== document;
+  const hasNavigated = (): boolean => page.hasEnded || documentOf(page, frameId) !== document;
   let isLate = false;
   const onLate = (): void => void (isLate = true);
   const interruptions = [
-    late(page, timeoutMs, signal, onLate),
+    failAfter(page, timeoutMs, signal, onLate),
     failWhenNavigated(page, frameId, hasNavigated, signal),
   ];
   for (const interruption of interruptions) interruption.catch(() => undefined);
   try {
     return await Promise.race([run(), ...interruptions]);
   } catch (error) {
-    // A script that is ended tells so before whoever ended it.
+    // The error of a terminated script arrives before the timeout error.
     if (isLate) throw lateError(request.timeoutMs);
     if (!isDocumentUnloaded(error)) throw error;
-    // The old document goes before the new one is told of.
+    // The old document is unloaded before the new one is reported.
     await page.changes.until(hasNavigated, { timeoutMs: MOVE_TIMEOUT_MS, signal: call.signal });
     throw navigatedError(page, frameId);
   } finally {
@@ -65,8 +65,8 @@ export async function evaluate(
   }
 }
 
-/** Waits until a page that is on its way somewhere is there: no script runs before. Answers how long that took. */
-async function awaitArrival(
+/** Waits until a navigating page has its document, because no script runs before. Returns how long that took. */
+async function waitForDocument(
   page: Page,
   timeoutMs: number,
   { signal }: EngineCall,
@@ -74,16 +74,16 @@ async function awaitArrival(
   const { loading, changes } = page;
   if (!loading.isNavigating) return 0;
   const start = performance.now();
-  const isThere = await changes.until(() => page.isGone || !loading.isNavigating, {
+  const isThere = await changes.until(() => page.hasEnded || !loading.isNavigating, {
     timeoutMs,
     signal,
   });
   if (isThere) return Math.min(timeoutMs, performance.now() - start);
   throw new ToolError(
     'TIMEOUT',
-    `The page is on its way to ${loading.pendingUrl ?? 'another one'}, which showed no document within ${timeoutMs} ms.`,
+    `The page is navigating to ${loading.pendingUrl ?? 'another page'}, which did not load within ${timeoutMs} ms.`,
     {
-      hint: 'Call again, with a higher timeoutMs, or navigate elsewhere.',
+      hint: 'Call again with a higher timeoutMs, or navigate to another page.',
       details: { timeout_ms: timeoutMs, url: loading.pendingUrl },
     },
   );
@@ -106,7 +106,7 @@ async function elementHandle(
       hint: 'Call browser_snapshot for fresh refs.',
     });
   }
-  // From our world to the page's own.
+  // From the tool's context to the page's main context.
   const { node } = await page.send('DOM.describeNode', { objectId }, frame.sessionId);
   const { object } = await page.send(
     'DOM.resolveNode',
@@ -145,7 +145,7 @@ async function runSource(
     );
   }
   const answer = await evaluateText(page, frame, source, context);
-  // A list of statements with a `return` is meant as the body of a function.
+  // Statements with a `return` are treated as a function body.
   const isBody = /Illegal return/.test(answer.exceptionDetails?.exception?.description ?? '');
   const final = isBody
     ? await evaluateText(page, frame, `(async () => {${source}\n})()`, context)
@@ -155,7 +155,7 @@ async function runSource(
   return page.send('Runtime.awaitPromise', { promiseObjectId: objectId }, frame.sessionId);
 }
 
-/** As in a console: `await` works, and names can be declared again. What comes out is not awaited by itself. */
+/** Evaluates as in a console: `await` works, and names can be declared again. A resulting promise is not awaited. */
 function evaluateText(
   page: Page,
   frame: Frame,
@@ -186,7 +186,7 @@ async function outcomeOf(
   if (type === 'function' || type === 'symbol')
     return { result: description ?? `[${type}]`, type, truncated: false };
   if (objectId === undefined) {
-    checkSize(typeof value === 'string' ? value.length : 0);
+    checkResultSize(typeof value === 'string' ? value.length : 0);
     return { result: value ?? null, type: subtype === 'null' ? 'null' : type, truncated: false };
   }
   const answer = await page.send(
@@ -201,7 +201,7 @@ async function outcomeOf(
   void page.send('Runtime.releaseObject', { objectId }, frame.sessionId).catch(() => undefined);
   if (answer.exceptionDetails !== undefined) throw evaluationError(answer.exceptionDetails);
   const { json, truncated } = answer.result.value as JsonForm;
-  checkSize(json?.length ?? 0);
+  checkResultSize(json?.length ?? 0);
   return {
     result: json === undefined ? null : (JSON.parse(json) as unknown),
     type: subtype === 'array' ? 'array' : type,
@@ -209,16 +209,7 @@ async function outcomeOf(
   };
 }
 
-function checkSize(length: number): void {
-  if (length <= RESULT_BYTES_MAX) return;
-  const size = (length / (1024 * 1024)).toFixed(1);
-  throw new ToolError('RESULT_TOO_LARGE', `The result is ${size} MiB of JSON, more than 1 MiB.`, {
-    hint: 'Return only what is needed, such as a part of it or a count.',
-    details: { chars: length, chars_max: RESULT_BYTES_MAX },
-  });
-}
-
-/** What a script threw, as an error for the caller. */
+/** The exception of a script as an error for the caller. */
 function evaluationError(details: Protocol.Runtime.ExceptionDetails): ToolError {
   const { exception, lineNumber, columnNumber, stackTrace, text } = details;
   const stack = exception?.description ?? text;
@@ -230,9 +221,9 @@ function evaluationError(details: Protocol.Runtime.ExceptionDetails): ToolError 
     ? (parsed?.[1] ?? exception?.className ?? 'Error')
     : (exception?.type ?? 'Error');
   const message = isError ? (parsed?.[2] ?? first) : thrownText(exception, first);
-  // In the mode of a console, what is thrown is placed one too far; its stack is right.
-  const place = stackTrace?.callFrames[0] ?? { lineNumber, columnNumber };
-  const [line, column] = [place.lineNumber + 1, place.columnNumber + 1];
+  // In console mode the position of the exception is off by one, but its stack is correct.
+  const position = stackTrace?.callFrames[0] ?? { lineNumber, columnNumber };
+  const [line, column] = [position.lineNumber + 1, position.columnNumber + 1];
   return new ToolError(
     'EVALUATION_FAILED',
     `The script threw ${isError ? first : `${name} ${message}`} (line ${line}, column ${column}).`,
@@ -243,7 +234,7 @@ function evaluationError(details: Protocol.Runtime.ExceptionDetails): ToolError 
   );
 }
 
-/** What is thrown may be of any length. */
+/** Exceptions may have any length. */
 function clip(text: string): string {
   return text.length <= THROWN_CHARS_MAX ? text : `${text.slice(0, THROWN_CHARS_MAX)}…`;
 }
@@ -254,8 +245,8 @@ function thrownText(exception: Protocol.Runtime.RemoteObject | undefined, first:
   return exception?.unserializableValue ?? first;
 }
 
-/** After the deadline: ends what still runs, so that the page answers again. */
-async function late(
+/** Fails after the timeout and terminates the script, so that the page responds again. */
+async function failAfter(
   page: Page,
   timeoutMs: number,
   signal: AbortSignal,
@@ -264,19 +255,19 @@ async function late(
   await page.changes.until(() => false, { timeoutMs, signal });
   onLate();
   const ended = page.send('Runtime.terminateExecution').catch(() => undefined);
-  // A script that opens one dialog after the other may not be ended at all.
+  // A script that opens dialogs in a loop may not terminate.
   await Promise.race([ended, sleep(END_TIMEOUT_MS, undefined, { ref: false })]);
   throw lateError(timeoutMs);
 }
 
 function lateError(timeoutMs: number): ToolError {
   return new ToolError('TIMEOUT', `The script did not finish within ${timeoutMs} ms.`, {
-    hint: 'Raise timeoutMs, or let it do less.',
+    hint: 'Raise timeoutMs, or make the script do less.',
     details: { timeout_ms: timeoutMs },
   });
 }
 
-/** Fails when the page moves on under the script, whose promise nobody would settle any more. */
+/** Fails when the page navigates, because the script's promise would never settle. */
 async function failWhenNavigated(
   page: Page,
   frameId: string,
@@ -287,14 +278,14 @@ async function failWhenNavigated(
   throw navigatedError(page, frameId);
 }
 
-/** Another one for every document that a frame shows; undefined once the frame is gone. */
+/** Differs for every document of a frame; undefined once the frame is removed. */
 function documentOf(page: Page, frameId: string): string | undefined {
   return page.frames.find(frameId)?.loaderId;
 }
 
 function navigatedError(page: Page, frameId: string): ToolError {
   const now = shownUrl(page.frames.find(frameId) ?? page.main);
-  if (page.isGone) {
+  if (page.hasEnded) {
     return new ToolError(
       'EVALUATION_FAILED',
       `The tab of ${now} closed before the script finished.`,
@@ -304,14 +295,18 @@ function navigatedError(page: Page, frameId: string): ToolError {
       },
     );
   }
-  return new ToolError('EVALUATION_FAILED', `The page went to ${now} before the script finished.`, {
-    hint: 'Call again on the new page, or do not await what navigates.',
-    details: {
-      name: 'Navigation',
-      message: `navigated to ${now}`,
-      stack: '',
-      line: null,
-      column: null,
+  return new ToolError(
+    'EVALUATION_FAILED',
+    `The page navigated to ${now} before the script finished.`,
+    {
+      hint: 'Call again on the new page, or do not await what navigates.',
+      details: {
+        name: 'Navigation',
+        message: `navigated to ${now}`,
+        stack: '',
+        line: null,
+        column: null,
+      },
     },
-  });
+  );
 }

@@ -4,12 +4,12 @@ interface FlagOptions {
   readonly sandbox: boolean;
   readonly viewport: Viewport;
   readonly proxyServer: string | undefined;
-  /** Empty for all. */
+  /** Empty allows all. */
   readonly allowedOrigins: readonly string[];
 }
 
 const FEATURES_OFF = [
-  // A document that comes back alive would have two lives with the same refs.
+  // A document that is restored from this cache would keep its old refs.
   'BackForwardCache',
   'DialMediaRouteProvider',
   'MediaRouter',
@@ -19,7 +19,7 @@ const FEATURES_OFF = [
   'Translate',
 ].join(',');
 
-/** How Chromium is started: without a window, without traffic of its own, and so that it ends with us. */
+/** The flags of Chromium: no window, no traffic of its own, and it ends with the tool. */
 export function chromiumFlags({
   sandbox,
   viewport,
@@ -28,7 +28,7 @@ export function chromiumFlags({
 }: FlagOptions): readonly string[] {
   return [
     '--headless',
-    // Both: the browser ends when our end of the pipe closes, and commands go through the port.
+    // Both: the browser ends when the tool's end of the pipe closes, and commands use the port.
     '--remote-debugging-pipe',
     '--remote-debugging-port=0',
     '--disable-gpu',
@@ -37,9 +37,9 @@ export function chromiumFlags({
     '--no-default-browser-check',
     '--disable-background-networking',
     '--disable-component-update',
-    // Some components are fetched all the same; from here they cannot be.
+    // Some components are fetched anyway; this URL makes it fail.
     '--component-updater=url-source=about:blank',
-    // Nor can it be told not to ask for the accounts of its user. Browsers refuse this port, so nothing is sent.
+    // The request for the user's accounts cannot be disabled. Browsers block this port, so nothing is sent.
     '--gaia-url=http://localhost:9',
     '--disable-default-apps',
     '--disable-sync',
@@ -71,7 +71,7 @@ export function chromiumFlags({
   ];
 }
 
-/** WebSockets and the requests of shared and service workers pass by our rules: for them, other hosts do not exist. */
+/** The request rules miss WebSockets and shared and service workers, so other hosts do not resolve at all. */
 function hostRules(allowedOrigins: readonly string[], proxyServer: string | undefined): string {
   const urls = [...allowedOrigins, ...(proxyServer === undefined ? [] : [proxyServer])];
   const hosts = new Set(urls.map((url) => new URL(url).hostname));

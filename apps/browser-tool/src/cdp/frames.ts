@@ -1,31 +1,31 @@
 import type { CdpEvent } from './cdp-connection.ts';
 
-/** The name of the world in pages where our scripts run. */
+/** The name of the isolated world in pages where the tool's scripts run. */
 export const SCRIPTS_WORLD = 'browser-tool';
 
-/** A frame of a page: its document, and where scripts for it run. */
+/** A frame of a page: its document and its script contexts. */
 export interface Frame {
   readonly id: string;
   readonly parentId: string | undefined;
-  /** Of the process that it lives in; frames of other sites live in other ones than the page. */
+  /** The session of its process; frames of other sites run in other processes than the page. */
   readonly sessionId: string;
   readonly loaderId: string;
   readonly url: string;
-  /** What could not be loaded, where the browser shows its own error page instead. */
+  /** The URL that could not be loaded if the browser shows its error page. */
   readonly unreachableUrl: string | undefined;
-  /** Where our scripts run. */
+  /** For the tool's scripts. */
   readonly toolContext: ScriptContext | undefined;
-  /** Where the page's own scripts run. */
+  /** For the page's scripts. */
   readonly mainContext: ScriptContext | undefined;
 }
 
-/** A place for scripts. Its number is used again by the next document; its unique id never is. */
+/** An execution context. The next document may reuse its id, but not its unique id. */
 export interface ScriptContext {
   readonly id: number;
   readonly uniqueId: string;
 }
 
-/** The frame as the protocol tells it. */
+/** The frame in protocol messages. */
 interface ProtocolFrame {
   readonly id: string;
   readonly parentId?: string | undefined;
@@ -44,14 +44,14 @@ interface ProtocolFrameTree {
 export interface FrameTree {
   find(id: string): Frame | undefined;
   children(id: string): readonly Frame[];
-  /** Takes over what a session says about its frames at its start. */
+  /** Sets the initial frames of a session. */
   seed(tree: ProtocolFrameTree, sessionId: string): void;
   /** A frame moved to the process of this session. */
   move(id: string, sessionId: string): void;
   handle(event: CdpEvent): void;
 }
 
-/** Different for every document that a frame ever showed. */
+/** Differs for every document of a frame. */
 export const documentIdOf = (frame: Frame): string => `${frame.id}/${frame.loaderId}`;
 
 /** What the address bar would show. */
@@ -81,18 +81,18 @@ export function createFrameTree(): FrameTree {
       loaderId: frame.loaderId,
       url: frame.url + (frame.urlFragment ?? ''),
       unreachableUrl: frame.unreachableUrl,
-      // Contexts of the new document may have been told before its navigation; those of the old one are told to be gone.
+      // Contexts of the new document may be created before this event; those of the old one are destroyed by their own event.
       toolContext: isSame || before?.sessionId === sessionId ? before?.toolContext : undefined,
       mainContext: isSame || before?.sessionId === sessionId ? before?.mainContext : undefined,
     });
   }
 
   function forgetContexts(
-    fits: (frame: Frame, context: ScriptContext | undefined) => boolean,
+    matches: (frame: Frame, context: ScriptContext | undefined) => boolean,
   ): void {
     for (const frame of frames.values()) {
-      if (fits(frame, frame.toolContext)) change(frame.id, { toolContext: undefined });
-      if (fits(frame, frame.mainContext)) change(frame.id, { mainContext: undefined });
+      if (matches(frame, frame.toolContext)) change(frame.id, { toolContext: undefined });
+      if (matches(frame, frame.mainContext)) change(frame.id, { mainContext: undefined });
     }
   }
 
@@ -115,7 +115,7 @@ export function createFrameTree(): FrameTree {
           }
           break;
         case 'Page.frameNavigated':
-          // The frames of the document before went with it.
+          // The frames of the previous document were removed with it.
           for (const child of tree.children(event.params.frame.id)) remove(child.id);
           navigated(event.params.frame, sessionId);
           break;
@@ -132,15 +132,15 @@ export function createFrameTree(): FrameTree {
             isDefault?: boolean;
           };
           if (frameId === undefined) break;
-          // A session tells its contexts before it is asked for its frames.
+          // A session reports its contexts before its frames.
           if (!frames.has(frameId)) frames.set(frameId, newFrame(frameId, undefined, sessionId));
           if (isDefault === true) change(frameId, { mainContext: { id, uniqueId } });
           else if (name === SCRIPTS_WORLD) change(frameId, { toolContext: { id, uniqueId } });
           break;
         }
         case 'Runtime.executionContextDestroyed': {
-          const gone = event.params.executionContextUniqueId;
-          forgetContexts((_, context) => context?.uniqueId === gone);
+          const destroyed = event.params.executionContextUniqueId;
+          forgetContexts((_, context) => context?.uniqueId === destroyed);
           break;
         }
         case 'Runtime.executionContextsCleared':

@@ -1,4 +1,4 @@
-/** Whether a text is a function, to be called, rather than an expression with a value. */
+/** Whether a text is a function to call, not an expression. */
 export function looksLikeFunction(text: string): boolean {
   const source = withoutLeadingComments(text);
   if (/^(async\s+)?function\b/.test(source)) return !isCalled(source);
@@ -18,7 +18,7 @@ function isCalled(source: string): boolean {
   return /\}\s*\([^{}]*\)\s*;?\s*$/.test(source) && !/\}\s*;?\s*$/.test(source);
 }
 
-/** Where the parenthesis at the start ends. */
+/** The index of the parenthesis that closes the first one. */
 function closingParenthesis(text: string): number | undefined {
   let depth = 0;
   let quote = '';

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-// It reads process groups from us until we are gone, for whatever reason: then it ends the last of them and removes the profile,
-// with the folder for temporary files, again if a process was just writing into it. A browser whose group we had no time to tell
-// ends by itself, a little later. A line that says "done" tells it that all of this has happened already.
+// Reads process groups from the tool until the tool ends for any reason. Then it kills the last group and removes the profile and
+// the temporary folder, repeatedly because a process may still write into them. A browser whose group was not sent in time ends by
+// itself a little later. The line "done" means that everything is cleaned up already.
 const SCRIPT = `
 profile=$1
 temporary=$2
@@ -25,21 +25,21 @@ done
 
 const SHELL = '/bin/sh';
 
-/** Watches over a browser and its profile for the case that our process is killed. */
+/** Cleans up the browser and its profile if the tool's process is killed. */
 export interface Guard {
-  /** The browser runs, as the leader of this process group. */
+  /** Sets the process group of the browser. */
   setGroup(group: number): void;
-  /** The browser and its profile are gone. */
+  /** The browser has ended and its profile is removed. */
   done(): void;
 }
 
-/** Starts the guard of a profile that is yet to be made. Where there is no shell, the next start cleans up instead. */
+/** Starts the guard before the profile exists. Without a shell, the next start of the tool cleans up instead. */
 export function startGuard(profile: string, temporary = profile): Guard {
   const nothing = (): void => undefined;
   if (process.platform === 'win32' || !existsSync(SHELL))
     return { setGroup: nothing, done: nothing };
   const child = spawn(SHELL, ['-c', SCRIPT, 'guard', profile, temporary], {
-    // In a group of its own, so that what ends us does not end it.
+    // In its own group, so that a signal to the tool's group does not end it.
     detached: true,
     cwd: '/',
     stdio: ['pipe', 'ignore', 'ignore'],

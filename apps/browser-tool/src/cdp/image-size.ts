@@ -1,4 +1,4 @@
-/** The width and height that an encoded picture says it has; undefined for what is none of the three formats. */
+/** The width and height in the header of a PNG, JPEG or WebP image; undefined for any other format. */
 export function imageSize(bytes: Buffer): readonly [width: number, height: number] | undefined {
   if (bytes.length > 24 && bytes.toString('latin1', 1, 4) === 'PNG') {
     return [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
@@ -9,7 +9,7 @@ export function imageSize(bytes: Buffer): readonly [width: number, height: numbe
 }
 
 function jpegSize(bytes: Buffer): readonly [number, number] | undefined {
-  // Segments follow each other, each with its length, until the one that starts the picture.
+  // Each segment starts with its length; the frame segment has the size.
   for (let offset = 2; offset + 9 < bytes.length; offset += 2 + bytes.readUInt16BE(offset + 2)) {
     const marker = bytes.readUInt8(offset + 1);
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);

@@ -19,14 +19,14 @@ interface MouseClick {
 
 const BUTTON_BITS: Readonly<Record<MouseButton, number>> = { left: 1, right: 2, middle: 4 };
 
-/** Moves the mouse there and clicks, as a person's hand would. */
+/** Moves the mouse to the point and clicks. */
 export async function clickMouse(page: Page, click: MouseClick): Promise<void> {
   const { x, y, button } = click;
   const modifierKeys = click.modifiers.map(modifierKeyOf);
   const modifiers = bitsOf(modifierKeys);
   for (const name of modifierKeys) await dispatchKey(page, parseKeyPress(name), 'down', modifiers);
   const buttons = BUTTON_BITS[button];
-  // All at once: the browser handles them in order, and each answer waits for the page.
+  // Sent without waiting: the browser handles them in order, and each response waits for the page.
   const sent: Promise<unknown>[] = [
     page.send('Input.dispatchMouseEvent', { type: 'mouseMoved', x, y, modifiers }),
   ];
@@ -39,7 +39,7 @@ export async function clickMouse(page: Page, click: MouseClick): Promise<void> {
   for (const name of modifierKeys) await dispatchKey(page, parseKeyPress(name), 'up', 0);
 }
 
-/** Presses a key or a chord once. */
+/** Presses a key or a key combination once. */
 export async function pressKey(page: Page, { key, modifierKeys }: KeyPress): Promise<void> {
   const modifiers = bitsOf(modifierKeys);
   for (const name of modifierKeys) await dispatchKey(page, parseKeyPress(name), 'down', modifiers);
@@ -51,7 +51,7 @@ export async function pressKey(page: Page, { key, modifierKeys }: KeyPress): Pro
   for (const name of modifierKeys) await dispatchKey(page, parseKeyPress(name), 'up', 0);
 }
 
-/** Types a character with a key where the keyboard has one, and as text where it does not. */
+/** Types a character by its key, or as text if the keyboard has no such key. */
 export async function typeCharacter(page: Page, character: string): Promise<void> {
   if (character === '\n') {
     await pressKey(page, parseKeyPress('Enter'));
@@ -74,10 +74,10 @@ function bitsOf(modifierKeys: readonly ModifierKey[]): number {
 function dispatchKey(
   page: Page,
   { key }: KeyPress,
-  way: 'down' | 'up',
+  direction: 'down' | 'up',
   modifiers: number,
 ): Promise<unknown> {
-  return dispatch(page, key, way === 'down' ? 'rawKeyDown' : 'keyUp', modifiers);
+  return dispatch(page, key, direction === 'down' ? 'rawKeyDown' : 'keyUp', modifiers);
 }
 
 async function dispatch(

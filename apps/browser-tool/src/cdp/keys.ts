@@ -1,23 +1,23 @@
 import { ToolError } from '../tool-error.ts';
 
-/** A key as the browser wants to hear of it. */
+/** A key as the protocol describes it. */
 export interface Key {
   readonly key: string;
   readonly code: string;
   readonly keyCode: number;
-  /** What it writes, if anything. */
+  /** The text that it types, if any. */
   readonly text: string;
 }
 
 export type ModifierKey = 'Alt' | 'Control' | 'Meta' | 'Shift';
 
-/** A key with those that are modifierKeys meanwhile. */
+/** A key and the modifier keys that are pressed with it. */
 export interface KeyPress {
   readonly key: Key;
   readonly modifierKeys: readonly ModifierKey[];
 }
 
-/** The bits by which the protocol tells which keys are modifierKeys. */
+/** The protocol's bit for each modifier key. */
 export const MODIFIER_BITS: Readonly<Record<ModifierKey, number>> = {
   Alt: 1,
   Control: 2,
@@ -69,7 +69,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   win: 'Meta',
 };
 
-// What a US keyboard writes with and without Shift, by the code of the key.
+// The characters of a US keyboard with and without Shift, by the code of the key.
 const PRINTED: readonly (readonly [
   code: string,
   keyCode: number,
@@ -94,7 +94,7 @@ const PRINTED: readonly (readonly [
   ),
 ];
 
-/** Reads a key or a chord, such as `a`, `Enter` or `Control+Shift+K`. */
+/** Parses a key or a key combination, such as `a`, `Enter` or `Control+Shift+K`. */
 export function parseKeyPress(text: string): KeyPress {
   const parts = splitChord(text);
   const name = parts.at(-1);
@@ -107,7 +107,7 @@ export function parseKeyPress(text: string): KeyPress {
   return { key: findKey(text, name, modifierKeys), modifierKeys };
 }
 
-/** The key that writes a character; without a code where the keyboard has none. */
+/** The key that types a character; its code is empty if the keyboard has no such key. */
 export const characterKey = (character: string): Key => printedKey(character, []);
 
 function isModifierKey(name: string): name is ModifierKey {
@@ -141,7 +141,7 @@ function printedKey(character: string, modifierKeys: readonly ModifierKey[]): Ke
   const text = isShortcut(modifierKeys) ? '' : character;
   const letter = /^[a-z]$/i.test(character) ? character.toUpperCase() : undefined;
   if (letter !== undefined) {
-    // With Control modifierKeys and Shift not, a keyboard says the small letter.
+    // With Control but not Shift, a keyboard sends the lowercase letter.
     const key =
       isShortcut(modifierKeys) && !modifierKeys.includes('Shift')
         ? character.toLowerCase()
@@ -165,8 +165,8 @@ function invalidKey(chord: string, part: string): ToolError {
   return new ToolError(
     'INVALID_KEY',
     part === chord
-      ? `${JSON.stringify(chord)} is no key.`
-      : `${JSON.stringify(part)} in ${JSON.stringify(chord)} is no key.`,
+      ? `${JSON.stringify(chord)} is not a key.`
+      : `${JSON.stringify(part)} in ${JSON.stringify(chord)} is not a key.`,
     {
       hint: 'Use a character, a name such as Enter, Escape, Tab, ArrowDown, PageUp or F5, or a chord such as Control+A.',
       details: { key: chord },

@@ -15,7 +15,7 @@ import { createProfile, newProfilePath, removeProfile, temporaryFolderFor } from
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 10;
 const STDERR_LINES_SHOWN = 4;
-const SANDBOX_TROUBLE = /sandbox|zygote|namespace/i;
+const SANDBOX_ERROR = /sandbox|zygote|namespace/i;
 
 interface LaunchOptions {
   readonly executable: string;
@@ -28,27 +28,27 @@ interface LaunchOptions {
   readonly log: Log;
 }
 
-/** A Chromium that runs. */
+/** A running Chromium. */
 export interface RunningChromium {
   readonly pid: number;
   readonly port: number;
   /** The path of its WebSocket. */
   readonly path: string;
   readonly sandbox: boolean;
-  /** Settles when it ended, with how it did. */
+  /** Settles with the reason when it exits. */
   readonly exited: Promise<string>;
-  /** Ends it with all of its processes and removes its profile. Idempotent. */
+  /** Kills all of its processes and removes its profile. Idempotent. */
   end(): Promise<void>;
 }
 
-/** Starts Chromium; without its sandbox where it cannot have one. */
+/** Starts Chromium; without its sandbox if the sandbox does not work. */
 export async function launchChromium(options: LaunchOptions): Promise<RunningChromium> {
   const isRoot = process.getuid?.() === 0;
   try {
     return await start(options, !isRoot);
   } catch (error) {
-    if (isRoot || !SANDBOX_TROUBLE.test(describeError(error))) throw error;
-    options.log.warn({ error }, 'no sandbox here: starting the browser without it');
+    if (isRoot || !SANDBOX_ERROR.test(describeError(error))) throw error;
+    options.log.warn({ error }, 'the sandbox does not work; starting the browser without it');
     return start(options, false);
   }
 }
@@ -70,10 +70,10 @@ async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningC
   const end = async (): Promise<void> => {
     killGroup(child, pid);
     await exited;
-    // Its children may outlive it by a moment; without their group they would not be found again.
+    // Its child processes may exit a little later; they can only be found by their group.
     killGroup(child, pid);
     await removeProfile(profile).catch((error: unknown) =>
-      options.log.warn({ profile, error }, 'the profile could not be removed'),
+      options.log.warn({ profile, error }, 'removing the profile failed'),
     );
     guard.done();
   };
@@ -123,28 +123,28 @@ async function spawnChromium(
   return child;
 }
 
-/** The launcher opens log files for the browser, which has its own handles of them now. */
+/** Closes the log files that the launcher opened; the browser has its own handles. */
 function closeLogs({ stdio }: SpawnOptions): void {
   if (!Array.isArray(stdio)) return;
   for (const handle of stdio) if (typeof handle === 'number') closeSync(handle);
 }
 
-/** Waits for the file in which Chromium writes its port and path. */
+/** Waits for the file with Chromium's port and path. */
 async function readAddress(
   { executable, signal }: LaunchOptions,
   profile: string,
   exited: Promise<string>,
 ): Promise<{ readonly port: number; readonly path: string }> {
-  let ending: string | undefined;
-  void exited.then((how) => (ending = how));
+  let exitReason: string | undefined;
+  void exited.then((reason) => (exitReason = reason));
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     const written = await readFile(join(profile, 'DevToolsActivePort'), 'utf8').catch(() => '');
     const [port = '', path = ''] = written.split('\n');
     if (port !== '' && path !== '') return { port: Number(port), path };
-    if (ending !== undefined)
-      throw launchFailure(executable, ending, await lastErrorOutput(profile));
-    if (signal.aborted) throw launchFailure(executable, 'the tool is ending');
+    if (exitReason !== undefined)
+      throw launchFailure(executable, exitReason, await lastErrorOutput(profile));
+    if (signal.aborted) throw launchFailure(executable, 'the tool is shutting down');
     if (performance.now() > deadline) {
       throw launchFailure(
         executable,
@@ -162,12 +162,16 @@ async function lastErrorOutput(profile: string): Promise<string> {
   return lines.slice(-STDERR_LINES_SHOWN).join(' / ').slice(-600);
 }
 
-function launchFailure(executable: string, how: string, words = ''): ToolError {
-  const said = words === '' ? '' : ` It said: ${words}`;
-  return new ToolError('BROWSER_LAUNCH_FAILED', `${executable} did not start: ${how}.${said}`, {
-    hint: 'Run it by hand with --headless to see why, or point CHROMIUM_PATH to another browser.',
-    details: { executable },
-  });
+function launchFailure(executable: string, reason: string, output = ''): ToolError {
+  const suffix = output === '' ? '' : ` Its last output: ${output}`;
+  return new ToolError(
+    'BROWSER_LAUNCH_FAILED',
+    `${executable} did not start: ${reason}.${suffix}`,
+    {
+      hint: 'Run it manually with --headless to see why, or set CHROMIUM_PATH to another browser.',
+      details: { executable },
+    },
+  );
 }
 
 async function exitOf(child: ChildProcess): Promise<string> {
@@ -175,8 +179,8 @@ async function exitOf(child: ChildProcess): Promise<string> {
     await new Promise((resolve) => child.once('exit', resolve));
   }
   return child.signalCode === null
-    ? `it ended with status ${child.exitCode ?? 'unknown'}`
-    : `it was ended by ${child.signalCode}`;
+    ? `it exited with status ${child.exitCode ?? 'unknown'}`
+    : `it was killed by ${child.signalCode}`;
 }
 
 function killGroup(child: ChildProcess, pid: number): void {
@@ -184,6 +188,6 @@ function killGroup(child: ChildProcess, pid: number): void {
     if (process.platform === 'win32') child.kill('SIGKILL');
     else process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nothing of it is left.
+    // All processes have exited already.
   }
 }

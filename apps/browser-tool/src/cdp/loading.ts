@@ -1,51 +1,51 @@
 import { LRUCache } from 'lru-cache';
 import type { CdpEvent } from './cdp-connection.ts';
 
-/** The answer that a document came with. */
+/** The HTTP response of a document. */
 export interface DocumentResponse {
   readonly status: number;
   readonly statusText: string;
 }
 
-/** How far the main frame of a page is with loading, kept up to date by events. */
+/** The loading state of a page's main frame, kept up to date by events. */
 export interface Loading {
-  /** How many navigations began, those within the document included. */
+  /** How many navigations started, including those within the document. */
   readonly started: number;
-  /** Whether a navigation is under way that did not show its document yet. */
+  /** Whether a navigation has started but not shown its document yet. */
   readonly isNavigating: boolean;
-  /** Where that navigation leads. */
+  /** The URL of that navigation. */
   readonly pendingUrl: string | undefined;
-  /** The document that is shown. */
+  /** The current document. */
   readonly loaderId: string;
-  /** How often another document, or another place in the same one, was shown. */
+  /** How often another document, or another fragment of the same one, was shown. */
   readonly shown: number;
-  /** Whether the document that is shown got so far, as in `DOMContentLoaded`, `load` and `networkIdle`. */
+  /** Whether the current document reached `DOMContentLoaded`, `load` or `networkIdle`. */
   reached(milestone: string): boolean;
   responseOf(loaderId: string): DocumentResponse | undefined;
-  /** Where its server sent it on to in the end. */
+  /** The last URL that the server redirected it to. */
   redirectOf(loaderId: string): string | undefined;
   failureOf(loaderId: string): string | undefined;
-  /** Takes over which document is shown at the start. */
+  /** Sets the initial document. */
   seed(loaderId: string): void;
-  /** The navigation that is under way was stopped. */
+  /** The current navigation was stopped. */
   markStopped(): void;
   handle(event: CdpEvent): void;
 }
 
-const KEPT = { max: 50 };
+const REMEMBERED = { max: 50 };
 
-/** Watches the frame with this id. */
+/** Tracks the frame with this id. */
 export function createLoading(frameId: string): Loading {
   let started = 0;
   let shown = 0;
   let loaderId = '';
   let navigatingTo: string | undefined;
   let pendingUrl = '';
-  // Told for the document that is about to be shown too.
-  const milestones = new LRUCache<string, ReadonlySet<string>>(KEPT);
-  const responses = new LRUCache<string, DocumentResponse>(KEPT);
-  const redirects = new LRUCache<string, string>(KEPT);
-  const failures = new LRUCache<string, string>(KEPT);
+  // Events may arrive before the document is shown.
+  const milestones = new LRUCache<string, ReadonlySet<string>>(REMEMBERED);
+  const responses = new LRUCache<string, DocumentResponse>(REMEMBERED);
+  const redirects = new LRUCache<string, string>(REMEMBERED);
+  const failures = new LRUCache<string, string>(REMEMBERED);
 
   function show(next: string): void {
     shown += 1;
@@ -97,7 +97,7 @@ export function createLoading(frameId: string): Loading {
       case 'Network.loadingFailed':
         if (event.params.type !== 'Document') break;
         failures.set(event.params.requestId, event.params.errorText);
-        // After other failures the browser goes on to a page of its own that says so.
+        // After other failures the browser navigates to its error page.
         if (event.params.canceled === true && navigatingTo === event.params.requestId)
           navigatingTo = undefined;
         break;

@@ -12,7 +12,7 @@ const STOP_TIMEOUT_MS = 1_000;
 
 type LoadOptions = Omit<NavigateRequest, 'url'>;
 
-/** Goes to an address and waits for its document. A failure leaves the tab usable. */
+/** Opens a URL and waits for its document. The tab stays usable after a failure. */
 export async function navigate(
   page: Page,
   scripts: PageScripts,
@@ -25,7 +25,7 @@ export async function navigate(
     const failure = await failureOf(page, request.url, answer, call);
     throw failure;
   }
-  // Without a loader the address is another place in the same document.
+  // Without a loader the URL is another fragment of the same document.
   const { loaderId } = answer;
   if (loaderId === undefined)
     return outcomeOf(page, scripts, page.loading.loaderId, 'complete', call);
@@ -33,7 +33,7 @@ export async function navigate(
   return outcomeOf(page, scripts, loaderId, loadState, call);
 }
 
-/** Goes back, forward, or loads the same page again. */
+/** Goes back or forward in the history, or reloads the page. */
 export async function traverse(
   page: Page,
   scripts: PageScripts,
@@ -48,7 +48,7 @@ export async function traverse(
     await page.send('Page.navigateToHistoryEntry', {
       entryId: await historyEntry(page, direction),
     });
-  const hasNavigated = await page.changes.until(() => page.loading.shown > shown || page.isGone, {
+  const hasNavigated = await page.changes.until(() => page.loading.shown > shown || page.hasEnded, {
     timeoutMs: Math.max(0, deadline - performance.now()),
     signal: call.signal,
   });
@@ -101,23 +101,23 @@ async function sendNavigation(
     ]);
   const downloads = call.notes.downloads.length;
   let answer = await send();
-  // A page that was just leaving by itself takes the first navigation with it.
+  // A page that is already navigating interrupts the first attempt.
   const isInterrupted =
     answer !== 'late' && answer.errorText === 'net::ERR_ABORTED' && answer.isDownload !== true;
   const hasAnswer =
     answer !== 'late' &&
     answer.loaderId !== undefined &&
     page.loading.responseOf(answer.loaderId) !== undefined;
-  const wasRefused = call.notes.dialogs.some(
+  const wasDismissed = call.notes.dialogs.some(
     ({ type, action }) => type === 'beforeunload' && action === 'dismissed',
   );
-  if (isInterrupted && !hasAnswer && !wasRefused && call.notes.downloads.length === downloads)
+  if (isInterrupted && !hasAnswer && !wasDismissed && call.notes.downloads.length === downloads)
     answer = await send();
   if (answer === 'late') throw await stopAndTimeOut(page, url, timeoutMs);
   return answer;
 }
 
-/** Waits for the document, then a while for the rest; the page may move on by itself meanwhile. */
+/** Waits for the document, then for a limited time for the rest; the page may navigate again meanwhile. */
 async function awaitLoad(
   page: Page,
   { waitUntil, timeoutMs }: LoadOptions,
@@ -127,18 +127,18 @@ async function awaitLoad(
 ): Promise<LoadState> {
   const { loading, changes } = page;
   const isCommitted = (): boolean =>
-    page.isGone || loading.loaderId === loaderId || loading.failureOf(loaderId) !== undefined;
+    page.hasEnded || loading.loaderId === loaderId || loading.failureOf(loaderId) !== undefined;
   const rest = (): number => Math.max(0, deadline - performance.now());
   await changes.until(() => isCommitted() || !loading.isNavigating, { timeoutMs: rest(), signal });
   if (waitUntil === 'commit') return loading.reached('load') ? 'complete' : 'interactive';
   const isThere = await changes.until(
-    () => page.isGone || (!loading.isNavigating && loading.reached('DOMContentLoaded')),
+    () => page.hasEnded || (!loading.isNavigating && loading.reached('DOMContentLoaded')),
     { timeoutMs: rest(), signal },
   );
   if (!isThere) throw await stopAndTimeOut(page, shownUrl(page.main), timeoutMs);
   if (waitUntil === 'domcontentloaded') return loading.reached('load') ? 'complete' : 'interactive';
   const milestone = waitUntil === 'networkidle' ? 'networkIdle' : 'load';
-  await changes.until(() => page.isGone || loading.reached(milestone), {
+  await changes.until(() => page.hasEnded || loading.reached(milestone), {
     timeoutMs: Math.min(LOAD_TIMEOUT_MS, rest()),
     signal,
   });
@@ -164,7 +164,7 @@ async function outcomeOf(
   };
 }
 
-/** Why there is no document, once the tab has come to rest. */
+/** The reason why there is no document, once the tab is idle. */
 async function failureOf(
   page: Page,
   url: string,
@@ -179,9 +179,14 @@ async function failureOf(
   }
   const status = loading.responseOf(loaderId)?.status;
   if (status === 204 || status === 205) {
-    return navigationFailed(url, errorText, `the server answered ${status}, which has no page`, {
-      status,
-    });
+    return navigationFailed(
+      url,
+      errorText,
+      `the server responded with status ${status}, which has no page`,
+      {
+        status,
+      },
+    );
   }
   if (
     call.notes.dialogs.some(({ type, action }) => type === 'beforeunload' && action === 'dismissed')
@@ -189,12 +194,12 @@ async function failureOf(
     return navigationFailed(
       url,
       errorText,
-      'the dialog that asks whether to leave the page was dismissed',
+      'the dialog about leaving the page was dismissed',
       {},
       'Pass dialog:"accept" to leave the page.',
     );
   }
-  // The browser shows a page of its own now. Until that is done, the next navigation would be thrown away.
+  // The browser shows its error page. Until that has loaded, the browser would drop the next navigation.
   if (errorText !== 'net::ERR_ABORTED') {
     await changes.until(
       () => page.main.unreachableUrl !== undefined && !loading.isNavigating,
@@ -209,10 +214,10 @@ async function failureOf(
   return navigationFailed(url, errorText);
 }
 
-/** A page, or what it redirects to, that is not among the allowed origins. */
+/** The origin of a page, or of its redirect target, is not allowed. */
 function originBlocked(url: string, target: string | undefined): ToolError {
   const what = target === undefined ? `${url} is` : `${url} redirects to ${target}, which is`;
-  return new ToolError('URL_BLOCKED', `${what} not among the origins that pages may talk to.`, {
+  return new ToolError('URL_BLOCKED', `${what} not among the allowed origins.`, {
     hint: `Add ${new URL(target ?? url).origin} to BROWSER_ALLOWED_ORIGINS.`,
     details: {
       url,
@@ -222,13 +227,13 @@ function originBlocked(url: string, target: string | undefined): ToolError {
   });
 }
 
-/** An error of the server that came without a page. */
+/** An error response without a page. */
 function emptyFailure({ loading }: Page, url: string, loaderId: string): ToolError {
   const netError = 'net::ERR_HTTP_RESPONSE_CODE_FAILURE';
   const answer = loading.responseOf(loaderId);
   if (answer === undefined) return navigationFailed(url, netError);
-  const said = `${answer.status} ${answer.statusText}`.trim();
-  return navigationFailed(url, netError, `the server answered ${said} with an empty page`, {
+  const status = `${answer.status} ${answer.statusText}`.trim();
+  return navigationFailed(url, netError, `the server responded with ${status} and an empty page`, {
     status: answer.status,
   });
 }
@@ -250,30 +255,30 @@ function navigationFailed(
 
 const MEANINGS: Readonly<Record<string, string>> = {
   'net::ERR_ABORTED': 'the navigation was interrupted',
-  'net::ERR_ADDRESS_UNREACHABLE': 'the address is out of reach',
+  'net::ERR_ADDRESS_UNREACHABLE': 'the address is unreachable',
   'net::ERR_CERT_AUTHORITY_INVALID': 'its certificate is not trusted',
   'net::ERR_CONNECTION_REFUSED': 'the connection was refused',
   'net::ERR_CONNECTION_RESET': 'the connection was reset',
   'net::ERR_CONNECTION_TIMED_OUT': 'the connection timed out',
   'net::ERR_EMPTY_RESPONSE': 'the server sent nothing',
-  'net::ERR_INVALID_AUTH_CREDENTIALS': 'the server asks for a name and password',
+  'net::ERR_INVALID_AUTH_CREDENTIALS': 'the server requires a user name and password',
   'net::ERR_INTERNET_DISCONNECTED': 'there is no network',
   'net::ERR_NAME_NOT_RESOLVED': 'there is no such host',
   'net::ERR_PROXY_CONNECTION_FAILED': 'the proxy could not be reached',
-  'net::ERR_TOO_MANY_REDIRECTS': 'it redirects in a circle',
-  // The browser answers the proxy's question with the same credentials until it gives up.
+  'net::ERR_TOO_MANY_REDIRECTS': 'it redirects in a loop',
+  // The browser retries the same credentials until it stops.
   'net::ERR_TOO_MANY_RETRIES': 'the proxy refused the credentials',
   'net::ERR_TUNNEL_CONNECTION_FAILED': 'the proxy refused the connection',
 };
 
 const HINTS: Readonly<Record<string, string>> = {
-  'net::ERR_TOO_MANY_RETRIES': "Check the name and password in the proxy's address.",
+  'net::ERR_TOO_MANY_RETRIES': "Check the user name and password in the proxy's URL.",
 };
 
-/** Stops what is loading, so that the tab is ready for the next command. */
+/** Stops the navigation, so that the tab is ready for the next command. */
 async function stopAndTimeOut(page: Page, what: string, timeoutMs: number): Promise<ToolError> {
   await withTimeout(page.send('Page.stopLoading'), STOP_TIMEOUT_MS).catch(() => undefined);
-  return new ToolError('TIMEOUT', `${what} showed no document within ${timeoutMs} ms.`, {
+  return new ToolError('TIMEOUT', `${what} did not load within ${timeoutMs} ms.`, {
     hint: 'Raise timeoutMs, or wait for less with waitUntil:"commit".',
     details: { timeout_ms: timeoutMs },
   });

@@ -3,16 +3,16 @@ import { LRUCache } from 'lru-cache';
 import type { Captures } from '../capture/captures.ts';
 import type { CdpEvent } from './cdp-connection.ts';
 
-/** Where the browser knows a captured request. */
+/** The browser's ids of a captured request. */
 export interface RequestSource {
   readonly requestId: string;
   readonly sessionId: string;
 }
 
-/** Hears of requests and WebSockets. */
+/** Captures requests and WebSockets. */
 export interface NetworkCapture {
   handle(event: CdpEvent): void;
-  /** The document or worker of a session is gone, or all of them are: the browser does not tell that their WebSockets are closed. */
+  /** Marks the WebSockets of a session, or all, as closed: the browser does not report this when a document or worker ends. */
   closeSockets(sessionId?: string): void;
   sourceOf(entryId: string): RequestSource | undefined;
 }
@@ -24,10 +24,10 @@ interface SocketSource {
 
 const KEPT = { max: 2_000 };
 const ERROR_PAGE = 'chrome-error:';
-// Our own rules; what else blocks a request is worth knowing.
+// The tool's own rules; other reasons are reported.
 const BLOCKED_BY_US = 'inspector';
 
-/** Writes into the network and WebSocket logs of a session. */
+/** Writes into the network and WebSocket logs. */
 export function createNetworkCapture(captures: Captures): NetworkCapture {
   const { network, webSockets } = captures;
   const entries = new LRUCache<string, string>(KEPT);
@@ -36,11 +36,11 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
 
   function started(params: Protocol.Network.RequestWillBeSentEvent, sessionId: string): void {
     const { requestId, request, redirectResponse, type, initiator, documentURL } = params;
-    // What the browser's own error page is made of.
+    // Resources of the browser's error page.
     if (documentURL.startsWith(ERROR_PAGE)) return;
     const before = entries.get(requestId);
     if (before !== undefined && redirectResponse !== undefined) {
-      network.finish(before, answered(redirectResponse));
+      network.finish(before, responseChange(redirectResponse));
       addHeaders(requestId, redirectResponse.headers);
     }
     const id = network.start({
@@ -56,7 +56,7 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
     sources.set(id, { requestId, sessionId });
   }
 
-  /** Headers come in two parts: what pages may see, and everything. */
+  /** Headers arrive in two events: those that pages may read, and all. */
   function addHeaders(requestId: string, headers: Readonly<Record<string, string>>): void {
     const id = entries.get(requestId) ?? '';
     const known = network.find(id)?.response_headers;
@@ -74,7 +74,7 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
         break;
       case 'Network.responseReceived': {
         const { requestId, response, type } = event.params;
-        network.change(entry(requestId), { ...answered(response), type: type.toLowerCase() });
+        network.change(entry(requestId), { ...responseChange(response), type: type.toLowerCase() });
         addHeaders(requestId, response.headers);
         break;
       }
@@ -149,7 +149,7 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
   };
 }
 
-function answered({ status, fromDiskCache, fromServiceWorker }: Protocol.Network.Response) {
+function responseChange({ status, fromDiskCache, fromServiceWorker }: Protocol.Network.Response) {
   return {
     status,
     ...(fromDiskCache === true || fromServiceWorker === true ? { from_cache: true } : {}),

@@ -14,12 +14,12 @@ import { CdpError } from './cdp-connection.ts';
 import { SCRIPTS_WORLD, documentIdOf, shownUrl, type Frame, type ScriptContext } from './frames.ts';
 import { SCRIPTS_NAME, type Page } from './page.ts';
 
-/** The document that a script ran in went away meanwhile. */
+/** The document was unloaded while a script ran in it. */
 export class DocumentUnloadedError extends Error {
   override readonly name = 'DocumentUnloadedError';
 }
 
-/** Asks the scripts in a page. */
+/** Calls the tool's scripts in a page. */
 export interface PageScripts {
   call<Method extends keyof ScriptMethods>(
     page: Page,
@@ -28,31 +28,31 @@ export interface PageScripts {
     parameters: Parameters<ScriptMethods[Method]>[0],
     call: EngineCall,
   ): Promise<ScriptResults[Method]>;
-  /** The element of a ref as an object that commands can name; undefined once it is gone. */
+  /** The remote object id of a ref's element; undefined once it is removed. */
   handle(page: Page, frameId: string, ref: string, call: EngineCall): Promise<string | undefined>;
-  /** Where a point of a frame is in its parent, and what covers it there. */
+  /** The position of a frame's point in the parent document, and the element that covers it there. */
   pointInParent(page: Page, frame: Frame, point: ReadyPoint, call: EngineCall): Promise<FramePoint>;
-  /** The ref of the element that a frame is shown in; empty where nobody was told of that element. */
+  /** The ref of the element that shows a frame; empty if that element has none. */
   frameElementRef(page: Page, frame: Frame, call: EngineCall): Promise<string>;
 }
 
 const CONTEXT_TIMEOUT_MS = 2_000;
-// A frame whose document never comes has none until we make one, and there may be many of them.
+// A frame whose document never loads has no context until the tool creates one, and there may be many such frames.
 const FRAME_CONTEXT_TIMEOUT_MS = 100;
-const GONE =
+const UNLOADED =
   /context was destroyed|context with specified id|navigated or closed|Session with given id|Target closed|context not found|uniqueContextId|Promise was collected|No frame/i;
 
-/** Whether an answer of the browser means that the document changed under a command. */
+/** Whether an error means that the document was unloaded during a command. */
 export function isDocumentUnloaded(error: unknown): boolean {
   return (
     error instanceof DocumentUnloadedError ||
-    (error instanceof CdpError && GONE.test(describeError(error)))
+    (error instanceof CdpError && UNLOADED.test(describeError(error)))
   );
 }
 
-/** An scripts whose refs count on from those of the session. */
+/** Numbers refs with the counter of the session. */
 export function createPageScripts(refs: RefRegistry): PageScripts {
-  /** The context of our world in a frame; made anew where the browser did not make it. */
+  /** The tool's script context in a frame; created if the browser did not create it. */
   async function contextOf(
     page: Page,
     frameId: string,
@@ -60,14 +60,15 @@ export function createPageScripts(refs: RefRegistry): PageScripts {
   ): Promise<[Frame, ScriptContext]> {
     const context = (): ScriptContext | undefined => page.frames.find(frameId)?.toolContext;
     const isThere = await page.changes.until(
-      () => context() !== undefined || page.isGone || page.frames.find(frameId) === undefined,
+      () => context() !== undefined || page.hasEnded || page.frames.find(frameId) === undefined,
       {
         timeoutMs: frameId === page.main.id ? CONTEXT_TIMEOUT_MS : FRAME_CONTEXT_TIMEOUT_MS,
         signal,
       },
     );
     const frame = page.frames.find(frameId);
-    if (frame === undefined || page.isGone) throw new DocumentUnloadedError('the frame is gone');
+    if (frame === undefined || page.hasEnded)
+      throw new DocumentUnloadedError('the frame was removed');
     const known = context();
     if (isThere && known !== undefined) return [frame, known];
     const { executionContextId } = await page.send(
@@ -111,12 +112,12 @@ export function createPageScripts(refs: RefRegistry): PageScripts {
     } catch (error) {
       call.signal.throwIfAborted();
       if (isDocumentUnloaded(error))
-        throw new DocumentUnloadedError('the document is gone', { cause: error });
+        throw new DocumentUnloadedError('the document was unloaded', { cause: error });
       throw error;
     }
   }
 
-  /** Runs a function in the document around a frame, with the element that shows the frame as `this`. */
+  /** Runs a function in the parent document of a frame, with the element that shows the frame as `this`. */
   async function callOnFrameElement<Result>(
     page: Page,
     frame: Frame,
@@ -135,7 +136,7 @@ export function createPageScripts(refs: RefRegistry): PageScripts {
       { backendNodeId, executionContextId },
       parent.sessionId,
     );
-    if (object.objectId === undefined) throw new DocumentUnloadedError('the frame is gone');
+    if (object.objectId === undefined) throw new DocumentUnloadedError('the frame was removed');
     const { result, exceptionDetails } = await page.send(
       'Runtime.callFunctionOn',
       {
@@ -160,9 +161,9 @@ export function createPageScripts(refs: RefRegistry): PageScripts {
     ) {
       const expression = scriptCall(SCRIPTS_NAME, method, parameters ?? {}, refs.next);
       const { frame, result } = await evaluate(page, frameId, expression, true, call);
-      const answer = result.value as ScriptResponse<Method>;
-      refs.advance(answer.next, { id: documentIdOf(frame), url: shownUrl(frame) });
-      return answer.value;
+      const response = result.value as ScriptResponse<Method>;
+      refs.advance(response.next, { id: documentIdOf(frame), url: shownUrl(frame) });
+      return response.value;
     },
     async handle(page, frameId, ref, call) {
       const expression = `${SCRIPTS_NAME}.elementOf(${JSON.stringify(ref)})`;
@@ -171,14 +172,14 @@ export function createPageScripts(refs: RefRegistry): PageScripts {
     },
     async pointInParent(page, frame, { x, y }, call) {
       const parent = parentOf(page, frame);
-      const answer = await callOnFrameElement<FramePoint>(
+      const point = await callOnFrameElement<FramePoint>(
         page,
         frame,
         `function () { return ${SCRIPTS_NAME}.pointInParent(this, ${x}, ${y}, ${refs.next}) }`,
         call,
       );
-      refs.advance(answer.next, { id: documentIdOf(parent), url: shownUrl(parent) });
-      return answer;
+      refs.advance(point.next, { id: documentIdOf(parent), url: shownUrl(parent) });
+      return point;
     },
     frameElementRef: (page, frame, call) =>
       callOnFrameElement<string>(
@@ -192,6 +193,6 @@ export function createPageScripts(refs: RefRegistry): PageScripts {
 
 function parentOf(page: Page, { parentId }: Frame): Frame {
   const parent = parentId === undefined ? undefined : page.frames.find(parentId);
-  if (parent === undefined) throw new DocumentUnloadedError('the frame is gone');
+  if (parent === undefined) throw new DocumentUnloadedError('the frame was removed');
   return parent;
 }

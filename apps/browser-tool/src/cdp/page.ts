@@ -11,15 +11,15 @@ import { createLoading, type Loading } from './loading.ts';
 import { createNetworkCapture } from './network-capture.ts';
 import { createRequestsInFlight, type RequestsInFlight } from './requests-in-flight.ts';
 
-/** The name under which our scripts are known in their world. */
+/** The global variable of the tool's scripts in their isolated world. */
 export const SCRIPTS_NAME = 'browserTool';
 
 type Commands = ProtocolMapping.Commands;
 
-/** What decides about dialogs and hears of what happens besides. */
+/** What a page needs from its browser. */
 export interface PageEnvironment {
   readonly captures: Captures;
-  /** Of the call that runs now, or of the next one. */
+  /** The notes of the running call, or of the next one. */
   notes(): CallNotes;
   dialogAnswer(): {
     readonly answer: DialogAnswer | undefined;
@@ -27,11 +27,11 @@ export interface PageEnvironment {
   };
   viewport(): Viewport;
   metrics(): Commands['Emulation.setDeviceMetricsOverride']['paramsType'][0];
-  /** Prepares a session for rules about what pages may load. */
+  /** Applies the rules about what pages may load to a session. */
   enableRequestRules(sessionId: string): Promise<unknown>;
   isActive(page: Page): boolean;
-  /** A page is about to open a tab that leads there. */
-  opens(url: string): void;
+  /** A page is about to open a tab with this URL. */
+  onWindowOpen(url: string): void;
 }
 
 /** One tab. */
@@ -42,10 +42,10 @@ export interface Page {
   readonly loading: Loading;
   readonly requests: RequestsInFlight;
   readonly changes: Changes;
-  /** Settles once commands make sense; rejects when the tab went away before. */
+  /** Settles once the tab accepts commands; rejects if it closes before. */
   readonly ready: Promise<void>;
   readonly isCrashed: boolean;
-  readonly isGone: boolean;
+  readonly hasEnded: boolean;
   /** Settles when the tab crashed or was closed. */
   readonly ended: Promise<'crashed' | 'closed'>;
   readonly main: Frame;
@@ -64,7 +64,7 @@ export interface Page {
 const POST_DATA_BYTES_MAX = 64 * 1024;
 const DIALOGS_MAX = 100;
 
-/** Takes charge of a tab that the browser just attached us to. */
+/** Sets up a tab that was just attached. */
 export function createPage(
   connection: CdpConnection,
   environment: PageEnvironment,
@@ -79,7 +79,7 @@ export function createPage(
   const network = createNetworkCapture(environment.captures);
   const console = createConsoleCapture(environment.captures);
   const throttle = createConsoleThrottle(connection, environment.captures);
-  // With the frame or worker that each belongs to.
+  // By session id, the target id of its frame or worker.
   const sessions = new Map([[sessionId, targetId]]);
   let ending: 'crashed' | 'closed' | undefined;
   let resolveEnded: (how: 'crashed' | 'closed') => void = () => undefined;
@@ -99,7 +99,7 @@ export function createPage(
     get isCrashed() {
       return ending === 'crashed';
     },
-    get isGone() {
+    get hasEnded() {
       return ending !== undefined;
     },
     get main() {
@@ -171,7 +171,7 @@ export function createPage(
   function handle(event: CdpEvent): void {
     if (throttle.isRepeated(event)) return;
     if (event.method === 'Runtime.consoleAPICalled') {
-      // Nothing else depends on these, and there may be very many.
+      // Nothing else uses these events, and there may be very many.
       console.handle(event, shownUrl(page.main));
       return;
     }
@@ -189,7 +189,7 @@ export function createPage(
         network.closeSockets(event.params.sessionId);
         break;
       case 'Page.windowOpen':
-        environment.opens(event.params.url);
+        environment.onWindowOpen(event.params.url);
         break;
       case 'Page.javascriptDialogOpening':
         answerDialog(event.params, event.sessionId);
@@ -218,7 +218,7 @@ export function createPage(
     sessions.set(child, target.targetId);
     console.addSession(child, target.type);
     if (target.type === 'iframe') frames.move(target.targetId, child);
-    // A frame or worker that goes away while it is prepared needs no more preparation.
+    // It may end while it is prepared.
     prepare(child, target.type).catch(() => undefined);
   }
 
@@ -243,7 +243,7 @@ export function createPage(
       action: accept ? 'accepted' : 'dismissed',
     };
     const { dialogs } = environment.notes();
-    // A page may open them without end while nobody asks.
+    // A page may open dialogs without limit between calls.
     if (dialogs.length < DIALOGS_MAX) dialogs.push(report);
     environment.captures.events.publish('dialog', report);
     const text = promptText ?? defaultPrompt;

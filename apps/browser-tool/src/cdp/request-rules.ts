@@ -1,14 +1,14 @@
 import type { EngineContext } from '../engine.ts';
 import type { CdpEvent, CdpConnection } from './cdp-connection.ts';
 
-/** What stands between pages and the network: allowed origins, and the password of the proxy. */
+/** Checks the requests of pages: allowed origins, and the credentials of the proxy. */
 export interface RequestRules {
-  /** Sets the rules up for one session; every request of it waits for our word then. */
+  /** Enables the rules for one session; each of its requests then waits for a decision. */
   enable(sessionId: string): Promise<unknown>;
   handle(event: CdpEvent): void;
 }
 
-/** Without rules, nothing stands in between. */
+/** Without rules, requests are not intercepted. */
 export function createRequestRules(
   connection: CdpConnection,
   { allowedOrigins, proxy }: Pick<EngineContext, 'allowedOrigins' | 'proxy'>,
@@ -24,7 +24,7 @@ export function createRequestRules(
           { requestId, errorReason: 'BlockedByClient' },
           sessionId,
         );
-    // The request may be gone by now.
+    // The request may have ended.
     command.catch(() => undefined);
   }
 
@@ -55,16 +55,16 @@ export function createRequestRules(
   };
 }
 
-/** Whether pages may talk to an address, given the origins that they may. */
+/** Whether pages may load a URL. */
 function isAllowed(url: string, allowedOrigins: readonly string[]): boolean {
   if (allowedOrigins.length === 0 || !URL.canParse(url)) return true;
   const { protocol, origin } = new URL(url);
-  // These never leave the browser.
+  // These do not use the network.
   if (['about:', 'blob:', 'data:'].includes(protocol)) return true;
   return allowedOrigins.includes(origin);
 }
 
-/** The name and password in a proxy's address, which Chromium does not take there. */
+/** The user name and password in a proxy's URL, which Chromium does not accept there. */
 function proxyLogin(
   proxy: string,
 ): { readonly username: string; readonly password: string } | undefined {
@@ -73,9 +73,9 @@ function proxyLogin(
   return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
 }
 
-/** A proxy's address as Chromium takes it. */
+/** A proxy's URL in Chromium's format. */
 export function proxyServer(proxy: string): string {
   const { protocol, host } = new URL(proxy);
-  // Chromium's socks5 resolves names at the proxy in any case.
+  // Chromium's socks5 always resolves names at the proxy.
   return `${protocol.replace('socks5h:', 'socks5:')}//${host}`;
 }

@@ -1,15 +1,15 @@
 import type { CdpEvent } from './cdp-connection.ts';
 
-/** The `fetch` and XHR calls of a page that have no answer yet. */
+/** The `fetch` and XHR calls of a page that have no response yet. */
 export interface RequestsInFlight {
-  /** The number that the next one gets; calls that are older than an action are not waited for after it. */
+  /** The number of the next call. An action does not wait for calls from before it. */
   readonly next: number;
-  /** How many of those from this number on are without an answer. */
+  /** How many calls from this number on have no response. */
   countFrom(number: number): number;
   handle(event: CdpEvent): void;
 }
 
-/** None are under way yet. */
+/** Starts without calls. */
 export function createRequestsInFlight(): RequestsInFlight {
   const pending = new Map<string, number>();
   let next = 1;

@@ -8,11 +8,11 @@ import type { Elements } from './elements.ts';
 import { imageSize } from './image-size.ts';
 import type { Page } from './page.ts';
 
-// Chromium draws nothing beyond this.
+// Chromium draws at most this many pixels.
 const SIDE_PIXELS_MAX = 16_384;
 const QUALITY_DEFAULT = 80;
 
-/** Takes a picture of the viewport, the whole page or one element. */
+/** Takes a screenshot of the viewport, the whole page or one element. */
 export async function screenshot(
   page: Page,
   { deviceScaleFactor }: Pick<Browser, 'deviceScaleFactor'>,
@@ -37,9 +37,9 @@ export async function screenshot(
 }
 
 interface Area extends Rect {
-  /** Whether the viewport shows all of it. */
+  /** Whether it is completely inside of the viewport. */
   readonly isInView: boolean;
-  /** Whether it is only a part, because all of it is too large. */
+  /** Whether it was cut because it is too large. */
   readonly isCut: boolean;
 }
 
@@ -55,7 +55,7 @@ async function capture(
   const { data } = await page.send('Page.captureScreenshot', {
     format,
     ...(format === 'png' ? {} : { quality: quality ?? QUALITY_DEFAULT }),
-    // Four times as fast to make, and a quarter larger.
+    // Four times as fast, and a quarter larger.
     optimizeForSpeed: true,
     clip: { x, y, width, height, scale },
     captureBeyondViewport: !area.isInView,
@@ -111,7 +111,7 @@ async function elementArea(
     throw notReadyError(target, { ok: false, why: 'not-visible', element: found.element }, 0);
   }
   const { point } = await elements.pagePoint(page, frameId, found.box, call);
-  // Finding it may have scrolled the page.
+  // Waiting for the element may have scrolled the page.
   const { cssVisualViewport: view } = await page.send('Page.getLayoutMetrics');
   const isInView =
     point.x >= 0 &&

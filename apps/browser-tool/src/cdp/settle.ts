@@ -2,7 +2,7 @@ import type { EngineCall } from '../engine.ts';
 import { isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
 import type { Page } from './page.ts';
 
-/** How a page was before an action. */
+/** The state of a page before an action. */
 export interface SettleMark {
   readonly startedNavigations: number;
   readonly shownDocuments: number;
@@ -10,14 +10,14 @@ export interface SettleMark {
   readonly nextRequest: number;
 }
 
-/** How long an action's own navigation may take to begin. */
+/** How long a navigation of an action may take to start. */
 const NAVIGATION_START_MS = 50;
 const DOCUMENT_TIMEOUT_MS = 10_000;
 const LOAD_TIMEOUT_MS = 1_000;
 const QUIET_MS = 30;
 const CAP_MS = 1_000;
 
-/** Taken right before an action. */
+/** To be called right before an action. */
 export function markPage(page: Page): SettleMark {
   return {
     startedNavigations: page.loading.started,
@@ -28,8 +28,8 @@ export function markPage(page: Page): SettleMark {
 }
 
 /**
- * Waits until a page came to rest after an action: the navigation that it started showed its document, or the document stopped
- * changing and no request of the action is without an answer. Answers whether the page navigated.
+ * Waits until a page settles after an action: its navigation has shown the document, or the document stopped changing and all
+ * requests of the action have a response. Returns whether the page navigated.
  */
 export async function settle(
   page: Page,
@@ -43,13 +43,13 @@ export async function settle(
   const hasNavigated = (): boolean => page.loading.shown > mark.shownDocuments;
   const isNavigating = (): boolean =>
     page.loading.isNavigating && page.loading.started > mark.startedNavigations;
-  const isOver = (): boolean => page.isGone || performance.now() >= end;
+  const isOver = (): boolean => page.hasEnded || performance.now() >= end;
 
   const quiet = awaitQuiet(page, scripts, call, end);
   quiet.catch(() => undefined);
-  // A link navigates at once, a handler may take a moment; what navigates later is not of this action.
+  // A link navigates at once, a handler may take a moment; later navigations do not count for this action.
   if (navigationStartMs > 0) {
-    await page.changes.until(() => isNavigating() || page.isGone, {
+    await page.changes.until(() => isNavigating() || page.hasEnded, {
       timeoutMs: navigationStartMs,
       signal,
     });
@@ -64,23 +64,23 @@ export async function settle(
       () => isNavigating() || isOver() || page.requests.countFrom(mark.nextRequest) === 0,
       { timeoutMs: Math.max(0, end - performance.now()), signal },
     );
-    // The answer changes the page in turn.
+    // The response may change the page.
     if (!isOver() && !isNavigating()) await awaitQuiet(page, scripts, call, end);
   }
   if (isNavigating()) await awaitDocument(page, call);
   return hasNavigated();
 }
 
-/** Waits for the document of a navigation that is under way, and a little for the rest of it. */
+/** Waits for the document of a started navigation, then for a limited time for its load event. */
 async function awaitDocument(page: Page, { signal }: EngineCall): Promise<void> {
   const { loading, changes } = page;
-  // A navigation without a document of its own, such as a download, leaves the one that was there, which has got that far.
+  // A navigation without a document, such as a download, keeps the previous document, which has already loaded.
   await changes.until(
-    () => page.isGone || (!loading.isNavigating && loading.reached('DOMContentLoaded')),
+    () => page.hasEnded || (!loading.isNavigating && loading.reached('DOMContentLoaded')),
     { timeoutMs: DOCUMENT_TIMEOUT_MS, signal },
   );
   if (loading.isNavigating) return;
-  await changes.until(() => page.isGone || loading.reached('load'), {
+  await changes.until(() => page.hasEnded || loading.reached('load'), {
     timeoutMs: LOAD_TIMEOUT_MS,
     signal,
   });

@@ -10,7 +10,7 @@ import type { Page } from './page.ts';
 const NODES_MAX = 50_000;
 const FRAMES_MAX = 50;
 
-/** The page as somebody with a screen reader meets it, frames included. */
+/** The accessibility tree of the page, including its frames. */
 export async function snapshot(
   page: Page,
   scripts: PageScripts,
@@ -39,7 +39,7 @@ interface TreeOptions {
   readonly nodesMax: number;
 }
 
-/** Once more if the page moves on in the middle. */
+/** Retries once if the page navigates meanwhile. */
 async function readTree(
   page: Page,
   scripts: PageScripts,
@@ -55,7 +55,7 @@ async function readTree(
   }
 }
 
-/** Puts what frames show below the elements that show them. */
+/** Adds the trees of frames to the elements that show them. */
 async function addFrames(
   page: Page,
   scripts: PageScripts,
@@ -82,7 +82,7 @@ async function addFrames(
       owner.children.push(...tree.nodes);
       await addFrames(page, scripts, frame.id, tree.nodes, options, frames, call);
     } catch (error) {
-      // A frame that goes away while we look is not there any more.
+      // A frame may be removed meanwhile.
       if (!isDocumentUnloaded(error)) throw error;
     }
   }

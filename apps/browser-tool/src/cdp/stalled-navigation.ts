@@ -1,13 +1,13 @@
 import type { Page } from './page.ts';
 
 const CHECK_MS = 250;
-// Longer than an action waits for the document of a navigation, so that actions have answered by then.
+// Longer than an action waits for the document of a navigation, so that actions have finished by then.
 const STALL_TIMEOUT_MS = 12_000;
 
 /**
- * While a command runs: gives a navigation up whose server does not answer. The browser holds back whatever is asked of a page
- * from the start of a navigation until its document comes; after that, the document that was there answers again.
- * Answers how to stop.
+ * Stops a navigation whose server does not respond, while a command runs. From the start of a navigation until its document loads,
+ * the browser delays all commands for the page; after a stop the previous document responds again.
+ * Returns a function that ends the check.
  */
 export function stopStalledNavigations(page: Page): () => void {
   const { loading, changes } = page;

@@ -3,15 +3,15 @@ import type { CdpConnection } from './cdp-connection.ts';
 
 const CHECK_MS = 1_000;
 const SILENCE_MS = 5_000;
-const ANSWER_MS = 5_000;
+const RESPONSE_MS = 5_000;
 
-/** While a command runs: asks a browser that has long said nothing, and gives it up when it does not answer. Answers how to stop. */
+/** Pings a browser that has sent nothing for a while, and reports it if it does not respond. Returns a function that stops. */
 export function watchForSilence(connection: CdpConnection, onUnresponsive: () => void): () => void {
   let isChecking = false;
   const ping = async (): Promise<void> => {
     isChecking = true;
-    const answer = connection.send('Browser.getVersion').catch(() => undefined);
-    await withTimeout(answer, ANSWER_MS, onUnresponsive);
+    const response = connection.send('Browser.getVersion').catch(() => undefined);
+    await withTimeout(response, RESPONSE_MS, onUnresponsive);
     isChecking = false;
   };
   const check = setInterval(() => {

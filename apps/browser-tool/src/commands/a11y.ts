@@ -25,7 +25,7 @@ export const a11y = command({
     maxChars: maxChars.optional(),
     cursor: z
       .string()
-      .regex(/^n\d{1,9}$/, 'a cursor that an earlier snapshot named')
+      .regex(/^n\d{1,9}$/, 'a cursor from an earlier snapshot')
       .optional(),
     format: z.enum(['tree', 'text']).default('tree'),
   }),
@@ -69,8 +69,14 @@ export const a11y = command({
 
 const hasRef = ({ ref }: AccessibleNode): boolean => ref !== undefined;
 
-function count(nodes: readonly AccessibleNode[], fits: (node: AccessibleNode) => boolean): number {
-  return nodes.reduce((sum, node) => sum + (fits(node) ? 1 : 0) + count(node.children, fits), 0);
+function count(
+  nodes: readonly AccessibleNode[],
+  matches: (node: AccessibleNode) => boolean,
+): number {
+  return nodes.reduce(
+    (sum, node) => sum + (matches(node) ? 1 : 0) + count(node.children, matches),
+    0,
+  );
 }
 
 function cutAt(node: AccessibleNode, depth: number): AccessibleNode {
@@ -78,7 +84,7 @@ function cutAt(node: AccessibleNode, depth: number): AccessibleNode {
   return { ...node, children };
 }
 
-/** What a person can act on, without what is around it. */
+/** Only the interactive nodes, as a flat list. */
 function interactiveNodes(node: AccessibleNode): readonly AccessibleNode[] {
   const inner = node.children.flatMap(interactiveNodes);
   if (node.ref === undefined) return inner;
@@ -107,7 +113,7 @@ function withinBudget(
 function badCursor(cursor: string, lines: number): ToolError {
   return new ToolError(
     'INVALID_ARGUMENT',
-    `The page has only ${lines} nodes, fewer than cursor ${cursor} says are left.`,
+    `The page has only ${lines} nodes, fewer than cursor ${cursor} expects.`,
     {
       hint: 'The page changed: call browser_snapshot without a cursor.',
       details: { field: 'cursor', received: cursor },

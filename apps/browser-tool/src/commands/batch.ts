@@ -6,7 +6,7 @@ import { parseParams, type ParamStyle } from './parse-params.ts';
 
 const OPERATIONS_MAX = 100;
 
-/** What `POST /batch` takes. */
+/** The parameters of `POST /batch`. */
 export const batchParams = z.object({
   operations: z.array(z.record(z.string(), z.unknown())).max(OPERATIONS_MAX),
   stopOnError: z.boolean().default(true),
@@ -23,7 +23,7 @@ interface OperationResult {
   readonly duration_ms: number;
 }
 
-/** Runs operations one after the other; by default the first that fails is the last. */
+/** Runs operations in order; by default it stops at the first failure. */
 export async function runBatch(
   commands: readonly Command[],
   { operations, stopOnError }: z.output<typeof batchParams>,
@@ -82,15 +82,15 @@ async function runOperation(
 
 function findCommand(commands: readonly Command[], type: unknown): Command {
   const possible = commands.filter(({ inBatch }) => inBatch === true);
-  const wanted = typeof type === 'string' ? type.replaceAll('_', '-') : undefined;
-  const found = possible.find(({ name }) => name === wanted);
+  const kebabType = typeof type === 'string' ? type.replaceAll('_', '-') : undefined;
+  const found = possible.find(({ name }) => name === kebabType);
   if (found !== undefined) return found;
   const allowed = possible.map(({ name }) => name);
   throw new ToolError(
     'INVALID_ARGUMENT',
     type === undefined
       ? 'An operation needs a type.'
-      : `${JSON.stringify(type)} is no type of operation.`,
+      : `${JSON.stringify(type)} is not an operation type.`,
     {
       hint: `Use one of ${allowed.join(', ')}.`,
       details: { field: 'type', allowed },

@@ -3,19 +3,19 @@ import type { Captures } from '../capture/captures.ts';
 import type { CallNotes, BrowserEngine, EngineCall } from '../engine.ts';
 import type { CallOptions, RunCall } from '../session/browser-session.ts';
 
-/** What commands work with. */
+/** The dependencies of commands. */
 export interface CommandContext {
-  /** Runs one call of the engine, when it is this command's turn. */
+  /** Runs one engine call after the earlier ones have finished. */
   readonly run: RunCall;
   readonly captures: Captures;
   readonly engine: () => BrowserEngine | undefined;
-  /** The address that a caller means; fails where pages may not be opened there. */
+  /** Completes and checks the URL of a caller; fails if the policy does not allow it. */
   readonly checkUrl: (text: string) => string;
-  /** Aborted when the caller goes away. */
+  /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal | undefined;
 }
 
-/** What a command answers, by the names that both faces use. */
+/** The result of a command, with the field names of the HTTP API. */
 export type CommandData = Readonly<Record<string, unknown>>;
 
 export interface ToolAnnotations {
@@ -25,36 +25,36 @@ export interface ToolAnnotations {
   readonly openWorldHint: boolean;
 }
 
-/** How a command shows itself as an MCP tool. */
+/** A command as an MCP tool. */
 export interface ToolDefinition<Params> {
   readonly name: `browser_${string}`;
   readonly title: string;
   readonly description: string;
-  /** Which of the command's parameters the tool has; the others are for HTTP alone. */
+  /** The parameters of the command that the tool has; the others are only for HTTP. */
   readonly fields: readonly (keyof Params & string)[];
-  /** Those that it takes as well without a word about them in the list of tools, which is short. */
+  /** Parameters that are accepted but not listed, to keep the list of tools short. */
   readonly unlisted?: readonly (keyof Params & string)[];
-  /** Where the tool wants a parameter otherwise than HTTP does, such as with another default. */
+  /** Parameters that differ from HTTP, such as by another default. */
   readonly overrides?: z.ZodRawShape;
-  /** Parameters whose default a model should know. */
+  /** Parameters whose default is listed for the model. */
   readonly listedDefaults?: readonly (keyof Params & string)[];
-  /** Parameters that the tool sets by itself. */
+  /** Parameters that the tool always sets. */
   readonly fixed?: Partial<Params>;
   readonly annotations: ToolAnnotations;
-  /** The first lines of the answer; where the page is follows. */
+  /** The first lines of the result; the page URL and title follow. */
   readonly text: (data: CommandData, params: Params) => string;
-  /** Whether the answer can bring a snapshot of the page along. */
+  /** Whether the result can include a snapshot of the page. */
   readonly canSnapshot?: boolean;
 }
 
-/** One thing that the tool can do: the same for HTTP, for batches and for MCP. */
+/** One operation of the tool, for HTTP, batches and MCP. */
 export interface Command<Schema extends z.ZodObject = z.ZodObject> {
-  /** What it is called in a batch, and in messages. */
+  /** Its name in a batch and in messages. */
   readonly name: string;
   readonly params: Schema;
-  /** Other names of parameters that callers use. */
+  /** Alternative names of parameters. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** Names that mean another parameter when nothing else is given. */
+  /** Alternative names that apply only if no other parameter is given. */
   readonly soleAliases?: Readonly<Record<string, string>>;
   readonly http?: { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string };
   readonly inBatch?: boolean;
@@ -67,29 +67,29 @@ export function command<Schema extends z.ZodObject>(declared: Command<Schema>): 
   return declared;
 }
 
-/** Every name under which callers say which element they mean. */
+/** The alternative names of the element parameter. */
 export const TARGET_ALIASES = { ref: 'target', selector: 'target', uid: 'target' } as const;
 export const TIMEOUT_ALIASES = { timeout: 'timeoutMs' } as const;
 
 const DEADLINE_MS = 30_000;
-// So that the engine's own, more telling time-out comes first.
+// So that the more specific timeout of the engine comes first.
 const DEADLINE_MARGIN_MS = 5_000;
 
-/** How long a call may take at the very most. */
+/** The hard limit for a call. */
 export function deadlineFor(timeoutMs: number, atLeastMs = DEADLINE_MS): number {
   return Math.max(atLeastMs, timeoutMs + DEADLINE_MARGIN_MS);
 }
 
-type Asked = Omit<CallOptions, 'signal' | 'deadlineMs'> & { readonly deadlineMs?: number };
+type CallRequest = Omit<CallOptions, 'signal' | 'deadlineMs'> & { readonly deadlineMs?: number };
 
-/** Runs one call and adds what happened besides to its answer. */
+/** Runs one call and adds its notes to the result. */
 export async function runCall(
   { run, signal }: CommandContext,
-  asked: Asked,
+  request: CallRequest,
   work: (engine: BrowserEngine, call: EngineCall) => Promise<CommandData>,
 ): Promise<CommandData> {
   const start = performance.now();
-  const options = { deadlineMs: DEADLINE_MS, ...asked, signal };
+  const options = { deadlineMs: DEADLINE_MS, ...request, signal };
   const { result, notes, restarted } = await run(options, work);
   return {
     ...result,
@@ -99,7 +99,7 @@ export async function runCall(
   };
 }
 
-/** Dialogs, downloads and a new tab, as far as there were any. */
+/** Dialogs, downloads and a new tab, if there were any. */
 function notesData({ dialogs, downloads, openedTab }: CallNotes, always: boolean): CommandData {
   return {
     ...(always || dialogs.length > 0 ? { dialogs } : {}),

@@ -13,7 +13,7 @@ const LIMIT_MAX = 1_000;
 
 const limitField = z.int().min(1).max(LIMIT_MAX);
 const level = z.enum(CONSOLE_LEVELS);
-/** One level or several, of which the least grave counts. */
+/** One level or several, of which the least severe counts. */
 const levels = z
   .string()
   .transform((text) => text.split(',').map((part) => part.trim()))
@@ -85,9 +85,9 @@ export const pageErrors = command({
 function consoleText(entries: readonly ConsoleEntry[]): string {
   if (entries.length === 0) return 'No console messages';
   return entries
-    .map(({ level: grave, text, url, line, count }) => {
+    .map(({ level: severity, text, url, line, count }) => {
       const times = count > 1 ? ` (${count} times)` : '';
-      return `[${grave.toUpperCase()}] ${text}${times} @ ${url}${line === null ? '' : `:${line}`}`;
+      return `[${severity.toUpperCase()}] ${text}${times} @ ${url}${line === null ? '' : `:${line}`}`;
     })
     .join('\n');
 }

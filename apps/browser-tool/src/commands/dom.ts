@@ -73,7 +73,7 @@ function elementData(
   return { ...element, ...(attribute === undefined ? {} : { attribute, value }) };
 }
 
-/** What matters of the answer, as a model reads it. */
+/** The result as text for a model. */
 function domText(
   data: CommandData,
   {
@@ -84,7 +84,7 @@ function domText(
 ): string {
   const count = Number(data['count']);
   const what = selector ?? 'the document';
-  if (count === 0) return `No element fits ${what}`;
+  if (count === 0) return `No element matches ${what}`;
   const shown = (all ? data['matches'] : [data]) as readonly DomElement[];
   const lines = shown.map((element) => {
     if (attribute !== undefined)
@@ -94,5 +94,5 @@ function domText(
     return `[ref=${element.ref}]${hidden} ${element.html ?? element.text}${styles}`;
   });
   const cut = data['truncated'] === true ? '\n… truncated' : '';
-  return `${count} ${count === 1 ? 'element fits' : 'elements fit'} ${what}\n${lines.join('\n')}${cut}`;
+  return `${count} ${count === 1 ? 'element matches' : 'elements match'} ${what}\n${lines.join('\n')}${cut}`;
 }

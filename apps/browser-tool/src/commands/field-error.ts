@@ -7,7 +7,7 @@ interface Names {
 
 const SHOWN_CHARS_MAX = 100;
 
-/** Says which parameter is wrong, by the caller's own name for it, what is expected, and what was given instead. */
+/** Names the invalid parameter as the caller wrote it, what is expected, and what was given. */
 export function fieldError(
   issue: z.core.$ZodIssue,
   given: Readonly<Record<string, unknown>>,
@@ -33,7 +33,7 @@ export function fieldError(
   });
 }
 
-/** Refuses a parameter that does not exist, with those that do. */
+/** Rejects an unknown parameter and lists the known ones. */
 export function unknownField(
   name: string,
   field: string,
@@ -42,7 +42,7 @@ export function unknownField(
 ): ToolError {
   const allowed = known.map((each) => shownName(each, style));
   const listed = allowed.length === 0 ? 'none' : allowed.join(', ');
-  return invalidArgument(`${field} is no parameter of ${name}; it takes ${listed}.`, {
+  return invalidArgument(`${field} is not a parameter of ${name}; its parameters are ${listed}.`, {
     field,
     expected: `one of ${listed}`,
     received: field,
@@ -50,7 +50,7 @@ export function unknownField(
   });
 }
 
-/** Something in a call is not as it must be. */
+/** An invalid argument of a call. */
 export function invalidArgument(
   message: string,
   details: Readonly<Record<string, unknown>>,
@@ -61,7 +61,7 @@ export function invalidArgument(
   });
 }
 
-/** What an issue is about, in terms of what the caller wrote: a list may have come as one text. */
+/** The part of the caller's input that an issue is about; a list may have been given as one string. */
 function located(
   path: readonly PropertyKey[],
   given: Readonly<Record<string, unknown>>,
@@ -88,7 +88,7 @@ function expectedBy(issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `one of ${issue.values.map(String).join(', ')}`;
     case 'too_small':
-      if (issue.origin === 'string') return 'a text that is not empty';
+      if (issue.origin === 'string') return 'a non-empty string';
       if (issue.origin === 'array') return `a list of at least ${issue.minimum}`;
       return `${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`;
     case 'too_big':

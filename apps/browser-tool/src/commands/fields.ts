@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { ActionOutcome, ElementReport } from '../engine.ts';
 import type { CommandData } from './command.ts';
 
-/** How long an element may take until it can be acted upon. */
+/** How long to wait until an element is ready. */
 export const TIMEOUT_MS = 5_000;
 
 const TIMEOUT_MS_MAX = 600_000;
 const TEXT_CHARS_MAX = 500_000;
 
-/** Parameters that several commands have. */
+/** Parameters that several commands share. */
 export const fields = {
   target: z.string().min(1),
   element: z.string().optional(),
@@ -20,12 +20,12 @@ export const fields = {
   includeSnapshot: z.boolean().default(false),
 } as const;
 
-/** The element in an answer of ours. */
+/** The element in the result of a command. */
 export function elementOf(value: unknown): ElementReport {
   return value as ElementReport;
 }
 
-/** Where an action left the page, with the status of the document that it led to. */
+/** The page after an action, with the status of a new document. */
 export function actionData(outcome: ActionOutcome): CommandData {
   const { navigated, url, title, status, statusText = '' } = outcome;
   return {

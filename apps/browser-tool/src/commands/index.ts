@@ -15,7 +15,7 @@ import { type } from './type.ts';
 import { wait, waitForSelector } from './wait.ts';
 import { clearWebSockets, webSocketFrames, webSockets } from './websocket.ts';
 
-/** Everything that the tool can do. The tools of MCP are listed in this order. */
+/** All commands. MCP lists its tools in this order. */
 export const commands: readonly Command[] = [
   navigate,
   back,

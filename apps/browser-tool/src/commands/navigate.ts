@@ -7,7 +7,7 @@ import { fields } from './fields.ts';
 const TIMEOUT_MS = 30_000;
 const DEADLINE_MS = 60_000;
 
-/** What going somewhere answers. */
+/** The result of a navigation. */
 export function navigationData(outcome: NavigationOutcome): CommandData {
   const { url, title, status, statusText, loadState, redirected } = outcome;
   return {

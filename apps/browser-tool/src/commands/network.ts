@@ -90,7 +90,7 @@ function redacted(headers: Readonly<Record<string, string>>): Readonly<Record<st
   );
 }
 
-/** What a request sent, the first of it; the browser is asked for what was too large to come with the request. */
+/** The beginning of a request body; the browser is asked for a body that was too large to be captured. */
 async function sentData(
   record: NetworkRecord,
   engine: BrowserEngine | undefined,
@@ -120,8 +120,8 @@ function bodyData(
 }
 
 function requestNotFound(id: string): ToolError {
-  return new ToolError('NOT_FOUND', `No request ${id} is kept.`, {
-    hint: 'GET /network lists those that are.',
+  return new ToolError('NOT_FOUND', `Request ${id} is not stored.`, {
+    hint: 'GET /network lists the stored requests.',
     details: { id },
   });
 }

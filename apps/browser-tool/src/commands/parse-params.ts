@@ -2,29 +2,29 @@ import { z } from 'zod';
 import type { Command } from './command.ts';
 import { fieldError, invalidArgument, unknownField } from './field-error.ts';
 
-/** How a face writes parameters. */
+/** How an interface passes parameters. */
 export interface ParamStyle {
-  /** HTTP writes `timeout_ms` and MCP `timeoutMs`; both are read everywhere. */
+  /** HTTP uses `timeout_ms` and MCP `timeoutMs`; both are accepted everywhere. */
   readonly isSnake: boolean;
-  /** Whether a parameter that does not exist is refused rather than ignored. */
+  /** Whether an unknown parameter is an error instead of ignored. */
   readonly isStrict: boolean;
-  /** Whether everything comes as text, as in a query string. */
+  /** Whether all values are strings, as in a query string. */
   readonly isText: boolean;
 }
 
 export interface ParsedParams<Params> {
   readonly params: Params;
-  /** What was given and is no parameter. */
+  /** The names of unknown parameters. */
   readonly ignored: readonly string[];
 }
 
 type Raw = Readonly<Record<string, unknown>>;
 type Names = Readonly<Record<string, string>>;
 
-// A person's words for an element; they say nothing to us.
+// A description of the element for humans, which is not used.
 const DESCRIPTION = 'element';
 
-/** Reads what a caller gave by the schema of a command, whatever names it used; fails with `INVALID_ARGUMENT`. */
+/** Parses the input of a caller by the schema of a command, under any accepted name; fails with `INVALID_ARGUMENT`. */
 export function parseParams<Schema extends z.ZodObject>(
   { name, aliases = {}, soleAliases = {} }: Pick<Command, 'name' | 'aliases' | 'soleAliases'>,
   schema: Schema,
@@ -52,13 +52,13 @@ export function parseParams<Schema extends z.ZodObject>(
 }
 
 interface Canonical {
-  /** By the names that the schema has. */
+  /** By the names of the schema. */
   readonly values: Raw;
-  /** What the caller called each of them. */
+  /** The name that the caller used for each. */
   readonly givenNames: ReadonlyMap<string, string>;
 }
 
-/** Brings every name to the one that the schema has; a parameter that is null counts as left out. */
+/** Maps every name to the one of the schema; null counts as missing. */
 function canonical(
   given: Raw,
   known: readonly string[],
@@ -74,7 +74,7 @@ function canonical(
     const camel = camelCase(key);
     const sole = entries.length === 1 ? own(soleAliases, camel) : undefined;
     const name = known.includes(camel) ? camel : (sole ?? own(aliases, camel) ?? camel);
-    // What is given under its own name wins over other names for it.
+    // The schema's name takes precedence over aliases.
     if (values.has(name) && !known.includes(camel)) continue;
     values.set(name, value);
     givenNames.set(name, key);
@@ -82,12 +82,12 @@ function canonical(
   return { values: Object.fromEntries(values), givenNames };
 }
 
-/** Callers name their parameters as they like, `constructor` for instance. */
+/** Only own properties, because callers may use any name, such as `constructor`. */
 function own(names: Names, name: string): string | undefined {
   return Object.hasOwn(names, name) ? names[name] : undefined;
 }
 
-/** Makes numbers and truth values of texts where the schema wants such; `?limit=` counts as left out. */
+/** Converts strings to numbers and booleans as the schema requires; `?limit=` counts as missing. */
 function fromText(given: Raw, schema: z.ZodObject): Raw {
   const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const typed = Object.entries(given).map(([key, value]) => {

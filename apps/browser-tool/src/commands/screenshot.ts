@@ -5,7 +5,7 @@ import { fields, TIMEOUT_MS } from './fields.ts';
 
 const DIMENSION_DEFAULT = 1_568;
 const BYTES_MAX = 4 * 1024 * 1024;
-// Base64 makes four characters of three bytes: seven million of them.
+// Base64 encodes this as seven million characters.
 const BYTES_HARD_MAX = 5 * 1024 * 1024;
 const DIMENSION_MAX = 20_000;
 const QUALITY_LOW = 50;
@@ -34,7 +34,7 @@ export const screenshot = command({
     description: 'Picture of viewport, page or element',
     fields: ['target', 'fullPage', 'format', 'quality', 'maxDimension'],
     listedDefaults: ['fullPage', 'format', 'maxDimension'],
-    // A model is never sent more than it can take, whatever it asks for.
+    // The size of an image for a model is always limited.
     overrides: { maxDimension: maxDimension.transform((pixels) => pixels || DIMENSION_MAX) },
     annotations: {
       readOnlyHint: true,
@@ -45,7 +45,7 @@ export const screenshot = command({
     text({ width, height, mime_type: type, bytes, truncated }, { target, fullPage }) {
       const what = target ?? (fullPage ? 'the whole page' : 'the viewport');
       const size = `${String(width)}x${String(height)} ${String(type)}, ${Math.ceil(Number(bytes) / 1024)} KB`;
-      const cut = '\n- Truncated: it goes on beyond the 16384 pixels that can be drawn';
+      const cut = '\n- Truncated: the browser draws at most 16384 pixels';
       return `Screenshot of ${what}: ${size}${truncated === true ? cut : ''}`;
     },
   },
@@ -65,7 +65,7 @@ export const screenshot = command({
   },
 });
 
-/** What is tried for a picture that is too large to send. */
+/** The requests that are tried for an image that is too large to send. */
 function smallerRequests(
   request: ScreenshotRequest,
   isPngAlone: boolean,

@@ -1,15 +1,15 @@
 import type { AccessibleNode } from '../engine.ts';
 
 const TEXT_CHARS_MAX = 200;
-// Everything that ends a line for some reader.
+// All characters that some readers treat as a line break.
 const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
 const LINE_BREAKS = /\s*[\n\r\v\f\u0085\u2028\u2029]\s*/g;
 const INDENT = '  ';
 const CURSOR = /^n(\d{1,9})$/;
-// Room for the line that says how to go on.
+// Reserved for the line that says how to continue.
 const MORE_LINE_CHARS = 80;
 
-/** Roles that say nothing which the lines below them do not say. */
+/** Roles that add nothing to the lines of their children. */
 const DROPPED = new Set([
   'document',
   'generic',
@@ -19,7 +19,7 @@ const DROPPED = new Set([
   'rowgroup',
   'presentation',
 ]);
-/** Roles that say nothing when there is nothing in them. */
+/** Roles that are dropped if they are empty. */
 const BOXES = new Set(['group', 'paragraph', 'status']);
 const CELLS = new Set(['cell', 'gridcell', 'columnheader', 'rowheader']);
 
@@ -28,12 +28,12 @@ export interface TextPart {
   readonly truncated: boolean;
 }
 
-/** A page's tree as the lines that a model reads, one control or text a line. */
+/** The tree of a page as lines for a model, one control or text per line. */
 export function snapshotLines(nodes: readonly AccessibleNode[]): readonly string[] {
   return nodes.flatMap((node) => nodeLines(node, 0));
 }
 
-/** As many lines as fit, from where the cursor of the page before left off. */
+/** As many lines as fit, starting at the cursor of the previous part. */
 export function cutLines(lines: readonly string[], maxChars: number, cursor?: string): TextPart {
   const left = Number(CURSOR.exec(cursor ?? '')?.[1] ?? lines.length);
   const start = Math.max(0, lines.length - left);
@@ -41,8 +41,8 @@ export function cutLines(lines: readonly string[], maxChars: number, cursor?: st
   let chars = 0;
   for (const line of lines.slice(start)) {
     const rest = lines.length - start - shown.length;
-    const room = maxChars - (rest > 1 ? MORE_LINE_CHARS : 0);
-    if (shown.length > 0 && chars + line.length + 1 > room) {
+    const charsLeft = maxChars - (rest > 1 ? MORE_LINE_CHARS : 0);
+    if (shown.length > 0 && chars + line.length + 1 > charsLeft) {
       shown.push(`… ${rest} more nodes, call browser_snapshot with cursor:"n${rest}"`);
       return { text: shown.join('\n'), truncated: true };
     }
@@ -92,7 +92,7 @@ function head({ role, name, states, ref, url, box }: AccessibleNode): string {
   ].join(' ');
 }
 
-/** The options of a select that is closed, which take no line each. */
+/** The options of a closed select, on one line. */
 function optionsOf({ role, tag, children }: AccessibleNode): string | undefined {
   if (role !== 'combobox' || tag !== 'select') return undefined;
   const names = children.flatMap((child) => (child.role === 'group' ? child.children : [child]));
@@ -108,7 +108,7 @@ function rowLine(row: AccessibleNode): string {
   return `${head(row)}: ${cells.join(' | ')}`;
 }
 
-/** What is in a cell, on one line. */
+/** The content of a cell on one line. */
 function inlineText(nodes: readonly AccessibleNode[], otherwise: string): string {
   if (nodes.length === 0) return clip(otherwise);
   return nodes
@@ -131,7 +131,7 @@ function clip(text: string): string {
   return line.length <= TEXT_CHARS_MAX ? line : `${line.slice(0, TEXT_CHARS_MAX - 1)}…`;
 }
 
-/** What a page says never looks like a line of ours. */
+/** Removes line breaks, so that text of a page cannot imitate a line of the tool. */
 export function oneLine(text: string): string {
   return LINE_BREAK.test(text) ? text.replace(LINE_BREAKS, ' ') : text;
 }

@@ -3,7 +3,7 @@ import { elementText } from '../session/not-ready.ts';
 import { command, deadlineFor, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
 import { actionData, elementOf, fields, TIMEOUT_MS } from './fields.ts';
 
-// What a key takes at the slowest, for texts that are typed key by key.
+// The upper limit for one key when text is typed key by key.
 const KEY_MS = 50;
 const SHOWN_CHARS_MAX = 100;
 
@@ -51,9 +51,11 @@ export const type = command({
     text({ target, value, navigated }, { text, submit, clear }) {
       const shown = value === '•••' ? '•••' : text;
       const submitted = submit ? ' and pressed Enter' : '';
-      const said = `Typed ${JSON.stringify(clip(shown))} into ${elementText(elementOf(target))}${submitted}`;
-      const isAsked = value === '•••' || navigated === true || holds(String(value), text, clear);
-      return isAsked ? said : `${said}; its value is now ${JSON.stringify(clip(String(value)))}`;
+      const summary = `Typed ${JSON.stringify(clip(shown))} into ${elementText(elementOf(target))}${submitted}`;
+      const isAsTyped = value === '•••' || navigated === true || holds(String(value), text, clear);
+      return isAsTyped
+        ? summary
+        : `${summary}; its value is now ${JSON.stringify(clip(String(value)))}`;
     },
   },
   async run(params, context) {
@@ -70,10 +72,10 @@ export const type = command({
   },
 });
 
-/** Whether a field holds what was typed; how it is spaced does not matter. */
+/** Whether a field has the typed value, ignoring whitespace. */
 function holds(value: string, text: string, clear: boolean): boolean {
-  const [held, typed] = [value, text].map((each) => each.replace(/\s+/g, ' ').trim());
-  return held === typed || (!clear && held?.endsWith(typed ?? '') === true);
+  const [actual, typed] = [value, text].map((each) => each.replace(/\s+/g, ' ').trim());
+  return actual === typed || (!clear && actual?.endsWith(typed ?? '') === true);
 }
 
 function clip(text: string): string {

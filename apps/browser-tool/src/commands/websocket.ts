@@ -27,8 +27,8 @@ export const webSocketFrames = command({
   async run({ id, since, limit }, { captures }) {
     const page = captures.webSockets.frames(id, since, limit);
     if (page !== undefined) return { ...page };
-    throw new ToolError('NOT_FOUND', `No WebSocket ${id} is kept.`, {
-      hint: 'GET /websocket lists those that are.',
+    throw new ToolError('NOT_FOUND', `WebSocket ${id} is not stored.`, {
+      hint: 'GET /websocket lists the stored connections.',
       details: { id },
     });
   },

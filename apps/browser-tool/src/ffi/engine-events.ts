@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { Captures } from '../capture/captures.ts';
 import { CONSOLE_LEVELS, CONSOLE_SOURCES } from '../capture/console-log.ts';
 import type { DialogReport } from '../engine.ts';
+import { parseJson } from '../parse-json.ts';
 
 const headers = z.record(z.string(), z.string()).default({});
 
-/** What an engine may tell of itself; include/browser_engine.h names the same fields. */
+/** The events of an engine; include/browser_engine.h describes the same fields. */
 const eventShape = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('console'),
@@ -48,7 +49,7 @@ const eventShape = z.discriminatedUnion('type', [
     action: z.enum(['accepted', 'dismissed']),
   }),
   z.object({ type: z.literal('navigated'), url: z.string() }),
-  z.object({ type: z.literal('crashed'), reason: z.string().default('it gave no reason') }),
+  z.object({ type: z.literal('crashed'), reason: z.string().default('no reason given') }),
 ]);
 
 type EngineEvent = z.output<typeof eventShape>;
@@ -59,7 +60,7 @@ interface EventHandlers {
   readonly onCrash: (reason: string) => void;
 }
 
-/** Takes the events of an engine in; what is no event is passed over. */
+/** Records the events of an engine; invalid events are ignored. */
 export function createEventHandler({
   captures,
   onDialog,
@@ -137,13 +138,5 @@ function recordSocket(
     case 'closed':
       webSockets.close(id);
       known.delete(event.id);
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -4,24 +4,24 @@ import type { HostResponse, HostMessage, NumberedRequest, HostRequest } from './
 import { openNativeEngine, type NativeEngine } from './native-engine.ts';
 import { EngineOpenError } from './native-library.ts';
 
-// A process of its own for a vendor's library: one that hangs or crashes takes nothing else with it, and whatever it started
-// ends with this process's group.
+// A separate process for a vendor's library: if it hangs or crashes, the tool keeps running, and all processes that it started end
+// with this process's group.
 const DESTROY_MS = 1_000;
 
 let engine: NativeEngine | undefined;
 let profile: string | undefined;
 
-process.on('message', (order: NumberedRequest) => {
-  void answer(order.request)
+process.on('message', ({ id, request }: NumberedRequest) => {
+  void respond(request)
     .catch((error: unknown): HostResponse => {
       const problem = error instanceof EngineOpenError ? error.problem : 'not-created';
       return { problem, message: describeError(error) };
     })
-    .then((result) => send({ id: order.id, answer: result }))
-    .then(() => (order.request.kind === 'close' ? end() : undefined));
+    .then((response) => send({ id, response }))
+    .then(() => (request.kind === 'close' ? end() : undefined));
 });
 
-// The tool is gone, however it went.
+// The tool has ended, for any reason.
 process.on('disconnect', () => {
   const limit = new Promise((resolve) => {
     setTimeout(resolve, DESTROY_MS);
@@ -29,7 +29,7 @@ process.on('disconnect', () => {
   void Promise.race([engine?.destroy().catch(() => undefined), limit]).then(end);
 });
 
-async function answer(request: HostRequest): Promise<HostResponse> {
+async function respond(request: HostRequest): Promise<HostResponse> {
   if (request.kind === 'open') {
     profile = request.options.user_data_dir;
     engine = await openNativeEngine(request.library, request.backend, request.options, (event) => {
@@ -37,7 +37,7 @@ async function answer(request: HostRequest): Promise<HostResponse> {
     });
     return { status: 0, json: engine.capabilities };
   }
-  if (engine === undefined) return { problem: 'not-created', message: 'there is no engine' };
+  if (engine === undefined) return { problem: 'not-created', message: 'no engine is open' };
   switch (request.kind) {
     case 'navigate':
       return engine.navigate(request.url);
@@ -60,7 +60,7 @@ function send(message: HostMessage): Promise<void> {
   });
 }
 
-/** Node would wait for a thread that hangs in the library, so nothing less than a kill ends this process for sure. */
+/** Kills the process, because Node would wait for a thread that hangs in the library. */
 function end(): void {
   if (profile !== undefined) rmSync(profile, { recursive: true, force: true });
   process.kill(process.platform === 'win32' ? process.pid : -process.pid, 'SIGKILL');

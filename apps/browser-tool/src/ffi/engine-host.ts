@@ -6,11 +6,11 @@ import type { HostResponse, HostMessage, NumberedRequest, HostRequest } from './
 
 const CLOSE_MS = 1_500;
 
-/** The process that holds a vendor's library. */
+/** The process that runs a vendor's library. */
 export interface EngineHost {
   readonly pid: number | null;
-  /** Asks, after everything that was asked before; a library that does not answer in time is given up, with its process. */
-  ask(request: HostRequest, timeoutMs: number, signal?: AbortSignal): Promise<HostResponse>;
+  /** Sends a request after the earlier ones have finished. If the library does not respond in time, its process is killed. */
+  request(request: HostRequest, timeoutMs: number, signal?: AbortSignal): Promise<HostResponse>;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -18,9 +18,9 @@ export interface EngineHost {
 interface HostOptions {
   readonly log: Log;
   readonly onEvent: (event: string) => void;
-  /** Called once when the process ends without having been told to. */
+  /** Called once when the process ends unexpectedly. */
   readonly onEnd: (reason: string) => void;
-  /** Where the host's program lies; beside this file unless a test says otherwise. */
+  /** The path of the host's program; a test may set another one. */
   readonly program?: string;
 }
 
@@ -29,24 +29,24 @@ export function startEngineHost({ log, onEvent, onEnd, program }: HostOptions): 
   const child = startChild(
     program ?? fileURLToPath(new URL('engine-host-main.js', import.meta.url)),
   );
-  const waiting = new Map<number, Waiting>();
+  const pending = new Map<number, PendingRequest>();
   let last = 0;
-  let line: Promise<unknown> = Promise.resolve();
-  let end: string | undefined;
+  let previous: Promise<unknown> = Promise.resolve();
+  let endReason: string | undefined;
   let closing: Promise<void> | undefined;
-  let isTold = false;
-  /** Nothing can be asked any more, also while the process has not quite ended yet. */
-  const fall = (reason: string): void => {
-    end ??= reason;
-    // What the library itself started may still be there.
+  let isReported = false;
+  /** No more requests are possible, even if the process has not exited yet. */
+  const fail = (reason: string): void => {
+    endReason ??= reason;
+    // Processes that the library started may still run.
     kill(child);
-    for (const id of waiting.keys()) take(waiting, id)?.reject(crashed(end));
-    if (closing === undefined && !isTold) onEnd(end);
-    isTold = true;
+    for (const id of pending.keys()) take(pending, id)?.reject(crashed(endReason));
+    if (closing === undefined && !isReported) onEnd(endReason);
+    isReported = true;
   };
   const ended = new Promise<void>((resolve) => {
     const finish = (reason: string): void => {
-      fall(reason);
+      fail(reason);
       resolve();
     };
     child.once('exit', (code, signal) => finish(`the engine's process ended (${signal ?? code})`));
@@ -54,39 +54,39 @@ export function startEngineHost({ log, onEvent, onEnd, program }: HostOptions): 
   });
   child.on('message', (message: HostMessage) => {
     if ('event' in message) onEvent(message.event);
-    else take(waiting, message.id)?.resolve(message.answer);
+    else take(pending, message.id)?.resolve(message.response);
   });
 
   function send(request: HostRequest, timeoutMs: number): Promise<HostResponse> {
-    if (end !== undefined || !child.connected) {
-      return Promise.reject(crashed(end ?? "the engine's process has ended"));
+    if (endReason !== undefined || !child.connected) {
+      return Promise.reject(crashed(endReason ?? "the engine's process has ended"));
     }
     const id = (last += 1);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         const error = hung(request.kind, timeoutMs);
-        log.warn({ reason: error.message }, 'the engine is given up');
-        take(waiting, id)?.reject(error);
-        fall(error.message);
+        log.warn({ reason: error.message }, 'the engine does not respond; ending it');
+        take(pending, id)?.reject(error);
+        fail(error.message);
       }, timeoutMs);
-      waiting.set(id, { resolve, reject, timer });
+      pending.set(id, { resolve, reject, timer });
       child.send({ id, request } satisfies NumberedRequest, (error) => {
-        if (error !== null) take(waiting, id)?.reject(crashed(describeError(error)));
+        if (error !== null) take(pending, id)?.reject(crashed(describeError(error)));
       });
     });
   }
 
   return {
     pid: child.pid ?? null,
-    ask(request, timeoutMs, signal) {
-      // The interface allows one call at a time, and one that its caller no longer waits for may still be running.
-      const answer = line.then(() => send(request, timeoutMs));
-      line = answer.catch(() => undefined);
-      return signal === undefined ? answer : raceAbort(answer, signal, abandoned);
+    request(request, timeoutMs, signal) {
+      // The C interface allows one call at a time, and a canceled call may still be running.
+      const response = previous.then(() => send(request, timeoutMs));
+      previous = response.catch(() => undefined);
+      return signal === undefined ? response : raceAbort(response, signal, canceled);
     },
     close() {
       closing ??= (async () => {
-        if (waiting.size === 0) await send({ kind: 'close' }, CLOSE_MS).catch(() => undefined);
+        if (pending.size === 0) await send({ kind: 'close' }, CLOSE_MS).catch(() => undefined);
         kill(child);
         await ended;
       })();
@@ -95,20 +95,20 @@ export function startEngineHost({ log, onEvent, onEnd, program }: HostOptions): 
   };
 }
 
-interface Waiting {
-  resolve(answer: HostResponse): void;
+interface PendingRequest {
+  resolve(response: HostResponse): void;
   reject(error: ToolError): void;
   readonly timer: NodeJS.Timeout;
 }
 
-function take(waiting: Map<number, Waiting>, id: number): Waiting | undefined {
-  const entry = waiting.get(id);
-  waiting.delete(id);
+function take(pending: Map<number, PendingRequest>, id: number): PendingRequest | undefined {
+  const entry = pending.get(id);
+  pending.delete(id);
   clearTimeout(entry?.timer);
   return entry;
 }
 
-/** In a group of its own, so that whatever the library starts ends with it. Nothing that it prints may reach our standard output, which belongs to the protocol. */
+/** In its own group, so that the library's processes end with it. Its output goes to standard error, because standard output belongs to MCP. */
 function startChild(program: string): ChildProcess {
   return fork(program, {
     detached: true,
@@ -124,24 +124,24 @@ function kill(child: ChildProcess): void {
       process.kill(-child.pid, 'SIGKILL');
     else child.kill('SIGKILL');
   } catch {
-    // All of it is gone already.
+    // All processes have exited already.
   }
 }
 
-function abandoned({ reason }: Cancel): ToolError {
+function canceled({ reason }: Cancel): ToolError {
   return reason instanceof ToolError
     ? reason
-    : new ToolError('TIMEOUT', 'the call was ended before the engine had finished.');
+    : new ToolError('TIMEOUT', 'the call was canceled before the engine had finished.');
 }
 
 function hung(kind: string, timeoutMs: number): ToolError {
   return new ToolError('TIMEOUT', `the engine did not finish ${kind} within ${timeoutMs} ms.`, {
-    hint: 'It was given up; the next call starts it anew.',
+    hint: 'It was ended; the next call restarts it.',
   });
 }
 
 function crashed(reason: string): ToolError {
   return new ToolError('BROWSER_CRASHED', `${reason.replace(/\.$/, '')}.`, {
-    hint: 'The next call starts it anew.',
+    hint: 'The next call restarts it.',
   });
 }

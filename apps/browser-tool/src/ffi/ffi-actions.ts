@@ -20,7 +20,7 @@ import { clickElement, insertText, pressKey } from './page-actions.ts';
 
 const SCRIPT_MARGIN_MS = 5_000;
 
-/** Clicks an element, with the engine's own mouse where it has one. */
+/** Clicks an element, with the engine's mouse if it has one. */
 export async function clickFfi(
   ffi: FfiContext,
   request: ClickRequest,
@@ -63,7 +63,7 @@ export async function typeFfi(
   return { target: element, value, ...(await settleAction(ffi, before, call)) };
 }
 
-/** Presses a key, or several together, on what has the focus. */
+/** Presses a key or a key combination on the focused element. */
 export async function pressFfi(
   ffi: FfiContext,
   { key, target, count, timeoutMs }: PressRequest,
@@ -139,7 +139,7 @@ async function press(ffi: FfiContext, key: string, call: EngineCall): Promise<vo
   );
 }
 
-/** Runs an action on an element. That the document goes away in the middle is what many actions are for. */
+/** Runs an action on an element. An action may unload the document. */
 async function act<Parameters extends object>(
   { channel }: FfiContext,
   ref: string,
@@ -153,10 +153,10 @@ async function act<Parameters extends object>(
     if (element !== undefined) (${String(action)})(element, ${given});
   }`;
   const result = await channel.run(body, call);
-  if (result.ok && result.answer.error !== undefined) {
+  if (result.ok && result.response.error !== undefined) {
     throw new ToolError(
       'INTERNAL',
-      `A script of the tool failed in the page: ${result.answer.error.message}.`,
+      `A script of the tool failed in the page: ${result.response.error.message}.`,
     );
   }
 }

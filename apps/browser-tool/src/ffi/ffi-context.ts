@@ -8,20 +8,20 @@ import { ToolError } from '../tool-error.ts';
 import type { NativeCalls } from './native-calls.ts';
 import type { PageChannel } from './page-channel.ts';
 
-/** What the parts of an engine behind the C interface share. */
+/** Shared by the parts of an engine with the C interface. */
 export interface FfiContext {
   readonly backend: string;
   readonly native: NativeCalls;
   readonly channel: PageChannel;
   readonly captures: Captures;
   readonly refs: RefRegistry;
-  /** Where the engine was sent last, for one whose pages cannot be asked. */
-  known: PageAddress;
-  /** Whether the library itself tells when a new document came. */
+  /** The last known address, for an engine that cannot run scripts. */
+  lastAddress: PageAddress;
+  /** Whether the library reports new documents itself. */
   readonly reportsNavigations: boolean;
 }
 
-/** Reads a target; a ref must have been issued, and for the document that is there now. */
+/** Parses a target; a ref must have been issued for the current document. */
 export async function queryOf(
   { refs, channel }: FfiContext,
   target: string,
@@ -36,7 +36,7 @@ export async function queryOf(
       details: { target },
     });
   }
-  const now = await channel.look(call);
+  const now = await channel.readDocument(call);
   if (issued.id === now.id) return query;
   throw new ToolError(
     'STALE_REF',
@@ -45,7 +45,7 @@ export async function queryOf(
   );
 }
 
-/** The ref of the one element that a target means. */
+/** The ref of the one element that matches a target. */
 export async function refOf(ffi: FfiContext, target: string, call: EngineCall): Promise<string> {
   const query = await queryOf(ffi, target, call);
   const found = await ffi.channel.callScript('locate', { query, scroll: false }, call);

@@ -20,35 +20,36 @@ import type { FfiContext } from './ffi-context.ts';
 import type { OpenProblem } from './host-messages.ts';
 import { createNativeCalls, notSupported } from './native-calls.ts';
 import { createPageChannel } from './page-channel.ts';
+import { parseJson } from '../parse-json.ts';
 
 const START_MS = 30_000;
 
 type FfiBrowser = Extract<ResolvedBrowser, { readonly kind: 'ffi' }>;
 
 interface FfiOptions {
-  /** The program of the host process; the built one unless a test says otherwise. */
+  /** The program of the host process; a test may set another one. */
   readonly hostProgram?: string;
 }
 
-/** Starts an engine behind the C interface: the vendor's library in a process of its own, and our scripts in its pages. */
+/** Starts an engine with the C interface: the vendor's library runs in its own process, and the tool's scripts in its pages. */
 export async function createFfiEngine(
   browser: FfiBrowser,
   context: EngineContext,
   { hostProgram }: FfiOptions = {},
 ): Promise<BrowserEngine> {
   if (context.allowedOrigins.length > 0) {
-    // Better no browser than one that goes where it must not.
-    throw notSupported(browser.backend, 'what BROWSER_ALLOWED_ORIGINS needs');
+    // The engine could not enforce the rule.
+    throw notSupported(browser.backend, 'BROWSER_ALLOWED_ORIGINS');
   }
   const profile = newProfilePath();
   const guard = startGuard(profile);
   await createProfile(profile);
   let current: EngineCall | undefined;
   let viewport = context.viewport;
-  // Of no call: the next one tells them.
-  const leftOver: DialogReport[] = [];
-  const takeDialog = (dialog: DialogReport): void => {
-    (current?.notes.dialogs ?? leftOver).push(dialog);
+  // Dialogs between calls, which the next call reports.
+  const pendingDialogs: DialogReport[] = [];
+  const addDialog = (dialog: DialogReport): void => {
+    (current?.notes.dialogs ?? pendingDialogs).push(dialog);
     context.captures.events.publish('dialog', dialog);
   };
   let ended: Promise<void> | undefined;
@@ -58,7 +59,7 @@ export async function createFfiEngine(
       await removeProfile(profile);
       guard.done();
     })());
-  const fall = (reason: string): void => {
+  const onHostEnd = (reason: string): void => {
     context.captures.events.publish('crash', { reason });
     context.onEnd(reason);
     void end();
@@ -67,10 +68,10 @@ export async function createFfiEngine(
     log: context.log,
     onEvent: createEventHandler({
       captures: context.captures,
-      onDialog: takeDialog,
-      onCrash: fall,
+      onDialog: addDialog,
+      onCrash: onHostEnd,
     }),
-    onEnd: fall,
+    onEnd: onHostEnd,
     ...(hostProgram === undefined ? {} : { program: hostProgram }),
   });
   if (host.pid !== null) guard.setGroup(host.pid);
@@ -84,7 +85,7 @@ export async function createFfiEngine(
     native,
     captures: context.captures,
     refs: context.refs,
-    known: { url: context.startUrl, title: '' },
+    lastAddress: { url: context.startUrl, title: '' },
     reportsNavigations: capabilities.includes('events'),
     channel: createPageChannel({
       backend: browser.backend,
@@ -92,18 +93,18 @@ export async function createFfiEngine(
       refs: context.refs,
       handlesDialogs: !capabilities.includes('dialog'),
       onDialogs: (dialogs) => {
-        for (const dialog of dialogs) takeDialog(dialog);
+        for (const dialog of dialogs) addDialog(dialog);
       },
     }),
   };
-  /** Dialogs that the engine itself tells of belong to the call that runs. */
+  /** Runs a call; dialogs that the engine reports meanwhile belong to it. */
   const during =
     <Request, Outcome>(
       run: (ffi: FfiContext, request: Request, call: EngineCall) => Promise<Outcome>,
     ) =>
     async (request: Request, call: EngineCall): Promise<Outcome> => {
       current = call;
-      call.notes.dialogs.push(...leftOver.splice(0));
+      call.notes.dialogs.push(...pendingDialogs.splice(0));
       return run(ffi, request, call).finally(() => {
         if (current === call) current = undefined;
       });
@@ -137,7 +138,7 @@ export async function createFfiEngine(
     },
     requestBody: () => Promise.resolve(undefined),
     responseBody: () => Promise.resolve(undefined),
-    // A page that hangs makes the library hang, which is then given up as a whole.
+    // A page that hangs blocks the library, whose process is then killed.
     ensureResponsive: () => Promise.resolve(false),
     close: end,
   };
@@ -152,8 +153,8 @@ const PROBLEMS = {
 const HINTS: Readonly<Record<OpenProblem, string>> = {
   'not-loaded': 'Run the `bundle` subcommand on it to see which of its own libraries are missing.',
   'wrong-abi':
-    'Get a build of the engine that was made with include/browser_engine.h of this tool.',
-  'not-created': 'See what the engine needs on this machine.',
+    "Use a build of the engine that was compiled with this tool's include/browser_engine.h.",
+  'not-created': 'Check what the engine needs on this machine.',
 };
 
 async function open(
@@ -168,29 +169,25 @@ async function open(
     viewport: { width, height },
     user_data_dir: profile,
   };
-  const answer = await host.ask({ kind: 'open', library, backend, options }, START_MS, signal);
-  if ('problem' in answer) {
-    const { problem } = answer;
+  const response = await host.request(
+    { kind: 'open', library, backend, options },
+    START_MS,
+    signal,
+  );
+  if ('problem' in response) {
+    const { problem } = response;
     throw new ToolError(
       PROBLEMS[problem],
-      `the engine library ${library} cannot be used: ${reasonOf(answer.message)}.`,
+      `the engine library ${library} cannot be used: ${reasonOf(response.message)}.`,
       { hint: HINTS[problem], details: { library, backend } },
     );
   }
-  const parsed = z.array(z.string()).safeParse(parseJson(answer.json ?? '[]'));
+  const parsed = z.array(z.string()).safeParse(parseJson(response.json ?? '[]'));
   return parsed.success ? parsed.data : [];
 }
 
-/** An engine may say why as `{code, message}`. */
+/** An engine may give the reason as `{code, message}`. */
 function reasonOf(text: string): string {
   const parsed = z.object({ message: z.string() }).safeParse(parseJson(text));
   return parsed.success ? parsed.data.message : text;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -17,13 +17,13 @@ const POLL_MS = 50;
 const DOCUMENT_MS = 30_000;
 const LOAD_MS = 5_000;
 const IDLE_MS = 500;
-const LEAVE_MS = 1_000;
+const TRAVERSE_MS = 1_000;
 const SETTLE_QUIET_MS = 50;
 const SETTLE_CAP_MS = 1_000;
 const SETTLE_NAVIGATION_MS = 10_000;
 const SETTLE_LOAD_MS = 1_000;
 
-/** What an engine may say about a document that it opened. */
+/** The result of an engine's navigation. */
 const navigatedShape = z
   .object({
     status: z.number().nullable().catch(null),
@@ -32,33 +32,33 @@ const navigatedShape = z
   })
   .catch({ status: null, url: undefined, title: '' });
 
-/** Where the page is. */
+/** The address of the page. */
 export async function addressFfi(ffi: FfiContext, call: EngineCall): Promise<PageAddress> {
-  if (!(await ffi.channel.runsScripts(call))) return ffi.known;
+  if (!(await ffi.channel.runsScripts(call))) return ffi.lastAddress;
   return ffi.channel.callScript('address', undefined, call);
 }
 
-/** Opens an address. */
+/** Opens a URL. */
 export async function navigateFfi(
   ffi: FfiContext,
   { url, waitUntil, timeoutMs }: NavigateRequest,
   call: EngineCall,
 ): Promise<NavigationOutcome> {
-  const answer = navigatedShape.parse(await ffi.native.navigate(url, call, timeoutMs));
-  ffi.known = { url: answer.url ?? url, title: answer.title };
+  const opened = navigatedShape.parse(await ffi.native.navigate(url, call, timeoutMs));
+  ffi.lastAddress = { url: opened.url ?? url, title: opened.title };
   const page =
     (await ffi.channel.tryReadDocument(call)) === undefined
-      ? { ...ffi.known, readyState: 'complete' }
+      ? { ...ffi.lastAddress, readyState: 'complete' }
       : await awaitDocument(ffi, waitUntil, call, LOAD_MS);
   reportNavigation(ffi, page);
   return {
     ...outcome(page),
-    status: answer.status,
+    status: opened.status,
     redirected: withoutFragment(url) !== withoutFragment(page.url),
   };
 }
 
-/** Goes through the history, or loads the page anew. */
+/** Goes back or forward in the history, or reloads the page. */
 export async function traverseFfi(
   ffi: FfiContext,
   direction: 'back' | 'forward' | 'reload',
@@ -76,7 +76,7 @@ export async function traverseFfi(
     const after = await readUntil(
       ffi,
       isOther,
-      direction === 'reload' ? timeoutMs : LEAVE_MS,
+      direction === 'reload' ? timeoutMs : TRAVERSE_MS,
       call,
     );
     if (!isOther(after)) throw traversalError(direction, before.url);
@@ -86,7 +86,7 @@ export async function traverseFfi(
   return { ...outcome(page), status: null, redirected: false };
 }
 
-/** The same with an engine that runs no scripts: it has to know how by itself. */
+/** The same for an engine that cannot run scripts: it must offer the method itself. */
 async function traversePlain(
   ffi: FfiContext,
   direction: 'back' | 'forward' | 'reload',
@@ -96,29 +96,29 @@ async function traversePlain(
   const went = await ffi.native.tryCall(direction, {}, call, timeoutMs);
   if (went === undefined) throw notSupported(ffi.backend, direction);
   const { url, title, status } = navigatedShape.parse(went.value);
-  ffi.known = { url: url ?? ffi.known.url, title };
-  reportNavigation(ffi, ffi.known);
-  const page = { ...ffi.known, readyState: 'complete' };
+  ffi.lastAddress = { url: url ?? ffi.lastAddress.url, title };
+  reportNavigation(ffi, ffi.lastAddress);
+  const page = { ...ffi.lastAddress, readyState: 'complete' };
   return { ...outcome(page), status, redirected: false };
 }
 
-/** Notes where an action begins. */
+/** Reads the document before an action. */
 export async function beginAction(
   { channel }: FfiContext,
   call: EngineCall,
 ): Promise<PageResponse> {
   const result = await channel.run('(state) => { state.isUnloading = false; }', call);
-  return result.ok ? result.answer : channel.look(call);
+  return result.ok ? result.response : channel.readDocument(call);
 }
 
-/** Waits for what an action set off: for the next document where it leads to one, else until the page is quiet. */
+/** Waits until the page settles after an action: for the next document if it navigates, else until it stops changing. */
 export async function settleAction(
   ffi: FfiContext,
   before: PageResponse,
   call: EngineCall,
 ): Promise<{ readonly navigated: boolean; readonly url: string; readonly title: string }> {
   await ffi.channel.callScript('quiet', { quietMs: SETTLE_QUIET_MS, capMs: SETTLE_CAP_MS }, call);
-  let page = await ffi.channel.look(call);
+  let page = await ffi.channel.readDocument(call);
   if (page.id === before.id && page.isUnloading) {
     page = await readUntil(ffi, ({ id }) => id !== before.id, SETTLE_NAVIGATION_MS, call);
   }
@@ -130,14 +130,14 @@ export async function settleAction(
   return { navigated, url: page.url, title: page.title };
 }
 
-/** The document has to come; whatever else it loads is waited for only for a while. */
+/** Waits for the document, then for a limited time for everything else. */
 async function awaitDocument(
   ffi: FfiContext,
   waitUntil: WaitUntil,
   call: EngineCall,
   loadMs: number,
 ): Promise<PageResponse> {
-  if (waitUntil === 'commit') return ffi.channel.look(call);
+  if (waitUntil === 'commit') return ffi.channel.readDocument(call);
   const parsed = await readUntil(
     ffi,
     ({ readyState }) => readyState !== 'loading',
@@ -149,20 +149,20 @@ async function awaitDocument(
   const loaded = await readUntil(ffi, isLoaded, loadMs, call);
   if (waitUntil !== 'networkidle') return loaded;
   await ffi.channel.callScript('quiet', { quietMs: IDLE_MS, capMs: loadMs }, call);
-  return ffi.channel.look(call);
+  return ffi.channel.readDocument(call);
 }
 
-/** The page once it is as wanted, or as it is when the time is over. */
+/** The document once the condition is true, or at the timeout. */
 async function readUntil(
   { channel }: FfiContext,
-  isWanted: (page: PageResponse) => boolean,
+  condition: (page: PageResponse) => boolean,
   timeoutMs: number,
   call: EngineCall,
 ): Promise<PageResponse> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const page = await channel.look(call);
-    if (isWanted(page) || performance.now() > deadline) return page;
+    const page = await channel.readDocument(call);
+    if (condition(page) || performance.now() > deadline) return page;
     await delay(POLL_MS);
     call.signal.throwIfAborted();
   }
@@ -182,7 +182,7 @@ function outcome({ url, title, readyState }: Pick<PageResponse, 'url' | 'title' 
 
 function traversalError(direction: 'back' | 'forward' | 'reload', url: string): ToolError {
   if (direction === 'reload') {
-    return new ToolError('NAVIGATION_FAILED', `${url} was not loaded anew.`, { details: { url } });
+    return new ToolError('NAVIGATION_FAILED', `${url} was not reloaded.`, { details: { url } });
   }
   return new ToolError('NO_HISTORY', `There is no page to go ${direction} to from ${url}.`, {
     hint: 'Navigate to an address instead.',

@@ -19,7 +19,7 @@ import { notSupported } from './native-calls.ts';
 const POLL_MS = 100;
 const NODES_MAX = 50_000;
 
-/** Elements as the DOM has them. */
+/** Elements of the DOM. */
 export async function domFfi(
   ffi: FfiContext,
   request: DomRequest,
@@ -32,7 +32,7 @@ export async function domFfi(
   return { count: found.count, matches: found.matches, truncated: found.truncated };
 }
 
-/** The page as an outline of roles and names. */
+/** The accessibility tree of the page. */
 export async function snapshotFfi(
   ffi: FfiContext,
   { target, urls, boxes }: SnapshotRequest,
@@ -46,7 +46,7 @@ export async function snapshotFfi(
   return { ...address, nodes: tree.nodes, truncated: tree.truncated };
 }
 
-/** Waits until an element is as wanted, or until the time is over. */
+/** Waits until an element has the requested state, or until the timeout. */
 export async function waitForFfi(
   ffi: FfiContext,
   { target, state, timeoutMs }: WaitRequest,
@@ -57,26 +57,25 @@ export async function waitForFfi(
   for (;;) {
     const found = await ffi.channel.callScript('count', { query }, call);
     if (!found.ok) throw notReadyError(target, found, 0);
-    const isAsWanted = {
+    const isReached = {
       attached: found.count > 0,
       visible: found.visible > 0,
       hidden: found.visible === 0,
       detached: found.count === 0,
     }[state];
-    if (isAsWanted || performance.now() > deadline)
-      return { found: isAsWanted, count: found.count };
+    if (isReached || performance.now() > deadline) return { found: isReached, count: found.count };
     await delay(POLL_MS);
     call.signal.throwIfAborted();
   }
 }
 
-/** A picture of the page or of one element. Engines make PNG, and scale only as far as they know how to. */
+/** A screenshot of the page or of one element. Engines return PNG and may ignore the scale. */
 export async function screenshotFfi(
   ffi: FfiContext,
   { target, fullPage, format, maxDimension, omitBackground }: ScreenshotRequest,
   call: EngineCall,
 ): Promise<ScreenshotOutcome> {
-  if (format !== 'png') throw notSupported(ffi.backend, `pictures as ${format}, only as png`);
+  if (format !== 'png') throw notSupported(ffi.backend, `${format} screenshots, only png`);
   const area = await areaOf(ffi, target, fullPage, call);
   const longest = Math.max(area.width, area.height, 1);
   const scale = maxDimension > 0 && longest > maxDimension ? maxDimension / longest : 1;
@@ -87,7 +86,7 @@ export async function screenshotFfi(
   };
   const bytes = Buffer.from(await ffi.native.screenshot(params, call));
   const size = imageSize(bytes);
-  if (size === undefined) throw new ToolError('INTERNAL', 'the engine made no PNG.');
+  if (size === undefined) throw new ToolError('INTERNAL', 'the engine returned no PNG.');
   return {
     data: bytes.toString('base64'),
     mimeType: 'image/png',
@@ -117,6 +116,6 @@ async function areaOf(
     ? '[document.documentElement.scrollWidth, document.documentElement.scrollHeight]'
     : '[innerWidth, innerHeight]';
   const result = await ffi.channel.run(`() => ${size}`, call);
-  const [width = 0, height = 0] = result.ok ? (result.answer.value as readonly number[]) : [];
+  const [width = 0, height = 0] = result.ok ? (result.response.value as readonly number[]) : [];
   return { x: 0, y: 0, width, height };
 }

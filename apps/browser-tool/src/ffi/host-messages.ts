@@ -1,4 +1,4 @@
-/** What the tool asks the process for that holds the engine's library. */
+/** A request of the tool to the process that runs the engine's library. */
 export type HostRequest =
   | {
       readonly kind: 'open';
@@ -20,10 +20,10 @@ export interface EngineOptions {
   readonly user_data_dir: string;
 }
 
-/** Why an engine did not come up, before there is any call that could fail. */
+/** Why an engine could not be opened. */
 export type OpenProblem = 'not-loaded' | 'wrong-abi' | 'not-created';
 
-/** What came of a request. */
+/** The response to a request. */
 export type HostResponse =
   | { readonly status: number; readonly json: string | null; readonly bytes?: Uint8Array }
   | { readonly problem: OpenProblem; readonly message: string };
@@ -34,10 +34,10 @@ export interface NumberedRequest {
   readonly request: HostRequest;
 }
 
-/** From the host to the tool: an answer, or an event of the engine in its own words. */
+/** From the host to the tool: a response, or the JSON of an engine's event. */
 export type HostMessage =
-  | { readonly id: number; readonly answer: HostResponse }
+  | { readonly id: number; readonly response: HostResponse }
   | { readonly event: string };
 
-/** Return value of a call that the engine does not know. */
+/** The return value of a call that the engine does not support. */
 export const NOT_SUPPORTED = 2;

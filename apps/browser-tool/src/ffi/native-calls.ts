@@ -3,8 +3,9 @@ import type { EngineCall } from '../engine.ts';
 import { HTTP_STATUS, ToolError, type ToolErrorCode } from '../tool-error.ts';
 import type { EngineHost } from './engine-host.ts';
 import { NOT_SUPPORTED, type HostResponse, type HostRequest } from './host-messages.ts';
+import { parseJson } from '../parse-json.ts';
 
-/** How long a call may take that has no time of its own. */
+/** The default timeout of a call. */
 export const CALL_TIMEOUT_MS = 30_000;
 
 const failureShape = z.object({
@@ -19,10 +20,10 @@ const evaluatedShape = z.object({
   type: z.string().optional().catch(undefined),
 });
 
-/** What a library says about a call of it that failed. */
+/** The failure of a library call. */
 export type NativeFailure = z.output<typeof failureShape>;
 
-/** The calls of a library, with its failures as errors. */
+/** The calls of a library. Failures are thrown as errors. */
 export interface NativeCalls {
   navigate(url: string, call: EngineCall, timeoutMs: number): Promise<unknown>;
   /** The value of an expression, or how it failed. */
@@ -35,7 +36,7 @@ export interface NativeCalls {
     | { readonly ok: false; readonly failure: NativeFailure }
   >;
   screenshot(params: object, call: EngineCall): Promise<Uint8Array>;
-  /** Undefined where the library does not offer this method. */
+  /** Undefined if the library does not support this method. */
   tryCall(
     method: string,
     params: object,
@@ -44,24 +45,24 @@ export interface NativeCalls {
   ): Promise<{ readonly value: unknown } | undefined>;
 }
 
-/** Speaks to the library behind a host. */
+/** Calls the library of a host. */
 export function createNativeCalls(host: EngineHost, backend: string): NativeCalls {
-  // What was once said to be missing stays so.
+  // Methods that the library does not support.
   const missing = new Set<string>();
 
-  async function ask(request: HostRequest, call: EngineCall, timeoutMs: number) {
-    const answer: HostResponse = await host.ask(request, timeoutMs, call.signal);
-    if ('problem' in answer) throw new ToolError('INTERNAL', `${answer.message}.`);
-    return answer;
+  async function send(request: HostRequest, call: EngineCall, timeoutMs: number) {
+    const response: HostResponse = await host.request(request, timeoutMs, call.signal);
+    if ('problem' in response) throw new ToolError('INTERNAL', `${response.message}.`);
+    return response;
   }
 
   return {
     async navigate(url, call, timeoutMs) {
-      const { status, json } = await ask({ kind: 'navigate', url }, call, timeoutMs);
+      const { status, json } = await send({ kind: 'navigate', url }, call, timeoutMs);
       if (status === 0) return parseJson(json);
-      const { code, message = 'it gave no reason' } = failureOf(json);
+      const { code, message = 'no reason given' } = failureOf(json);
       throw new ToolError(
-        known(code) ?? 'NAVIGATION_FAILED',
+        toolErrorCode(code) ?? 'NAVIGATION_FAILED',
         `${url} could not be opened: ${message}.`,
         {
           hint: 'Check the address and the network.',
@@ -70,20 +71,19 @@ export function createNativeCalls(host: EngineHost, backend: string): NativeCall
       );
     },
     async evaluate(source, call, timeoutMs) {
-      const { status, json } = await ask({ kind: 'evaluate', source }, call, timeoutMs);
+      const { status, json } = await send({ kind: 'evaluate', source }, call, timeoutMs);
       if (status !== 0) return { ok: false, failure: failureOf(json) };
-      const answer = parseJson(json);
-      const { result, type } = evaluatedShape.safeParse(answer).data ?? {};
+      const { result, type } = evaluatedShape.safeParse(parseJson(json)).data ?? {};
       return { ok: true, value: result, ...(type === undefined ? {} : { type }) };
     },
     async screenshot(params, call) {
       const request: HostRequest = { kind: 'screenshot', params: JSON.stringify(params) };
-      const { status, bytes } = await ask(request, call, CALL_TIMEOUT_MS);
+      const { status, bytes } = await send(request, call, CALL_TIMEOUT_MS);
       if (status === NOT_SUPPORTED) throw notSupported(backend, 'screenshot');
       if (status !== 0 || bytes === undefined || bytes.length === 0) {
         throw new ToolError(
           'INTERNAL',
-          `the ${backend} engine took no picture (status ${status}).`,
+          `the ${backend} engine returned no screenshot (status ${status}).`,
         );
       }
       return bytes;
@@ -91,15 +91,15 @@ export function createNativeCalls(host: EngineHost, backend: string): NativeCall
     async tryCall(method, params, call, timeoutMs = CALL_TIMEOUT_MS) {
       if (missing.has(method)) return undefined;
       const request: HostRequest = { kind: 'call', method, params: JSON.stringify(params) };
-      const { status, json } = await ask(request, call, timeoutMs);
+      const { status, json } = await send(request, call, timeoutMs);
       if (status === NOT_SUPPORTED) {
         missing.add(method);
         return undefined;
       }
       if (status === 0) return { value: parseJson(json) };
-      const { code, message = 'it gave no reason' } = failureOf(json);
+      const { code, message = 'no reason given' } = failureOf(json);
       throw new ToolError(
-        known(code) ?? 'INTERNAL',
+        toolErrorCode(code) ?? 'INTERNAL',
         `the ${backend} engine could not ${method}: ${message}.`,
         {
           details: { method, ...(code === undefined ? {} : { engine_code: code }) },
@@ -109,31 +109,27 @@ export function createNativeCalls(host: EngineHost, backend: string): NativeCall
   };
 }
 
-/** For what an engine cannot do, and no script could in its place. */
+/** For a feature that neither the engine nor a script can provide. */
 export function notSupported(backend: string, what: string): ToolError {
-  return new ToolError('NOT_SUPPORTED_BY_ENGINE', `the ${backend} engine does not offer ${what}.`, {
-    hint: 'Set BROWSER_BACKEND=auto for a browser that does.',
-    details: { backend },
-  });
+  return new ToolError(
+    'NOT_SUPPORTED_BY_ENGINE',
+    `the ${backend} engine does not support ${what}.`,
+    {
+      hint: 'Set BROWSER_BACKEND=auto to use a browser that does.',
+      details: { backend },
+    },
+  );
 }
 
 function failureOf(json: string | null): NativeFailure {
   const parsed = failureShape.safeParse(parseJson(json));
   return parsed.success
     ? parsed.data
-    : { message: (json ?? '').slice(0, 500) || 'it gave no reason' };
+    : { message: (json ?? '').slice(0, 500) || 'no reason given' };
 }
 
-/** An engine may use the codes of the tool itself. */
-function known(code: string | undefined): ToolErrorCode | undefined {
+/** An engine may use the error codes of the tool. */
+function toolErrorCode(code: string | undefined): ToolErrorCode | undefined {
   const isKnown = (text: string): text is ToolErrorCode => Object.hasOwn(HTTP_STATUS, text);
   return code !== undefined && isKnown(code) ? code : undefined;
-}
-
-function parseJson(text: string | null): unknown {
-  try {
-    return text === null ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

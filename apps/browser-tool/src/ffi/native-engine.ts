@@ -9,12 +9,12 @@ import {
   type Pointer,
 } from './native-library.ts';
 
-// What `BROWSER_ENGINE_ABI` of include/browser_engine.h says.
+// The same as `BROWSER_ENGINE_ABI` in include/browser_engine.h.
 const ENGINE_ABI = 1;
-// An engine runs on the stack that it is called on, and koffi's own default is made for small functions.
+// An engine runs on the stack of its caller, and koffi's default is too small for that.
 const STACK_BYTES = 8 * 1024 * 1024;
 
-/** An engine behind the functions of include/browser_engine.h. Every call runs on a worker thread. */
+/** An engine with the functions of include/browser_engine.h. Every call runs on a worker thread. */
 export interface NativeEngine {
   readonly capabilities: string;
   navigate(url: string): Promise<HostResponse>;
@@ -24,7 +24,7 @@ export interface NativeEngine {
   destroy(): Promise<void>;
 }
 
-/** Loads a vendor's library, checks that it fits, and starts its engine. */
+/** Loads a vendor's library, checks its ABI and id, and starts its engine. */
 export async function openNativeEngine(
   path: string,
   backend: string,
@@ -37,7 +37,7 @@ export async function openNativeEngine(
   const problem: Out<Pointer> = [null];
   const engine = await run(library.create, JSON.stringify(options), problem);
   if (engine === null) {
-    throw new EngineOpenError('not-created', takeText(library, problem[0]) ?? 'it gave no reason');
+    throw new EngineOpenError('not-created', takeText(library, problem[0]) ?? 'no reason given');
   }
   const stopListening = listen(library, engine, onEvent);
   const capabilities = library.capabilities === undefined ? null : await run(library.capabilities);
@@ -76,15 +76,18 @@ export async function openNativeEngine(
 async function checkIdentity(library: NativeLibrary, backend: string): Promise<void> {
   const abi = library.abi === undefined ? ENGINE_ABI : await run(library.abi);
   if (abi !== ENGINE_ABI) {
-    throw new EngineOpenError('wrong-abi', `it speaks ABI ${abi}, and this tool ABI ${ENGINE_ABI}`);
+    throw new EngineOpenError(
+      'wrong-abi',
+      `it uses ABI ${abi}, but this tool uses ABI ${ENGINE_ABI}`,
+    );
   }
   const id = library.id === undefined ? backend : await run(library.id);
   if (id !== backend) {
-    throw new EngineOpenError('wrong-abi', `it is the engine "${id}" and not "${backend}"`);
+    throw new EngineOpenError('wrong-abi', `it is the engine "${id}", not "${backend}"`);
   }
 }
 
-/** Calls on a worker thread, so that this process goes on listening to its tool meanwhile. */
+/** Calls on a worker thread, so that this process can receive messages meanwhile. */
 function run<Args extends unknown[], Result>(
   native: {
     readonly async: (...args: [...Args, (error: unknown, result: Result) => void]) => void;

@@ -2,15 +2,15 @@ import { describeError } from '@model-gateway/kernel';
 import koffi, { type KoffiFunc, type LibraryHandle } from 'koffi';
 import type { OpenProblem } from './host-messages.ts';
 
-/** Memory that belongs to the library. */
+/** Memory that the library owns. */
 export type Pointer = bigint | null;
 
-/** A place that the library writes a pointer or a number to. */
+/** An output parameter. */
 export type Out<Value> = [Value];
 
 type Bound<Signature extends (...args: never[]) => unknown> = KoffiFunc<Signature>;
 
-/** The functions of include/browser_engine.h; those that a vendor may leave out are undefined then. */
+/** The functions of include/browser_engine.h; optional ones may be undefined. */
 export interface NativeLibrary {
   readonly create: Bound<(options: string, problem: Out<Pointer>) => Pointer>;
   readonly destroy: Bound<(engine: Pointer) => void>;
@@ -30,7 +30,7 @@ export interface NativeLibrary {
   readonly onEvent: Bound<(engine: Pointer, callback: Pointer, user: Pointer) => void> | undefined;
 }
 
-/** Why an engine did not come up. */
+/** An engine could not be opened. */
 export class EngineOpenError extends Error {
   override readonly name = 'EngineOpenError';
   readonly problem: OpenProblem;
@@ -41,7 +41,7 @@ export class EngineOpenError extends Error {
   }
 }
 
-/** Loads a library and finds its functions. What is handed out is declared as `void *`, so that it can be given back. */
+/** Loads a library and its functions. Returned memory is declared as `void *`, so that it can be freed. */
 export function loadNativeLibrary(path: string): NativeLibrary {
   const handle = load(path);
   const needed = <Signature extends (...args: never[]) => unknown>(
@@ -56,7 +56,7 @@ export function loadNativeLibrary(path: string): NativeLibrary {
     declaration: string,
   ): Bound<Signature> | undefined => {
     try {
-      // The declarations and the types above say the same in two languages.
+      // The C declarations match the types above.
       return handle.func(declaration) as unknown as Bound<Signature>;
     } catch {
       return undefined;

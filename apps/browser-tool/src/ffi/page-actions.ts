@@ -1,7 +1,7 @@
-// What runs inside of pages in the place of a mouse and a keyboard, for engines that have none to offer. Each function is sent as its
-// own source text, so it uses nothing but the page's own globals and what it is given.
+// Runs inside of pages instead of a mouse and a keyboard, for engines without these. Each function is sent as its source text, so it
+// may use only the page's globals and its parameters.
 
-/** What the tool keeps in a document: the agent, and what happened meanwhile. */
+/** The tool's state in a document: its scripts, and the events since the last call. */
 export interface PageState {
   readonly id: string;
   readonly scripts: {
@@ -15,13 +15,13 @@ export interface PageState {
   readonly dialogs: Array<{ type: string; message: string; action: string }>;
   /** How the next dialogs are answered. */
   answer: { readonly accept: boolean | undefined; readonly promptText: string | undefined };
-  /** Edits where the caret is, as if typed: with the events that typing causes. */
+  /** Edits at the caret with the same events as typing. */
   edit(command: 'delete' | 'forwardDelete' | 'insertText' | 'selectAll', text?: string): boolean;
-  /** Whether the document was asked to make way for another one. */
+  /** Whether the document is being unloaded. */
   isUnloading: boolean;
 }
 
-/** Makes the state of a document. Its dialogs are answered at once, because here nobody could; unless the engine does so itself. */
+/** Creates the state of a document. Answers its dialogs at once, unless the engine does. */
 export function createPageState(scripts: PageState['scripts'], handlesDialogs: boolean): PageState {
   const state: PageState = {
     id: `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`,
@@ -29,7 +29,7 @@ export function createPageState(scripts: PageState['scripts'], handlesDialogs: b
     dialogs: [],
     answer: { accept: undefined, promptText: undefined },
     isUnloading: false,
-    // oxlint-disable-next-line no-deprecated -- There is no other way by which the page notices.
+    // oxlint-disable-next-line no-deprecated -- Nothing else triggers the page's handlers.
     edit: (command, text) => document.execCommand(command, false, text),
   };
   addEventListener('beforeunload', () => {
@@ -63,12 +63,12 @@ export interface ClickParameters {
   readonly modifiers: readonly string[];
 }
 
-/** Clicks with the events that a mouse would cause, in their order. */
+/** Clicks with the same events, in the same order, as a mouse. */
 export function clickElement(element: Element, parameters: ClickParameters): void {
   const { x, y, button, double, modifiers } = parameters;
   const number = { left: 0, middle: 1, right: 2 }[button];
   const send = (type: string, detail: number, buttons: number): boolean => {
-    const facts = {
+    const init = {
       bubbles: true,
       cancelable: true,
       composed: true,
@@ -86,8 +86,8 @@ export function clickElement(element: Element, parameters: ClickParameters): voi
     const isPointer = type.startsWith('pointer');
     return element.dispatchEvent(
       isPointer
-        ? new PointerEvent(type, { ...facts, pointerId: 1, isPrimary: true, pointerType: 'mouse' })
-        : new MouseEvent(type, facts),
+        ? new PointerEvent(type, { ...init, pointerId: 1, isPrimary: true, pointerType: 'mouse' })
+        : new MouseEvent(type, init),
     );
   };
   for (const type of ['pointerover', 'mouseover', 'pointermove', 'mousemove']) send(type, 0, 0);
@@ -100,13 +100,13 @@ export function clickElement(element: Element, parameters: ClickParameters): voi
     if (mayFocus && focusable instanceof HTMLElement) focusable.focus({ preventScroll: true });
     send('pointerup', round, 0);
     send('mouseup', round, 0);
-    // Only this one has the consequences that the browser itself adds, such as following a link.
+    // Only this event triggers the browser's default action, such as following a link.
     send(button === 'left' ? 'click' : button === 'right' ? 'contextmenu' : 'auxclick', round, 0);
   }
   if (double) send('dblclick', 2, 0);
 }
 
-/** Puts text where the caret is, in the place of what is selected, with the events that typing causes. */
+/** Inserts text at the caret, replacing the selection, with the same events as typing. */
 export function insertText(state: PageState, text: string): void {
   let focused = document.activeElement;
   while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
@@ -139,7 +139,7 @@ export interface KeyParameters {
   readonly modifiers: readonly string[];
 }
 
-/** Presses a key on what has the focus, and does what browsers do for the keys that matter most. */
+/** Presses a key on the focused element, with the browser's default action for the most common keys. */
 export function pressKey(state: PageState, { key, code, modifiers }: KeyParameters): void {
   let focused: Element = document.activeElement ?? document.body;
   while (focused.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;

@@ -12,6 +12,7 @@ import {
   type NativeFailure,
 } from './native-calls.ts';
 import { createPageState } from './page-actions.ts';
+import { parseJson } from '../parse-json.ts';
 
 const STATE = "document[Symbol.for('browser-tool')]";
 const TRIES_MAX = 3;
@@ -34,25 +35,25 @@ const envelopeShape = z.object({
   error: z.object({ name: z.string(), message: z.string(), stack: z.string() }).optional(),
 });
 
-/** What a script brought back, and the document that it ran in. */
+/** The result of a script, and the state of its document. */
 export type PageResponse = z.output<typeof envelopeShape>;
 
-/** An engine that could not run a script at all, most likely because the document made way for another one, says why. */
+/** A failure means that the engine could not run the script, most likely because the document was unloaded. */
 export type PageResult =
-  | { readonly ok: true; readonly answer: PageResponse }
+  | { readonly ok: true; readonly response: PageResponse }
   | { readonly ok: false; readonly failure: NativeFailure };
 
-/** Runs scripts in the page by evaluating them: the way that every engine has. */
+/** Runs scripts in the page by `evaluate`, which every engine has. */
 export interface PageChannel {
-  /** Runs a function `(state) => …` once. An error that it throws is in the answer. */
+  /** Runs a function `(state) => …` once. The response includes an error that it throws. */
   run(body: string, call: EngineCall, timeoutMs?: number): Promise<PageResult>;
-  /** The document as it is now. */
-  look(call: EngineCall): Promise<PageResponse>;
-  /** The same, or undefined where the engine evaluates expressions but not the scripts of the tool. */
+  /** The state of the current document. */
+  readDocument(call: EngineCall): Promise<PageResponse>;
+  /** The same, or undefined if the engine can evaluate expressions but not the tool's scripts. */
   tryReadDocument(call: EngineCall): Promise<PageResponse | undefined>;
-  /** Whether the scripts of the tool run here; tried once, and again with every look. */
+  /** Whether the engine can run the tool's scripts. */
   runsScripts(call: EngineCall): Promise<boolean>;
-  /** Asks the scripts of the tool, in the next document where one made way. */
+  /** Calls a script of the tool; retries if the document is unloaded meanwhile. */
   callScript<Method extends keyof ScriptMethods>(
     method: Method,
     parameters: Parameters<ScriptMethods[Method]>[0],
@@ -65,15 +66,15 @@ interface ChannelOptions {
   readonly backend: string;
   readonly native: NativeCalls;
   readonly refs: RefRegistry;
-  /** Whether the engine leaves dialogs to us. */
+  /** Whether the tool must answer dialogs because the engine does not. */
   readonly handlesDialogs: boolean;
   readonly onDialogs: (dialogs: PageResponse['dialogs'], call: EngineCall) => void;
 }
 
-/** A channel to whichever document is there when it is used. */
+/** A channel to the current document. */
 export function createPageChannel(options: ChannelOptions): PageChannel {
   const { backend, native, refs, handlesDialogs, onDialogs } = options;
-  let knowledge: 'nothing yet' | 'scripts run' | 'scripts do not run' = 'nothing yet';
+  let scriptSupport: 'unknown' | 'supported' | 'unsupported' = 'unknown';
   const install = `${STATE} ??= (${String(createPageState)})(${scriptSource}, ${handlesDialogs});`;
 
   async function run(
@@ -81,7 +82,7 @@ export function createPageChannel(options: ChannelOptions): PageChannel {
     call: EngineCall,
     timeoutMs = CALL_TIMEOUT_MS,
   ): Promise<PageResult> {
-    // The scripts are large; a document that has them is not sent them again.
+    // The scripts are large, so they are sent only once per document.
     const light = await native.evaluate(expression(body, '', call), call, timeoutMs);
     const result =
       light.ok && light.value === 'none'
@@ -90,12 +91,12 @@ export function createPageChannel(options: ChannelOptions): PageChannel {
     if (!result.ok) return result;
     const envelope = envelopeShape.safeParse(parseJson(result.value));
     if (!envelope.success) {
-      if (knowledge === 'nothing yet') knowledge = 'scripts do not run';
-      return { ok: false, failure: { message: 'its answer is not what the tool understands' } };
+      if (scriptSupport === 'unknown') scriptSupport = 'unsupported';
+      return { ok: false, failure: { message: 'the engine returned an unexpected value' } };
     }
-    knowledge = 'scripts run';
+    scriptSupport = 'supported';
     onDialogs(envelope.data.dialogs, call);
-    return { ok: true, answer: envelope.data };
+    return { ok: true, response: envelope.data };
   }
 
   async function runWithRetries(
@@ -105,13 +106,13 @@ export function createPageChannel(options: ChannelOptions): PageChannel {
   ): Promise<PageResponse> {
     for (let tries = 1; ; tries += 1) {
       const result = await run(body, call, timeoutMs);
-      const problem = result.ok ? result.answer.error : result.failure;
-      if (result.ok && problem === undefined) return result.answer;
-      if (!result.ok && tries >= TRIES_MAX && knowledge === 'nothing yet')
-        knowledge = 'scripts do not run';
-      if (knowledge === 'scripts do not run') throw cannotRunScripts(backend);
+      const problem = result.ok ? result.response.error : result.failure;
+      if (result.ok && problem === undefined) return result.response;
+      if (!result.ok && tries >= TRIES_MAX && scriptSupport === 'unknown')
+        scriptSupport = 'unsupported';
+      if (scriptSupport === 'unsupported') throw cannotRunScripts(backend);
       if (result.ok || tries >= TRIES_MAX) {
-        const reason = problem?.message ?? 'it gave no reason';
+        const reason = problem?.message ?? 'no reason given';
         throw new ToolError('INTERNAL', `A script of the tool failed in the page: ${reason}.`);
       }
       await delay(RETRY_MS);
@@ -126,26 +127,27 @@ export function createPageChannel(options: ChannelOptions): PageChannel {
     timeoutMs?: number,
   ): Promise<ScriptResponse<Method>['value']> {
     const text = scriptCall('state.scripts', method, parameters ?? {}, refs.next);
-    const answer = await runWithRetries(`async (state) => ${text}`, call, timeoutMs);
-    const { value, next } = answer.value as ScriptResponse<Method>;
-    refs.advance(next, { id: answer.id, url: answer.url });
+    const response = await runWithRetries(`async (state) => ${text}`, call, timeoutMs);
+    const { value, next } = response.value as ScriptResponse<Method>;
+    refs.advance(next, { id: response.id, url: response.url });
     return value;
   }
 
-  const look = (call: EngineCall): Promise<PageResponse> => runWithRetries('() => undefined', call);
+  const readDocument = (call: EngineCall): Promise<PageResponse> =>
+    runWithRetries('() => undefined', call);
   const tryReadDocument = (call: EngineCall): Promise<PageResponse | undefined> =>
-    look(call).catch((error: unknown) => {
-      if (knowledge === 'scripts do not run') return undefined;
+    readDocument(call).catch((error: unknown) => {
+      if (scriptSupport === 'unsupported') return undefined;
       throw error;
     });
   return {
     run,
     callScript,
-    look,
+    readDocument,
     tryReadDocument,
     async runsScripts(call) {
-      if (knowledge === 'nothing yet') await tryReadDocument(call);
-      return knowledge === 'scripts run';
+      if (scriptSupport === 'unknown') await tryReadDocument(call);
+      return scriptSupport === 'supported';
     },
   };
 }
@@ -153,7 +155,7 @@ export function createPageChannel(options: ChannelOptions): PageChannel {
 function cannotRunScripts(backend: string): ToolError {
   return notSupported(
     backend,
-    'this: its evaluate does not run the scripts of the tool, and so it opens pages, evaluates expressions and takes pictures alone',
+    'this: its evaluate function cannot run the scripts of the tool, so it can only open pages, evaluate expressions and take screenshots',
   );
 }
 
@@ -175,12 +177,4 @@ function expression(body: string, install: string, { dialog, promptText }: Engin
       isUnloading: state.isUnloading, dialogs: state.dialogs.splice(0), ...answer,
     });
   })()`;
-}
-
-function parseJson(value: unknown): unknown {
-  try {
-    return typeof value === 'string' ? JSON.parse(value) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -3,9 +3,9 @@ import { constantTimeEqual } from '@model-gateway/kernel';
 import { ToolError } from '../tool-error.ts';
 
 interface AccessRules {
-  /** The port that we listen on. */
+  /** The port that the server listens on. */
   readonly port: () => number;
-  /** Host names beside those of loopback. */
+  /** Host names besides loopback. */
   readonly allowedHosts: readonly string[];
   readonly token: string | undefined;
 }
@@ -14,8 +14,8 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 const HTTP_PORT = 80;
 
 /**
- * Refuses requests that a page in some browser could have sent: by their Host, against names that an attacker points to loopback,
- * and by their Origin. The bearer token is asked for where one is set.
+ * Rejects requests that a web page could have sent: by their Host, against DNS names that an attacker points to loopback, and by
+ * their Origin. Checks the bearer token if one is set.
  */
 export function checkAccess(
   headers: IncomingHttpHeaders,
@@ -23,7 +23,7 @@ export function checkAccess(
 ): void {
   const hosts = [
     ...LOOPBACK.map((name) => `${name}:${port()}`),
-    // Nobody writes down the port that goes without saying.
+    // Clients omit the default port.
     ...(port() === HTTP_PORT ? LOOPBACK : []),
     ...allowedHosts.map((name) => name.toLowerCase()),
     ...allowedHosts.map((name) => `${name.toLowerCase()}:${port()}`),
@@ -32,7 +32,7 @@ export function checkAccess(
   if (!hosts.includes(host)) {
     throw new ToolError(
       'FORBIDDEN_HOST',
-      `The Host header ${JSON.stringify(host)} is not one of ours.`,
+      `The Host header ${JSON.stringify(host)} is not allowed.`,
       {
         hint: `Use http://127.0.0.1:${port()}.`,
         details: { host, allowed: hosts },
@@ -44,7 +44,7 @@ export function checkAccess(
   if (origin !== undefined && !origins.includes(origin.toLowerCase())) {
     throw new ToolError(
       'FORBIDDEN_ORIGIN',
-      `Requests from pages of ${JSON.stringify(origin)} are not answered.`,
+      `Requests with the Origin ${JSON.stringify(origin)} are not allowed.`,
       {
         hint: 'Call from a program, without an Origin header.',
         details: { origin },

@@ -3,14 +3,14 @@ import { ToolError } from '../tool-error.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 
-/** The JSON of a request, whatever it calls itself; nothing at all is an empty object. */
+/** The JSON body of a request with any content type; an empty body is an empty object. */
 export async function readJsonBody(request: Request): Promise<unknown> {
   const text = (await readText(request)).trim();
   if (text === '') return {};
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ToolError('INVALID_JSON', `The body is no JSON: ${(error as Error).message}.`, {
+    throw new ToolError('INVALID_JSON', `The body is not JSON: ${(error as Error).message}.`, {
       hint: 'Send a JSON object, such as {"url": "https://example.com"}.',
     });
   }
@@ -22,7 +22,7 @@ function readText(request: Request): Promise<string> {
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      // The rest is read and thrown away, so that the caller gets to hear why.
+      // The rest is read and discarded, so that the caller receives the error.
       if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
       else reject(tooLarge());
     });

@@ -2,10 +2,10 @@ import type { Request, Response } from 'express';
 import type { EventHub } from '../capture/event-hub.ts';
 
 const KEEP_ALIVE_MS = 15_000;
-// A reader that is slower than the pages misses events rather than filling our memory.
+// A slow client misses events, so that they do not fill the memory.
 const UNSENT_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Streams what the pages do as server-sent events, until the reader leaves or the server stops. */
+/** Streams captures as server-sent events until the client disconnects or the server stops. */
 export function streamEvents(
   events: EventHub,
   request: Request,
@@ -25,7 +25,7 @@ export function streamEvents(
   };
   const stopListening = events.listen((kind, data) => {
     if (missed > 0 && response.writableLength === 0) {
-      response.write(`: ${missed} events were left out\n\n`);
+      response.write(`: ${missed} events were dropped\n\n`);
       missed = 0;
     }
     send(`event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`);

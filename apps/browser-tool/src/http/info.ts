@@ -6,18 +6,18 @@ import { TOOL_VERSION } from '../version.ts';
 const API_VERSION = '1';
 const ADDRESS_TIMEOUT_MS = 3_000;
 
-/** Whether the server and its browser are well; asks nobody. */
+/** The health of the server and its browser; sends nothing to the browser. */
 export function healthData({ session, startedAt }: BrowserTool): CommandData {
-  const isWell = session.status().failure === undefined;
+  const isHealthy = session.status().failure === undefined;
   return {
-    status: isWell ? 'ok' : 'degraded',
+    status: isHealthy ? 'ok' : 'degraded',
     version: TOOL_VERSION,
     api_version: API_VERSION,
     uptime_secs: uptime(startedAt),
   };
 }
 
-/** What runs here: the server, the browser, and the page that it shows. */
+/** Information about the server, the browser and its page. */
 export async function infoData(tool: BrowserTool, port: number): Promise<CommandData> {
   const { session, config, proxy, startedAt } = tool;
   await session.settled();
@@ -67,7 +67,7 @@ function fileOf(
   return resolved.kind === 'cdp' ? resolved.executable : resolved.library;
 }
 
-/** Where the page is; where it was, while a call runs that takes long. */
+/** The address of the page; the last known one while a long call runs. */
 async function readAddress({ session }: BrowserTool) {
   const signal = AbortSignal.timeout(ADDRESS_TIMEOUT_MS);
   const options = { name: 'info', deadlineMs: ADDRESS_TIMEOUT_MS, signal, isSilent: true };
@@ -80,7 +80,7 @@ async function readAddress({ session }: BrowserTool) {
   return (await raceAbort(read, signal).catch(() => undefined)) ?? session.lastAddress();
 }
 
-/** A password in the proxy's address is nobody's business. */
+/** Removes the user name and password from a proxy's URL. */
 function withoutLogin(proxy: string): string {
   const url = new URL(proxy);
   url.username = '';

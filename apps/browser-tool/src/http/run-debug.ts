@@ -14,7 +14,7 @@ interface DebugOptions {
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 
-/** Serves the HTTP API until a signal comes, and answers the exit status. */
+/** Serves the HTTP API until a signal arrives, and returns the exit status. */
 export async function runDebug({ port, host, proxy }: DebugOptions): Promise<number> {
   const config = readBrowserToolConfig();
   parseBrowserBackend(config.backend);
@@ -26,7 +26,7 @@ export async function runDebug({ port, host, proxy }: DebugOptions): Promise<num
   });
   const end = endRequested();
   const tool = createBrowserTool({ config, log, proxy });
-  // Before anybody can ask whether there is a browser.
+  // Before the first request can ask for the browser's state.
   tool.session.warmUp();
   const server = await startDebugServer({ tool, host, port, log }).catch(async (error: unknown) => {
     await tool.close();
@@ -40,7 +40,7 @@ export async function runDebug({ port, host, proxy }: DebugOptions): Promise<num
   return EXIT_OK;
 }
 
-/** Off loopback anybody could drive the browser, so that a token and the names of the server are needed. */
+/** Off loopback anyone could control the browser, so a token and the server's host names are required. */
 function checkHost(
   host: string,
   {

@@ -31,7 +31,7 @@ export interface DebugServer {
   close(): Promise<void>;
 }
 
-/** Listens and answers. */
+/** Starts the server. */
 export async function startDebugServer({
   tool,
   host,
@@ -80,7 +80,7 @@ function createApp({ tool, log, port, stopping }: AppOptions): Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.use((request: Request, response: Response, next: NextFunction) => {
-    metrics.watch(request, response);
+    metrics.track(request, response);
     next();
   });
   app.use((request: Request, response: Response, next: NextFunction) => {
@@ -90,9 +90,9 @@ function createApp({ tool, log, port, stopping }: AppOptions): Express {
     next();
   });
   const routes: Route[] = [
-    { method: 'GET', path: '/health', answer: () => healthData(tool) },
-    { method: 'GET', path: '/info', answer: () => infoData(tool, port()) },
-    { method: 'POST', path: '/batch', answer: (request, signal) => batch(tool, request, signal) },
+    { method: 'GET', path: '/health', handle: () => healthData(tool) },
+    { method: 'GET', path: '/info', handle: () => infoData(tool, port()) },
+    { method: 'POST', path: '/batch', handle: (request, signal) => batch(tool, request, signal) },
     ...commands.flatMap((each) =>
       each.http === undefined ? [] : [commandRoute(tool, each, each.http)],
     ),
@@ -102,7 +102,7 @@ function createApp({ tool, log, port, stopping }: AppOptions): Express {
     app[method === 'GET' ? 'get' : method === 'POST' ? 'post' : 'delete'](
       path,
       async (request: Request, response: Response) => {
-        const data = await route.answer(request, disconnectSignal(response));
+        const data = await route.handle(request, disconnectSignal(response));
         sendData(request, response, data);
       },
     );
@@ -125,7 +125,7 @@ function createApp({ tool, log, port, stopping }: AppOptions): Express {
       response.setHeader('allow', allowed.join(', '));
       throw new ToolError(
         'METHOD_NOT_ALLOWED',
-        `${request.path} does not answer ${request.method}.`,
+        `${request.path} does not support ${request.method}.`,
         {
           hint: `Use ${allowed.join(' or ')}.`,
           details: { allowed },
@@ -134,8 +134,8 @@ function createApp({ tool, log, port, stopping }: AppOptions): Express {
     });
   }
   app.use((request: Request) => {
-    throw new ToolError('NOT_FOUND', `There is no ${request.method} ${request.path}.`, {
-      hint: 'details.routes lists what there is.',
+    throw new ToolError('NOT_FOUND', `No route ${request.method} ${request.path}.`, {
+      hint: 'details.routes lists all routes.',
       details: { routes: listed.map((route) => route.join(' ')) },
     });
   });
@@ -148,7 +148,7 @@ function createApp({ tool, log, port, stopping }: AppOptions): Express {
 interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  answer(request: Request, signal: AbortSignal): CommandData | Promise<CommandData>;
+  handle(request: Request, signal: AbortSignal): CommandData | Promise<CommandData>;
 }
 
 function commandRoute(
@@ -159,7 +159,7 @@ function commandRoute(
   return {
     method,
     path,
-    async answer(request, signal) {
+    async handle(request, signal) {
       const isQuery = method !== 'POST';
       const given = isQuery
         ? { ...request.query, ...request.params }
@@ -172,7 +172,7 @@ function commandRoute(
   };
 }
 
-/** Who accepts pictures of other kinds than the usual one alone gets the first of those. */
+/** Uses the first image format of the Accept header if it does not include PNG. */
 function withFormat({ path, headers: { accept = '' } }: Request, body: unknown): unknown {
   const isShot = path === screenshot.http?.path && typeof body === 'object' && body !== null;
   const format = /\bimage\/(jpeg|webp)\b/.exec(accept)?.[1];
@@ -196,7 +196,7 @@ async function batch(
   );
 }
 
-/** Aborted when the caller hangs up before its answer. */
+/** Aborted when the client disconnects before the response is complete. */
 function disconnectSignal(response: Response): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {
@@ -232,10 +232,10 @@ function sendError(response: Response, error: unknown, log: Log): void {
 }
 
 function unexpected(error: unknown): ToolError {
-  // A path such as /network/%E0 is no text.
+  // A path such as /network/%E0 cannot be decoded.
   if (error instanceof URIError) {
-    return new ToolError('INVALID_ARGUMENT', 'The path is not well encoded.', {
-      hint: 'Encode it as UTF-8 with percent signs.',
+    return new ToolError('INVALID_ARGUMENT', 'The path is not correctly encoded.', {
+      hint: 'Percent-encode it as UTF-8.',
     });
   }
   return new ToolError('INTERNAL', describeError(error), { cause: error });

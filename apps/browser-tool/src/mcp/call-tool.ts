@@ -12,7 +12,7 @@ import { toolParams, type ToolCommand } from './tool-list.ts';
 const STYLE = { isSnake: false, isStrict: true, isText: false } as const;
 const RESULT_CHARS_MAX = 20_000;
 
-/** Runs a tool. What goes wrong is an answer too, which a model can read and act upon. */
+/** Runs a tool. A failure is also a result, so that the model can react to it. */
 export async function callTool(
   command: ToolCommand,
   given: unknown,
@@ -21,8 +21,8 @@ export async function callTool(
 ): Promise<CallToolResult> {
   try {
     const label = { ...command, name: command.tool.name };
-    const { params: asked } = parseParams(label, toolParams(command), given ?? {}, STYLE);
-    const params = command.params.parse({ ...asked, ...command.tool.fixed }) as CommandData;
+    const { params: parsed } = parseParams(label, toolParams(command), given ?? {}, STYLE);
+    const params = command.params.parse({ ...parsed, ...command.tool.fixed }) as CommandData;
     const tool = await openTool();
     const { data, address } = await run(tool, command, params, signal);
     return success(command, { ...address, ...data }, params, tool);
@@ -52,7 +52,7 @@ async function run(
   });
 }
 
-/** Every answer says where the page is, also those of commands that do not ask. */
+/** Adds the page address to the result of commands that do not return it. */
 async function runAlone(
   { session }: BrowserTool,
   command: ToolCommand,
@@ -75,12 +75,12 @@ async function runAlone(
 }
 
 function success(
-  { tool: face }: ToolCommand,
+  { tool: definition }: ToolCommand,
   data: CommandData,
   params: CommandData,
   { session }: BrowserTool,
 ): CallToolResult {
-  const text = resultText(face, data, params, session.captures.console.counts());
+  const text = resultText(definition, data, params, session.captures.console.counts());
   const { data: image, mime_type: mimeType } = data;
   if (typeof image === 'string' && typeof mimeType === 'string') {
     const { data: _image, ...rest } = data;
@@ -95,7 +95,7 @@ function success(
   return { content: [{ type: 'text', text }], structuredContent: { ok: true, ...clipped(data) } };
 }
 
-/** A result of a script may be larger than what a model should be given. */
+/** Limits the result of a script to what a model should read. */
 function clipped(data: CommandData): CommandData {
   if (!('result' in data)) return data;
   const json = JSON.stringify(data['result']) ?? '';
@@ -108,10 +108,10 @@ function failure(error: unknown): CallToolResult {
     error instanceof ToolError
       ? error
       : new ToolError('INTERNAL', error instanceof Error ? error.message : String(error));
-  const said = `${known.code}: ${known.sentence}`;
+  const summary = `${known.code}: ${known.sentence}`;
   return {
     isError: true,
-    content: [{ type: 'text', text: [said, ...eventLines(known.details ?? {})].join('\n') }],
+    content: [{ type: 'text', text: [summary, ...eventLines(known.details ?? {})].join('\n') }],
     structuredContent: {
       ok: false,
       code: known.code,

@@ -2,8 +2,8 @@ import type { BrowserTool } from '../app.ts';
 import { ToolError } from '../tool-error.ts';
 
 /**
- * Loads the tool and its configuration. Both come late: a client wants the answer to its first message first, and a configuration
- * that is not usable is told by the first call.
+ * Loads the tool and its configuration after the first response, because a client waits for that. The first call reports an invalid
+ * configuration.
  */
 export async function openTool(proxy: string | undefined): Promise<BrowserTool> {
   const [{ createBrowserTool }, { readBrowserToolConfig }, { createLog }] = await Promise.all([
@@ -11,7 +11,7 @@ export async function openTool(proxy: string | undefined): Promise<BrowserTool> 
     import('../config.ts'),
     import('@model-gateway/kernel'),
   ]);
-  const config = usable(readBrowserToolConfig);
+  const config = readConfig(readBrowserToolConfig);
   const log = createLog({
     level: config.logLevel,
     app: 'browser-tool',
@@ -21,8 +21,8 @@ export async function openTool(proxy: string | undefined): Promise<BrowserTool> 
   return createBrowserTool({ config, log, proxy: proxy ?? config.downloadProxy });
 }
 
-/** A variable that makes no sense is no failure of the tool. */
-function usable<Config>(read: () => Config): Config {
+/** Reports an invalid setting as an invalid argument. */
+function readConfig<Config>(read: () => Config): Config {
   try {
     return read();
   } catch (error) {
@@ -30,7 +30,7 @@ function usable<Config>(read: () => Config): Config {
       'INVALID_ARGUMENT',
       error instanceof Error ? error.message : String(error),
       {
-        hint: 'Correct the environment of the tool and start it again.',
+        hint: 'Correct the environment of the tool and restart it.',
         cause: error,
       },
     );

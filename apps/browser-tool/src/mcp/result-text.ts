@@ -7,8 +7,8 @@ interface Counts {
   readonly warnings: number;
 }
 
-/** Which answers say where the page is: those of tools that read or move it. */
-const PLACES = new Set([
+/** The tools whose results include the page URL and title. */
+const TOOLS_WITH_ADDRESS = new Set([
   'browser_navigate',
   'browser_navigate_back',
   'browser_navigate_forward',
@@ -18,36 +18,39 @@ const PLACES = new Set([
   'browser_press_key',
 ]);
 
-/** The answer of a tool as a model reads it: what was done, where the page is, and what happened besides. */
+/** The result of a tool as text for a model: the action, the page, and side effects such as dialogs. */
 export function resultText<Params>(
   tool: Pick<ToolDefinition<Params>, 'name' | 'text'>,
   data: CommandData,
   params: Params,
   counts: Counts,
 ): string {
-  const told = tool.text(data, params);
-  const lines = [...(PLACES.has(tool.name) ? placeLines(data, counts) : []), ...noteLines(data)];
-  // A snapshot is long: where the page is comes first.
-  if (tool.name === 'browser_snapshot') return [...lines, '', told].join('\n');
+  const text = tool.text(data, params);
+  const lines = [
+    ...(TOOLS_WITH_ADDRESS.has(tool.name) ? addressLines(data, counts) : []),
+    ...noteLines(data),
+  ];
+  // A snapshot is long, so the page URL and title come first.
+  if (tool.name === 'browser_snapshot') return [...lines, '', text].join('\n');
   const snapshot = data['snapshot'];
   const tail = typeof snapshot === 'string' ? ['', snapshot] : [];
-  return [told, ...lines, ...tail].join('\n');
+  return [text, ...lines, ...tail].join('\n');
 }
 
-function placeLines(data: CommandData, { errors, warnings }: Counts): readonly string[] {
+function addressLines(data: CommandData, { errors, warnings }: Counts): readonly string[] {
   const { url, title, status, status_text: statusText } = data;
-  const isWell = typeof status !== 'number' || (status >= 200 && status < 300);
+  const isSuccess = typeof status !== 'number' || (status >= 200 && status < 300);
   return [
     `- Page URL: ${String(url)}`,
     `- Page Title: ${oneLine(String(title))}`,
-    ...(isWell
+    ...(isSuccess
       ? []
       : [`- HTTP status: ${status}${typeof statusText === 'string' ? ` ${statusText}` : ''}`]),
     ...(errors + warnings > 0 ? [`- Console: ${errors} errors, ${warnings} warnings`] : []),
   ];
 }
 
-/** What the page did meanwhile, of answers and of the details of failures. */
+/** The dialogs and downloads in a result or in the details of an error. */
 export function eventLines(data: CommandData): readonly string[] {
   const dialogs = (data['dialogs'] ?? []) as readonly DialogReport[];
   const downloads = (data['downloads'] ?? []) as readonly DownloadReport[];
@@ -65,7 +68,7 @@ function noteLines(data: CommandData): readonly string[] {
     ...eventLines(data),
     ...(tab === undefined ? [] : [`- Opened tab: ${tab.url} is the active page now`]),
     ...(data['restarted'] === true
-      ? ['- Browser: it was restarted; pages and refs of before are gone']
+      ? ['- Browser: it was restarted; earlier pages and refs are no longer valid']
       : []),
   ];
 }

@@ -18,13 +18,13 @@ import { toolCommands, toolListing } from './tool-list.ts';
 
 const CLOSE_TIMEOUT_MS = 800;
 
-/** Speaks MCP on standard input and output until the client leaves, and answers the exit status. */
+/** Serves MCP on standard input and output until the client disconnects, and returns the exit status. */
 export async function runMcp({ proxy }: { readonly proxy: string | undefined }): Promise<number> {
   const tools = toolCommands(commands);
   let opening: Promise<BrowserTool> | undefined;
   const open = (): Promise<BrowserTool> => (opening ??= openTool(proxy));
 
-  // oxlint-disable-next-line typescript/no-deprecated -- The other one insists on schemas and errors of its own.
+  // oxlint-disable-next-line typescript/no-deprecated -- The replacement requires its own schemas and errors.
   const server = new Server(
     { name: 'browser-tool', version: TOOL_VERSION },
     { capabilities: { tools: {} } },
@@ -38,13 +38,13 @@ export async function runMcp({ proxy }: { readonly proxy: string | undefined }):
         const known = tools.map(({ tool }) => tool.name).join(', ');
         throw new McpError(
           ErrorCode.InvalidParams,
-          `There is no tool ${JSON.stringify(name)}; there are ${known}.`,
+          `Unknown tool ${JSON.stringify(name)}; the tools are ${known}.`,
         );
       }
       return callTool(command, given, open, signal);
     },
   );
-  // Only now, so that the client has its answer before the machine is busy with a browser.
+  // Only now, so that the browser's start does not delay the first response.
   server.oninitialized = () => {
     open().then(
       ({ session }) => session.warmUp(),
@@ -59,7 +59,7 @@ export async function runMcp({ proxy }: { readonly proxy: string | undefined }):
   return EXIT_OK;
 }
 
-/** Settles when the client closed its side. */
+/** Settles when the client closes its end. */
 function clientClosed(): Promise<void> {
   return new Promise((resolve) => {
     process.stdin.once('end', resolve);

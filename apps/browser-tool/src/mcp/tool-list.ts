@@ -8,12 +8,12 @@ export interface ToolCommand extends Command {
   readonly tool: Tool;
 }
 
-/** Those commands that are tools, in the order in which they are listed. */
+/** The commands that are tools, in their listed order. */
 export function toolCommands(commands: readonly Command[]): readonly ToolCommand[] {
   return commands.filter((command): command is ToolCommand => command.tool !== undefined);
 }
 
-/** What a tool takes. */
+/** The parameters of a tool. */
 export function toolParams(command: ToolCommand): z.ZodObject {
   const { fields, unlisted = [] } = command.tool;
   return schemaOf(command, [...fields, ...unlisted]);
@@ -24,7 +24,7 @@ function schemaOf({ params, tool }: ToolCommand, fields: readonly string[]): z.Z
   return z.object({ ...Object.fromEntries(own), ...tool.overrides });
 }
 
-/** The tool as `tools/list` shows it. Every word of it is read by a model at every start, so that there are few. */
+/** The tool in `tools/list`. It is short, because a model reads it at every start. */
 export function toolListing(command: ToolCommand) {
   const { name, title, description, fields, annotations, listedDefaults = [] } = command.tool;
   return {
@@ -36,7 +36,7 @@ export function toolListing(command: ToolCommand) {
   };
 }
 
-/** What every answer has. Fields of a tool's own come besides, and what a failure answers fits as well. */
+/** The common fields of all results. It allows additional fields and the results of failures. */
 const OUTPUT_SCHEMA = {
   type: 'object' as const,
   properties: { ok: { type: 'boolean' }, url: {}, title: {} },
@@ -50,38 +50,44 @@ interface JsonSchema {
   [keyword: string]: unknown;
 }
 
-// Limits that only an absurd value would meet are checked, but not told.
-const TOLD = ['type', 'enum', 'description', 'items'] as const;
-const MINIMUM_TOLD_MAX = 1;
-const MAXIMUM_TOLD_MAX = 10_000;
+// Limits that only an absurd value exceeds are checked, but not listed.
+const LISTED = ['type', 'enum', 'description', 'items'] as const;
+const MINIMUM_LISTED_MAX = 1;
+const MAXIMUM_LISTED_MAX = 10_000;
 
 function inputSchema(params: z.ZodObject, listedDefaults: readonly string[]) {
   const { properties = {}, required = [] } = z.toJSONSchema(params, {
     io: 'input',
     unrepresentable: 'any',
   }) as JsonSchema;
-  const told = Object.entries(properties).map(([name, { default: fallback, ...schema }]) => {
-    const isTold = listedDefaults.includes(name);
-    return [name, { ...toldOf(schema), ...(isTold ? { default: fallback } : {}) }] as const;
+  const listed = Object.entries(properties).map(([name, { default: fallback, ...schema }]) => {
+    const isDefaultListed = listedDefaults.includes(name);
+    return [
+      name,
+      { ...listedSchema(schema), ...(isDefaultListed ? { default: fallback } : {}) },
+    ] as const;
   });
   return {
     type: 'object' as const,
-    properties: Object.fromEntries(told),
+    properties: Object.fromEntries(listed),
     ...(required.length === 0 ? {} : { required }),
     additionalProperties: false,
   };
 }
 
-function toldOf(schema: JsonSchema): JsonSchema {
-  const kept = TOLD.filter(
+function listedSchema(schema: JsonSchema): JsonSchema {
+  const kept = LISTED.filter(
     (keyword) => schema[keyword] !== undefined && !isEmpty(schema[keyword]),
-  ).map((keyword) => [keyword, keyword === 'items' ? toldOf(schema.items ?? {}) : schema[keyword]]);
+  ).map((keyword) => [
+    keyword,
+    keyword === 'items' ? listedSchema(schema.items ?? {}) : schema[keyword],
+  ]);
   const { minimum, maximum } = schema;
-  const isRange = minimum === MINIMUM_TOLD_MAX && maximum === MAXIMUM_TOLD_MAX;
+  const isRange = minimum === MINIMUM_LISTED_MAX && maximum === MAXIMUM_LISTED_MAX;
   return { ...Object.fromEntries(kept), ...(isRange ? { minimum, maximum } : {}) } as JsonSchema;
 }
 
-/** A list of anything needs no word on its items. */
+/** An empty schema, such as for items of any type, is not listed. */
 function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }

@@ -5,7 +5,7 @@ import { isHidden } from './visibility.ts';
 
 export const NAME_CHARS_MAX = 1_000;
 
-/** Roles whose name is what they contain. */
+/** Roles that are named by their content. */
 export const NAMED_BY_CONTENT: readonly string[] = [
   'button',
   'checkbox',
@@ -22,7 +22,7 @@ export const NAMED_BY_CONTENT: readonly string[] = [
   'treeitem',
 ];
 
-/** What an element is called, as a screen reader would say it. */
+/** The accessible name of an element. */
 export function accessibleName(element: Element, role: string): string {
   const referred = referredText(element, 'aria-labelledby');
   if (referred !== '') return referred;
@@ -38,7 +38,7 @@ export function accessibleName(element: Element, role: string): string {
   return title === '' ? normalizeText(element.getAttribute('placeholder')) : title;
 }
 
-/** The texts of the elements that an attribute such as `aria-labelledby` points to. */
+/** The texts of the elements that an attribute such as `aria-labelledby` refers to. */
 export function referredText(element: Element, attribute: string): string {
   const ids = normalizeText(element.getAttribute(attribute)).split(' ');
   const root = element.getRootNode() as Document | ShadowRoot;
@@ -49,14 +49,14 @@ export function referredText(element: Element, attribute: string): string {
   return clipText(normalizeText(texts.join(' ')), NAME_CHARS_MAX);
 }
 
-/** What an element that another one refers to is called, even when it is hidden itself. */
+/** The name of an element that another one refers to, even if it is hidden. */
 export function referencedName(element: Element): string {
   const label = normalizeText(element.getAttribute('aria-label'));
   if (label !== '') return label;
   return nativeName(element) || contentText(element) || normalizeText(element.textContent);
 }
 
-/** The name that HTML itself gives an element. */
+/** The name of an element by HTML rules, such as its label. */
 export function nativeName(element: Element): string {
   const tag = element.localName;
   const type = (element.getAttribute('type') ?? '').toLowerCase();
@@ -86,15 +86,15 @@ export function labelsText(element: Element): string {
   return normalizeText([...labels].map((label) => contentText(label, element)).join(' '));
 }
 
-/** The text inside of an element as it is read: hidden parts left out, pictures by their name, pieces apart. */
-export function contentText(element: Element, leftOut?: Element): string {
+/** The text inside of an element without hidden parts, with the names of images, and with spaces between blocks. */
+export function contentText(element: Element, excluded?: Element): string {
   const pieces: string[] = [];
   const visit = (node: Node): void => {
     if (node.nodeType === Node.TEXT_NODE) {
       pieces.push(node.nodeValue ?? '');
       return;
     }
-    if (!(node instanceof Element) || node === leftOut) return;
+    if (!(node instanceof Element) || node === excluded) return;
     if (['script', 'style', 'template', 'noscript'].includes(node.localName)) return;
     if (node.localName === 'br') {
       pieces.push(' ');
@@ -113,7 +113,7 @@ export function contentText(element: Element, leftOut?: Element): string {
   return normalizeText(pieces.join(''));
 }
 
-/** What stands for an element inside of a longer text: its label, its alternative text, the value of a field. */
+/** The text that replaces an element inside of a longer text: its label, its alternative text, or the value of a field. */
 export function replacedText(element: Element): string {
   const label = normalizeText(element.getAttribute('aria-label'));
   if (label !== '') return ` ${label} `;

@@ -31,18 +31,18 @@ export interface TreeRequest {
 export interface TreeWalk extends TreeRequest {
   count: number;
   truncated: boolean;
-  /** Whether text that follows runs on from the text before it. */
+  /** Whether the next text continues the previous one. */
   isTextOpen: boolean;
 }
 
-/** How deep elements are looked for; deeper ones would run out of stack. */
+/** The maximum depth of elements; deeper ones would overflow the stack. */
 export const TREE_DEPTH_MAX = 1_000;
-/** How deep nodes lie in each other; deeper ones stand beside each other, because browsers refuse to hand out deeper values. */
+/** The maximum depth of nodes; deeper ones become siblings, because browsers do not return deeper values. */
 export const NODE_DEPTH_MAX = 100;
-/** Elements that show a document of their own; by their ref it is put into its place. */
+/** Elements that show another document, which is added to the tree by their ref. */
 export const FRAME_TAGS: readonly string[] = ['iframe', 'frame', 'object', 'embed'];
 
-/** The page, or one element of it, as somebody with a screen reader meets it. */
+/** The accessibility tree of the page or of one element. */
 export function accessibleTree(
   request: TreeRequest,
 ):
@@ -63,21 +63,21 @@ export function accessibleTree(
   return { ok: true, nodes: withoutLabels(nodes.map(trimText)), truncated: walk.truncated };
 }
 
-/** Where a page begins. Behind a modal dialog it can be neither read nor used. */
+/** The root elements of the page. A modal dialog blocks everything behind it. */
 export function pageRoots(): readonly (Element | null)[] {
   const knowsModals = CSS.supports('selector(:modal)');
   const modals = knowsModals ? [...document.querySelectorAll('dialog:modal')] : [];
   return modals.length > 0 ? modals : [document.body ?? document.documentElement];
 }
 
-/** Where a walk is: how deep in elements and in nodes, and whether what is around takes clicks already. */
+/** The position of a walk: the depth in elements and in nodes, and whether an ancestor is already clickable. */
 export interface TreePosition {
   readonly depth: number;
   readonly nodeDepth: number;
   readonly inPointer: boolean;
 }
 
-/** Adds what an element shows to the list: a node of its own, or its children in its place. */
+/** Adds an element to the list: as a node, or its children instead. */
 export function addElement(
   element: Element,
   list: PageNode[],
@@ -125,7 +125,7 @@ export function addElement(
   else if (!isLeaf(element, role)) addChildren(element, node, walk, below);
   walk.isTextOpen = false;
   if (below.nodeDepth >= NODE_DEPTH_MAX) list.push(...node.children.splice(0));
-  // What only shows a hand around a control is clicked through that control.
+  // A wrapper with a pointer cursor is clicked through the control in it.
   if (isPlain && !isControl && hasRef(node.children)) list.splice(-1, 1, ...node.children);
 }
 
@@ -133,7 +133,7 @@ export function hasRef(nodes: readonly PageNode[]): boolean {
   return nodes.some((node) => node.ref !== undefined || hasRef(node.children));
 }
 
-/** Of a drawing, only the parts that can be acted on. */
+/** Adds only the interactive parts of a drawing. */
 export function addDrawnControls(
   drawing: Element,
   list: PageNode[],
@@ -149,13 +149,13 @@ export function addDrawnControls(
   list.push(...kept.map(trimText));
 }
 
-/** Whether it is an option that is only shown once its select is opened; it is chosen through the select. */
+/** Whether it is an option of a closed select, which is chosen through the select. */
 export function isClosedOption(element: Element): boolean {
   const select = element.localName === 'option' ? element.closest('select') : null;
   return select !== null && !isListBox(select);
 }
 
-/** What is inside of a box that says nothing itself; text on both sides of a block does not run together. */
+/** Adds the children of an element without a node of its own. Text before and after a block is not joined. */
 export function addInPlace(
   element: Element,
   style: CSSStyleDeclaration,
@@ -188,7 +188,7 @@ export function addNode(
   }
 }
 
-/** Adds text to the text before it, unless a block ended between them. */
+/** Joins text with the text before it, unless a block ended between them. */
 export function addText(text: string, list: PageNode[], walk: TreeWalk): void {
   const last = list.at(-1);
   const spaced = text.replace(/[\s\u200B\u00AD]+/g, ' ');
@@ -205,7 +205,7 @@ export function trimText(node: PageNode): PageNode {
   return node.role === 'text' ? { ...node, name: node.name.trim() } : node;
 }
 
-/** Text beside a control that says nothing but its name. */
+/** Removes text next to a control that only repeats its name. */
 export function withoutLabels(nodes: readonly PageNode[]): readonly PageNode[] {
   return nodes.filter((node, index) => {
     if (node.role !== 'text') return true;
@@ -215,7 +215,7 @@ export function withoutLabels(nodes: readonly PageNode[]): readonly PageNode[] {
   });
 }
 
-/** A label says what its control is called already. */
+/** Removes the text of a label that its control has as its name. */
 export function dropOwnLabel(label: HTMLLabelElement, list: PageNode[], from: number): void {
   const { control } = label;
   if (control === null) return;
@@ -253,13 +253,13 @@ export function nodeOf(
   };
 }
 
-/** Where a link leads; those in drawings tell it in their own way. */
+/** The URL of a link; links in SVG have no string in `href`. */
 export function linkAddress(element: Element): string | undefined {
   const { href } = element as HTMLAnchorElement | SVGAElement;
   return typeof href === 'string' ? href : (element.getAttribute('href') ?? undefined);
 }
 
-/** Whether what is inside of it is told by its name or value. */
+/** Whether its name or value already contains its content. */
 export function isLeaf(element: Element, role: string): boolean {
   if (
     ['input', 'textarea', 'iframe', 'frame', 'canvas', 'video', 'audio'].includes(element.localName)
@@ -269,7 +269,7 @@ export function isLeaf(element: Element, role: string): boolean {
   return role === 'textbox' || role === 'img' || role === 'progressbar' || role === 'meter';
 }
 
-/** Adds the children, without the text that the name says already. */
+/** Adds the children, without text that the name already contains. */
 export function addChildren(
   element: Element,
   node: PageNode,
@@ -280,13 +280,15 @@ export function addChildren(
   const { children } = node;
   for (const child of composedChildren(element)) addNode(child, children, walk, place, style);
   const kept = children.map(trimText);
-  const isTold = NAMED_BY_CONTENT.includes(node.role) && node.name !== '';
-  const left = withoutLabels(isTold ? kept.filter((child) => !isPartOfName(node, child)) : kept);
+  const isNamedByContent = NAMED_BY_CONTENT.includes(node.role) && node.name !== '';
+  const left = withoutLabels(
+    isNamedByContent ? kept.filter((child) => !isPartOfName(node, child)) : kept,
+  );
   children.splice(0, children.length, ...left);
   if (['fieldset', 'table', 'figure'].includes(element.localName)) dropCaption(element, node);
 }
 
-/** Whether the name of a control says all that a part of it says. */
+/** Whether the name of a control contains all text of a child. */
 export function isPartOfName(node: PageNode, child: PageNode): boolean {
   if (child.ref !== undefined) return false;
   if (!['text', 'img', 'paragraph'].includes(child.role)) return false;
@@ -295,7 +297,7 @@ export function isPartOfName(node: PageNode, child: PageNode): boolean {
   );
 }
 
-/** A legend or caption is the name of what it stands in. */
+/** Removes a legend or caption that is the name of its element. */
 export function dropCaption(element: Element, node: PageNode): void {
   const naming = element.querySelector(':scope > legend, :scope > caption, :scope > figcaption');
   if (naming === null || node.name === '') return;

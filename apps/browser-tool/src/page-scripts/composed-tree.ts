@@ -1,6 +1,6 @@
-// The tree as it is shown: shadow roots in the place of their hosts' children, assigned nodes in the place of slots.
+// The tree as it is shown: shadow roots replace the children of their hosts, assigned nodes replace slots.
 
-/** The parent in the composed tree, out of shadow roots too. */
+/** The parent in the composed tree, across shadow roots. */
 export function composedParent(node: Node): Element | null {
   const parent = (node as Element).assignedSlot ?? node.parentNode;
   if (parent === null) return null;
@@ -8,7 +8,7 @@ export function composedParent(node: Node): Element | null {
   return parent instanceof Element ? parent : null;
 }
 
-/** What is shown inside of an element. */
+/** The children of an element in the composed tree. */
 export function composedChildren(element: Element): readonly Node[] {
   if (element.shadowRoot !== null) return [...element.shadowRoot.childNodes];
   if (element instanceof HTMLSlotElement) {
@@ -27,7 +27,7 @@ export function searchRoots(start: ParentNode): readonly ParentNode[] {
   return roots;
 }
 
-/** Whether the first is the second or contains it, across shadow roots. */
+/** Whether the first element is or contains the second, across shadow roots. */
 export function isComposedAncestor(ancestor: Element, element: Element): boolean {
   for (let current: Element | null = element; current !== null; current = composedParent(current)) {
     if (current === ancestor) return true;
@@ -35,7 +35,7 @@ export function isComposedAncestor(ancestor: Element, element: Element): boolean
   return false;
 }
 
-/** The nearest element, from itself upwards, that fits a selector, across shadow roots. */
+/** The nearest ancestor, or the element itself, that matches a selector, across shadow roots. */
 export function composedClosest(element: Element, selector: string): Element | null {
   for (let current: Element | null = element; current !== null; current = composedParent(current)) {
     if (current.matches(selector)) return current;

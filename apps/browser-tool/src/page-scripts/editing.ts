@@ -2,7 +2,7 @@ import { contentText } from './accessible-name.ts';
 import { elementOf, reportElement } from './element-refs.ts';
 import { normalizeText } from './page-text.ts';
 
-/** How text gets into an element: by the keyboard, or because the page is told so. */
+/** How text is entered: by the keyboard, or already done by setting the value. */
 export type EditingKind = 'keyboard' | 'done';
 
 export interface EditingRequest {
@@ -21,14 +21,14 @@ export type EditingStart =
   | {
       readonly ok: false;
       readonly why: 'bad-value';
-      /** What the field takes. */
+      /** The expected format. */
       readonly expected: string;
-      /** What it holds, as before. */
+      /** Its unchanged value. */
       readonly value: string;
     }
   | { readonly ok: true; readonly kind: EditingKind; readonly isFocused: boolean };
 
-/** Focuses a field and selects what typing shall replace. Fields without a caret get their value at once. */
+/** Focuses a field and selects the text to replace. Sets the value of fields without a caret. */
 export function startEditing({ ref, text, clear }: EditingRequest): EditingStart {
   const element = elementOf(ref);
   if (element === undefined) return { ok: false, why: 'stale' };
@@ -48,19 +48,19 @@ export function startEditing({ ref, text, clear }: EditingRequest): EditingStart
   return { ok: true, kind: 'keyboard', isFocused };
 }
 
-/** What each type of field takes, where the browser throws other texts away or puts something else in their place. */
+/** The formats of the field types for which the browser discards or replaces other texts. */
 export const FIELD_FORMATS: Readonly<Record<string, string>> = {
-  color: 'a colour such as #1a2b3c',
+  color: 'a color such as #1a2b3c',
   date: 'a date such as 2026-12-31 (YYYY-MM-DD)',
   'datetime-local': 'a date and time such as 2026-12-31T23:59 (YYYY-MM-DDThh:mm)',
   month: 'a month such as 2026-12 (YYYY-MM)',
   number: 'a number such as -12.5',
   range: 'a number such as 50',
-  time: 'a time of 24 hours such as 23:59 (hh:mm)',
+  time: 'a 24-hour time such as 23:59 (hh:mm)',
   week: 'a week such as 2026-W53 (YYYY-Www)',
 };
 
-/** What a field takes instead of a text that the browser would not let it hold. */
+/** The expected format of a field if the browser would not accept a text. */
 export function expectedFormat(
   { type, value }: HTMLInputElement,
   text: string,
@@ -68,18 +68,18 @@ export function expectedFormat(
 ): string | undefined {
   const expected = FIELD_FORMATS[type];
   if (expected === undefined || text === '') return undefined;
-  // A field of our own, of the same kind, says what the browser makes of the text.
+  // A temporary field of the same type shows what the browser does with the text.
   const trial = document.createElement('input');
-  // A slider always holds a number, its middle one for all that is none.
+  // A slider turns invalid texts into its middle value.
   trial.type = type === 'range' ? 'number' : type;
-  const wanted = type === 'number' && !clear ? value + text : text;
-  trial.value = wanted.trim();
+  const typed = type === 'number' && !clear ? value + text : text;
+  trial.value = typed.trim();
   const isBlack = /^\s*(#000000|#000|black)\s*$/i.test(text);
-  const isTaken = type === 'color' ? trial.value !== '#000000' || isBlack : trial.value !== '';
-  return isTaken ? undefined : expected;
+  const isAccepted = type === 'color' ? trial.value !== '#000000' || isBlack : trial.value !== '';
+  return isAccepted ? undefined : expected;
 }
 
-/** Whether the browser shows a picker for it rather than a caret. */
+/** Whether the browser shows a picker instead of a caret. */
 export function hasNoCaret(field: HTMLInputElement): boolean {
   return ['color', 'date', 'datetime-local', 'month', 'range', 'time', 'week'].includes(field.type);
 }
@@ -104,7 +104,7 @@ export function placeCaret(field: HTMLInputElement, clear: boolean): void {
     field.setSelectionRange(value.length, value.length);
     return;
   }
-  // Some types, such as email, do not let scripts move their caret, but a new value moves it to the end.
+  // Scripts cannot move the caret of some types, such as email, but setting the value moves it to the end.
   field.value = '';
   field.value = value;
 }
@@ -137,11 +137,11 @@ export function findOption(
   options: readonly HTMLOptionElement[],
   text: string,
 ): HTMLOptionElement | undefined {
-  const wanted = normalizeText(text);
+  const label = normalizeText(text);
   return (
-    options.find((each) => normalizeText(each.text) === wanted) ??
+    options.find((each) => normalizeText(each.text) === label) ??
     options.find((each) => each.value === text) ??
-    options.find((each) => normalizeText(each.text).toLowerCase() === wanted.toLowerCase())
+    options.find((each) => normalizeText(each.text).toLowerCase() === label.toLowerCase())
   );
 }
 
@@ -153,7 +153,7 @@ export function selectOption(option: HTMLOptionElement, select: HTMLSelectElemen
   dispatchChange(select);
 }
 
-/** Takes an option of a closed select, which no click could reach; false for every other element. */
+/** Selects an option of a closed select, which cannot be clicked; false for any other element. */
 export function clickOption({ ref }: { readonly ref: string }): boolean {
   const element = elementOf(ref);
   const select = element?.localName === 'option' ? element.closest('select') : null;
@@ -162,7 +162,7 @@ export function clickOption({ ref }: { readonly ref: string }): boolean {
   return true;
 }
 
-/** What a field holds after typing; bullets for a password. */
+/** The value of a field after typing; bullets for a password. */
 export function readField({ ref }: { readonly ref: string }): string {
   const element = elementOf(ref);
   if (element === undefined) return '';
@@ -175,7 +175,7 @@ export function readField({ ref }: { readonly ref: string }): string {
   return type === 'password' ? '•••' : value;
 }
 
-/** Focuses an element for keys; false once it is gone. */
+/** Focuses an element; false if it was removed. */
 export function focusElement({ ref }: { readonly ref: string }): boolean {
   const element = elementOf(ref);
   if (element === undefined) return false;
@@ -183,7 +183,7 @@ export function focusElement({ ref }: { readonly ref: string }): boolean {
   return true;
 }
 
-/** What has the focus now. */
+/** The focused element. */
 export function focusedElement(): ReturnType<typeof reportElement> | undefined {
   let focused = document.activeElement;
   for (;;) {

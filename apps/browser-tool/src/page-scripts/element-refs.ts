@@ -2,9 +2,9 @@ import { accessibleName } from './accessible-name.ts';
 import { clipText } from './page-text.ts';
 import { roleOf } from './role.ts';
 
-/** The refs of one document. They go with it, so that a ref never means an element of another one. */
+/** The refs of one document. They are removed with it, so that a ref never refers to another document. */
 export interface ElementRefs {
-  /** The number of the next ref; the tool sets it before every call and reads it after. */
+  /** The number of the next ref; the tool sets it before every call and reads it afterwards. */
   next: number;
   readonly byElement: WeakMap<Element, string>;
   readonly byRef: Map<string, WeakRef<Element>>;
@@ -14,7 +14,7 @@ export function createElementRefs(): ElementRefs {
   return { next: 1, byElement: new WeakMap(), byRef: new Map() };
 }
 
-/** In a page: the refs of its document. */
+/** The refs of the document that this script runs in. */
 export const elementRefs = createElementRefs();
 
 export interface PageElementReport {
@@ -24,7 +24,7 @@ export interface PageElementReport {
   readonly tag: string;
 }
 
-/** The ref of an element; the same one every time. */
+/** The ref of an element; always the same one. */
 export function refOf(element: Element): string {
   const known = elementRefs.byElement.get(element);
   if (known !== undefined) return known;
@@ -35,23 +35,23 @@ export function refOf(element: Element): string {
   return ref;
 }
 
-/** The ref that an element has got already; empty for one that has none. */
+/** The existing ref of an element; empty if it has none. */
 export function issuedRefOf(element: Element): string {
   return elementRefs.byElement.get(element) ?? '';
 }
 
-/** Counts on from here, unless this document is further already: a call whose answer never arrived may have issued refs. */
+/** Continues at this number, or at a higher one if a call whose response was lost has issued refs. */
 export function countRefsFrom(next: number): void {
   elementRefs.next = Math.max(elementRefs.next, next);
 }
 
-/** The element of a ref while it is in the document. */
+/** The element of a ref if it is in the document. */
 export function elementOf(ref: string): Element | undefined {
   const element = elementRefs.byRef.get(ref)?.deref();
   return element?.isConnected === true ? element : undefined;
 }
 
-/** What callers are told about an element. */
+/** The description of an element for callers. */
 export function reportElement(element: Element): PageElementReport {
   const role = roleOf(element);
   const name = clipText(accessibleName(element, role), 200);

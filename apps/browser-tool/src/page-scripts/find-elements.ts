@@ -5,19 +5,19 @@ import { normalizeText } from './page-text.ts';
 import { INTERACTIVE_ROLES, roleOf } from './role.ts';
 import { isVisible } from './visibility.ts';
 
-/** A target as the page looks for it. */
+/** A parsed target. */
 export type PageQuery =
   | { readonly kind: 'ref'; readonly ref: string }
   | { readonly kind: 'css'; readonly selector: string }
   | { readonly kind: 'xpath'; readonly expression: string }
   | { readonly kind: 'text'; readonly text: string; readonly isExact: boolean };
 
-/** Controls that are meant when somebody names the text in them. */
+/** Controls that a text query selects instead of the text in them. */
 export const TEXT_CONTROLS =
   'a[href], button, summary, ' +
   '[role=button], [role=link], [role=menuitem], [role=option], [role=tab], [role=treeitem]';
 
-/** Everything in the document that fits, in document order. Throws a SyntaxError for a selector that is none. */
+/** All matching elements, in document order. Throws a SyntaxError for an invalid selector. */
 export function findElements(query: PageQuery): readonly Element[] {
   if (query.kind === 'ref') {
     const element = elementOf(query.ref);
@@ -28,14 +28,14 @@ export function findElements(query: PageQuery): readonly Element[] {
   return findByText(query.text, query.isExact);
 }
 
-/** The element that a caller means: the only one, or the only one that can be seen. */
+/** The visible elements, or all if none is visible. */
 export function preferVisible(found: readonly Element[]): readonly Element[] {
   if (found.length < 2) return found;
   const visible = found.filter((element) => isVisible(element));
   return visible.length > 0 ? visible : found;
 }
 
-/** Elements by CSS selector. A space in it also reaches into shadow roots. */
+/** Elements by CSS selector. The descendant combinator also crosses shadow roots. */
 export function findByCss(selector: string): readonly Element[] {
   const roots = searchRoots(document);
   const direct = roots.flatMap((root) => [...root.querySelectorAll(selector)]);
@@ -52,7 +52,7 @@ export function findByCss(selector: string): readonly Element[] {
   return [...found];
 }
 
-/** Whether an element has ancestors that fit these steps, from the outermost to the innermost. */
+/** Whether the ancestors of an element match these steps, from the outermost to the innermost. */
 export function hasAncestors(element: Element, steps: readonly string[]): boolean {
   let rest = steps.length;
   for (
@@ -65,7 +65,7 @@ export function hasAncestors(element: Element, steps: readonly string[]): boolea
   return rest === 0;
 }
 
-/** Splits a selector at its commas or spaces, but not inside of brackets and quotes, nor around combinators. */
+/** Splits a selector at commas or spaces, but not inside of brackets or quotes, or around combinators. */
 export function splitSelector(selector: string, separator: ',' | ' '): readonly string[] {
   const parts = [''];
   let depth = 0;
@@ -85,11 +85,11 @@ export function splitSelector(selector: string, separator: ',' | ' '): readonly 
   return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
 
-/** Elements by XPath, those in shadow roots too, as if they were the last children of their hosts. */
+/** Elements by XPath. The content of a shadow root counts as the last children of its host. */
 export function findByXpath(expression: string): readonly Element[] {
   const direct = evaluateXpath(document, expression);
   if (searchRoots(document).length === 1) return direct;
-  // XPath knows no shadow roots: it is asked about a copy that has none.
+  // XPath does not support shadow roots, so it runs on a copy without them.
   const originals = new Map<Element, Element>();
   const copy = document.implementation.createHTMLDocument('');
   copy.documentElement.replaceWith(copyWithShadowRoots(document.documentElement, copy, originals));
@@ -97,7 +97,7 @@ export function findByXpath(expression: string): readonly Element[] {
   return found.length > 0 ? found : direct;
 }
 
-/** A copy of an element with what is in it and in its shadow root, for a document that shows nothing. */
+/** A copy of an element with its children and those of its shadow root, for an inert document. */
 export function copyWithShadowRoots(
   element: Element,
   owner: Document,
@@ -128,12 +128,14 @@ export function evaluateXpath(start: Document, expression: string): readonly Ele
   ).filter((node): node is Element => node instanceof Element);
 }
 
-/** The smallest elements with this text; the control that they are in, where they are in one. */
+/** The smallest elements with this text, or the controls that contain them. */
 export function findByText(text: string, isExact: boolean): readonly Element[] {
-  const wanted = isExact ? normalizeText(text) : normalizeText(text).toLowerCase();
-  const same = (candidate: string): string => {
-    const normal = isExact ? normalizeText(candidate) : normalizeText(candidate).toLowerCase();
-    return normal === wanted ? 'whole' : !isExact && normal.includes(wanted) ? 'part' : '';
+  const normalize = (each: string): string =>
+    isExact ? normalizeText(each) : normalizeText(each).toLowerCase();
+  const searched = normalize(text);
+  const compare = (candidate: string): string => {
+    const normal = normalize(candidate);
+    return normal === searched ? 'whole' : !isExact && normal.includes(searched) ? 'part' : '';
   };
   const whole = new Set<Element>();
   const part = new Set<Element>();
@@ -142,27 +144,27 @@ export function findByText(text: string, isExact: boolean): readonly Element[] {
       return false;
     const isButton = element.matches('input[type=submit], input[type=button], input[type=reset]');
     const own = isButton ? (element as HTMLInputElement).value : (element.textContent ?? '');
-    const fit = same(own);
-    if (!isExact && fit === '') return false;
-    // A child with the whole text is the smaller one; the parts of an exact text may be spread over the children.
+    const match = compare(own);
+    if (!isExact && match === '') return false;
+    // A child with the whole text is smaller; an exact text may be spread over several children.
     const inner = [...element.children].map((child) => visit(child));
     if (inner.includes(true)) return true;
-    if (fit === '') return false;
+    if (match === '') return false;
     const control = composedClosest(element, TEXT_CONTROLS);
-    (fit === 'whole' ? whole : part).add(control ?? element);
+    (match === 'whole' ? whole : part).add(control ?? element);
     return true;
   };
   const roots = searchRoots(document);
   for (const root of roots) for (const child of root.children) visit(child);
   if (whole.size > 0) return [...whole];
   if (part.size > 0) return [...part];
-  return findByName(roots, (name) => same(name) === 'whole');
+  return findByName(roots, (name) => compare(name) === 'whole');
 }
 
-/** Controls whose name fits although no text of theirs does, such as a button with nothing but an icon. */
+/** Controls whose accessible name matches, such as a button with only an icon. */
 export function findByName(
   roots: readonly ParentNode[],
-  fits: (name: string) => boolean,
+  matches: (name: string) => boolean,
 ): readonly Element[] {
   return roots
     .flatMap((root) => [
@@ -170,6 +172,6 @@ export function findByName(
     ])
     .filter((element) => {
       const role = roleOf(element);
-      return INTERACTIVE_ROLES.includes(role) && fits(accessibleName(element, role));
+      return INTERACTIVE_ROLES.includes(role) && matches(accessibleName(element, role));
     });
 }

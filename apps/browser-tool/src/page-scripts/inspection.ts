@@ -53,7 +53,7 @@ export const COMPUTED_PROPERTIES: readonly string[] = [
   'height',
 ];
 
-/** The elements that fit a query, or the whole document, as the DOM has them. */
+/** The DOM of the elements that match a query, or of the whole document. */
 export function inspectElements(request: InspectionRequest):
   | NotReady
   | {
@@ -64,9 +64,9 @@ export function inspectElements(request: InspectionRequest):
     } {
   let found: readonly Element[];
   try {
-    // A script may have taken even that away.
-    const whole: Element | null = document.documentElement;
-    found = request.query === undefined ? [whole].filter(isThere) : findElements(request.query);
+    // A script may have removed the root element.
+    const root: Element | null = document.documentElement;
+    found = request.query !== undefined ? findElements(request.query) : root === null ? [] : [root];
   } catch (error) {
     return { ok: false, why: 'invalid-selector', message: (error as Error).message };
   }
@@ -83,10 +83,6 @@ export interface InspectionBudget {
   html: number;
   text: number;
   isCut: boolean;
-}
-
-export function isThere(element: Element | null): element is Element {
-  return element !== null;
 }
 
 export function inspectElement(
@@ -125,6 +121,6 @@ export function computedStyles(
   names: true | readonly string[],
 ): Readonly<Record<string, string>> {
   const style = getComputedStyle(element);
-  const wanted = names === true ? COMPUTED_PROPERTIES : names;
-  return Object.fromEntries(wanted.map((name) => [name, style.getPropertyValue(name)]));
+  const properties = names === true ? COMPUTED_PROPERTIES : names;
+  return Object.fromEntries(properties.map((name) => [name, style.getPropertyValue(name)]));
 }

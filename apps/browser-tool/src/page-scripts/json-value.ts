@@ -1,12 +1,12 @@
-/** What a value becomes as JSON, and whether something had to be left out. */
+/** A value as JSON, and whether something was omitted. */
 export interface JsonForm {
   readonly json: string | undefined;
   readonly truncated: boolean;
 }
 
 /**
- * Any value as JSON: elements as their opening tag, maps and sets as plain values, what goes in circles cut. It runs in the page's
- * own world and therefore uses nothing of this room but itself.
+ * Any value as JSON: elements as their opening tag, maps and sets as plain values, without circular references. It runs in the
+ * page's main context and therefore must not use other functions of this folder.
  */
 export function jsonForm(root: unknown, depthMax: number): JsonForm {
   let truncated = false;

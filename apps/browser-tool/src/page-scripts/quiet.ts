@@ -1,6 +1,6 @@
 import { searchRoots } from './composed-tree.ts';
 
-/** Waits until the document did not change for a while, or until the time is over. */
+/** Waits until the document has not changed for a while, or until the timeout. */
 export function awaitQuiet({
   quietMs,
   capMs,

@@ -18,7 +18,7 @@ export interface ReadyPoint {
   readonly y: number;
 }
 
-/** Why an element cannot be acted upon, with what a message needs. */
+/** Why an element is not ready, with the data for a message. */
 export interface NotReady {
   readonly ok: false;
   readonly why:
@@ -45,23 +45,23 @@ export type Readiness =
 
 export const COVER_TIMEOUT_MS = 1_000;
 
-/** Waits until an element can be acted upon, and says where; or why not when the time is over. */
+/** Waits until an element is ready and returns the point to act on, or the reason at the timeout. */
 export async function awaitReadiness(request: ReadinessRequest): Promise<Readiness> {
   const start = performance.now();
   const pauses = [0, 16, 50];
   let covered: { key: string; since: number } | undefined;
   for (let attempt = 0; ; attempt += 1) {
-    const lookedAt = performance.now();
+    const checkedAt = performance.now();
     const state = await checkReadiness(request);
     if (state.ok || isFinal(state.why)) return state;
     const now = performance.now();
     let pause = pauses[attempt] ?? 100;
     if (state.why === 'covered') {
       const key = coverKey(state);
-      if (covered?.key !== key) covered = { key, since: lookedAt };
+      if (covered?.key !== key) covered = { key, since: checkedAt };
       const remainingMs = covered.since + COVER_TIMEOUT_MS - now;
       if (remainingMs <= 0) return state;
-      // The last look comes when the patience ends, not a pause later.
+      // The last check is at the end of the limit, not after another full pause.
       pause = Math.min(pause, remainingMs);
     } else covered = undefined;
     if (now + pause - start > request.timeoutMs) return state;
@@ -74,7 +74,7 @@ export function isFinal(why: NotReady['why']): boolean {
   return why === 'stale' || why === 'ambiguous' || why === 'invalid-selector';
 }
 
-/** The same for a cover that stays where it is. */
+/** Identifies a cover and its position. */
 export function coverKey(state: NotReady): string {
   const ref = state.cover?.ref ?? '';
   const cover = findElements({ kind: 'ref', ref })[0];
@@ -82,7 +82,7 @@ export function coverKey(state: NotReady): string {
   return [ref, rect?.x, rect?.y, rect?.width, rect?.height].join(' ');
 }
 
-/** Looks once: found, shown, at rest, switched on, writable, and nothing in front of it. */
+/** Checks once that an element is found, visible, stable, enabled, editable and not covered. */
 export async function checkReadiness(request: ReadinessRequest): Promise<Readiness> {
   const found = findOne(request.query);
   if (!found.ok) return found;
@@ -105,7 +105,7 @@ export async function checkReadiness(request: ReadinessRequest): Promise<Readine
   if (!(await isStable(shown))) return failed(element.isConnected ? 'moving' : 'not-found');
   if (isDisabled(element)) return failed('disabled');
   if (request.action === 'type' && isReadOnly(element)) return failed('not-editable');
-  // At the start of a label there is its mark or its first word; a link may be in the middle.
+  // A label starts with its mark or first word; there may be a link in its middle.
   const position = label === undefined ? request.position : { x: 4, y: label.clientHeight / 2 };
   const point = pointIn(shown, position);
   const cover = coverAt(shown, point);
@@ -116,7 +116,7 @@ export async function checkReadiness(request: ReadinessRequest): Promise<Readine
   return { ok: true, element: reportElement(element), point };
 }
 
-/** The label that people click in the place of a box which is hidden, so that it can be drawn more nicely. */
+/** The visible label that replaces a hidden checkbox, radio button or file input. */
 export function visibleLabelOf(element: Element): HTMLElement | undefined {
   if (!element.matches('input[type=checkbox], input[type=radio], input[type=file]'))
     return undefined;
@@ -124,7 +124,7 @@ export function visibleLabelOf(element: Element): HTMLElement | undefined {
   return [...((element as HTMLInputElement).labels ?? [])].find((label) => isVisible(label));
 }
 
-/** The one element that a query means, or why there is none. */
+/** The one element that matches a query, or why there is none. */
 export function findOne(
   query: PageQuery,
 ): NotReady | { readonly ok: true; readonly element: Element } {
@@ -144,7 +144,7 @@ export function findOne(
   return { ok: true, element };
 }
 
-/** Brings an element into view, at once and only if it is not. */
+/** Scrolls an element into view if it is not. */
 export function scrollToElement(element: Element): void {
   const { top, left, bottom, right } = element.getBoundingClientRect();
   const isInView = top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth;
@@ -152,21 +152,21 @@ export function scrollToElement(element: Element): void {
   element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
 }
 
-/** Whether its box stays the same from one frame to the next. */
+/** Whether its box is the same in two animation frames. */
 export async function isStable(element: Element): Promise<boolean> {
   const boxOf = (): string => {
     const { x, y, width, height } = element.getBoundingClientRect();
     return [x, y, width, height].join(' ');
   };
-  // Until the next frame this is the box of the last one.
+  // Until the next frame this is the box of the previous one.
   const before = boxOf();
   await nextAnimationFrame();
-  // What is animated may have stood still for its first frame.
+  // An animation may not move in its first frame.
   if (isAnimated(element)) await nextAnimationFrame();
   return element.isConnected && boxOf() === before;
 }
 
-/** Whether anything in the trees that an element is in is animated, or just about to be. */
+/** Whether an animation runs in the document or in a shadow root around an element. */
 export function isAnimated(element: Element): boolean {
   const isMoving = (root: DocumentOrShadowRoot): boolean =>
     root.getAnimations().some(({ playState }) => playState === 'running');
@@ -177,7 +177,7 @@ export function isAnimated(element: Element): boolean {
   return root instanceof Document && isMoving(root);
 }
 
-/** Waits until the page is drawn anew; a page in the background is not, and is not waited for. */
+/** Waits for the next animation frame; a background page has none, so there is a timeout. */
 export function nextAnimationFrame(): Promise<unknown> {
   return new Promise((resolve) => {
     requestAnimationFrame(resolve);
@@ -185,7 +185,7 @@ export function nextAnimationFrame(): Promise<unknown> {
   });
 }
 
-/** Where to click: the given place, or the middle of what can be seen of its first box. */
+/** The point to click: the given position, or the middle of the visible part of the first box. */
 export function pointIn(
   element: Element,
   position: { readonly x: number; readonly y: number } | undefined,
@@ -201,14 +201,14 @@ export function pointIn(
   return { x: middle(left, right, innerWidth), y: middle(top, bottom, innerHeight) };
 }
 
-/** The box of what is inside of an element that has none of its own. */
+/** The box of the content of an element that has no box. */
 export function contentBox(element: Element): DOMRect {
   const range = document.createRange();
   range.selectNodeContents(element);
   return range.getBoundingClientRect();
 }
 
-/** What would get a click at this point instead of the element; undefined if the element itself would. */
+/** The element that would receive a click at this point instead; undefined if the element itself would. */
 export function coverAt(element: Element, { x, y }: ReadyPoint): Element | 'outside' | undefined {
   const hit = deepElementFromPoint(x, y);
   if (hit === undefined) return 'outside';
@@ -219,9 +219,9 @@ export function coverAt(element: Element, { x, y }: ReadyPoint): Element | 'outs
     if (control !== null && isComposedAncestor(element, control)) return undefined;
     if (control === element) return undefined;
   }
-  // A part that lets clicks through to the control that it belongs to is no reason to refuse.
-  const owner = composedClosest(element, 'a[href], button, label, summary, [role=button]');
-  if (owner !== null && owner === hit) return undefined;
+  // A part that passes clicks to its own control is not covered.
+  const control = composedClosest(element, 'a[href], button, label, summary, [role=button]');
+  if (control !== null && control === hit) return undefined;
   return hit;
 }
 
@@ -229,7 +229,7 @@ export function coverAt(element: Element, { x, y }: ReadyPoint): Element | 'outs
 export function deepElementFromPoint(x: number, y: number): Element | undefined {
   let hit = document.elementFromPoint(x, y) ?? undefined;
   for (let root = hit?.shadowRoot ?? null; root !== null;) {
-    // Text that is shown through a slot belongs to the host: what the host shows it in comes after.
+    // Slotted text belongs to the host; the element that shows it comes later in the list.
     const inner = root.elementsFromPoint(x, y).find((each) => each.getRootNode() === root);
     if (inner === undefined) break;
     hit = inner;
@@ -238,7 +238,7 @@ export function deepElementFromPoint(x: number, y: number): Element | undefined 
   return hit;
 }
 
-/** The field that is meant: itself, the one that a label belongs to, or the only one inside of a component. */
+/** The field of an element: itself, the control of a label, or the only field inside of a component. */
 export function fieldOf(element: Element): Element {
   if (isEditableKind(element)) return element;
   const control = element.localName === 'label' ? (element as HTMLLabelElement).control : null;
@@ -250,16 +250,16 @@ export function fieldOf(element: Element): Element {
   return fields.length === 1 && fields[0] !== undefined ? fields[0] : element;
 }
 
-/** Whether text can go into this kind of element at all. */
+/** Whether this kind of element accepts text. */
 export function isEditableKind(element: Element): boolean {
   const tag = element.localName;
   if (tag === 'textarea' || tag === 'select' || isEditingHost(element)) return true;
   if (tag !== 'input') return (element as HTMLElement).isContentEditable;
-  const unfit = ['button', 'checkbox', 'file', 'hidden', 'image', 'radio', 'reset', 'submit'];
-  return !unfit.includes((element.getAttribute('type') ?? 'text').toLowerCase());
+  const textless = ['button', 'checkbox', 'file', 'hidden', 'image', 'radio', 'reset', 'submit'];
+  return !textless.includes((element.getAttribute('type') ?? 'text').toLowerCase());
 }
 
-/** Whether the page keeps people from writing into it. */
+/** Whether the page made it read-only. */
 export function isReadOnly(element: Element): boolean {
   return element.matches('input[readonly], textarea[readonly], [aria-readonly=true]');
 }

@@ -1,4 +1,4 @@
-/** Roles that a person acts on. */
+/** Roles of interactive elements. */
 export const INTERACTIVE_ROLES: readonly string[] = [
   'button',
   'checkbox',
@@ -21,7 +21,7 @@ export const INTERACTIVE_ROLES: readonly string[] = [
   'treeitem',
 ];
 
-/** What elements are without a role of their own. */
+/** The default roles of elements. */
 export const TAG_ROLES: Readonly<Record<string, string>> = {
   article: 'article',
   aside: 'complementary',
@@ -68,7 +68,7 @@ export const TAG_ROLES: Readonly<Record<string, string>> = {
   video: 'video',
 };
 
-/** What inputs are by their type; every other type is a text field. */
+/** The roles of inputs by their type; every other type is a text field. */
 export const INPUT_ROLES: Readonly<Record<string, string>> = {
   button: 'button',
   checkbox: 'checkbox',
@@ -84,7 +84,7 @@ export const INPUT_ROLES: Readonly<Record<string, string>> = {
   submit: 'button',
 };
 
-/** What an element is to whoever uses the page; `generic` where it is nothing but a box. */
+/** The ARIA role of an element; `generic` if it has none. */
 export function roleOf(element: Element): string {
   const own = (element.getAttribute('role') ?? '').trim().split(/\s+/)[0]?.toLowerCase() ?? '';
   if (own === 'presentation' || own === 'none')
@@ -92,7 +92,7 @@ export function roleOf(element: Element): string {
   return own === '' ? tagRole(element) : own;
 }
 
-/** What an element is by its tag. */
+/** The role of an element by its tag. */
 export function tagRole(element: Element): string {
   const tag = element.localName;
   if (/^h[1-6]$/.test(tag)) return 'heading';
@@ -109,7 +109,7 @@ export function tagRole(element: Element): string {
   return TAG_ROLES[tag] ?? 'generic';
 }
 
-/** What an input is by its type. */
+/** The role of an input by its type. */
 export function inputRole(element: Element): string {
   const type = (element.getAttribute('type') ?? 'text').toLowerCase();
   const role = INPUT_ROLES[type] ?? 'textbox';
@@ -123,7 +123,7 @@ export function landmarkRole(element: Element): string {
   return element.localName === 'header' ? 'banner' : 'contentinfo';
 }
 
-/** Sections and forms are landmarks only when somebody named them. */
+/** Sections and forms are landmarks only if they have a name. */
 export function namedRole(element: Element): string {
   const named = ['aria-label', 'aria-labelledby', 'title'].some((name) =>
     element.hasAttribute(name),
@@ -137,7 +137,7 @@ export function isListBox(element: Element): boolean {
   return element.hasAttribute('multiple') || Number(element.getAttribute('size') ?? 1) > 1;
 }
 
-/** Whether it is the outermost element in which a person can write. */
+/** Whether it is the root of editable content. */
 export function isEditingHost(element: Element): boolean {
   const value = element.getAttribute('contenteditable');
   return value !== null && value.toLowerCase() !== 'false';
@@ -154,7 +154,7 @@ export function isFocusable(element: Element): boolean {
   return ['button', 'select', 'textarea', 'iframe'].includes(tag);
 }
 
-/** Whether it is switched off, by itself or by a group that it is in. */
+/** Whether it or a group around it is disabled. */
 export function isDisabled(element: Element): boolean {
   if (element.matches(':disabled')) return true;
   for (let current: Element | null = element; current !== null; current = current.parentElement) {

@@ -15,7 +15,7 @@ import {
 } from './readiness.ts';
 import { isVisible } from './visibility.ts';
 
-/** What the tool can ask of a page, by name. Parameters and results are JSON. */
+/** The methods of the tool's scripts in a page. Parameters and results are JSON. */
 export const scriptMethods = {
   address: pageAddress,
   clickOption,
@@ -38,13 +38,13 @@ export type ScriptResults = {
   [Method in keyof ScriptMethods]: Awaited<ReturnType<ScriptMethods[Method]>>;
 };
 
-/** What an agent call answers: the result, and the number of the next ref. */
+/** The response of a call: the result, and the number of the next ref. */
 export interface ScriptResponse<Method extends keyof ScriptMethods> {
   readonly value: ScriptResults[Method];
   readonly next: number;
 }
 
-/** Runs one method with the refs counting on from `next`. */
+/** Runs one method; new refs start at `next`. */
 export async function callScript(
   method: keyof ScriptMethods,
   parameters: object,
@@ -60,7 +60,7 @@ export function pageAddress(): { readonly url: string; readonly title: string } 
   return { url: location.href, title: document.title };
 }
 
-/** How many elements fit a query, and how many of them can be seen. */
+/** How many elements match a query, and how many of them are visible. */
 export function countElements({
   query,
 }: {
@@ -75,7 +75,7 @@ export function countElements({
   }
 }
 
-/** The one element that a query means, and where it is on the page. */
+/** The one element that matches a query, and its position on the page. */
 export function locateElement({
   query,
   scroll,
@@ -108,45 +108,45 @@ export function locateElement({
   };
 }
 
-/** A point inside of a frame, seen from the document around it. */
+/** A point of a frame in the coordinates of the parent document. */
 export interface FramePoint {
   readonly x: number;
   readonly y: number;
-  /** What lies over the frame there. */
+  /** The element that covers the frame at this point. */
   readonly cover?: { readonly markup: string; readonly ref: string };
   readonly next: number;
 }
 
-/** Where a point of a frame is in this document, scrolled into view, and what covers it. `next` numbers refs as elsewhere. */
+/** Scrolls a point of a frame into view, and returns its position in this document and the element that covers it. */
 export async function pointInParent(
-  owner: HTMLElement,
+  frameElement: HTMLElement,
   x: number,
   y: number,
   next: number,
 ): Promise<FramePoint> {
   countRefsFrom(next);
-  const place = (): { readonly x: number; readonly y: number } => {
-    const box = owner.getBoundingClientRect();
-    const style = getComputedStyle(owner);
-    const scaleX = owner.offsetWidth > 0 ? box.width / owner.offsetWidth : 1;
-    const scaleY = owner.offsetHeight > 0 ? box.height / owner.offsetHeight : 1;
-    const insetX = owner.clientLeft + Number.parseFloat(style.paddingLeft);
-    const insetY = owner.clientTop + Number.parseFloat(style.paddingTop);
+  const locate = (): { readonly x: number; readonly y: number } => {
+    const box = frameElement.getBoundingClientRect();
+    const style = getComputedStyle(frameElement);
+    const scaleX = frameElement.offsetWidth > 0 ? box.width / frameElement.offsetWidth : 1;
+    const scaleY = frameElement.offsetHeight > 0 ? box.height / frameElement.offsetHeight : 1;
+    const insetX = frameElement.clientLeft + Number.parseFloat(style.paddingLeft);
+    const insetY = frameElement.clientTop + Number.parseFloat(style.paddingTop);
     return { x: box.left + (insetX + x) * scaleX, y: box.top + (insetY + y) * scaleY };
   };
-  let point = place();
+  let point = locate();
   if (point.x < 0 || point.y < 0 || point.x > innerWidth || point.y > innerHeight) {
     scrollBy({
       left: point.x - innerWidth / 2,
       top: point.y - innerHeight / 2,
       behavior: 'instant',
     });
-    // Clicks find their frame by what is drawn.
+    // The browser sends a click to the frame that is drawn there.
     await nextAnimationFrame();
     await nextAnimationFrame();
-    point = place();
+    point = locate();
   }
-  const cover = coverAt(owner, point);
+  const cover = coverAt(frameElement, point);
   const report =
     cover === undefined || cover === 'outside'
       ? {}
@@ -154,7 +154,7 @@ export async function pointInParent(
   return { ...point, ...report, next: elementRefs.next };
 }
 
-/** Scrolls the page, or the element, and says where it is then. */
+/** Scrolls the page or an element, and returns the new scroll position. */
 export function scrollPage({
   ref,
   deltaX,

@@ -31,8 +31,8 @@ const MODULES = [
 ];
 
 /**
- * The functions of this room as one expression, whose value is `{ callScript, elementOf, issuedRefOf, pointInParent }`. Every export of its modules
- * is in it: functions as their source, the table of methods by name, all else as JSON.
+ * The functions of this folder as one expression with the value `{ callScript, elementOf, issuedRefOf, pointInParent }`. It contains
+ * every export of the modules: functions as their source, the table of methods by name, everything else as JSON.
  */
 export const scriptSource: string = [
   '(() => {',
@@ -53,7 +53,7 @@ function declaration([name, value]: readonly [string, unknown]): string {
   return `const ${name} = ${JSON.stringify(value)};`;
 }
 
-/** The text of a call, for where the scripts is known under this name. */
+/** The text of a call; `scripts` is an expression for the scripts object. */
 export function scriptCall(
   scripts: string,
   method: keyof scriptMethods.ScriptMethods,

@@ -2,7 +2,7 @@ import { contentText, referredText } from './accessible-name.ts';
 import { clipText, normalizeText } from './page-text.ts';
 import { isDisabled, isEditingHost } from './role.ts';
 
-/** What can be said about an element besides its name: checked, disabled, expanded and so on. */
+/** The states of an element, such as checked, disabled or expanded. */
 export function statesOf(element: Element, role: string): readonly string[] {
   const states: string[] = [];
   const aria = (name: string): string | null => element.getAttribute(`aria-${name}`);
@@ -54,7 +54,7 @@ export function isFocused(element: Element): boolean {
   return root.activeElement === element && element !== document.body;
 }
 
-/** What a field holds; undefined for what is no field, and bullets for a password. */
+/** The value of a field; undefined for any other element, bullets for a password. */
 export function valueOf(element: Element, role: string): string | undefined {
   const tag = element.localName;
   if (tag === 'select') {
@@ -76,7 +76,7 @@ export function valueOf(element: Element, role: string): string | undefined {
   return spoken === null ? undefined : normalizeText(spoken);
 }
 
-/** What is said about an element beyond its name. */
+/** The accessible description of an element. */
 export function descriptionOf(element: Element, name: string): string {
   const described =
     referredText(element, 'aria-describedby') ||

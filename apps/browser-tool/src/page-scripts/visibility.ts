@@ -1,6 +1,6 @@
 import { composedChildren } from './composed-tree.ts';
 
-/** Whether it takes up room and is not hidden by style. */
+/** Whether it has a size and is not hidden by style. */
 export function isVisible(element: Element): boolean {
   const style = getComputedStyle(element);
   if (style.visibility !== 'visible') return false;
@@ -14,7 +14,7 @@ export function isVisible(element: Element): boolean {
   return width > 0 && height > 0;
 }
 
-/** Whether a text node takes up room. */
+/** Whether a text node has a size. */
 export function hasTextBox(node: Node): boolean {
   if (node.nodeType !== Node.TEXT_NODE) return false;
   const range = document.createRange();
@@ -23,11 +23,11 @@ export function hasTextBox(node: Node): boolean {
   return width > 0 && height > 0;
 }
 
-/** Whether a whole part of the page is shown to nobody, neither on the screen nor by a screen reader. */
+/** Whether an element and its content are hidden, both on the screen and from screen readers. */
 export function isHidden(element: Element, style: CSSStyleDeclaration): boolean {
   if (style.display === 'none' || element.hasAttribute('inert')) return true;
   if (element.getAttribute('aria-hidden') === 'true') return true;
-  // The options of a closed select have no box, and are there to choose from.
+  // The options of a closed select have no box, but can be chosen.
   if (element.localName === 'option' || element.localName === 'optgroup') return false;
   // An element without a box of its own may have children that are shown.
   return style.display !== 'contents' && !element.checkVisibility();

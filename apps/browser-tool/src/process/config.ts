@@ -1,4 +1,4 @@
-/** Whether npm or pnpm started this process. Apart from the rest of the configuration, because it is needed at once. */
+/** Whether npm or pnpm started this process. Separate from the other settings, because it is needed before they are loaded. */
 export function isStartedByRunner(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): boolean {

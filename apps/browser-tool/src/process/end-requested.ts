@@ -3,15 +3,15 @@ import { isStartedByRunner } from './config.ts';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const PARENT_POLL_MS = 500;
 
-/** Settles when the process shall end: a signal came, or the package runner that started it is gone. */
+/** Settles when the process should end: by a signal, or because the package runner that started it has ended. */
 export function endRequested(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of SIGNALS) process.on(signal, () => resolve(signal));
     if (!isStartedByRunner()) return;
-    // npm and pnpm pass signals on, but nothing tells us when they are killed.
+    // npm and pnpm forward signals, but not when they are killed themselves.
     const parent = process.ppid;
     setInterval(() => {
-      if (process.ppid !== parent) resolve('the package runner is gone');
+      if (process.ppid !== parent) resolve('the package runner has ended');
     }, PARENT_POLL_MS).unref();
   });
 }

@@ -4,17 +4,17 @@ import { fetchBrowser } from './resolve-browser.ts';
 import type { ResolveConfig } from './resolve-config.ts';
 
 /**
- * The build's part in finding a browser: downloads it and writes its path beside the build output. A build that shall not do so
- * takes back what an earlier one wrote. Answers what happened, for whoever builds.
+ * Downloads a browser during the build and writes its path beside the build output. If this is disabled, it removes what an earlier
+ * build wrote. Returns a message for the build's output.
  */
 export async function autoFetch(
   config: ResolveConfig,
-  isWanted: boolean,
+  isEnabled: boolean,
   log: Log,
 ): Promise<string | undefined> {
-  if (!isWanted || config.skipBrowserFetch) {
+  if (!isEnabled || config.skipBrowserFetch) {
     await writeBakedBrowser(config.bakedFile, undefined);
-    return isWanted
+    return isEnabled
       ? 'No browser was downloaded, because BROWSER_SKIP_BROWSER_FETCH is set.'
       : undefined;
   }

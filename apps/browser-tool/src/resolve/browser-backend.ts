@@ -1,21 +1,21 @@
 import { ToolError } from '../tool-error.ts';
 import { CDP_BACKENDS, type CdpBackend } from './system-browsers.ts';
 
-/** The engines that are driven through the C interface. */
+/** The engines with the C interface. */
 export const FFI_BACKENDS = ['firefox', 'servo'] as const;
 export type FfiBackend = (typeof FFI_BACKENDS)[number];
 
-/** Everything that `BROWSER_BACKEND` may say. */
+/** The values of `BROWSER_BACKEND`. */
 export const BACKENDS = ['auto', ...CDP_BACKENDS, ...FFI_BACKENDS] as const;
 export type BrowserBackend = (typeof BACKENDS)[number];
 
-/** Reads `BROWSER_BACKEND`; anything else than the six is told with all of them. */
+/** Parses `BROWSER_BACKEND`; the error for any other value lists all six. */
 export function parseBrowserBackend(text: string): BrowserBackend {
   const backend = BACKENDS.find((name) => name === text.toLowerCase());
   if (backend !== undefined) return backend;
   throw new ToolError(
     'INVALID_BACKEND',
-    `BROWSER_BACKEND is ${JSON.stringify(text.slice(0, 80))}, which is no backend.`,
+    `BROWSER_BACKEND is ${JSON.stringify(text.slice(0, 80))}, which is not a backend.`,
     {
       hint: `Use one of ${BACKENDS.join(', ')}.`,
       details: { received: text.slice(0, 80), allowed: BACKENDS },
@@ -23,12 +23,12 @@ export function parseBrowserBackend(text: string): BrowserBackend {
   );
 }
 
-/** Whether a backend is an engine behind the C interface. */
+/** Whether a backend is an engine with the C interface. */
 export function isFfiBackend(backend: BrowserBackend): backend is FfiBackend {
   return FFI_BACKENDS.some((name) => name === backend);
 }
 
-/** The browsers that a backend stands for, in the order in which they are tried. */
+/** The browsers of a backend, in the order in which they are tried. */
 export function cdpBackendsOf(backend: Exclude<BrowserBackend, FfiBackend>): readonly CdpBackend[] {
   return backend === 'auto' ? CDP_BACKENDS : [backend];
 }

@@ -5,7 +5,7 @@ import { ToolError } from '../tool-error.ts';
 export const CHROME_VERSION_PINNED = '158.0.8127.18';
 /** Where Chrome for Testing publishes its builds. */
 export const CHROME_MIRROR_DEFAULT = 'https://storage.googleapis.com/chrome-for-testing-public';
-// Chrome for Testing has none for this platform before.
+// The first version with builds for this platform.
 const LINUX_ARM64_FIRST = '153.0.8001.0';
 const FLAVOR = 'chrome-headless-shell';
 
@@ -16,11 +16,11 @@ const PLATFORMS: Readonly<Record<string, string>> = {
   'darwin arm64': 'mac-arm64',
   'win32 x64': 'win64',
   'win32 ia32': 'win32',
-  // Windows runs the x64 build there.
+  // Windows on arm64 runs the x64 build.
   'win32 arm64': 'win64',
 };
 
-/** One published build of the browser for one platform: where it comes from and where it goes. */
+/** One published build of the browser for one platform: its URL and its place in the cache. */
 export interface ChromeBuild {
   readonly version: string;
   readonly platform: string;

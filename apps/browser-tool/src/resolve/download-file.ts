@@ -12,22 +12,22 @@ const TRIES_MAX = 3;
 const RETRY_DELAY_MS = 300;
 const DOWNLOAD_BYTES_MAX = 2 * 1024 ** 3;
 const REDIRECTS_MAX = 5;
-// What the disk says is no better the next time.
+// Disk errors do not go away with another attempt.
 const LOCAL_FAILURES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'EFBIG']);
-const PASSING_STATUSES = new Set([408, 425, 429]);
+const TEMPORARY_STATUSES = new Set([408, 425, 429]);
 
 export interface DownloadRequest {
   readonly url: string;
   readonly destination: string;
   readonly proxy: string | undefined;
-  /** For each try. */
+  /** For each attempt. */
   readonly timeoutMs: number;
   readonly log: Log;
-  /** Aborted when nobody wants it any more. */
+  /** Aborted when the download is no longer needed. */
   readonly signal: AbortSignal;
 }
 
-/** Fetches a file, trying three times where a next try may help, and tells its SHA-256 in hex. */
+/** Downloads a file, with up to three attempts, and returns its SHA-256 in hex. */
 export async function downloadFile(request: DownloadRequest): Promise<string> {
   const url = withoutCredentials(request.url);
   for (let tries = 1; ; tries += 1) {
@@ -37,8 +37,8 @@ export async function downloadFile(request: DownloadRequest): Promise<string> {
     } catch (error) {
       request.signal.throwIfAborted();
       const reason = reasonOf(error, request);
-      if (tries >= TRIES_MAX || !isWorthAnotherTry(error)) throw failure(url, tries, reason, error);
-      request.log.warn({ url, tries, reason }, 'the download failed and is tried again');
+      if (tries >= TRIES_MAX || !isTemporary(error)) throw failure(url, tries, reason, error);
+      request.log.warn({ url, tries, reason }, 'the download failed; retrying');
       await delay(RETRY_DELAY_MS * 2 ** (tries - 1), undefined, { signal: request.signal });
     }
   }
@@ -66,13 +66,13 @@ async function fetchOnce(request: DownloadRequest): Promise<string> {
   return hash.digest('hex');
 }
 
-function isWorthAnotherTry(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   const status = statusOf(error);
-  if (status !== undefined) return status >= 500 || PASSING_STATUSES.has(status);
+  if (status !== undefined) return status >= 500 || TEMPORARY_STATUSES.has(status);
   return !LOCAL_FAILURES.has(errorCode(error) ?? '');
 }
 
-/** The status of an answer that was not the file; got puts the answer on errors that come later, too. */
+/** The status of an error response; got adds the response to later errors too. */
 function statusOf(error: unknown): number | undefined {
   return error instanceof HTTPError ? error.response.statusCode : undefined;
 }
@@ -80,7 +80,7 @@ function statusOf(error: unknown): number | undefined {
 function reasonOf(error: unknown, { timeoutMs, proxy }: DownloadRequest): string {
   const through = proxy === undefined ? '' : ` through the proxy ${withoutCredentials(proxy)}`;
   const status = statusOf(error);
-  if (status !== undefined) return `it was answered with HTTP ${status}${through}`;
+  if (status !== undefined) return `the server responded with HTTP ${status}${through}`;
   if (error instanceof TimeoutError) {
     return `it took longer than ${timeoutMs / 1000} s (BROWSER_DOWNLOAD_TIMEOUT_SECS)${through}`;
   }
@@ -100,7 +100,7 @@ function failure(url: string, tries: number, reason: string, cause: unknown): To
   );
 }
 
-/** A URL as it may be shown: a mirror or a proxy may carry a password. */
+/** A URL without credentials, for messages. */
 export function withoutCredentials(url: string): string {
   const shown = new URL(url);
   shown.username = '';

@@ -1,30 +1,30 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolError } from '../tool-error.ts';
 import type { FfiBackend } from './browser-backend.ts';
 import type { ResolveConfig } from './resolve-config.ts';
+import { isFile } from '../is-file.ts';
 
 const EXTENSIONS: Readonly<Record<string, string>> = { darwin: 'dylib', win32: 'dll' };
 
-/** A vendor's library and how it was found. */
+/** The path of a vendor's library and how it was found. */
 export interface EngineLibrary {
   readonly library: string;
   readonly resolvedBy: 'override' | 'baked' | 'system';
 }
 
-/** Finds the library of a foreign engine: its variable, then beside the tool, then the cache. It is never downloaded. */
+/** Finds the library of an engine: by its variable, then beside the tool, then in the cache. It is never downloaded. */
 export async function findEngineLibrary(
   backend: FfiBackend,
   { overrides, shippedFolders, cache, os }: ResolveConfig,
 ): Promise<EngineLibrary> {
   const file = `libbrowser_engine_${backend}.${EXTENSIONS[os] ?? 'so'}`;
-  const stated = overrides[backend].find(({ path }) => path !== undefined);
-  if (stated?.path !== undefined) {
-    if (await isFile(stated.path)) return { library: stated.path, resolvedBy: 'override' };
+  const configured = overrides[backend].find(({ path }) => path !== undefined);
+  if (configured?.path !== undefined) {
+    if (await isFile(configured.path)) return { library: configured.path, resolvedBy: 'override' };
     throw notFound(
       backend,
       file,
-      `${stated.variable} is set to ${stated.path}, which is not a file`,
+      `${configured.variable} is set to ${configured.path}, which is not a file`,
       overrides[backend][0]?.variable,
     );
   }
@@ -50,14 +50,7 @@ function notFound(
   return new ToolError('ENGINE_LIB_NOT_FOUND', `${reason}.`, {
     hint:
       `Get ${file} from the vendor of the engine (built against include/browser_engine.h) and set ${variable ?? 'BROWSER_ENGINE_PATH'} to it, ` +
-      'or set BROWSER_BACKEND=auto for an ordinary browser.',
+      'or set BROWSER_BACKEND=auto to use an ordinary browser.',
     details: { backend },
   });
-}
-
-function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (entry) => entry.isFile(),
-    () => false,
-  );
 }

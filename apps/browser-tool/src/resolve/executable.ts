@@ -1,6 +1,6 @@
 import { access, constants, stat } from 'node:fs/promises';
 
-/** Why a path cannot be started, in words that fit after "which"; undefined is one that can. */
+/** Why a path is not executable, as text that follows "which"; undefined if it is executable. */
 export async function whyNotExecutable(path: string): Promise<string | undefined> {
   const entry = await stat(path).catch(() => undefined);
   if (entry === undefined) return 'does not exist';
@@ -11,7 +11,7 @@ export async function whyNotExecutable(path: string): Promise<string | undefined
   );
 }
 
-/** Whether a path can be started. */
+/** Whether a path is an executable file. */
 export async function isExecutable(path: string): Promise<boolean> {
   return (await whyNotExecutable(path)) === undefined;
 }

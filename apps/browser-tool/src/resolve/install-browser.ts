@@ -23,7 +23,7 @@ export interface InstallOptions {
   readonly signal: AbortSignal;
 }
 
-/** Makes sure that a build lies in the cache and tells its executable; however many processes ask at once, one downloads it. */
+/** Installs a build into the cache unless it is there, and returns its executable. Only one process downloads it at a time. */
 export async function installBrowser(build: ChromeBuild, options: InstallOptions): Promise<string> {
   const folder = join(options.cache, build.folder);
   const executable = join(folder, build.executable);
@@ -70,7 +70,7 @@ async function install(build: ChromeBuild, folder: string, options: InstallOptio
     const record = { version: build.version, sha256, executableBytes: size };
     await writeFile(join(content, INSTALL_RECORD), JSON.stringify(record));
     await putInPlace(content, folder, join(workFolder, 'replaced'));
-    options.log.info({ folder, version: build.version }, 'the browser is installed');
+    options.log.info({ folder, version: build.version }, 'installed the browser');
   } finally {
     await rm(workFolder, { recursive: true, force: true });
   }
@@ -100,23 +100,23 @@ async function unpack(build: ChromeBuild, archive: string, content: string): Pro
   };
   await unzip(archive, content).catch((error: unknown) => refuse(describeError(error), error));
   if (!(await isExecutable(join(content, build.executable)))) {
-    refuse(`it holds no executable ${build.executable}`);
+    refuse(`it contains no executable ${build.executable}`);
   }
 }
 
-/** In one step, so that nobody ever sees half of it. */
+/** By a rename, so that other processes never see a partial installation. */
 async function putInPlace(content: string, folder: string, replaced: string): Promise<void> {
   try {
     await rename(content, folder);
   } catch (error) {
     if (!['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(errorCode(error) ?? '')) throw error;
-    // What is there is damaged or from another archive, or we would not be here.
+    // The existing folder is damaged or from another archive; otherwise it would count as installed.
     await rename(folder, replaced);
     await rename(content, folder);
   }
 }
 
-/** Removes what processes left behind that were killed in the middle. */
+/** Removes the work folders of processes that were killed. */
 async function removeLeftovers(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith('.install-')) continue;

@@ -2,10 +2,11 @@ import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCode, randomToken } from '@model-gateway/kernel';
+import { isRunning } from '../process/is-running.ts';
 
 const POLL_MS = 100;
 const TOUCH_MS = 2_000;
-// A holder on another machine cannot be asked whether it lives; it touches its file instead.
+// Whether a holder on another machine runs cannot be checked, so every holder touches its file.
 const STALE_AFTER_MS = 30_000;
 
 interface Holder {
@@ -21,8 +22,8 @@ interface LockOptions {
 }
 
 /**
- * Runs `work` in one process at a time. A holder that died is passed over; that two may hold it then for a moment is no harm
- * here, because an installation is put in place in one step.
+ * Runs `work` in one process at a time. The lock of a dead holder is replaced. Two processes may then hold the lock for a moment,
+ * which is safe because an installation is moved into place in one step.
  */
 export async function withInstallLock<Result>(
   { path, waitMaxMs, signal }: LockOptions,
@@ -30,12 +31,12 @@ export async function withInstallLock<Result>(
 ): Promise<Result> {
   const own: Holder = { pid: process.pid, host: hostname(), token: randomToken(8) };
   await acquire(path, own, Date.now() + waitMaxMs, signal);
-  const beat = setInterval(() => void touch(path), TOUCH_MS);
-  beat.unref();
+  const touching = setInterval(() => void touch(path), TOUCH_MS);
+  touching.unref();
   try {
     return await work();
   } finally {
-    clearInterval(beat);
+    clearInterval(touching);
     const holder = await readHolder(path);
     if (holder?.token === own.token) await rm(path, { force: true });
   }
@@ -52,7 +53,7 @@ async function acquire(
       await rm(path, { force: true });
     } else if (Date.now() > deadline) {
       throw new Error(
-        `another process holds ${path} and does not finish; remove it if there is none`,
+        `another process holds the lock ${path} for too long; remove the file if no such process runs`,
       );
     } else {
       await delay(POLL_MS, undefined, { signal });
@@ -72,7 +73,7 @@ async function create(path: string, own: Holder): Promise<boolean> {
 
 async function isAbandoned(path: string): Promise<boolean> {
   const holder = await readHolder(path);
-  if (holder?.host === hostname()) return !isAlive(holder.pid);
+  if (holder?.host === hostname()) return !isRunning(holder.pid);
   const entry = await stat(path).catch(() => undefined);
   return entry !== undefined && Date.now() - entry.mtimeMs > STALE_AFTER_MS;
 }
@@ -82,7 +83,7 @@ async function readHolder(path: string): Promise<Holder | undefined> {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'));
     return isHolder(value) ? value : undefined;
   } catch {
-    // Gone, or not written yet.
+    // Removed, or not written yet.
     return undefined;
   }
 }
@@ -96,16 +97,6 @@ function isHolder(value: unknown): value is Holder {
     'host' in value &&
     'token' in value
   );
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // It lives, and belongs to somebody else.
-    return errorCode(error) === 'EPERM';
-  }
 }
 
 async function touch(path: string): Promise<void> {

@@ -2,13 +2,14 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isExecutable } from './executable.ts';
+import { parseJson } from '../parse-json.ts';
 
-/** The file in the folder of a build that says what was installed there. */
+/** The file in the folder of a build that describes the installation. */
 export const INSTALL_RECORD = 'install.json';
 
 const recordShape = z.object({ sha256: z.string(), executableBytes: z.number() });
 
-/** Whether a build is there: it must be whole and, where a checksum is demanded, come from the archive that has it. */
+/** Whether a build is installed completely and, if a checksum is set, from the archive with that checksum. */
 export async function isInstalled(
   folder: string,
   executable: string,
@@ -19,14 +20,6 @@ export async function isInstalled(
   const record = recordShape.safeParse(parseJson(text));
   if (!record.success) return false;
   const { size } = await stat(executable);
-  const isWanted = sha256 === undefined || record.data.sha256 === sha256.toLowerCase();
-  return isWanted && record.data.executableBytes === size;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const isExpected = sha256 === undefined || record.data.sha256 === sha256.toLowerCase();
+  return isExpected && record.data.executableBytes === size;
 }

@@ -20,14 +20,14 @@ import { findSystemBrowser, type CdpBackend } from './system-browsers.ts';
 /** How a browser was found. */
 export type ResolvedBy = 'override' | 'baked' | 'system' | 'download';
 
-/** A browser that can be started: a program that speaks CDP, or a library behind the C interface. */
+/** A browser that can be started: a program with CDP, or a library with the C interface. */
 export type ResolvedBrowser =
   | {
       readonly kind: 'cdp';
       readonly backend: CdpBackend;
       readonly executable: string;
       readonly resolvedBy: ResolvedBy;
-      /** Libraries that are shipped with the tool, for the browser to find first. */
+      /** The folder of shipped libraries, which the browser searches first. */
       readonly libraryFolder?: string;
     }
   | {
@@ -39,7 +39,7 @@ export type ResolvedBrowser =
 
 type CdpBrowser = Extract<ResolvedBrowser, { readonly kind: 'cdp' }>;
 
-/** Finds the browser to start: what a variable names, what the build fetched, what is installed, and last a download, which the signal ends. */
+/** Finds the browser to start: from a variable, from the build, from the system, and last by a download, which the signal aborts. */
 export async function resolveBrowser(
   config: ResolveConfig,
   log: Log,
@@ -49,22 +49,22 @@ export async function resolveBrowser(
   if (isFfiBackend(backend)) {
     return { kind: 'ffi', backend, ...(await findEngineLibrary(backend, config)) };
   }
-  const wanted = cdpBackendsOf(backend);
+  const backends = cdpBackendsOf(backend);
   const found =
-    (await fromOverride(wanted, config)) ??
-    (await fromBuild(wanted, config, log)) ??
-    (await fromSystem(wanted, config)) ??
-    (await fromCache(wanted, config));
-  if (found === undefined && (config.skipBrowserFetch || !isFetched(wanted))) {
-    throw notFound(backend, wanted, config);
+    (await fromOverride(backends, config)) ??
+    (await fromBuild(backends, config, log)) ??
+    (await fromSystem(backends, config)) ??
+    (await fromCache(backends, config));
+  if (found === undefined && (config.skipBrowserFetch || !isDownloadable(backends))) {
+    throw notFound(backend, backends, config);
   }
   const browser =
-    found ?? cdp(fetchedAs(wanted), await fetchBrowser(config, log, signal), 'download');
+    found ?? cdp(downloadedAs(backends), await fetchBrowser(config, log, signal), 'download');
   const hasLibraries = await isFolder(config.libraryFolder);
   return hasLibraries ? { ...browser, libraryFolder: config.libraryFolder } : browser;
 }
 
-/** Downloads the pinned build into the shared cache, unless it is there, and tells its executable. */
+/** Downloads the pinned build into the shared cache, unless it is there, and returns its executable. */
 export async function fetchBrowser(
   config: ResolveConfig,
   log: Log,
@@ -73,14 +73,12 @@ export async function fetchBrowser(
   if (config.skipBrowserFetch) {
     const cached = await cachedBrowser(config);
     if (cached !== undefined) return cached;
-    throw new ToolError(
-      'FETCH_DISABLED',
-      'nothing is downloaded, because BROWSER_SKIP_BROWSER_FETCH is set.',
-      { hint: 'Unset it, or install a browser and set CHROMIUM_PATH to it.' },
-    );
+    throw new ToolError('FETCH_DISABLED', 'downloads are disabled by BROWSER_SKIP_BROWSER_FETCH.', {
+      hint: 'Unset it, or install a browser and set CHROMIUM_PATH to it.',
+    });
   }
   const build = pinnedBuild(config);
-  // What downloads is large, and most machines have a browser.
+  // Loaded on demand: the download code is large, and most machines have a browser.
   const { installBrowser } = await import('./install-browser.ts');
   return installBrowser(build, {
     cache: browserCache(config),
@@ -92,7 +90,7 @@ export async function fetchBrowser(
   });
 }
 
-/** The pinned build, where an earlier download left it in the shared cache. */
+/** The pinned build, if an earlier download put it into the shared cache. */
 async function cachedBrowser(config: ResolveConfig): Promise<string | undefined> {
   const build = pinnedBuild(config);
   const folder = join(browserCache(config), build.folder);
@@ -114,10 +112,10 @@ function browserCache({ cache }: ResolveConfig): string {
 }
 
 async function fromOverride(
-  wanted: readonly CdpBackend[],
+  backends: readonly CdpBackend[],
   { overrides }: ResolveConfig,
 ): Promise<CdpBrowser | undefined> {
-  for (const backend of wanted) {
+  for (const backend of backends) {
     for (const { variable, path } of overrides[backend]) {
       if (path === undefined) continue;
       const problem = await whyNotExecutable(path);
@@ -132,35 +130,35 @@ async function fromOverride(
 }
 
 async function fromBuild(
-  wanted: readonly CdpBackend[],
+  backends: readonly CdpBackend[],
   { bakedFile }: ResolveConfig,
   log: Log,
 ): Promise<CdpBrowser | undefined> {
-  if (!isFetched(wanted)) return undefined;
+  if (!isDownloadable(backends)) return undefined;
   const baked = await readBakedBrowser(bakedFile, log);
-  return baked === undefined ? undefined : cdp(fetchedAs(wanted), baked.executable, 'baked');
+  return baked === undefined ? undefined : cdp(downloadedAs(backends), baked.executable, 'baked');
 }
 
 async function fromSystem(
-  wanted: readonly CdpBackend[],
+  backends: readonly CdpBackend[],
   { systemBrowsers, searchPath }: ResolveConfig,
 ): Promise<CdpBrowser | undefined> {
-  for (const backend of wanted) {
+  for (const backend of backends) {
     const executable = await findSystemBrowser(systemBrowsers[backend], searchPath);
     if (executable !== undefined) return cdp(backend, executable, 'system');
   }
   return undefined;
 }
 
-/** Where nothing may be downloaded, what was downloaded before still serves. */
+/** If downloads are disabled, an earlier download is still used. */
 async function fromCache(
-  wanted: readonly CdpBackend[],
+  backends: readonly CdpBackend[],
   config: ResolveConfig,
 ): Promise<CdpBrowser | undefined> {
-  if (!config.skipBrowserFetch || !isFetched(wanted)) return undefined;
-  // There may be no build for this machine at all.
+  if (!config.skipBrowserFetch || !isDownloadable(backends)) return undefined;
+  // There may be no build for this machine.
   const executable = await cachedBrowser(config).catch(() => undefined);
-  return executable === undefined ? undefined : cdp(fetchedAs(wanted), executable, 'download');
+  return executable === undefined ? undefined : cdp(downloadedAs(backends), executable, 'download');
 }
 
 function isFolder(path: string): Promise<boolean> {
@@ -170,13 +168,13 @@ function isFolder(path: string): Promise<boolean> {
   );
 }
 
-/** What is fetched is Chrome for Testing: it serves as Chrome and as Chromium, and never as Edge. */
-function isFetched(wanted: readonly CdpBackend[]): boolean {
-  return wanted.some((backend) => backend !== 'edge');
+/** The download is Chrome for Testing, which is used for Chrome and Chromium but not for Edge. */
+function isDownloadable(backends: readonly CdpBackend[]): boolean {
+  return backends.some((backend) => backend !== 'edge');
 }
 
-function fetchedAs(wanted: readonly CdpBackend[]): CdpBackend {
-  return wanted[0] ?? 'chrome';
+function downloadedAs(backends: readonly CdpBackend[]): CdpBackend {
+  return backends[0] ?? 'chrome';
 }
 
 function cdp(backend: CdpBackend, executable: string, resolvedBy: ResolvedBy): CdpBrowser {
@@ -185,12 +183,12 @@ function cdp(backend: CdpBackend, executable: string, resolvedBy: ResolvedBy): C
 
 function notFound(
   backend: BrowserBackend,
-  wanted: readonly CdpBackend[],
+  backends: readonly CdpBackend[],
   { overrides, systemBrowsers }: ResolveConfig,
 ): ToolError {
-  const names = wanted.length === 1 ? backend : 'chrome, chromium or edge';
-  const variables = wanted.flatMap((name) => overrides[name].map(({ variable }) => variable));
-  const places = wanted.flatMap((name) => systemBrowsers[name]);
+  const names = backends.length === 1 ? backend : 'chrome, chromium or edge';
+  const variables = backends.flatMap((name) => overrides[name].map(({ variable }) => variable));
+  const places = backends.flatMap((name) => systemBrowsers[name]);
   const programs = places.filter((place) => !isAbsolute(place));
   const paths = places.filter((place) => isAbsolute(place));
   const tried = [
@@ -198,7 +196,7 @@ function notFound(
     `PATH: ${programs.join(', ')}`,
     ...paths,
   ];
-  const download = isFetched(wanted)
+  const download = isDownloadable(backends)
     ? 'download disabled by BROWSER_SKIP_BROWSER_FETCH'
     : 'edge is never downloaded';
   const variable = backend === 'auto' ? 'CHROMIUM_PATH' : (variables[0] ?? 'CHROMIUM_PATH');

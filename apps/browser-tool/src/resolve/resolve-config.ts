@@ -5,16 +5,16 @@ import type { FfiBackend } from './browser-backend.ts';
 import type { resolveSettings } from './resolve-settings.ts';
 import { systemBrowsers, type CdpBackend, type SystemBrowsers } from './system-browsers.ts';
 
-/** A variable that names a browser or an engine, and what it says. */
+/** A variable that sets the path of a browser or engine, and its value. */
 export interface Override {
   readonly variable: string;
   readonly path: string | undefined;
 }
 
-/** Everything that the search for a browser depends on. */
+/** The inputs of the search for a browser. */
 export interface ResolveConfig {
   readonly backend: string;
-  /** For each browser the variables that name it, the first that is set wins. */
+  /** The variables of each browser; the first that is set wins. */
   readonly overrides: Readonly<Record<CdpBackend | FfiBackend, readonly Override[]>>;
   /** The file that the build wrote, beside its output. */
   readonly bakedFile: string;
@@ -24,9 +24,9 @@ export interface ResolveConfig {
   readonly architecture: string;
   /** The folder that all processes of the user share. */
   readonly cache: string;
-  /** Where the build puts libraries that are shipped. */
+  /** The folder of shipped libraries. */
   readonly libraryFolder: string;
-  /** Folders where the library of an engine may lie that was shipped with the tool. */
+  /** Folders that may contain an engine library that was shipped with the tool. */
   readonly shippedFolders: readonly string[];
   readonly chromeVersion: string;
   readonly chromeMirror: string;
@@ -36,7 +36,7 @@ export interface ResolveConfig {
   readonly skipBrowserFetch: boolean;
 }
 
-/** What is known of the machine besides the environment. */
+/** The properties of the machine besides the environment. */
 export interface MachineInfo {
   readonly os: string;
   readonly architecture: string;
@@ -44,16 +44,16 @@ export interface MachineInfo {
   readonly executable: string;
 }
 
-/** Puts the settings and the machine together. Relative paths start from the folder that the tool was called in. */
+/** Combines the settings and the machine. Relative paths start from the caller's folder. */
 export function resolveConfigFrom(
   values: ConfigOf<typeof resolveSettings>,
   environment: Environment,
   machine: MachineInfo,
 ): ResolveConfig {
-  const called = environment['INIT_CWD'] ?? '.';
+  const callerFolder = environment['INIT_CWD'] ?? '.';
   const override = (variable: string, path: string | undefined): Override => ({
     variable,
-    path: path === undefined ? undefined : resolve(called, path),
+    path: path === undefined ? undefined : resolve(callerFolder, path),
   });
   const engine = override('BROWSER_ENGINE_PATH', values.enginePath);
   const output = fileURLToPath(new URL('..', import.meta.url));
@@ -93,10 +93,10 @@ export function resolveConfigFrom(
 }
 
 function cacheHome(environment: Environment, { os, home }: MachineInfo): string {
-  const stated = environment[os === 'win32' ? 'LOCALAPPDATA' : 'XDG_CACHE_HOME'];
-  if (stated !== undefined && stated !== '') return resolve(stated);
-  const own = { darwin: 'Library/Caches', win32: 'AppData/Local' }[os] ?? '.cache';
-  return join(home, own);
+  const configured = environment[os === 'win32' ? 'LOCALAPPDATA' : 'XDG_CACHE_HOME'];
+  if (configured !== undefined && configured !== '') return resolve(configured);
+  const folder = { darwin: 'Library/Caches', win32: 'AppData/Local' }[os] ?? '.cache';
+  return join(home, folder);
 }
 
 function programFolders(environment: Environment): readonly string[] {

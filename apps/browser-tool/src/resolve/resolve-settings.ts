@@ -22,45 +22,48 @@ const sha256 = z.string().regex(/^[0-9a-fA-F]{64}$/, '64 hexadecimal digits');
 const path = (env: string, description: string, defaultText = 'unset') =>
   setting(env, optional(text()), { description, defaultText });
 
-/** How a browser is found, and fetched where there is none. */
+/** The settings for finding and downloading a browser. */
 export const resolveSettings = {
   backend: setting('BROWSER_BACKEND', withDefault(text(), 'auto'), {
-    description: `Which browser is driven: one of ${BACKENDS.join(', ')}.`,
+    description: `The browser to use: one of ${BACKENDS.join(', ')}.`,
     defaultText: 'auto',
   }),
-  chromePath: path('CHROME_PATH', 'The executable of Chrome, instead of searching for it.'),
-  chromePathAlias: path('BROWSER_CHROME_PATH', 'Another name of CHROME_PATH.'),
-  chromiumPath: path('CHROMIUM_PATH', 'The executable of Chromium, instead of searching for it.'),
-  chromiumPathAlias: path('BROWSER_CHROMIUM_PATH', 'Another name of CHROMIUM_PATH.'),
-  edgePath: path('EDGE_PATH', 'The executable of Edge, instead of searching for it.'),
-  edgePathAlias: path('BROWSER_EDGE_PATH', 'Another name of EDGE_PATH.'),
+  chromePath: path('CHROME_PATH', 'The executable of Chrome; if unset, the tool searches for it.'),
+  chromePathAlias: path('BROWSER_CHROME_PATH', 'An alias of CHROME_PATH.'),
+  chromiumPath: path(
+    'CHROMIUM_PATH',
+    'The executable of Chromium; if unset, the tool searches for it.',
+  ),
+  chromiumPathAlias: path('BROWSER_CHROMIUM_PATH', 'An alias of CHROMIUM_PATH.'),
+  edgePath: path('EDGE_PATH', 'The executable of Edge; if unset, the tool searches for it.'),
+  edgePathAlias: path('BROWSER_EDGE_PATH', 'An alias of EDGE_PATH.'),
   firefoxEngine: path('BROWSER_FIREFOX_ENGINE', 'The library of the firefox engine.'),
   servoEngine: path('BROWSER_SERVO_ENGINE', 'The library of the servo engine.'),
   enginePath: path(
     'BROWSER_ENGINE_PATH',
-    'The library of whichever of the two engines is chosen, where its own variable is unset.',
+    'The library of the chosen engine, if its own variable is unset.',
   ),
   chromeVersion: setting('BROWSER_CHROME_VERSION', withDefault(version, CHROME_VERSION_PINNED), {
-    description: 'The build of Chrome for Testing that is downloaded.',
+    description: 'The version of Chrome for Testing to download.',
     defaultText: CHROME_VERSION_PINNED,
   }),
   chromeMirror: setting(
     'BROWSER_CHROME_MIRROR',
     withDefault(urlWith('http', 'https'), CHROME_MIRROR_DEFAULT),
     {
-      description: 'Where builds are downloaded from.',
+      description: 'The URL that builds are downloaded from.',
       defaultText: CHROME_MIRROR_DEFAULT,
-      // It may carry a password.
+      // It may contain a password.
       secret: true,
     },
   ),
   chromeSha256: setting('BROWSER_CHROME_SHA256', optional(sha256), {
-    description: 'The SHA-256 that the downloaded archive must have, in hexadecimal digits.',
+    description: 'The expected SHA-256 of the downloaded archive, in hexadecimal digits.',
     defaultText: 'not checked',
   }),
   downloadProxy: setting('BROWSER_DOWNLOAD_PROXY', optional(urlWith('http', 'https', 'socks5')), {
     description:
-      'The proxy that downloads go through and, under `mcp`, what the pages load: http://, https:// or socks5://.',
+      'The proxy for downloads and, with `mcp`, for pages: http://, https:// or socks5://.',
     defaultText: 'none',
     secret: true,
   }),
@@ -68,12 +71,12 @@ export const resolveSettings = {
     'BROWSER_DOWNLOAD_TIMEOUT_SECS',
     withDefault(integer(1, TIMEOUT_SECS_MAX), TIMEOUT_SECS_DEFAULT),
     {
-      description: 'How long one of the three tries of a download may take.',
+      description: 'The time limit for each of the three attempts of a download, in seconds.',
       defaultText: String(TIMEOUT_SECS_DEFAULT),
     },
   ),
   skipBrowserFetch: setting('BROWSER_SKIP_BROWSER_FETCH', withDefault(flag(), false), {
-    description: 'Whether to download nothing, neither in the build nor later.',
+    description: 'Whether downloads are disabled, both in the build and later.',
     defaultText: '0',
   }),
   autoFetch: setting('BROWSER_AUTO_FETCH', withDefault(flag(), false), {

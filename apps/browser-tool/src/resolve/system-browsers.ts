@@ -1,19 +1,19 @@
 import { delimiter, isAbsolute, join } from 'node:path';
 import { isExecutable } from './executable.ts';
 
-/** The browsers that are driven over the DevTools protocol, in the order in which `auto` tries them. */
+/** The browsers with the DevTools protocol, in the order in which `auto` tries them. */
 export const CDP_BACKENDS = ['chrome', 'chromium', 'edge'] as const;
 export type CdpBackend = (typeof CDP_BACKENDS)[number];
 
-/** What the search needs to know of a machine. */
+/** The properties of a machine that the search needs. */
 export interface Machine {
   readonly os: string;
   readonly home: string;
-  /** `ProgramFiles`, `ProgramFiles(x86)` and `LOCALAPPDATA`, as far as they are set. */
+  /** The values of `ProgramFiles`, `ProgramFiles(x86)` and `LOCALAPPDATA` that are set. */
   readonly programFolders: readonly string[];
 }
 
-/** Where each browser may be: programs to look for on PATH, and whole paths. */
+/** The candidates for each browser: program names to find in PATH, and absolute paths. */
 export type SystemBrowsers = Readonly<Record<CdpBackend, readonly string[]>>;
 
 const LINUX: SystemBrowsers = {
@@ -40,7 +40,7 @@ const WINDOWS_PROGRAMS: SystemBrowsers = {
   edge: ['msedge.exe', 'Microsoft\\Edge\\Application\\msedge.exe'],
 };
 
-/** The places of a machine, in the order in which they are tried. */
+/** The candidates on a machine, in the order in which they are tried. */
 export function systemBrowsers({ os, home, programFolders }: Machine): SystemBrowsers {
   if (os === 'darwin') {
     const places = (backend: CdpBackend): readonly string[] => {
@@ -61,12 +61,12 @@ export function systemBrowsers({ os, home, programFolders }: Machine): SystemBro
   return LINUX;
 }
 
-/** The first of the places where something can be started; a program is looked for in the folders of PATH, in their order. */
+/** The first executable candidate; program names are searched for in the folders of PATH. */
 export async function findSystemBrowser(
   places: readonly string[],
   searchPath: string,
 ): Promise<string | undefined> {
-  // An empty entry of PATH is the working directory, which nobody means.
+  // An empty entry of PATH would mean the working directory.
   const folders = searchPath.split(delimiter).filter((folder) => isAbsolute(folder));
   for (const place of places) {
     const paths = isAbsolute(place) ? [place] : folders.map((folder) => join(folder, place));

@@ -18,7 +18,7 @@ interface Link {
   readonly target: string;
 }
 
-/** Unpacks an archive that nobody vouches for: no entry lands outside of the folder, by its name or through a link. */
+/** Unpacks an untrusted archive: no entry can be written outside of the folder, by its name or through a link. */
 export async function unzip(archive: string, folder: string): Promise<void> {
   const zip = await openPromise(archive, { strictFileNames: true });
   try {
@@ -48,19 +48,19 @@ async function unpackEntry(zip: ZipFile, entry: Entry, folder: string): Promise<
   const mode = entry.externalFileAttributes >>> 16;
   const stream = await zip.openReadStreamPromise(entry);
   if ((mode & KIND_MASK) === KIND_LINK) return { path, target: await text(stream) };
-  // An entry that comes twice is refused rather than overwritten.
+  // A duplicate entry is an error; it never overwrites a file.
   const options = { flags: 'wx', mode: mode === 0 ? FILE_MODE_DEFAULT : (mode & 0o777) | 0o600 };
   await pipeline(stream, createWriteStream(path, options));
   return undefined;
 }
 
-/** Links come last, so that no file is ever written through one, and each must end inside, also by way of other links. */
+/** Creates links last, so that no file is written through one. Each must resolve to a path inside, also through other links. */
 async function makeLinks(links: readonly Link[], folder: string): Promise<void> {
   for (const { path, target } of links) await symlink(target, path);
-  const home = await realpath(folder);
+  const root = await realpath(folder);
   for (const { path, target } of links) {
     const end = await realpath(path);
-    if (end !== home && !isInside(end, home)) {
+    if (end !== root && !isInside(end, root)) {
       throw new Error(`the link ${join(relative(folder, path))} to ${target} leads outside of it`);
     }
   }

@@ -12,24 +12,24 @@ import type { ResolvedBrowser } from '../resolve/index.ts';
 import { ToolError } from '../tool-error.ts';
 import { createQueue } from './queue.ts';
 
-/** How one call is to be run. */
+/** The options of one call. */
 export interface CallOptions {
-  /** What it is, for messages. */
+  /** Its name in messages. */
   readonly name: string;
   readonly deadlineMs: number;
   readonly dialog?: DialogAnswer | undefined;
   readonly promptText?: string | undefined;
-  /** Whether its answer does not tell what happened besides, so that the next one has to. */
+  /** Whether its result does not include the notes; they are then reported with the next call. */
   readonly isSilent?: boolean;
-  /** Aborted when the caller goes away. */
+  /** Aborted when the caller disconnects. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a call came to, and what happened besides. */
+/** The result of a call and its notes. */
 export interface CallOutcome<Result> {
   readonly result: Result;
   readonly notes: CallNotes;
-  /** Whether the browser, or its tab, had to be started anew for it. */
+  /** Whether the browser or its tab had to be restarted for it. */
   readonly restarted: boolean;
 }
 
@@ -38,33 +38,33 @@ export type RunCall = <Result>(
   work: (engine: BrowserEngine, call: EngineCall) => Promise<Result>,
 ) => Promise<CallOutcome<Result>>;
 
-/** What is known about the browser without asking it. */
+/** The known state of the browser; reading it sends nothing to the browser. */
 export interface SessionStatus {
   readonly resolved: ResolvedBrowser | undefined;
   readonly engine: EngineStatus | undefined;
   readonly protocol: 'cdp' | 'ffi' | undefined;
   /** Why there is no browser. */
   readonly failure: ToolError | undefined;
-  /** How many browsers were started so far, and how many of them ended without being told to. */
+  /** How many browsers were started, and how many of them ended unexpectedly. */
   readonly launches: number;
   readonly crashes: number;
 }
 
-/** One browser for one tool: started when needed, started anew when it died, one call at a time. */
+/** The browser of a tool: started when needed, restarted after a crash, one call at a time. */
 export interface BrowserSession {
   readonly captures: Captures;
   /** Starts the browser in the background. */
   warmUp(): void;
-  /** Runs a call once those before it are done. */
+  /** Runs a call after the earlier ones have finished. */
   run: RunCall;
-  /** Several calls with nobody else's in between. */
+  /** Runs several calls without other calls in between. */
   exclusive<Result>(work: (run: RunCall) => Promise<Result>): Promise<Result>;
   status(): SessionStatus;
-  /** Settles when a start that is under way has ended, well or badly. */
+  /** Settles when the current start of the browser has succeeded or failed. */
   settled(): Promise<void>;
-  /** The engine if there is one now; for what needs no turn. */
+  /** The engine, if there is one, without waiting for other calls. */
   engine(): BrowserEngine | undefined;
-  /** Where the page was after the last call that said so. */
+  /** The last known address of the page. */
   lastAddress(): PageAddress | undefined;
   close(): Promise<void>;
 }
@@ -92,9 +92,9 @@ export function createBrowserSession({
   let engine: BrowserEngine | undefined;
   let starting: Promise<BrowserEngine> | undefined;
   let failure: ToolError | undefined;
-  // A browser was lost and its successor has not been reported yet.
+  // The browser ended and the restart has not been reported yet.
   let isLost = false;
-  // The last call ended so that the tab may hang.
+  // The last call failed in a way that may mean a hanging tab.
   let mayHang = false;
   let lastAddress: PageAddress | undefined;
   let launches = 0;
@@ -102,7 +102,7 @@ export function createBrowserSession({
 
   async function start(): Promise<BrowserEngine> {
     resolved = await resolve(closing.signal);
-    // What the pages of the one before wrote is no longer of this page.
+    // Console output of the previous browser belongs to an earlier page.
     if (launches > 0) captures.console.startPage();
     const started = await launch(resolved, {
       signal: closing.signal,
@@ -128,8 +128,7 @@ export function createBrowserSession({
     starting ??= start()
       .catch((error: unknown) => {
         failure = error instanceof ToolError ? error : launchError(error);
-        if (!closing.signal.aborted)
-          log.warn({ error: failure }, 'the browser could not be started');
+        if (!closing.signal.aborted) log.warn({ error: failure }, 'starting the browser failed');
         throw failure;
       })
       .finally(() => (starting = undefined));
@@ -140,7 +139,7 @@ export function createBrowserSession({
   const runNow: RunCall = async (options, work) => {
     closing.signal.throwIfAborted();
     const notes: CallNotes = { dialogs: [], downloads: [], openedTab: undefined };
-    const current = await within(
+    const current = await withDeadline(
       ensureEngine(),
       options,
       closing.signal,
@@ -195,7 +194,7 @@ export function createBrowserSession({
     engine: () => engine,
     lastAddress: () => lastAddress,
     async close() {
-      closing.abort(new ToolError('BROWSER_CRASHED', 'The tool is ending.'));
+      closing.abort(new ToolError('BROWSER_CRASHED', 'The tool is shutting down.'));
       await starting?.catch(() => undefined);
       await engine?.close();
       engine = undefined;
@@ -209,8 +208,8 @@ function addressIn(result: unknown): PageAddress | undefined {
   return typeof url === 'string' && typeof title === 'string' ? { url, title } : undefined;
 }
 
-/** Waits at most as long as the call may take; what is waited for goes on. */
-async function within<Result>(
+/** Waits at most until the deadline of the call; the work continues after that. */
+async function withDeadline<Result>(
   work: Promise<Result>,
   options: CallOptions,
   closing: AbortSignal,
@@ -232,7 +231,7 @@ function deadlineOf(
       : `${what} within ${deadlineMs} ms.`;
     controller.abort(
       new ToolError('TIMEOUT', message, {
-        hint: 'Call again; a page that hangs is replaced by a new one.',
+        hint: 'Call again; a hanging page is replaced by a new one.',
         details: { deadline_ms: deadlineMs },
       }),
     );
@@ -243,7 +242,7 @@ function deadlineOf(
 function asToolError(error: unknown, { name }: CallOptions): ToolError {
   if (error instanceof ToolError) return error;
   if (error instanceof DOMException) {
-    return new ToolError('TIMEOUT', `${name} was given up because the caller went away.`);
+    return new ToolError('TIMEOUT', `${name} was canceled because the caller disconnected.`);
   }
   return new ToolError(
     'INTERNAL',
@@ -261,7 +260,7 @@ function launchError(error: unknown): ToolError {
   });
 }
 
-/** A failure says in its details what else happened, such as a dialog that was dismissed. */
+/** Adds the notes to the details of an error, such as a dismissed dialog. */
 function withNotes(error: ToolError, { dialogs, downloads }: CallNotes): ToolError {
   if (dialogs.length + downloads.length === 0) return error;
   return new ToolError(error.code, error.message, {
@@ -275,7 +274,7 @@ function withNotes(error: ToolError, { dialogs, downloads }: CallNotes): ToolErr
   });
 }
 
-/** Old refs and pages are gone with the old browser: the caller should know why. */
+/** Adds the restart to an error, because it makes earlier refs and pages invalid. */
 function withRestart(error: ToolError): ToolError {
   return new ToolError(
     error.code,

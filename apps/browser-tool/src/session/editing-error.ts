@@ -5,38 +5,38 @@ import { elementText, notReadyError } from './not-ready.ts';
 
 const OPTIONS_SHOWN_MAX = 30;
 
-/** Why a field did not take a text, as an error for the caller. */
+/** The error for a field that did not accept a text. */
 export function editingError(
   target: string,
   element: ElementReport,
   text: string,
-  refused: Extract<EditingStart, { readonly ok: false }>,
+  failure: Extract<EditingStart, { readonly ok: false }>,
 ): ToolError {
-  const said = JSON.stringify(text);
-  switch (refused.why) {
+  const quoted = JSON.stringify(text);
+  switch (failure.why) {
     case 'stale':
       return notReadyError(target, { ok: false, why: 'stale' }, 0);
     case 'no-option':
-      return new ToolError('INVALID_ARGUMENT', `${elementText(element)} has no option ${said}.`, {
-        hint: `Its options: ${refused.options.slice(0, OPTIONS_SHOWN_MAX).join(', ')}.`,
-        details: { target, options: refused.options },
+      return new ToolError('INVALID_ARGUMENT', `${elementText(element)} has no option ${quoted}.`, {
+        hint: `Its options: ${failure.options.slice(0, OPTIONS_SHOWN_MAX).join(', ')}.`,
+        details: { target, options: failure.options },
       });
     case 'disabled-option':
       return new ToolError(
         'ELEMENT_DISABLED',
-        `The option ${said} of ${elementText(element)} is disabled.`,
+        `The option ${quoted} of ${elementText(element)} is disabled.`,
         {
-          hint: `Options that can be chosen: ${refused.options.slice(0, OPTIONS_SHOWN_MAX).join(', ')}.`,
-          details: { target, options: refused.options },
+          hint: `Enabled options: ${failure.options.slice(0, OPTIONS_SHOWN_MAX).join(', ')}.`,
+          details: { target, options: failure.options },
         },
       );
     case 'bad-value':
       return new ToolError(
         'INVALID_ARGUMENT',
-        `${elementText(element)} does not take ${said}: it takes ${refused.expected}.`,
+        `${elementText(element)} does not accept ${quoted}: it expects ${failure.expected}.`,
         {
-          hint: `Its value is still ${JSON.stringify(refused.value)}.`,
-          details: { target, expected: refused.expected, value: refused.value },
+          hint: `Its value is still ${JSON.stringify(failure.value)}.`,
+          details: { target, expected: failure.expected, value: failure.value },
         },
       );
   }

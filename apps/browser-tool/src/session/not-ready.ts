@@ -2,13 +2,13 @@ import type { ElementReport } from '../engine.ts';
 import type { NotReady } from '../page-scripts/readiness.ts';
 import { ToolError } from '../tool-error.ts';
 
-/** An element as messages name it: `button "Save" [ref=e3]`. */
+/** An element in messages: `button "Save" [ref=e3]`. */
 export function elementText({ role, name, ref, tag }: ElementReport): string {
   const kind = role === 'generic' || role === 'none' ? `<${tag}>` : role;
   return `${kind}${name === '' ? '' : ` "${name}"`} [ref=${ref}]`;
 }
 
-/** Why an action on a target could not be done, as an error for the caller. */
+/** The error for a target that is not ready for an action. */
 export function notReadyError(target: string, state: NotReady, waitedMs: number): ToolError {
   const element = state.element === undefined ? target : elementText(state.element);
   const details = {
@@ -27,13 +27,13 @@ export function notReadyError(target: string, state: NotReady, waitedMs: number)
     }
     case 'not-visible':
       return new ToolError('ELEMENT_NOT_VISIBLE', `${element} is not visible${waited}.`, {
-        hint: 'It is hidden or has no size: do what shows it first, or choose another element.',
+        hint: 'It is hidden or has no size: make it visible first, or choose another element.',
         details,
       });
     case 'out-of-view':
       return new ToolError(
         'ELEMENT_NOT_VISIBLE',
-        `${element} lies outside of the viewport and cannot be scrolled into view.`,
+        `${element} is outside of the viewport and cannot be scrolled into view.`,
         { hint: 'Resize the viewport, or choose another element.', details },
       );
     case 'moving':
@@ -43,11 +43,11 @@ export function notReadyError(target: string, state: NotReady, waitedMs: number)
       });
     case 'disabled':
       return new ToolError('ELEMENT_DISABLED', `${element} is disabled${waited}.`, {
-        hint: 'Do what enables it first, such as filling in required fields.',
+        hint: 'Enable it first, for example by filling in required fields.',
         details,
       });
     case 'not-editable':
-      return new ToolError('ELEMENT_NOT_EDITABLE', `${element} takes no text.`, {
+      return new ToolError('ELEMENT_NOT_EDITABLE', `${element} does not accept text.`, {
         hint: 'Choose an input, a textarea, a select or an editable element that is not read-only.',
         details,
       });
@@ -56,7 +56,7 @@ export function notReadyError(target: string, state: NotReady, waitedMs: number)
     case 'invalid-selector':
       return new ToolError(
         'INVALID_SELECTOR',
-        `${JSON.stringify(target)} is no valid selector: ${(state.message ?? '').replace(/\.$/, '')}.`,
+        `${JSON.stringify(target)} is not a valid selector: ${(state.message ?? '').replace(/\.$/, '')}.`,
         {
           hint: 'Use a ref such as e12, a CSS selector, text=…, or xpath=….',
           details: { target },
@@ -70,7 +70,7 @@ export function notReadyError(target: string, state: NotReady, waitedMs: number)
     case 'not-found':
       return new ToolError(
         'ELEMENT_NOT_FOUND',
-        `No element fits ${JSON.stringify(target)}${waited}.`,
+        `No element matches ${JSON.stringify(target)}${waited}.`,
         {
           hint: 'Call browser_snapshot to see what is on the page.',
           details: { target },
@@ -84,7 +84,7 @@ function ambiguous(target: string, { candidates = [], count = 0 }: NotReady): To
   const rest = count > candidates.length ? ` and ${count - candidates.length} more` : '';
   return new ToolError(
     'AMBIGUOUS_TARGET',
-    `${JSON.stringify(target)} fits ${count} elements: ${listed}${rest}.`,
+    `${JSON.stringify(target)} matches ${count} elements: ${listed}${rest}.`,
     {
       hint: 'Use one of these refs, or a narrower selector.',
       details: { target, count, candidates },

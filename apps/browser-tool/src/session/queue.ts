@@ -1,6 +1,6 @@
-/** Runs one piece of work after the other, in the order in which they came. */
+/** Runs work sequentially, in the order in which it was added. */
 export interface Queue {
-  /** Work whose signal is aborted before its turn is not begun. */
+  /** Work whose signal is aborted before its turn is not started. */
   add<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
 

@@ -1,18 +1,18 @@
 /** A document that refs were issued for. */
 export interface RefDocument {
-  /** Differs for every document that was ever loaded, in whichever frame. */
+  /** Differs for every loaded document of every frame. */
   readonly id: string;
   readonly url: string;
 }
 
 /**
- * The numbers of the element refs of a session. They only ever grow, also across pages and restarts of the browser, so that
- * an old ref can turn stale but never mean another element.
+ * The numbers of the element refs of a session. They only increase, also across pages and restarts of the browser, so that an old
+ * ref may become stale but never refers to another element.
  */
 export interface RefRegistry {
-  /** The number that the next ref gets. */
+  /** The number of the next ref. */
   readonly next: number;
-  /** Records that all numbers below `next` are in use now, the new ones for this document. */
+  /** Records that all numbers below `next` are used, the new ones for this document. */
   advance(next: number, document: RefDocument): void;
   /** The document that a ref was issued for; undefined for one that was never issued. */
   find(number: number): RefDocument | undefined;
@@ -26,7 +26,7 @@ interface Range extends RefDocument {
 const RANGES_MAX = 5_000;
 const FORGOTTEN: RefDocument = { id: '', url: 'a page' };
 
-/** Starts a book at `e1`. */
+/** Starts with `e1`. */
 export function createRefRegistry(): RefRegistry {
   const ranges: Range[] = [];
   let next = 1;

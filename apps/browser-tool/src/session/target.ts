@@ -3,16 +3,16 @@ import { ToolError } from '../tool-error.ts';
 
 const REF = /^(?:@|ref=|\[ref=)?(e[1-9]\d{0,9})\]?$/;
 
-/** Reads a target as callers write it. What looks like a ref is one; `text=`, `xpath=` and `//` say what they are; all else is CSS. */
+/** Parses the target of a caller: a ref, `text=…`, `xpath=…` or `//…`, otherwise CSS. */
 export function parseTarget(target: string): PageQuery {
   const text = target.trim();
   const ref = REF.exec(text)?.[1];
   if (ref !== undefined) return { kind: 'ref', ref };
   if (text.startsWith('text=')) {
-    const wanted = text.slice('text='.length).trim();
-    const quoted = /^(["'])(.*)\1$/s.exec(wanted)?.[2];
-    if ((quoted ?? wanted).trim() === '') throw emptyText(target);
-    return { kind: 'text', text: quoted ?? wanted, isExact: quoted !== undefined };
+    const value = text.slice('text='.length).trim();
+    const quoted = /^(["'])(.*)\1$/s.exec(value)?.[2];
+    if ((quoted ?? value).trim() === '') throw emptyText(target);
+    return { kind: 'text', text: quoted ?? value, isExact: quoted !== undefined };
   }
   if (text.startsWith('xpath=')) return { kind: 'xpath', expression: text.slice('xpath='.length) };
   if (text.startsWith('//') || text.startsWith('(//')) return { kind: 'xpath', expression: text };
@@ -20,8 +20,8 @@ export function parseTarget(target: string): PageQuery {
 }
 
 function emptyText(target: string): ToolError {
-  return new ToolError('INVALID_SELECTOR', `${JSON.stringify(target)} names no text.`, {
-    hint: 'Write the text after it, such as text=Save.',
+  return new ToolError('INVALID_SELECTOR', `${JSON.stringify(target)} contains no text.`, {
+    hint: 'Add the text, such as text=Save.',
     details: { target },
   });
 }

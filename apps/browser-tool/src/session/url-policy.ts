@@ -8,12 +8,12 @@ interface UrlPolicy {
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
 // A host with a port looks like a scheme: `localhost:3000`.
 const HOST_AND_PORT = /^[^/?#\s]+:\d{1,5}(?=$|[/?#])/;
-// Nobody calls a host so, and what follows may be digits: `javascript:1`.
+// These are schemes even if digits follow: `javascript:1`.
 const NEVER_HOSTS = ['javascript', 'view-source', 'devtools'];
 const LOCAL_HOST =
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|[^./:?#]+)(?=$|[:/?#])/i;
 
-/** The address that a caller means, if pages may be opened there. */
+/** Completes the URL of a caller; fails if the policy does not allow it. */
 export function checkUrl(text: string, policy: UrlPolicy): string {
   const given = text.trim();
   const start = SCHEME.exec(given)?.[1]?.toLowerCase() ?? '';
@@ -31,7 +31,7 @@ export function checkUrl(text: string, policy: UrlPolicy): string {
   throw blocked(given, scheme);
 }
 
-/** The same for the page that the browser starts with, which no call names. */
+/** The same for the start page, with an error that names the setting. */
 export function checkStartUrl(text: string, policy: UrlPolicy): string {
   try {
     return checkUrl(text, policy);
@@ -44,7 +44,7 @@ export function checkStartUrl(text: string, policy: UrlPolicy): string {
   }
 }
 
-/** Machines at hand speak http, the rest of the world https. */
+/** Uses http for local hosts and https for all others. */
 function withScheme(given: string): string {
   const rest = given.startsWith('//') ? given.slice(2) : given;
   return `${LOCAL_HOST.test(rest) ? 'http' : 'https'}://${rest}`;
@@ -61,8 +61,8 @@ function checkOrigin(given: string, { allowedOrigins }: UrlPolicy): string {
 }
 
 function invalidUrl(text: string): ToolError {
-  return new ToolError('INVALID_URL', `${JSON.stringify(text)} is no URL.`, {
-    hint: 'Give an address such as https://example.com/ or localhost:3000.',
+  return new ToolError('INVALID_URL', `${JSON.stringify(text)} is not a URL.`, {
+    hint: 'Use a URL such as https://example.com/ or localhost:3000.',
     details: { url: text },
   });
 }
@@ -71,8 +71,8 @@ function blocked(url: string, scheme: string): ToolError {
   const hint =
     scheme === 'file'
       ? 'Set BROWSER_ALLOW_FILE=1 to open files, or serve them over http.'
-      : 'Open http:, https:, about:blank, data: or blob: addresses.';
-  return new ToolError('URL_BLOCKED', `${scheme}: addresses are not opened (${url}).`, {
+      : 'Use an http:, https:, about:blank, data: or blob: URL.';
+  return new ToolError('URL_BLOCKED', `${scheme}: URLs are not allowed (${url}).`, {
     hint,
     details: { url, scheme },
   });

@@ -65,7 +65,7 @@ function echo(socket: Socket): void {
   });
 }
 
-const ask = (request: HostRequest, timeoutMs = TIMEOUT_MS) => host.ask(request, timeoutMs);
+const ask = (request: HostRequest, timeoutMs = TIMEOUT_MS) => host.request(request, timeoutMs);
 const navigate = (url: string, timeoutMs?: number) => ask({ kind: 'navigate', url }, timeoutMs);
 const open = (path: string, through: string | null = proxy) =>
   ask({
@@ -137,7 +137,7 @@ test.each([
   {
     why: 'of another ABI',
     definition: 'TEST_ABI=7',
-    message: 'it speaks ABI 7, and this tool ABI 1',
+    message: 'it uses ABI 7, but this tool uses ABI 1',
   },
   {
     why: 'of another engine',
@@ -183,7 +183,7 @@ test('a call that hangs is a time-out, the engine is given up, and this process 
 test('a caller that leaves does not end an engine that is only slow', async () => {
   await open(library);
   const leaving = new AbortController();
-  const answer = host.ask({ kind: 'evaluate', source: 'slow' }, TIMEOUT_MS, leaving.signal);
+  const answer = host.request({ kind: 'evaluate', source: 'slow' }, TIMEOUT_MS, leaving.signal);
   leaving.abort();
   await expect(answer).rejects.toMatchObject({ code: 'TIMEOUT' });
   expect(await ask({ kind: 'evaluate', source: 'next' })).toEqual({ status: 0, json: 'next' });

@@ -38,7 +38,7 @@ test.each([
     why: 'of another ABI',
     definition: 'TEST_ABI=2',
     code: 'ENGINE_ABI_MISMATCH',
-    text: 'it speaks ABI 2',
+    text: 'it uses ABI 2',
   },
   {
     why: 'that cannot start',

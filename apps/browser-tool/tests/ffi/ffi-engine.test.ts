@@ -268,7 +268,7 @@ describe('with an engine that offers nothing but scripts', () => {
       ),
     ).rejects.toMatchObject({
       code: 'NOT_SUPPORTED_BY_ENGINE',
-      message: 'the servo engine does not offer resizing.',
+      message: 'the servo engine does not support resizing.',
     });
   });
 

@@ -99,7 +99,7 @@ describe.each([
       expect(answer).toMatchObject({
         status: 501,
         code: 'NOT_SUPPORTED_BY_ENGINE',
-        error: expect.stringContaining('the servo engine does not offer'),
+        error: expect.stringContaining('the servo engine does not support'),
       });
     }
   });

@@ -176,6 +176,6 @@ test('libraries to ship come along, and engines among them are found', async () 
   expect(missing).toMatchObject({
     status: 1,
     stderr:
-      'browser-tool: the build is not complete: libraries to ship are not there: /nowhere/libx.so (BROWSER_BUNDLE_LIBS)\n',
+      'browser-tool: the build failed: libraries to ship not found: /nowhere/libx.so (BROWSER_BUNDLE_LIBS)\n',
   });
 });

@@ -68,7 +68,7 @@ test('a failure that may pass is tried three times in all', async () => {
   mirror.answer((response) => response.writeHead(503).end());
   await expect(fetch()).rejects.toMatchObject({
     code: 'DOWNLOAD_FAILED',
-    message: expect.stringMatching(/\(tried 3 times\): it was answered with HTTP 503\.$/),
+    message: expect.stringMatching(/\(tried 3 times\): the server responded with HTTP 503\.$/),
     details: { tries: 3 },
   });
   expect(mirror.requests).toHaveLength(3);
@@ -89,7 +89,7 @@ test('a version that is not published is not asked for again', async () => {
   mirror.answer((response) => response.writeHead(404).end());
   await expect(fetch()).rejects.toMatchObject({
     code: 'DOWNLOAD_FAILED',
-    message: expect.stringMatching(/\(tried once\): it was answered with HTTP 404\.$/),
+    message: expect.stringMatching(/\(tried once\): the server responded with HTTP 404\.$/),
   });
   expect(mirror.requests).toHaveLength(1);
 });
@@ -157,7 +157,7 @@ test.each([
   {
     why: 'an archive of something else',
     body: makeZip([{ name: 'readme.txt' }]),
-    text: /holds no executable chrome-headless-shell-linux64/,
+    text: /contains no executable chrome-headless-shell-linux64/,
   },
 ])('$why is not installed', async ({ body, text }) => {
   mirror.answer((response) => response.end(body));

@@ -157,7 +157,7 @@ test('a backend that there is none of is told with the six that there are', asyn
   await expect(resolve({ backend: 'netscape' })).rejects.toMatchObject({
     code: 'INVALID_BACKEND',
     sentence:
-      'BROWSER_BACKEND is "netscape", which is no backend. Use one of auto, chrome, chromium, edge, firefox, servo.',
+      'BROWSER_BACKEND is "netscape", which is not a backend. Use one of auto, chrome, chromium, edge, firefox, servo.',
   });
   await expect(resolve({ backend: 'Chrome' })).rejects.toMatchObject({ code: 'BROWSER_NOT_FOUND' });
 });
