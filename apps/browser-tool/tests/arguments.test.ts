@@ -155,7 +155,7 @@ test.each([
   },
   { query: '/console?limit=1001', text: /^limit must be at most 1000, not "1001"\. / },
   { query: '/network?status=abc', text: /^status must be statuses such as 404 or 4xx, / },
-  { query: '/network/%E0%A4%A', text: /^The path is not well encoded\. / },
+  { query: '/network/%E0%A4%A', text: /^The path is not correctly encoded\. / },
 ])('what is refused: $query', async ({ query, text }) => {
   const answer = await tool.get(query);
   expect(answer).toMatchObject({ status: 400, ok: false, code: 'INVALID_ARGUMENT' });

@@ -30,7 +30,7 @@ test('any other program or library can be looked at', async () => {
 });
 
 test.each([
-  { why: 'two files', args: ['a', 'b'], status: 2, text: 'bundle looks at one file at a time' },
+  { why: 'two files', args: ['a', 'b'], status: 2, text: 'bundle takes one file at a time' },
   { why: 'an unknown option', args: ['--nope'], status: 2, text: "Unknown option '--nope'" },
   { why: 'a file that is not there', args: ['/nowhere/file'], status: 1, text: 'ENOENT' },
 ])('$why is refused', async ({ args, status, text }) => {

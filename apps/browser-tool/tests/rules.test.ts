@@ -137,7 +137,7 @@ test('a first page that may not be opened is said so', async () => {
   try {
     const answer = await tool.post('/navigate', { url: 'about:blank' });
     expect(answer).toMatchObject({ status: 403, code: 'URL_BLOCKED' });
-    expect(answer.error).toMatch(/^BROWSER_URL cannot be the first page: file: addresses are not/);
+    expect(answer.error).toMatch(/^BROWSER_URL cannot be the first page: file: URLs are not/);
   } finally {
     await tool.close();
   }

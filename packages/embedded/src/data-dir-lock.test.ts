@@ -22,15 +22,15 @@ test('a data directory has one holder, until it is released', async () => {
   )();
 });
 
-test('of many that ask at the same time exactly one gets it', async () => {
+test('only one of many concurrent callers gets the lock', async () => {
   const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => lockDataDir(dataDir)));
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
 });
 
 test.each([
-  { why: 'a process that is gone', content: '999999999\n1\nx\n' },
-  { why: 'a process whose id another one has now', content: `${process.pid}\n1\nx\n` },
-  { why: 'nobody, torn', content: '' },
+  { why: 'a process that has ended', content: '999999999\n1\nx\n' },
+  { why: 'a process whose id another process has now', content: `${process.pid}\n1\nx\n` },
+  { why: 'an interrupted write', content: '' },
 ])('a lock left behind by $why is taken over', async ({ content }) => {
   const lock = join(dataDir, 'lock');
   await writeFile(lock, content);
@@ -39,7 +39,7 @@ test.each([
   await release();
 });
 
-test('a missing data directory is made', async () => {
+test('a missing data directory is created', async () => {
   const release = await lockDataDir(join(dataDir, 'new', 'below'));
   await release();
 });

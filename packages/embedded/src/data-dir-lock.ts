@@ -7,17 +7,17 @@ const LOCK_FILE = 'lock';
 const ATTEMPTS_MAX = 5;
 
 /**
- * Makes a data directory this process's own until the returned function is called, or the process ends in any way.
- * Creates the directory when it is missing; refuses with the holder's process id when another process has it.
+ * Locks a data directory until the returned function is called or the process ends. Creates the directory if it is missing; fails
+ * with the holder's process id if another process has the lock.
  */
 export async function lockDataDir(dataDir: string): Promise<() => Promise<void>> {
   const lock = join(dataDir, LOCK_FILE);
   const startedAt = (await startTimeOf(process.pid)) ?? '';
-  const mine = [process.pid, startedAt, randomToken(6), ''].join('\n');
+  const content = [process.pid, startedAt, randomToken(6), ''].join('\n');
   const draft = `${lock}.${randomToken(6)}`;
   await writing(dataDir, async () => {
     await makeDirectory(dataDir, 0o711);
-    await writeFile(draft, mine, { flag: 'wx', mode: 0o644 });
+    await writeFile(draft, content, { flag: 'wx', mode: 0o644 });
   });
   try {
     await takeLock(dataDir, lock, draft);
@@ -25,13 +25,13 @@ export async function lockDataDir(dataDir: string): Promise<() => Promise<void>>
     await rm(draft, { force: true });
   }
   return async () => {
-    if ((await readText(lock)) === mine) await rm(lock, { force: true });
+    if ((await readText(lock)) === content) await rm(lock, { force: true });
   };
 }
 
 async function takeLock(dataDir: string, lock: string, draft: string): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    // A link is made whole or not at all, and fails where a lock exists.
+    // Creating a link is atomic and fails if the lock exists.
     const taken = await link(draft, lock).then(
       () => true,
       (error: NodeJS.ErrnoException) =>
@@ -43,11 +43,11 @@ async function takeLock(dataDir: string, lock: string, draft: string): Promise<v
     await discardStale(lock);
   }
   throw new StartupError(
-    `the data directory ${dataDir} is being taken by other processes at the same time`,
+    `the data directory ${dataDir} is being locked by other processes at the same time`,
   );
 }
 
-/** Moves a lock of a dead process away. Another starter may have replaced it meanwhile: then it is put back. */
+/** Removes the lock of a dead process. If another process has replaced it meanwhile, it is restored. */
 async function discardStale(lock: string): Promise<void> {
   const aside = `${lock}.${randomToken(6)}`;
   await rename(lock, aside).catch(() => undefined);
@@ -63,7 +63,7 @@ async function holderOf(content: string | undefined): Promise<number | undefined
   return runningSince !== undefined && runningSince === startedAt ? pid : undefined;
 }
 
-/** Does something that writes to the data directory; a failure is the one sentence that the operator needs. */
+/** Runs work that writes to the data directory; a failure becomes an error for the operator. */
 export async function writing<Result>(
   dataDir: string,
   work: () => Promise<Result>,

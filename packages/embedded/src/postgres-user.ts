@@ -2,54 +2,54 @@ import { describeError, StartupError } from '@model-gateway/kernel';
 import { runSystemCommand, type Identity } from './system-command.ts';
 
 const USER = 'postgres';
-const INSTEAD = 'run this as another user, or set DATABASE_URL to a PostgreSQL 15 or newer';
+const ALTERNATIVES = 'run this as another user, or set DATABASE_URL to a PostgreSQL 15 or newer';
 
-/** How to run something as whom Postgres runs as. */
+/** How to run a command as the user that Postgres runs as. */
 export interface PostgresUser {
   readonly identity: Identity | undefined;
   /** Put in front of every command. */
   readonly prefix: readonly string[];
 }
 
-interface Reach {
+interface RequiredAccess {
   /** A program that the user must be able to run. */
   readonly program: string;
   /** A folder that the user must be able to enter. */
   readonly folder: string;
 }
 
-/** Undefined for whoever runs us. Only root may not run Postgres: then it is the user `postgres`, made when missing. */
+/** Undefined for the current user. Root cannot run Postgres: then it is the user `postgres`, created if missing. */
 export async function postgresIdentity(): Promise<Identity | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const existing = await idsOf(USER);
   if (existing !== undefined) return existing;
-  const trouble = await makeUser();
+  const problem = await makeUser();
   const made = await idsOf(USER);
   if (made !== undefined) return made;
   throw new StartupError(
-    `Postgres refuses to run as root and the user ${USER} could not be made (${trouble}); ${INSTEAD}`,
+    `Postgres does not run as root and the user ${USER} could not be created (${problem}); ${ALTERNATIVES}`,
   );
 }
 
 /**
- * How to become that user. Below a folder that only root may enter, such as /root, the user keeps the one capability to
- * pass through, where the machine has `setpriv`.
+ * How to run commands as that user. Below a folder that only root may enter, such as /root, the user gets one capability to access
+ * it, if the machine has `setpriv`.
  */
 export async function becomePostgresUser(
   identity: Identity | undefined,
-  reach: Reach,
+  access: RequiredAccess,
 ): Promise<PostgresUser> {
   if (identity === undefined) return { identity, prefix: [] };
   const plain: PostgresUser = { identity, prefix: [] };
-  if (await reaches(plain, reach)) return plain;
-  const passing: PostgresUser = { identity: undefined, prefix: passThrough(identity) };
-  if (await reaches(passing, reach)) return passing;
+  if (await canAccess(plain, access)) return plain;
+  const privileged: PostgresUser = { identity: undefined, prefix: withCapability(identity) };
+  if (await canAccess(privileged, access)) return privileged;
   throw new StartupError(
-    `Postgres runs as the user ${USER}, who cannot enter ${reach.folder} or run ${reach.program}; move the project and SERVICE_DATA_DIR out of a private folder such as /root, install setpriv (util-linux), or set DATABASE_URL`,
+    `Postgres runs as the user ${USER}, who cannot enter ${access.folder} or run ${access.program}; move the project and SERVICE_DATA_DIR out of a private folder such as /root, install setpriv (util-linux), or set DATABASE_URL`,
   );
 }
 
-function passThrough({ uid, gid }: Identity): readonly string[] {
+function withCapability({ uid, gid }: Identity): readonly string[] {
   return [
     'setpriv',
     `--reuid=${uid}`,
@@ -57,14 +57,14 @@ function passThrough({ uid, gid }: Identity): readonly string[] {
     '--clear-groups',
     '--inh-caps=+dac_override',
     '--ambient-caps=+dac_override',
-    // Without this bit the kernel leaves the capability out of access(2), by which initdb looks for postgres.
+    // Without this bit the kernel ignores the capability in access(2), which initdb uses to find postgres.
     '--securebits=+no_setuid_fixup',
   ];
 }
 
-async function reaches(
+async function canAccess(
   { prefix, identity }: PostgresUser,
-  { program, folder }: Reach,
+  { program, folder }: RequiredAccess,
 ): Promise<boolean> {
   const probe = ['/bin/sh', '-c', '"$1" --version && cd "$2"', 'probe', program, folder];
   return runSystemCommand([...prefix, ...probe], identity).then(

@@ -17,8 +17,8 @@ import { superviseStore, type EmbeddedStore, type StoreCommand } from './supervi
 
 const START_ATTEMPTS_MAX = 20;
 const START_RETRY_MS = 500;
-// The last processes of a server that was killed need a moment to notice, and a port can be taken between choice and use.
-const PASSING_TROUBLE =
+// The processes of a killed server need a moment to exit, and another process may take the chosen port.
+const TEMPORARY_ERROR =
   /pre-existing shared memory block|lock file .* already exists|address already in use|could not bind/i;
 
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   shared_buffers: '64MB',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // What the server itself has to say, but no statement and none of its values.
+  // Logs messages of the server, but no statements and no values.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
@@ -38,18 +38,18 @@ const SETTINGS: Readonly<Record<string, string>> = {
 interface PostgresOptions {
   readonly dataDir: string;
   readonly log: Log;
-  /** A fixed port; else one that is free, the same at every start where possible. */
+  /** A fixed port; by default a free one, the same at every start if possible. */
   readonly port?: number;
-  /** Server settings beside our own, such as `fsync: 'off'` for tests. */
+  /** Additional server settings, such as `fsync: 'off'` for tests. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Runs a real Postgres on a folder below the data directory; makes its cluster at the first start. */
+/** Runs a real Postgres in a folder below the data directory; creates its cluster at the first start. */
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedStore> {
   const dataDir = resolve(options.dataDir);
   const folder = join(dataDir, 'postgres');
   const binaries = findPostgresBinaries();
-  // Before the folder of secrets, which would make its parent private too: another user may have to pass through.
+  // Before the folder of secrets, which would make its parent private too; another user may need access.
   await writing(dataDir, () => makeDirectory(dataDir, 0o711));
   const password = (await generatedSecret(dataDir, 'postgres-password')).value;
   const owner = await postgresIdentity();
@@ -63,7 +63,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
     const cluster = await writing(dataDir, () =>
       ensureCluster({ folder, binaries, user, owner, password }),
     );
-    // An orphan of an earlier run may hold the remembered port.
+    // An orphan of an earlier run may use the saved port.
     await clearCluster(cluster);
     const started = await startOnFreePort(options, folder, (port) => ({
       name: 'Postgres',
@@ -108,9 +108,9 @@ async function startOnFreePort(
       return { store: await superviseStore(command(port), log), port };
     } catch (error) {
       const reason = describeError(error);
-      if (attempt === START_ATTEMPTS_MAX || !PASSING_TROUBLE.test(reason))
+      if (attempt === START_ATTEMPTS_MAX || !TEMPORARY_ERROR.test(reason))
         throw asStartupError(error);
-      log.warn({ attempt, reason }, 'Postgres could not start yet; trying again');
+      log.warn({ attempt, reason }, 'Postgres did not start; retrying');
       await sleep(START_RETRY_MS);
     }
   }

@@ -9,15 +9,15 @@ import {
 } from 'js-redis-server/core';
 import { LOOPBACK } from './loopback-port.ts';
 
-/** A Redis in JavaScript, inside this process, for the video queue alone. It keeps nothing on disk. */
+/** A Redis in JavaScript inside this process, only for the video queue. It stores nothing on disk. */
 export interface QueueRedis {
   readonly url: string;
   stop(): Promise<void>;
 }
 
 /**
- * Starts it on a free loopback port. Put together from the library's parts: its own front door listens on every address,
- * asks for no password, and lets a blocking command of a client that has gone go on.
+ * Starts it on a free loopback port. It uses the library's parts, because its own server listens on every address, requires no
+ * password, and does not end a blocking command when the client disconnects.
  */
 export async function startQueueRedis(): Promise<QueueRedis> {
   const password = randomToken();

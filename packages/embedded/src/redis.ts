@@ -33,11 +33,11 @@ interface RedisOptions {
   readonly dataDir: string;
   readonly binary: string;
   readonly log: Log;
-  /** A fixed port; else one that is free, the same at every start where possible. */
+  /** A fixed port; by default a free one, the same at every start if possible. */
   readonly port?: number;
 }
 
-/** Runs a real Redis on a folder below the data directory, with every write appended to a file there. */
+/** Runs a real Redis in a folder below the data directory, with an append-only file there. */
 export async function startRedis(options: RedisOptions): Promise<EmbeddedStore> {
   const dataDir = resolve(options.dataDir);
   const folder = join(dataDir, 'redis');
@@ -69,7 +69,7 @@ async function startOnFreePort(
 ): Promise<{ readonly store: Pick<EmbeddedStore, 'pid' | 'stop'>; readonly port: number }> {
   const configFile = join(folder, 'redis.conf');
   const pidFile = join(folder, 'redis.pid');
-  // An orphan of an earlier run may hold the remembered port.
+  // An orphan of an earlier run may use the saved port.
   await clearOrphan(pidFile, configFile);
   for (let attempt = 1; ; attempt += 1) {
     const port = fixedPort ?? (await rememberedPort(join(folder, 'port')));
@@ -106,7 +106,7 @@ function configuration(values: {
     `requirepass ${quoted(values.password)}`,
     `dir ${quoted(values.folder)}`,
     `pidfile ${quoted(values.pidFile)}`,
-    // The path in the title is how the next start knows an orphan from a stranger.
+    // The next start recognizes an orphan by the path in the title.
     'proc-title-template "{title} {config-file}"',
     'daemonize no',
     'save ""',
@@ -120,14 +120,14 @@ function configuration(values: {
 async function clearOrphan(pidFile: string, configFile: string): Promise<void> {
   const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''));
   if ((await commandLineOf(pid))?.includes(configFile) !== true) return;
-  const gone = await endProcess(pid, {
+  const hasEnded = await endProcess(pid, {
     stopSignal: 'SIGTERM',
     forceSignal: 'SIGKILL',
     graceMs: ORPHAN_GRACE_MS,
   });
-  if (!gone)
+  if (!hasEnded)
     throw new StartupError(
-      `an earlier Redis (process ${pid}) on ${configFile} does not stop; end it first`,
+      `an earlier Redis (process ${pid}) on ${configFile} does not stop; kill it first`,
     );
 }
 

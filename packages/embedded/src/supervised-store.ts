@@ -9,29 +9,29 @@ import {
 import type { Identity } from './system-command.ts';
 
 const READY = /ready to accept connections/i;
-// Replaying the log after a crash is the slowest start there is.
+// Replaying the log after a crash is the slowest start.
 const READY_TIMEOUT_MS = 120_000;
 const RESTART_DELAY_MIN_MS = 100;
 const RESTART_DELAY_MAX_MS = 5_000;
 const GRACE_SECONDS = 10;
 
-/** A store that runs beside this process, and only as long as it does. */
+/** A store that runs as a child of this process and ends with it. */
 export interface EmbeddedStore {
   readonly url: string;
   /** The id of the store's process; another one after a restart. */
   readonly pid: number;
-  /** Stops the store cleanly and waits until it is gone. */
+  /** Stops the store cleanly and waits for its end. */
   stop(): Promise<void>;
 }
 
-/** How one kind of store is run. */
+/** How to run a store. */
 export interface StoreCommand {
   readonly name: string;
   readonly command: readonly string[];
   readonly stopSignal?: 'INT';
   readonly forceSignal?: 'QUIT';
   readonly identity?: Identity | undefined;
-  /** Clears what an earlier run left behind; called before every start. */
+  /** Cleans up after an earlier run; called before every start. */
   readonly clear: () => Promise<void>;
 }
 
@@ -40,27 +40,27 @@ interface Running {
   readonly pid: number;
 }
 
-/** Starts a store, waits until it serves, and starts it again whenever it dies on its own. */
+/** Starts a store, waits until it is ready, and restarts it whenever it exits unexpectedly. */
 export async function superviseStore(
   store: StoreCommand,
   log: Log,
 ): Promise<Pick<EmbeddedStore, 'pid' | 'stop'>> {
   const stopping = new AbortController();
   let running = await launch(store, log);
-  const watching = watch();
+  const supervision = supervise();
 
-  async function watch(): Promise<void> {
+  async function supervise(): Promise<void> {
     for (;;) {
       await running.child.exited;
       if (stopping.signal.aborted) return;
       log.error(
         { store: store.name, lastLines: running.child.lastLines() },
-        'a store ended by itself; starting it again',
+        'a store exited unexpectedly; restarting it',
       );
-      const again = await relaunch(store, log, stopping.signal);
-      if (again === undefined) return;
-      running = again;
-      log.info({ store: store.name, pid: running.pid }, 'the store serves again');
+      const restarted = await relaunch(store, log, stopping.signal);
+      if (restarted === undefined) return;
+      running = restarted;
+      log.info({ store: store.name, pid: running.pid }, 'the store is ready again');
       if (stopping.signal.aborted) await running.child.stop();
     }
   }
@@ -72,7 +72,7 @@ export async function superviseStore(
     async stop() {
       stopping.abort();
       await running.child.stop();
-      await watching;
+      await supervision;
     },
   };
 }
@@ -92,7 +92,7 @@ async function relaunch(
     try {
       return await launch(store, log);
     } catch (error) {
-      log.error({ store: store.name, error }, 'a store could not be started again; trying on');
+      log.error({ store: store.name, error }, 'restarting a store failed; retrying');
     }
   }
 }

@@ -4,13 +4,13 @@ import { SYSTEM_ENVIRONMENT } from '@model-gateway/kernel';
 
 const execute = promisify(execFile);
 
-/** As whom a program runs; as ourselves when it is not said. */
+/** The user and group of a process. */
 export interface Identity {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** Runs a program to its end and gives what it wrote; throws when it fails. */
+/** Runs a program and returns its standard output; throws if it fails. */
 export async function runSystemCommand(
   command: readonly string[],
   identity?: Identity,

@@ -1,4 +1,4 @@
-// Starts both stores as a process of its own, which a test can then kill.
+// Starts both stores in a separate process, which a test can kill.
 import { findRedisServer, startPostgres, startRedis } from '@model-gateway/embedded';
 import { silentLog as log } from '@model-gateway/kernel';
 

@@ -9,14 +9,14 @@ beforeEach(async () => {
 
 afterEach(() => dataDir.remove());
 
-test('killing the process that started the stores leaves neither behind', async () => {
+test('killing the process that started the stores ends both', async () => {
   const holder = await holdStores(dataDir.path);
   expect([runs(holder.postgres.pid), runs(holder.redis.pid)]).toEqual([true, true]);
   await holder.kill();
   await until(() => !runs(holder.postgres.pid) && !runs(holder.redis.pid));
 }, 60_000);
 
-test('after everything was killed at once the next start recovers with all data', async () => {
+test('after all processes are killed at once, the next start recovers all data', async () => {
   const first = await holdStores(dataDir.path);
   await query(first.postgres.url, 'CREATE TABLE kept (value int)', 'INSERT INTO kept VALUES (42)');
   const redis = new Redis(first.redis.url);

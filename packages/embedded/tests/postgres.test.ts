@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { silentLog as log } from '@model-gateway/kernel';
 import { startPostgres } from '../src/index.ts';
 import { commandLineOf } from '../src/process-identity.ts';
-import { endedUnnoticed, exists, newDataDir, query, runs, until } from './stores.ts';
+import { zombieProcess, exists, newDataDir, query, runs, until } from './stores.ts';
 
 let dataDir: Awaited<ReturnType<typeof newDataDir>>;
 
@@ -27,7 +27,7 @@ test('data survives a stop and a start, on the same port', async () => {
   await second.stop();
 }, 60_000);
 
-test('a server that is killed comes back by itself, with its data and its address', async () => {
+test('a killed server restarts with its data and its address', async () => {
   const store = await startPostgres({ dataDir: dataDir.path, log });
   await query(store.url, 'CREATE TABLE kept (value int)', 'INSERT INTO kept VALUES (42)');
   const killed = store.pid;
@@ -38,7 +38,7 @@ test('a server that is killed comes back by itself, with its data and its addres
   expect(runs(store.pid)).toBe(false);
 }, 60_000);
 
-test('a second instance on the same data directory is refused by name of the first', async () => {
+test('a second instance on the same data directory fails with the process id of the first', async () => {
   const store = await startPostgres({ dataDir: dataDir.path, log });
   await expect(startPostgres({ dataDir: dataDir.path, log })).rejects.toThrow(
     `is in use by process ${process.pid}`,
@@ -59,7 +59,7 @@ test('two instances on two data directories run side by side', async () => {
   await other.remove();
 }, 60_000);
 
-test('a start after a crash in the middle of the first set-up begins anew', async () => {
+test('a start after a crash during the first setup repeats the setup', async () => {
   const folder = join(dataDir.path, 'postgres');
   await mkdir(join(folder, 'cluster.new', 'base'), { recursive: true });
   await writeFile(join(folder, 'cluster.new', 'PG_VERSION'), '18\n');
@@ -71,12 +71,12 @@ test('a start after a crash in the middle of the first set-up begins anew', asyn
 
 test.each([
   {
-    whose: 'a stranger',
+    whose: 'an unrelated process',
     takeId: () => Promise.resolve({ pid: process.pid, end: () => undefined }),
   },
-  { whose: 'a process that has ended unnoticed', takeId: endedUnnoticed },
+  { whose: 'a zombie process', takeId: zombieProcess },
 ])(
-  'a process id left behind that belongs to $whose does not keep it from starting',
+  'a stale process id that belongs to $whose does not prevent a start',
   async ({ takeId }) => {
     const first = await startPostgres({ dataDir: dataDir.path, log });
     const pidFile = join(dataDir.path, 'postgres', 'cluster', 'postmaster.pid');
@@ -92,7 +92,7 @@ test.each([
   60_000,
 );
 
-test('a data directory that only its owner may enter will do, also for root', async () => {
+test('a data directory that only its owner may enter works, also for root', async () => {
   await chmod(dataDir.path, 0o700);
   const store = await startPostgres({ dataDir: dataDir.path, log });
   expect(await query(store.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
@@ -111,7 +111,7 @@ test('the password is in no command line and in a file that only its owner reads
   await store.stop();
 }, 60_000);
 
-test('a data directory that cannot be made is one clear sentence', async () => {
+test('a data directory that cannot be created fails with a clear message', async () => {
   const file = join(dataDir.path, 'file');
   await writeFile(file, '');
   await expect(startPostgres({ dataDir: join(file, 'below'), log })).rejects.toThrow(

@@ -10,7 +10,7 @@ beforeEach(async () => {
 
 afterEach(() => store.stop());
 
-test('BullMQ adds a job, works on it and tells its result', async () => {
+test('BullMQ adds a job, runs it and returns its result', async () => {
   const connection = { url: store.url, maxRetriesPerRequest: null };
   const queue = new Queue('video', { connection });
   const events = new QueueEvents('video', { connection });
@@ -25,13 +25,13 @@ test('BullMQ adds a job, works on it and tells its result', async () => {
   await queue.close();
 });
 
-test('it listens on the loopback address and asks for its password', async () => {
+test('it listens on the loopback address and requires its password', async () => {
   const { host, hostname } = new URL(store.url);
   expect(hostname).toBe('127.0.0.1');
-  const stranger = new Redis(`redis://${host}`, { maxRetriesPerRequest: 0 });
-  stranger.on('error', () => undefined);
-  await expect(stranger.set('key', 'value')).rejects.toThrow('NOAUTH');
-  stranger.disconnect();
+  const unauthenticated = new Redis(`redis://${host}`, { maxRetriesPerRequest: 0 });
+  unauthenticated.on('error', () => undefined);
+  await expect(unauthenticated.set('key', 'value')).rejects.toThrow('NOAUTH');
+  unauthenticated.disconnect();
 });
 
 test('it stops while clients are connected', async () => {

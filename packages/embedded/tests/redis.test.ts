@@ -42,7 +42,7 @@ test('data survives a stop and a start, on the same port', async () => {
   await second.stop();
 });
 
-test('a server that is killed comes back by itself, with its address', async () => {
+test('a killed server restarts with its address', async () => {
   const store = await startRedis({ dataDir: dataDir.path, binary, log });
   const killed = store.pid;
   process.kill(killed, 'SIGKILL');
@@ -51,7 +51,7 @@ test('a server that is killed comes back by itself, with its address', async () 
   await store.stop();
 });
 
-test('an append-only file that was torn while being written is read up to the tear', async () => {
+test('an incomplete append-only file is read up to its last complete entry', async () => {
   const first = await startRedis({ dataDir: dataDir.path, binary, log });
   await on(first.url, (redis) => redis.set('kept', '42'));
   await first.stop();
@@ -64,7 +64,7 @@ test('an append-only file that was torn while being written is read up to the te
   await second.stop();
 });
 
-test('a second instance on the same data directory is refused', async () => {
+test('a second instance on the same data directory fails', async () => {
   const store = await startRedis({ dataDir: dataDir.path, binary, log });
   await expect(startRedis({ dataDir: dataDir.path, binary, log })).rejects.toThrow(
     `is in use by process ${process.pid}`,
@@ -72,7 +72,7 @@ test('a second instance on the same data directory is refused', async () => {
   await store.stop();
 });
 
-test('nobody gets in without the password', async () => {
+test('connections without the password are rejected', async () => {
   const store = await startRedis({ dataDir: dataDir.path, binary, log });
   const { host } = new URL(store.url);
   await on(`redis://${host}`, async (redis) => {

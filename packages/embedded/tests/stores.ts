@@ -15,7 +15,7 @@ export async function newDataDir(): Promise<{ readonly path: string; remove(): P
   return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
-/** Runs statements on a new connection and gives the rows of the last one. */
+/** Runs statements on a new connection and returns the rows of the last one. */
 export async function query(
   url: string,
   ...statements: readonly string[]
@@ -37,7 +37,7 @@ interface Store {
   readonly pid: number;
 }
 
-/** A process that holds both stores, to be killed. */
+/** Starts both stores in a process that can be killed. */
 export async function holdStores(dataDir: string): Promise<{
   readonly postgres: Store;
   readonly redis: Store;
@@ -64,8 +64,8 @@ export async function holdStores(dataDir: string): Promise<{
   throw new Error('the holder did not start its stores');
 }
 
-/** The id of a process that has ended while its parent does not look. */
-export async function endedUnnoticed(): Promise<{
+/** The id of a zombie process. */
+export async function zombieProcess(): Promise<{
   readonly pid: number;
   readonly end: () => void;
 }> {
@@ -88,14 +88,15 @@ export function runs(pid: number): boolean {
   }
 }
 
-/** Waits for something that only polling can tell. */
+/** Waits for a condition by polling. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   timeoutMs = 10_000,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`not so within ${timeoutMs} ms`);
+    if (performance.now() > deadline)
+      throw new Error(`the condition was not met within ${timeoutMs} ms`);
     await sleep(50);
   }
 }

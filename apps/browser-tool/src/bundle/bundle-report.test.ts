@@ -74,7 +74,7 @@ test.each([
   {
     why: 'for a system that there is none of',
     text: '[[lib]]\npath="a"\ntarget_os="beos"',
-    reason: /target_os is one of linux, macos, windows/,
+    reason: /target_os must be one of linux, macos, windows/,
   },
   { why: 'with a misspelt key', text: '[[lib]]\npath="a"\noptionel=true', reason: /optionel/ },
 ])('a manifest that is $why is told', async ({ text, reason }) => {

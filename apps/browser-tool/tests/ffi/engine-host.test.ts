@@ -142,7 +142,7 @@ test.each([
   {
     why: 'of another engine',
     definition: 'TEST_ID="firefox"',
-    message: 'it is the engine "firefox" and not "servo"',
+    message: 'it is the engine "firefox", not "servo"',
   },
   {
     why: 'without a function',

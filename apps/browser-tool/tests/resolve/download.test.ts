@@ -247,7 +247,7 @@ test('the lock of another machine counts for as long as it is touched', async ()
   await writeFile(lock, JSON.stringify({ pid: 1, host: 'elsewhere.test', token: 'x' }));
   await expect(fetch({ downloadTimeoutMs: 50 })).rejects.toMatchObject({
     code: 'DOWNLOAD_FAILED',
-    message: expect.stringContaining('linux64.lock and does not finish'),
+    message: expect.stringContaining('linux64.lock for too long'),
   });
 });
 
