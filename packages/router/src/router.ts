@@ -130,7 +130,14 @@ export function createRouter(dependencies: RouterDependencies): Router {
       await breakers.refresh(names());
     },
   });
-  const chooser = createChooser({ list, breakers, counts, affinity, log });
+  const chooser = createChooser({
+    list,
+    breakers,
+    counts,
+    affinity,
+    changing: () => registry.changing(),
+    log,
+  });
   // The registry stops first: what is being probed then ends soon.
   const parts = [counts, breakers, health, aliases, checker, registry];
 

@@ -116,7 +116,8 @@ export const configOf = (name: string, changes: Partial<BackendConfig> = {}): Ba
   ...changes,
 });
 
-function storeOf(replicas: Replicas): BackendConfigStore {
+/** The database that the replicas share. */
+export function storeOf(replicas: Replicas): BackendConfigStore {
   const { kept } = replicas;
   const positionOf = (name: string): number => kept.findIndex((config) => config.name === name);
   async function use<Answer>(work: () => Answer): Promise<Answer> {

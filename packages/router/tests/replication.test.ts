@@ -1,6 +1,14 @@
 import { manualClock, systemClock, type ManualClock } from '@model-gateway/kernel';
 import type { Router } from '../src/index.ts';
-import { configOf, createReplicas, serving, settled, until, type Replicas } from './replicas.ts';
+import {
+  configOf,
+  createReplicas,
+  serving,
+  settled,
+  storeOf,
+  until,
+  type Replicas,
+} from './replicas.ts';
 
 let clock: ManualClock;
 let replicas: Replicas;
@@ -43,6 +51,30 @@ test('a backend that is registered, replaced or removed on one replica is so on 
     ['b', 'c'],
   ]);
   expect(await left.registry.register(replicas.upstream('d'))).toEqual({ index: 2 });
+});
+
+test('a model is not refused before a change under way is known', async () => {
+  const held: (() => void)[] = [];
+  let isHeld = false;
+  const store = storeOf(replicas);
+  const slow = await replicas.start({
+    store: {
+      ...store,
+      async list() {
+        if (isHeld) await new Promise<void>((resolve) => held.push(resolve));
+        return store.list();
+      },
+    },
+  });
+  isHeld = true;
+  await registerAll('a');
+  const chosen = slow.choose('m');
+  await until(() => held.length > 0);
+  expect(names(slow)).toEqual([]);
+  isHeld = false;
+  for (const answer of held) answer();
+  expect((await chosen).backend.name).toBe('a');
+  await expect(slow.choose('other')).rejects.toThrow('No backend available for model: other');
 });
 
 test('a backend is fail-closed until its first probe', async () => {

@@ -47,11 +47,13 @@ interface ChooserDependencies {
   readonly breakers: Breakers;
   readonly counts: RequestCounts;
   readonly affinity: Affinity;
+  /** Resolves when a change of the backends is done; undefined while there is none under way. */
+  readonly changing: () => Promise<void> | undefined;
   readonly log: Log;
 }
 
 export function createChooser(dependencies: ChooserDependencies): Chooser {
-  const { list, breakers, counts, affinity, log } = dependencies;
+  const { list, breakers, counts, affinity, changing, log } = dependencies;
 
   function eligible(wanted: BackendQuery, exclude: readonly string[]): readonly Candidate[] {
     return findServing(list.all(), wanted).filter(({ slot: { backend, report } }) => {
@@ -118,12 +120,24 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     return route;
   }
 
+  function chooseNow(wanted: BackendQuery & ChoiceOptions): Promise<Route> {
+    const { conversationId, exclude = [] } = wanted;
+    return conversationId === undefined
+      ? chooseLeastUsed(wanted, exclude)
+      : chooseFor(conversationId, wanted, exclude);
+  }
+
   return {
-    choose(wanted) {
-      const { conversationId, exclude = [] } = wanted;
-      return conversationId === undefined
-        ? chooseLeastUsed(wanted, exclude)
-        : chooseFor(conversationId, wanted, exclude);
+    async choose(wanted) {
+      try {
+        return await chooseNow(wanted);
+      } catch (error) {
+        const change = changing();
+        if (change === undefined) throw error;
+        // The backend may have been registered on another replica a moment ago.
+        await change;
+        return chooseNow(wanted);
+      }
     },
   };
 }

@@ -28,6 +28,8 @@ export interface Registry {
 export interface SyncedRegistry extends Registry {
   /** Adds, replaces and removes so that the backends are those of the store. What cannot be read now stays as it was. */
   reread(): Promise<void>;
+  /** Resolves when the change under way is done and new backends are known, or after 3 s; undefined while there is none. */
+  changing(): Promise<void> | undefined;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -59,7 +61,7 @@ export interface RegistryDependencies {
 
 /** Everybody who hears something on it reads the store again. */
 export const REGISTRY_CHANNEL = 'registry';
-const LEARN_AT_START_MS = 3_000;
+const CHANGE_WAIT_MS = 3_000;
 
 export function createRegistry(dependencies: RegistryDependencies): SyncedRegistry {
   const { list, store, channels, log, builder, unlisted } = dependencies;
@@ -71,7 +73,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
   let subscription: Subscription | undefined;
   let rereading: Promise<void> | undefined;
   let rereadAgain = false;
-  let learning: Promise<void> = Promise.resolve();
+  let learning: Promise<void> | undefined;
   let stopped = false;
 
   function adopt(backend: Backend, config: BackendConfig, listed: boolean): void {
@@ -136,9 +138,14 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
       drop(backend.name);
     }
     list.arrange(names);
-    learning = learnAll(fresh.map(({ name }) => name)).catch((error: unknown) => {
-      log.error({ error }, 'the health of new backends is not known');
-    });
+    const learned = learnAll(fresh.map(({ name }) => name))
+      .catch((error: unknown) => {
+        log.error({ error }, 'the health of new backends is not known');
+      })
+      .finally(() => {
+        if (learning === learned) learning = undefined;
+      });
+    learning = learned;
   }
 
   async function rereadAll(): Promise<void> {
@@ -161,6 +168,11 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     return rereading;
   }
 
+  async function changed(): Promise<void> {
+    await rereading;
+    await learning;
+  }
+
   async function remove(name: string): Promise<boolean> {
     if (list.indexOf(name) === -1) return false;
     drop(name);
@@ -170,6 +182,10 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
 
   return {
     reread,
+    changing: () =>
+      rereading === undefined && learning === undefined
+        ? undefined
+        : withTimeout(changed(), CHANGE_WAIT_MS, () => undefined),
     async register(config) {
       const { name } = config;
       adopt(await builder.open(config), config, true);
@@ -190,7 +206,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
       subscription = await channels.subscribe(REGISTRY_CHANNEL, () => void reread());
       await reread();
       // Whoever asks this process first should find what the others know. Backends that hang are not waited for.
-      await withTimeout(learning, LEARN_AT_START_MS, () => undefined);
+      await withTimeout(changed(), CHANGE_WAIT_MS, () => undefined);
       for (const config of unlisted) {
         adopt(builder.restore(config), config, false);
         await probe(config.name);
