@@ -1,32 +1,56 @@
-import type { Channels } from '@model-gateway/kernel';
+import { describeError, type Channels, type Log } from '@model-gateway/kernel';
 import type { LocalChannels } from '../local/local-channels.ts';
 import type { RedisChannels } from '../redis/redis-channels.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
 import type { UnconfirmedPublishes } from './unconfirmed-publishes.ts';
 
 interface FailoverChannelsOptions {
-  readonly connection: RedisConnection;
-  readonly redis: RedisChannels;
+  readonly connection: Pick<RedisConnection, 'channelsReady' | 'onChange'>;
+  readonly redis: Pick<RedisChannels, 'publish' | 'listen'>;
   readonly local: LocalChannels;
   /** Told of arrivals by the Redis side. */
   readonly unconfirmed: UnconfirmedPublishes;
+  readonly log: Log;
 }
+
+const WARN_EVERY_MS = 10_000;
 
 /**
  * Listeners sit on both sides and a message goes to one of them: to Redis while every subscription of this process is
  * live there, else to the listeners of this process. So no listener gets a message twice.
  */
 export function createFailoverChannels(options: FailoverChannelsOptions): Channels {
-  const { connection, redis, local, unconfirmed } = options;
+  const { connection, redis, local, unconfirmed, log } = options;
+  let failed = 0;
+  let warnedAt = -Infinity;
+
+  /** One line for many: when Redis goes away, all messages on their way fail at once. */
+  function warn(channel: string, error: unknown): void {
+    failed += 1;
+    if (performance.now() - warnedAt < WARN_EVERY_MS) return;
+    // What follows the colon can be the secret name of a stream.
+    const [kind] = channel.split(':', 1);
+    log.warn(
+      { channel: kind, messages: failed, reason: describeError(error) },
+      'publishing a message failed; listeners in other processes do not get it',
+    );
+    failed = 0;
+    warnedAt = performance.now();
+  }
 
   async function publishThroughRedis(channel: string, message: string): Promise<number> {
     // Without listeners here there is nothing to fall back to.
-    if (local.count(channel) === 0) return redis.publish(channel, message).catch(() => 0);
+    if (local.count(channel) === 0)
+      return redis.publish(channel, message).catch((error: unknown) => {
+        warn(channel, error);
+        return 0;
+      });
     const publish = unconfirmed.begin(channel, message);
     try {
       return await redis.publish(channel, message);
-    } catch {
+    } catch (error) {
       if (publish.hasArrived()) return local.count(channel);
+      warn(channel, error);
       return await local.publish(channel, message);
     } finally {
       publish.end();

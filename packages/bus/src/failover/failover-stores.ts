@@ -67,6 +67,7 @@ export function createFailoverStores(options: FailoverStoresOptions): SharedStor
     channels: createFailoverChannels({
       connection,
       unconfirmed,
+      log,
       local: createLocalChannels({ log }),
       redis: createRedisChannels({
         connection,
