@@ -33,9 +33,14 @@ test('during an outage of Postgres a cached key works, and an unknown one gets a
   await keysOf(testContext).create({ userId, name: 'unrelated' });
   expect((await ask(key)).status).toBe(200);
   const refused = await ask(other.secret);
-  expect(refused.status).toBe(500);
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get('retry-after')).toBe('5');
   expect(await refused.json()).toMatchObject({
-    error: { type: 'server_error', message: 'the database is unavailable' },
+    error: {
+      type: 'server_error',
+      code: 'store_unavailable',
+      message: 'the database is unavailable',
+    },
   });
   isAway = false;
   expect((await ask(other.secret)).status).toBe(200);

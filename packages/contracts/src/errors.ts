@@ -61,5 +61,8 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+/** How soon a caller may try again when the store was not available. */
+export const STORE_RETRY_SECS = 5;
+
 /** The error type of the service: thrown anywhere, translated once per API. */
 export class ServiceError extends AppError<ErrorCode> {}

@@ -22,7 +22,7 @@ export {
   type TunneledRequest,
   type TunneledResponse,
 } from './agent/tunneled-http.ts';
-export { ServiceError, type ErrorCode } from './errors.ts';
+export { ServiceError, STORE_RETRY_SECS, type ErrorCode } from './errors.ts';
 export {
   aliasChangedSchema,
   aliasListSchema,

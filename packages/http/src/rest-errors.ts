@@ -1,5 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ServiceError, type ErrorCode, type RestErrorBody } from '@model-gateway/contracts';
+import {
+  ServiceError,
+  STORE_RETRY_SECS,
+  type ErrorCode,
+  type RestErrorBody,
+} from '@model-gateway/contracts';
 import { isError, type Log } from '@model-gateway/kernel';
 import { beginResponse } from './begin-response.ts';
 import { requestIdOf } from './request-id.ts';
@@ -14,6 +19,8 @@ interface RestError {
   readonly code: string;
   /** A retry cannot succeed; official clients would otherwise retry by themselves. */
   readonly isFinal?: boolean;
+  /** When to try again, where the error itself does not say it. */
+  readonly retryAfterSecs?: number;
 }
 
 const invalid = (code: string, status = 400): RestError => ({
@@ -81,7 +88,7 @@ const REST_ERRORS = {
   no_job: { status: 404, type: 'not_found', code: 'no_job' },
   no_video_backend: { status: 503, type: 'video_backend_error', code: 'no_backend' },
   job_ended: invalid('job_ended', 409),
-  store_unavailable: server('internal_error'),
+  store_unavailable: { ...server('store_unavailable', 503), retryAfterSecs: STORE_RETRY_SECS },
   internal_error: server('internal_error'),
 } satisfies Record<ErrorCode, RestError>;
 
@@ -93,13 +100,14 @@ export function sendRestError(
   log: Log,
 ): void {
   const known = error instanceof ServiceError ? error : tooDeep(error);
-  const { status, type, code, isFinal }: RestError = REST_ERRORS[known?.code ?? 'internal_error'];
+  const answer: RestError = REST_ERRORS[known?.code ?? 'internal_error'];
+  const { status, type, code, isFinal } = answer;
   if (known === undefined || status >= 500) {
     const request_id = requestIdOf(request, response);
     log.error({ error, request_id, path: pathOf(request) }, 'a request failed');
   }
   if (isFinal === true && !response.headersSent) response.setHeader('x-should-retry', 'false');
-  const retryAfter = known?.details?.['retry_after_secs'];
+  const retryAfter = known?.details?.['retry_after_secs'] ?? answer.retryAfterSecs;
   if (typeof retryAfter === 'number' && !response.headersSent) {
     response.setHeader('retry-after', String(retryAfter));
   }

@@ -1,4 +1,4 @@
-import { ServiceError, type ErrorCode } from '@model-gateway/contracts';
+import { ServiceError, STORE_RETRY_SECS, type ErrorCode } from '@model-gateway/contracts';
 import { newId, type Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 
@@ -67,7 +67,9 @@ export function toRpcError(error: unknown, log: Log): JsonRpcError {
   if (known === undefined || code === INTERNAL_ERROR) {
     const request_id = newId();
     log.error({ error, request_id }, 'an RPC call failed');
-    return new JsonRpcError(known?.message ?? 'internal error', INTERNAL_ERROR, { request_id });
+    const retry = known?.code === 'store_unavailable' ? { retry_after_secs: STORE_RETRY_SECS } : {};
+    const data = { request_id, ...retry };
+    return new JsonRpcError(known?.message ?? 'internal error', INTERNAL_ERROR, data);
   }
   return known.details === undefined
     ? new JsonRpcError(known.message, code)
