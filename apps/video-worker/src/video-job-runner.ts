@@ -37,7 +37,7 @@ export function createVideoJobRunner(
   const notifications = createVideoNotifications({ channels: bus.channels, log });
   const { admission } = bus;
   const watch = createUpstreamWatch({ metrics, tracing });
-  const fail = createFail({ jobs, notifications });
+  const fail = createFail({ jobs, notifications, log });
   const settle = createSettle({
     database,
     admission,

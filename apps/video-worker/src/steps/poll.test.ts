@@ -32,7 +32,7 @@ function pollWith(backends: Readonly<Record<string, Backend['queryVideo']>>): Po
     },
     notifications: { progress: () => Promise.resolve() },
     settle: () => Promise.resolve(),
-    fail: (_jobId, error) => Promise.resolve(void failed.push(error)),
+    fail: (_jobId, { message }) => Promise.resolve(void failed.push(message)),
     timing: createVideoTiming({ pollMs: 2_000, timeoutSecs: 60, clock }),
     clock,
     stopping: stopping.signal,

@@ -9,7 +9,7 @@ import type { Clock } from '@model-gateway/kernel';
 import { UpstreamFailure, type Backend, type Router } from '@model-gateway/router';
 import type { VideoTiming } from '../video-timing.ts';
 import type { NextStep, StepMemo } from '../video-queue.ts';
-import type { FailJob } from './fail.ts';
+import { failedUpstream, jobTimedOut, type FailJob, type JobFailure } from './fail.ts';
 import type { SettleJob } from './settle.ts';
 
 /** Queries the upstream of a running job once. */
@@ -92,26 +92,26 @@ export function createPoll(dependencies: PollDependencies): PollJob {
     }
   }
 
-  async function waitOrFail(poll: VideoPoll, next: NextStep, reason: string) {
+  async function waitOrFail(poll: VideoPoll, next: NextStep, why: Omit<JobFailure, 'code'>) {
     const remainingMs = timing.remainingMs(poll.startedAt);
     if (remainingMs > 0) return { ...next, afterMs: Math.min(next.afterMs, remainingMs) };
-    await fail(poll.id, `${timing.expiredText}: ${reason}`);
+    await fail(poll.id, jobTimedOut(timing, why));
     return undefined;
   }
 
   async function afterFailure(poll: VideoPoll, memo: StepMemo, failure: UpstreamFailure) {
     const unreadable = failure.wasUnreadable ? (memo.unreadable ?? 0) + 1 : 0;
     if (!failure.isBackendAtFault || unreadable >= UNREADABLE_MAX) {
-      await fail(poll.id, failure.message);
+      await fail(poll.id, failedUpstream(failure));
       return undefined;
     }
-    return waitOrFail(poll, timing.afterFailure({ ...memo, unreadable }), failure.message);
+    return waitOrFail(poll, timing.afterFailure({ ...memo, unreadable }), failedUpstream(failure));
   }
 
   async function afterPending(poll: VideoPoll, reported: number | undefined) {
     const progress = Math.min(Math.max(Math.floor(reported ?? 0), 0), RUNNING_PROGRESS_MAX);
     if (await jobs.advance(poll.id, progress)) await notifications.progress(poll.id, progress);
-    return waitOrFail(poll, timing.next, 'the upstream has not finished');
+    return waitOrFail(poll, timing.next, { message: 'the upstream has not finished' });
   }
 
   return async (poll, memo) => {
@@ -125,8 +125,9 @@ export function createPoll(dependencies: PollDependencies): PollJob {
       throw failure;
     }
     if (task.state === 'pending') return afterPending(poll, task.progress);
-    if (task.state === 'failed') await fail(poll.id, task.error);
-    else await settle(poll.id, task.video);
+    if (task.state === 'failed') {
+      await fail(poll.id, { code: 'generation_failed', message: task.error });
+    } else await settle(poll.id, task.video);
     return undefined;
   };
 }

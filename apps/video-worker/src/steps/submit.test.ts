@@ -74,7 +74,7 @@ function scene({ submitted, chosen = 'left', begin }: SceneOptions = {}) {
         note(`choose ${resolved} ${provider}`, route),
     },
     notifications: { progress: (_id, progress) => note(`notify ${progress}`, undefined) },
-    fail: (_id, error) => note(`fail ${error}`, undefined),
+    fail: (_id, { message }) => note(`fail ${message}`, undefined),
     timing: createVideoTiming({ pollMs: 2_000, timeoutSecs: 60, clock }),
     log: silentLog,
   });

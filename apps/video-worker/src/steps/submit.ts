@@ -10,7 +10,7 @@ import { describeError, type Log } from '@model-gateway/kernel';
 import { UpstreamFailure, type Route, type Router } from '@model-gateway/router';
 import type { VideoTiming } from '../video-timing.ts';
 import type { NextStep, StepMemo } from '../video-queue.ts';
-import type { FailJob } from './fail.ts';
+import { failedUpstream, jobTimedOut, type FailJob, type JobFailure } from './fail.ts';
 
 /** Submits a queued job to an upstream. */
 export type SubmitJob = (work: VideoWork, memo: StepMemo) => Promise<NextStep | undefined>;
@@ -47,9 +47,9 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
     return undefined;
   }
 
-  async function waitOrFail(work: VideoWork, memo: StepMemo, reason: string) {
+  async function waitOrFail(work: VideoWork, memo: StepMemo, why: Omit<JobFailure, 'code'>) {
     if (!timing.isExpired(work.createdAt)) return timing.afterFailure(memo);
-    await fail(work.id, `${timing.expiredText}: ${reason}`);
+    await fail(work.id, jobTimedOut(timing, why));
     return undefined;
   }
 
@@ -85,11 +85,11 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
       if (!(failure instanceof UpstreamFailure)) throw failure;
       await route.settle(failure.isBackendAtFault ? 'failure' : 'neutral');
       if (!failure.hadNoEffect) {
-        await fail(work.id, failure.message);
+        await fail(work.id, failedUpstream(failure));
         return undefined;
       }
       await jobs.undoSubmission(work.id);
-      return waitOrFail(work, memo, failure.message);
+      return waitOrFail(work, memo, failedUpstream(failure));
     }
   }
 
@@ -97,8 +97,8 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
     if (memo.taskId !== undefined) return begin(work.id, memo.taskId);
     const route = await choose(work);
     if (route === undefined) {
-      const reason = `no healthy video-capable backend serves the model: ${work.model}`;
-      return waitOrFail(work, memo, reason);
+      const message = `no healthy video-capable backend serves the model: ${work.model}`;
+      return waitOrFail(work, memo, { message });
     }
     try {
       return await submitTo(route, work, memo);

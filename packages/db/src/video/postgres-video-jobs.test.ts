@@ -50,7 +50,7 @@ describe('video jobs in Postgres', () => {
   const ends = {
     done: (id: string) =>
       database.videoJobs.finish(id, { result: RESULT, cost: 0.5, at: new Date() }),
-    failed: (id: string) => database.videoJobs.fail(id, 'no GPU'),
+    failed: async (id: string) => (await database.videoJobs.fail(id, 'no GPU')) !== undefined,
     cancelled: (id: string) => database.videoJobs.cancel(id),
   };
 
@@ -170,6 +170,16 @@ describe('video jobs in Postgres', () => {
     expect(await ends[end](id)).toBe(may);
     expect(await database.videoJobs.find(id)).toMatchObject({ status: may ? end : from });
     expect(await database.videoJobs.images(id)).toHaveLength(may ? 0 : 1);
+  });
+
+  it('say whose they were when they fail', async () => {
+    const id = await began();
+    expect(await database.videoJobs.fail(id, 'no GPU')).toEqual({
+      userId,
+      model: 'alias',
+      backend: TO.backend,
+    });
+    expect(await database.videoJobs.fail(id, 'no GPU')).toBeUndefined();
   });
 
   it('end once, whoever is the first', async () => {

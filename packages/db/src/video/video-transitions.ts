@@ -2,6 +2,7 @@ import type { VideoJobStore } from '@model-gateway/inference';
 import type { Queries } from '../connection/connection.ts';
 import { storableJson, storableText } from '../connection/storable-text.ts';
 
+type FailedVideo = NonNullable<Awaited<ReturnType<VideoJobStore['fail']>>>;
 type End = Parameters<VideoJobStore['finish']>[1];
 type Destination = Parameters<VideoJobStore['startSubmission']>[1];
 
@@ -50,28 +51,31 @@ export async function finishJob(
 }
 
 /** Queued or running → failed. */
-export const failJob = (queries: Queries, id: string, error: string): Promise<boolean> =>
-  endBadly(queries, id, 'failed', storableText(error));
+export const failJob = (
+  queries: Queries,
+  id: string,
+  error: string,
+): Promise<FailedVideo | undefined> => endBadly(queries, id, 'failed', storableText(error));
 
 /** Queued or running → cancelled. */
-export const cancelJob = (queries: Queries, id: string): Promise<boolean> =>
-  endBadly(queries, id, 'cancelled', 'cancelled');
+export const cancelJob = async (queries: Queries, id: string): Promise<boolean> =>
+  (await endBadly(queries, id, 'cancelled', 'cancelled')) !== undefined;
 
 async function endBadly(
   queries: Queries,
   id: string,
   status: 'failed' | 'cancelled',
   error: string,
-): Promise<boolean> {
-  const ended = await queries.$queryRaw<unknown[]>`
+): Promise<FailedVideo | undefined> {
+  const [ended] = await queries.$queryRaw<FailedVideo[]>`
     WITH ended AS (
       UPDATE video_jobs
       SET status = ${status}, error = ${error}, finished_at = clock_timestamp(), updated_at = clock_timestamp()
       WHERE id = ${id}::uuid AND status IN ('queued', 'running')
-      RETURNING id
+      RETURNING id, user_id, model, backend
     ), let_go AS (
       DELETE FROM video_job_images WHERE job_id IN (SELECT id FROM ended)
     )
-    SELECT 1 FROM ended`;
-  return ended.length > 0;
+    SELECT user_id AS "userId", model, backend FROM ended`;
+  return ended;
 }

@@ -54,8 +54,11 @@ export interface VideoJobStore {
     id: string,
     end: { readonly result: VideoResult; readonly cost: number; readonly at: Date },
   ): Promise<boolean>;
-  /** Ends a queued or running job badly; false when it had ended. */
-  fail(id: string, error: string): Promise<boolean>;
+  /** Ends a queued or running job as failed and answers what it was; undefined when it had ended. */
+  fail(
+    id: string,
+    error: string,
+  ): Promise<Pick<VideoWork, 'userId' | 'model' | 'backend'> | undefined>;
   /** Ends a queued or running job at its owner's wish; false when it had ended. */
   cancel(id: string): Promise<boolean>;
 }
