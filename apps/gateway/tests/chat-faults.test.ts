@@ -199,6 +199,13 @@ test('an upstream that quotes its key does not leak it', async () => {
   });
   const { message } = await errorOf(await chat(false, 'keyed'));
   expect(message).toBe('upstream 400: bad key [redacted]');
+  keyed.faults.next({
+    kind: 'error-chunk',
+    afterChunks: 1,
+    message: 'bad key\nsk-very-secret-upstream-key',
+  });
+  const streamed = await (await chat(true, 'keyed')).text();
+  expect(streamed).toContain('"message":"bad key [redacted]"');
   await keyed.close();
 });
 

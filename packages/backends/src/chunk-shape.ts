@@ -15,6 +15,15 @@ interface ChoiceFields {
   readonly logprobs?: unknown;
 }
 
+/** What is needed to read an answer besides the answer. */
+export interface AnswerContext {
+  /** The model that was asked for. */
+  readonly model: string;
+  readonly clock: Clock;
+  /** The backend's key, which messages must not show. */
+  readonly secret: string | null;
+}
+
 /** The head of a new answer, for upstreams that give it none of their own. */
 export function answerHead(clock: Clock): { readonly id: string; readonly created: number } {
   return { id: `chatcmpl-${newId()}`, created: Math.floor(clock.now() / 1000) };

@@ -6,10 +6,12 @@ import { createBackend } from '../factory/create-backend.ts';
 const timeouts = { connectMs: 1_000, idleMs: 300, totalMs: 2_000 };
 const signal = new AbortController().signal;
 
+const KEY = 'a-secret-video-key';
+
 let video: RunningCloudVideo;
 let backend: Backend;
 beforeEach(async () => {
-  video = await startCloudVideo({ apiKey: 'secret' });
+  video = await startCloudVideo({ apiKey: KEY });
   backend = backendWith();
 });
 afterEach(async () => {
@@ -17,9 +19,16 @@ afterEach(async () => {
   await video.close();
 });
 
-function backendWith({ apiKey = 'secret', models = ['demo-video'], path = '' } = {}): Backend {
-  const url = `${video.url}${path}`;
-  const config = { name: 'vid', type: 'cloud-video', url, apiKey, models, capabilities: null };
+const configOf = (url: string) => ({
+  name: 'vid',
+  type: 'cloud-video',
+  url,
+  models: ['demo-video'],
+  capabilities: null,
+});
+
+function backendWith({ apiKey = KEY, models = ['demo-video'], path = '' } = {}): Backend {
+  const config = { ...configOf(`${video.url}${path}`), apiKey, models };
   return createBackend(config, { timeouts, clock: systemClock });
 }
 async function submit(idempotencyKey = 'job-1'): Promise<string> {
@@ -47,6 +56,21 @@ describe('a cloud video API', () => {
     expect(await backend.resolveVideo?.(fileId, signal)).toEqual({
       url: `${video.url}/files/${fileId}.mp4`,
     });
+  });
+
+  it('works with a key whose text is part of its answers', async () => {
+    const open = await startCloudVideo();
+    const keyed = createBackend(
+      { ...configOf(open.url), apiKey: 'k' },
+      { timeouts, clock: systemClock },
+    );
+    const body = { model: 'demo-video', prompt: 'a cat' };
+    const submitted = await keyed.submitVideo?.(body, { idempotencyKey: 'job-1', signal });
+    expect(await keyed.queryVideo?.(submitted?.taskId ?? '', signal)).toMatchObject({
+      state: 'pending',
+    });
+    await keyed.close();
+    await open.close();
   });
 
   it('makes one task for one key', async () => {
@@ -132,8 +156,9 @@ describe('a failing cloud video API', () => {
     expect(await rejection(submit())).toMatchObject({ hadNoEffect: true });
   });
 
-  it('quotes the key that it was sent: nobody else sees it', async () => {
-    video.faults.next({ kind: 'refused', code: 1004, message: 'no such key: secret' }, 1, 'submit');
+  it('quotes the key that it was sent: the key is removed from the message', async () => {
+    const message = `no such key: ${KEY}`;
+    video.faults.next({ kind: 'refused', code: 1004, message }, 1, 'submit');
     expect(await rejection(submit())).toMatchObject({
       message: 'upstream 1004: no such key: [redacted]',
     });

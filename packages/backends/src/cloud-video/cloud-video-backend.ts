@@ -7,7 +7,7 @@ import {
 } from '@model-gateway/router';
 import { z } from 'zod';
 import { createControlPlane, type ControlAnswer } from '../transport/control-plane.ts';
-import { withoutSecret } from '../errors/upstream-error.ts';
+import { cleanMessage } from '../errors/upstream-error.ts';
 import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { readVideoAnswer } from './video-answer.ts';
 
@@ -59,10 +59,8 @@ export function createCloudVideoBackend(options: CloudVideoOptions): Backend {
   const { name, prefix, apiKey, models, timeouts, tracing } = options;
   const control = createControlPlane({ prefix: prefix.href, apiKey, timeouts, tracing });
 
-  /** Everything that it says may be shown to callers. */
-  function read<Schema extends z.ZodType>(answer: ControlAnswer, schema: Schema) {
-    return readVideoAnswer({ ...answer, text: withoutSecret(answer.text, apiKey) }, schema);
-  }
+  const read = <Schema extends z.ZodType>(answer: ControlAnswer, schema: Schema) =>
+    readVideoAnswer(answer, schema, apiKey);
 
   return {
     name,
@@ -80,7 +78,8 @@ export function createCloudVideoBackend(options: CloudVideoOptions): Backend {
     },
     async queryVideo(taskId, signal) {
       const path = `/query/video_generation?task_id=${encodeURIComponent(taskId)}`;
-      return taskOf(read(await control.get(path, signal), querySchema));
+      const task = taskOf(read(await control.get(path, signal), querySchema));
+      return task.state === 'failed' ? { ...task, error: cleanMessage(task.error, apiKey) } : task;
     },
     async resolveVideo(fileId, signal) {
       const path = `/files/retrieve?file_id=${encodeURIComponent(fileId)}`;

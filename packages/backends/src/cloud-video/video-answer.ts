@@ -2,7 +2,7 @@ import { UpstreamFailure } from '@model-gateway/router';
 import { z } from 'zod';
 import type { ControlAnswer } from '../transport/control-plane.ts';
 import { parseJson } from '../transport/read-text.ts';
-import { boundedDetail, upstreamRefused } from '../errors/upstream-error.ts';
+import { cleanMessage, upstreamRefused } from '../errors/upstream-error.ts';
 
 const refusalSchema = z.looseObject({
   base_resp: z.looseObject({ status_code: z.int(), status_msg: z.string().default('') }),
@@ -16,13 +16,14 @@ const RATE_LIMIT_CODE = 1002;
 export function readVideoAnswer<Schema extends z.ZodType>(
   { status, text }: ControlAnswer,
   schema: Schema,
+  secret: string | null,
 ): z.output<Schema> {
   const body = parseJson(text);
   const refusal = refusalSchema.safeParse(body).data?.base_resp;
-  if (status < 200 || status > 299) throw upstreamRefused(status, refusal?.status_msg ?? text);
+  if (status < 200 || status > 299) throw upstreamRefused(status, text, secret);
   if (refusal !== undefined && refusal.status_code !== 0) {
     const { status_code, status_msg } = refusal;
-    throw new UpstreamFailure(`upstream ${status_code}: ${boundedDetail(status_msg)}`, {
+    throw new UpstreamFailure(`upstream ${status_code}: ${cleanMessage(status_msg, secret)}`, {
       isBackendAtFault: SERVICE_CODES.includes(status_code),
       hadNoEffect: status_code === RATE_LIMIT_CODE,
       loggedAs: `upstream ${status_code}`,

@@ -77,7 +77,8 @@ export function createEngineBackend(options: EngineBackendOptions): Backend {
     async chatStream(body, signal) {
       const connection: EngineConnection = await link.connected(signal);
       const frames = await connection.stream(engineChat(body), signal);
-      return { form: 'chunks', chunks: await begunStream(engineChunks(frames, body.model, clock)) };
+      const chunks = engineChunks(frames, { model: body.model, clock, secret: apiKey });
+      return { form: 'chunks', chunks: await begunStream(chunks) };
     },
     async embed(request, signal) {
       const params = { ...request, encoding_format: undefined };

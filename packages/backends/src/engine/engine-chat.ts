@@ -1,8 +1,8 @@
 import type { UpstreamCompletion } from '@model-gateway/contracts';
 import type { Clock } from '@model-gateway/kernel';
 import type { ChatChunk, UpstreamChat } from '@model-gateway/router';
-import { answerHead, createChunkShape } from '../chunk-shape.ts';
-import { upstreamFailed } from '../errors/upstream-error.ts';
+import { answerHead, createChunkShape, type AnswerContext } from '../chunk-shape.ts';
+import { cleanMessage, upstreamFailed } from '../errors/upstream-error.ts';
 import type { EngineChatChunk, EngineChatResult } from './engine-frames.ts';
 
 /** A chat body as an engine takes it: whether it is streamed is said by the method. */
@@ -28,14 +28,13 @@ export function engineCompletion(
 /** A streamed answer in that form; the last chunk tells the usage, where it is known. */
 export async function* engineChunks(
   frames: AsyncIterable<EngineChatChunk>,
-  model: string,
-  clock: Clock,
+  { model, clock, secret }: AnswerContext,
 ): AsyncGenerator<ChatChunk, void, undefined> {
   const shape = createChunkShape(model, clock);
   let hasToolCalls = false;
   for await (const { delta, tool_calls, done, finish_reason, usage, error } of frames) {
     if (error !== undefined)
-      throw upstreamFailed(typeof error === 'string' ? error : error.message);
+      throw upstreamFailed(cleanMessage(typeof error === 'string' ? error : error.message, secret));
     hasToolCalls ||= tool_calls !== undefined && tool_calls.length > 0;
     const piece = {
       ...(delta === undefined || delta === '' ? {} : { content: delta }),

@@ -49,7 +49,7 @@ export async function openEngineConnection(
 ): Promise<EngineConnection> {
   const { timeouts, apiKey, onUnusable } = options;
   const streams: Streams = new Map();
-  const sessions = createEngineSessions();
+  const sessions = createEngineSessions(apiKey);
   const socket = await openRpcSocket({
     url: options.url,
     headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },

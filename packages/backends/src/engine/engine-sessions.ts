@@ -19,7 +19,7 @@ export interface EngineSessions {
 const readEvent = readResult('Engine.RealtimeEvent', realtimeEventSchema);
 const readStop = readResult('Engine.RealtimeStop', realtimeStartedSchema);
 
-export function createEngineSessions(): EngineSessions {
+export function createEngineSessions(secret: string | null): EngineSessions {
   const listeners = new Map<string, Listener>();
 
   function end(session: string, why: UpstreamFailure): void {
@@ -34,7 +34,7 @@ export function createEngineSessions(): EngineSessions {
     onNotification(method, params) {
       if (method === 'Engine.RealtimeEvent') {
         const { session, event } = readEvent(params);
-        listeners.get(session)?.onEvent(eventOf(event));
+        listeners.get(session)?.onEvent(eventOf(event, secret));
       } else if (method === 'Engine.RealtimeStop') {
         end(readStop(params).session, upstreamFailed('the engine ended the session'));
       }

@@ -1,15 +1,24 @@
+import { STATUS_CODES } from 'node:http';
 import { describeError } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 
-const DETAIL_BYTES_MAX = 4096;
+const MESSAGE_BYTES_MAX = 4096;
+// More than this of a message is never looked at.
+const MESSAGE_CHARS_READ = 64 * 1024;
+const SECRET_CHARS_MIN = 12;
 
 const TOO_MANY_REQUESTS = 429;
 
 /** An upstream that answered with a failure: a status that is none of success, or an error where an answer should be. */
-export function upstreamRefused(status: number, body: string): UpstreamFailure {
+export function upstreamRefused(
+  status: number,
+  body: string,
+  secret: string | null,
+): UpstreamFailure {
   const hadNoEffect = status === TOO_MANY_REQUESTS;
   const isBackendAtFault = status < 400 || status >= 500 || hadNoEffect;
-  return new UpstreamFailure(`upstream ${status}: ${boundedDetail(body)}`, {
+  const detail = cleanMessage(errorMessage(body) ?? '', secret) || statusText(status);
+  return new UpstreamFailure(`upstream ${status}: ${detail}`, {
     isBackendAtFault,
     hadNoEffect,
     status,
@@ -23,28 +32,42 @@ export function upstreamFailed(cause: unknown): UpstreamFailure {
   return new UpstreamFailure(describeError(cause), { isBackendAtFault: true, cause });
 }
 
-/** The text with the secret taken out of it: some upstreams quote the key that they were sent. */
+/** Removes the key, which some upstreams quote. A short one is a dummy, such as `EMPTY`, and can be part of any text. */
 export const withoutSecret = (text: string, secret: string | null): string =>
-  secret === null ? text : text.replaceAll(secret, '[redacted]');
+  secret === null || secret.length < SECRET_CHARS_MIN
+    ? text
+    : text.replaceAll(secret, '[redacted]');
 
-/** The text of an upstream error body, bounded: its own message where it has one. */
-export function boundedDetail(body: string): string {
-  const detail = errorMessage(body) ?? body.trim();
-  const bytes = Buffer.from(detail);
-  if (bytes.length <= DETAIL_BYTES_MAX) return detail;
+/** A message of an upstream as users may see it: without the backend's key, on one line, bounded. */
+export function cleanMessage(text: string, secret: string | null): string {
+  const line = withoutSecret(text, secret)
+    .slice(0, MESSAGE_CHARS_READ)
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  const bytes = Buffer.from(line);
+  if (bytes.length <= MESSAGE_BYTES_MAX) return line;
   // A cut inside a character leaves a replacement character at the end, which is dropped.
   return bytes
-    .subarray(0, DETAIL_BYTES_MAX)
+    .subarray(0, MESSAGE_BYTES_MAX)
     .toString('utf8')
     .replace(/\uFFFD$/, '');
 }
 
+const statusText = (status: number): string =>
+  (status >= 400 ? STATUS_CODES[status] : undefined) ?? 'the upstream reported an error';
+
+/** The message of a JSON error, in the forms that upstreams give it. */
 function errorMessage(body: string): string | undefined {
   try {
     const parsed: unknown = JSON.parse(body);
-    const error = property(parsed, 'error') ?? parsed;
-    const message = typeof error === 'string' ? error : property(error, 'message');
-    return typeof message === 'string' ? message : undefined;
+    const error = property(parsed, 'error');
+    const candidates = [
+      error,
+      property(error ?? parsed, 'message'),
+      property(parsed, 'detail'),
+      property(property(parsed, 'base_resp'), 'status_msg'),
+    ];
+    return candidates.find((message) => typeof message === 'string');
   } catch {
     return undefined;
   }

@@ -13,7 +13,8 @@ const whole = {
   usage,
 };
 
-const read = (body: unknown) => readCompletion(200, JSON.stringify(body), 'm', clock);
+const read = (body: unknown) =>
+  readCompletion({ status: 200, text: JSON.stringify(body) }, { model: 'm', clock, secret: null });
 
 test('an answer with everything in it is passed on as it was written', () => {
   expect(read(whole)).toEqual({ completion: whole, text: JSON.stringify(whole) });

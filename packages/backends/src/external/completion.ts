@@ -6,7 +6,9 @@ import {
 import { newId, type Clock } from '@model-gateway/kernel';
 import type { ChatChunk, UpstreamAnswer } from '@model-gateway/router';
 import { z } from 'zod';
+import type { AnswerContext } from '../chunk-shape.ts';
 import { readJson } from '../transport/read-text.ts';
+import type { WholeResponse } from '../transport/upstream-http.ts';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import { isWholeCompletion } from './whole-completion.ts';
 
@@ -25,13 +27,11 @@ const roleSchema = z.object({ role: z.string().catch('assistant') });
 
 /** A whole answer of the convention, with what some upstreams leave out. An error in place of an answer is a failure. */
 export function readCompletion(
-  status: number,
-  text: string,
-  model: string,
-  clock: Clock,
+  { status, text }: WholeResponse,
+  { model, clock, secret }: AnswerContext,
 ): UpstreamAnswer {
   const body = readJson(text);
-  if (isErrorBody(body)) throw upstreamRefused(status, text);
+  if (isErrorBody(body)) throw upstreamRefused(status, text, secret);
   if (isWholeCompletion(body)) return { completion: body, text };
   if (typeof body !== 'object' || body === null) throw notACompletion();
   const completion = upstreamCompletionSchema.safeParse({

@@ -1,6 +1,8 @@
 import type { UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
+import { readJson } from '../transport/read-text.ts';
+import type { WholeResponse } from '../transport/upstream-http.ts';
 import { isErrorBody } from './completion.ts';
 
 const FLOAT_BYTES = 4;
@@ -17,10 +19,13 @@ const embeddingsAnswer = z.looseObject({
 });
 
 /** The vectors of an answer, in the order of the inputs; base64 is unpacked. */
-export function readEmbeddings(status: number, body: unknown, model: string): UpstreamEmbeddings {
-  if (isErrorBody(body)) {
-    throw upstreamRefused(status, JSON.stringify(body));
-  }
+export function readEmbeddings(
+  { status, text }: WholeResponse,
+  model: string,
+  secret: string | null,
+): UpstreamEmbeddings {
+  const body = readJson(text);
+  if (isErrorBody(body)) throw upstreamRefused(status, text, secret);
   const answer = embeddingsAnswer.safeParse(body);
   if (!answer.success)
     throw upstreamFailed('the upstream answered something that is not a list of embeddings');

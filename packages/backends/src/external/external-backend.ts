@@ -1,8 +1,8 @@
 import type { Cancel, Clock, Tracing } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamChat } from '@model-gateway/router';
 import { z } from 'zod';
-import { parseJson, readJson, readText } from '../transport/read-text.ts';
-import { upstreamRefused, withoutSecret } from '../errors/upstream-error.ts';
+import { parseJson, readText } from '../transport/read-text.ts';
+import { cleanMessage, upstreamRefused } from '../errors/upstream-error.ts';
 import {
   createUpstreamHttp,
   type UpstreamResponse,
@@ -53,6 +53,8 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
   };
 
+  const cleaned = (message: string): string => cleanMessage(message, apiKey);
+
   const posted = (path: string, body: unknown, signal: Cancel) => ({
     method: 'POST' as const,
     path: `${pathname}${path}`,
@@ -65,14 +67,14 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     const response = await http.request(posted(path, body, signal));
     if (isSuccess(response.status)) return response;
     const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
-    throw upstreamRefused(response.status, withoutSecret(detail, apiKey));
+    throw upstreamRefused(response.status, detail, apiKey);
   }
 
   const postWhole = (path: string, body: unknown, signal: Cancel): Promise<WholeResponse> =>
     http.requestWhole(posted(path, body, signal), ANSWER_BYTES_MAX);
 
   function assertSuccess({ status, text }: WholeResponse): void {
-    if (!isSuccess(status)) throw upstreamRefused(status, withoutSecret(text, apiKey));
+    if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey);
   }
 
   return {
@@ -87,20 +89,21 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     async chat(body, signal) {
       const response = await postWhole('/chat/completions', chatBody(body), signal);
       assertSuccess(response);
-      return readCompletion(response.status, response.text, body.model, clock);
+      return readCompletion(response, { model: body.model, clock, secret: apiKey });
     },
     async chatStream(body, signal) {
       const response = await post('/chat/completions', streamBody(body), signal);
       if (response.contentType.startsWith('text/event-stream'))
-        return { form: 'events', bytes: response.body };
-      const whole = await readText(response.body, ANSWER_BYTES_MAX);
-      const { completion } = readCompletion(response.status, whole, body.model, clock);
+        return { form: 'events', bytes: response.body, cleanMessage: cleaned };
+      const text = await readText(response.body, ANSWER_BYTES_MAX);
+      const answer = { status: response.status, text };
+      const { completion } = readCompletion(answer, { model: body.model, clock, secret: apiKey });
       return { form: 'chunks', chunks: chunksOf(completion) };
     },
     async embed(request, signal) {
       const response = await postWhole('/embeddings', request, signal);
       assertSuccess(response);
-      return readEmbeddings(response.status, readJson(response.text), request.model);
+      return readEmbeddings(response, request.model, apiKey);
     },
     openRealtime: (opening, cancel) => realtime.open(opening, cancel),
     close() {

@@ -37,7 +37,7 @@ export function createExternalRealtime(options: ExternalRealtimeOptions): Extern
       url: realtimeUrl(prefix, model),
       headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
       connectTimeoutMs: timeouts.connectMs,
-      onText: (bytes) => onEvent(readEvent(bytes)),
+      onText: (bytes) => onEvent(readEvent(bytes, apiKey)),
       onGone(failure) {
         gone = failure;
         // Who never had the session learns it by the rejection alone.

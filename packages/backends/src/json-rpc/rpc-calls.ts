@@ -1,6 +1,6 @@
 import { type Cancel, describeError } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
-import { boundedDetail, upstreamFailed } from '../errors/upstream-error.ts';
+import { cleanMessage, upstreamFailed } from '../errors/upstream-error.ts';
 
 /** A call that the peer answered with an error. */
 export class RpcRefusal extends UpstreamFailure {}
@@ -43,7 +43,7 @@ const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
 const CALLERS_FAULTS: readonly number[] = [INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS];
 
-export function createRpcCalls(): RpcCalls {
+export function createRpcCalls(secret: string | null): RpcCalls {
   const waiting = new Map<number, Waiting>();
   let lastId = 0;
 
@@ -93,7 +93,7 @@ export function createRpcCalls(): RpcCalls {
     settle({ id, result, error }) {
       const call = waiting.get(id);
       waiting.delete(id);
-      if (error !== undefined) call?.reject(refusal(error));
+      if (error !== undefined) call?.reject(refusal(error, secret));
       else {
         try {
           call?.accept(result);
@@ -122,8 +122,11 @@ export function aborted({ reason }: Cancel): UpstreamFailure {
   return new UpstreamFailure(describeError(reason), { isBackendAtFault: false, cause: reason });
 }
 
-function refusal({ code, message }: NonNullable<RpcAnswer['error']>): RpcRefusal {
-  return new RpcRefusal(`upstream ${code}: ${boundedDetail(message)}`, {
+function refusal(
+  { code, message }: NonNullable<RpcAnswer['error']>,
+  secret: string | null,
+): RpcRefusal {
+  return new RpcRefusal(`upstream ${code}: ${cleanMessage(message, secret)}`, {
     isBackendAtFault: !CALLERS_FAULTS.includes(code),
     loggedAs: `upstream ${code}`,
   });

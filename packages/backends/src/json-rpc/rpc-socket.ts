@@ -4,7 +4,7 @@ import { parseJson } from '../transport/read-text.ts';
 import type { SendQueue } from '../realtime/send-queue.ts';
 import { createRpcCalls, type CallOptions } from './rpc-calls.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
-import { openUpstreamSocket } from '../transport/upstream-socket.ts';
+import { bearerOf, openUpstreamSocket } from '../transport/upstream-socket.ts';
 
 /** An open connection to a peer that speaks JSON-RPC 2.0 over WebSocket text frames; many calls may be under way. */
 export interface RpcSocket {
@@ -40,7 +40,7 @@ const frameSchema = z.union([
 
 /** Connects, and resolves when the socket is open. Anything that is wrong with the connection later ends it. */
 export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocket> {
-  const calls = createRpcCalls();
+  const calls = createRpcCalls(bearerOf(options.headers ?? {}));
 
   function onText(bytes: Buffer): void {
     const frame = readFrame(bytes);

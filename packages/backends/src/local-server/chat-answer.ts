@@ -33,9 +33,14 @@ export type LocalAnswer = z.output<typeof answerSchema>;
 const CALL_ID_BYTES = 18;
 
 /** Reads an answer or a line of one; an error in its place is a failure, also after a good status. */
-export function readLocalAnswer(status: number, value: unknown): LocalAnswer {
+export function readLocalAnswer(
+  status: number,
+  value: unknown,
+  secret: string | null,
+): LocalAnswer {
   const answer = answerSchema.safeParse(value);
-  if (answer.data?.error !== undefined) throw upstreamRefused(status, JSON.stringify(value));
+  if (answer.data?.error !== undefined)
+    throw upstreamRefused(status, JSON.stringify(value), secret);
   if (!answer.success)
     throw upstreamFailed('the upstream answered something that is not a chat answer');
   return answer.data;

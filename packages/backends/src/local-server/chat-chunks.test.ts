@@ -12,13 +12,15 @@ function fixture(name: string): Buffer {
 }
 
 /** A body that arrives in packets of so many bytes. */
+const asked = { model: 'asked', clock, secret: null };
+
 async function* packets(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
 async function chunksOf(name: string, packetBytes = 1_000): Promise<readonly ChatChunk[]> {
   const body = packets(fixture(name), packetBytes);
-  return readAll(localChunks({ status: 200, body }, 'asked', clock));
+  return readAll(localChunks({ status: 200, body }, asked));
 }
 
 const choicesOf = (chunks: readonly ChatChunk[]): readonly unknown[] =>
@@ -88,8 +90,7 @@ describe('a recorded stream', () => {
     const seen: ChatChunk[] = [];
     const body = packets(fixture('chat-error.ndjson'), 1_000);
     const reading = (async () => {
-      for await (const chunk of localChunks({ status: 200, body }, 'asked', clock))
-        seen.push(chunk);
+      for await (const chunk of localChunks({ status: 200, body }, asked)) seen.push(chunk);
     })();
     await expect(reading).rejects.toMatchObject({
       code: 'bad_gateway',
@@ -101,7 +102,7 @@ describe('a recorded stream', () => {
 });
 
 it('a recorded whole answer becomes a completion', () => {
-  const answer = readLocalAnswer(200, JSON.parse(fixture('chat-whole.json').toString()));
+  const answer = readLocalAnswer(200, JSON.parse(fixture('chat-whole.json').toString()), null);
   expect(localCompletion(answer, 'asked', clock)).toEqual({
     id: expect.stringMatching(/^chatcmpl-/),
     object: 'chat.completion',

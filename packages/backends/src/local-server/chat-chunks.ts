@@ -1,6 +1,5 @@
-import type { Clock } from '@model-gateway/kernel';
 import type { ChatChunk } from '@model-gateway/router';
-import { createChunkShape, type ChunkShape } from '../chunk-shape.ts';
+import { createChunkShape, type AnswerContext, type ChunkShape } from '../chunk-shape.ts';
 import { parseJson } from '../transport/read-text.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import {
@@ -25,8 +24,7 @@ interface StreamedAnswer {
 /** The lines of a streamed answer as chunks of the convention; the last one tells the usage, where it is known. */
 export async function* localChunks(
   { status, body }: StreamedAnswer,
-  model: string,
-  clock: Clock,
+  { model, clock, secret }: AnswerContext,
 ): AsyncGenerator<ChatChunk, void, undefined> {
   const lines = ndjsonLines(body, LINE_BYTES_MAX);
   let shape: ChunkShape | undefined;
@@ -37,7 +35,7 @@ export async function* localChunks(
       const line = await lines.next();
       if (line.done === true)
         throw upstreamFailed('the upstream ended its answer before it was done');
-      const answer = readLocalAnswer(status, parseJson(line.value));
+      const answer = readLocalAnswer(status, parseJson(line.value), secret);
       isDone = answer.done === true;
       shape ??= createChunkShape(answer.model ?? model, clock);
       const calls = toolCalls(answer, callCount);

@@ -59,7 +59,8 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
       signal,
     });
     if (response.status >= 200 && response.status <= 299) return response;
-    throw upstreamRefused(response.status, await readText(response.body, ERROR_BODY_BYTES_MAX));
+    const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
+    throw upstreamRefused(response.status, detail, apiKey);
   }
 
   return {
@@ -71,12 +72,13 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
       boundedCall(timeouts.totalMs, signal, async (bounded) => {
         const answer = await post('/api/chat', localChat(body, { stream: false }), bounded);
         const value = await readJsonAnswer(answer.body, ANSWER_BYTES_MAX);
-        const read = readLocalAnswer(answer.status, value);
+        const read = readLocalAnswer(answer.status, value, apiKey);
         return { completion: localCompletion(read, body.model, clock) };
       }),
     async chatStream(body, signal) {
       const answer = await post('/api/chat', localChat(body, { stream: true }), signal);
-      return { form: 'chunks', chunks: await begunStream(localChunks(answer, body.model, clock)) };
+      const chunks = localChunks(answer, { model: body.model, clock, secret: apiKey });
+      return { form: 'chunks', chunks: await begunStream(chunks) };
     },
     async embed(request, signal) {
       if (request.input.some((text) => typeof text !== 'string')) {

@@ -8,6 +8,7 @@ import {
 } from '@model-gateway/testkit/upstreams';
 import { createBackend } from '../factory/create-backend.ts';
 
+const KEY = 'a-secret-realtime-key';
 const MODEL = 'demo-realtime';
 const timeouts = { connectMs: 500, idleMs: 500, totalMs: 2_000 };
 const signal = new AbortController().signal;
@@ -16,7 +17,7 @@ let api: RunningRealtimeApi;
 let engine: RunningEngine;
 const opened: Backend[] = [];
 beforeEach(async () => {
-  api = await startRealtimeApi({ apiKey: 'secret', answer: () => 'one two' });
+  api = await startRealtimeApi({ apiKey: KEY, answer: () => 'one two' });
   engine = await startEngine({ models: [MODEL] });
 });
 afterEach(async () => {
@@ -25,7 +26,7 @@ afterEach(async () => {
 });
 
 function backendOf(type: string, url: string, more: { capabilities?: string[] } = {}): Backend {
-  const config = { name: type, type, url, apiKey: 'secret', models: [], capabilities: null };
+  const config = { name: type, type, url, apiKey: KEY, models: [], capabilities: null };
   const backend = createBackend({ ...config, ...more }, { timeouts, clock: systemClock });
   opened.push(backend);
   return backend;
@@ -110,11 +111,21 @@ describe('an external backend', () => {
 
   it('tells what the upstream refused, without the key', async () => {
     await expect(open(cloud('/other'))).rejects.toMatchObject({
-      message: 'upstream 404: the WebSocket was refused',
+      message: 'upstream 404: Not Found',
       isBackendAtFault: false,
     });
     const nobody = backendOf('external', 'http://127.0.0.1:9');
     await expect(open(nobody)).rejects.toMatchObject({ isBackendAtFault: true });
+  });
+
+  it('passes errors on without the key', async () => {
+    const { link, events } = await open(cloud());
+    api.faults.next({ kind: 'error', message: `no such key: ${KEY}` });
+    link.send({ type: 'response.create' });
+    await untilThere(() => typesOf(events).includes('error'));
+    const { event, text } = events.at(-1) ?? {};
+    expect(event).toMatchObject({ error: { message: 'no such key: [redacted]' } });
+    expect(JSON.parse(text ?? '')).toEqual(event);
   });
 
   it('tells why the upstream ended a session', async () => {

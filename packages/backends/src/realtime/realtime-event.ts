@@ -1,22 +1,30 @@
 import type { UpstreamEvent } from '@model-gateway/router';
 import { z } from 'zod';
 import { parseJson } from '../transport/read-text.ts';
-import { upstreamFailed } from '../errors/upstream-error.ts';
+import { upstreamFailed, withoutSecret } from '../errors/upstream-error.ts';
 
 const eventSchema = z.record(z.string(), z.unknown());
 
 /** Reads a frame that has to be one event. */
-export function readEvent(bytes: Buffer): UpstreamEvent {
+export function readEvent(bytes: Buffer, secret: string | null): UpstreamEvent {
   const text = bytes.toString('utf8');
   const parsed = eventSchema.safeParse(parseJson(text));
   if (!parsed.success) throw upstreamFailed('the upstream sent something that is not an event');
   // Between the tokens of JSON a line break says no more than a space does.
-  return { event: parsed.data, text: text.replace(/[\r\n]+/g, ' ') };
+  return withoutQuotedKey({ event: parsed.data, text: text.replace(/[\r\n]+/g, ' ') }, secret);
 }
 
 /** An event that came as a part of something else. */
-export function eventOf(value: unknown): UpstreamEvent {
+export function eventOf(value: unknown, secret: string | null): UpstreamEvent {
   const parsed = eventSchema.safeParse(value);
   if (!parsed.success) throw upstreamFailed('the upstream sent something that is not an event');
-  return { event: parsed.data, text: JSON.stringify(value) };
+  return withoutQuotedKey({ event: parsed.data, text: JSON.stringify(value) }, secret);
+}
+
+/** An error is a message, from which the key is removed. Other events are answers and pass as they are. */
+function withoutQuotedKey(read: UpstreamEvent, secret: string | null): UpstreamEvent {
+  if (read.event['type'] !== 'error' || secret === null) return read;
+  const quoted = JSON.stringify(secret).slice(1, -1);
+  const text = withoutSecret(JSON.stringify(read.event), quoted);
+  return { event: eventSchema.parse(JSON.parse(text)), text };
 }

@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '@model-gateway/router';
 import { WebSocket, type RawData } from 'ws';
 import { readText } from './read-text.ts';
 import { RpcRefusal } from '../json-rpc/rpc-calls.ts';
-import { upstreamFailed, upstreamRefused, withoutSecret } from '../errors/upstream-error.ts';
+import { cleanMessage, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 
 /** An open WebSocket to an upstream that speaks in text frames. */
 export interface UpstreamSocket {
@@ -37,6 +37,7 @@ const NORMAL_CLOSE = 1000;
 /** Connects, and resolves when the socket is open. Anything that is wrong with the connection later ends it. */
 export function openUpstreamSocket(options: UpstreamSocketOptions): Promise<UpstreamSocket> {
   const { url, headers = {}, connectTimeoutMs } = options;
+  const secret = bearerOf(headers);
   const socket = new WebSocket(url, {
     headers: { ...headers },
     handshakeTimeout: connectTimeoutMs,
@@ -88,14 +89,15 @@ export function openUpstreamSocket(options: UpstreamSocketOptions): Promise<Upst
   };
   socket.on('message', onMessage);
   socket.on('error', end);
-  socket.on('close', (code, reason) => end(closed(code, reason)));
+  socket.on('close', (code, reason) =>
+    end(closed(code, cleanMessage(reason.toString('utf8'), secret))),
+  );
   return new Promise((resolve, reject) => {
     rejectOpening = reject;
     socket.on('open', () => resolve(opened));
     socket.on('unexpected-response', (_request, response: IncomingMessage) => {
       void refusalOf(response, connectTimeoutMs).then(({ status, body }) => {
-        const detail = withoutSecret(body, bearerOf(headers));
-        const refused = upstreamRefused(status, detail);
+        const refused = upstreamRefused(status, body, secret);
         end(new RpcRefusal(refused.message, refused));
       });
     });
@@ -110,15 +112,15 @@ async function refusalOf(
   response.setTimeout(timeoutMs, () => response.destroy());
   const body = await readText(response, ERROR_BODY_BYTES_MAX).catch(() => '');
   response.destroy();
-  const detail = body === '' ? 'the WebSocket was refused' : body;
-  return { status: response.statusCode ?? 0, body: detail };
+  return { status: response.statusCode ?? 0, body };
 }
 
-const bearerOf = ({ authorization }: Readonly<Record<string, string>>): string | null =>
+/** The key that is sent to an upstream. */
+export const bearerOf = ({ authorization }: Readonly<Record<string, string>>): string | null =>
   authorization?.replace(/^bearer /i, '') ?? null;
 
-function closed(code: number, reason: Buffer): string {
-  const why = reason.length === 0 ? `${code}` : `${code}: ${reason.toString('utf8')}`;
+function closed(code: number, reason: string): string {
+  const why = reason === '' ? `${code}` : `${code}: ${reason}`;
   return `the upstream closed the connection (${why})`;
 }
 

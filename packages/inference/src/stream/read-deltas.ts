@@ -29,24 +29,24 @@ export function readDeltas(
   options: ReadOptions,
 ): AsyncGenerator<readonly ChatDelta[]> {
   return stream.form === 'events'
-    ? readEvents(stream.bytes, options)
+    ? readEvents(stream, options)
     : readChunks(stream.chunks, options);
 }
 
 async function* readEvents(
-  bytes: AsyncIterable<Uint8Array>,
+  { bytes, cleanMessage }: UpstreamStream & { readonly form: 'events' },
   options: ReadOptions,
 ): AsyncGenerator<readonly ChatDelta[]> {
   const parser = createDataParser();
   for await (const part of bytes) {
     const { deltas, isDone, error } = readData(parser.feed(part), options);
     if (deltas.length > 0) yield deltas;
-    if (error !== undefined) throw brokenOffBy(error);
+    if (error !== undefined) throw brokenOffBy(cleanMessage(error));
     if (isDone) return;
   }
   const { deltas, error } = readData(parser.rest(), options);
   if (deltas.length > 0) yield deltas;
-  if (error !== undefined) throw brokenOffBy(error);
+  if (error !== undefined) throw brokenOffBy(cleanMessage(error));
   // Some upstreams leave out the end mark; without a finish either, the answer was cut off and must not look whole.
   if (!options.observer.isFinished) throw brokenOff(CUT_OFF);
 }

@@ -9,6 +9,7 @@ const token = {
 };
 const failed = { error: { message: 'out of memory' } };
 const eventOf = (chunk: object) => Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
+const cleanMessage = (message: string) => `cleaned: ${message}`;
 const TOO_LARGE = Buffer.alloc(17 * 1024 * 1024, 'x');
 
 /** Gives its items one by one, and goes on for ever; whoever leaves it is told that this failed, too. */
@@ -39,11 +40,11 @@ const options = () => ({
 });
 
 test.each([
-  ['an error of the upstream', eventOf(failed), 'out of memory'],
+  ['an error of the upstream', eventOf(failed), 'cleaned: out of memory'],
   ['an event that has no end', TOO_LARGE, 'too large'],
 ])('a stream of events is left after %s', async (_why, bytes, message) => {
   const { state, stream } = endless<Uint8Array>(eventOf(token), bytes);
-  const relayed = relay({ form: 'events', bytes: stream }, options());
+  const relayed = relay({ form: 'events', bytes: stream, cleanMessage }, options());
   expect(await relayed.next()).toEqual(eventOf(token));
   await expect(relayed.next()).rejects.toThrow(message);
   expect(state.left).toBe(1);
@@ -61,11 +62,14 @@ test('a stream that ends in the middle of an answer is a failure, and one after 
   async function* bytes(...parts: readonly Buffer[]): AsyncGenerator<Uint8Array> {
     yield* parts;
   }
-  const cut = relay({ form: 'events', bytes: bytes(eventOf(token)) }, options());
+  const cut = relay({ form: 'events', bytes: bytes(eventOf(token)), cleanMessage }, options());
   await cut.next();
   await expect(cut.next()).rejects.toThrow('before the answer was complete');
   const done = Buffer.from('data: [DONE]\n\n');
-  const whole = relay({ form: 'events', bytes: bytes(eventOf(token), done) }, options());
+  const whole = relay(
+    { form: 'events', bytes: bytes(eventOf(token), done), cleanMessage },
+    options(),
+  );
   await whole.next();
   expect(await whole.next()).toBeUndefined();
 });

@@ -31,13 +31,16 @@ export interface Relay {
 /** Passes one stream on. */
 export function relay(stream: UpstreamStream, options: RelayOptions): Relay {
   return stream.form === 'events'
-    ? new EventRelay(stream.bytes, options)
+    ? new EventRelay(stream, options)
     : new ChunkRelay(stream.chunks, options);
 }
+
+type EventStream = UpstreamStream & { readonly form: 'events' };
 
 /** Classes, because each token comes by: a generator, and one around it, cost as much as reading the token does. */
 class EventRelay implements Relay {
   readonly #bytes: AsyncIterator<Uint8Array>;
+  readonly #cleanMessage: EventStream['cleanMessage'];
   readonly #observer: StreamObserver;
   readonly #splitter = createEventSplitter();
   readonly #reader: EventReader;
@@ -45,8 +48,9 @@ class EventRelay implements Relay {
   /** What is told after what came before it. */
   #failure: UpstreamFailure | undefined;
 
-  constructor(bytes: AsyncIterable<Uint8Array>, options: RelayOptions) {
+  constructor({ bytes, cleanMessage }: EventStream, options: RelayOptions) {
     const { observer, passesUsage, head, parsesAll, log } = options;
+    this.#cleanMessage = cleanMessage;
     this.#bytes = bytes[Symbol.asyncIterator]();
     this.#observer = observer;
     this.#reader = createEventReader({
@@ -89,7 +93,7 @@ class EventRelay implements Relay {
 
   #read(events: Buffer): Buffer {
     const { passed, isDone, error } = this.#reader.read(events);
-    if (error !== undefined) this.#failure = brokenOffBy(error);
+    if (error !== undefined) this.#failure = brokenOffBy(this.#cleanMessage(error));
     if (isDone || error !== undefined) this.leave();
     return passed;
   }

@@ -45,7 +45,12 @@ export type ChatChunk = Readonly<Record<string, unknown>>;
  * others make chunks. Iterating pulls: nothing is read from the upstream that nobody asked for.
  */
 export type UpstreamStream =
-  | { readonly form: 'events'; readonly bytes: AsyncIterable<Uint8Array> }
+  | {
+      readonly form: 'events';
+      readonly bytes: AsyncIterable<Uint8Array>;
+      /** Makes an error of the stream fit for users: one line, bounded, without the backend's key. */
+      readonly cleanMessage: (message: string) => string;
+    }
   | { readonly form: 'chunks'; readonly chunks: AsyncIterable<ChatChunk> };
 
 /** What is to be embedded: texts, or token ids that only the upstream itself understands. */
