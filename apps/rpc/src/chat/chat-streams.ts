@@ -19,7 +19,7 @@ import type { Route } from '@model-gateway/router';
 import { toRpcError } from '../protocol/rpc-error.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { createChatNotifications, type ChatNotifications } from './chat-notifications.ts';
-import { createStreamOutput, LATE_LISTENER_MS, type StreamOutput } from './stream-output.ts';
+import { createStreamOutput, type StreamOutput } from './stream-output.ts';
 
 /** Chat turns that run in the background and publish to notification streams. */
 export interface ChatStreams {
@@ -56,9 +56,6 @@ interface RunningStream {
 const DRAIN_MS = 29_000;
 const STREAMS_MAX = 2_000;
 const STREAMS_PER_USER_MAX = 500;
-/** Above this number of streams, connecting takes longer, so late listeners are awaited longer. */
-const STREAMS_BUSY = 32;
-const LATE_LISTENER_BUSY_MS = 10_000;
 const STOPPED = {
   code: -32_000,
   message: 'the service stopped before the response was complete',
@@ -97,9 +94,6 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     }
   }
 
-  const lateListenerMs = (): number =>
-    running.size > STREAMS_BUSY ? LATE_LISTENER_BUSY_MS : LATE_LISTENER_MS;
-
   function assertBelowLimits(userId: string): void {
     if (running.size < STREAMS_PER_USER_MAX) return;
     const own = [...running.values()].filter((one) => one.userId === userId).length;
@@ -123,7 +117,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
       const turn = await readyTurn({ ...request, signal: canceller.cancel }, dependencies);
       await sessions.setOwner(streamId, userId);
       const route = await acceptChat(turn, dependencies);
-      const output = createStreamOutput(sessions, streamId, { lateListenerMs });
+      const output = createStreamOutput(sessions, streamId);
       if (deadline !== undefined) output.skipListenerWait();
       const notifications = createChatNotifications(streamId);
       const ended = generate(turn, route, output, notifications).finally(() =>

@@ -12,7 +12,7 @@ function setup(lateListenerMs?: number) {
       },
     },
     'session',
-    lateListenerMs === undefined ? {} : { lateListenerMs: () => lateListenerMs },
+    lateListenerMs === undefined ? {} : { lateListenerMs },
   );
   return { output, sent, listen: () => listen() };
 }
@@ -35,6 +35,27 @@ test('a listener that arrives after the end gets everything, too', async () => {
   listen();
   await ended;
   expect(sent).toEqual(['one', 'end']);
+});
+
+test('a listener may come up to ten seconds after the end', async () => {
+  const { jest } = import.meta;
+  jest.useFakeTimers();
+  try {
+    const { output, sent, listen } = setup();
+    const ended = output.end('end');
+    jest.advanceTimersByTime(9_999);
+    expect(sent).toEqual([]);
+    listen();
+    await ended;
+    expect(sent).toEqual(['end']);
+    const unheard = setup();
+    const over = unheard.output.end('end');
+    jest.advanceTimersByTime(10_000);
+    await over;
+    expect(unheard.sent).toEqual(['end']);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test('a stream without a listener ends after a while', async () => {

@@ -15,18 +15,18 @@ export interface StreamOutput {
 }
 
 interface StreamOutputOptions {
-  /** How long to wait for a late listener; read at the end. */
-  readonly lateListenerMs?: () => number;
+  /** How long the end waits for a late listener. */
+  readonly lateListenerMs?: number;
 }
 
 const BUFFERED_CHARS_MAX = 64 * 1024;
-/** Longer than opening a connection takes, even on a slow network. */
-export const LATE_LISTENER_MS = 1_500;
+/** On a busy machine it takes seconds to open a connection. */
+const LATE_LISTENER_MS = 10_000;
 
 export function createStreamOutput(
   sessions: Pick<Sessions, 'push' | 'onListener'>,
   sessionId: string,
-  { lateListenerMs = () => LATE_LISTENER_MS }: StreamOutputOptions = {},
+  { lateListenerMs = LATE_LISTENER_MS }: StreamOutputOptions = {},
 ): StreamOutput {
   const output = createOrderedPush(sessions, sessionId);
   const buffered: string[] = [];
@@ -54,7 +54,7 @@ export function createStreamOutput(
 
   function released(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(release, lateListenerMs());
+      const timer = setTimeout(release, lateListenerMs);
       onReleased = () => {
         clearTimeout(timer);
         resolve();
