@@ -32,7 +32,8 @@ const SEED = 5_111_926;
 /** Requests that must be served between two crashes. */
 const CALM_REQUESTS = 200;
 const THINK_MS_MAX = 300;
-const RECOVERY_MS = 30_000;
+/** Waits end with what they wait for; a busy machine takes its time. */
+const RECOVERY_MS = 120_000;
 
 let dataDir = '';
 let postgres: EmbeddedStore;
@@ -62,7 +63,7 @@ beforeAll(async () => {
   gateways = [left, right];
   recorder = await service.start('video-worker');
   await service.register(left, { exact: upstreams.exact, hurried: upstreams.hurried });
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await service.stop();
@@ -120,7 +121,7 @@ test('with any process killed under load, every served request is recorded once 
   expectRowsOf(books, sent);
   expectTokensOf(books, complete);
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
-}, 120_000);
+}, 600_000);
 
 const completeOf = (sent: readonly LoadRequest[]): readonly LoadRequest[] =>
   sent.filter(({ outcome }) => outcome.isComplete);

@@ -114,7 +114,7 @@ export function describeJournal(name: string, make: MakeSubject<Journal>): void 
     );
 
     test(
-      'stopping takes less than a second, idle or with a recorder that fails',
+      'stopping ends the drain without another attempt, idle or with a recorder that fails',
       withSubject(make, async (journal) => {
         for (const record of [
           () => Promise.resolve(),
@@ -131,10 +131,10 @@ export function describeJournal(name: string, make: MakeSubject<Journal>): void 
           );
           await journal.append(entryOf(1));
           await eventually('it drains', () => calls > 0);
-          const stoppedAt = performance.now();
+          const callsBefore = calls;
           stop.abort();
           await drained;
-          expect(performance.now() - stoppedAt).toBeLessThan(1_000);
+          expect(calls).toBe(callsBefore);
         }
       }),
     );

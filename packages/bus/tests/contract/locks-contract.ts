@@ -1,6 +1,6 @@
-import type { Locks } from '@model-gateway/kernel';
+import type { Lock, Locks } from '@model-gateway/kernel';
 import { eventually } from '../eventually.ts';
-import { withSubject, type MakeSubject } from './subject.ts';
+import { beforeExpiry, withSubject, type MakeSubject } from './subject.ts';
 
 const LONG_MS = 60_000;
 const SHORT_MS = 100;
@@ -48,11 +48,16 @@ export function describeLocks(name: string, make: MakeSubject<Locks>): void {
     test(
       'an extended lock outlives its first expiry',
       withSubject(make, async (locks, passTime) => {
-        const held = await locks.acquire('job', SHORT_MS);
-        expect(await held?.extend(LONG_MS)).toBe(true);
-        const timer = await locks.acquire('timer', SHORT_MS);
-        expect(timer).toBeDefined();
-        passTime(SHORT_MS);
+        let held: Lock | undefined;
+        let isExtended: boolean | undefined;
+        const shortMs = await beforeExpiry(async (time) => {
+          await held?.release();
+          held = await locks.acquire('job', time);
+          isExtended = await held?.extend(LONG_MS);
+        });
+        expect(isExtended).toBe(true);
+        expect(await locks.acquire('timer', shortMs)).toBeDefined();
+        passTime(shortMs);
         await eventually(
           'the first expiry has passed',
           async () => (await locks.acquire('timer', LONG_MS)) !== undefined,

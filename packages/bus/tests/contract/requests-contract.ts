@@ -1,7 +1,7 @@
 import type { Requests } from '@model-gateway/kernel';
 import { withSubject, type MakeSubject } from './subject.ts';
 
-const TIMEOUT_MS = 5_000;
+const TIMEOUT_MS = 20_000;
 
 /** Two ends of request and reply: in one process, or in two. */
 export interface RequestEnds {
