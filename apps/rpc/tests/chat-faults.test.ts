@@ -46,7 +46,7 @@ test.each([
   { why: 'resets the connection', fault: { kind: 'reset' }, message: /./ },
   {
     why: 'returns an error',
-    fault: { kind: 'status', status: 400, body: 'no' },
+    fault: { kind: 'status', status: 400, body: { error: { message: 'no' } } },
     message: /^upstream 400: no$/,
   },
   { why: 'never responds', fault: { kind: 'hang' }, message: /./ },

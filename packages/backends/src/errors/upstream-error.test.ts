@@ -21,6 +21,13 @@ test.each(['<html>\n<h1>no such page</h1>', '', '"text"', '{}', '{"error":{"code
   },
 );
 
+test('the message of a JSON error that is too long is read from its beginning', () => {
+  const body = JSON.stringify({ error: { code: 7, message: `no "${'\u0001é'.repeat(50_000)}` } });
+  for (const length of [64 * 1024, 64 * 1024 - 1, 64 * 1024 - 2, 64 * 1024 - 3, 64 * 1024 - 4]) {
+    expect(message(500, body.slice(0, length))).toMatch(/^upstream 500: no " é é/);
+  }
+});
+
 test('a status without a text of its own, or one of success, is called an error', () => {
   expect(message(599, '')).toBe('upstream 599: the upstream reported an error');
   expect(message(200, { error: {} })).toBe('upstream 200: the upstream reported an error');

@@ -69,6 +69,19 @@ function errorMessage(body: string): string | undefined {
     ];
     return candidates.find((message) => typeof message === 'string');
   } catch {
+    return messageOfCut(body);
+  }
+}
+
+const CUT_MESSAGE =
+  /^\s*\{.*?"(?:message|error|detail|status_msg)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)/s;
+
+/** The message of a JSON error of which only the beginning was read. */
+function messageOfCut(body: string): string | undefined {
+  const text = CUT_MESSAGE.exec(body)?.[1]?.replace(/\\u[0-9a-f]{0,3}$/i, '');
+  try {
+    return text === undefined ? undefined : String(JSON.parse(`"${text}"`));
+  } catch {
     return undefined;
   }
 }
