@@ -9,7 +9,7 @@ const redis = secret();
 
 process.stdout.write(
   [
-    '# Keep this file: data that was stored under these secrets cannot be read without them.',
+    '# Keep this file: stored data cannot be read without these secrets.',
     `POSTGRES_PASSWORD=${database}`,
     `REDIS_PASSWORD=${redis}`,
     `DATABASE_URL=postgresql://model_gateway:${database}@postgres:5432/model_gateway`,
