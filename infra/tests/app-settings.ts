@@ -5,7 +5,7 @@ import { processSettings as gateway } from '../../apps/gateway/src/config.ts';
 import { processSettings as rpc } from '../../apps/rpc/src/config.ts';
 import { processSettings as videoWorker } from '../../apps/video-worker/src/config.ts';
 
-/** The servers, each with all that it reads from its environment. */
+/** The servers with their settings. */
 export const serverSettings: Readonly<Record<string, readonly Setting[]>> = {
   gateway: Object.values(gateway),
   rpc: Object.values(rpc),
@@ -28,23 +28,23 @@ export const requiredVariables = (app: string): readonly string[] =>
     )
     .map(({ env }) => env);
 
-/** What is wrong with an environment: variables that the app does not know or cannot read, and those that are missing. */
+/** The problems of an environment: unknown, invalid and missing variables. */
 export function environmentProblems(
   app: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
   const settings = appSettings[app] ?? [];
-  const strange = Object.keys(environment).filter(
+  const unknown = Object.keys(environment).filter(
     (name) => !settings.some(({ env }) => env === name),
   );
-  const unreadable = settings.filter(
+  const invalid = settings.filter(
     ({ env, schema }) =>
       environment[env] !== undefined && !schema.safeParse(environment[env]).success,
   );
   const missing = requiredVariables(app).filter((name) => !(name in environment));
   return [
-    ...strange.map((name) => `${name} is unknown to ${app}`),
-    ...unreadable.map(({ env }) => `${env} cannot be read by ${app}`),
+    ...unknown.map((name) => `${name} is unknown to ${app}`),
+    ...invalid.map(({ env }) => `${env} is invalid for ${app}`),
     ...missing.map((name) => `${name} is missing from ${app}`),
   ];
 }

@@ -2,23 +2,23 @@ import { newId } from '@model-gateway/kernel';
 import { rpcCall } from '@model-gateway/testkit';
 
 /** An account of the service. */
-export interface Person {
+export interface TestAccount {
   readonly email: string;
   readonly token: string;
-  /** Calls a method over any replica; throws what it is refused with. */
+  /** Calls a method of any replica; throws its error. */
   call<Result>(url: string, method: string, params?: object): Promise<Result>;
 }
 
-/** What a client saw of one request. */
-export interface Asked {
+/** The result of one request. */
+export interface ChatResult {
   readonly ref: string;
   readonly status: number;
   readonly text: string;
 }
 
-export async function register(rpcUrl: string, name: string): Promise<Person> {
+export async function register(rpcUrl: string, name: string): Promise<TestAccount> {
   const email = `${name}@example.com`;
-  const password = 'long enough for anybody';
+  const password = 'a long enough password';
   const { access_token: token } = await callAs<{ access_token: string }>(
     rpcUrl,
     'auth.register',
@@ -43,12 +43,12 @@ export async function callAs<Result>(
   return result as Result;
 }
 
-/** Asks a gateway once; a connection that fails has the status 0. */
-export async function askChat(
+/** Sends one request to a gateway; a failed connection has the status 0. */
+export async function postChat(
   url: string,
   key: string,
   body: Readonly<Record<string, unknown>>,
-): Promise<Asked> {
+): Promise<ChatResult> {
   const ref = newId();
   try {
     const response = await fetch(`${url}/v1/chat/completions`, {
@@ -66,8 +66,8 @@ export async function askChat(
   }
 }
 
-/** A stream that has begun; its text when it is whole. */
-export interface Following {
+/** A stream that has started; `text` settles when it is complete. */
+export interface OpenStream {
   readonly text: Promise<string>;
 }
 
@@ -79,48 +79,48 @@ interface ChatChunk {
   readonly choices: readonly { readonly delta: { readonly content?: string } }[];
 }
 
-/** Streams an answer of a gateway; resolves with the first token. */
-export function followChat(url: string, key: string, model: string): Promise<Following> {
-  return follow(async (begun) => {
+/** Streams a response of a gateway; resolves with the first token. */
+export function followChat(url: string, key: string, model: string): Promise<OpenStream> {
+  return follow(async (started) => {
     const response = await fetch(`${url}/v1/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
       body: JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Hi' }] }),
     });
-    let said = '';
+    let received = '';
     for await (const data of dataOf(response)) {
-      if (data === '[DONE]') return said;
-      said += (JSON.parse(data) as ChatChunk).choices[0]?.delta.content ?? '';
-      if (said !== '') begun();
+      if (data === '[DONE]') return received;
+      received += (JSON.parse(data) as ChatChunk).choices[0]?.delta.content ?? '';
+      if (received !== '') started();
     }
-    throw new Error(`the stream was cut after: ${said}`);
+    throw new Error(`the stream was cut after: ${received}`);
   });
 }
 
-/** Listens to a `chat.send` stream at any replica's event sidecar; resolves with the first token. */
-export function followChatStream(url: string, streamId: string): Promise<Following> {
-  return follow(async (begun) => {
+/** Reads a `chat.send` stream from the event stream of any replica; resolves with the first token. */
+export function followChatStream(url: string, streamId: string): Promise<OpenStream> {
+  return follow(async (started) => {
     const response = await fetch(`${url}/api/rpc/events?session=${streamId}`);
-    let said = '';
+    let received = '';
     for await (const data of dataOf(response)) {
       const { params } = JSON.parse(data) as ChatStreamEvent;
-      said += params.token;
-      if (params.is_complete) return said;
-      begun();
+      received += params.token;
+      if (params.is_complete) return received;
+      started();
     }
-    throw new Error(`the stream was cut after: ${said}`);
+    throw new Error(`the stream was cut after: ${received}`);
   });
 }
 
-async function follow(read: (begun: () => void) => Promise<string>): Promise<Following> {
-  let begun = (): void => undefined;
-  const hasBegun = new Promise<void>((resolve) => {
-    begun = resolve;
+async function follow(read: (started: () => void) => Promise<string>): Promise<OpenStream> {
+  let started = (): void => undefined;
+  const hasStarted = new Promise<void>((resolve) => {
+    started = resolve;
   });
-  const text = read(() => begun());
-  // Whoever waits for the text is told; nobody may be waiting yet.
+  const text = read(() => started());
+  // The caller may not await the text yet.
   text.catch(() => undefined);
-  await Promise.race([hasBegun, text]);
+  await Promise.race([hasStarted, text]);
   return { text };
 }
 
@@ -133,15 +133,15 @@ async function* dataOf({ body }: Response): AsyncGenerator<string> {
   }
 }
 
-/** Several clients, each asking one request after another until the load is stopped. */
+/** Several clients, each sending one request after another until the load is stopped. */
 export function startLoad<Outcome>(
   clients: number,
-  askOnce: () => Promise<Outcome>,
+  runOnce: () => Promise<Outcome>,
 ): { readonly outcomes: readonly Outcome[]; stop(): Promise<void> } {
   const outcomes: Outcome[] = [];
   let isOver = false;
   const running = Array.from({ length: clients }, async () => {
-    while (!isOver) outcomes.push(await askOnce());
+    while (!isOver) outcomes.push(await runOnce());
   });
   return {
     outcomes,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { infraFolder } from './infra-folder.ts';
 
-/** Apps in the folders that their images are made of. */
+/** The folders of deployed apps, as in their images. */
 export interface DeployedApps {
   folderOf(app: string): string;
   remove(): Promise<void>;
@@ -13,8 +13,8 @@ export interface DeployedApps {
 
 const run = promisify(execFile);
 
-// Everything comes from the store that the installation filled, where the lock file was checked; to check the age of releases
-// again, pnpm would ask the registry about each of them.
+// Uses only the store of the installation, which has checked the lock file already; checking the age of releases again would need
+// the registry.
 const FROM_STORE = ['--offline', '--config.minimum-release-age=0'];
 
 /** Deploys apps as the Dockerfile does. */

@@ -4,15 +4,15 @@ import { waitUntil, type TestProcess } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { serverSettings } from './app-settings.ts';
 import {
-  askChat,
+  postChat,
   callAs,
   followChat,
   followChatStream,
   register,
   startLoad,
-  type Asked,
-  type Following,
-  type Person,
+  type ChatResult,
+  type OpenStream,
+  type TestAccount,
 } from './clients.ts';
 import { imageOf } from './dockerfile.ts';
 import { startGpuNode, type GpuNode } from './gpu-node.ts';
@@ -23,16 +23,16 @@ const SERVERS = Object.keys(serverSettings);
 const MODEL = 'm';
 const WORDS = 60;
 const ANSWER = Array.from({ length: WORDS }, (_, count) => `w${count}`).join(' ');
-/** The answer at a pace at which it takes twelve seconds. */
+/** The answer in chunks that take twelve seconds. */
 const SLOW_MODEL = 'm@slow-chunks:200';
 const NODE_MODEL = 'tiny';
-// Each process lets a key have 60 requests in a minute, which the manifests leave as it is.
+// Each process allows 60 requests per minute and key, which the manifests do not change.
 const KEYS = 80;
 const CLIENTS = 4;
 const FREE_TIER_RPM = 10;
-// Generous, because other tests have the machine too.
+// Long, because other tests run at the same time.
 const WITHIN = { timeoutMs: 60_000 };
-/** What a pod is given to stop before it is killed. */
+/** The time that a pod has to stop before it is killed. */
 const GRACE_MS = 60_000;
 
 const pods: Readonly<Record<'gateway' | 'rpc' | 'video-worker' | 'agent-tunnel', TestProcess[]>> = {
@@ -44,7 +44,7 @@ const pods: Readonly<Record<'gateway' | 'rpc' | 'video-worker' | 'agent-tunnel',
 let installation: Installation;
 const closing: RunningChatUpstream[] = [];
 let migration: { readonly status: number; readonly output: string };
-let person: Person;
+let account: TestAccount;
 let keys: readonly string[] = [];
 let keysUsed = 0;
 
@@ -71,15 +71,15 @@ beforeAll(async () => {
   const starting = Promise.all(
     (['gateway', 'gateway', 'rpc', 'rpc', 'video-worker', 'agent-tunnel'] as const).map(start),
   );
-  // They wait for it; what becomes of them is seen below.
+  // They wait for the migration; the result is awaited below.
   starting.catch(() => undefined);
   migration = await installation.migrate();
   if (migration.status !== 0) throw new Error(`the Job failed: ${migration.output}`);
   await starting;
-  person = await register(pod('rpc', 0).url, 'somebody');
-  await setTier(person, 'enterprise');
+  account = await register(pod('rpc', 0).url, 'account');
+  await setTier(account, 'enterprise');
   await addBackend(pod('gateway', 0), upstream);
-  keys = await Promise.all(Array.from({ length: KEYS }, () => createKey(person)));
+  keys = await Promise.all(Array.from({ length: KEYS }, () => createKey(account)));
   for (const gateway of pods.gateway)
     await waitUntil(async () => (await chat(gateway)).status === 200, WITHIN);
 }, 300_000);
@@ -89,19 +89,19 @@ afterAll(async () => {
 }, 120_000);
 
 const key = (): string => keys[(keysUsed += 1) % keys.length] ?? '';
-const chat = (asked: { readonly url: string }, model = MODEL): Promise<Asked> =>
-  askChat(asked.url, key(), { model });
+const chat = (gateway: { readonly url: string }, model = MODEL): Promise<ChatResult> =>
+  postChat(gateway.url, key(), { model });
 
-const setTier = (whose: Person, tier: string): Promise<unknown> =>
+const setTier = (owner: TestAccount, tier: string): Promise<unknown> =>
   callAs(
     pod('rpc', 0).url,
     'billing.plan.set',
-    { user_email: whose.email, tier },
+    { user_email: owner.email, tier },
     installation.adminToken,
   );
 
-async function createKey(whose: Person): Promise<string> {
-  const created = await whose.call<{ key: string }>(pod('rpc', 0).url, 'keys.create', {
+async function createKey(owner: TestAccount): Promise<string> {
+  const created = await owner.call<{ key: string }>(pod('rpc', 0).url, 'keys.create', {
     name: 'k',
   });
   return created.key;
@@ -116,8 +116,8 @@ async function addBackend(gateway: TestProcess, { url }: RunningChatUpstream): P
   expect(status).toBe(200);
 }
 
-/** Waits until each of the answers is in the books, and says which are there more than once. */
-async function recordedTwice(answers: readonly Asked[]): Promise<readonly string[]> {
+/** Waits until every response is recorded, and returns those that are recorded more than once. */
+async function recordedMoreThanOnce(answers: readonly ChatResult[]): Promise<readonly string[]> {
   const refs = answers.map(({ ref }) => ref);
   let rows: readonly { ref_id: string; times: number }[] = [];
   await waitUntil(
@@ -141,7 +141,7 @@ test('the Job migrates an empty database while the pods wait for it, and has not
 }, 60_000);
 
 test.each(['gateway', 'rpc', 'video-worker', 'agent-tunnel'] as const)(
-  '%s is well by the health check of its image, and shows its metrics',
+  '%s passes the health check of its image and exposes its metrics',
   async (app) => {
     const [program = '', ...args] = imageOf(app).healthCheck ?? [];
     const env = { SERVICE_PORT: String(pod(app, 0).port) };
@@ -163,28 +163,28 @@ test('a backend that is added on one gateway serves on the other within a second
     await waitUntil(async () => (await chat(pod('gateway', 1), model)).status === 200, WITHIN);
     took.push(performance.now() - since);
   }
-  // A machine that is busy with other tests may be late once.
+  // On a busy machine one of them may take longer.
   expect(Math.min(...took)).toBeLessThan(1_000);
 }, 120_000);
 
-test('a key that is revoked on one rpc is refused by both gateways on the next request', async () => {
-  const { key: revoked, id } = await person.call<{ key: string; id: string }>(
+test('a key that is revoked on one rpc is rejected by both gateways on the next request', async () => {
+  const { key: revoked, id } = await account.call<{ key: string; id: string }>(
     pod('rpc', 0).url,
     'keys.create',
     { name: 'revoked' },
   );
   const statuses = async (): Promise<readonly number[]> => {
     const answers = await Promise.all(
-      pods.gateway.map(({ url }) => askChat(url, revoked, { model: MODEL })),
+      pods.gateway.map(({ url }) => postChat(url, revoked, { model: MODEL })),
     );
     return answers.map(({ status }) => status);
   };
   expect(await statuses()).toEqual([200, 200]);
-  await person.call(pod('rpc', 1).url, 'keys.revoke', { key_id: id });
+  await account.call(pod('rpc', 1).url, 'keys.revoke', { key_id: id });
   expect(await statuses()).toEqual([401, 401]);
 }, 60_000);
 
-test('a stream that is started on one rpc arrives whole on the event sidecar of the other', async () => {
+test('a stream that is started on one rpc arrives completely on the event stream of the other', async () => {
   for (const [from, to] of [
     [0, 1],
     [1, 0],
@@ -197,7 +197,7 @@ test('a stream that is started on one rpc arrives whole on the event sidecar of 
 
 async function sendChat(rpc: TestProcess, model: string): Promise<string> {
   const messages = [{ role: 'user', content: 'Hi' }];
-  const sent = await person.call<{ stream_id: string }>(rpc.url, 'chat.send', { model, messages });
+  const sent = await account.call<{ stream_id: string }>(rpc.url, 'chat.send', { model, messages });
   return sent.stream_id;
 }
 
@@ -206,7 +206,7 @@ test('the limit of a tier is exact across gateways', async () => {
   const only = await createKey(poor);
   const answers = await Promise.all(
     Array.from({ length: FREE_TIER_RPM * 3 }, (_, index) =>
-      askChat(pod('gateway', index % 2).url, only, { model: MODEL }),
+      postChat(pod('gateway', index % 2).url, only, { model: MODEL }),
     ),
   );
   const count = (status: number): number =>
@@ -214,28 +214,28 @@ test('the limit of a tier is exact across gateways', async () => {
   expect([count(200), count(429)]).toEqual([FREE_TIER_RPM, FREE_TIER_RPM * 2]);
 }, 60_000);
 
-test('a gateway that is killed under load loses no request that it served', async () => {
+test('a gateway that is killed under load loses no usage of served requests', async () => {
   const [dying, other] = [pod('gateway', 0), pod('gateway', 1)];
   let turn = 0;
   const load = startLoad(CLIENTS, () => chat((turn += 1) % 2 === 0 ? dying : other));
-  const served = (): readonly Asked[] => load.outcomes.filter(({ status }) => status === 200);
+  const served = (): readonly ChatResult[] => load.outcomes.filter(({ status }) => status === 200);
   await waitUntil(() => served().length >= 100, { ...WITHIN, what: 'load' });
   await dying.kill();
   const before = served().length;
   await waitUntil(() => served().length >= before + 50, { ...WITHIN, what: 'load' });
   await load.stop();
   expect(load.outcomes.length).toBeGreaterThan(served().length);
-  expect(await recordedTwice(served())).toEqual([]);
+  expect(await recordedMoreThanOnce(served())).toEqual([]);
   pods.gateway.shift();
   await start('gateway');
 }, 240_000);
 
 describe('a rolling restart of each app in turn, under load', () => {
   const services: Record<string, Service> = {};
-  const chats: Asked[] = [];
-  const nodeChats: Asked[] = [];
+  const chats: ChatResult[] = [];
+  const nodeChats: ChatResult[] = [];
   const calls: string[] = [];
-  const streams: Following[] = [];
+  const streams: OpenStream[] = [];
   const exits: number[] = [];
   const stopTimes: number[] = [];
   let node: GpuNode;
@@ -275,7 +275,7 @@ describe('a rolling restart of each app in turn, under load', () => {
 
   async function deployToNode(tunnel: Service, gateway: Service): Promise<void> {
     const { url } = pod('rpc', 0);
-    const registered = await person.call<{ agent_id: string; token: string }>(
+    const registered = await account.call<{ agent_id: string; token: string }>(
       url,
       'agents.register',
       { machine_name: 'node', version: '1' },
@@ -283,40 +283,42 @@ describe('a rolling restart of each app in turn, under load', () => {
     node = await startGpuNode(tunnel.url, registered.token);
     const { agent_id } = registered;
     await waitUntil(async () => {
-      await person.call(url, 'agents.deploy', { agent_id, model_id: NODE_MODEL });
+      await account.call(url, 'agents.deploy', { agent_id, model_id: NODE_MODEL });
       return true;
     }, WITHIN);
     await waitUntil(async () => (await chat(gateway, NODE_MODEL)).status === 200, WITHIN);
   }
 
   const listKeys = (rpc: Service): Promise<string> =>
-    person.call<readonly unknown[]>(rpc.url, 'keys.list').then(
+    account.call<readonly unknown[]>(rpc.url, 'keys.list').then(
       (listed) => (listed.length >= KEYS ? 'listed' : 'incomplete'),
       (error: unknown) => String(error),
     );
 
-  /** As a Deployment does: a new pod first, and an old one goes when that is ready. Answers what is still stopping then. */
+  /** Restarts like a Deployment: starts a new pod, then stops an old one. Returns the pods that are still stopping. */
   async function restart(app: keyof typeof pods): Promise<readonly Promise<void>[]> {
     const stopping: Promise<void>[] = [];
     for (const old of pods[app].splice(0)) {
-      const young = await start(app);
-      await services[app]?.add(young);
-      streams.push(...(await beginStreams(app, old, young)));
+      const replacement = await start(app);
+      await services[app]?.add(replacement);
+      streams.push(...(await startStreams(app, old, replacement)));
       stopping.push(stop(old));
     }
     return stopping;
   }
 
-  /** Streams that are under way on a pod; of those that others can listen to, one is heard at another pod. */
-  async function beginStreams(
+  /** Starts streams on a pod; one of the event streams is read from another pod. */
+  async function startStreams(
     app: keyof typeof pods,
     old: TestProcess,
-    young: TestProcess,
-  ): Promise<readonly Following[]> {
+    replacement: TestProcess,
+  ): Promise<readonly OpenStream[]> {
     if (app === 'gateway') return [await followChat(old.url, key(), SLOW_MODEL)];
     if (app !== 'rpc') return [];
     return Promise.all(
-      [old, young].map(async ({ url }) => followChatStream(url, await sendChat(old, SLOW_MODEL))),
+      [old, replacement].map(async ({ url }) =>
+        followChatStream(url, await sendChat(old, SLOW_MODEL)),
+      ),
     );
   }
 
@@ -335,16 +337,16 @@ describe('a rolling restart of each app in turn, under load', () => {
     for (const { length } of [nodeChats, calls]) expect(length).toBeGreaterThan(50);
   });
 
-  test('lets the streams under way come to their end', async () => {
+  test('lets running streams finish', async () => {
     const texts = await Promise.all(streams.map(({ text }) => text));
     expect(texts).toEqual(Array.from({ length: 6 }, () => ANSWER));
   });
 
   test('records each request once', async () => {
-    expect(await recordedTwice([...chats, ...nodeChats])).toEqual([]);
+    expect(await recordedMoreThanOnce([...chats, ...nodeChats])).toEqual([]);
   }, 120_000);
 
-  test('ends every pod in time, and well', () => {
+  test('stops every pod in time with status 0', () => {
     expect(exits).toEqual([0, 0, 0, 0, 0, 0]);
     expect(Math.max(...stopTimes)).toBeLessThan(GRACE_MS);
   });

@@ -10,7 +10,7 @@ import {
 } from 'dockerfile-ast';
 import { infraFolder } from './infra-folder.ts';
 
-/** What an image is made of, as far as it decides how its process runs. */
+/** The parts of an image that define its process. */
 export interface Image {
   readonly env: Readonly<Record<string, string>>;
   readonly entrypoint: readonly string[];
@@ -28,7 +28,7 @@ interface Stage {
 export const dockerfilePath: string = join(infraFolder, 'docker', 'Dockerfile');
 export const dockerfileText: string = readFileSync(dockerfilePath, 'utf8');
 
-/** The image of an app, with all that its stages inherit from each other. */
+/** The image of an app, including what its stages inherit. */
 export function imageOf(app: string): Image {
   const instructions = lineage(readStages(app)).flatMap((stage) => stage.instructions);
   const last = (keyword: string): Instruction | undefined =>
@@ -68,7 +68,7 @@ function readStages(app: string): readonly Stage[] {
   return stages;
 }
 
-/** The last stage and those that it stands on, the lowest first. */
+/** The last stage and its base stages, the lowest first. */
 function lineage(stages: readonly Stage[]): readonly Stage[] {
   const line: Stage[] = [];
   let stage = stages.at(-1);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { infraFolder } from './infra-folder.ts';
 
-/** What `make-env.mjs` prints: secrets for one installation. */
+/** The output of `make-env.mjs`: secrets for one installation. */
 export function makeEnvironmentFile(): string {
   return execFileSync(process.execPath, [join(infraFolder, 'make-env.mjs')], { encoding: 'utf8' });
 }

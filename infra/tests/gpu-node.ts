@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startProcess } from '@model-gateway/testkit';
 import { infraFolder } from './infra-folder.ts';
 
-/** A GPU node that gateways can reach through the tunnel alone. */
+/** A GPU node that gateways can reach only through the tunnel. */
 export interface GpuNode {
   stop(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export async function startGpuNode(tunnelUrl: string, token: string): Promise<Gp
   await writeFile(config, JSON.stringify({ default: { command, stop_timeout_secs: 1 } }));
   const daemon = await startProcess({
     app: 'gpu-agent',
-    // Nobody is there: what is asked of its models has to come over its own connection.
+    // Nothing listens on this address, so requests must use the tunnel.
     args: ['--url', tunnelUrl, '--config', config, '--host', '127.0.0.2'],
     env: { AGENT_TOKEN: token },
     readyPath: null,

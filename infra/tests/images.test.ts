@@ -35,18 +35,18 @@ const compose = parse(composeText, { merge: true }) as {
 
 function service(name: string): ComposeService {
   const found = compose.services[name];
-  if (found === undefined) throw new Error(`there is no service ${name}`);
+  if (found === undefined) throw new Error(`no service ${name}`);
   return found;
 }
 
-/** What compose would put in: the value of the file of secrets, else the default, else nothing. */
-function filledIn(value: string): string | undefined {
+/** The value that compose would use: from the file of secrets, otherwise the default. */
+function substitute(value: string): string | undefined {
   const [whole, name = '', , fallback] = /^\$\{(\w+)(:-([^}]*)|:\?[^}]*)\}$/.exec(value) ?? [];
   return whole === undefined ? value : (made[name] ?? fallback);
 }
 
-/** The schema as Ajv takes it: in its days a schema was named by `id`, and these names are in nobody's way. */
-function modernSchema(): object {
+/** The schema for Ajv, without the `id` fields of the older draft. */
+function ajvSchema(): object {
   const text = JSON.stringify({ ...composeSchema, $schema: undefined });
   return JSON.parse(text, (key, value: unknown) =>
     key === 'id' && typeof value === 'string' ? undefined : value,
@@ -58,7 +58,7 @@ describe('the Dockerfile', () => {
     expect(lint(dockerfileText)).toEqual([]);
   });
 
-  test('can build every app, and brings the pnpm that the repository pins', () => {
+  test('can build every app, and uses the pinned pnpm', () => {
     expect(buildableApps().toSorted()).toEqual(APPS.toSorted());
     const manifest = JSON.parse(readFileSync(join(infraFolder, '..', 'package.json'), 'utf8')) as {
       readonly packageManager: string;
@@ -68,11 +68,11 @@ describe('the Dockerfile', () => {
   });
 
   test.each(APPS)(
-    'runs %s as process 1, not as root, in production, and can tell whether it is well',
+    'runs %s as process 1, not as root, in production, with a health check',
     (app) => {
       const image = imageOf(app);
       expect(image.user).toBe('1000:1000');
-      // Below the browser tool there is a browser, and whoever is process 1 has to collect what that leaves.
+      // The browser tool starts a browser, whose child processes process 1 must reap.
       const init = app === 'browser-tool' ? ['tini', '--'] : [];
       expect(image.entrypoint).toEqual([...init, 'node', 'dist/main.js']);
       expect(image.env).toMatchObject({
@@ -84,7 +84,7 @@ describe('the Dockerfile', () => {
     },
   );
 
-  test.each(SERVERS)('tells %s nothing that it does not know', (app) => {
+  test.each(SERVERS)('sets no unknown variable for %s', (app) => {
     const own = Object.entries(imageOf(app).env).filter(([name]) => name.startsWith('SERVICE_'));
     const required = Object.fromEntries(
       Object.entries(made).filter(
@@ -94,7 +94,7 @@ describe('the Dockerfile', () => {
     expect(environmentProblems(app, { ...required, ...Object.fromEntries(own) })).toEqual([]);
   });
 
-  test('sees no secret, no build output and no dependency of the machine that it is built on', () => {
+  test('ignores secrets, build output and dependencies of the build machine', () => {
     const ignored = readFileSync(`${dockerfilePath}.dockerignore`, 'utf8').split('\n');
     for (const pattern of ['**/node_modules', '**/dist', '**/.env', '**/secrets.env', '.git'])
       expect(ignored).toContain(pattern);
@@ -102,12 +102,12 @@ describe('the Dockerfile', () => {
 });
 
 describe('compose.yaml', () => {
-  test('is what the compose specification allows', () => {
+  test('matches the compose specification', () => {
     const ajv = new Ajv({ strict: false, validateFormats: false });
-    // The schema is older than the name of a project.
+    // The schema does not include the name of a project.
     const { name, ...specified } = compose;
     expect(name).toBe('model-gateway');
-    const isValid = ajv.validate(modernSchema(), specified);
+    const isValid = ajv.validate(ajvSchema(), specified);
     expect(ajv.errors ?? []).toEqual([]);
     expect(isValid).toBe(true);
   });
@@ -122,27 +122,30 @@ describe('compose.yaml', () => {
     }
   });
 
-  test.each(APPS)('gives %s the variables that it needs, and none that it does not know', (app) => {
+  test.each(APPS)('sets the required and no unknown variables of %s', (app) => {
     const environment = Object.fromEntries(
-      Object.entries(service(app).environment).map(([name, value]) => [name, filledIn(value)]),
+      Object.entries(service(app).environment).map(([name, value]) => [name, substitute(value)]),
     );
     expect(environmentProblems(app, environment)).toEqual([]);
   });
 
-  test.each(SERVERS)('starts %s when the stores are well and the database is migrated', (app) => {
-    expect(service(app).depends_on).toEqual({
-      migrate: { condition: 'service_completed_successfully' },
-      postgres: { condition: 'service_healthy' },
-      redis: { condition: 'service_healthy' },
-    });
-    expect(service(app)).toMatchObject({
-      read_only: true,
-      cap_drop: ['ALL'],
-      stop_grace_period: '60s',
-    });
-  });
+  test.each(SERVERS)(
+    'starts %s when the stores are healthy and the database is migrated',
+    (app) => {
+      expect(service(app).depends_on).toEqual({
+        migrate: { condition: 'service_completed_successfully' },
+        postgres: { condition: 'service_healthy' },
+        redis: { condition: 'service_healthy' },
+      });
+      expect(service(app)).toMatchObject({
+        read_only: true,
+        cap_drop: ['ALL'],
+        stop_grace_period: '60s',
+      });
+    },
+  );
 
-  test('keeps what Redis holds, and evicts none of it', () => {
+  test('persists the data of Redis without eviction', () => {
     expect(service('redis').command?.join(' ')).toMatch(
       /--appendonly yes --maxmemory-policy noeviction/,
     );
@@ -150,16 +153,16 @@ describe('compose.yaml', () => {
     expect(service('postgres').healthcheck).toBeDefined();
   });
 
-  test('asks for nothing that make-env.mjs does not make, and says what it is', () => {
-    const asked = [...composeText.matchAll(/\$\{(\w+):\?([^}]+)\}/g)];
-    expect(asked.length).toBeGreaterThan(5);
-    for (const [, name = '', explanation] of asked) {
+  test('requires only variables that make-env.mjs prints, and explains each', () => {
+    const required = [...composeText.matchAll(/\$\{(\w+):\?([^}]+)\}/g)];
+    expect(required.length).toBeGreaterThan(5);
+    for (const [, name = '', explanation] of required) {
       expect(Object.keys(made)).toContain(name);
       expect(explanation).not.toBe('');
     }
   });
 
-  test('opens its ports to this machine alone', () => {
+  test('opens its ports only on loopback', () => {
     const open = Object.values(compose.services).flatMap(({ ports = [] }) => ports);
     expect(open.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
     expect(open).toHaveLength(4);

@@ -10,7 +10,7 @@ import { buildKustomization } from './kustomize.ts';
 import { containerOf, findWorkload } from './manifest.ts';
 import { openStores, type Stores } from './stores.ts';
 
-/** The service as its manifests say, on this machine: deployed folders, an empty Postgres and Redis, and pods. */
+/** The service according to its manifests on this machine: deployed folders, an empty Postgres and Redis, and pods. */
 export interface Installation {
   readonly stores: Stores;
   readonly adminToken: string;

@@ -13,7 +13,7 @@ interface ContainerOptions {
   readonly secrets: Environment;
   /** Where the volumes of the pod are. */
   readonly volumes: string;
-  /** Variables that are changed, or left out with undefined. */
+  /** Variables to change; undefined removes one. */
   readonly changes?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -24,24 +24,24 @@ export interface ContainerCommand {
 }
 
 const READY_TIMEOUT_MS = 120_000;
-/** On a machine that is very busy a store may not answer in time; what ends for that is started again, as in a cluster. */
+/** On a busy machine a store may not respond in time; a process that ends because of that is restarted, as in a cluster. */
 const STARTS_MAX = 3;
 
 /** The app whose image a container runs. */
 const appOf = ({ image }: Container): string => image.replace(/^.*\//, '').replace(/:.*$/, '');
 
 /**
- * What a node of a cluster would run: the command of the manifest, in the environment of the image and the manifest, with the
- * Secret filled in and the volumes where they are on this machine.
+ * The process that a node of a cluster would run: the command of the manifest in the environment of the image and the manifest,
+ * with the values of the Secret and the paths of the volumes on this machine.
  */
 export function commandOf(options: ContainerOptions): ContainerCommand {
   const { container, deployed, secrets, volumes, changes = {} } = options;
   const app = appOf(container);
-  // Tini only collects what is left behind; this machine has another process 1 for that.
+  // Tini only reaps orphans, which process 1 of this machine does too.
   const [program, script = '', ...rest] = container.command.filter(
     (word) => word !== 'tini' && word !== '--',
   );
-  if (program !== 'node') throw new Error(`${program} is not what runs our apps`);
+  if (program !== 'node') throw new Error(`apps must be started with node, not ${program}`);
   const mounted = (value: string): string =>
     (container.volumeMounts ?? []).some(({ mountPath }) => mountPath === value)
       ? join(volumes, value)
@@ -62,8 +62,8 @@ export function commandOf(options: ContainerOptions): ContainerCommand {
 }
 
 /**
- * Runs a server as a pod does, until it is ready by its probe. A pod has its port for itself, a process on this machine has not: that
- * number is the one thing in which they differ.
+ * Starts a server like a pod and waits until its readiness probe succeeds. Only the port differs, because processes on this machine
+ * share the ports.
  */
 export async function startPod(
   options: ContainerOptions,
@@ -88,7 +88,7 @@ async function startOnce(options: ContainerOptions): Promise<TestProcess> {
   });
 }
 
-/** Runs a container until it ends well, or often enough in vain. */
+/** Runs a container until it succeeds, with a limited number of attempts. */
 export async function runJob(
   options: ContainerOptions,
 ): Promise<{ readonly status: number; readonly output: string }> {

@@ -10,21 +10,21 @@ interface Model {
 }
 
 /**
- * What the schemas of Kubernetes (1.27, of the package `kubernetes-models`) have against an object. They allow any field beside the
- * ones that they know; a field that they never look at is one of those, and so a field that a cluster would drop.
+ * The problems of an object according to the schemas of Kubernetes (1.27, of the package `kubernetes-models`). They allow unknown
+ * fields, so a field that they never read is unknown, and a cluster would drop it.
  */
 export async function schemaProblems(manifest: Manifest): Promise<readonly string[]> {
   const model = await modelOf(manifest);
   const unread: (() => readonly string[])[] = [];
-  const watched = watch(manifest, '', unread);
+  const tracked = trackReads(manifest, '', unread);
   try {
-    model.prototype.validate.call(watched);
+    model.prototype.validate.call(tracked);
   } catch (error) {
     const { errors = [] } = error as { readonly errors?: readonly Problem[] };
     if (errors.length === 0) throw error;
     return errors.map(({ instancePath, message }) => `${instancePath} ${message ?? ''}`);
   }
-  return unread.flatMap((fields) => fields()).map((path) => `${path} is no field of it`);
+  return unread.flatMap((fields) => fields()).map((path) => `${path} is an unknown field`);
 }
 
 async function modelOf({ apiVersion, kind }: Manifest): Promise<Model> {
@@ -34,12 +34,13 @@ async function modelOf({ apiVersion, kind }: Manifest): Promise<Model> {
   return model;
 }
 
-/** The same value, which remembers which of its fields nobody has read. */
-function watch(value: unknown, path: string, unread: (() => readonly string[])[]): unknown {
+/** The same value, which records its unread fields. */
+function trackReads(value: unknown, path: string, unread: (() => readonly string[])[]): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const read = new Set<string | symbol>();
   const fields = Object.keys(value);
-  const inner = (key: string, below: unknown): unknown => watch(below, `${path}/${key}`, unread);
+  const inner = (key: string, below: unknown): unknown =>
+    trackReads(below, `${path}/${key}`, unread);
   const copy: object = Array.isArray(value)
     ? value.map((below, index) => inner(String(index), below))
     : Object.fromEntries(Object.entries(value).map(([key, below]) => [key, inner(key, below)]));

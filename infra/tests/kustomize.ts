@@ -30,7 +30,7 @@ interface Kustomization {
   readonly secretGenerator?: readonly { readonly name: string; readonly envs: readonly string[] }[];
 }
 
-const UNDERSTOOD = new Set([
+const SUPPORTED = new Set([
   'apiVersion',
   'kind',
   'namespace',
@@ -43,8 +43,8 @@ const UNDERSTOOD = new Set([
 ]);
 
 /**
- * Does what `kubectl kustomize` does, for as much of it as our overlays use; anything else is refused, so that a test never
- * sees less than a cluster would.
+ * Does the same as `kubectl kustomize` for the features that our overlays use. Other features are errors, so that a test never sees
+ * less than a cluster would.
  */
 export function buildKustomization(
   folder: string,
@@ -52,8 +52,8 @@ export function buildKustomization(
 ): readonly Manifest[] {
   const file = join(folder, 'kustomization.yaml');
   const source = parse(readFileSync(file, 'utf8')) as Kustomization;
-  const strange = Object.keys(source).filter((key) => !UNDERSTOOD.has(key));
-  if (strange.length > 0) throw new Error(`${file}: ${strange.join(', ')} is not understood here`);
+  const unknown = Object.keys(source).filter((key) => !SUPPORTED.has(key));
+  if (unknown.length > 0) throw new Error(`${file}: ${unknown.join(', ')} is not supported here`);
   const built = (source.resources ?? []).flatMap((resource) =>
     resource.endsWith('.yaml')
       ? readManifests(join(folder, resource))
@@ -66,7 +66,7 @@ export function buildKustomization(
   return built;
 }
 
-/** The objects of one file; an alias would be lost on the way through kustomize, and a key that comes twice is a mistake. */
+/** The objects of one file. Aliases, which kustomize does not keep, and duplicate keys are errors. */
 export function readManifests(file: string): Manifest[] {
   return parseAllDocuments(readFileSync(file, 'utf8')).map((document) => {
     const [problem] = [...document.errors, ...document.warnings];
@@ -103,9 +103,9 @@ function operate(manifest: Manifest, { op, path, value }: Operation): void {
   const last = keys.pop() ?? '';
   let place: unknown = manifest;
   for (const key of keys) place = (place as Record<string, unknown> | undefined)?.[key];
-  if (typeof place !== 'object' || place === null) throw new Error(`nothing is at ${path}`);
+  if (typeof place !== 'object' || place === null) throw new Error(`nothing to patch at ${path}`);
   const holder = place as Record<string, unknown>;
-  if (op !== 'add' && !(last in holder)) throw new Error(`nothing is at ${path}`);
+  if (op !== 'add' && !(last in holder)) throw new Error(`nothing to patch at ${path}`);
   if (op === 'remove') delete holder[last];
   else if (Array.isArray(place) && last === '-') place.push(value);
   else holder[last] = value;

@@ -1,4 +1,4 @@
-/** Any object of Kubernetes, as far as these tests look into all of them. */
+/** Any object of Kubernetes, with the fields that these tests use. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -49,7 +49,7 @@ interface PodSpec {
   readonly automountServiceAccountToken: boolean;
 }
 
-/** What runs pods: a Deployment, a StatefulSet or a Job. */
+/** An object that runs pods: a Deployment, a StatefulSet or a Job. */
 export interface Workload extends Manifest {
   readonly spec: {
     readonly replicas?: number;
@@ -79,13 +79,14 @@ export function find(manifests: readonly Manifest[], kind: string, name: string)
   const [found, ...others] = manifests.filter(
     (one) => one.kind === kind && one.metadata.name === name,
   );
-  if (found === undefined || others.length > 0) throw new Error(`there is not one ${kind} ${name}`);
+  if (found === undefined || others.length > 0)
+    throw new Error(`there is not exactly one ${kind} ${name}`);
   return found;
 }
 
 export function findWorkload(manifests: readonly Manifest[], kind: string, name: string): Workload {
   const found = find(manifests, kind, name);
-  if (!isWorkload(found)) throw new Error(`${kind} ${name} runs nothing`);
+  if (!isWorkload(found)) throw new Error(`${kind} ${name} runs no pods`);
   return found;
 }
 

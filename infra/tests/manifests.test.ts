@@ -19,7 +19,7 @@ import {
 const APPS = Object.keys(appSettings);
 const SERVERS = Object.keys(serverSettings);
 const OVERLAYS = ['dev', 'production'];
-/** What requests under way are given. */
+/** The time that running requests have to finish. */
 const DRAIN_SECS = 30;
 
 const k8s = join(infraFolder, 'k8s');
@@ -35,9 +35,9 @@ const base = buildKustomization(join(k8s, 'base'));
 const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
 
 describe.each(OVERLAYS)('the overlay %s', (overlay) => {
-  test('has nothing but objects that Kubernetes knows, field by field', async () => {
+  test('contains only known objects and fields of Kubernetes', async () => {
     const problems: string[] = [];
-    // One after another: the schemas are modules that share others, and Jest loses its way when they are loaded at once.
+    // Sequentially: Jest fails when these modules, which share others, are loaded at the same time.
     for (const manifest of of(overlay))
       for (const problem of await schemaProblems(manifest))
         problems.push(`${nameOf(manifest)}${problem}`);
@@ -45,7 +45,7 @@ describe.each(OVERLAYS)('the overlay %s', (overlay) => {
     expect(of(overlay).length).toBeGreaterThan(25);
   });
 
-  test('has every object once, in the namespace', () => {
+  test('contains every object once, in the namespace', () => {
     const names = of(overlay).map(nameOf);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     const elsewhere = of(overlay).filter(
@@ -54,14 +54,14 @@ describe.each(OVERLAYS)('the overlay %s', (overlay) => {
     expect(elsewhere.map(nameOf)).toEqual([]);
   });
 
-  test('names a version of every image of ours', () => {
+  test('sets a version for every image', () => {
     const images = of(overlay)
       .filter(isWorkload)
       .flatMap(({ spec }) => spec.template.spec.containers.map(({ image }) => image));
     expect(images.filter((image) => !/:[\w.-]+$/.test(image))).toEqual([]);
   });
 
-  test('gives every app the variables that it needs, and none that it does not know', () => {
+  test('sets the required and no unknown variables of every app', () => {
     const problems = APPS.flatMap((app) =>
       environmentProblems(
         app,
@@ -73,7 +73,7 @@ describe.each(OVERLAYS)('the overlay %s', (overlay) => {
     expect(problems).toEqual([]);
   });
 
-  test('takes no secret from anywhere but the Secret, and only what make-env.mjs makes', () => {
+  test('takes secrets only from the Secret, and only those that make-env.mjs prints', () => {
     const made = Object.keys(readEnvironmentFile(secrets));
     const references = of(overlay)
       .filter(isWorkload)
@@ -93,7 +93,7 @@ describe.each(OVERLAYS)('the overlay %s', (overlay) => {
     expect(inTheOpen).toEqual([]);
   });
 
-  test('has Services that lead to the ports of exactly one workload', () => {
+  test('contains Services for the ports of exactly one workload', () => {
     for (const service of of(overlay).filter(kindOf('Service'))) {
       const { selector, ports } = service['spec'] as {
         readonly selector: Readonly<Record<string, string>>;
@@ -108,7 +108,7 @@ describe.each(OVERLAYS)('the overlay %s', (overlay) => {
     }
   });
 
-  test('has network policies for pods that there are', () => {
+  test('contains network policies only for existing pods', () => {
     const workloads = of(overlay).filter(isWorkload);
     const known = new Set(
       workloads.map(({ spec }) => spec.template.metadata.labels['app.kubernetes.io/name']),
@@ -142,9 +142,9 @@ test('every manifest belongs to an overlay', () => {
   expect(unused).toEqual([]);
 });
 
-test('a field that Kubernetes does not know and a value of a wrong type are found', async () => {
+test('unknown fields and values of a wrong type are found', async () => {
   const service = find(base, 'Service', 'rpc');
-  expect(await schemaProblems({ ...service, spek: {} })).toEqual(['/spek is no field of it']);
+  expect(await schemaProblems({ ...service, spek: {} })).toEqual(['/spek is an unknown field']);
   const spec = service['spec'] as { readonly ports: readonly object[] };
   const ports = [{ ...spec.ports[0], port: 'eighty' }];
   expect(await schemaProblems({ ...service, spec: { ...spec, ports } })).toEqual([
@@ -191,7 +191,7 @@ test.each(SERVERS)('%s has a Service, a disruption budget and the specified prob
   expect(find(base, 'PodDisruptionBudget', app)['spec']).toMatchObject({ selector });
 });
 
-test('those that people and nodes connect to scale by themselves, and say nothing of replicas', () => {
+test('apps that clients and nodes connect to scale automatically and set no number of replicas', () => {
   for (const app of ['gateway', 'rpc', 'agent-tunnel']) {
     expect(find(base, 'HorizontalPodAutoscaler', app)['spec']).toMatchObject({
       scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: app },
@@ -200,7 +200,7 @@ test('those that people and nodes connect to scale by themselves, and say nothin
   }
 });
 
-test('nothing runs as root, writes to its own image or holds a credential of the cluster', () => {
+test('nothing runs as root, writes to its image or has a credential of the cluster', () => {
   for (const { spec } of of('dev').filter(isWorkload)) {
     const pod = spec.template.spec;
     expect(pod.automountServiceAccountToken).toBe(false);
@@ -220,7 +220,7 @@ test('nothing runs as root, writes to its own image or holds a credential of the
   }
 });
 
-test('what is mounted is a volume of the pod, and the data directory is one', () => {
+test('all mounts are volumes of the pod, and one is the data directory', () => {
   for (const app of APPS) {
     const { volumes = [] } = findWorkload(base, 'Deployment', app).spec.template.spec;
     const { volumeMounts = [], env } = containerOf(base, app);
@@ -232,7 +232,7 @@ test('what is mounted is a volume of the pod, and the data directory is one', ()
   }
 });
 
-test.each(OVERLAYS)('the Ingress of %s leads every surface to its app', (overlay) => {
+test.each(OVERLAYS)('the Ingress of %s routes every API to its app', (overlay) => {
   const { metadata, ...ingress } = find(of(overlay), 'Ingress', 'model-gateway');
   const { rules } = ingress['spec'] as {
     readonly rules: readonly {
@@ -261,16 +261,18 @@ test.each(OVERLAYS)('the Ingress of %s leads every surface to its app', (overlay
     find(of(overlay), 'Service', backend.service.name);
     expect(backend.service.port).toEqual({ name: 'http' });
   }
-  const knob = (name: string): string =>
+  const annotation = (name: string): string =>
     metadata.annotations?.[`nginx.ingress.kubernetes.io/${name}`] ?? '';
-  expect(knob('proxy-buffering')).toBe('off');
-  expect(knob('proxy-request-buffering')).toBe('off');
-  expect(Number(knob('proxy-read-timeout'))).toBeGreaterThanOrEqual(3_600);
-  expect(Number(knob('proxy-send-timeout'))).toBeGreaterThanOrEqual(3_600);
-  expect(Number.parseInt(knob('proxy-body-size'), 10) * 1_048_576).toBeGreaterThan(33_554_432);
+  expect(annotation('proxy-buffering')).toBe('off');
+  expect(annotation('proxy-request-buffering')).toBe('off');
+  expect(Number(annotation('proxy-read-timeout'))).toBeGreaterThanOrEqual(3_600);
+  expect(Number(annotation('proxy-send-timeout'))).toBeGreaterThanOrEqual(3_600);
+  expect(Number.parseInt(annotation('proxy-body-size'), 10) * 1_048_576).toBeGreaterThan(
+    33_554_432,
+  );
 });
 
-test('the migration runs from the image of the gateway and needs the database alone', () => {
+test('the migration runs from the image of the gateway and needs only the database', () => {
   const [container] = findWorkload(base, 'Job', 'migrate').spec.template.spec.containers;
   expect(container?.image).toBe('model-gateway/gateway');
   expect(container?.env.map(({ name }) => name)).toEqual(['DATABASE_URL']);

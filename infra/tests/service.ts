@@ -4,10 +4,10 @@ import { connect, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil, type TestProcess } from '@model-gateway/testkit';
 
-/** What a Service of a cluster is: passes each request on to the next pod that is ready, and tries no other one. */
+/** Like a Service of a cluster: forwards each request to the next ready pod, without retries. */
 export interface Service {
   readonly url: string;
-  /** Takes a pod in, and resolves when it gets requests. */
+  /** Adds a pod, and resolves when it gets requests. */
   add(pod: TestProcess): Promise<void>;
   close(): Promise<void>;
 }
@@ -26,11 +26,11 @@ export async function startService(readyPath: string): Promise<Service> {
     return ready[turn % ready.length];
   }
 
-  /** Asks a pod again and again whether it is ready, until it is gone. */
-  async function watch(pod: TestProcess): Promise<void> {
-    let isGone = false;
-    void pod.exited.then(() => (isGone = true));
-    while (!isGone && !isClosed) {
+  /** Polls the readiness of a pod until it exits. */
+  async function pollReadiness(pod: TestProcess): Promise<void> {
+    let hasExited = false;
+    void pod.exited.then(() => (hasExited = true));
+    while (!hasExited && !isClosed) {
       const isReady = await isReadyNow(`${pod.url}${readyPath}`);
       const place = ready.indexOf(pod);
       if (isReady && place < 0) ready.push(pod);
@@ -42,35 +42,35 @@ export async function startService(readyPath: string): Promise<Service> {
   const server = createServer((request, response) => {
     const pod = next();
     if (pod === undefined) return void response.writeHead(503).end('no pod is ready');
-    const passed = ask(
+    const forwarded = ask(
       { ...targetOf(pod, request), agent, method: request.method, headers: request.headers },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 502, withoutHops(answer));
-        answer.pipe(response);
-        answer.once('error', () => response.destroy());
+      (upstream) => {
+        response.writeHead(upstream.statusCode ?? 502, withoutHopHeaders(upstream));
+        upstream.pipe(response);
+        upstream.once('error', () => response.destroy());
       },
     );
-    passed.once('error', (error) => {
+    forwarded.once('error', (error) => {
       if (response.headersSent) response.destroy();
       else response.writeHead(502).end(`${pod.url}: ${error.message}`);
     });
-    response.once('close', () => passed.destroy());
-    request.pipe(passed);
+    response.once('close', () => forwarded.destroy());
+    request.pipe(forwarded);
   });
   server.on('upgrade', (request, socket, head) => {
     const pod = next();
     if (pod === undefined) return void socket.destroy();
-    const passed = connect({ host: '127.0.0.1', port: pod.port }, () => {
+    const forwarded = connect({ host: '127.0.0.1', port: pod.port }, () => {
       const lines = request.rawHeaders.flatMap((name, index) =>
         index % 2 === 0 ? [`${name}: ${request.rawHeaders[index + 1]}`] : [],
       );
-      passed.write(`GET ${request.url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
-      passed.write(head);
-      passed.pipe(socket).pipe(passed);
+      forwarded.write(`GET ${request.url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+      forwarded.write(head);
+      forwarded.pipe(socket).pipe(forwarded);
     });
     for (const [one, other] of [
-      [passed, socket],
-      [socket, passed],
+      [forwarded, socket],
+      [socket, forwarded],
     ] as const) {
       one.on('error', () => undefined);
       one.on('close', () => other.destroy());
@@ -81,7 +81,7 @@ export async function startService(readyPath: string): Promise<Service> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async add(pod) {
-      void watch(pod);
+      void pollReadiness(pod);
       await waitUntil(() => ready.includes(pod), { timeoutMs: READY_TIMEOUT_MS });
     },
     async close() {
@@ -100,17 +100,17 @@ const targetOf = ({ port }: TestProcess, { url }: IncomingMessage) => ({
   path: url,
 });
 
-/** What is between us and a pod is not the client's business. */
-function withoutHops({ headers }: IncomingMessage): IncomingMessage['headers'] {
+/** Removes the headers that apply only to the connection with the pod. */
+function withoutHopHeaders({ headers }: IncomingMessage): IncomingMessage['headers'] {
   const { connection: _connection, 'keep-alive': _keepAlive, ...others } = headers;
   return others;
 }
 
 async function isReadyNow(url: string): Promise<boolean> {
   try {
-    const answer = await fetch(url, { headers: { connection: 'close' } });
-    await answer.arrayBuffer();
-    return answer.status === 200;
+    const response = await fetch(url, { headers: { connection: 'close' } });
+    await response.arrayBuffer();
+    return response.status === 200;
   } catch {
     return false;
   }

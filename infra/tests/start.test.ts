@@ -16,7 +16,7 @@ import { openStores, type Stores } from './stores.ts';
 
 const APPS = Object.keys(appSettings);
 const SERVERS = Object.keys(serverSettings);
-/** Off loopback the browser tool needs these, which its settings do not say. */
+/** The browser tool needs these off loopback, although its settings are optional. */
 const NEEDED_OFF_LOOPBACK = ['BROWSER_TOKEN', 'BROWSER_ALLOWED_HOSTS'];
 const AT_ONCE = 10;
 
@@ -51,7 +51,7 @@ const needed = (app: string): readonly string[] =>
   app === 'browser-tool' ? NEEDED_OFF_LOOPBACK : requiredVariables(app);
 
 test.each(APPS.flatMap((app) => needed(app).map((variable) => ({ app, variable }))))(
-  '$app without $variable names it and ends with 1',
+  '$app without $variable names it and exits with status 1',
   async ({ app, variable }) => {
     const ended = await runContainer({ ...optionsOf(app), changes: { [variable]: undefined } });
     expect(ended.output).toMatch(new RegExp(`^${app}: .*\\b${variable}\\b`, 'm'));
@@ -60,7 +60,7 @@ test.each(APPS.flatMap((app) => needed(app).map((variable) => ({ app, variable }
   60_000,
 );
 
-test('the browser tool is well by its probe, and answers nobody without its token', async () => {
+test('the browser tool passes its probe, and rejects requests without its token', async () => {
   const port = String(await freePort());
   const options = optionsOf('browser-tool');
   const { script, args, env } = commandOf(options);
@@ -75,8 +75,8 @@ test('the browser tool is well by its probe, and answers nobody without its toke
       },
       { timeoutMs: 60_000, what: 'the probe' },
     );
-    const stranger = await fetch(`http://127.0.0.1:${port}/health`);
-    expect(stranger.status).toBe(401);
+    const unauthenticated = await fetch(`http://127.0.0.1:${port}/health`);
+    expect(unauthenticated.status).toBe(401);
   } finally {
     await tool.stop();
   }
@@ -102,7 +102,7 @@ test(`${AT_ONCE} apps that start at once on an empty database migrate it once`, 
   }
 }, 180_000);
 
-test('the apps start without what they can do without, and tell the commit that was built', async () => {
+test('the apps start without optional variables, and report the commit of the build', async () => {
   expect(builtHash).toMatch(/^(?:[0-9a-f]{40}|dev)$/);
   const started = await Promise.all(
     SERVERS.map((app) => {

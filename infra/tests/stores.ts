@@ -19,7 +19,7 @@ export async function openStores(): Promise<Stores> {
   const name = `deployment_${randomBytes(8).toString('hex')}`;
   const databaseUrl = new URL(testPostgresUrl());
   databaseUrl.pathname = `/${name}`;
-  await ask(testPostgresUrl(), `CREATE DATABASE ${name}`);
+  await runQuery(testPostgresUrl(), `CREATE DATABASE ${name}`);
   const dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-redis-'));
   const binary = await findRedisServer(process.env['PATH']);
   if (binary === undefined) throw new Error('this test needs a redis-server');
@@ -27,16 +27,16 @@ export async function openStores(): Promise<Stores> {
   return {
     databaseUrl: databaseUrl.href,
     redisUrl: redis.url,
-    query: (text, values) => ask(databaseUrl.href, text, values),
+    query: (text, values) => runQuery(databaseUrl.href, text, values),
     async close() {
       await redis.stop();
       await rm(dataDir, { recursive: true, force: true });
-      await ask(testPostgresUrl(), `DROP DATABASE ${name} WITH (FORCE)`);
+      await runQuery(testPostgresUrl(), `DROP DATABASE ${name} WITH (FORCE)`);
     },
   };
 }
 
-async function ask<Row extends object>(
+async function runQuery<Row extends object>(
   connectionString: string,
   text: string,
   values: readonly unknown[] = [],

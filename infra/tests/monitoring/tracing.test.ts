@@ -8,7 +8,7 @@ import {
 } from '@model-gateway/testkit/upstreams';
 import { waitUntil } from '@model-gateway/testkit';
 import { startCollector, type CollectedSpan, type Collector } from './collector.ts';
-import { asking, SECRETS, startInstallation, type Installation } from './installation.ts';
+import { chatBody, SECRETS, startInstallation, type Installation } from './installation.ts';
 
 const TIMEOUT_MS = 180_000;
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
@@ -23,7 +23,7 @@ let engine: RunningEngine;
 let video: RunningCloudVideo;
 let installation: Installation;
 
-/** Everything is asked for once; what is left of a process when it stops is sent to the collector. */
+/** Sends each kind of request once; a process sends its remaining spans when it stops. */
 beforeAll(async () => {
   const apiKey = SECRETS.upstreamKey;
   collector = await startCollector();
@@ -37,7 +37,7 @@ beforeAll(async () => {
   await installation.register('up', `${chat.url}/v1`);
   await installation.register('eng', engine.url, { type: 'engine', api_key: null });
   await installation.register('cloud', video.url, { type: 'cloud-video', models: ['v-1'] });
-  await askForEverything();
+  await sendAllRequests();
   await installation.stop();
 }, TIMEOUT_MS);
 
@@ -46,18 +46,18 @@ afterAll(async () => {
   await Promise.all([collector.close(), chat.close(), engine.close(), video.close()]);
 }, TIMEOUT_MS);
 
-async function askForEverything(): Promise<void> {
+async function sendAllRequests(): Promise<void> {
   const traceparent = `00-${TRACE_ID}-${CLIENT_SPAN_ID}-01`;
-  const whole = await installation.post('/v1/chat/completions', asking('demo-chat'), {
+  const whole = await installation.post('/v1/chat/completions', chatBody('demo-chat'), {
     traceparent,
   });
   await whole.text();
-  const streamed = asking('demo-chat', { stream: true });
+  const streamed = chatBody('demo-chat', { stream: true });
   await (await installation.post('/v1/chat/completions', streamed)).text();
   await installation.post('/v1/embeddings', { model: 'demo-embed', input: SECRETS.prompt });
   chat.faults.next({ kind: 'status', status: 503 }, 1, 'chat');
-  await installation.post('/v1/chat/completions', asking('demo-chat'));
-  await installation.call('chat.send', asking('demo-chat'));
+  await installation.post('/v1/chat/completions', chatBody('demo-chat'));
+  await installation.call('chat.send', chatBody('demo-chat'));
   await waitUntil(() => chat.served.length === 4, { timeoutMs: 60_000, what: 'four answers' });
   await waitUntil(
     () => installation.call('engine.invoke', { model: 'robot', method: 'look' }).then(() => true),
@@ -86,18 +86,18 @@ function only(app: string, name: string): CollectedSpan {
   const found = spansOf(app, name);
   expect({ name, count: found.length }).toEqual({ name, count: 1 });
   const [span] = found;
-  if (span === undefined) throw new Error(`there is no span ${name}`);
+  if (span === undefined) throw new Error(`no span ${name}`);
   return span;
 }
 
 const parentOf = ({ parentSpanId }: CollectedSpan): CollectedSpan | undefined =>
   collector.spans.find(({ spanId }) => spanId === parentSpanId);
 
-/** The calls for chat of an app, each with the request that it was made for. */
+/** The chat calls of an app, each with the span of its request. */
 const chatCalls = (app: string) =>
   spansOf(app, 'chat demo-chat').map((span) => ({ span, parent: parentOf(span) }));
 
-test('a trace of the client goes through the gateway to the upstream', () => {
+test('the trace of a client continues through the gateway to the upstream', () => {
   const all = collector.spans.filter(({ traceId }) => traceId === TRACE_ID);
   expect(all).toHaveLength(2);
   const [request, call] = all.toSorted((left, right) => left.kind - right.kind);
@@ -117,7 +117,7 @@ test('a trace of the client goes through the gateway to the upstream', () => {
   expect(chat.requests.some(({ headers }) => headers['traceparent'] === passedOn)).toBe(true);
 });
 
-test('calls to backends have the names of the conventions for generative AI', () => {
+test('calls to backends use the attribute names for generative AI', () => {
   const good = chatCalls('gateway').filter(({ span }) => !span.hasFailed);
   expect(good).toHaveLength(2);
   for (const { span, parent } of good) {
@@ -141,7 +141,7 @@ test('calls to backends have the names of the conventions for generative AI', ()
   }
 });
 
-test('registering a backend is no call to it, and where it is stands on calls alone', () => {
+test('registering a backend is not traced as a call, and only calls have a server address', () => {
   expect(spansOf('gateway', 'POST /api/admin/backends')).toHaveLength(3);
   const placed = collector.spans.filter(({ attributes }) => 'server.address' in attributes);
   expect(new Set(placed.map(({ kind }) => kind))).toEqual(new Set([CLIENT]));
@@ -157,7 +157,7 @@ test('embeddings are calls too', () => {
   expect(parentOf(call)?.name).toBe('POST /v1/embeddings');
 });
 
-test('a failure of an upstream is told by its status alone', () => {
+test('a failure of an upstream is described only by its status', () => {
   const [failed, ...others] = chatCalls('gateway').filter(({ span }) => span.hasFailed);
   expect(others).toEqual([]);
   expect(failed?.span.attributes).toMatchObject({ 'error.type': '503' });
@@ -167,7 +167,7 @@ test('a failure of an upstream is told by its status alone', () => {
   });
 });
 
-test('a turn of the management plane belongs to the call that began it', () => {
+test('a turn of the management plane belongs to the call that started it', () => {
   const [turn, ...others] = chatCalls('rpc');
   expect(others).toEqual([]);
   expect(turn?.parent).toMatchObject({
@@ -186,7 +186,7 @@ test('a call of an engine belongs to its method', () => {
   expect(good.map((span) => parentOf(span)?.name)).toEqual(['engine.invoke']);
 });
 
-test('the steps of a video job are traces of their own', () => {
+test('each step of a video job is a separate trace', () => {
   const submitted = only('video-worker', 'video v-1');
   expect(submitted.attributes).toMatchObject({ 'gen_ai.provider.name': 'cloud' });
   expect(parentOf(submitted)).toMatchObject({
@@ -198,8 +198,8 @@ test('the steps of a video job are traces of their own', () => {
   expect(polled).toContain('video step');
 });
 
-test('probes are not traced, and nothing that nobody may read is sent', () => {
+test('probes are not traced, and traces contain no secrets', () => {
   expect(collector.spans.filter(({ name }) => /healthz|readyz|metrics/.test(name))).toEqual([]);
-  const unspeakable = [...Object.values(SECRETS), installation.key, installation.token];
-  expect(unspeakable.filter((secret) => collector.text.includes(secret))).toEqual([]);
+  const secrets = [...Object.values(SECRETS), installation.key, installation.token];
+  expect(secrets.filter((secret) => collector.text.includes(secret))).toEqual([]);
 });

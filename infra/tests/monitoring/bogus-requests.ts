@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { asking } from './installation.ts';
+import { chatBody } from './installation.ts';
 
 interface BogusRequests {
   readonly port: number;
@@ -10,13 +10,13 @@ interface BogusRequests {
 
 const SENT_AT_ONCE = 100;
 
-/** A request for a path that nobody has. */
+/** A request for an unknown path. */
 export const bogusPath = (index: number): string =>
   `GET /bogus/${index}?x=${index} HTTP/1.1\r\nhost: x\r\n\r\n`;
 
-/** A request for a model that nobody has. */
+/** A request for an unknown model. */
 export function bogusModel(key: string, index: number): string {
-  const body = JSON.stringify(asking(`bogus-${index}`));
+  const body = JSON.stringify(chatBody(`bogus-${index}`));
   const head = [
     'POST /v1/chat/completions HTTP/1.1',
     'host: x',
@@ -26,7 +26,7 @@ export function bogusModel(key: string, index: number): string {
   return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Sends requests on one connection without waiting for each answer; answers how often each status came. */
+/** Sends requests on one connection without waiting for each response; returns the number of responses by status. */
 export async function sendBogus({
   port,
   count,
@@ -35,7 +35,7 @@ export async function sendBogus({
   const socket = connect(port, '127.0.0.1');
   const statuses: Record<string, number> = {};
   let unread = '';
-  let answered = 0;
+  let received = 0;
   let sent = 0;
   const sendMore = (): void => {
     const end = Math.min(sent + SENT_AT_ONCE, count);
@@ -49,18 +49,18 @@ export async function sendBogus({
     for (const match of unread.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
       const [line, status = ''] = match;
       statuses[status] = (statuses[status] ?? 0) + 1;
-      answered += 1;
+      received += 1;
       end = match.index + line.length;
     }
     unread = unread.slice(end);
   };
   await new Promise<void>((resolve, reject) => {
     socket.on('error', reject);
-    socket.on('close', () => reject(new Error(`closed after ${answered} answers`)));
+    socket.on('close', () => reject(new Error(`closed after ${received} responses`)));
     socket.on('data', (chunk: Buffer) => {
       read(chunk);
-      if (answered === count) resolve();
-      else if (answered === sent) sendMore();
+      if (received === count) resolve();
+      else if (received === sent) sendMore();
     });
     sendMore();
   });

@@ -10,7 +10,7 @@ import {
   waitUntil,
 } from '@model-gateway/testkit';
 import { bogusModel, bogusPath, sendBogus } from './bogus-requests.ts';
-import { asking, SECRETS, startInstallation, type Installation } from './installation.ts';
+import { chatBody, SECRETS, startInstallation, type Installation } from './installation.ts';
 import { selectedBy } from './promql.ts';
 import { samplesOf, scrape } from './scrape.ts';
 import {
@@ -19,7 +19,7 @@ import {
   readAlerts,
   readDashboard,
   withoutVariables,
-} from './watched-files.ts';
+} from './monitoring-files.ts';
 
 const START_TIMEOUT_MS = 120_000;
 const WAIT = { timeoutMs: 60_000 };
@@ -47,30 +47,30 @@ afterAll(async () => {
 
 const gatewayUrl = (): string => installation.servers.gateway.url;
 
-test('what the gateway served is counted exactly, by route, backend and model', async () => {
+test('the gateway counts requests exactly, by route, backend and model', async () => {
   for (let count = 0; count < 3; count += 1) {
-    const whole = await installation.post('/v1/chat/completions', asking('demo-chat'));
+    const whole = await installation.post('/v1/chat/completions', chatBody('demo-chat'));
     expect(whole.status).toBe(200);
     await whole.text();
   }
   for (let count = 0; count < 2; count += 1) {
-    const streamed = asking('demo-chat', { stream: true });
+    const streamed = chatBody('demo-chat', { stream: true });
     await (await installation.post('/v1/chat/completions', streamed)).text();
   }
   const input = { model: 'demo-embed', input: SECRETS.prompt };
   expect((await installation.post('/v1/embeddings', input)).status).toBe(200);
   upstream.faults.next({ kind: 'status', status: 503 }, 1, 'chat');
-  expect((await installation.post('/v1/chat/completions', asking('demo-chat'))).status).toBe(502);
-  expect((await installation.post('/v1/chat/completions', asking('nobody'))).status).toBe(404);
+  expect((await installation.post('/v1/chat/completions', chatBody('demo-chat'))).status).toBe(502);
+  expect((await installation.post('/v1/chat/completions', chatBody('nobody'))).status).toBe(404);
   expect((await fetch(`${gatewayUrl()}/v1/models/nobody`)).status).toBe(401);
 
   const chatRoute = 'service_http_requests_total{route="/v1/chat/completions"';
-  const wanted = {
+  const expected = {
     [`${chatRoute},method="POST",status="2xx"}`]: 5,
     [`${chatRoute},method="POST",status="5xx"}`]: 1,
     [`${chatRoute},method="POST",status="4xx"}`]: 1,
   };
-  // An answer is counted when its connection is done with it, which may be a moment after the client has it.
+  // A response is counted when it is sent completely, which may be a moment after the client has it.
   await waitUntil(async () => {
     const counted = samplesOf(await scrape(gatewayUrl()), chatRoute);
     return Object.values(counted).reduce((sum, value) => sum + value, 0) === 7;
@@ -82,7 +82,7 @@ test('what the gateway served is counted exactly, by route, backend and model', 
     ({ model: name }) => name === 'demo-embed',
   )?.promptTokens;
   expect(Object.fromEntries(scraped.samples)).toMatchObject({
-    ...wanted,
+    ...expected,
     'service_http_requests_total{route="/v1/models/{id}",method="GET",status="4xx"}': 1,
     'service_http_request_duration_seconds_count{route="/v1/chat/completions"}': 7,
     'service_upstream_requests_total{backend="up",operation="chat"}': 6,
@@ -101,7 +101,7 @@ test('what the gateway served is counted exactly, by route, backend and model', 
   });
 }, 120_000);
 
-test('the management plane counts calls by method and outcome, whatever their names are', async () => {
+test('the management plane counts calls by method and outcome, with one label for unknown methods', async () => {
   await installation.call('auth.me', {});
   await installation.call('auth.me', {});
   await expect(installation.call('auth.login', { email: 'x@example.com' })).rejects.toThrow();
@@ -118,7 +118,7 @@ test('the management plane counts calls by method and outcome, whatever their na
 });
 
 test('a turn on the management plane is counted like one on the gateway', async () => {
-  await installation.call('chat.send', asking('demo-chat'));
+  await installation.call('chat.send', chatBody('demo-chat'));
   await waitUntil(async () => {
     const { samples } = await scrape(installation.servers.rpc.url);
     return samples.get('service_served_requests_total{model="demo-chat"}') === 1;
@@ -164,11 +164,11 @@ test.each(['gateway', 'rpc', 'video-worker', 'agent-tunnel'] as const)(
   },
 );
 
-test('every request is one line, and no line of any process says what nobody may read', async () => {
+test('every request is one log line, and no log line contains a secret or a prompt', async () => {
   const quoted = { error: { message: `the filter did not like: ${SECRETS.prompt}` } };
   upstream.faults.next({ kind: 'error-body', body: quoted }, 1, 'chat');
-  const id = 'a-request-that-is-watched';
-  const failed = await installation.post('/v1/chat/completions', asking('demo-chat'), {
+  const id = 'a-logged-request';
+  const failed = await installation.post('/v1/chat/completions', chatBody('demo-chat'), {
     'x-request-id': id,
   });
   expect(failed.status).toBe(502);
@@ -200,15 +200,15 @@ test('every request is one line, and no line of any process says what nobody may
     },
   ]);
   expect(gateway.output()).toContain('a request failed');
-  const unspeakable = [...Object.values(SECRETS), installation.key, installation.token];
+  const secrets = [...Object.values(SECRETS), installation.key, installation.token];
   for (const server of Object.values(installation.servers)) {
     const text = server.output();
     expect(text).toContain('"level":"debug"');
-    expect(unspeakable.filter((secret) => text.includes(secret))).toEqual([]);
+    expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
   }
 });
 
-describe('what watches', () => {
+describe('monitoring', () => {
   /** The metrics of all processes, with their kinds. */
   let kinds: ReadonlyMap<string, string>;
   let samples: readonly string[];
@@ -227,7 +227,7 @@ describe('what watches', () => {
     return kinds.get(family) === 'histogram' ? family : name;
   };
 
-  /** What an expression asks for that nobody exposes. */
+  /** The metrics and labels of an expression that are not exposed. */
   function unknownIn(expression: string): readonly string[] {
     const described = new Map(describedMetrics().map((metric) => [metric.name, metric.labels]));
     return selectedBy(withoutVariables(expression)).flatMap(({ metric, labels }) => {
@@ -241,7 +241,7 @@ describe('what watches', () => {
     });
   }
 
-  test('the operations page lists every metric that there is, with its kind and its labels', () => {
+  test('the operations page lists every metric with its kind and its labels', () => {
     const ours = [...kinds].filter(([name]) => name.startsWith('service_'));
     const described = describedMetrics();
     expect(Object.fromEntries(described.map(({ name, kind }) => [name, kind]))).toEqual(
@@ -257,7 +257,7 @@ describe('what watches', () => {
     }
   });
 
-  test('every panel of the dashboard asks for something that is exposed', () => {
+  test('every panel of the dashboard uses exposed metrics', () => {
     const { panels, templating } = readDashboard();
     expect(templating.list.map(({ name }) => name)).toEqual(['datasource', 'job']);
     const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
@@ -266,7 +266,7 @@ describe('what watches', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   });
 
-  test('every metric of ours is on the dashboard', () => {
+  test('every metric of the service is on the dashboard', () => {
     const shown = readDashboard().panels.flatMap(({ targets }) =>
       targets.flatMap(({ expr }) => selectedBy(withoutVariables(expr))),
     );
@@ -274,7 +274,7 @@ describe('what watches', () => {
     expect(describedMetrics().filter(({ name }) => !names.has(name))).toEqual([]);
   });
 
-  test('every alert asks for something that is exposed, and has a runbook', () => {
+  test('every alert uses exposed metrics and has a runbook', () => {
     const alerts = readAlerts();
     expect(alerts.length).toBeGreaterThan(15);
     expect(alerts.flatMap(({ expr }) => unknownIn(expr))).toEqual([]);
@@ -285,7 +285,7 @@ describe('what watches', () => {
   });
 
   test(
-    'one process that is everything exposes all of it',
+    'the standalone process exposes all metrics',
     async () => {
       const database = await createTestDatabase();
       const dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-standalone-'));
@@ -309,10 +309,10 @@ describe('what watches', () => {
   );
 });
 
-test('a circuit that opened is shown by every process that routes', async () => {
+test('every process that routes shows an open circuit', async () => {
   upstream.faults.always({ kind: 'status', status: 500 }, 'chat');
   for (let count = 0; count < BREAKER_FAILURES; count += 1)
-    await installation.post('/v1/chat/completions', asking('demo-chat'));
+    await installation.post('/v1/chat/completions', chatBody('demo-chat'));
   const { gateway, rpc, 'video-worker': worker } = installation.servers;
   for (const { url } of [gateway, rpc, worker])
     await waitUntil(async () => {
@@ -322,7 +322,7 @@ test('a circuit that opened is shown by every process that routes', async () => 
   upstream.faults.clear();
 });
 
-test('nothing that callers make up becomes a series', async () => {
+test('values of callers do not create new series', async () => {
   const before = [...(await scrape(gatewayUrl())).samples.keys()];
   const { port } = installation.servers.gateway;
   const count = BOGUS / 2;

@@ -61,7 +61,7 @@ export const readDashboard = () =>
 export const readAlerts = () =>
   rulesSchema.parse(parse(read('grafana', 'alerts.yaml'))).groups.flatMap(({ rules }) => rules);
 
-/** What Grafana puts in for its variables, for whoever reads an expression without it. */
+/** Replaces Grafana's variables in an expression. */
 export const withoutVariables = (expression: string): string =>
   expression.replaceAll('$__rate_interval', '5m').replaceAll('$job', '.*');
 

@@ -12,27 +12,27 @@ import {
   type TestProcess,
 } from '@model-gateway/testkit';
 
-/** Things that no log, trace or metric may ever show. */
+/** Values that no log, trace or metric may contain. */
 export const SECRETS = {
-  adminToken: 'the-admin-token-that-nobody-may-read',
-  password: 'a-password-that-nobody-may-read',
-  prompt: 'a-prompt-that-nobody-may-read',
-  upstreamKey: 'an-upstream-key-that-nobody-may-read',
+  adminToken: 'the-secret-admin-token',
+  password: 'a-secret-password',
+  prompt: 'a-secret-prompt',
+  upstreamKey: 'a-secret-upstream-key',
 };
 
 type ServerName = 'gateway' | 'rpc' | 'video-worker' | 'agent-tunnel';
 
-/** Every server app as a process of its own, on stores of their own, with an account and a key. */
+/** Every server app as a separate process, with separate stores, an account and a key. */
 export interface Installation {
   readonly servers: Readonly<Record<ServerName, TestProcess>>;
   readonly token: string;
   readonly key: string;
   /** Registers a backend over the gateway. */
   register(name: string, url: string, more?: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Asks the gateway for something of `/v1`. */
+  /** Sends a request to the gateway. */
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
   call(method: string, params: unknown): Promise<unknown>;
-  /** Stops the processes, in order, so that everything is written that is to be written. */
+  /** Stops the processes in order, so that all data is written. */
   stop(): Promise<void>;
   /** Removes the stores. */
   remove(): Promise<void>;
@@ -43,7 +43,7 @@ export async function startInstallation(
 ): Promise<Installation> {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-watching-'));
-  await liftTier(database.url);
+  await removeTierLimits(database.url);
   const start = (app: ServerName): Promise<TestProcess> =>
     startProcess({
       app,
@@ -59,7 +59,7 @@ export async function startInstallation(
       },
     });
   const prefix = uniquePrefix();
-  // The first one makes the secrets that they share.
+  // The first one generates the shared secrets.
   const gateway = await start('gateway');
   const [rpc, worker, tunnel] = await Promise.all([
     start('rpc'),
@@ -120,15 +120,15 @@ async function makeAccount(rpcUrl: string): Promise<{ token: string; key: string
   return { token, key };
 }
 
-async function liftTier(databaseUrl: string): Promise<void> {
+async function removeTierLimits(databaseUrl: string): Promise<void> {
   const database = createDatabase({ databaseUrl, log: silentLog });
   const unlimited = { monthlyUsdQuota: null, monthlyTokenQuota: null, rpm: null };
   await database.plans.saveTier('free', unlimited);
   await database.close();
 }
 
-/** One user message, as chat requests have it. */
-export const asking = (model: string, more: object = {}) => ({
+/** The body of a chat request with one user message. */
+export const chatBody = (model: string, more: object = {}) => ({
   model,
   messages: [{ role: 'user', content: SECRETS.prompt }],
   ...more,

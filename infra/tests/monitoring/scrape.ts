@@ -1,9 +1,9 @@
 import parsePrometheusText from 'parse-prometheus-text-format';
 
-/** What a scrape of one process answered. */
+/** The metrics of one process. */
 export interface Scrape {
   readonly contentType: string | null;
-  /** The names of all metrics, those without a series too, with their kinds. */
+  /** The names of all metrics, including those without a series, with their kinds. */
   readonly kinds: ReadonlyMap<string, string>;
   /** The samples by series, as written: `name{label="value"}`. */
   readonly samples: ReadonlyMap<string, number>;
@@ -11,7 +11,7 @@ export interface Scrape {
 
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*(?:\{.*\})?) (\S+)$/;
 
-/** Scrapes a process; fails where its answer is not what Prometheus reads. */
+/** Scrapes a process; fails if the format is invalid. */
 export async function scrape(baseUrl: string): Promise<Scrape> {
   const response = await fetch(`${baseUrl}/metrics`);
   const text = await response.text();
@@ -30,6 +30,6 @@ function sampleOf(line: string): [string, number] {
   return [series, Number(value)];
 }
 
-/** The samples whose series begin like this. */
+/** The samples whose series start with a prefix. */
 export const samplesOf = ({ samples }: Scrape, prefix: string): Readonly<Record<string, number>> =>
   Object.fromEntries([...samples].filter(([series]) => series.startsWith(prefix)));

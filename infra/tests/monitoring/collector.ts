@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 
-/** A span as a collector was told of it. */
+/** A span that the collector received. */
 export interface CollectedSpan {
   readonly service: string;
   readonly name: string;
@@ -16,11 +16,11 @@ export interface CollectedSpan {
   readonly hasFailed: boolean;
 }
 
-/** A little collector of traces. */
+/** A simple collector of traces. */
 export interface Collector {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** Everything that it was sent, as text. */
+  /** Everything that it received, as text. */
   readonly text: string;
   close(): Promise<void>;
 }

@@ -1,12 +1,12 @@
 import { parser } from '@prometheus-io/lezer-promql';
 
-/** A metric that an expression asks for, with the labels that it is matched by. */
+/** A metric in an expression, with the labels of its matchers. */
 export interface Selected {
   readonly metric: string;
   readonly labels: readonly string[];
 }
 
-/** The metrics of an expression; fails where Prometheus would not understand it. */
+/** The metrics of an expression; fails if it is not valid PromQL. */
 export function selectedBy(expression: string): readonly Selected[] {
   const selected: { metric: string; labels: string[] }[] = [];
   const text = (node: { readonly from: number; readonly to: number }): string =>
