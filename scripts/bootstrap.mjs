@@ -1,4 +1,4 @@
-// Brings a fresh clone on a machine with nothing but Node and npm to the point where everything can be built and run.
+// Prepares a fresh clone on a machine with only Node and npm, so that everything can be built and run.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -16,7 +16,7 @@ const NODE_MIN = [20, 19];
 const TOOLS = join(ROOT, '.tools');
 const STAMPS = join(ROOT, 'node_modules', '.stamps');
 
-/** Checks Node, finds or brings the pinned pnpm, and installs dependencies when anything about them changed. */
+/** Checks Node, finds or installs the pinned pnpm, and installs dependencies if they have changed. */
 export async function ensureToolchain() {
   checkNode();
   const stamp = hashOf(
@@ -30,18 +30,18 @@ export async function ensureToolchain() {
     env: { CI: '1' },
   });
   if (!ok && /ERR_PNPM_\w*LOCKFILE/.test(output)) {
-    fail('pnpm-lock.yaml does not fit the package.json files; run `pnpm install` once.', output);
+    fail('pnpm-lock.yaml does not match the package.json files; run `pnpm install` once.', output);
   }
   if (!ok) {
     fail(
-      'Dependencies could not be installed. Check that this machine reaches the npm registry (network, proxy, registry setting) and has free disk space, then run the command again.',
+      'Dependencies could not be installed. Check that this machine can reach the npm registry (network, proxy, registry setting) and has free disk space, then run the command again.',
       output,
     );
   }
-  keepStamp('install', stamp);
+  saveStamp('install', stamp);
 }
 
-/** Builds every app and package, unless nothing changed since the last build. */
+/** Builds every app and package if something has changed since the last build. */
 export async function ensureBuilt() {
   const folders = workspaceFolders();
   const stamp = hashOf([
@@ -56,19 +56,19 @@ export async function ensureBuilt() {
     'turbo.json',
     'pnpm-lock.yaml',
   ]);
-  const isWhole = folders.every(
+  const isComplete = folders.every(
     (folder) =>
       !existsSync(join(ROOT, folder, 'tsconfig.build.json')) ||
       existsSync(join(ROOT, folder, 'dist')),
   );
-  if (isWhole && isFresh('build', stamp)) return;
+  if (isComplete && isFresh('build', stamp)) return;
   process.stdout.write('Building…\n');
   const { ok, output } = await build();
-  if (!ok) fail('The build failed; the output above says where.', output);
-  keepStamp('build', stamp);
+  if (!ok) fail('The build failed; see the output above.', output);
+  saveStamp('build', stamp);
 }
 
-/** Runs the build through turbo, which remembers what has not changed. */
+/** Builds with turbo, which skips unchanged packages. */
 export function build() {
   return runCommand(
     'node',
@@ -82,10 +82,10 @@ export function build() {
 function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])) return;
-  fail(`Node ${NODE_MIN.join('.')} or newer is needed; this is ${process.versions.node}.`);
+  fail(`Node ${NODE_MIN.join('.')} or newer is required; this is ${process.versions.node}.`);
 }
 
-/** The pnpm that package.json pins: the one on the PATH if it is that very version, else one of our own in .tools. */
+/** The pnpm version that package.json pins: from the PATH if it has that version, otherwise installed in .tools. */
 async function ensurePnpm() {
   const version = /^pnpm@([^+]+)/.exec(manifest('package.json').packageManager)[1];
   const own = join(TOOLS, 'node_modules', '.bin');
@@ -93,10 +93,10 @@ async function ensurePnpm() {
   if (!isOwn()) {
     const onPath = await runCommand('pnpm', ['--version']);
     if (onPath.ok && onPath.output.trim() === version) return 'pnpm';
-    process.stdout.write(`Fetching pnpm ${version}…\n`);
+    process.stdout.write(`Installing pnpm ${version}…\n`);
     rmSync(TOOLS, { recursive: true, force: true });
     mkdirSync(TOOLS, { recursive: true });
-    // A manifest of its own keeps npm from looking for one further up.
+    // Without this file npm would use the package.json of a parent folder.
     writeFileSync(join(TOOLS, 'package.json'), '{ "private": true }\n');
     const flags = [
       '--no-save',
@@ -115,12 +115,12 @@ async function ensurePnpm() {
     ]);
     if (!ok || !isOwn()) {
       fail(
-        `pnpm ${version} could not be fetched. Check that this machine reaches the npm registry (network, proxy, registry setting), then run the command again.`,
+        `pnpm ${version} could not be installed. Check that this machine can reach the npm registry (network, proxy, registry setting), then run the command again.`,
         output,
       );
     }
   }
-  // Turbo and the packages' own scripts call pnpm by name.
+  // Turbo and the scripts of packages call pnpm by name.
   process.env.PATH = `${own}${delimiter}${process.env.PATH ?? ''}`;
   return join(own, 'pnpm');
 }
@@ -141,12 +141,12 @@ function filesBelow(folder) {
   if (!existsSync(whole)) return [];
   return readdirSync(whole, { recursive: true })
     .map((name) => join(whole, name))
-    .filter((file) => statSync(file).isFile() && !isLeftOut(file))
+    .filter((file) => statSync(file).isFile() && !isIgnored(file))
     .map((file) => relative(ROOT, file));
 }
 
-/** Made by the build, or no part of it. */
-function isLeftOut(file) {
+/** Generated by the build, or not part of it. */
+function isIgnored(file) {
   return file.endsWith('.test.ts') || file.includes(join('src', 'generated'));
 }
 
@@ -164,7 +164,7 @@ function isFresh(name, stamp) {
   return existsSync(file) && readFileSync(file, 'utf8') === stamp;
 }
 
-function keepStamp(name, stamp) {
+function saveStamp(name, stamp) {
   mkdirSync(STAMPS, { recursive: true });
   writeFileSync(join(STAMPS, name), stamp);
 }

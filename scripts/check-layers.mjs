@@ -1,18 +1,18 @@
-// Runs dependency-cruiser over the sources. Without a parser for TypeScript its graph would be silently empty, and an
-// empty graph breaks no rule; so a graph that is too small is a failure too.
+// Runs dependency-cruiser on the sources. Without a parser for TypeScript its graph would be empty and break no rule, so a graph
+// that is too small is a failure too.
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { runCommand } from './run-command.mjs';
 
 const MODULES_MIN = 60;
 
-/** Checks who imports whom, in the repository or in a folder that looks like it. */
+/** Checks the imports of the repository, or of a folder with the same structure. */
 export async function checkLayers(cwd, modulesMin = MODULES_MIN) {
   const result = await runCommand(
     'node',
     [
-      besideUs('../node_modules/dependency-cruiser/bin/dependency-cruise.mjs'),
+      resolvePath('../node_modules/dependency-cruiser/bin/dependency-cruise.mjs'),
       '--config',
-      besideUs('../.dependency-cruiser.mjs'),
+      resolvePath('../.dependency-cruiser.mjs'),
       '--output-type',
       'json',
       'apps',
@@ -28,7 +28,7 @@ export async function checkLayers(cwd, modulesMin = MODULES_MIN) {
   );
   if (summary.totalCruised < modulesMin) {
     problems.push(
-      `only ${summary.totalCruised} modules were seen, at least ${modulesMin} were expected`,
+      `only ${summary.totalCruised} modules were found, at least ${modulesMin} were expected`,
     );
   }
   return { ...result, ok: problems.length === 0, output: problems.join('\n') };
@@ -42,7 +42,7 @@ function readSummary(output) {
   }
 }
 
-function besideUs(path) {
+function resolvePath(path) {
   return fileURLToPath(new URL(path, import.meta.url));
 }
 

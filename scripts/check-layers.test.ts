@@ -48,28 +48,36 @@ test('a repository that keeps the rules passes', async () => {
   expect(await check(REPOSITORY)).toBe('');
 });
 
-test('a graph that is too small to be true fails', async () => {
+test('a graph that is too small fails', async () => {
   expect(await check(REPOSITORY, 1000)).toMatch(
-    /^only \d+ modules were seen, at least 1000 were expected$/,
+    /^only \d+ modules were found, at least 1000 were expected$/,
   );
 });
 
 const FORBIDDEN: readonly { rule: string; folder: string; imports: string }[] = [
-  { rule: 'kernel-is-the-ground', folder: 'packages/kernel', imports: '../../router/src/index.ts' },
-  { rule: 'pure-packages', folder: 'packages/billing', imports: '../../router/src/index.ts' },
-  { rule: 'rules-do-no-io', folder: 'packages/billing', imports: 'node:fs' },
   {
-    rule: 'nodes-need-no-stores',
+    rule: 'kernel-imports-nothing',
+    folder: 'packages/kernel',
+    imports: '../../router/src/index.ts',
+  },
+  { rule: 'pure-packages', folder: 'packages/billing', imports: '../../router/src/index.ts' },
+  { rule: 'domain-without-io', folder: 'packages/billing', imports: 'node:fs' },
+  {
+    rule: 'gpu-agent-packages',
     folder: 'apps/gpu-agent',
     imports: '../../../packages/bus/src/index.ts',
   },
   { rule: 'turn-packages', folder: 'packages/inference', imports: '../../db/src/index.ts' },
   { rule: 'adapters', folder: 'packages/db', imports: '../../bus/src/index.ts' },
-  { rule: 'front-doors', folder: 'apps/gateway', imports: '../../../packages/kernel/src/clock.ts' },
-  { rule: 'apps-stand-alone', folder: 'apps/gateway', imports: '../../rpc/src/app.ts' },
-  { rule: 'app-door', folder: 'apps/standalone', imports: '../../gateway/src/config.ts' },
   {
-    rule: 'packages-know-no-app',
+    rule: 'package-entries',
+    folder: 'apps/gateway',
+    imports: '../../../packages/kernel/src/clock.ts',
+  },
+  { rule: 'no-imports-between-apps', folder: 'apps/gateway', imports: '../../rpc/src/app.ts' },
+  { rule: 'app-entries', folder: 'apps/standalone', imports: '../../gateway/src/config.ts' },
+  {
+    rule: 'packages-import-no-app',
     folder: 'packages/server-process',
     imports: '../../../apps/rpc/src/app.ts',
   },
@@ -92,7 +100,7 @@ test('each forbidden import is reported by the name of its rule', async () => {
   for (const entry of FORBIDDEN) expect(report).toContain(`${entry.rule}: ${fileOf(entry)} → `);
 });
 
-test('imports of types and exports from elsewhere count as imports', async () => {
+test('imports of types and re-exports count as imports', async () => {
   const report = await check({
     ...REPOSITORY,
     'packages/billing/src/types.ts': "import type { Route } from '../../router/src/index.ts';",

@@ -1,4 +1,4 @@
-// Everything about the code that is checked without running it: `pnpm check`, and the first half of `npm test`.
+// The static checks: `pnpm check`, and the first half of `npm test`.
 import { pathToFileURL } from 'node:url';
 import { build, ensureToolchain } from './bootstrap.mjs';
 import { checkLayers } from './check-layers.mjs';
@@ -10,7 +10,7 @@ const LANES = 2;
 const CHECKS = [
   { name: 'build', run: build },
   { name: 'types', run: () => tool('typescript/bin/tsc', '-p', 'tsconfig.json') },
-  // Its page scripts know the DOM, which the servers must not.
+  // Its page scripts use the DOM, which the servers must not.
   { name: 'page types', run: () => tool('typescript/bin/tsc', '-p', 'apps/browser-tool') },
   {
     name: 'lint',
@@ -27,12 +27,12 @@ const CHECKS = [
   { name: 'dead code', run: () => tool('knip/bin/knip.js', '--no-progress', '--no-config-hints') },
 ];
 
-/** Writes the code that is generated and not kept in git, without which nothing type-checks. */
+/** Generates the code that is not in git but needed by the type check. */
 export function generate() {
   return runCommand('pnpm', ['--silent', '--filter', '@model-gateway/db', 'generate']);
 }
 
-/** Runs all checks, one line each, and answers `{ passed, failed, isBuilt }`. */
+/** Runs all checks, prints one line for each, and returns `{ passed, failed, isBuilt }`. */
 export async function runChecks() {
   const generated = await generate();
   const outcomes = [report('generate', generated)];
@@ -50,7 +50,7 @@ export async function runChecks() {
   return { passed, failed: outcomes.length - passed, isBuilt };
 }
 
-/** One line for a stage that is done; everything it wrote when it failed. */
+/** Prints one line for a check, and its output if it failed. */
 export function report(name, { ok, output, seconds }) {
   process.stdout.write(`${ok ? '✓' : '✗'} ${name.padEnd(10)} ${seconds.toFixed(1)} s\n`);
   if (!ok) process.stdout.write(`${output.trimEnd()}\n`);

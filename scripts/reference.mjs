@@ -1,4 +1,4 @@
-// Writes the generated reference anew: `pnpm build && pnpm reference`.
+// Generates the reference: `pnpm build && pnpm reference`.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { renderConfiguration } from './reference/render-configuration.mjs';
@@ -26,5 +26,5 @@ const { openRpcDocument } = await built('packages/contracts/dist/index.js');
 
 await mkdir(`${docs}reference/`, { recursive: true });
 await writeFile(`${docs}reference/configuration.md`, renderConfiguration(processes));
-// The reference names no version: it describes the code that it lies beside.
+// The reference has no version: it describes the code in the same commit.
 await writeFile(`${docs}rpc.md`, renderRpc(openRpcDocument({ version: '' })));

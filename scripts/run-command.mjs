@@ -1,4 +1,4 @@
-// Runs programs for the other scripts: quiet, and with their whole output when they fail.
+// Runs programs for the other scripts and collects their output.
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const running = new Set();
 let isEnding = false;
 
 /**
- * Runs a program to its end and answers `{ ok, output, seconds }`. With `show`, its output goes straight to the terminal.
+ * Runs a program and returns `{ ok, output, seconds }`. With `show`, its output goes directly to the terminal.
  */
 export function runCommand(command, args, { env = {}, show = false, cwd = ROOT } = {}) {
   const startedAt = performance.now();
@@ -28,7 +28,7 @@ export function runCommand(command, args, { env = {}, show = false, cwd = ROOT }
   return new Promise((resolve) => {
     const end = (ok, more = '') => {
       running.delete(child);
-      // After a signal nothing goes on: whoever waits for an answer waits for the end of this process.
+      // After a signal the process ends, so the promise does not settle.
       if (isEnding && running.size === 0) process.exit(INTERRUPTED);
       if (isEnding) return;
       const output = Buffer.concat(chunks).toString() + more;
@@ -39,7 +39,7 @@ export function runCommand(command, args, { env = {}, show = false, cwd = ROOT }
   });
 }
 
-/** Passes a signal on to what runs and ends with it. Call the returned function to leave signals to somebody else. */
+/** Forwards signals to the running programs and ends with them. The returned function stops this. */
 export function endChildrenOnSignal() {
   const onSignal = (signal) => {
     isEnding = true;
@@ -52,8 +52,8 @@ export function endChildrenOnSignal() {
   };
 }
 
-/** Ends the process with one sentence, after the output that explains it. */
-export function fail(sentence, output = '') {
-  process.stderr.write(`${output.trim() === '' ? '' : `${output.trimEnd()}\n\n`}${sentence}\n`);
+/** Prints the output and a message, and ends the process with status 1. */
+export function fail(message, output = '') {
+  process.stderr.write(`${output.trim() === '' ? '' : `${output.trimEnd()}\n\n`}${message}\n`);
   process.exit(1);
 }

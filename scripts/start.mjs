@@ -1,4 +1,4 @@
-// `npm start`: installs and builds what is missing, then becomes the standalone service, in this very process.
+// `npm start`: installs and builds if necessary, then runs the standalone service in this process.
 import { ensureBuilt, ensureToolchain } from './bootstrap.mjs';
 import { endChildrenOnSignal, runCommand } from './run-command.mjs';
 
@@ -13,7 +13,7 @@ releaseSignals();
 stopWithParent();
 await import('../apps/standalone/dist/main.js');
 
-/** Under npm, the end of npm is the end of the service, also when npm was killed and could pass on no signal. */
+/** Ends the service with npm, also if npm was killed and could not forward a signal. */
 function stopWithParent() {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;

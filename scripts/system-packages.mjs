@@ -1,4 +1,4 @@
-// The programs that tests need and npm does not ship: a Redis, a browser, and a C compiler for the library of a browser engine.
+// The programs that tests need and npm does not install: Redis, a browser, and a C compiler for a browser engine's library.
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fail, runCommand } from './run-command.mjs';
@@ -20,7 +20,7 @@ const NEEDED = [
   { debianPackage: 'build-essential', programs: ['cc'], brew: 'gcc' },
 ];
 
-/** Makes sure that they are there. As root on Debian they are installed; anywhere else the message says how to. */
+/** Installs missing programs as root on Debian; otherwise it fails with the command to install them. */
 export async function ensureSystemPackages() {
   const missing = NEEDED.filter(({ programs }) => !programs.some(isInstalled));
   if (missing.length === 0) return;
@@ -38,7 +38,7 @@ export async function ensureSystemPackages() {
 
 async function aptInstall(names) {
   process.stdout.write(`Installing ${names.join(' and ')}…\n`);
-  // The run level keeps the packages from starting services of their own.
+  // The run level prevents the packages from starting services.
   const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const update = await runCommand('apt-get', ['update', '-qq'], { env });
   const flags = ['install', '-y', '-qq', '--no-install-recommends'];

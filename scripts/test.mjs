@@ -1,4 +1,4 @@
-// `npm test`: sets up all that is needed, checks the code, builds it and runs every test.
+// `npm test`: installs what is needed, checks the code, builds it and runs every test.
 // `npm test -- <jest arguments>` runs only those tests.
 import { ensureBuilt, ensureToolchain } from './bootstrap.mjs';
 import { runChecks } from './check.mjs';

@@ -15,7 +15,7 @@ const FORBIDDEN_NAMES = [
   'manager',
   'misc',
 ];
-// Files that other tools name.
+// File names that other tools define.
 const GIVEN_NAMES =
   /^(README|CHANGELOG|CONTRIBUTING|LICENSE|ARCHITECTURE|SECURITY|Dockerfile|browser_engine\.h|\..+)/;
 const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9-]+)*$/;
@@ -58,8 +58,8 @@ function filesBelow(folder: string): readonly string[] {
   });
 }
 
-/** The places where a pattern occurs, as `file:line`. */
-function places(among: readonly string[], pattern: RegExp): readonly string[] {
+/** The lines that match a pattern, as `file:line`. */
+function matchingLines(among: readonly string[], pattern: RegExp): readonly string[] {
   return among.flatMap((file) =>
     read(file)
       .split('\n')
@@ -71,9 +71,9 @@ test('the files of the repository are seen', () => {
   expect(sources.length).toBeGreaterThan(50);
 });
 
-test('every app and package says in a README what lives there', () => {
-  const homes = [...new Set(sources.map((file) => file.split('/').slice(0, 2).join('/')))];
-  expect(homes.filter((home) => !existsSync(join(ROOT, home, 'README.md')))).toEqual([]);
+test('every app and package has a README', () => {
+  const folders = [...new Set(sources.map((file) => file.split('/').slice(0, 2).join('/')))];
+  expect(folders.filter((folder) => !existsSync(join(ROOT, folder, 'README.md')))).toEqual([]);
 });
 
 test('every app has a main, a config and an app', () => {
@@ -95,57 +95,58 @@ test('file names are in kebab case', () => {
   expect(named.filter((file) => !KEBAB_CASE.test(basename(file)))).toEqual([]);
 });
 
-test('no file or folder has a name that says nothing', () => {
-  const isEmptyName = (part: string): boolean =>
+test('no file or folder has a meaningless name', () => {
+  const isMeaningless = (part: string): boolean =>
     FORBIDDEN_NAMES.includes(part.replace(/\..*$/, ''));
-  expect(files.filter((file) => file.split('/').some(isEmptyName))).toEqual([]);
+  expect(files.filter((file) => file.split('/').some(isMeaningless))).toEqual([]);
 });
 
 test(`no source file is longer than ${LINES_MAX} lines`, () => {
   expect(code.filter((file) => read(file).split('\n').length > LINES_MAX + 1)).toEqual([]);
 });
 
-test('the environment is read in config files alone', () => {
+test('only config files read the environment', () => {
   const readers = sources.filter(
     (file) => basename(file) !== 'config.ts' && !file.endsWith('.test.ts'),
   );
-  expect(places(readers, /process\.env\b/)).toEqual([]);
+  expect(matchingLines(readers, /process\.env\b/)).toEqual([]);
 });
 
 test('no test is focused or skipped', () => {
   const tests = code.filter((file) => file.endsWith('.test.ts') || file.includes('/tests/'));
   expect(
-    places(
+    matchingLines(
       tests,
       /\b(test|it|describe)\.(only|skip|todo|failing)\b|\b(xit|xtest|fit|fdescribe|xdescribe)\(/,
     ),
   ).toEqual([]);
 });
 
-test('nothing is left to do in comments', () => {
-  // The brackets keep these lines from finding themselves.
+test('comments contain no open tasks', () => {
+  // The brackets prevent a match with this line.
   const marks = /\b([T]ODO|[F]IXME|[X]XX)\b/;
-  expect(places(texts, marks)).toEqual([]);
+  expect(matchingLines(texts, marks)).toEqual([]);
 });
 
-test('no machine, registry or folder of one developer is named', () => {
+test('no text names a machine, a registry or a folder of a developer', () => {
   const traces = /[/]work\/|[/]home\/[a-z]|[/]Users\/[a-z]|registry[.]npmjs/;
-  expect(places(texts, traces)).toEqual([]);
+  expect(matchingLines(texts, traces)).toEqual([]);
 });
 
-test('every door of a package leads to its sources too', () => {
+test('every export of a package has a source entry', () => {
   const manifests = files.filter((file) => /^(apps|packages)\/[^/]+\/package\.json$/.test(file));
-  const closed = manifests.flatMap((file) => {
+  const missing = manifests.flatMap((file) => {
     const { exports = {} } = JSON.parse(read(file)) as {
       readonly exports?: Record<string, { source?: string }>;
     };
     return Object.entries(exports)
       .filter(
-        ([, door]) => door.source === undefined || !existsSync(join(ROOT, file, '..', door.source)),
+        ([, entry]) =>
+          entry.source === undefined || !existsSync(join(ROOT, file, '..', entry.source)),
       )
       .map(([name]) => `${file} ${name}`);
   });
-  expect(closed).toEqual([]);
+  expect(missing).toEqual([]);
 });
 
 test('every path that a document names exists, from the root or from beside the document', () => {

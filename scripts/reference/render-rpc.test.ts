@@ -7,11 +7,11 @@ import { typeText } from './type-text.mjs';
 const document = openRpcDocument({ version: '1.0.0' });
 const written = await readFile(join('docs', 'rpc.md'), 'utf8');
 
-test('the reference of the management plane is what the code says (pnpm build && pnpm reference)', () => {
+test('the reference of the management plane matches the code (pnpm build && pnpm reference)', () => {
   expect(written).toBe(renderRpc(document));
 });
 
-test('it has a row for every method, notification, error and record', () => {
+test('the reference has a row for every method, notification, error and record', () => {
   const rows = written.split('\n').filter((line) => line.startsWith('| '));
   const rowOf = (start: string) => rows.filter((row) => row.startsWith(start));
   for (const { name, summary } of [...document.methods, ...document['x-notifications']]) {
@@ -28,7 +28,7 @@ test('it has a row for every method, notification, error and record', () => {
   }
 });
 
-test('every link of it leads to a heading of it or to a file', () => {
+test('every link of the reference has a target', () => {
   const headings = [...written.matchAll(/^#+ (.+)$/gm)].map(
     ([, text = '']) => `#${text.toLowerCase().replaceAll(' ', '-')}`,
   );

@@ -1,4 +1,4 @@
-// Says in a few words what a JSON Schema allows, for people.
+// Describes a JSON Schema as short text.
 
 const RECORD_FIELDS_MIN = 3;
 
