@@ -81,7 +81,7 @@ describe('a session is removed completely', () => {
     {
       why: 'whose upstream sends a value that is not an event',
       model: 'a-realtime',
-      end: () => api.sayToAll('[7]'),
+      end: () => api.sendToAll('[7]'),
     },
     { why: 'that the engine ends', model: 'robot', end: () => engine.endSessions() },
     {

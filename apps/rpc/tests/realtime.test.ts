@@ -172,7 +172,7 @@ describe('the cloud API', () => {
   test('sends events that are passed on unchanged, also numbers and line breaks', async () => {
     const talk = await start({ model: 'old-realtime' });
     await talk.next();
-    older.sayToAll('{"type": "odd",\r\n  "big": 9007199254740993, "text": "a\\nb"}');
+    older.sendToAll('{"type": "odd",\r\n  "big": 9007199254740993, "text": "a\\nb"}');
     const text = await talk.nextText();
     expect(text).toContain('"big": 9007199254740993');
     expect(JSON.parse(text)).toMatchObject({ params: { event: { type: 'odd', text: 'a\nb' } } });
@@ -199,7 +199,7 @@ test('events reach the upstream in the order in which one socket sent them, with
 test('events of the upstream arrive complete and in order', async () => {
   const talk = await start({ model: 'old-realtime' });
   await talk.next();
-  for (let n = 0; n < 2_000; n += 1) older.sayToAll(JSON.stringify({ type: 'tick', n }));
+  for (let n = 0; n < 2_000; n += 1) older.sendToAll(JSON.stringify({ type: 'tick', n }));
   for (let n = 0; n < 2_000; n += 1) expect(await talk.next()).toEqual({ type: 'tick', n });
 });
 

@@ -7,7 +7,7 @@ Runs the chat-compatible demo upstream (models demo-chat and demo-embed) until i
 const PORT = '9090';
 const TOKEN_DELAY_MS = '20';
 
-/** Runs the demo upstream alone, for a person to point a gateway or a client at. */
+/** Runs the demo upstream as a separate process. */
 async function main(): Promise<void> {
   const upstream = await startChatUpstream(readOptions());
   process.stdout.write(`chat-compatible demo upstream: ${upstream.url}/v1\n`);
@@ -17,7 +17,7 @@ async function main(): Promise<void> {
 }
 
 function readOptions(): ChatUpstreamOptions {
-  // Package managers pass the `--` on that parts their own options from ours.
+  // Package managers also pass the `--` that separates their options.
   const args = process.argv.slice(2).filter((argument) => argument !== '--');
   const { values } = parseArgs({
     args,

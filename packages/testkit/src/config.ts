@@ -21,14 +21,14 @@ const testStores = {
   }),
 };
 
-/** The Postgres on which test databases are made. */
+/** The Postgres for test databases. */
 export const testPostgresUrl = (): string => present('TEST_DATABASE_URL', stores().databaseUrl);
 
 /** The migrated database there, of which test databases are copies. */
 export const testPostgresTemplate = (): string =>
   present('TEST_DATABASE_TEMPLATE', stores().template);
 
-/** The Redis that every test of a run uses; take a `uniquePrefix()` for what you keep there. */
+/** The Redis that all tests share; use a `uniquePrefix()` for your keys. */
 export const testRedisUrl = (): string => present('TEST_REDIS_URL', stores().redisUrl);
 
 // Read at the call: the test command sets them before the first test, not before the first import.

@@ -1,4 +1,4 @@
-/** Something that waits until a test lets it go on. */
+/** Lets a test block something until it calls `open`. */
 export interface Gate {
   readonly opened: Promise<void>;
   open(): void;

@@ -1,4 +1,4 @@
-/** What a JSON-RPC call answered. */
+/** The response of a JSON-RPC call. */
 export interface RpcAnswer {
   readonly id: unknown;
   readonly result?: unknown;

@@ -20,12 +20,12 @@ interface ProcessOptions {
   /** The whole environment beside PATH and the address; nothing is taken over from the test's own. */
   readonly env?: Readonly<Record<string, string>>;
   readonly port?: number;
-  /** What answers 200 once the process serves; `null` for a process that serves nothing. */
+  /** The path that responds with 200 once the process is ready; `null` for a process without a server. */
   readonly readyPath?: string | null;
   readonly readyTimeoutMs?: number;
 }
 
-/** A real process of ours under test. It ends with the test's own process, however that ends. */
+/** A real process under test. It ends with the test's process, for any reason. */
 export interface TestProcess {
   readonly url: string;
   readonly port: number;
@@ -35,13 +35,13 @@ export interface TestProcess {
   /** What it wrote to standard output and standard error, its last 2000 lines. */
   output(): string;
   signal(name: NodeJS.Signals): void;
-  /** SIGTERM, and waits until it is gone. */
+  /** Sends SIGTERM and waits for the end. */
   stop(): Promise<number>;
-  /** SIGKILL, and waits until it is gone. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>;
 }
 
-/** Starts a process on a port of its own and waits until it is ready. */
+/** Starts a process on a free port and waits until it is ready. */
 export async function startProcess(options: ProcessOptions): Promise<TestProcess> {
   const port = options.port ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
@@ -77,7 +77,7 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
       await child.stop();
       const status = await child.exited;
       const seconds = (performance.now() - stoppedAt) / 1000;
-      // It was killed because it did not stop: what it wrote last says what it was waiting for.
+      // It was killed because it did not stop; its last output may show the reason.
       if (seconds >= STOP_GRACE_SECONDS)
         process.stderr.write(`a process did not stop:\n${output()}\n`);
       return status;

@@ -10,12 +10,12 @@ import { testRedisUrl } from './config.ts';
 import { createTestDatabase } from './test-database.ts';
 import { uniquePrefix } from './unique-prefix.ts';
 
-/** What an app is given, on a database and a Redis prefix of its own. */
+/** The context of an app, with its own database and Redis prefix. */
 export interface TestContext {
   readonly context: AppContext;
-  /** Starts an app on a free port; answers its base URL. */
+  /** Starts an app on a free port; returns its base URL. */
   serve(app: ServerApp): Promise<string>;
-  /** Stops what was served, newest first, and removes the stores. */
+  /** Stops the apps, newest first, and removes the stores. */
   close(): Promise<void>;
 }
 

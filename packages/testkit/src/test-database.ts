@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { testPostgresTemplate, testPostgresUrl } from './config.ts';
 
-/** A migrated, empty database that belongs to one test file. */
+/** A migrated, empty database for one test file. */
 export interface TestDatabase {
   readonly url: string;
   drop(): Promise<void>;
@@ -11,16 +11,16 @@ export interface TestDatabase {
 /** Makes one, as a copy of the template that the set-up of the run has migrated. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await administrate(`CREATE DATABASE ${name} TEMPLATE ${testPostgresTemplate()}`);
+  await runOnCluster(`CREATE DATABASE ${name} TEMPLATE ${testPostgresTemplate()}`);
   const url = new URL(testPostgresUrl());
   url.pathname = `/${name}`;
   return {
     url: url.href,
-    drop: () => administrate(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    drop: () => runOnCluster(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
   };
 }
 
-async function administrate(sql: string): Promise<void> {
+async function runOnCluster(sql: string): Promise<void> {
   const client = new Client({ connectionString: testPostgresUrl() });
   await client.connect();
   try {

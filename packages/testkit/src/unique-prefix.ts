@@ -1,4 +1,4 @@
 import { randomToken } from '@model-gateway/kernel';
 
-/** A prefix for keys, channels and names, so that test files which share a store do not meet. */
+/** A prefix for keys, channels and names, so that test files can share a store. */
 export const uniquePrefix = (): string => `t-${randomToken(9)}:`;

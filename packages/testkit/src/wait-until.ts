@@ -5,11 +5,11 @@ const TIMEOUT_MS = 10_000;
 
 interface WaitOptions {
   readonly timeoutMs?: number;
-  /** What is waited for, for the message of a failure. */
+  /** Describes the condition in the error message. */
   readonly what?: string;
 }
 
-/** Waits for something that sends no event. A condition that throws counts as not yet true. */
+/** Waits for a condition by polling. A condition that throws counts as false. */
 export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
   { timeoutMs = TIMEOUT_MS, what = 'the condition' }: WaitOptions = {},
@@ -23,7 +23,7 @@ export async function waitUntil(
       lastError = error;
     }
     if (performance.now() > deadline) {
-      throw new Error(`${what} did not come true within ${timeoutMs} ms`, { cause: lastError });
+      throw new Error(`${what} was not met within ${timeoutMs} ms`, { cause: lastError });
     }
     await sleep(POLL_MS);
   }

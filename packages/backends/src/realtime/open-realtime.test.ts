@@ -141,7 +141,7 @@ describe('an external backend', () => {
     'ends a session that says %s',
     async (frame) => {
       const { closed } = await open(cloud());
-      api.sayToAll(frame);
+      api.sendToAll(frame);
       await untilThere(() => closed.length === 1);
       await untilThere(() => api.openConnections === 0);
     },

@@ -3,7 +3,7 @@ import { demoText } from './demo-text.ts';
 import { countTokens, tokensOf } from './tokens.ts';
 import { argumentPieces, toolCallsFor, type ToolCall } from './tool-calls.ts';
 
-/** What the model says to one request, before any wire format. */
+/** The model's answer to a request, independent of the wire format. */
 export interface Answer {
   readonly promptTokens: number;
   /** The text, token by token; a stream sends one chunk for each. */
@@ -15,7 +15,7 @@ export interface Answer {
 /** Decides the text of an answer. */
 export type AnswerText = (request: ChatRequest) => string;
 
-/** What an image costs, in tokens. */
+/** The tokens of an image. */
 const IMAGE_TOKENS = 85;
 
 /** Answers a request: the same text for the same request, cut at its token limit. Tool calls are never cut. */
@@ -33,7 +33,7 @@ export function composeAnswer(request: ChatRequest, textOf: AnswerText = demoTex
   return { promptTokens, tokens: tokens.slice(0, limit), toolCalls, finishReason: 'length' };
 }
 
-/** The tokens of a whole answer: those of its text, and for each tool call one and one per piece of its arguments. */
+/** The tokens of an answer: those of its text, and for each tool call one plus one per chunk of its arguments. */
 export function countCompletionTokens({ tokens, toolCalls }: Answer): number {
   return toolCalls.reduce((sum, call) => sum + 1 + argumentPieces(call).length, tokens.length);
 }

@@ -1,6 +1,6 @@
 import { asList, asNumber, asObject, asText, isObject, type JsonObject } from '../wire/json.ts';
 
-/** A message, reduced to what an answer depends on. */
+/** The parts of a message that an answer depends on. */
 export interface ChatMessage {
   readonly role: string;
   readonly text: string;
@@ -13,7 +13,7 @@ export interface Tool {
   readonly parameters: JsonObject;
 }
 
-/** A chat request as every protocol of these servers says it. */
+/** A chat request, independent of the protocol. */
 export interface ChatRequest {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
@@ -23,7 +23,7 @@ export interface ChatRequest {
   readonly maxTokens: number | undefined;
 }
 
-/** Reads an OpenAI-style chat body; a text says what is wrong with it. */
+/** Parses an OpenAI-style chat body; returns an error message if it is invalid. */
 export function readChatRequest(body: unknown): ChatRequest | string {
   if (!isObject(body)) return 'We could not parse the JSON body of your request.';
   const model = asText(body.model);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 const VALUES_PER_HASH = 8;
 
-/** A vector of length one that depends on nothing but the text: the same text, the same vector. */
+/** A vector of length one that depends only on the text. */
 export function embeddingOf(text: string, dimensions: number): Float32Array {
   const values = new Float32Array(dimensions);
   let squares = 0;

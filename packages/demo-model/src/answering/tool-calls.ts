@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { asList, asObject, asText, isObject, parseJson } from '../wire/json.ts';
 import type { ChatRequest, Tool } from './chat-request.ts';
 
-/** A function call that the model asks for. */
+/** A function call of the model. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
@@ -14,15 +14,15 @@ const ARGUMENT_PIECE_CHARACTERS = 8;
 
 /**
  * The calls a request asks for: `call <name>` in the last user message for every tool of that name, or a forced tool choice.
- * A JSON object after the name becomes the arguments; otherwise they are made up from the tool's schema.
+ * A JSON object after the name becomes the arguments; otherwise they are examples from the tool's schema.
  */
 export function toolCallsFor(request: ChatRequest): readonly ToolCall[] {
   const last = request.messages.at(-1);
   if (last?.role !== 'user' || request.toolChoice === 'none') return [];
-  const asked = request.tools.filter((tool) => isAskedFor(tool, last.text));
+  const named = request.tools.filter((tool) => isNamed(tool, last.text));
   const forced = request.tools.filter((tool) => tool.name === request.toolChoice);
   const fallback = request.toolChoice === 'required' ? request.tools.slice(0, 1) : [];
-  const chosen = [forced, asked, fallback].find((tools) => tools.length > 0) ?? [];
+  const chosen = [forced, named, fallback].find((tools) => tools.length > 0) ?? [];
   return chosen.map((tool) => ({
     id: `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`,
     name: tool.name,
@@ -30,7 +30,7 @@ export function toolCallsFor(request: ChatRequest): readonly ToolCall[] {
   }));
 }
 
-/** The arguments in the pieces in which they are streamed; each piece counts as one token, and so does the name. */
+/** The arguments in streamed chunks; each chunk counts as one token, and so does the name. */
 export function argumentPieces(call: ToolCall): readonly string[] {
   const pieces: string[] = [];
   for (let at = 0; at < call.arguments.length; at += ARGUMENT_PIECE_CHARACTERS) {
@@ -39,7 +39,7 @@ export function argumentPieces(call: ToolCall): readonly string[] {
   return pieces;
 }
 
-function isAskedFor(tool: Tool, text: string): boolean {
+function isNamed(tool: Tool, text: string): boolean {
   const words = text.toLowerCase().split(/[^\p{L}\p{N}_.-]+/u);
   const name = tool.name.toLowerCase();
   return words.some(

@@ -7,7 +7,7 @@ import {
 } from '../answering/answer.ts';
 import type { ChatRequest } from '../answering/chat-request.ts';
 import { faultOf } from '../faults/fault-plan.ts';
-import { bendAnswer, isStreamFault } from '../faults/stream-faults.ts';
+import { applyStreamFaults, isStreamFault } from '../faults/stream-faults.ts';
 import type { ServedLog } from '../recording/served-log.ts';
 import type { Exchange } from '../wire/exchange.ts';
 import { asObject, asText } from '../wire/json.ts';
@@ -33,11 +33,11 @@ interface ChatTurn {
 
 const GARBAGE_LINE = 'data: {"id": "half a chu\n\n';
 
-/** Answers one chat request, streamed or whole, and records the tokens that really went out. */
+/** Responds to one chat request, streamed or not, and records the tokens that were sent. */
 export async function answerChat(turn: ChatTurn): Promise<void> {
   const { exchange, request, faults, served } = turn;
   const streamFaults = faults.filter(isStreamFault);
-  const answer = bendAnswer(composeAnswer(request, turn.answerText), streamFaults);
+  const answer = applyStreamFaults(composeAnswer(request, turn.answerText), streamFaults);
   const head: CompletionHead = {
     id: `chatcmpl-${randomUUID().replaceAll('-', '')}`,
     created: Math.floor(Date.now() / 1000),
@@ -62,7 +62,7 @@ async function sendAnswer(
   head: CompletionHead,
   answer: Answer,
 ): Promise<StreamOutcome> {
-  if (exchange.gone.aborted) return { tokens: 0, completed: false };
+  if (exchange.closed.aborted) return { tokens: 0, completed: false };
   const body = completionBody(head, answer, faultOf(faults, 'no-usage') === undefined);
   if (faultOf(faults, 'cut') !== undefined) {
     await sendCut(exchange, JSON.stringify(body));
@@ -77,14 +77,14 @@ function streamAnswer(
   head: CompletionHead,
   answer: Answer,
 ): Promise<StreamOutcome> {
-  const asked = asObject(asObject(exchange.json).stream_options).include_usage === true;
+  const isUsageRequested = asObject(asObject(exchange.json).stream_options).include_usage === true;
   exchange.response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache',
   });
   return writeStream(exchange, {
     chunks: completionChunks(head, answer, {
-      usage: asked && faultOf(faults, 'no-usage') === undefined,
+      usage: isUsageRequested && faultOf(faults, 'no-usage') === undefined,
       done: faultOf(faults, 'no-done') === undefined,
     }),
     delayMs: tokenDelayMs,

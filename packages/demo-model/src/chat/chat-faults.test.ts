@@ -52,7 +52,7 @@ describe('faults of the whole answer', () => {
     expect(await (await ask()).json()).toEqual({ tea: true });
   });
 
-  it('meets every request with a standing fault until it is cleared, but not the listing', async () => {
+  it('meets every request with a permanent fault until it is cleared, but not the listing', async () => {
     upstream.faults.always({ kind: 'status', status: 503 });
     expect([(await ask()).status, (await ask()).status]).toEqual([503, 503]);
     expect((await fetch(`${upstream.url}/v1/models`)).status).toBe(200);

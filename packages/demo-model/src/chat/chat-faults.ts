@@ -1,16 +1,16 @@
 import type { HttpFault } from '../faults/http-faults.ts';
 import type { StreamFault } from '../faults/stream-faults.ts';
 
-/** Everything that can go wrong with a chat-compatible upstream. */
+/** The faults of a chat-compatible upstream. */
 export type ChatFault = HttpFault | StreamFault;
 
-/** What faults can be aimed at; without a target they meet chat and embeddings, never the listing that probes read. */
+/** The operations that a fault can apply to; by default chat and embeddings, but not the list of models, which probes read. */
 export type ChatOperation = 'chat' | 'embeddings' | 'models';
 
-/** A request names its own fault in this header, as `status:503` or `cut:3`. */
+/** A request can set its fault with this header, as `status:503` or `cut:3`. */
 export const FAULT_HEADER = 'x-upstream-fault';
 
-/** Or behind this mark in its model name, as `demo-chat@status:503`: a gateway passes the name on, but no such header. */
+/** Or after this character in its model name, as `demo-chat@status:503`: a gateway forwards the name, but not the header. */
 export const FAULT_MARK = '@';
 
 const FAULTS: Readonly<Record<string, (value: number | undefined) => ChatFault>> = {
@@ -33,7 +33,7 @@ const FAULTS: Readonly<Record<string, (value: number | undefined) => ChatFault>>
   'no-tokens': () => ({ kind: 'no-tokens' }),
 };
 
-/** Reads a fault written as `kind` or `kind:number`. */
+/** Parses a fault of the form `kind` or `kind:number`. */
 export function parseChatFault(text: string): ChatFault | undefined {
   const [, kind = '', value] = /^([a-z0-9-]+)(?::(\d+))?$/.exec(text) ?? [];
   return FAULTS[kind]?.(value === undefined ? undefined : Number(value));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AnswerText } from '../answering/answer.ts';
 import { readChatRequest } from '../answering/chat-request.ts';
 import { createFaultPlan, faultOf, type FaultPlan } from '../faults/fault-plan.ts';
-import { isHttpFault, playHttpFaults } from '../faults/http-faults.ts';
+import { isHttpFault, applyHttpFaults } from '../faults/http-faults.ts';
 import { createChanges } from '../recording/changes.ts';
 import { createServedLog, type ServedLog } from '../recording/served-log.ts';
 import type { Exchange } from '../wire/exchange.ts';
@@ -25,19 +25,19 @@ import {
 import { chatError } from './completion-shapes.ts';
 import { embed } from './embeddings.ts';
 
-/** How a chat-compatible upstream is started. */
+/** The options of a chat-compatible upstream. */
 export interface ChatUpstreamOptions extends HttpServerOptions {
-  /** The models it lists and serves; `demo-chat` and `demo-embed` by default. */
+  /** The models that it serves; `demo-chat` and `demo-embed` by default. */
   readonly models?: readonly string[];
-  /** The bearer key it demands; none by default. */
+  /** The required bearer key; none by default. */
   readonly apiKey?: string;
   /** The prefix of every route; `/v1` by default. */
   readonly basePath?: string;
   /** The pause before each streamed token after the first; none by default. */
   readonly tokenDelayMs?: number;
-  /** The text of an answer; by default it says that this is the built-in demo model and quotes the question. */
+  /** The text of an answer; by default it names the demo model and quotes the question. */
   readonly answer?: AnswerText;
-  /** Whether a request may name its own fault, by header or behind its model name; yes by default. */
+  /** Whether a request may set its fault, by header or in its model name; yes by default. */
   readonly requestFaults?: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface RunningChatUpstream extends RunningHttpServer, Omit<ServedLog, 
 const DEMO_MODELS = ['demo-chat', 'demo-embed'];
 const MODELS_CREATED = 1_700_000_000;
 
-/** Starts an upstream that speaks the chat-completions API: chat, embeddings, models, and every way to fail. */
+/** Starts an upstream with the chat-completions API: chat, embeddings, models, and all faults. */
 export async function startChatUpstream(
   options: ChatUpstreamOptions = {},
 ): Promise<RunningChatUpstream> {
@@ -68,24 +68,27 @@ export async function startChatUpstream(
       return refuse(exchange, 401, 'Incorrect API key provided.', 'invalid_api_key');
     }
     const ownFaults = requestFaults ? faultsOfRequest(exchange) : [];
-    const met = [...ownFaults, ...faults.take(operation)];
-    if (await playHttpFaults(exchange, met.filter(isHttpFault), errorBody)) return undefined;
+    const currentFaults = [...ownFaults, ...faults.take(operation)];
+    if (await applyHttpFaults(exchange, currentFaults.filter(isHttpFault), errorBody))
+      return undefined;
     if (operation === 'models') return listModels(exchange, models, `${basePath}/models`);
     const model = asText(asObject(exchange.json).model) ?? '';
     if (!models.includes(requestFaults ? withoutFault(model) : model)) {
       const message = `The model \`${model}\` does not exist or you do not have access to it.`;
       return refuse(exchange, 404, message, 'model_not_found');
     }
-    return operation === 'chat' ? chat(exchange, met) : embeddings(exchange, model, met);
+    return operation === 'chat'
+      ? chat(exchange, currentFaults)
+      : embeddings(exchange, model, currentFaults);
   }
 
-  function chat(exchange: Exchange, met: readonly ChatFault[]): Promise<void> | void {
+  function chat(exchange: Exchange, currentFaults: readonly ChatFault[]): Promise<void> | void {
     const request = readChatRequest(exchange.json);
     if (typeof request === 'string') return refuse(exchange, 400, request, null);
     return answerChat({
       exchange,
       request,
-      faults: met,
+      faults: currentFaults,
       answerText: options.answer,
       tokenDelayMs: options.tokenDelayMs ?? 0,
       served: log,
@@ -95,11 +98,11 @@ export async function startChatUpstream(
   async function embeddings(
     exchange: Exchange,
     model: string,
-    met: readonly ChatFault[],
+    currentFaults: readonly ChatFault[],
   ): Promise<void> {
-    const answer = embed(exchange.json, model, faultOf(met, 'no-usage') === undefined);
+    const answer = embed(exchange.json, model, faultOf(currentFaults, 'no-usage') === undefined);
     if (typeof answer === 'string') return refuse(exchange, 400, answer, null);
-    const cut = faultOf(met, 'cut') !== undefined;
+    const cut = faultOf(currentFaults, 'cut') !== undefined;
     if (cut) await sendCut(exchange, JSON.stringify(answer.body));
     else exchange.sendJson(200, answer.body);
     log.record({

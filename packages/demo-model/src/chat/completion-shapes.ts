@@ -2,7 +2,7 @@ import { countCompletionTokens, type Answer } from '../answering/answer.ts';
 import { argumentPieces, type ToolCall } from '../answering/tool-calls.ts';
 import type { Chunk } from '../wire/stream-writer.ts';
 
-/** What every chunk and body of one answer repeats. */
+/** The fields that are the same in every chunk and body of one answer. */
 export interface CompletionHead {
   readonly id: string;
   readonly created: number;
@@ -16,7 +16,7 @@ interface ChunkOptions {
 
 const FINGERPRINT = 'fp_demo';
 
-/** Token counts in the words of the chat-completions API. */
+/** Token counts in the format of the chat-completions API. */
 function usageOf(answer: Answer) {
   const completionTokens = countCompletionTokens(answer);
   return {
@@ -49,7 +49,7 @@ export function completionBody(head: CompletionHead, answer: Answer, withUsage: 
   };
 }
 
-/** The chunks of a streamed answer: the role first, then one per token, the reason it ended, usage when asked for. */
+/** The chunks of a streamed answer: the role, one per token, the finish reason, and the usage if requested. */
 export function* completionChunks(
   head: CompletionHead,
   answer: Answer,
@@ -63,7 +63,7 @@ export function* completionChunks(
     service_tier: 'default',
     system_fingerprint: FINGERPRINT,
   };
-  // A stream that will report usage says `usage: null` until then.
+  // A stream with usage has `usage: null` in its earlier chunks.
   const pending = usage ? { usage: null } : {};
   const chunk = (delta: unknown, tokens: number, finishReason: string | null = null): Chunk => {
     const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason };
@@ -84,7 +84,7 @@ export function* completionChunks(
   if (done) yield { text: 'data: [DONE]\n\n', tokens: 0 };
 }
 
-/** An error in the words of the chat-completions API. */
+/** An error in the format of the chat-completions API. */
 export function chatError(message: string, type: string, code: string | null = null) {
   return { error: { message, type, param: null, code } };
 }

@@ -2,7 +2,7 @@ import { countTokens } from '../answering/tokens.ts';
 import { embeddingOf } from '../answering/embedding.ts';
 import { asList, asNumber, isObject } from '../wire/json.ts';
 
-/** The body of an embeddings answer, and the tokens it cost. */
+/** The body of an embeddings response, and its tokens. */
 export interface EmbeddingsAnswer {
   readonly body: unknown;
   readonly promptTokens: number;
@@ -11,7 +11,7 @@ export interface EmbeddingsAnswer {
 const DIMENSIONS = 256;
 const DIMENSIONS_MAX = 4_096;
 
-/** Embeds the inputs of a request: a text, texts, or tokens as numbers; a text says what is wrong with it. */
+/** Embeds the inputs of a request: a text, texts, or tokens as numbers; returns an error message if it is invalid. */
 export function embed(
   request: unknown,
   model: string,

@@ -1,16 +1,16 @@
-/** Which faults the coming requests meet. */
+/** The planned faults of the next requests. */
 export interface FaultPlan<Fault, Operation extends string> {
-  /** The next requests (one by default) of an operation meet this fault; queued faults are used up in order. */
+  /** Applies a fault to the next requests (one by default) of an operation; queued faults are used in order. */
   next(fault: Fault, times?: number, on?: Operation): void;
-  /** Every request meets this fault until `clear`. */
+  /** Applies a fault to every request until `clear`. */
   always(fault: Fault, on?: Operation): void;
-  /** Forgets every fault. */
+  /** Removes all faults. */
   clear(): void;
 }
 
 /** The server's side of a fault plan. */
 export interface FaultSource<Fault, Operation extends string> extends FaultPlan<Fault, Operation> {
-  /** What one request meets: the first queued fault that concerns it, and every standing one. */
+  /** The faults of one request: the first queued fault that applies to it, and every permanent one. */
   take(operation: Operation): readonly Fault[];
 }
 
@@ -21,43 +21,43 @@ interface Planned<Fault, Operation> {
 }
 
 /**
- * Without `on`, a fault concerns the operations named here. Listings and handshakes are best left out: a health probe that
- * happens to come first would use up a fault meant for the request under test.
+ * Without `on`, a fault applies to the default operations. These should not include lists and handshakes: a health probe could
+ * use a fault that is meant for the request under test.
  */
 export function createFaultPlan<Fault, Operation extends string>(
-  usually: readonly Operation[],
+  defaultOperations: readonly Operation[],
 ): FaultSource<Fault, Operation> {
   const queued: Planned<Fault, Operation>[] = [];
-  const standing: Planned<Fault, Operation>[] = [];
-  const concerns = (planned: Planned<Fault, Operation>, operation: Operation): boolean =>
-    planned.on === undefined ? usually.includes(operation) : planned.on === operation;
+  const permanent: Planned<Fault, Operation>[] = [];
+  const appliesTo = (planned: Planned<Fault, Operation>, operation: Operation): boolean =>
+    planned.on === undefined ? defaultOperations.includes(operation) : planned.on === operation;
 
   return {
     next: (fault, times = 1, on) => {
       queued.push({ fault, on, timesLeft: times });
     },
     always: (fault, on) => {
-      standing.push({ fault, on, timesLeft: Number.POSITIVE_INFINITY });
+      permanent.push({ fault, on, timesLeft: Number.POSITIVE_INFINITY });
     },
     clear() {
       queued.length = 0;
-      standing.length = 0;
+      permanent.length = 0;
     },
     take(operation) {
-      const met = standing.filter((planned) => concerns(planned, operation));
-      const index = queued.findIndex((planned) => concerns(planned, operation));
+      const currentFaults = permanent.filter((planned) => appliesTo(planned, operation));
+      const index = queued.findIndex((planned) => appliesTo(planned, operation));
       const first = queued[index];
       if (first !== undefined) {
         first.timesLeft -= 1;
         if (first.timesLeft <= 0) queued.splice(index, 1);
-        met.unshift(first);
+        currentFaults.unshift(first);
       }
-      return met.map((planned) => planned.fault);
+      return currentFaults.map((planned) => planned.fault);
     },
   };
 }
 
-/** The fault of one kind among those that a request meets. */
+/** The fault of one kind among the faults of a request. */
 export function faultOf<Fault extends { readonly kind: string }, Kind extends Fault['kind']>(
   faults: readonly Fault[],
   kind: Kind,

@@ -1,9 +1,9 @@
 import type { Exchange } from '../wire/exchange.ts';
 import { faultOf } from './fault-plan.ts';
 
-/** What can go wrong with any HTTP answer, whatever it would have said. */
+/** Faults of any HTTP response. */
 export type HttpFault =
-  /** Answers this status; the body is the server's own error shape unless given. */
+  /** Responds with this status; the default body is an error of the server's API. */
   | {
       readonly kind: 'status';
       readonly status: number;
@@ -12,27 +12,27 @@ export type HttpFault =
     }
   /** Waits before the first byte. */
   | { readonly kind: 'slow-start'; readonly delayMs: number }
-  /** Waits before the first byte until the test lets it go on. */
+  /** Waits before the first byte until the promise settles. */
   | { readonly kind: 'held'; readonly until: Promise<unknown> }
-  /** Takes the request and never answers. */
+  /** Reads the request and never responds. */
   | { readonly kind: 'hang' }
-  /** Takes the request and resets the connection without a byte. */
+  /** Reads the request and resets the connection without a response. */
   | { readonly kind: 'reset' }
-  /** Answers 200 with a JSON content type and something that is not JSON. */
+  /** Responds with 200, a JSON content type and a body that is not JSON. */
   | { readonly kind: 'garbage-json' }
-  /** Answers 200 with an error in the body. */
+  /** Responds with 200 and an error in the body. */
   | { readonly kind: 'error-body'; readonly body?: unknown }
-  /** Answers an error of several megabytes. */
+  /** Responds with an error of several megabytes. */
   | { readonly kind: 'huge-error'; readonly status?: number; readonly bytes?: number };
 
-/** The error shape of a server's own API. */
+/** The error body of a server's API. */
 export type ErrorBody = (status: number, message: string) => unknown;
 
 const HUGE_ERROR_BYTES = 5 * 1024 * 1024;
 const GARBAGE = '{"id": "half an obj';
 
-/** Plays the faults that concern the whole answer; true when the exchange is over. */
-export async function playHttpFaults(
+/** Applies the faults of the whole response; returns whether the exchange has ended. */
+export async function applyHttpFaults(
   exchange: Exchange,
   faults: readonly HttpFault[],
   errorBody: ErrorBody,
@@ -40,22 +40,26 @@ export async function playHttpFaults(
   const slow = faultOf(faults, 'slow-start');
   if (slow !== undefined && !(await exchange.wait(slow.delayMs))) return true;
   const held = faultOf(faults, 'held');
-  if (held !== undefined && (await isGoneBefore(exchange, held.until))) return true;
-  for (const fault of faults) if (await play(exchange, fault, errorBody)) return true;
+  if (held !== undefined && (await closesBefore(exchange, held.until))) return true;
+  for (const fault of faults) if (await applyFault(exchange, fault, errorBody)) return true;
   return false;
 }
 
-function isGoneBefore(exchange: Exchange, event: Promise<unknown>): Promise<boolean> {
-  return Promise.race([event.then(() => false), exchange.untilGone().then(() => true)]);
+function closesBefore(exchange: Exchange, event: Promise<unknown>): Promise<boolean> {
+  return Promise.race([event.then(() => false), exchange.untilClosed().then(() => true)]);
 }
 
-async function play(exchange: Exchange, fault: HttpFault, errorBody: ErrorBody): Promise<boolean> {
+async function applyFault(
+  exchange: Exchange,
+  fault: HttpFault,
+  errorBody: ErrorBody,
+): Promise<boolean> {
   switch (fault.kind) {
     case 'status':
       sendStatus(exchange, fault, errorBody);
       return true;
     case 'hang':
-      await exchange.untilGone();
+      await exchange.untilClosed();
       return true;
     case 'reset':
       exchange.cut('reset');
@@ -99,7 +103,7 @@ const KINDS: Readonly<Record<HttpFault['kind'], true>> = {
   'huge-error': true,
 };
 
-/** Whether a fault concerns the whole answer. */
+/** Whether a fault applies to the whole response. */
 export function isHttpFault(fault: { readonly kind: string }): fault is HttpFault {
   return Object.hasOwn(KINDS, fault.kind);
 }

@@ -1,34 +1,34 @@
 import type { Answer } from '../answering/answer.ts';
 import { faultOf } from './fault-plan.ts';
 
-/** What can go wrong in the middle of a streamed answer; `afterChunks` counts every chunk, the opening one included. */
+/** Faults of a streamed response; `afterChunks` counts every chunk, including the first. */
 export type StreamFault =
   /** Waits between chunks. */
   | { readonly kind: 'slow-chunks'; readonly delayMs: number }
-  /** Destroys the connection; a plain answer is cut in its middle. */
+  /** Destroys the connection; a response that is not streamed is cut in its middle. */
   | { readonly kind: 'cut'; readonly afterChunks: number }
   /** Stops sending and keeps the connection open. */
   | { readonly kind: 'stall'; readonly afterChunks: number }
-  /** Sends one line that is no valid chunk, then goes on. */
+  /** Sends one line that is not a valid chunk, then continues. */
   | { readonly kind: 'garbage-line'; readonly afterChunks?: number }
   /** Reports a failure inside the stream and ends it. */
   | { readonly kind: 'error-chunk'; readonly afterChunks?: number; readonly message?: string }
-  /** Ends the stream in good order but without its end mark. */
+  /** Ends the stream without its end marker. */
   | { readonly kind: 'no-done' }
   /** Sends one chunk of several megabytes. */
   | { readonly kind: 'huge-chunk'; readonly bytes?: number }
   /** Adds characters of several bytes and splits them over two writes. */
   | { readonly kind: 'split-utf8' }
-  /** Says nothing about tokens. */
+  /** Sends no usage. */
   | { readonly kind: 'no-usage' }
-  /** Answers without a single token. */
+  /** Responds without any token. */
   | { readonly kind: 'no-tokens' };
 
 const HUGE_CHUNK_BYTES = 5 * 1024 * 1024;
 const WIDE_TOKENS = [' Grüße', ' aus', ' 世', '界', ' 👋🏽'];
 
-/** The answer as the faults would have it: emptied, or with a huge or a many-byte token in it. */
-export function bendAnswer(answer: Answer, faults: readonly StreamFault[]): Answer {
+/** The answer with the faults applied: empty, or with a huge or a multi-byte token. */
+export function applyStreamFaults(answer: Answer, faults: readonly StreamFault[]): Answer {
   if (faultOf(faults, 'no-tokens') !== undefined) return { ...answer, tokens: [], toolCalls: [] };
   const huge = faultOf(faults, 'huge-chunk');
   const wide = faultOf(faults, 'split-utf8');
@@ -52,7 +52,7 @@ const KINDS: Readonly<Record<StreamFault['kind'], true>> = {
   'no-tokens': true,
 };
 
-/** Whether a fault concerns the middle of a stream rather than the whole answer. */
+/** Whether a fault applies to a stream, not to the whole response. */
 export function isStreamFault(fault: { readonly kind: string }): fault is StreamFault {
   return Object.hasOwn(KINDS, fault.kind);
 }

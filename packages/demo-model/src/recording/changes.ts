@@ -1,8 +1,8 @@
-/** Lets a test wait for something a server saw, instead of sleeping. */
+/** Lets a test wait for something that a server recorded, instead of sleeping. */
 export interface Changes {
-  /** Says that something was recorded. */
+  /** Makes all waiting callers check their condition again. */
   notify(): void;
-  /** Resolves as soon as the condition holds; rejects when it does not in time. */
+  /** Resolves as soon as the condition is true; rejects at the timeout. */
   until(condition: () => boolean, timeoutMs?: number): Promise<void>;
 }
 
@@ -25,7 +25,9 @@ export function createChanges(): Changes {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           waiters.delete(waiter);
-          reject(new Error(`not seen within ${timeoutMs} ms: ${condition.toString()}`));
+          reject(
+            new Error(`the condition was not met within ${timeoutMs} ms: ${condition.toString()}`),
+          );
         }, timeoutMs);
         const waiter: Waiter = {
           condition,

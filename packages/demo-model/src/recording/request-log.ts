@@ -12,7 +12,7 @@ export interface RecordedRequest {
   readonly bodyBytes: number;
 }
 
-/** What a server was asked, newest last, bounded in number and in bytes. */
+/** The requests of a server, newest last, limited in number and in bytes. */
 export interface RequestLog {
   record(request: RecordedRequest): void;
   readonly requests: readonly RecordedRequest[];

@@ -1,7 +1,7 @@
-/** The newest of many things: a list that forgets its oldest entries, by number and by size. */
+/** A list that drops its oldest entries, by number and by size. */
 export interface Ring<Item> {
   push(item: Item): void;
-  /** Everything ever pushed, the forgotten included. */
+  /** The number of all pushed items, including dropped ones. */
   readonly count: number;
   readonly last: Item | undefined;
   /** Oldest first. */
@@ -29,7 +29,7 @@ export function createRing<Item>({
       if (itemsMax === 0) return;
       items.push(item);
       bytes += bytesOf(item);
-      // The newest stays whatever its size: it is the one a test asks about.
+      // The newest item is always kept, because tests use it.
       while (items.length > itemsMax || (bytes > bytesMax && items.length > 1)) {
         const oldest = items.shift();
         if (oldest !== undefined) bytes -= bytesOf(oldest);

@@ -1,21 +1,21 @@
 import type { Changes } from './changes.ts';
 import { createRing } from './ring.ts';
 
-/** The tokens that really went out for one request, so that a bill can be compared with the truth. */
+/** The tokens that were sent for one request, to compare them with the billed ones. */
 export interface Served {
-  /** The id of the answer, as the client saw it. */
+  /** The id of the response. */
   readonly id: string;
   /** The caller's `x-request-id`, when it sent one. */
   readonly requestId: string | undefined;
   readonly model: string;
   readonly promptTokens: number;
-  /** Tokens written to the wire, fewer than planned when the stream was cut or the client left. */
+  /** The tokens that were sent; fewer than planned if the stream was cut or the client disconnected. */
   readonly completionTokens: number;
-  /** Whether the whole answer went out, its end mark included. */
+  /** Whether the complete response was sent, including its end marker. */
   readonly completed: boolean;
 }
 
-/** Sums over every request ever served, also those that the list has forgotten. */
+/** Totals of all served requests, including those that the list has dropped. */
 export interface ServedTotals {
   readonly requests: number;
   readonly completed: number;
@@ -23,7 +23,7 @@ export interface ServedTotals {
   readonly completionTokens: number;
 }
 
-/** A bounded list of what was served, with running totals. */
+/** A limited list of served requests, with totals. */
 export interface ServedLog {
   record(entry: Served): void;
   readonly served: readonly Served[];

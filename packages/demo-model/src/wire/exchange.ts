@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseJson } from './json.ts';
 
-/** One HTTP request and the answer being given to it. */
+/** One HTTP request and its response. */
 export interface Exchange {
   readonly method: string;
   readonly path: string;
@@ -11,16 +11,16 @@ export interface Exchange {
   /** The parsed body; undefined when it is not JSON. */
   readonly json: unknown;
   readonly response: ServerResponse;
-  /** Aborted when the connection is gone, whoever ended it. */
-  readonly gone: AbortSignal;
+  /** Aborted when the connection is closed, by either side. */
+  readonly closed: AbortSignal;
   sendJson(status: number, body: unknown, headers?: Readonly<Record<string, string>>): void;
   /** Sends a complete body of any type. */
   send(status: number, contentType: string, body: string | Buffer): void;
-  /** Waits; false when the connection went away meanwhile. */
+  /** Waits; returns false if the connection was closed meanwhile. */
   wait(milliseconds: number): Promise<boolean>;
-  /** Resolves when the connection is gone. */
-  untilGone(): Promise<void>;
-  /** Ends the connection at once; with `reset` the client sees ECONNRESET. */
+  /** Resolves when the connection is closed. */
+  untilClosed(): Promise<void>;
+  /** Destroys the connection; with `reset` the client gets ECONNRESET. */
   cut(how?: 'reset'): void;
 }
 
@@ -28,14 +28,14 @@ export function createExchange(
   request: IncomingMessage,
   response: ServerResponse,
   body: Buffer,
-  onAbandoned: () => void,
+  onDisconnect: () => void,
 ): Exchange {
   const url = new URL(request.url ?? '/', 'http://upstream.invalid');
   const controller = new AbortController();
-  let cutByUs = false;
+  let isCutByServer = false;
   response.on('close', () => {
     controller.abort();
-    if (!response.writableFinished && !cutByUs) onAbandoned();
+    if (!response.writableFinished && !isCutByServer) onDisconnect();
   });
 
   function send(
@@ -59,7 +59,7 @@ export function createExchange(
     headers: request.headers,
     json: body.length === 0 ? undefined : parseJson(body.toString()),
     response,
-    gone: controller.signal,
+    closed: controller.signal,
     sendJson: (status, value, headers) =>
       send(status, 'application/json', JSON.stringify(value), headers),
     send: (status, contentType, content) => send(status, contentType, content),
@@ -67,12 +67,12 @@ export function createExchange(
       await pause(milliseconds, undefined, { signal: controller.signal }).catch(() => undefined);
       return !controller.signal.aborted;
     },
-    untilGone: () =>
+    untilClosed: () =>
       controller.signal.aborted
         ? Promise.resolve()
         : new Promise((resolve) => controller.signal.addEventListener('abort', () => resolve())),
     cut(how) {
-      cutByUs = true;
+      isCutByServer = true;
       if (how === 'reset') request.socket.resetAndDestroy();
       else request.socket.destroy();
     },

@@ -1,4 +1,4 @@
-/** Both objects in one, with their getters alive; a mere spread would freeze the counts of this moment. */
+/** Merges two objects and keeps their getters, which a spread would evaluate. */
 export function extend<Base extends object, Extra extends object>(
   base: Base,
   extra: Extra,

@@ -6,15 +6,15 @@ import { extend } from './extend.ts';
 import { listen, type ListenOptions } from './listener.ts';
 import { runningServer, type RunningServer } from './running-server.ts';
 
-/** How an HTTP server is started. */
+/** The options of an HTTP server. */
 export interface HttpServerOptions extends ListenOptions {
-  /** How many requests are kept for a later look; 0 keeps none, only counts. */
+  /** How many requests are stored; 0 only counts them. */
   readonly keepRequests?: number;
 }
 
-/** An HTTP server that records what it was asked and notices clients that leave. */
+/** An HTTP server that records requests and clients that disconnect. */
 export interface RunningHttpServer extends RunningServer, Omit<RequestLog, 'record'> {
-  /** Requests whose client hung up before the answer was complete. */
+  /** Requests whose client disconnected before the response was complete. */
   readonly aborted: number;
 }
 
@@ -54,7 +54,7 @@ export async function startHttpServer(
 
   const listener = await listen((request, response) => {
     serve(request, response).catch(() => {
-      // The client went away in the middle of its request, or a handler has a defect: either way this one is over.
+      // The client disconnected during its request, or a handler failed.
       if (response.headersSent) response.destroy();
       else response.writeHead(500).end();
     });

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Where a server listens; a free port of 127.0.0.1 unless told otherwise. */
+/** The address of a server; by default a free port of 127.0.0.1. */
 export interface ListenOptions {
   readonly port?: number;
   readonly host?: string;
@@ -12,18 +12,18 @@ export interface Listener {
   readonly host: string;
   readonly port: number;
   readonly server: Server;
-  /** True while the server itself ends connections, so that these do not count as clients leaving. */
+  /** True while the server closes connections, so that these do not count as disconnects of clients. */
   readonly closing: boolean;
-  /** Stops listening and ends every connection: new ones are refused by the operating system. */
+  /** Stops listening and closes every connection; the operating system refuses new ones. */
   refuse(): Promise<void>;
   /** Listens again on the same port. */
   resume(): Promise<void>;
-  /** Ends every connection and goes on listening. */
+  /** Closes every connection and continues to listen. */
   dropConnections(): void;
   close(): Promise<void>;
 }
 
-// Long enough that a client's pooled connection is never closed under a request it is just sending.
+// Long enough that a client's pooled connection is not closed while it sends a request.
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 export async function listen(

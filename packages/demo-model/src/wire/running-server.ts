@@ -1,7 +1,7 @@
 import type { Changes } from '../recording/changes.ts';
 import type { Listener } from './listener.ts';
 
-/** What every little server can do once it runs. */
+/** The common methods of running servers. */
 export interface RunningServer {
   readonly url: string;
   readonly port: number;
@@ -9,11 +9,11 @@ export interface RunningServer {
   refuse(): Promise<void>;
   /** Listens again on the same port. */
   resume(): Promise<void>;
-  /** Ends every open connection and goes on listening. */
+  /** Closes every connection and continues to listen. */
   dropConnections(): void;
-  /** Resolves as soon as the condition, over anything this server records, holds. */
+  /** Resolves as soon as a condition on the server's records is true. */
   until(condition: () => boolean, timeoutMs?: number): Promise<void>;
-  /** Ends every connection and stops listening. */
+  /** Closes every connection and stops listening. */
   close(): Promise<void>;
 }
 

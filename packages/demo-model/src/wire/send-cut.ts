@@ -1,6 +1,6 @@
 import type { Exchange } from './exchange.ts';
 
-/** Promises a whole JSON body, sends half of it and destroys the connection. */
+/** Announces a complete JSON body, sends half of it and destroys the connection. */
 export async function sendCut(exchange: Exchange, body: string): Promise<void> {
   const bytes = Buffer.from(body);
   exchange.response.writeHead(200, {

@@ -3,13 +3,13 @@ import { faultOf } from '../faults/fault-plan.ts';
 import type { StreamFault } from '../faults/stream-faults.ts';
 import type { Exchange } from './exchange.ts';
 
-/** One piece of a streamed answer, in the bytes of its format, and the tokens it carries. */
+/** One formatted chunk of a streamed response, and its tokens. */
 export interface Chunk {
   readonly text: string;
   readonly tokens: number;
 }
 
-/** What became of a stream. */
+/** The result of a stream. */
 export interface StreamOutcome {
   readonly tokens: number;
   readonly completed: boolean;
@@ -19,7 +19,7 @@ interface StreamOptions {
   readonly chunks: Iterable<Chunk>;
   readonly delayMs: number;
   readonly faults: readonly StreamFault[];
-  /** A line of this format that no reader can understand. */
+  /** An invalid line in this format. */
   readonly garbage: string;
   /** A failure reported inside the stream, in this format. */
   readonly errorChunk: (message: string) => string;
@@ -27,7 +27,7 @@ interface StreamOptions {
 
 const SPLIT_PAUSE_MS = 2;
 
-/** Writes a stream chunk by chunk with back-pressure, playing the faults of its middle. Headers are the caller's. */
+/** Writes a stream chunk by chunk with back-pressure and applies its faults. The caller has written the headers. */
 export async function writeStream(
   exchange: Exchange,
   { chunks, delayMs, faults, garbage, errorChunk }: StreamOptions,
@@ -49,7 +49,7 @@ export async function writeStream(
       exchange.cut();
       return { tokens, completed: false };
     }
-    if (written === stallAfter) await exchange.untilGone();
+    if (written === stallAfter) await exchange.untilClosed();
     if (garbageFault !== undefined && written === (garbageFault.afterChunks ?? 1)) {
       response.write(garbage);
     }
@@ -58,23 +58,23 @@ export async function writeStream(
       return { tokens, completed: false };
     }
     if (pauseMs > 0 && written > 0) await exchange.wait(pauseMs);
-    if (exchange.gone.aborted) return { tokens, completed: false };
+    if (exchange.closed.aborted) return { tokens, completed: false };
     await (split ? writeSplit(exchange, chunk.text) : write(exchange, chunk.text));
     written += 1;
     tokens += chunk.tokens;
   }
-  if (exchange.gone.aborted) return { tokens, completed: false };
+  if (exchange.closed.aborted) return { tokens, completed: false };
   response.end();
   return { tokens, completed: true };
 }
 
 async function write(exchange: Exchange, text: string | Buffer): Promise<void> {
   if (exchange.response.write(text)) return;
-  // A reader that stops reading stops the model; one that leaves ends it.
-  await once(exchange.response, 'drain', { signal: exchange.gone }).catch(() => undefined);
+  // A reader that stops reading pauses the model; one that disconnects ends it.
+  await once(exchange.response, 'drain', { signal: exchange.closed }).catch(() => undefined);
 }
 
-/** Sends a text in two packets, parted inside its first character of several bytes, or else in its middle. */
+/** Sends a text in two packets, split inside of its first multi-byte character, or in its middle. */
 async function writeSplit(exchange: Exchange, text: string): Promise<void> {
   const bytes = Buffer.from(text);
   const wide = bytes.findIndex((byte) => byte > 0x7f);
@@ -84,10 +84,10 @@ async function writeSplit(exchange: Exchange, text: string): Promise<void> {
   await write(exchange, bytes.subarray(at));
 }
 
-/** Waits until what was written has left the process, so that a cut comes after it. */
+/** Waits until all data is sent, so that the connection is cut after it. */
 async function flushed(exchange: Exchange): Promise<void> {
   const sent = new Promise<void>((resolve) => {
     exchange.response.write('', () => resolve());
   });
-  await Promise.race([sent, exchange.untilGone()]);
+  await Promise.race([sent, exchange.untilClosed()]);
 }

@@ -6,7 +6,7 @@ import {
   type FaultPlan,
 } from '@model-gateway/demo-model/server-parts';
 import type { RpcFault } from '../faults/rpc-faults.ts';
-import { RpcRefusal } from '../wire/json-rpc-call.ts';
+import { RpcMethodError } from '../wire/json-rpc-call.ts';
 import {
   startJsonRpcServer,
   type RpcServerOptions,
@@ -17,24 +17,24 @@ import { openTcpForward, type ForwardTarget, type TcpForward } from './tcp-forwa
 /** The methods of a bridge agent. */
 export type BridgeMethod = 'Bridge.Connect';
 
-/** How a bridge agent is started. */
+/** The options of a bridge agent. */
 export interface BridgeAgentOptions extends RpcServerOptions {
-  /** Where each service is, under `<node>/<service>`. */
+  /** The address of each service, by `<node>/<service>`. */
   readonly targets?: Readonly<Record<string, ForwardTarget>>;
 }
 
 /** A running bridge agent. */
 export interface RunningBridgeAgent extends RunningRpcServer {
   readonly faults: FaultPlan<RpcFault, BridgeMethod>;
-  /** Makes a service known, or moves it. */
+  /** Adds a service or changes its address. */
   setTarget(node: string, service: string, target: ForwardTarget): void;
-  /** The local port of a tunnel that is up. */
+  /** The local port of an open tunnel. */
   localPort(node: string, service: string): number | undefined;
-  /** Ends a tunnel: its port refuses connections, and the next `Bridge.Connect` opens another one. */
+  /** Closes a tunnel: its port refuses connections, and the next `Bridge.Connect` opens another one. */
   dropTunnel(node: string, service: string): Promise<void>;
 }
 
-/** Starts a bridge agent that really forwards local ports to the services it knows. */
+/** Starts a bridge agent that forwards local ports to its services. */
 export async function startBridgeAgent(
   options: BridgeAgentOptions = {},
 ): Promise<RunningBridgeAgent> {
@@ -47,13 +47,13 @@ export async function startBridgeAgent(
 
   async function open(name: string): Promise<TcpForward> {
     const target = targets.get(name);
-    if (target === undefined) throw new RpcRefusal(`no such service: ${name}`);
+    if (target === undefined) throw new RpcMethodError(`no such service: ${name}`);
     const tunnel = await openTcpForward(target, lastPorts.get(name));
     tunnels.set(name, tunnel);
     lastPorts.set(name, tunnel.port);
     return tunnel;
   }
-  /** Two callers at once share one tunnel. */
+  /** Concurrent callers share one tunnel. */
   async function tunnelTo(name: string): Promise<TcpForward> {
     const running = tunnels.get(name) ?? opening.get(name);
     if (running !== undefined) return running;

@@ -1,12 +1,12 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Where a forward leads. */
+/** The target of a forward. */
 export interface ForwardTarget {
   readonly host: string;
   readonly port: number;
 }
 
-/** A local port whose connections end up somewhere else. */
+/** A local port that forwards connections to a target. */
 export interface TcpForward {
   readonly port: number;
   readonly connectionCount: number;
@@ -16,7 +16,7 @@ export interface TcpForward {
 
 const LOCAL_HOST = '127.0.0.1';
 
-/** Opens a local port, never the one given as `notPort`, and joins each connection to the target. */
+/** Opens a local port, but never `notPort`, and forwards each connection to the target. */
 export async function openTcpForward(target: ForwardTarget, notPort?: number): Promise<TcpForward> {
   const sockets = new Set<Socket>();
   let connectionCount = 0;
@@ -32,7 +32,7 @@ export async function openTcpForward(target: ForwardTarget, notPort?: number): P
     join(near, far);
     join(far, near);
   });
-  const port = await bindElsewhere(server, notPort);
+  const port = await bindOtherPort(server, notPort);
   return {
     port,
     get connectionCount() {
@@ -46,18 +46,18 @@ export async function openTcpForward(target: ForwardTarget, notPort?: number): P
   };
 }
 
-/** Passes on what one side sends; when it fails, so does the other. */
+/** Forwards the data of one side; if it fails, the other is closed. */
 function join(from: Socket, to: Socket): void {
   from.pipe(to);
   from.on('error', () => to.destroy());
   from.on('close', () => to.destroySoon());
 }
 
-async function bindElsewhere(server: Server, notPort: number | undefined): Promise<number> {
+async function bindOtherPort(server: Server, notPort: number | undefined): Promise<number> {
   const port = await bind(server);
   if (port !== notPort) return port;
   await new Promise<void>((resolve) => server.close(() => resolve()));
-  return bindElsewhere(server, notPort);
+  return bindOtherPort(server, notPort);
 }
 
 function bind(server: Server): Promise<number> {

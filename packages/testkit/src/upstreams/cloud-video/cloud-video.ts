@@ -6,7 +6,7 @@ import {
   faultOf,
   isHttpFault,
   isObject,
-  playHttpFaults,
+  applyHttpFaults,
   startHttpServer,
   type Exchange,
   type FaultPlan,
@@ -17,32 +17,32 @@ import {
 } from '@model-gateway/demo-model/server-parts';
 import { createVideoTasks, type VideoTask, type VideoTaskStatus } from './video-tasks.ts';
 
-/** Everything that can go wrong with a video API. */
+/** The faults of a video API. */
 export type VideoFault =
   | HttpFault
-  /** Answers 200 and refuses in `base_resp`. */
+  /** Responds with 200 and an error in `base_resp`. */
   | { readonly kind: 'refused'; readonly code?: number; readonly message?: string }
-  /** Takes the task, then resets the connection: the submit arrived but its answer did not. */
+  /** Accepts the task, then resets the connection without a response. */
   | { readonly kind: 'lost-answer' }
-  /** Takes the task, and never answers. */
+  /** Accepts the task and never responds. */
   | { readonly kind: 'held-answer' }
-  /** Knows nothing of the task any more. */
+  /** Removes the task. */
   | { readonly kind: 'lost-task' }
   /** Ends the task as failed. */
   | { readonly kind: 'fail'; readonly reason?: string }
   /** Keeps the task processing, however often it is polled. */
   | { readonly kind: 'never-finish' }
-  /** Leaves the download address out. */
+  /** Omits the download URL. */
   | { readonly kind: 'no-download-url' };
 
-/** What faults can be aimed at; without a target they meet the three calls of a task's life, not the download. */
+/** The operations that a fault can apply to; by default all except the download. */
 export type VideoOperation = 'submit' | 'query' | 'retrieve' | 'download';
 
-/** How a video API is started. */
+/** The options of a video API. */
 export interface CloudVideoOptions extends HttpServerOptions {
-  /** The bearer key it demands; none by default. */
+  /** The required bearer key; none by default. */
   readonly apiKey?: string;
-  /** The states of a task, one per poll; an empty list leaves every move to `setTask`. */
+  /** The states of a task, one per poll; with an empty list only `setTask` changes the state. */
   readonly steps?: readonly VideoTaskStatus[];
 }
 
@@ -51,9 +51,9 @@ export interface RunningCloudVideo extends RunningHttpServer {
   readonly faults: FaultPlan<VideoFault, VideoOperation>;
   /** The newest tasks, oldest first, with their polls. */
   readonly tasks: readonly VideoTask[];
-  /** Every task ever made; a repeated idempotency key makes none. */
+  /** The number of all created tasks; a repeated idempotency key creates none. */
   readonly taskCount: number;
-  /** Moves a task by hand; polls do not move it any more. */
+  /** Sets the state of a task; polls no longer change it. */
   setTask(taskId: string, status: VideoTaskStatus, error?: string): void;
 }
 
@@ -70,10 +70,10 @@ const PROGRESS: Readonly<Record<VideoTaskStatus, number>> = {
   Success: 100,
   Fail: 0,
 };
-// The first box of an MP4 file: enough for a reader that looks at the type.
+// The first box of an MP4 file, which has its type.
 const VIDEO_BYTES = Buffer.from('000000186674797069736f6d0000020069736f6d69736f32', 'hex');
 
-/** Starts a task-style video API in the manner of MiniMax: submit, query until it ends, retrieve the file. */
+/** Starts a task-based video API like MiniMax: submit, query until it ends, retrieve the file. */
 export async function startCloudVideo(options: CloudVideoOptions = {}): Promise<RunningCloudVideo> {
   const { apiKey, steps = STEPS } = options;
   const faults = createFaultPlan<VideoFault, VideoOperation>(['submit', 'query', 'retrieve']);
@@ -86,42 +86,43 @@ export async function startCloudVideo(options: CloudVideoOptions = {}): Promise<
     if (!open && exchange.headers.authorization !== `Bearer ${apiKey}`) {
       return refuse(exchange, 401, AUTH_FAILED, 'login fail: please carry the API secret key');
     }
-    const met = faults.take(operation);
-    if (await playHttpFaults(exchange, met.filter(isHttpFault), errorBody)) return undefined;
-    const refused = faultOf(met, 'refused');
+    const currentFaults = faults.take(operation);
+    if (await applyHttpFaults(exchange, currentFaults.filter(isHttpFault), errorBody))
+      return undefined;
+    const refused = faultOf(currentFaults, 'refused');
     if (refused !== undefined) {
       const { code = INVALID_PARAMS, message = 'invalid params' } = refused;
       return refuse(exchange, 200, code, message);
     }
-    if (operation === 'submit') return submit(exchange, met);
-    if (operation === 'query') return query(exchange, met);
-    if (operation === 'retrieve') return retrieve(exchange, met);
+    if (operation === 'submit') return submit(exchange, currentFaults);
+    if (operation === 'query') return query(exchange, currentFaults);
+    if (operation === 'retrieve') return retrieve(exchange, currentFaults);
     return exchange.send(200, 'video/mp4', VIDEO_BYTES);
   }
 
-  function submit(exchange: Exchange, met: readonly VideoFault[]): void {
+  function submit(exchange: Exchange, currentFaults: readonly VideoFault[]): void {
     const body = exchange.json;
     if (!isObject(body) || asText(body.model) === undefined) {
       return refuse(exchange, 200, INVALID_PARAMS, 'invalid params, model is required');
     }
     const task = tasks.submit(body, asText(exchange.headers['idempotency-key']));
-    if (faultOf(met, 'lost-answer') !== undefined) return exchange.cut('reset');
-    if (faultOf(met, 'held-answer') !== undefined) return undefined;
+    if (faultOf(currentFaults, 'lost-answer') !== undefined) return exchange.cut('reset');
+    if (faultOf(currentFaults, 'held-answer') !== undefined) return undefined;
     return exchange.sendJson(200, { task_id: task.taskId, base_resp: OK });
   }
 
-  function query(exchange: Exchange, met: readonly VideoFault[]): void {
+  function query(exchange: Exchange, currentFaults: readonly VideoFault[]): void {
     const taskId = exchange.query.get('task_id') ?? '';
-    if (faultOf(met, 'lost-task') !== undefined) tasks.forget(taskId);
-    const failed = faultOf(met, 'fail');
+    if (faultOf(currentFaults, 'lost-task') !== undefined) tasks.forget(taskId);
+    const failed = faultOf(currentFaults, 'fail');
     if (failed !== undefined) tasks.set(taskId, 'Fail', failed.reason ?? 'generation failed');
-    if (faultOf(met, 'never-finish') !== undefined) tasks.set(taskId, 'Processing');
+    if (faultOf(currentFaults, 'never-finish') !== undefined) tasks.set(taskId, 'Processing');
     const task = tasks.poll(taskId);
     if (task === undefined) return refuse(exchange, 200, INVALID_PARAMS, 'task not found');
     return exchange.sendJson(200, taskView(task));
   }
 
-  function retrieve(exchange: Exchange, met: readonly VideoFault[]): void {
+  function retrieve(exchange: Exchange, currentFaults: readonly VideoFault[]): void {
     const fileId = exchange.query.get('file_id') ?? '';
     const task = tasks.byFile(fileId);
     if (task?.status !== 'Success') return refuse(exchange, 200, INVALID_PARAMS, 'file not found');
@@ -132,7 +133,7 @@ export async function startCloudVideo(options: CloudVideoOptions = {}): Promise<
       created_at: Math.floor(Date.now() / 1000),
       filename: 'output.mp4',
       purpose: 'video_generation',
-      ...(faultOf(met, 'no-download-url') === undefined ? address : {}),
+      ...(faultOf(currentFaults, 'no-download-url') === undefined ? address : {}),
     };
     return exchange.sendJson(200, { file, base_resp: OK });
   }

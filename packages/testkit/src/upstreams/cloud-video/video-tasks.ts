@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@model-gateway/demo-model/server-parts';
 
-/** The states of a task, in the words of the API. */
+/** The states of a task in the API. */
 export type VideoTaskStatus = 'Preparing' | 'Queueing' | 'Processing' | 'Success' | 'Fail';
 
 /** One submitted task. */
@@ -12,9 +12,9 @@ export interface VideoTask {
   readonly body: JsonObject;
   readonly status: VideoTaskStatus;
   readonly error: string | undefined;
-  /** How often its state was asked for. */
+  /** How often its state was queried. */
   readonly polls: number;
-  /** When, in milliseconds of one steady clock. */
+  /** The times of the queries, in milliseconds of a monotonic clock. */
   readonly polledAt: readonly number[];
 }
 
@@ -22,7 +22,7 @@ export interface VideoTask {
 export interface VideoTasks {
   /** A new task, or the earlier one of the same key. */
   submit(body: JsonObject, idempotencyKey: string | undefined): VideoTask;
-  /** Counts a poll and moves the task one step on, unless it is moved by hand. */
+  /** Counts a poll and advances the task by one step, unless `set` was called. */
   poll(taskId: string): VideoTask | undefined;
   set(taskId: string, status: VideoTaskStatus, error?: string): void;
   forget(taskId: string): void;
@@ -33,7 +33,7 @@ export interface VideoTasks {
 
 const KEPT_TASKS_MAX = 1_000;
 
-/** A task stands at the first step until it is polled and stays at the last; without steps it is moved by hand. */
+/** A task starts with the first step and stays at the last one; without steps only `set` changes it. */
 export function createVideoTasks(steps: readonly VideoTaskStatus[]): VideoTasks {
   const tasks = new Map<string, VideoTask>();
   const byKey = new Map<string, string>();

@@ -14,7 +14,7 @@ import {
   type Served,
   type ServedLog,
 } from '@model-gateway/demo-model/server-parts';
-import { RpcRefusal, type RpcCall, type RpcConnection } from '../wire/json-rpc-call.ts';
+import { RpcMethodError, type RpcCall, type RpcConnection } from '../wire/json-rpc-call.ts';
 import type { EngineFault } from './engine-faults.ts';
 
 interface EngineChatsOptions {
@@ -34,7 +34,7 @@ interface Stream {
 
 type Outcome = Pick<Served, 'completionTokens' | 'completed'>;
 
-/** The chats of an engine: whole ones, and streams that can be cancelled. */
+/** The chats of an engine: complete ones, and streams that can be canceled. */
 export interface EngineChats {
   chat(this: void, call: RpcCall<EngineFault>): unknown;
   start(this: void, call: RpcCall<EngineFault>): unknown;
@@ -51,7 +51,7 @@ export function createEngineChats(options: EngineChatsOptions): EngineChats {
 
   function answerTo({ params }: RpcCall<EngineFault>): { model: string; answer: Answer } {
     const request = readChatRequest(params);
-    if (typeof request === 'string') throw new RpcRefusal(request, INVALID_PARAMS);
+    if (typeof request === 'string') throw new RpcMethodError(request, INVALID_PARAMS);
     return { model: request.model, answer: composeAnswer(request, options.answer) };
   }
   function record(stream: Pick<Stream, 'chatId' | 'model' | 'answer'>, outcome: Outcome): void {
@@ -62,7 +62,7 @@ export function createEngineChats(options: EngineChatsOptions): EngineChats {
 
   async function send(stream: Stream): Promise<Outcome> {
     const { connection, faults } = stream;
-    const ended = AbortSignal.any([stream.cancelled, connection.gone]);
+    const ended = AbortSignal.any([stream.cancelled, connection.closed]);
     const cutAfter = faultOf(faults, 'cut')?.afterChunks;
     const stallAfter = faultOf(faults, 'stall')?.afterChunks;
     const garbageAfter = faultOf(faults, 'garbage-chunk')?.afterChunks;
@@ -107,7 +107,7 @@ export function createEngineChats(options: EngineChatsOptions): EngineChats {
       return {
         message: { role: 'assistant', content, ...(calls.length > 0 ? { tool_calls: calls } : {}) },
         finish_reason: answer.finishReason,
-        ...usageUnless(call.faults, answer),
+        ...usageFields(call.faults, answer),
       };
     },
     start(call) {
@@ -131,7 +131,7 @@ export function createEngineChats(options: EngineChatsOptions): EngineChats {
   };
 }
 
-/** One chunk per token, and a last one with the reason and the usage. Tool calls come in pieces, as in a chat stream. */
+/** One chunk per token, and a last one with the finish reason and the usage. Tool calls are split as in a chat stream. */
 function* chunksOf({ answer, faults }: Stream): Generator<JsonObject> {
   for (const token of answer.tokens) yield { delta: token, done: false };
   for (const [index, call] of answer.toolCalls.entries()) {
@@ -141,11 +141,11 @@ function* chunksOf({ answer, faults }: Stream): Generator<JsonObject> {
       yield { delta: '', tool_calls: [{ index, function: { arguments: piece } }], done: false };
     }
   }
-  const end = { finish_reason: answer.finishReason, ...usageUnless(faults, answer) };
+  const end = { finish_reason: answer.finishReason, ...usageFields(faults, answer) };
   yield { delta: '', done: true, ...end };
 }
 
-function usageUnless(faults: readonly EngineFault[], answer: Answer): JsonObject {
+function usageFields(faults: readonly EngineFault[], answer: Answer): JsonObject {
   if (faultOf(faults, 'no-usage') !== undefined) return {};
   const prompt = answer.promptTokens;
   const completion = countCompletionTokens(answer);

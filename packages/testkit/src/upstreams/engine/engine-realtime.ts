@@ -1,6 +1,6 @@
 import { createRealtimeSession, type RealtimeSession } from '../realtime/realtime-session.ts';
 import { asObject, asText } from '@model-gateway/demo-model/server-parts';
-import { RpcRefusal, type RpcCall, type RpcConnection } from '../wire/json-rpc-call.ts';
+import { RpcMethodError, type RpcCall, type RpcConnection } from '../wire/json-rpc-call.ts';
 import type { EngineFault } from './engine-faults.ts';
 
 type Call = RpcCall<EngineFault>;
@@ -12,29 +12,29 @@ export interface EngineRealtime {
   stop(this: void, call: Call): unknown;
   /** Sessions that are open now. */
   readonly open: number;
-  /** Ends every session by itself, and says so. */
+  /** Ends every session and notifies the client. */
   endAll(this: void): void;
 }
 
-interface Held {
+interface OpenSession {
   readonly session: RealtimeSession;
   readonly connection: RpcConnection;
   stop(): void;
 }
 
 export function createEngineRealtime(deltaDelayMs: number): EngineRealtime {
-  const sessions = new Map<string, Held>();
+  const sessions = new Map<string, OpenSession>();
 
   function sessionOf({ params }: Call) {
     const found = sessions.get(asText(params.session) ?? '');
-    if (found === undefined) throw new RpcRefusal('session not found');
+    if (found === undefined) throw new RpcMethodError('session not found');
     return found;
   }
 
   return {
     start({ params, connection, afterAnswer }) {
       const controller = new AbortController();
-      const gone = AbortSignal.any([controller.signal, connection.gone]);
+      const closed = AbortSignal.any([controller.signal, connection.closed]);
       const session = createRealtimeSession({
         model: asText(params.model) ?? '',
         generation: 'beta',
@@ -43,11 +43,11 @@ export function createEngineRealtime(deltaDelayMs: number): EngineRealtime {
           send: (event) =>
             connection.notify('Engine.RealtimeEvent', { session: session.id, event }),
           terminate: () => connection.terminate(),
-          gone,
+          closed,
         },
       });
       sessions.set(session.id, { session, connection, stop: () => controller.abort() });
-      gone.addEventListener('abort', () => sessions.delete(session.id), { once: true });
+      closed.addEventListener('abort', () => sessions.delete(session.id), { once: true });
       afterAnswer(() => {
         session.open();
         if (params.config === undefined) return;
@@ -57,7 +57,7 @@ export function createEngineRealtime(deltaDelayMs: number): EngineRealtime {
     },
     event(call) {
       const { session } = sessionOf(call);
-      // A response takes its time; the event itself is taken at once.
+      // The event is accepted at once; the response may take longer.
       call.afterAnswer(() => void session.handle(asObject(call.params.event), []));
       return { ok: true };
     },
@@ -69,9 +69,9 @@ export function createEngineRealtime(deltaDelayMs: number): EngineRealtime {
       return sessions.size;
     },
     endAll() {
-      for (const [id, held] of sessions) {
-        held.connection.notify('Engine.RealtimeStop', { session: id });
-        held.stop();
+      for (const [id, open] of sessions) {
+        open.connection.notify('Engine.RealtimeStop', { session: id });
+        open.stop();
       }
     },
   };

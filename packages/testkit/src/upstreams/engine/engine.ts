@@ -12,7 +12,7 @@ import {
   type ServedLog,
 } from '@model-gateway/demo-model/server-parts';
 import {
-  RpcRefusal,
+  RpcMethodError,
   type RpcCall,
   type RpcConnection,
   type RpcMethod,
@@ -27,27 +27,27 @@ import type { EngineFault, EngineMethod } from './engine-faults.ts';
 import { createEngineRealtime } from './engine-realtime.ts';
 import { invokeDemo, type Invoke } from './invoke-demo.ts';
 
-/** How an engine is started. */
+/** The options of an engine. */
 export interface EngineOptions extends RpcServerOptions {
   /** `demo-engine` by default. */
   readonly models?: readonly string[];
-  /** What the handshake declares; everything by default. */
+  /** The capabilities in the handshake; all by default. */
   readonly capabilities?: readonly string[];
   readonly modalities?: readonly string[];
   readonly tokenDelayMs?: number;
   readonly answer?: AnswerText;
-  /** Answers `Engine.Invoke`; by default it takes sensor readings and setpoints and echoes the rest. */
+  /** Handles `Engine.Invoke`; by default it accepts sensor readings and setpoints and echoes everything else. */
   readonly invoke?: Invoke;
 }
 
 /** A running engine. */
 export interface RunningEngine extends RunningRpcServer, Omit<ServedLog, 'record'> {
   readonly faults: FaultPlan<EngineFault, EngineMethod>;
-  /** Streams that were cancelled or whose client left. */
+  /** Streams that were canceled or whose client disconnected. */
   readonly aborted: number;
   /** Realtime sessions that are open now. */
   readonly openSessions: number;
-  /** Ends every realtime session by itself. */
+  /** Ends every realtime session. */
   endSessions(): void;
 }
 
@@ -61,28 +61,28 @@ export async function startEngine(options: EngineOptions = {}): Promise<RunningE
   const { models = ['demo-engine'], invoke = invokeDemo() } = options;
   const changes = createChanges();
   const log = createServedLog(changes);
-  const shaken = new WeakSet<RpcConnection>();
+  const handshaken = new WeakSet<RpcConnection>();
   const chats = createEngineChats({ ...options, log });
   const realtime = createEngineRealtime(options.tokenDelayMs ?? 0);
 
-  function served<Answer>(work: (call: RpcCall<EngineFault>) => Answer) {
+  function afterHandshake<Answer>(work: (call: RpcCall<EngineFault>) => Answer) {
     return (call: RpcCall<EngineFault>): Answer => {
-      if (!shaken.has(call.connection)) throw new RpcRefusal('handshake first');
+      if (!handshaken.has(call.connection)) throw new RpcMethodError('handshake first');
       return work(call);
     };
   }
   function forModel<Answer>(work: (call: RpcCall<EngineFault>) => Answer) {
-    return served((call) => {
+    return afterHandshake((call) => {
       const model = asText(call.params.model) ?? '';
-      if (!models.includes(model)) throw new RpcRefusal(`unknown model: ${model}`);
+      if (!models.includes(model)) throw new RpcMethodError(`unknown model: ${model}`);
       return work(call);
     });
   }
 
   const methods: Record<EngineMethod, RpcMethod<EngineFault>> = {
     'Engine.Handshake': ({ params, connection }) => {
-      if (params.protocol !== PROTOCOL) throw new RpcRefusal('only protocol 1 is spoken here');
-      shaken.add(connection);
+      if (params.protocol !== PROTOCOL) throw new RpcMethodError('only protocol 1 is supported');
+      handshaken.add(connection);
       return {
         engine: { name: 'demo-engine', version: '1.0.0' },
         capabilities: options.capabilities ?? CAPABILITIES,
@@ -90,10 +90,10 @@ export async function startEngine(options: EngineOptions = {}): Promise<RunningE
         models,
       };
     },
-    'Engine.Models': served(() => ({ models })),
+    'Engine.Models': afterHandshake(() => ({ models })),
     'Engine.Chat': forModel(chats.chat),
     'Engine.ChatStart': forModel(chats.start),
-    'Engine.ChatCancel': served(chats.cancel),
+    'Engine.ChatCancel': afterHandshake(chats.cancel),
     'Engine.Embeddings': forModel(({ params }) => {
       const { input } = params;
       const texts = typeof input === 'string' ? [input] : asList(input).map(String);
@@ -105,8 +105,8 @@ export async function startEngine(options: EngineOptions = {}): Promise<RunningE
     }),
     'Engine.Invoke': forModel(({ params }) => invoke(asText(params.method) ?? '', params.params)),
     'Engine.RealtimeStart': forModel(realtime.start),
-    'Engine.RealtimeEvent': served(realtime.event),
-    'Engine.RealtimeStop': served(realtime.stop),
+    'Engine.RealtimeEvent': afterHandshake(realtime.event),
+    'Engine.RealtimeStop': afterHandshake(realtime.stop),
   };
 
   const faults = createFaultPlan<EngineFault, EngineMethod>([

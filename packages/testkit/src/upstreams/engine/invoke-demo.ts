@@ -1,9 +1,9 @@
 import { asList, asObject } from '@model-gateway/demo-model/server-parts';
 
-/** Answers a generic invocation. */
+/** Handles an invocation. */
 export type Invoke = (method: string, params: unknown) => unknown;
 
-/** Takes sensor readings and setpoints as a control loop would send them, and echoes everything else. */
+/** Accepts sensor readings and setpoints of a control loop, and echoes everything else. */
 export function invokeDemo(): Invoke {
   let sequence = 0;
   let setpoint: unknown = null;

@@ -1,12 +1,12 @@
-/** What can go wrong with any JSON-RPC call over a WebSocket. */
+/** Faults of any JSON-RPC call over a WebSocket. */
 export type RpcFault =
-  /** Answers with a JSON-RPC error. */
+  /** Responds with a JSON-RPC error. */
   | { readonly kind: 'error'; readonly code?: number; readonly message?: string }
-  /** Answers with a frame that is not JSON. */
+  /** Responds with a frame that is not JSON. */
   | { readonly kind: 'garbage' }
-  /** Never answers. */
+  /** Never responds. */
   | { readonly kind: 'silent' }
-  /** Answers late. */
+  /** Responds late. */
   | { readonly kind: 'slow'; readonly delayMs: number }
-  /** Ends the connection instead of answering. */
+  /** Closes the connection instead of responding. */
   | { readonly kind: 'close' };

@@ -11,14 +11,14 @@ import {
   type JsonObject,
 } from '@model-gateway/demo-model/server-parts';
 import type { RpcFault } from '../faults/rpc-faults.ts';
-import { RpcRefusal, type RpcMethod } from '../wire/json-rpc-call.ts';
+import { RpcMethodError, type RpcMethod } from '../wire/json-rpc-call.ts';
 import {
   startJsonRpcServer,
   type RpcServerOptions,
   type RunningRpcServer,
 } from '../wire/json-rpc-server.ts';
 
-/** One thing remembered about one user. */
+/** One stored text about a user. */
 export interface MemoryNode {
   readonly node_id: string;
   readonly user_id: string;
@@ -31,9 +31,9 @@ export type MemoryMethod = 'Memory.Recall' | 'Memory.Write' | 'Memory.Delete';
 /** A running memory service. */
 export interface RunningMemoryService extends RunningRpcServer {
   readonly faults: FaultPlan<RpcFault, MemoryMethod>;
-  /** Everything it remembers, oldest first. */
+  /** All stored texts, oldest first. */
   readonly nodes: readonly MemoryNode[];
-  /** Makes it remember a text about a user. */
+  /** Stores a text about a user. */
   remember(userId: string, text: string): MemoryNode;
 }
 
@@ -41,7 +41,7 @@ const LIMIT = 5;
 const NODES_MAX = 10_000;
 const INVALID_PARAMS = -32_602;
 
-/** Starts a memory service: recall by words in common, write, delete; a user sees nothing of another. */
+/** Starts a memory service: recall by common words, write, delete; separate for each user. */
 export async function startMemoryService(
   options: RpcServerOptions = {},
 ): Promise<RunningMemoryService> {
@@ -53,7 +53,7 @@ export async function startMemoryService(
   const nodes = new Map<string, MemoryNode>();
 
   function remember(userId: string, text: string): MemoryNode {
-    if (nodes.size >= NODES_MAX) throw new RpcRefusal('memory is full');
+    if (nodes.size >= NODES_MAX) throw new RpcMethodError('memory is full');
     const node = { node_id: randomUUID(), user_id: userId, text };
     nodes.set(node.node_id, node);
     return node;
@@ -92,7 +92,7 @@ export async function startMemoryService(
 
 function required(params: JsonObject, name: string): string {
   const value = asText(params[name]);
-  if (value === undefined) throw new RpcRefusal(`${name} must be a string`, INVALID_PARAMS);
+  if (value === undefined) throw new RpcMethodError(`${name} must be a string`, INVALID_PARAMS);
   return value;
 }
 

@@ -4,7 +4,7 @@ import {
   asNumber,
   asObject,
   asText,
-  bendAnswer,
+  applyStreamFaults,
   composeAnswer,
   countCompletionTokens,
   countTokens,
@@ -16,7 +16,7 @@ import {
   faultOf,
   isHttpFault,
   isStreamFault,
-  playHttpFaults,
+  applyHttpFaults,
   readChatRequest,
   sendCut,
   startHttpServer,
@@ -34,13 +34,13 @@ import {
 } from '@model-gateway/demo-model/server-parts';
 import { messageLines, ndjson, tagOf, wholeMessage } from './ollama-shapes.ts';
 
-/** Everything that can go wrong with an Ollama-style server; `error-chunk` is its `{"error": …}` line. */
+/** The faults of an Ollama-style server; `error-chunk` is its `{"error": …}` line. */
 export type OllamaFault = HttpFault | StreamFault;
 
-/** What faults can be aimed at; without a target they meet chat and embed. */
+/** The operations that a fault can apply to; by default chat and embed. */
 export type OllamaOperation = 'chat' | 'embed' | 'tags';
 
-/** How an Ollama-style server is started. */
+/** The options of an Ollama-style server. */
 export interface OllamaServerOptions extends HttpServerOptions {
   /** Its models with their tags; `demo-local:latest` by default. */
   readonly models?: readonly string[];
@@ -61,7 +61,7 @@ const OPERATIONS: Readonly<Record<string, OllamaOperation>> = {
   'GET /api/tags': 'tags',
 };
 
-/** Starts a server that speaks the Ollama-style API: chat as NDJSON or whole, embed, tags. */
+/** Starts a server with the Ollama-style API: chat, streamed or not, embed, tags. */
 export async function startOllamaServer(
   options: OllamaServerOptions = {},
 ): Promise<RunningOllamaServer> {
@@ -75,37 +75,38 @@ export async function startOllamaServer(
     if (exchange.path === '/api/version') return exchange.sendJson(200, { version: VERSION });
     const operation = OPERATIONS[`${exchange.method} ${exchange.path}`];
     if (operation === undefined) return exchange.send(404, 'text/plain', '404 page not found');
-    const met = faults.take(operation);
-    if (await playHttpFaults(exchange, met.filter(isHttpFault), errorBody)) return undefined;
+    const currentFaults = faults.take(operation);
+    if (await applyHttpFaults(exchange, currentFaults.filter(isHttpFault), errorBody))
+      return undefined;
     if (operation === 'tags') return exchange.sendJson(200, { models: models.map(tagOf) });
     const model = asText(asObject(exchange.json).model) ?? '';
     if (!models.includes(model.includes(':') ? model : `${model}:latest`)) {
       return exchange.sendJson(404, { error: `model '${model}' not found` });
     }
-    const inside = met.filter(isStreamFault);
-    return operation === 'chat' ? chat(exchange, inside) : embed(exchange, model);
+    const streamFaults = currentFaults.filter(isStreamFault);
+    return operation === 'chat' ? chat(exchange, streamFaults) : embed(exchange, model);
   }
 
-  async function chat(exchange: Exchange, met: readonly StreamFault[]): Promise<void> {
+  async function chat(exchange: Exchange, currentFaults: readonly StreamFault[]): Promise<void> {
     const request = readOllamaChat(exchange.json);
     if (typeof request === 'string') return exchange.sendJson(400, { error: request });
-    const answer = bendAnswer(composeAnswer(request, options.answer), met);
-    const counts = faultOf(met, 'no-usage') === undefined;
+    const answer = applyStreamFaults(composeAnswer(request, options.answer), currentFaults);
+    const counts = faultOf(currentFaults, 'no-usage') === undefined;
     const shape = { model: request.model, answer, counts };
     let outcome: StreamOutcome = { tokens: 0, completed: false };
     if (asObject(exchange.json).stream !== false) {
       exchange.response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-      const done = faultOf(met, 'no-done') === undefined;
+      const done = faultOf(currentFaults, 'no-done') === undefined;
       outcome = await writeStream(exchange, {
         chunks: messageLines({ ...shape, done }),
         delayMs: options.tokenDelayMs ?? 0,
-        faults: met,
+        faults: currentFaults,
         garbage: '{"model": "half a li\n',
         errorChunk: (message) => ndjson({ error: message }),
       });
-    } else if (faultOf(met, 'cut') !== undefined) {
+    } else if (faultOf(currentFaults, 'cut') !== undefined) {
       await sendCut(exchange, JSON.stringify(wholeMessage(shape)));
-    } else if (!exchange.gone.aborted) {
+    } else if (!exchange.closed.aborted) {
       exchange.sendJson(200, wholeMessage(shape));
       outcome = { tokens: countCompletionTokens(answer), completed: true };
     }
@@ -149,7 +150,7 @@ export async function startOllamaServer(
   });
 }
 
-/** The body is that of the chat-completions API but for the token limit, which is an option here. */
+/** The body is that of the chat-completions API except for the token limit, which is an option here. */
 function readOllamaChat(body: unknown): ChatRequest | string {
   const request = readChatRequest(body);
   if (typeof request === 'string') return request;

@@ -11,13 +11,13 @@ import {
 interface ChatOptions {
   readonly model: string;
   readonly answer: Answer;
-  /** Whether the token counts are told. */
+  /** Whether token counts are included. */
   readonly counts: boolean;
 }
 
 const MODEL_BYTES = 522_653_767;
 
-/** The last object of a stream, which is also, with the whole message in it, the answer that is not streamed. */
+/** The last object of a stream; with the complete message it is also the response that is not streamed. */
 function finalMessage({ model, answer, counts }: ChatOptions, message: unknown) {
   const evalCount = countCompletionTokens(answer);
   return {
@@ -28,7 +28,7 @@ function finalMessage({ model, answer, counts }: ChatOptions, message: unknown) 
     done_reason: answer.finishReason === 'length' ? 'length' : 'stop',
     total_duration: 1_000_000,
     load_duration: 100_000,
-    // The real server leaves out a count of zero.
+    // The real server omits a count of zero.
     ...(counts && answer.promptTokens > 0 ? { prompt_eval_count: answer.promptTokens } : {}),
     prompt_eval_duration: 200_000,
     ...(counts && evalCount > 0 ? { eval_count: evalCount } : {}),
@@ -36,13 +36,13 @@ function finalMessage({ model, answer, counts }: ChatOptions, message: unknown) 
   };
 }
 
-/** The answer that is not streamed. */
+/** The response that is not streamed. */
 export function wholeMessage(options: ChatOptions) {
   const { tokens, toolCalls } = options.answer;
   return finalMessage(options, messageOf(tokens.join(''), toolCalls));
 }
 
-/** The lines of a streamed answer: one per token, tool calls in one line each, and the last with the counts. */
+/** The lines of a streamed response: one per token, one per tool call, and the last with the counts. */
 export function* messageLines(options: ChatOptions & { readonly done: boolean }): Generator<Chunk> {
   const { model, answer } = options;
   const line = (content: string, toolCalls: readonly ToolCall[], tokens: number): Chunk => ({
@@ -82,7 +82,7 @@ export function tagOf(name: string) {
 export const ndjson = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
 function messageOf(content: string, toolCalls: readonly ToolCall[]) {
-  // Arguments are an object here, where the chat-completions API has a text.
+  // Arguments are an object here; in the chat-completions API they are a string.
   const calls = toolCalls.map((call, index) => ({
     id: call.id,
     function: { index, name: call.name, arguments: parseJson(call.arguments) },

@@ -193,7 +193,7 @@ describe('faults of the realtime API', () => {
     client.send({ type: 'input_audio_buffer.clear' });
     await api.until(() => api.eventCount === 1);
     client.send({ type: 'response.create' });
-    api.sayToAll('{"type":"hello"}');
+    api.sendToAll('{"type":"hello"}');
     expect(await client.next()).toEqual({ type: 'hello' });
     expect(api.eventCount).toBe(1);
     api.resumeReading();

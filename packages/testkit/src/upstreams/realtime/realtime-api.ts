@@ -19,11 +19,11 @@ import type { RealtimeFault, RealtimeOperation } from './realtime-faults.ts';
 import { createRealtimeSession, type RealtimeSession } from './realtime-session.ts';
 import type { RealtimeGeneration } from './response-events.ts';
 
-/** How a realtime API is started. */
+/** The options of a realtime API. */
 export interface RealtimeApiOptions extends ListenOptions {
-  /** The bearer key it demands; none by default. */
+  /** The required bearer key; none by default. */
   readonly apiKey?: string;
-  /** The models it serves; every one by default, of which it lists `demo-realtime`. */
+  /** The models that it serves; all by default, and it lists `demo-realtime`. */
   readonly models?: readonly string[];
   /** Older or current event names; older by default. */
   readonly generation?: RealtimeGeneration;
@@ -32,7 +32,7 @@ export interface RealtimeApiOptions extends ListenOptions {
   readonly answer?: (heard: { readonly text: string; readonly audioSecs: number }) => string;
 }
 
-/** A response that a realtime API ended, with the tokens that went out. */
+/** A response of a realtime API, with the tokens that were sent. */
 export interface RealtimeServed {
   readonly id: string;
   readonly model: string;
@@ -46,11 +46,11 @@ export interface RunningRealtimeApi extends RunningSocketServer {
   readonly events: readonly JsonObject[];
   readonly eventCount: number;
   readonly served: readonly RealtimeServed[];
-  /** Closes every session in good order, as an upstream that ends one by itself. */
+  /** Closes every session cleanly, like an upstream that ends it. */
   closeSessions(code?: number, reason?: string): void;
-  /** Sends a frame as it is to every session. */
-  sayToAll(text: string): void;
-  /** Goes on reading after `stop-reading`. */
+  /** Sends a raw frame to every session. */
+  sendToAll(text: string): void;
+  /** Continues to read after `stop-reading`. */
   resumeReading(): void;
 }
 
@@ -59,7 +59,7 @@ const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 const NORMAL_CLOSE = 1000;
 const DEMO_MODEL = 'demo-realtime';
 
-/** Starts an API in the manner of OpenAI Realtime at `/v1/realtime?model=`. */
+/** Starts an API like OpenAI Realtime at `/v1/realtime?model=`. */
 export async function startRealtimeApi(
   options: RealtimeApiOptions = {},
 ): Promise<RunningRealtimeApi> {
@@ -89,7 +89,7 @@ export async function startRealtimeApi(
       link: {
         send: (event) => socket.send(JSON.stringify(event)),
         terminate: () => socket.terminate(),
-        gone: controller.signal,
+        closed: controller.signal,
       },
       ...(answer === undefined ? {} : { answer }),
       onResponse: (response) => {
@@ -97,7 +97,7 @@ export async function startRealtimeApi(
         changes.notify();
       },
     });
-    void play(socket, faults.take('connect'), async () => session.open());
+    void applyFaults(socket, faults.take('connect'), async () => session.open());
     socket.on('message', (data: Buffer) => {
       const event = parseJson(data.toString());
       if (!isObject(event)) return socket.close(1003, 'not JSON');
@@ -109,15 +109,15 @@ export async function startRealtimeApi(
 
   function take(socket: WebSocket, session: RealtimeSession, event: JsonObject): Promise<void> {
     const type = asText(event.type) ?? '';
-    const met = isOperation(type) ? faults.take(type) : [];
-    return play(socket, met, () => session.handle(event, met));
+    const currentFaults = isOperation(type) ? faults.take(type) : [];
+    return applyFaults(socket, currentFaults, () => session.handle(event, currentFaults));
   }
 
   function closeSessions(code = NORMAL_CLOSE, reason = ''): void {
     for (const socket of sockets) socket.close(code, reason);
   }
 
-  /** The listing that every such API has beside its sessions. */
+  /** The list of models, which every such API has. */
   function listModels(request: IncomingMessage, response: ServerResponse): void {
     const status = urlOf(request).pathname !== '/v1/models' ? 404 : isKnown(request) ? 200 : 401;
     const data = (models ?? [DEMO_MODEL]).map((id) => ({ id, object: 'model' }));
@@ -152,7 +152,7 @@ export async function startRealtimeApi(
       return served.toArray();
     },
     closeSessions,
-    sayToAll(text: string) {
+    sendToAll(text: string) {
       for (const socket of sockets) socket.send(text);
     },
     resumeReading() {
@@ -161,8 +161,8 @@ export async function startRealtimeApi(
   });
 }
 
-/** Plays the faults that replace an answer, or lets the answer happen. */
-async function play(
+/** Applies the faults that replace a response, or continues. */
+async function applyFaults(
   socket: WebSocket,
   faults: readonly RealtimeFault[],
   proceed: () => Promise<void>,

@@ -1,25 +1,25 @@
-/** What can go wrong with a realtime session, met by the client event that a fault is aimed at. */
+/** Faults of a realtime session, which apply to a client event. */
 export type RealtimeFault =
-  /** Closes the connection in good order instead of answering. */
+  /** Closes the connection cleanly instead of responding. */
   | { readonly kind: 'close'; readonly code?: number; readonly reason?: string }
   /** Destroys the connection in the middle of a response. */
   | { readonly kind: 'cut'; readonly afterDeltas: number }
-  /** Answers with an `error` event. */
+  /** Responds with an `error` event. */
   | { readonly kind: 'error'; readonly message?: string }
-  /** Answers with a frame that is not JSON. */
+  /** Responds with a frame that is not JSON. */
   | { readonly kind: 'garbage' }
-  /** Does not answer. */
+  /** Does not respond. */
   | { readonly kind: 'silent' }
-  /** Answers late. */
+  /** Responds late. */
   | { readonly kind: 'slow'; readonly delayMs: number }
-  /** Takes nothing more off the connection until `resumeReading`. */
+  /** Stops reading from the connection until `resumeReading`. */
   | { readonly kind: 'stop-reading' }
   /** Ends the response as failed. */
   | { readonly kind: 'failed' }
-  /** Says nothing about tokens. */
+  /** Sends no usage. */
   | { readonly kind: 'no-usage' };
 
-/** The client event a fault is aimed at; without a target it meets `response.create`. `connect` is the opening itself. */
+/** The client event that a fault applies to; `response.create` by default. `connect` is the opening itself. */
 export type RealtimeOperation =
   | 'connect'
   | 'session.update'

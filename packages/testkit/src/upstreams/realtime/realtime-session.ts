@@ -17,12 +17,12 @@ import {
   type RealtimeReply,
 } from './response-events.ts';
 
-/** The model's side of a realtime session; whoever holds the connection passes events in and out. */
+/** The server side of a realtime session; the owner of the connection passes events to it. */
 export interface RealtimeSession {
   readonly id: string;
-  /** Says `session.created`. */
+  /** Sends `session.created`. */
   open(): void;
-  /** Takes one client event. */
+  /** Handles one client event. */
   handle(event: JsonObject, faults: readonly RealtimeFault[]): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface RealtimeLink {
   send(event: JsonObject): void;
   /** Destroys the connection. */
   terminate(): void;
-  readonly gone: AbortSignal;
+  readonly closed: AbortSignal;
 }
 
 interface SessionOptions {
@@ -39,9 +39,9 @@ interface SessionOptions {
   readonly generation: RealtimeGeneration;
   readonly deltaDelayMs: number;
   readonly link: RealtimeLink;
-  /** What the model says. */
+  /** The text of the model. */
   readonly answer?: (heard: { readonly text: string; readonly audioSecs: number }) => string;
-  /** Told about each response that ended and the output tokens that went out. */
+  /** Called for each ended response with the output tokens that were sent. */
   readonly onResponse?: (response: { readonly id: string; readonly outputTokens: number }) => void;
 }
 
@@ -54,17 +54,17 @@ export function createRealtimeSession(options: SessionOptions): RealtimeSession 
   const id = `sess_${randomUUID()}`;
   let config: JsonObject = { modalities: ['text', 'audio'], instructions: '' };
   let bufferedBytes = 0;
-  let heardBytes = 0;
-  let heardText = '';
+  let inputBytes = 0;
+  let inputText = '';
   let active: { readonly cancel: AbortController } | undefined;
 
-  const say = (type: string, fields: JsonObject = {}): void =>
+  const sendEvent = (type: string, fields: JsonObject = {}): void =>
     link.send({ type, event_id: `event_${randomUUID()}`, ...fields });
   const sessionView = () => ({ id, object: 'realtime.session', model, ...config });
   function refuse(code: string, message: string, event: JsonObject): void {
     const eventId = event.event_id ?? null;
     const type = 'invalid_request_error';
-    say('error', { error: { type, code, message, param: null, event_id: eventId } });
+    sendEvent('error', { error: { type, code, message, param: null, event_id: eventId } });
   }
 
   async function respond(event: JsonObject, faults: readonly RealtimeFault[]): Promise<void> {
@@ -74,37 +74,37 @@ export function createRealtimeSession(options: SessionOptions): RealtimeSession 
     }
     const cancel = new AbortController();
     active = { cancel };
-    const reply = replyTo(event);
+    const reply = createReply(event);
     const { responseId } = reply;
     const started = { id: responseId, object: 'realtime.response', status: 'in_progress' };
-    say('response.created', { response: { ...started, output: [], usage: null } });
+    sendEvent('response.created', { response: { ...started, output: [], usage: null } });
     const outputTokens = await sendReply(reply, faults, cancel.signal);
     active = undefined;
     options.onResponse?.({ id: responseId, outputTokens });
-    if (link.gone.aborted) return undefined;
+    if (link.closed.aborted) return undefined;
     const failed = faultOf(faults, 'failed') !== undefined;
     const status = failed ? 'failed' : cancel.signal.aborted ? 'cancelled' : 'completed';
     const usage = faultOf(faults, 'no-usage') === undefined;
     const end = { status, outputTokens, usage } as const;
-    return say('response.done', { response: endedResponse(reply, generation, end) });
+    return sendEvent('response.done', { response: endedResponse(reply, generation, end) });
   }
 
-  function replyTo(event: JsonObject): RealtimeReply {
-    const wanted = { ...config, ...asObject(event.response) };
-    const modalities = asList(wanted.output_modalities ?? wanted.modalities);
-    const audioSecs = heardBytes / AUDIO_BYTES_PER_SECOND;
+  function createReply(event: JsonObject): RealtimeReply {
+    const settings = { ...config, ...asObject(event.response) };
+    const modalities = asList(settings.output_modalities ?? settings.modalities);
+    const audioSecs = inputBytes / AUDIO_BYTES_PER_SECOND;
     const spoken = modalities.includes('audio');
-    const text = (options.answer ?? demoReply)({ text: heardText, audioSecs });
-    const instructions = asText(wanted.instructions) ?? '';
+    const text = (options.answer ?? demoReply)({ text: inputText, audioSecs });
+    const instructions = asText(settings.instructions) ?? '';
     const reply = {
       responseId: `resp_${randomUUID()}`,
       text,
       spoken,
-      inputTextTokens: countTokens(heardText) + countTokens(instructions),
+      inputTextTokens: countTokens(inputText) + countTokens(instructions),
       inputAudioTokens: Math.ceil(audioSecs * AUDIO_TOKENS_PER_SECOND),
     };
-    heardBytes = 0;
-    heardText = '';
+    inputBytes = 0;
+    inputText = '';
     return reply;
   }
 
@@ -114,7 +114,7 @@ export function createRealtimeSession(options: SessionOptions): RealtimeSession 
     cancelled: AbortSignal,
   ): Promise<number> {
     const cutAfter = faultOf(faults, 'cut')?.afterDeltas;
-    const ended = AbortSignal.any([cancelled, link.gone]);
+    const ended = AbortSignal.any([cancelled, link.closed]);
     let deltas = 0;
     if (faultOf(faults, 'failed') !== undefined) return 0;
     for (const { event, tokens } of replyEvents(reply, generation)) {
@@ -137,7 +137,7 @@ export function createRealtimeSession(options: SessionOptions): RealtimeSession 
   > = {
     'session.update': (event) => {
       config = { ...config, ...asObject(event.session) };
-      say('session.updated', { session: sessionView() });
+      sendEvent('session.updated', { session: sessionView() });
     },
     'input_audio_buffer.append': (event) => {
       bufferedBytes += Buffer.byteLength(asText(event.audio) ?? '', 'base64');
@@ -148,21 +148,21 @@ export function createRealtimeSession(options: SessionOptions): RealtimeSession 
         const message = 'Error committing input audio buffer: buffer too small.';
         return refuse('input_audio_buffer_commit_empty', message, event);
       }
-      heardBytes += bufferedBytes;
+      inputBytes += bufferedBytes;
       bufferedBytes = 0;
       const item = userItem([{ type: 'input_audio', transcript: null }]);
-      say('input_audio_buffer.committed', { previous_item_id: null, item_id: item.id });
-      say(itemAdded(generation), { previous_item_id: null, item });
+      sendEvent('input_audio_buffer.committed', { previous_item_id: null, item_id: item.id });
+      sendEvent(itemAdded(generation), { previous_item_id: null, item });
     },
     'input_audio_buffer.clear': () => {
       bufferedBytes = 0;
-      say('input_audio_buffer.cleared');
+      sendEvent('input_audio_buffer.cleared');
     },
     'conversation.item.create': (event) => {
       const content = asList(asObject(event.item).content).map(asObject);
-      heardText += content.map((part) => asText(part.text) ?? '').join(' ');
+      inputText += content.map((part) => asText(part.text) ?? '').join(' ');
       const item = { ...userItem(content), ...asObject(event.item) };
-      say(itemAdded(generation), { previous_item_id: null, item });
+      sendEvent(itemAdded(generation), { previous_item_id: null, item });
     },
     'response.create': respond,
     'response.cancel': (event) => {
@@ -174,7 +174,7 @@ export function createRealtimeSession(options: SessionOptions): RealtimeSession 
 
   return {
     id,
-    open: () => say('session.created', { session: sessionView() }),
+    open: () => sendEvent('session.created', { session: sessionView() }),
     async handle(event, faults) {
       const type = asText(event.type) ?? '';
       const handler = Object.hasOwn(handlers, type) ? handlers[type] : undefined;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { tokensOf, type JsonObject } from '@model-gateway/demo-model/server-parts';
 
-/** Which names a realtime API uses: those of its first years, which Qwen-Omni keeps, or the current ones. */
+/** The event names of a realtime API: the older ones, which Qwen-Omni uses, or the current ones. */
 export type RealtimeGeneration = 'beta' | 'ga';
 
-/** A response that is to be spoken or written. */
+/** A spoken or written response. */
 export interface RealtimeReply {
   readonly responseId: string;
   readonly text: string;
@@ -13,7 +13,7 @@ export interface RealtimeReply {
   readonly inputAudioTokens: number;
 }
 
-/** One event of a response and the output tokens it carries. */
+/** One event of a response and its output tokens. */
 export interface ReplyEvent {
   readonly event: JsonObject;
   readonly tokens: number;
@@ -29,7 +29,7 @@ const NAMES = {
   ga: { text: 'response.output_text', audio: 'response.output_audio', details: 'token_details' },
 };
 
-/** The events of a response between its creation and its end: a delta for each word, and its sound when it is spoken. */
+/** The events of a response between its creation and its end: a delta for each word, and one for its audio if it is spoken. */
 export function* replyEvents(
   reply: RealtimeReply,
   generation: RealtimeGeneration,
@@ -62,7 +62,7 @@ const event = (type: string, fields: JsonObject, tokens = 0): ReplyEvent => ({
   tokens,
 });
 
-/** The event that a conversation got another item. */
+/** The name of the event for a new item in a conversation. */
 export const itemAdded = (generation: RealtimeGeneration): string =>
   generation === 'ga' ? 'conversation.item.added' : 'conversation.item.created';
 
@@ -86,7 +86,7 @@ export function endedResponse(
 const reasonOf = ({ status }: { readonly status: ReplyStatus }): string =>
   status === 'cancelled' ? 'client_cancelled' : 'server_error';
 
-/** Tokens: one for each word and, when spoken, one for its sound; a tenth of a second of input audio is one. */
+/** Tokens: one for each word and, if spoken, one for its audio; 0.1 seconds of input audio are one. */
 function usageOf(reply: RealtimeReply, generation: RealtimeGeneration, outputTokens: number) {
   const { details } = NAMES[generation];
   const inputTokens = reply.inputTextTokens + reply.inputAudioTokens;

@@ -6,12 +6,12 @@ import type { RpcFault } from '../faults/rpc-faults.ts';
 /** One client of a JSON-RPC server. */
 export interface RpcConnection {
   readonly headers: IncomingHttpHeaders;
-  /** Aborted when the connection is gone. */
-  readonly gone: AbortSignal;
+  /** Aborted when the connection is closed. */
+  readonly closed: AbortSignal;
   notify(method: string, params: unknown): void;
-  /** Sends a frame as it is. */
+  /** Sends a raw frame. */
   sendText(text: string): void;
-  /** Ends the connection at once. */
+  /** Destroys the connection. */
   terminate(): void;
 }
 
@@ -19,18 +19,18 @@ export interface RpcConnection {
 export interface RpcCall<Fault> {
   readonly params: JsonObject;
   readonly connection: RpcConnection;
-  /** The faults this call meets, for those that a method plays itself. */
+  /** The faults of this call, for those that a method applies itself. */
   readonly faults: readonly Fault[];
-  /** Runs something once the answer is on the wire, such as the notifications that follow it. */
+  /** Runs something after the response is sent, such as notifications. */
   readonly afterAnswer: (follow: () => void) => void;
 }
 
-/** Answers a call; what it throws is answered as an error. */
+/** Handles a call; an exception becomes an error response. */
 export type RpcMethod<Fault> = (call: RpcCall<Fault>) => unknown;
 
-/** A refusal that a method throws and the caller reads. */
-export class RpcRefusal extends Error {
-  override readonly name = 'RpcRefusal';
+/** An error of a method for the caller. */
+export class RpcMethodError extends Error {
+  override readonly name = 'RpcMethodError';
   readonly code: number;
 
   constructor(message: string, code = APP_ERROR) {
@@ -52,7 +52,7 @@ const APP_ERROR = -32_000;
 const METHOD_NOT_FOUND = -32_601;
 const INTERNAL_ERROR = -32_603;
 
-/** Plays the faults of one call and answers it; a call without an id is run and not answered. */
+/** Applies the faults of one call and responds to it; a call without an id gets no response. */
 export async function answerCall<Fault extends { readonly kind: string }>({
   id,
   name,
@@ -64,30 +64,30 @@ export async function answerCall<Fault extends { readonly kind: string }>({
   const rpcFaults = faults.filter(isRpcFault);
   const slow = faultOf(rpcFaults, 'slow');
   if (slow !== undefined) {
-    await pause(slow.delayMs, undefined, { signal: connection.gone }).catch(() => undefined);
+    await pause(slow.delayMs, undefined, { signal: connection.closed }).catch(() => undefined);
   }
   if (faultOf(rpcFaults, 'silent') !== undefined) return;
   if (faultOf(rpcFaults, 'close') !== undefined) return connection.terminate();
   if (faultOf(rpcFaults, 'garbage') !== undefined) return connection.sendText('{"jsonrpc": "2.');
 
-  const answer = (outcome: JsonObject): void => {
+  const respond = (outcome: JsonObject): void => {
     if (id !== undefined) connection.sendText(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }));
   };
   const failure = faultOf(rpcFaults, 'error');
   if (failure !== undefined) {
     const { code = APP_ERROR, message = 'planned failure' } = failure;
-    return answer({ error: { code, message } });
+    return respond({ error: { code, message } });
   }
   if (method === undefined) {
-    return answer({ error: { code: METHOD_NOT_FOUND, message: `Method not found: ${name}` } });
+    return respond({ error: { code: METHOD_NOT_FOUND, message: `Method not found: ${name}` } });
   }
   const follows: (() => void)[] = [];
   try {
     const afterAnswer = (follow: () => void): void => void follows.push(follow);
-    answer({ result: await method({ params, connection, faults, afterAnswer }) });
+    respond({ result: await method({ params, connection, faults, afterAnswer }) });
   } catch (error) {
-    const code = error instanceof RpcRefusal ? error.code : INTERNAL_ERROR;
-    return answer({ error: { code, message: error instanceof Error ? error.message : 'failed' } });
+    const code = error instanceof RpcMethodError ? error.code : INTERNAL_ERROR;
+    return respond({ error: { code, message: error instanceof Error ? error.message : 'failed' } });
   }
   for (const follow of follows) follow();
   return undefined;

@@ -32,9 +32,9 @@ export interface RunningRpcServer extends RunningSocketServer {
   callsOf(method: string): number;
 }
 
-/** What every JSON-RPC server can be told. */
+/** The common options of JSON-RPC servers. */
 export interface RpcServerOptions extends ListenOptions {
-  /** The bearer token it demands before the upgrade; none by default. */
+  /** The bearer token that the upgrade requires; none by default. */
   readonly token?: string;
 }
 
@@ -68,7 +68,7 @@ export async function startJsonRpcServer<
     socket.on('message', (data: Buffer) => {
       const frame = parseJson(data.toString());
       const name = isObject(frame) ? asText(frame.method) : undefined;
-      // Answers of the client, if it ever sends some, are nothing to answer.
+      // Responses of the client are ignored.
       if (!isObject(frame) || name === undefined) return;
       const params = asObject(frame.params);
       frames.push({ method: name, params, headers: request.headers, bytes: data.length });
@@ -110,7 +110,7 @@ function connectionOf(socket: WebSocket, request: IncomingMessage): RpcConnectio
   };
   return {
     headers: request.headers,
-    gone: controller.signal,
+    closed: controller.signal,
     notify: (method, params) => sendText(JSON.stringify({ jsonrpc: '2.0', method, params })),
     sendText,
     terminate: () => socket.terminate(),

@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { asObject, parseJson, type JsonObject } from '@model-gateway/demo-model/server-parts';
 
-/** A WebSocket client for the tests of these servers: frames are read one by one, none is missed. */
+/** A WebSocket client for the tests of these servers. It reads frames one by one and misses none. */
 export interface SocketClient {
   send(value: unknown): void;
   /** The next frame; `{raw}` when it is not JSON. */
   next(): Promise<JsonObject>;
-  /** Frames up to and with the first that satisfies. */
+  /** The frames up to and including the first that matches. */
   readUntil(isLast: (frame: JsonObject) => boolean): Promise<readonly JsonObject[]>;
-  /** A JSON-RPC call; resolves to the answer of its id, skipping notifications. */
+  /** A JSON-RPC call; resolves with its response and skips notifications. */
   call(method: string, params?: JsonObject): Promise<JsonObject>;
   /** Resolves to the close code. */
   readonly closed: Promise<number>;
   close(): void;
 }
 
-/** Connects; rejects when the server refuses the upgrade. */
+/** Connects; rejects if the server rejects the upgrade. */
 export async function connectSocket(url: string, bearer?: string): Promise<SocketClient> {
   const headers = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
   const socket = new WebSocket(url, { headers });

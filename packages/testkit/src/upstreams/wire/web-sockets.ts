@@ -16,28 +16,28 @@ export interface RunningSocketServer extends RunningServer {
   readonly connectionCount: number;
   /** Connections open now. */
   readonly openConnections: number;
-  /** Upgrades refused so far. */
+  /** Rejected upgrades. */
   readonly refusedCount: number;
 }
 
 interface SocketServerOptions extends ListenOptions {
   readonly changes: Changes;
-  /** The status to refuse an upgrade with; undefined lets it in. */
+  /** The status to reject an upgrade with; undefined accepts it. */
   readonly refuse: (request: IncomingMessage) => 400 | 401 | 404 | 503 | undefined;
   readonly onSocket: (socket: WebSocket, request: IncomingMessage) => void;
-  /** Answers a plain request; by default it is told to upgrade. */
+  /** Handles a plain request; by default it requires an upgrade. */
   readonly onRequest?: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
 const FRAME_BYTES_MAX = 64 * 1024 * 1024;
 const REASONS = { 400: 'Bad Request', 401: 'Unauthorized', 404: 'Not Found', 503: 'Unavailable' };
 
-/** Starts a WebSocket server that refuses unwanted clients before the upgrade. */
+/** Starts a WebSocket server that can reject clients before the upgrade. */
 export async function startSocketServer({
   changes,
   refuse,
   onSocket,
-  onRequest = tellToUpgrade,
+  onRequest = requireUpgrade,
   ...options
 }: SocketServerOptions): Promise<RunningSocketServer> {
   const upgrader = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX });
@@ -55,7 +55,7 @@ export async function startSocketServer({
     }
     upgrader.handleUpgrade(request, stream, head, (socket) => {
       connectionCount += 1;
-      // A broken frame or a lost connection ends in 'close', which is all that matters here.
+      // A broken frame or a lost connection also emits 'close'.
       socket.on('error', () => undefined);
       socket.on('close', () => changes.notify());
       onSocket(socket, request);
@@ -76,11 +76,11 @@ export async function startSocketServer({
   });
 }
 
-function tellToUpgrade(_request: IncomingMessage, response: ServerResponse): void {
+function requireUpgrade(_request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(426, { upgrade: 'websocket' }).end();
 }
 
-/** Whether a request carries the bearer token that a server demands; a server without one lets everybody in. */
+/** Whether a request has the required bearer token; always true for a server without one. */
 export function hasBearer(request: IncomingMessage, token: string | undefined): boolean {
   return token === undefined || request.headers.authorization === `Bearer ${token}`;
 }
