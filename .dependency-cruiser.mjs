@@ -1,5 +1,5 @@
 // Which modules may import which. docs/architecture.md explains the layers.
-const PURE = ['contracts', 'accounts', 'billing', 'router', 'tunnel'];
+const PURE = ['contracts', 'accounts', 'billing', 'router', 'tunnel', 'json-rpc'];
 const TURNS = ['inference', 'recorder', 'client'];
 const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded', 'telemetry'];
 
@@ -100,7 +100,7 @@ export default {
       comment: 'The daemon of a GPU node has no access to the stores and must stay small.',
       severity: 'error',
       from: { path: '^apps/gpu-agent/', pathNot: TEST },
-      to: { path: '^packages/', pathNot: packages(['kernel', 'contracts', 'tunnel']) },
+      to: { path: '^packages/', pathNot: packages(['kernel', 'contracts', 'tunnel', 'json-rpc']) },
     },
     {
       name: 'packages-import-no-app',

@@ -5,6 +5,7 @@ import {
   type AgentProgress,
 } from '@model-gateway/contracts';
 import { describeError, errorCode, type Log } from '@model-gateway/kernel';
+import { messageText } from '@model-gateway/json-rpc';
 import { createTunnel, type Exchange } from '@model-gateway/tunnel';
 import type { RawData, WebSocket } from 'ws';
 import { createAgentCalls, type AgentCalls } from './agent-calls.ts';
@@ -153,7 +154,7 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
     calls,
     welcome(welcome) {
       isWelcomed = true;
-      socket.send(JSON.stringify({ jsonrpc: '2.0', id: helloId, result: welcome }));
+      socket.send(messageText({ id: helloId, result: welcome }));
     },
     openExchange: (head) => tunnel.open(head),
     get exchanges() {
@@ -161,7 +162,7 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
     },
     askToMove() {
       if (socket.readyState === socket.OPEN)
-        socket.send(JSON.stringify({ jsonrpc: '2.0', method: AGENT_METHODS.move, params: {} }));
+        socket.send(messageText({ method: AGENT_METHODS.move, params: {} }));
     },
     close,
   };

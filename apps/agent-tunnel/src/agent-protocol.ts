@@ -7,6 +7,7 @@ import {
   type AgentHello,
   type AgentProgress,
 } from '@model-gateway/contracts';
+import { messageText, RPC_ERRORS } from '@model-gateway/json-rpc';
 import { z } from 'zod';
 
 /** The meaning of a frame of a node. */
@@ -48,10 +49,6 @@ interface AgentProtocolOptions {
 
 const REFUSED_MAX = 100;
 const RESPONSE_MESSAGE_CHARS_MAX = 500;
-const INVALID_REQUEST = -32_600;
-const METHOD_NOT_FOUND = -32_601;
-const INVALID_PARAMS = -32_602;
-const PARSE_ERROR = -32_700;
 
 const requestId = z.union([z.string(), z.number()]);
 const messageSchema = z.object({
@@ -70,13 +67,15 @@ export function createAgentProtocol({ agentId, isDeploying }: AgentProtocolOptio
 
   function refuse(why: string, options: RefusalOptions = {}): Refusal {
     refused += 1;
-    const { id, code = INVALID_REQUEST, isFatal = false } = options;
+    const { id, code = RPC_ERRORS.invalidRequest, isFatal = false } = options;
     return {
       kind: 'refused',
       why,
       // After too many invalid frames the connection is closed.
       isFatal: isFatal || refused >= REFUSED_MAX,
-      ...(id === undefined ? {} : { reply: errorText(id, code, why) }),
+      ...(id === undefined
+        ? {}
+        : { reply: messageText({ id, error: { code, message: `refused: ${why}` } }) }),
     };
   }
 
@@ -85,14 +84,14 @@ export function createAgentProtocol({ agentId, isDeploying }: AgentProtocolOptio
     const hello = agentHelloSchema.safeParse(params ?? {});
     if (!hello.success) {
       const why = `invalid hello: ${firstIssue(hello.error)}`;
-      return refuse(why, { id, code: INVALID_PARAMS, isFatal: true });
+      return refuse(why, { id, code: RPC_ERRORS.invalidParams, isFatal: true });
     }
     hasHello = true;
     return { kind: 'hello', id, hello: hello.data };
   }
 
   function progressOf({ id, params }: Message): ParsedFrame {
-    const options = { id: id ?? undefined, code: INVALID_PARAMS };
+    const options = { id: id ?? undefined, code: RPC_ERRORS.invalidParams };
     const progress = agentProgressSchema.safeParse(params);
     if (!progress.success) return refuse('invalid progress', options);
     if (!isDeploying(progress.data.stream_id, progress.data.model_id))
@@ -104,7 +103,7 @@ export function createAgentProtocol({ agentId, isDeploying }: AgentProtocolOptio
     const heartbeat = agentHeartbeatSchema.safeParse(params ?? {});
     return heartbeat.success
       ? { kind: 'heartbeat', heartbeat: heartbeat.data, ...confirmation(id) }
-      : refuse('invalid heartbeat', { id: id ?? undefined, code: INVALID_PARAMS });
+      : refuse('invalid heartbeat', { id: id ?? undefined, code: RPC_ERRORS.invalidParams });
   }
 
   function requestOf(message: Message, method: string): ParsedFrame {
@@ -117,7 +116,7 @@ export function createAgentProtocol({ agentId, isDeploying }: AgentProtocolOptio
     if (!hasHello) return refuse('frame before the hello', { id: id ?? undefined, isFatal: true });
     if (method === AGENT_METHODS.heartbeat) return heartbeatOf(message);
     if (method === AGENT_METHODS.progress) return progressOf(message);
-    return refuse('unknown method', { id: id ?? undefined, code: METHOD_NOT_FOUND });
+    return refuse('unknown method', { id: id ?? undefined, code: RPC_ERRORS.methodNotFound });
   }
 
   function responseOf({ id, result, error }: Message): ParsedFrame {
@@ -136,7 +135,7 @@ export function createAgentProtocol({ agentId, isDeploying }: AgentProtocolOptio
       if (parsed === undefined)
         return refuse('the frame is not valid JSON', {
           id: null,
-          code: PARSE_ERROR,
+          code: RPC_ERRORS.parse,
           isFatal: true,
         });
       const message = messageSchema.safeParse(parsed.value);
@@ -150,19 +149,13 @@ export function createAgentProtocol({ agentId, isDeploying }: AgentProtocolOptio
 
 /** A notification needs no response; a node that sends an id gets one. */
 const confirmation = (id: Message['id']): { readonly reply?: string } =>
-  id === undefined || id === null
-    ? {}
-    : { reply: JSON.stringify({ jsonrpc: '2.0', id, result: { ok: true } }) };
+  id === undefined || id === null ? {} : { reply: messageText({ id, result: { ok: true } }) };
 
 interface RefusalOptions {
   /** The id of the error response; null where it is unknown, undefined where no response is sent. */
   readonly id?: RequestId | null | undefined;
   readonly code?: number;
   readonly isFatal?: boolean;
-}
-
-function errorText(id: RequestId | null, code: number, message: string): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: `refused: ${message}` } });
 }
 
 function firstIssue(error: z.ZodError): string {

@@ -78,14 +78,12 @@ export function createConnectedNode(
     deploys.cancel(modelId, 'the deployment was stopped');
     try {
       await models.remove(modelId, async () => {
-        await calls.call(
-          AGENT_METHODS.stop,
-          { model_id: modelId },
-          {
-            timeoutMs: STOP_TIMEOUT_MS,
-            timeoutMessage: 'the agent did not stop the model in time',
-          },
-        );
+        const controller = new AbortController();
+        const onTimeout = () => controller.abort('the agent did not stop the model in time');
+        const timer = setTimeout(onTimeout, STOP_TIMEOUT_MS);
+        await calls
+          .call(AGENT_METHODS.stop, { model_id: modelId }, controller.signal)
+          .finally(() => clearTimeout(timer));
       });
       return {};
     } catch (error) {

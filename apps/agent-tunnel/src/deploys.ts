@@ -50,15 +50,14 @@ export function createDeploys(dependencies: DeploysDependencies): Deploys {
     const known = readyPort(modelId);
     if (known !== undefined) return known;
     const params = { model_id: modelId, stream_id: deploy.streamId };
+    const timer = setTimeout(() => {
+      deploy.controller.abort(`the agent reported nothing for ${reportTimeoutMs / 1000} seconds`);
+    }, reportTimeoutMs);
+    deploy.restartTimeout = () => void timer.refresh();
     const deployed = agentDeployedSchema.safeParse(
-      await calls.call(AGENT_METHODS.deploy, params, {
-        timeoutMs: reportTimeoutMs,
-        timeoutMessage: `the agent reported nothing for ${reportTimeoutMs / 1000} seconds`,
-        signal: deploy.controller.signal,
-        onStarted(restartTimeout) {
-          deploy.restartTimeout = restartTimeout;
-        },
-      }),
+      await calls
+        .call(AGENT_METHODS.deploy, params, deploy.controller.signal)
+        .finally(() => clearTimeout(timer)),
     );
     if (!deployed.success) throw new NodeError('the response of the agent contains no port');
     return deployed.data.port;

@@ -5,9 +5,9 @@ import {
   agentWelcomeSchema,
 } from '@model-gateway/contracts';
 import { describeError, type Log } from '@model-gateway/kernel';
+import { messageText, parseMessage, RPC_ERRORS, type RpcMessage } from '@model-gateway/json-rpc';
 import { createTunnel, type Exchange } from '@model-gateway/tunnel';
 import { WebSocket, type RawData } from 'ws';
-import { z } from 'zod';
 
 /** One connection to the gateway, from its opening to its end. */
 export interface Link {
@@ -46,17 +46,8 @@ const WELCOME_TIMEOUT_MS = 15_000;
 /** The gateway pings at the heartbeat interval; after this many missing pings the connection counts as lost. */
 const MISSED_PINGS_MAX = 3;
 const CLOSE_TIMEOUT_MS = 2_000;
-const METHOD_NOT_FOUND = -32_601;
 const FAILED = -32_000;
 const HTTP_UNAUTHORIZED = 401;
-
-const frameSchema = z.object({
-  id: z.union([z.number(), z.string()]).nullish(),
-  method: z.string().optional(),
-  params: z.unknown().optional(),
-  result: z.unknown().optional(),
-  error: z.object({ message: z.string() }).optional(),
-});
 
 /** Thrown for a method that this node does not know. */
 export class UnknownMethod extends Error {}
@@ -91,9 +82,8 @@ export function openLink(options: LinkOptions): Link {
     ended.resolve({ reason, isFinal });
   }
 
-  const send = (message: object): void => {
-    if (socket.readyState === WebSocket.OPEN)
-      socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  const send = (message: RpcMessage): void => {
+    if (socket.readyState === WebSocket.OPEN) socket.send(messageText(message));
   };
 
   const notify: Notify = (method, params) => send({ method, params });
@@ -102,7 +92,7 @@ export function openLink(options: LinkOptions): Link {
     try {
       send({ id, result: await onCall(method, params, notify) });
     } catch (error) {
-      const code = error instanceof UnknownMethod ? METHOD_NOT_FOUND : FAILED;
+      const code = error instanceof UnknownMethod ? RPC_ERRORS.methodNotFound : FAILED;
       send({ id, error: { code, message: describeError(error) } });
     }
   }
@@ -118,7 +108,9 @@ export function openLink(options: LinkOptions): Link {
   }
 
   function onText(text: string): void {
-    const { id, method, params, result, error } = frameSchema.parse(JSON.parse(text));
+    const message = parseMessage(text);
+    if (message === undefined) throw new Error('a frame that is not JSON-RPC');
+    const { id, method, params, result, error } = message;
     if (method !== undefined) {
       if (id !== undefined && id !== null) void respond(id, method, params);
       else if (method === AGENT_METHODS.move) onMove();

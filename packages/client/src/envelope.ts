@@ -1,3 +1,4 @@
+import { isRpcFailure } from '@model-gateway/json-rpc';
 import { randomId } from './random-id.ts';
 import { RpcCallError, RpcConnectionError } from './rpc-errors.ts';
 
@@ -28,9 +29,7 @@ export const createRequest = (method: string, params: unknown): RpcRequest => ({
 export function isResponse(value: unknown): value is RpcResponse {
   if (!isObject(value) || value['jsonrpc'] !== '2.0') return false;
   const { error } = value;
-  if (isObject(error))
-    return Number.isInteger(error['code']) && typeof error['message'] === 'string';
-  return 'result' in value;
+  return isObject(error) ? isRpcFailure(error) : 'result' in value;
 }
 
 /** The result of a response; throws its error if it has one. */

@@ -1,3 +1,4 @@
+import { createPendingCalls } from '@model-gateway/json-rpc';
 import { isResponse, parseJson, type RpcRequest, type RpcResponse } from './envelope.ts';
 import { RpcConnectionError } from './rpc-errors.ts';
 
@@ -28,25 +29,19 @@ export interface WebSocketConnection {
   close(): void;
 }
 
-interface Waiting {
-  resolve(response: RpcResponse): void;
-  reject(reason: unknown): void;
-}
-
 const NORMAL_CLOSURE = 1000;
 
 export function openWebSocketConnection(
   socket: WebSocketLike,
   token: string | undefined,
 ): WebSocketConnection {
-  const waiting = new Map<unknown, Waiting>();
+  const calls = createPendingCalls<RpcResponse['id'], RpcResponse>();
   let isClosed = false;
   let isRetired = false;
 
   function fail(reason: RpcConnectionError): void {
     isClosed = true;
-    for (const call of waiting.values()) call.reject(reason);
-    waiting.clear();
+    calls.failAll(reason);
   }
 
   const opened = new Promise<void>((resolve, reject) => {
@@ -67,21 +62,12 @@ export function openWebSocketConnection(
       socket.close(NORMAL_CLOSURE);
       return;
     }
-    for (const response of responses) {
-      waiting.get(response.id)?.resolve(response);
-      waiting.delete(response.id);
-    }
+    for (const response of responses) calls.settle(response.id, response);
     closeWhenIdle();
   });
 
   function closeWhenIdle(): void {
-    if (isRetired && waiting.size === 0) socket.close(NORMAL_CLOSURE);
-  }
-
-  function responseTo(id: string): Promise<RpcResponse> {
-    return new Promise((resolve, reject) => {
-      waiting.set(id, { resolve, reject });
-    });
+    if (isRetired && calls.size === 0) socket.close(NORMAL_CLOSURE);
   }
 
   return {
@@ -92,13 +78,12 @@ export function openWebSocketConnection(
     async exchange(frame, signal) {
       const requests = 'length' in frame ? frame : [frame];
       const abandon = (): void => {
-        for (const { id } of requests) {
-          waiting.get(id)?.reject(signal.reason);
-          waiting.delete(id);
-        }
+        for (const { id } of requests) calls.fail(id, signal.reason);
         closeWhenIdle();
       };
-      const responses = Promise.all(requests.map(({ id }) => responseTo(id)));
+      const responses = Promise.all(
+        requests.map(({ id }) => calls.add(id, (response) => response)),
+      );
       signal.addEventListener('abort', abandon, { once: true });
       if (signal.aborted) abandon();
       opened.then(
@@ -108,11 +93,7 @@ export function openWebSocketConnection(
         },
         () => undefined,
       );
-      try {
-        return await responses;
-      } finally {
-        signal.removeEventListener('abort', abandon);
-      }
+      return responses.finally(() => signal.removeEventListener('abort', abandon));
     },
     retire() {
       isRetired = true;

@@ -4,14 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { chromium, type Browser } from 'playwright-core';
 import { startTestRpcServer, type TestRpcServer } from './test-rpc-server.ts';
 
-const FOLDERS = {
+const FOLDERS: Readonly<Record<string, string>> = {
   client: fileURLToPath(new URL('../dist/', import.meta.url)),
+  'json-rpc': fileURLToPath(new URL('../../json-rpc/dist/', import.meta.url)),
   'eventsource-parser': fileURLToPath(
     new URL('../node_modules/eventsource-parser/dist/', import.meta.url),
   ),
 };
 const IMPORTS = {
   '@model-gateway/client': '/modules/client/index.js',
+  '@model-gateway/json-rpc': '/modules/json-rpc/index.js',
   'eventsource-parser': '/modules/eventsource-parser/index.js',
 };
 const PAGE = `<!doctype html><title>client</title><link rel="icon" href="data:,">
@@ -22,14 +24,15 @@ let browser: Browser;
 
 /** Serves the page and the modules as they were built, without a bundler. */
 function serveFiles(request: IncomingMessage, response: ServerResponse): void {
-  const path = /^\/modules\/(client|eventsource-parser)\/([\w-]+\.js)$/.exec(request.url ?? '');
+  const path = /^\/modules\/(client|json-rpc|eventsource-parser)\/([\w-]+\.js)$/.exec(
+    request.url ?? '',
+  );
   if (path === null) {
     response.setHeader('content-type', 'text/html').end(PAGE);
     return;
   }
-  const folder = path[1] === 'client' ? FOLDERS.client : FOLDERS['eventsource-parser'];
   response.setHeader('content-type', 'text/javascript');
-  createReadStream(`${folder}${path[2]}`)
+  createReadStream(`${FOLDERS[path[1] ?? '']}${path[2]}`)
     .on('error', () => response.writeHead(404).end())
     .pipe(response);
 }
@@ -85,7 +88,7 @@ async function useClient(): Promise<unknown> {
 }
 declare const location: { readonly origin: string };
 
-test('the built client runs in a browser, with no dependency except the event parser', async () => {
+test('the built client runs in a browser, with no dependency except JSON-RPC and the event parser', async () => {
   const page = await browser.newPage();
   const modules: string[] = [];
   const problems: string[] = [];
@@ -105,7 +108,7 @@ test('the built client runs in a browser, with no dependency except the event pa
   };
   expect(answers).toEqual([expected, expected]);
   expect(problems).toEqual([]);
-  expect(modules.filter((path) => !path.startsWith('/modules/client/'))).toEqual([
+  expect(modules.filter((path) => !/^\/modules\/(client|json-rpc)\//.test(path))).toEqual([
     IMPORTS['eventsource-parser'],
   ]);
 });

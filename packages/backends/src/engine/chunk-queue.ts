@@ -1,6 +1,6 @@
 import type { Cancel } from '@model-gateway/kernel';
 import type { UpstreamFailure } from '@model-gateway/router';
-import { aborted, timedOut } from '../json-rpc/rpc-calls.ts';
+import { aborted, timedOut } from '../json-rpc/rpc-failures.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 
 /** What waits between a shared connection and the reader of one stream. */

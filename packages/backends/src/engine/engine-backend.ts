@@ -2,7 +2,7 @@ import type { Cancel, Clock } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe } from '@model-gateway/router';
 import { z } from 'zod';
 import { begunStream } from '../transport/begun-stream.ts';
-import { RpcRefusal } from '../json-rpc/rpc-calls.ts';
+import { RpcRefusal } from '../json-rpc/rpc-failures.ts';
 import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { engineChat, engineChunks, engineCompletion } from './engine-chat.ts';
 import { openEngineConnection, type EngineConnection } from './engine-connection.ts';

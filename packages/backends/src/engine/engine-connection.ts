@@ -1,8 +1,8 @@
 import type { Cancel } from '@model-gateway/kernel';
 import { UpstreamFailure, type RealtimeLink, type RealtimeOpening } from '@model-gateway/router';
 import { createSendQueue } from '../realtime/send-queue.ts';
-import { RpcTimeout, type CallOptions } from '../json-rpc/rpc-calls.ts';
-import { openRpcSocket, type RpcSocket } from '../json-rpc/rpc-socket.ts';
+import { RpcTimeout } from '../json-rpc/rpc-failures.ts';
+import { openRpcSocket, type CallOptions, type RpcSocket } from '../json-rpc/rpc-socket.ts';
 import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { createChunkQueue, type ChunkQueue } from './chunk-queue.ts';
 import {

@@ -1,6 +1,6 @@
 import { raceAbort, type Cancel } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
-import { aborted } from '../json-rpc/rpc-calls.ts';
+import { aborted } from '../json-rpc/rpc-failures.ts';
 import type { EngineConnection } from './engine-connection.ts';
 
 /** The one connection to an engine: opened by the first call that needs it, and again after it was lost. */

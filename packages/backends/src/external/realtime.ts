@@ -7,7 +7,7 @@ import type {
 } from '@model-gateway/router';
 import { readEvent } from '../realtime/realtime-event.ts';
 import { createSendQueue } from '../realtime/send-queue.ts';
-import { aborted } from '../json-rpc/rpc-calls.ts';
+import { aborted } from '../json-rpc/rpc-failures.ts';
 import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { openUpstreamSocket, type UpstreamSocket } from '../transport/upstream-socket.ts';
 

@@ -1,10 +1,25 @@
+import { raceAbort, withTimeout, type Cancel } from '@model-gateway/kernel';
+import {
+  createPendingCalls,
+  messageText,
+  parseMessage,
+  type RpcMessage,
+} from '@model-gateway/json-rpc';
 import type { UpstreamFailure } from '@model-gateway/router';
-import { z } from 'zod';
-import { parseJson } from '../transport/read-text.ts';
-import type { SendQueue } from '../realtime/send-queue.ts';
-import { createRpcCalls, type CallOptions } from './rpc-calls.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
+import type { SendQueue } from '../realtime/send-queue.ts';
 import { bearerOf, openUpstreamSocket } from '../transport/upstream-socket.ts';
+import { aborted, refused, timedOut } from './rpc-failures.ts';
+
+/** How one call is waited for. */
+export interface CallOptions<Result> {
+  readonly signal: Cancel;
+  readonly timeoutMs: number;
+  /** Reads the result as soon as its frame is there, before any later frame is looked at. */
+  readonly read: (result: unknown) => Result;
+  /** Sees a result that came after the caller had left. */
+  readonly onUnwanted?: (result: unknown) => void;
+}
 
 /** An open connection to a peer that speaks JSON-RPC 2.0 over WebSocket text frames; many calls may be under way. */
 export interface RpcSocket {
@@ -28,25 +43,23 @@ interface RpcSocketOptions {
   readonly onGone?: (error: UpstreamFailure) => void;
 }
 
-const frameSchema = z.union([
-  z.object({ method: z.string(), params: z.unknown().optional() }),
-  z.object({
-    method: z.undefined().optional(),
-    id: z.int(),
-    result: z.unknown().optional(),
-    error: z.looseObject({ code: z.int(), message: z.string() }).optional(),
-  }),
-]);
-
 /** Connects, and resolves when the socket is open. Anything that is wrong with the connection later ends it. */
 export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocket> {
-  const calls = createRpcCalls(bearerOf(options.headers ?? {}));
+  const calls = createPendingCalls<number, RpcMessage>();
+  const secret = bearerOf(options.headers ?? {});
+  let lastId = 0;
+
+  function resultOf({ result, error }: RpcMessage): unknown {
+    if (error !== undefined) throw refused(error, secret);
+    return result;
+  }
 
   function onText(bytes: Buffer): void {
-    const frame = readFrame(bytes);
-    if (frame === undefined) throw new Error('the upstream sent a frame that is not JSON-RPC');
-    if (frame.method === undefined) calls.settle(frame);
-    else options.onNotification?.(frame.method, frame.params, bytes.length);
+    const message = parseMessage(bytes.toString('utf8'));
+    if (message?.method !== undefined)
+      options.onNotification?.(message.method, message.params, bytes.length);
+    else if (typeof message?.id === 'number') calls.settle(message.id, message);
+    else throw new Error('the upstream sent a frame that is not JSON-RPC');
   }
 
   const socket = await openUpstreamSocket({
@@ -61,27 +74,43 @@ export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocke
     },
   });
 
+  async function call<Result>(
+    method: string,
+    params: unknown,
+    { signal, timeoutMs, read, onUnwanted }: CallOptions<Result>,
+  ): Promise<Result> {
+    if (signal.aborted) throw aborted(signal);
+    if (!socket.isOpen) throw upstreamFailed('the connection is closed');
+    lastId += 1;
+    const id = lastId;
+    socket.send(messageText({ id, method, params }));
+    const answer = calls.add(id, (message) => {
+      const result = resultOf(message);
+      if (!signal.aborted) return read(result);
+      onUnwanted?.(result);
+      throw aborted(signal);
+    });
+    try {
+      return await withTimeout(raceAbort(answer, signal, aborted), timeoutMs, () => {
+        throw timedOut(timeoutMs);
+      });
+    } catch (error) {
+      if (calls.fail(id, error) && onUnwanted !== undefined)
+        calls.add(id, (message) => onUnwanted(resultOf(message))).catch(() => undefined);
+      throw upstreamFailed(error);
+    }
+  }
+
   return {
-    call: (method, params, how) =>
-      calls.add(how, (id) => {
-        if (!socket.isOpen) throw upstreamFailed('the connection is closed');
-        socket.send(frameText(id, method, params));
-      }),
+    call,
     send(method, params) {
       // A peer that is gone has nothing left to be told.
-      if (socket.isOpen) socket.send(frameText(0, method, params));
+      if (socket.isOpen) socket.send(messageText({ id: 0, method, params }));
     },
     notify(method, params, queue) {
-      const text = frameText(undefined, method, params);
+      const text = messageText({ method, params });
       return queue.add(text, (onSent) => socket.send(text, onSent));
     },
     close: () => socket.end('the connection was closed'),
   };
-}
-
-const frameText = (id: number | undefined, method: string, params: unknown): string =>
-  JSON.stringify({ jsonrpc: '2.0', id, method, params });
-
-function readFrame(bytes: Buffer): z.output<typeof frameSchema> | undefined {
-  return frameSchema.safeParse(parseJson(bytes.toString('utf8'))).data;
 }

@@ -7,7 +7,7 @@ import {
   type Log,
 } from '@model-gateway/kernel';
 import { boundedCall } from '../transport/bounded-call.ts';
-import { aborted, RpcRefusal } from '../json-rpc/rpc-calls.ts';
+import { aborted, RpcRefusal } from '../json-rpc/rpc-failures.ts';
 import { openRpcSocket } from '../json-rpc/rpc-socket.ts';
 import { deletedSchema, readAnswer, recalledSchema, writtenSchema } from './memory-answers.ts';
 import { MemoryFailure } from './memory-failure.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { UpstreamFailure } from '@model-gateway/router';
 import { WebSocket, type RawData } from 'ws';
 import { readText } from './read-text.ts';
-import { RpcRefusal } from '../json-rpc/rpc-calls.ts';
+import { RpcRefusal } from '../json-rpc/rpc-failures.ts';
 import { cleanMessage, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 
 /** An open WebSocket to an upstream that speaks in text frames. */

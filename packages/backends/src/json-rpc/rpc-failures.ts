@@ -1,0 +1,36 @@
+import { describeError, type Cancel } from '@model-gateway/kernel';
+import { RPC_ERRORS, type RpcMessage } from '@model-gateway/json-rpc';
+import { UpstreamFailure } from '@model-gateway/router';
+import { cleanMessage } from '../errors/upstream-error.ts';
+
+/** A call that the peer answered with an error. */
+export class RpcRefusal extends UpstreamFailure {}
+
+/** A call, or a stream, that the peer left waiting for too long. */
+export class RpcTimeout extends UpstreamFailure {}
+
+const { invalidRequest, methodNotFound, invalidParams } = RPC_ERRORS;
+const CALLER_FAULTS: readonly number[] = [invalidRequest, methodNotFound, invalidParams];
+
+/** The failure of whoever was left waiting. */
+export function timedOut(milliseconds: number): RpcTimeout {
+  return new RpcTimeout(`the upstream sent nothing for ${milliseconds} ms`, {
+    isBackendAtFault: true,
+  });
+}
+
+/** The failure of a call whose caller left. */
+export function aborted({ reason }: Cancel): UpstreamFailure {
+  return new UpstreamFailure(describeError(reason), { isBackendAtFault: false, cause: reason });
+}
+
+/** The failure of a call that was answered with an error. */
+export function refused(
+  { code, message }: NonNullable<RpcMessage['error']>,
+  secret: string | null,
+): RpcRefusal {
+  return new RpcRefusal(`upstream ${code}: ${cleanMessage(message, secret)}`, {
+    isBackendAtFault: !CALLER_FAULTS.includes(code),
+    loggedAs: `upstream ${code}`,
+  });
+}

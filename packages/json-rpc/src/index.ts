@@ -1,0 +1,8 @@
+export {
+  isRpcFailure,
+  messageText,
+  parseMessage,
+  RPC_ERRORS,
+  type RpcMessage,
+} from './messages.ts';
+export { createPendingCalls } from './pending-calls.ts';

@@ -1,0 +1,20 @@
+import { messageText, parseMessage } from './messages.ts';
+
+test('a message is read as it was written', () => {
+  const messages = [
+    { id: 1, method: 'Do', params: { a: 1 } },
+    { method: 'Told' },
+    { id: 'x', result: null },
+    { id: null, error: { code: -32_700, message: 'not JSON' } },
+  ];
+  for (const message of messages) {
+    expect(parseMessage(messageText(message))).toEqual({ jsonrpc: '2.0', ...message });
+  }
+});
+
+test.each(['{"jsonrpc": "2.', '1', 'null', '{"id":{}}', '{"method":1}', '{"error":{"code":"x"}}'])(
+  '%s is no message',
+  (text) => {
+    expect(parseMessage(text)).toBeUndefined();
+  },
+);
