@@ -1,3 +1,4 @@
+import type { Log } from '@model-gateway/kernel';
 import { choicesOf, errorOf, isUsageOnly } from './chunk-fields.ts';
 import { createEventFrame, utf8Of } from './event-frame.ts';
 import type { StreamObserver } from './stream-observer.ts';
@@ -23,16 +24,18 @@ export interface ChunkHead {
   readonly model: string;
 }
 
-interface EventReaderOptions {
+/** How a stream is read on its way through. */
+export interface EventReaderOptions {
   readonly observer: StreamObserver;
   /** Whether the client asked to see the chunk with the usage. */
   readonly passesUsage: boolean;
-  /** What a chunk is given that an upstream left out. */
-  readonly head: ChunkHead;
+  /** What a chunk is given that an upstream left out; without it, chunks stay as they are. */
+  readonly head?: ChunkHead;
   /** Whether every event is parsed: where several choices are generated and it matters which one a text is of. */
   readonly parsesAll: boolean;
-  /** Told of events that are no JSON; they are not passed on. */
-  readonly onGarbage: (event: string) => void;
+  /** Called with every chunk that was parsed. */
+  readonly onChunk?: (chunk: unknown) => void;
+  readonly log: Log;
 }
 
 /** What became of some whole events. */
@@ -57,7 +60,7 @@ export interface EventReader {
 }
 
 export function createEventReader(options: EventReaderOptions): EventReader {
-  const { observer, passesUsage, head, parsesAll, onGarbage } = options;
+  const { observer, passesUsage, head, parsesAll, onChunk, log } = options;
   const frame = createEventFrame();
 
   function readParsed(data: string): ParsedEvent {
@@ -65,14 +68,15 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     try {
       chunk = JSON.parse(data);
     } catch {
-      onGarbage(data);
+      log.warn({}, 'an upstream sent an event that is no JSON; it was left out');
       return { passes: false };
     }
     const error = errorOf(chunk);
     if (error !== undefined) return { passes: false, error };
     observer.observe(chunk);
+    onChunk?.(chunk);
     const passes = passesUsage || !isUsageOnly(chunk);
-    const replacement = completed(chunk, head);
+    const replacement = head && completed(chunk, head);
     return replacement === undefined ? { passes } : { passes, replacement };
   }
 
@@ -162,7 +166,7 @@ function readOdd(event: string, readParsed: (data: string) => ParsedEvent): Verd
   if (replacement !== undefined)
     return { ...verdict, replacement: encode(JSON.stringify(replacement)) };
   // One line of data per chunk, however many the upstream made of it.
-  return data.includes('\n')
+  return passes && data.includes('\n')
     ? { ...verdict, replacement: encode(JSON.stringify(JSON.parse(data))) }
     : verdict;
 }

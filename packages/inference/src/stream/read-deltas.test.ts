@@ -82,6 +82,11 @@ test.each([
 });
 
 test('an event that is no JSON is left out', async () => {
-  const { tokens, failure } = await read('data: {"half\n\n', text('a'), finish, DONE);
+  const { tokens, failure } = await read(
+    'data: {"half\n\ndata: {\ndata: half\n\n',
+    text('a'),
+    finish,
+    DONE,
+  );
   expect([tokens, failure]).toEqual([['a'], undefined]);
 });

@@ -1,21 +1,10 @@
-import { describeError, type Log } from '@model-gateway/kernel';
+import { describeError } from '@model-gateway/kernel';
 import type { ChatChunk, UpstreamFailure, UpstreamStream } from '@model-gateway/router';
 import { brokenOff, brokenOffBy, CUT_OFF } from './broken-off.ts';
-import { createEventReader, type ChunkHead, type EventReader } from './event-reader.ts';
+import { createEventReader, type EventReader, type EventReaderOptions } from './event-reader.ts';
 import { createEventSplitter } from './event-splitter.ts';
 import { errorOf, isUsageOnly } from './chunk-fields.ts';
 import type { StreamObserver } from './stream-observer.ts';
-
-interface RelayOptions {
-  readonly observer: StreamObserver;
-  /** Whether the client asked to see the chunk with the usage. */
-  readonly passesUsage: boolean;
-  /** What a chunk is given that an upstream left out. */
-  readonly head: ChunkHead;
-  /** Whether every event has to be parsed. */
-  readonly parsesAll: boolean;
-  readonly log: Log;
-}
 
 /**
  * What the client is to see of an upstream's stream, as server-sent events without the end mark, while the observer learns
@@ -29,7 +18,7 @@ export interface Relay {
 }
 
 /** Passes one stream on. */
-export function relay(stream: UpstreamStream, options: RelayOptions): Relay {
+export function relay(stream: UpstreamStream, options: EventReaderOptions): Relay {
   return stream.form === 'events'
     ? new EventRelay(stream, options)
     : new ChunkRelay(stream.chunks, options);
@@ -48,18 +37,11 @@ class EventRelay implements Relay {
   /** What is told after what came before it. */
   #failure: UpstreamFailure | undefined;
 
-  constructor({ bytes, cleanMessage }: EventStream, options: RelayOptions) {
-    const { observer, passesUsage, head, parsesAll, log } = options;
+  constructor({ bytes, cleanMessage }: EventStream, options: EventReaderOptions) {
     this.#cleanMessage = cleanMessage;
     this.#bytes = bytes[Symbol.asyncIterator]();
-    this.#observer = observer;
-    this.#reader = createEventReader({
-      observer,
-      passesUsage,
-      head,
-      parsesAll,
-      onGarbage: () => log.warn({}, 'an upstream sent an event that is no JSON; it was left out'),
-    });
+    this.#observer = options.observer;
+    this.#reader = createEventReader(options);
   }
 
   async next(): Promise<Buffer | undefined> {
@@ -109,15 +91,15 @@ class EventRelay implements Relay {
 
 class ChunkRelay implements Relay {
   readonly #chunks: AsyncIterator<ChatChunk>;
-  readonly #options: RelayOptions;
+  readonly #options: EventReaderOptions;
 
-  constructor(chunks: AsyncIterable<ChatChunk>, options: RelayOptions) {
+  constructor(chunks: AsyncIterable<ChatChunk>, options: EventReaderOptions) {
     this.#chunks = chunks[Symbol.asyncIterator]();
     this.#options = options;
   }
 
   async next(): Promise<Buffer | undefined> {
-    const { observer, passesUsage } = this.#options;
+    const { observer, onChunk, passesUsage } = this.#options;
     for (;;) {
       const next = await this.#chunks.next();
       if (next.done === true) return undefined;
@@ -128,6 +110,7 @@ class ChunkRelay implements Relay {
         throw brokenOffBy(error);
       }
       observer.observe(chunk);
+      onChunk?.(chunk);
       if (passesUsage || !isUsageOnly(chunk)) {
         return Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
       }
