@@ -9,6 +9,8 @@ import type { KeyGate } from './key-gate.ts';
 export interface AuthorizedRequest<Body> {
   readonly caller: Caller;
   readonly body: Body;
+  /** What the model's alias stands for: resolved once, so that the model that was checked is the one that serves. */
+  readonly resolvedModel: string;
 }
 
 /** Runs every check that an inference request must pass before it is routed. */
@@ -58,11 +60,11 @@ export function createRequestAuthorizer(
       const { caller, payer, hints } = admitted;
       const { text, parsed } = await reading;
       const body = parsed ?? validated(schema, parseJson(text));
-      const model = router.aliases.resolve(body.model);
-      const covering = quotas.assertCovered(payer, hints, isAlwaysPriced ? null : model);
+      const resolvedModel = router.aliases.resolve(body.model);
+      const covering = quotas.assertCovered(payer, hints, isAlwaysPriced ? null : resolvedModel);
       if (covering !== undefined) await covering;
-      assertModelAllowed(caller, body.model, model);
-      return { caller, body };
+      assertModelAllowed(caller, body.model, resolvedModel);
+      return { caller, body, resolvedModel };
     },
   };
 }

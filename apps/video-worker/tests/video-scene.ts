@@ -84,7 +84,8 @@ export async function startVideoScene(options: VideoSceneOptions = {}): Promise<
     jobs,
     userId,
     async create(request = {}, caller = jwtCaller(userId)) {
-      const { id } = await jobs.create(caller, { model: 'v-1', prompt: 'a cat', ...request });
+      const whole = { model: 'v-1', prompt: 'a cat', ...request };
+      const { id } = await jobs.create(caller, whole, router.aliases.resolve(whole.model));
       return observed.get(id) ?? observeJob(context, id);
     },
     async close() {

@@ -35,7 +35,7 @@ export interface UsedBackend {
 export interface Router {
   choose(model: string, options?: ChoiceOptions): Promise<Route>;
   /** Whether a healthy backend serves the model: for work that waits for its turn, whatever the circuits say now. */
-  canServe(model: string, options?: Pick<ChoiceOptions, 'capability' | 'provider'>): boolean;
+  canServe(model: string, options?: Omit<ChoiceOptions, 'conversationId' | 'exclude'>): boolean;
   /** A backend by its name, healthy or not, to go on with what it was given; undefined where it is not registered. */
   use(name: string): UsedBackend | undefined;
   /** The listed backends in registration order. */
@@ -152,8 +152,8 @@ export function createRouter(dependencies: RouterDependencies): Router {
         conversationId: options.conversationId,
         exclude: options.exclude,
       }),
-    canServe: (model, options = {}) =>
-      isServed(list.all(), { requested: model, model: aliases.resolve(model), ...options }),
+    canServe: (model, { resolved = aliases.resolve(model), ...options } = {}) =>
+      isServed(list.all(), { requested: model, model: resolved, ...options }),
     use(name) {
       const slot = list.get(name);
       return slot === undefined ? undefined : { backend: slot.backend, release: slot.use() };

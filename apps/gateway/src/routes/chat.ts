@@ -49,7 +49,7 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
       const authorized = await authorizer.authorizeRequest(request, response, chatRequestSchema);
       if (authorized === undefined) return;
       const refId = serviceRefOf(request);
-      const { caller, body: chat } = authorized;
+      const { caller, body: chat, resolvedModel } = authorized;
       const checking = conversationGate(caller, chat.conversation_id);
       const conversationId = checking === undefined ? undefined : await checking;
       const signal = disconnectSignal(response);
@@ -57,6 +57,7 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
         caller,
         surface: 'gateway',
         request: chat,
+        resolvedModel,
         conversationId,
         history: 'client',
         refId,

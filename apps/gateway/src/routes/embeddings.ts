@@ -34,9 +34,9 @@ export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies)
       );
       if (authorized === undefined) return;
       const refId = serviceRefOf(request);
-      const { caller, body } = authorized;
+      const { caller, body, resolvedModel } = authorized;
       const signal = disconnectSignal(response);
-      const turn = { caller, surface: 'gateway', request: body, refId, signal };
+      const turn = { caller, surface: 'gateway', request: body, resolvedModel, refId, signal };
       const { embeddings, usage, backend } = await embedTexts(turn, dependencies);
       response.setHeader(...backendHeader(backend));
       sendJson(response, 200, embeddingList(embeddings, usage, body.encoding_format ?? 'float'));

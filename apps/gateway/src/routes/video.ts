@@ -32,8 +32,8 @@ export function createVideoRoutes(dependencies: VideoRoutesDependencies): Router
         isAlwaysPriced: true,
       });
       if (authorized === undefined) return;
-      const { caller, body } = authorized;
-      const job = await videoJobs.create(caller, body, idempotencyKeyOf(request));
+      const { caller, body, resolvedModel } = authorized;
+      const job = await videoJobs.create(caller, body, resolvedModel, idempotencyKeyOf(request));
       const { id, object, model, status, created_at } = viewVideoJob(job);
       response.json({ id, object, model, status, created_at } satisfies z.input<
         typeof videoSubmittedSchema

@@ -68,6 +68,7 @@ const turn = {
   caller: jwtCaller('ann'),
   surface: 'rpc',
   request: { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] },
+  resolvedModel: 'm',
   conversationId: undefined,
   history: 'stored' as const,
   refId: null,

@@ -18,11 +18,13 @@ export function createChatMethods({
 }: ChatMethodsDependencies): Pick<Handlers, 'chat.send'> {
   return {
     'chat.send': async (params, { user }) => {
-      await quotas.assertUserCovered(user.id, router.aliases.resolve(params.model));
+      const resolvedModel = router.aliases.resolve(params.model);
+      await quotas.assertUserCovered(user.id, resolvedModel);
       const { streamId, memory } = await chatStreams.begin({
         caller: jwtCaller(user.id),
         surface: 'rpc',
         request: requestOf(params),
+        resolvedModel,
         conversationId: params.conversation_id,
         history: 'stored',
         refId: null,

@@ -7,11 +7,16 @@ type VideoMethods = 'video.create' | 'video.get' | 'video.list' | 'video.cancel'
 export function createVideoMethods({
   videoJobs,
   quotas,
-}: Pick<InferenceRuntime, 'videoJobs' | 'quotas'>): Pick<Handlers, VideoMethods> {
+  router,
+}: Pick<InferenceRuntime, 'videoJobs' | 'quotas' | 'router'>): Pick<Handlers, VideoMethods> {
   return {
     'video.create': async (params, { user }) => {
       await quotas.assertUserCovered(user.id, null);
-      const { id } = await videoJobs.create(jwtCaller(user.id), params);
+      const { id } = await videoJobs.create(
+        jwtCaller(user.id),
+        params,
+        router.aliases.resolve(params.model),
+      );
       return { job_id: id, stream_id: id };
     },
     'video.get': async ({ job_id }, { user }) => jobRecord(await videoJobs.get(user.id, job_id)),

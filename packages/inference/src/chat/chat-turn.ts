@@ -14,6 +14,8 @@ export interface ChatTurn {
   /** Which surface serves it: `gateway` or `rpc`. */
   readonly surface: string;
   readonly request: ChatRequest;
+  /** What the alias of its model stands for. */
+  readonly resolvedModel: string;
   /** The conversation that the turn belongs to; its turns go to one backend, and are written down. */
   readonly conversationId: string | undefined;
   /** Who knows what was said before: clients of the chat-completions convention send it along, others leave it to us. */

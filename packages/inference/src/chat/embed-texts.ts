@@ -21,6 +21,8 @@ export interface EmbeddingsTurn {
   readonly caller: Caller;
   readonly surface: string;
   readonly request: EmbeddingsRequest;
+  /** What the alias of its model stands for. */
+  readonly resolvedModel: string;
   readonly refId: string | null;
   /** Aborted when the client went away. */
   readonly signal: Cancel;
@@ -48,13 +50,14 @@ const KINDS_WITH_TOKENS: ReadonlySet<BackendKind> = new Set<BackendKind>(['exter
 
 /** Serves one embeddings request: route, ask the upstream, meter, answer. */
 export async function embedTexts(
-  { request, caller, surface, refId, signal }: EmbeddingsTurn,
+  { request, resolvedModel, caller, surface, refId, signal }: EmbeddingsTurn,
   { router, watch, meter, requests }: EmbeddingsDependencies,
 ): Promise<EmbeddingsAnswer> {
   const input = typeof request.input === 'string' ? [request.input] : request.input;
   const provider = request.provider ?? undefined;
   const wanted = {
     model: request.model,
+    resolved: resolvedModel,
     capability: 'embeddings',
     provider,
     signal,

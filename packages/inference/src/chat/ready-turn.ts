@@ -25,11 +25,13 @@ export function readyTurn(
 ): ReadyTurn | Promise<ReadyTurn> {
   if (turn.conversationId === undefined && !dependencies.memory.isConfigured) {
     // Field by field, because every request comes by here, and `...` costs it some microseconds.
-    const { caller, surface, request, conversationId, history, refId, signal } = turn;
+    const { caller, surface, request, resolvedModel, conversationId, history, refId, signal } =
+      turn;
     return {
       caller,
       surface,
       request,
+      resolvedModel,
       conversationId,
       history,
       refId,
@@ -44,11 +46,12 @@ export function readyTurn(
 
 /** What a turn asks the router for. */
 export function wantedBy(
-  { request, conversationId, signal, record }: ReadyTurn,
+  { request, resolvedModel, conversationId, signal, record }: ReadyTurn,
   requests: Pick<RequestCounter, 'accepted'>,
 ): RouteRequest {
   return {
     model: request.model,
+    resolved: resolvedModel,
     capability: 'chat',
     provider: request.provider ?? undefined,
     conversationId,

@@ -10,7 +10,12 @@ import type { VideoNotifications } from './video-notifications.ts';
 /** The video jobs of people: asked for here, carried out by whoever hears of them. */
 export interface VideoJobs {
   /** Queues a job that the caller is covered for; refuses one that no healthy backend could take. */
-  create(caller: Caller, request: VideoRequest, idempotencyKey?: string): Promise<VideoJob>;
+  create(
+    caller: Caller,
+    request: VideoRequest,
+    resolvedModel: string,
+    idempotencyKey?: string,
+  ): Promise<VideoJob>;
   get(userId: string, id: string): Promise<VideoJob>;
   list(userId: string, countMax: number): Promise<readonly VideoJob[]>;
   /** Once more changes nothing; a job that ended otherwise is refused. */
@@ -19,7 +24,7 @@ export interface VideoJobs {
 
 interface VideoJobsDependencies {
   readonly store: VideoJobStore;
-  readonly router: Pick<Router, 'aliases' | 'canServe'>;
+  readonly router: Pick<Router, 'canServe'>;
   readonly requests: Pick<RequestCounter, 'accepted'>;
   readonly notifications: Pick<VideoNotifications, 'cancelled'>;
   readonly channels: Pick<Channels, 'publish'>;
@@ -55,9 +60,10 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
   }
 
   return {
-    async create({ modelPolicy: _policy, ...payer }, request, idempotencyKey) {
+    async create({ modelPolicy: _policy, ...payer }, request, resolvedModel, idempotencyKey) {
       const { model, images = [], ...order } = request;
-      if (!router.canServe(model, { capability: 'video', provider: order.provider })) {
+      const { provider } = order;
+      if (!router.canServe(model, { resolved: resolvedModel, capability: 'video', provider })) {
         const message = `no healthy video-capable backend serves the model: ${model}`;
         throw new ServiceError('no_video_backend', message);
       }
@@ -65,7 +71,7 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
         id: newId(),
         payer,
         model,
-        resolvedModel: router.aliases.resolve(model),
+        resolvedModel,
         order,
         images: images.map(decodeImage),
         idempotencyKey: idempotencyKey ?? null,
