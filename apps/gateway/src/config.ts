@@ -22,11 +22,9 @@ export const gatewaySettings = {
   requestsPerMinute: setting('SERVICE_API_RATE_LIMIT_RPM', withDefault(integer(0), 60), {
     description:
       'How many `/v1` requests per key each process accepts within 60 seconds; 0 blocks everything.',
-    defaultText: '60',
   }),
   bodyBytesMax: setting('SERVICE_MAX_BODY_BYTES', withDefault(integer(1), 33_554_432), {
     description: 'The largest body of a `/v1` request that is accepted, in bytes.',
-    defaultText: '33554432',
   }),
 };
 

@@ -44,11 +44,9 @@ export const processSettings = {
   listenHost: setting('AGENT_LISTEN', withDefault(text(), '127.0.0.1'), {
     description:
       'The address on which the models of a GPU node listen; on loopback they are reached only through the tunnel.',
-    defaultText: '127.0.0.1',
   }),
   logLevel: setting('AGENT_LOG_LEVEL', withDefault(oneOf(...LOG_LEVELS), 'info'), {
     description: `The log level of a GPU node: ${LOG_LEVELS.join(', ')}.`,
-    defaultText: 'info',
   }),
 };
 

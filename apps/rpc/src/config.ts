@@ -24,7 +24,6 @@ export const accountSettings = {
   ...inferenceRuntimeSettings,
   anonymousIdleSecs: setting('SERVICE_ANON_WS_IDLE_SECS', withDefault(integer(1, 3600), 10), {
     description: 'How many seconds a WebSocket without a token may be idle.',
-    defaultText: '10',
   }),
   registrationOpen: setting('SERVICE_REGISTRATION_OPEN', withDefault(flag(), true), {
     description: 'Whether registration is open; `false` closes it, also for the first user.',
@@ -32,11 +31,9 @@ export const accountSettings = {
   }),
   accessTokenTtlSecs: setting('SERVICE_ACCESS_TOKEN_TTL_SECS', withDefault(integer(1), 900), {
     description: 'How many seconds an access token is valid.',
-    defaultText: '900',
   }),
   refreshTokenTtlSecs: setting('SERVICE_REFRESH_TOKEN_TTL_SECS', withDefault(integer(1), 604_800), {
     description: 'How many seconds a refresh token is valid.',
-    defaultText: '604800',
   }),
 };
 

@@ -22,17 +22,14 @@ export const videoWorkerSettings = {
   ...routingSettings,
   videoConcurrency: setting('SERVICE_VIDEO_CONCURRENCY', withDefault(integer(1, 1000), 4), {
     description: 'How many video jobs one worker processes at a time; waiting jobs do not count.',
-    defaultText: '4',
   }),
   videoPollMs: setting('SERVICE_VIDEO_POLL_MS', withDefault(integer(1, POLL_MS_MAX), 2000), {
     description:
       'How many milliseconds after a response the upstream of a video job is queried again.',
-    defaultText: '2000',
   }),
   videoTimeoutSecs: setting('SERVICE_VIDEO_TIMEOUT_SECS', withDefault(integer(1), 1800), {
     description:
       'How many seconds a video job may wait for a backend, and then how many seconds it may run.',
-    defaultText: '1800',
   }),
 };
 

@@ -5,27 +5,21 @@ export const upstreamSettings = {
   upstreamConnectTimeoutMs: setting(
     'SERVICE_UPSTREAM_CONNECT_TIMEOUT_MS',
     withDefault(integer(1), 10_000),
-    { description: 'How long connecting to an upstream may take.', defaultText: '10000' },
+    { description: 'How long connecting to an upstream may take.' },
   ),
   upstreamIdleTimeoutMs: setting(
     'SERVICE_UPSTREAM_IDLE_TIMEOUT_MS',
     withDefault(integer(1), 120_000),
-    {
-      description: 'An upstream that sends no byte for this long has failed.',
-      defaultText: '120000',
-    },
+    { description: 'An upstream that sends no byte for this long has failed.' },
   ),
   upstreamTotalTimeoutMs: setting(
     'SERVICE_UPSTREAM_TOTAL_TIMEOUT_MS',
     withDefault(integer(1), 600_000),
-    { description: 'How long an answer that is not streamed may take.', defaultText: '600000' },
+    { description: 'How long an answer that is not streamed may take.' },
   ),
   bridgeUrl: setting(
     'SERVICE_BRIDGE_URL',
     withDefault(urlWith('ws', 'wss'), 'ws://127.0.0.1:7337'),
-    {
-      description: 'The local bridge agent, which resolves `bridge://` URLs of backends.',
-      defaultText: 'ws://127.0.0.1:7337',
-    },
+    { description: 'The local bridge agent, which resolves `bridge://` URLs of backends.' },
   ),
 };

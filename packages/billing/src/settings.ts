@@ -6,6 +6,5 @@ const POINTS_PER_USD_MAX = 1_000_000;
 export const billingSettings = {
   pointsPerUsd: setting('POINTS_PER_USD', withDefault(integer(1, POINTS_PER_USD_MAX), 100), {
     description: 'How many points a US dollar is.',
-    defaultText: '100',
   }),
 };

@@ -17,7 +17,6 @@ export const optionalRedisUrlSetting = setting('REDIS_URL', optional(redisUrl), 
 export const redisPrefixSetting = setting('SERVICE_REDIS_PREFIX', withDefault(text(), 'service:'), {
   description:
     'Begins every Redis key and channel, so that several installations can share one Redis.',
-  defaultText: 'service:',
 });
 
 /** What apps need that cannot run without a Redis of their own. */

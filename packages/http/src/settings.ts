@@ -21,15 +21,12 @@ const DRAIN_DELAY_SECS_MAX = 10;
 export const serverSettings = (defaultPort: number) => ({
   host: setting('SERVICE_HOST', withDefault(text(), '127.0.0.1'), {
     description: 'Address to listen on.',
-    defaultText: '127.0.0.1',
   }),
   port: setting('SERVICE_PORT', withDefault(integer(0, 65_535), defaultPort), {
     description: 'Port to listen on; 0 takes a free one.',
-    defaultText: String(defaultPort),
   }),
   dataDir: setting('SERVICE_DATA_DIR', withDefault(text(), '.data'), {
     description: 'Folder for the usage journal, generated secrets and the embedded stores.',
-    defaultText: '.data',
   }),
   buildHash: setting('SERVICE_BUILD_HASH', withDefault(text(), BUILD_HASH), {
     description: 'Commit shown in the health response.',
@@ -41,12 +38,10 @@ export const serverSettings = (defaultPort: number) => ({
     {
       description:
         'How many seconds a stopping process still serves new requests while `/readyz` returns 503, until load balancers notice.',
-      defaultText: '0',
     },
   ),
   logLevel: setting('SERVICE_LOG_LEVEL', withDefault(oneOf(...LOG_LEVELS), 'info'), {
     description: `How much is logged: ${LOG_LEVELS.join(', ')}.`,
-    defaultText: 'info',
   }),
 });
 
@@ -68,7 +63,6 @@ export const surfaceSettings = {
   trustProxy: setting('SERVICE_TRUST_PROXY', withDefault(trustProxy, 'loopback'), {
     description:
       'Which proxies are trusted to report the client address (the `trust proxy` setting of Express).',
-    defaultText: 'loopback',
   }),
   publicUrl: setting('SERVICE_PUBLIC_URL', optional(urlWith('http', 'https')), {
     description: 'Base URL shown in hints and docs.',

@@ -7,7 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 interface SettingNotes {
   /** One sentence for the configuration reference. */
   readonly description: string;
-  /** What the reference shows as the default. */
+  /** What the reference shows as the default, where the default itself says too little. */
   readonly defaultText?: string;
   /** The value of a secret is never shown in an error message. */
   readonly secret?: boolean;
@@ -34,7 +34,8 @@ export function setting<Value>(
   schema: z.ZodType<Value, string | undefined>,
   notes: SettingNotes,
 ): Setting<Value> {
-  return { env, schema, ...notes };
+  const { data } = schema.safeParse(undefined);
+  return { env, schema, ...(data === undefined ? {} : { defaultText: String(data) }), ...notes };
 }
 
 /** Reads every setting of a process at once; all problems are reported in one message. */

@@ -28,11 +28,9 @@ export const tracingSettings = {
     withDefault(oneOf(...SAMPLERS), 'parentbased_always_on'),
     {
       description: `Which traces are kept: ${SAMPLERS.join(', ')}.`,
-      defaultText: 'parentbased_always_on',
     },
   ),
   tracesRatio: setting('OTEL_TRACES_SAMPLER_ARG', withDefault(ratio, 1), {
     description: 'The share of traces that a `traceidratio` sampler keeps, from 0 to 1.',
-    defaultText: '1',
   }),
 };

@@ -21,11 +21,9 @@ export const memorySettings = {
   }),
   memoryWriteback: setting('SERVICE_MEMORY_WRITEBACK', withDefault(flag(), true), {
     description: 'Whether completed turns are written back to the memory service.',
-    defaultText: 'true',
   }),
   memoryTimeoutMs: setting('SERVICE_MEMORY_TIMEOUT_MS', withDefault(integer(1, 60_000), 800), {
     description:
       'How long a call to the memory service may take, connecting included; a turn waits no longer for its memories.',
-    defaultText: '800',
   }),
 };
