@@ -1,3 +1,4 @@
+import { tryParseJson } from '@model-gateway/kernel';
 import {
   AGENT_METHODS,
   agentHeartbeatSchema,
@@ -131,14 +132,14 @@ export function createAgentProtocol({ agentId, isDeploying }: AgentProtocolOptio
 
   return {
     receive(text) {
-      const parsed = parseJson(text);
+      const parsed = tryParseJson(text);
       if (parsed === undefined)
         return refuse('the frame is not valid JSON', {
           id: null,
           code: RPC_ERRORS.parse,
           isFatal: true,
         });
-      const message = messageSchema.safeParse(parsed.value);
+      const message = messageSchema.safeParse(parsed);
       if (!message.success)
         return refuse('the frame is not JSON-RPC 2.0', { id: null, isFatal: true });
       const { method } = message.data;
@@ -161,12 +162,4 @@ interface RefusalOptions {
 function firstIssue(error: z.ZodError): string {
   const [issue] = error.issues;
   return issue === undefined ? 'invalid' : `${issue.path.join('.')}: ${issue.message}`;
-}
-
-function parseJson(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
 }

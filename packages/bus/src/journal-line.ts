@@ -1,4 +1,4 @@
-import type { JournalEntry } from '@model-gateway/kernel';
+import { tryParse, type JournalEntry } from '@model-gateway/kernel';
 import { z } from 'zod';
 
 /** A usage event is well under a thousand characters; anything near this is a mistake, and readers load whole entries. */
@@ -20,10 +20,5 @@ export const encodeJournalLine = ({ id, body }: JournalEntry): string =>
   `${JSON.stringify({ id, body })}\n`;
 
 /** The entry in a line, or undefined for a line that was torn in mid-write. */
-export function decodeJournalLine(line: string): JournalEntry | undefined {
-  try {
-    return entrySchema.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
-  }
-}
+export const decodeJournalLine = (line: string): JournalEntry | undefined =>
+  tryParse(entrySchema, line);

@@ -2,6 +2,7 @@ import {
   describeError,
   randomToken,
   RequestError,
+  tryParse,
   type Channels,
   type Log,
   type Requests,
@@ -47,7 +48,7 @@ export function createRequests(options: RequestsOptions): ChannelRequests {
   let closed = false;
 
   function onReply(text: string): void {
-    const reply = parseMessage(replySchema, text);
+    const reply = tryParse(replySchema, text);
     // Nobody waits for a reply that comes late or second.
     if (reply !== undefined) waiting.get(reply.id)?.settle(reply);
   }
@@ -66,7 +67,7 @@ export function createRequests(options: RequestsOptions): ChannelRequests {
     text: string,
     answer: (payload: unknown) => Promise<unknown>,
   ): Promise<void> {
-    const request = parseMessage(requestSchema, text);
+    const request = tryParse(requestSchema, text);
     if (request === undefined) {
       log.warn({}, 'a message that is not a request was left out');
       return;
@@ -149,13 +150,5 @@ async function answerText(id: string, answer: () => Promise<unknown>): Promise<s
     return JSON.stringify({ id, ok: true, value: await answer() });
   } catch (error) {
     return JSON.stringify({ id, ok: false, message: describeError(error) });
-  }
-}
-
-function parseMessage<Shape>(schema: z.ZodType<Shape>, text: string): Shape | undefined {
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
   }
 }

@@ -1,13 +1,12 @@
+import { tryParseJson } from '@model-gateway/kernel';
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
 
 /** Parses the text of a body; invalid JSON is refused. */
 export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ServiceError('invalid_json', 'the request body is not valid JSON');
-  }
+  const value = tryParseJson(text);
+  if (value !== undefined) return value;
+  throw new ServiceError('invalid_json', 'the request body is not valid JSON');
 }
 
 /** Reads a body of at most `bytesMax` bytes as UTF-8. */

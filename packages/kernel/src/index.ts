@@ -43,4 +43,5 @@ export { RequestError, type Requests } from './ports/requests.ts';
 export type { Span, SpanAttributes, SpanStart, Tracing } from './ports/tracing.ts';
 export { runProcess } from './process.ts';
 export type { RequestLine } from './request-lines.ts';
+export { tryParse, tryParseJson } from './try-parse.ts';
 export { withTimeout } from './with-timeout.ts';

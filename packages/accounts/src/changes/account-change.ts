@@ -1,3 +1,4 @@
+import { tryParse } from '@model-gateway/kernel';
 import { z } from 'zod';
 
 /** What changed about whom a key speaks for, or about what it may do. */
@@ -73,10 +74,5 @@ export function encodeChange({ epoch, change }: NumberedChange): string {
 }
 
 /** The change that a message announces, or undefined when it announces none. */
-export function decodeChange(message: string): NumberedChange | undefined {
-  try {
-    return messageSchema.safeParse(JSON.parse(message)).data;
-  } catch {
-    return undefined;
-  }
-}
+export const decodeChange = (message: string): NumberedChange | undefined =>
+  tryParse(messageSchema, message);

@@ -1,7 +1,7 @@
+import { tryParseJson } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import { z } from 'zod';
 import type { ControlAnswer } from '../transport/control-plane.ts';
-import { parseJson } from '../transport/read-text.ts';
 import { cleanMessage, upstreamRefused } from '../errors/upstream-error.ts';
 
 const refusalSchema = z.looseObject({
@@ -18,7 +18,7 @@ export function readVideoAnswer<Schema extends z.ZodType>(
   schema: Schema,
   secret: string | null,
 ): z.output<Schema> {
-  const body = parseJson(text);
+  const body = tryParseJson(text);
   const refusal = refusalSchema.safeParse(body).data?.base_resp;
   if (status < 200 || status > 299) throw upstreamRefused(status, text, secret);
   if (refusal !== undefined && refusal.status_code !== 0) {

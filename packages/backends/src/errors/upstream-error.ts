@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { describeError } from '@model-gateway/kernel';
+import { describeError, tryParseJson } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 
 const MESSAGE_BYTES_MAX = 4096;
@@ -58,19 +58,16 @@ const statusText = (status: number): string =>
 
 /** The message of a JSON error, in the forms that upstreams give it. */
 function errorMessage(body: string): string | undefined {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    const error = property(parsed, 'error');
-    const candidates = [
-      error,
-      property(error ?? parsed, 'message'),
-      property(parsed, 'detail'),
-      property(property(parsed, 'base_resp'), 'status_msg'),
-    ];
-    return candidates.find((message) => typeof message === 'string');
-  } catch {
-    return messageOfCut(body);
-  }
+  const parsed = tryParseJson(body);
+  if (parsed === undefined) return messageOfCut(body);
+  const error = property(parsed, 'error');
+  const candidates = [
+    error,
+    property(error ?? parsed, 'message'),
+    property(parsed, 'detail'),
+    property(property(parsed, 'base_resp'), 'status_msg'),
+  ];
+  return candidates.find((message) => typeof message === 'string');
 }
 
 const CUT_MESSAGE =
@@ -79,11 +76,8 @@ const CUT_MESSAGE =
 /** The message of a JSON error of which only the beginning was read. */
 function messageOfCut(body: string): string | undefined {
   const text = CUT_MESSAGE.exec(body)?.[1]?.replace(/\\u[0-9a-f]{0,3}$/i, '');
-  try {
-    return text === undefined ? undefined : String(JSON.parse(`"${text}"`));
-  } catch {
-    return undefined;
-  }
+  const message = text === undefined ? undefined : tryParseJson(`"${text}"`);
+  return typeof message === 'string' ? message : undefined;
 }
 
 function property(value: unknown, name: string): unknown {

@@ -1,7 +1,7 @@
-import type { Cancel, Clock, Tracing } from '@model-gateway/kernel';
+import { tryParseJson, type Cancel, type Clock, type Tracing } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamChat } from '@model-gateway/router';
 import { z } from 'zod';
-import { parseJson, readText } from '../transport/read-text.ts';
+import { readText } from '../transport/read-text.ts';
 import { cleanMessage, upstreamRefused } from '../errors/upstream-error.ts';
 import {
   createUpstreamHttp,
@@ -137,7 +137,7 @@ function probeResult(status: number, text: string, statics: readonly string[]): 
   if (!isSuccess(status)) {
     return { state: 'Degraded', models: statics, reason: `the models listing answered ${status}` };
   }
-  const answer = listing.safeParse(parseJson(text));
+  const answer = listing.safeParse(tryParseJson(text));
   const entries = answer.success ? (answer.data.data ?? answer.data.models ?? []) : [];
   // An entry that cannot be read does not take the others away.
   const discovered = entries.flatMap((entry) => {

@@ -1,6 +1,6 @@
+import { tryParseJson } from '@model-gateway/kernel';
 import type { ChatChunk } from '@model-gateway/router';
 import { createChunkShape, type AnswerContext, type ChunkShape } from '../chunk-shape.ts';
-import { parseJson } from '../transport/read-text.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import {
   finishReason,
@@ -35,7 +35,7 @@ export async function* localChunks(
       const line = await lines.next();
       if (line.done === true)
         throw upstreamFailed('the upstream ended its answer before it was done');
-      const answer = readLocalAnswer(status, parseJson(line.value), secret);
+      const answer = readLocalAnswer(status, tryParseJson(line.value), secret);
       isDone = answer.done === true;
       shape ??= createChunkShape(answer.model ?? model, clock);
       const calls = toolCalls(answer, callCount);

@@ -1,11 +1,11 @@
 import { ServiceError } from '@model-gateway/contracts';
-import type { Cancel, Clock, Tracing } from '@model-gateway/kernel';
+import { tryParseJson, type Cancel, type Clock, type Tracing } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
 import { begunStream } from '../transport/begun-stream.ts';
 import { boundedCall } from '../transport/bounded-call.ts';
 import { createControlPlane, type ControlAnswer } from '../transport/control-plane.ts';
-import { parseJson, readJsonAnswer, readText } from '../transport/read-text.ts';
+import { readJsonAnswer, readText } from '../transport/read-text.ts';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import {
   createUpstreamHttp,
@@ -98,7 +98,7 @@ function probeResult({ status, text }: ControlAnswer): Probe {
   if (status < 200 || status > 299) {
     return { state: 'Degraded', models: [], reason: `the tag listing answered ${status}` };
   }
-  const listing = tagListing.safeParse(parseJson(text));
+  const listing = tagListing.safeParse(tryParseJson(text));
   const models = listing.success ? [...new Set(listing.data.models.map((tag) => tag.name))] : [];
   if (models.length > 0) return { state: 'Healthy', models };
   return { state: 'Degraded', models, reason: 'it has no models to serve' };

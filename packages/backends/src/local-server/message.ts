@@ -1,3 +1,4 @@
+import { tryParseJson } from '@model-gateway/kernel';
 import { ServiceError } from '@model-gateway/contracts';
 import { z } from 'zod';
 import { ifPresent } from '../if-present.ts';
@@ -85,11 +86,9 @@ function localToolCall({ id, function: called }: z.output<typeof toolCallSchema>
 function argumentsOf(value: unknown): unknown {
   if (typeof value !== 'string') return value ?? {};
   if (value.trim() === '') return {};
-  try {
-    return JSON.parse(value);
-  } catch {
-    throw refused('the arguments of a tool call are not JSON');
-  }
+  const parsed = tryParseJson(value);
+  if (parsed === undefined) throw refused('the arguments of a tool call are not JSON');
+  return parsed;
 }
 
 function refused(message: string): ServiceError {

@@ -1,6 +1,6 @@
+import { tryParseJson } from '@model-gateway/kernel';
 import type { UpstreamEvent } from '@model-gateway/router';
 import { z } from 'zod';
-import { parseJson } from '../transport/read-text.ts';
 import { upstreamFailed, withoutSecret } from '../errors/upstream-error.ts';
 
 const eventSchema = z.record(z.string(), z.unknown());
@@ -8,7 +8,7 @@ const eventSchema = z.record(z.string(), z.unknown());
 /** Reads a frame that has to be one event. */
 export function readEvent(bytes: Buffer, secret: string | null): UpstreamEvent {
   const text = bytes.toString('utf8');
-  const parsed = eventSchema.safeParse(parseJson(text));
+  const parsed = eventSchema.safeParse(tryParseJson(text));
   if (!parsed.success) throw upstreamFailed('the upstream sent something that is not an event');
   // Between the tokens of JSON a line break says no more than a space does.
   return withoutQuotedKey({ event: parsed.data, text: text.replace(/[\r\n]+/g, ' ') }, secret);

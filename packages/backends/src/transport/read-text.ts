@@ -1,3 +1,4 @@
+import { tryParseJson } from '@model-gateway/kernel';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 
 /** Reads a body as text, at most so many bytes; what is over is left unread and the connection with it. */
@@ -14,15 +15,6 @@ export async function readText(body: AsyncIterable<Uint8Array>, bytesMax: number
   return whole.toString('utf8', 0, bytesMax);
 }
 
-/** The value of a JSON text, or undefined for anything else. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Reads a whole JSON answer; one that is too large, cut or no JSON is a failure of the upstream. */
 export async function readJsonAnswer(
   body: AsyncIterable<Uint8Array>,
@@ -36,7 +28,7 @@ export async function readJsonAnswer(
 
 /** The value of a text that has to be JSON. */
 export function readJson(text: string): unknown {
-  const value = parseJson(text);
+  const value = tryParseJson(text);
   if (value === undefined) throw upstreamFailed('the upstream answered something that is not JSON');
   return value;
 }

@@ -1,6 +1,7 @@
 import {
   randomToken,
   RequestError,
+  tryParse,
   type Channels,
   type Clock,
   type Log,
@@ -8,7 +9,6 @@ import {
   type Subscription,
 } from '@model-gateway/kernel';
 import { z } from 'zod';
-import { parseMessage } from '../parse-message.ts';
 
 export interface Alias {
   readonly alias: string;
@@ -85,7 +85,7 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
   }
 
   function hear(text: string): void {
-    const news = parseMessage(changesSchema, text);
+    const news = tryParse(changesSchema, text);
     if (news === undefined) return;
     if (news.length > 0) {
       merge(news);

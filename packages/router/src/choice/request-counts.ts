@@ -1,6 +1,11 @@
-import { randomToken, type Channels, type Log, type Subscription } from '@model-gateway/kernel';
+import {
+  randomToken,
+  tryParse,
+  type Channels,
+  type Log,
+  type Subscription,
+} from '@model-gateway/kernel';
 import { z } from 'zod';
-import { parseMessage } from '../parse-message.ts';
 
 /** How many requests each backend was given, here and, a moment later, by the other replicas. */
 export interface RequestCounts {
@@ -47,7 +52,7 @@ export function createRequestCounts(dependencies: RequestCountsDependencies): Re
   }
 
   function merge(text: string): void {
-    const message = parseMessage(messageSchema, text);
+    const message = tryParse(messageSchema, text);
     if (message === undefined || message.from === from) return;
     for (const [name, by] of Object.entries(message.counts)) add(counts, name, by);
   }

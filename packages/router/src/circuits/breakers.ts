@@ -1,5 +1,6 @@
 import {
   randomToken,
+  tryParse,
   type Channels,
   type Clock,
   type Log,
@@ -26,7 +27,6 @@ import {
   stateOf,
   type HeldCircuit,
 } from './held-circuit.ts';
-import { parseMessage } from '../parse-message.ts';
 
 /** What became of a request. Neutral is one that says nothing about the backend: refused, or left by the client. */
 export type Outcome = 'success' | 'failure' | 'neutral';
@@ -182,7 +182,7 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
     },
     async start() {
       subscription = await channels.subscribe(HEALTH_CHANNEL, (text) => {
-        const message = parseMessage(healthMessageSchema, text);
+        const message = tryParse(healthMessageSchema, text);
         if (message?.kind !== 'circuit' || message.from === from) return;
         void track(read(message.name));
       });

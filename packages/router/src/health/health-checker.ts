@@ -1,13 +1,13 @@
 import {
   describeError,
   randomToken,
+  tryParse,
   type Channels,
   type Locks,
   type Log,
   type Subscription,
 } from '@model-gateway/kernel';
 import { HEALTH_CHANNEL, healthMessageSchema, type HealthMessage } from './health-report.ts';
-import { parseMessage } from '../parse-message.ts';
 
 /** Has every backend probed once per interval, by one process for all. */
 export interface HealthChecker {
@@ -78,7 +78,7 @@ export function createHealthChecker(dependencies: HealthCheckerDependencies): He
   return {
     async start() {
       subscription = await channels.subscribe(HEALTH_CHANNEL, (text) => {
-        const message = parseMessage(healthMessageSchema, text);
+        const message = tryParse(healthMessageSchema, text);
         if (message?.kind === 'round' && message.from !== from) onRound();
       });
       tryIn(intervalMs);

@@ -1,5 +1,6 @@
 import {
   describeError,
+  tryParse,
   withTimeout,
   type Channels,
   type Entries,
@@ -17,7 +18,6 @@ import {
   type HealthReport,
   type SharedReport,
 } from './health-report.ts';
-import { parseMessage } from '../parse-message.ts';
 
 /** How well each backend answers, the same on every replica. */
 export interface Health {
@@ -104,7 +104,7 @@ export function createHealth(dependencies: HealthDependencies): Health {
 
   async function known(name: string): Promise<SharedReport | undefined> {
     const text = await entries.get(healthKey(name)).catch(() => undefined);
-    return text === undefined ? undefined : parseMessage(sharedReportSchema, text);
+    return text === undefined ? undefined : tryParse(sharedReportSchema, text);
   }
 
   async function learn(name: string): Promise<void> {
@@ -118,7 +118,7 @@ export function createHealth(dependencies: HealthDependencies): Health {
     learnAll: (names) => forEach(names, learn),
     async start() {
       subscription = await channels.subscribe(HEALTH_CHANNEL, (text) => {
-        const message = parseMessage(healthMessageSchema, text);
+        const message = tryParse(healthMessageSchema, text);
         if (message?.kind === 'report') applyShared(message.name, message.report);
       });
     },
