@@ -1,8 +1,10 @@
+import { createPendingCalls } from '@model-gateway/json-rpc';
 import {
   describeError,
   randomToken,
   RequestError,
   tryParse,
+  withTimeout,
   type Channels,
   type Log,
   type Requests,
@@ -22,11 +24,6 @@ interface RequestsOptions {
   readonly waitingMax?: number;
 }
 
-interface Waiting {
-  readonly settle: (reply: Reply) => void;
-  readonly giveUp: (error: RequestError) => void;
-}
-
 const WAITING_CALLS_MAX = 10_000;
 
 const requestSchema = z.object({
@@ -43,14 +40,14 @@ type Reply = z.infer<typeof replySchema>;
 export function createRequests(options: RequestsOptions): ChannelRequests {
   const { channels, log, waitingMax = WAITING_CALLS_MAX } = options;
   const replyChannel = `reply:${randomToken()}`;
-  const waiting = new Map<string, Waiting>();
+  const calls = createPendingCalls<string, Reply>();
   let listening: Promise<Subscription> | undefined;
   let closed = false;
 
   function onReply(text: string): void {
     const reply = tryParse(replySchema, text);
     // Nobody waits for a reply that comes late or second.
-    if (reply !== undefined) waiting.get(reply.id)?.settle(reply);
+    if (reply !== undefined) calls.settle(reply.id, reply);
   }
 
   async function listenForReplies(): Promise<void> {
@@ -76,33 +73,6 @@ export function createRequests(options: RequestsOptions): ChannelRequests {
     await channels.publish(replyTo, await answerText(id, () => answer(payload)));
   }
 
-  function waitForReply(
-    id: string,
-    address: string,
-    timeoutMs: number,
-  ): { readonly reply: Promise<unknown>; readonly giveUp: (error: RequestError) => void } {
-    let giveUp: (error: RequestError) => void = () => undefined;
-    const reply = new Promise<unknown>((resolve, reject) => {
-      const end = (finish: () => void): void => {
-        clearTimeout(timer);
-        waiting.delete(id);
-        finish();
-      };
-      giveUp = (error) => end(() => reject(error));
-      const timer = setTimeout(() => {
-        giveUp(new RequestError('timeout', `${address} did not answer within ${timeoutMs} ms`));
-      }, timeoutMs);
-      waiting.set(id, {
-        giveUp,
-        settle: (message) =>
-          message.ok
-            ? end(() => resolve(message.value))
-            : giveUp(new RequestError('failed', message.message)),
-      });
-    });
-    return { reply, giveUp };
-  }
-
   async function send(address: string, request: string): Promise<number> {
     await listenForReplies();
     return channels.publish(`request:${address}`, request);
@@ -117,31 +87,36 @@ export function createRequests(options: RequestsOptions): ChannelRequests {
       }),
     async call(address, payload, { timeoutMs }) {
       if (closed) throw new RequestError('unreachable', 'this process is closing');
-      if (waiting.size >= waitingMax) {
+      if (calls.size >= waitingMax) {
         throw new RequestError('failed', `${waitingMax} calls are waiting for an answer already`);
       }
       const id = randomToken();
       const request = JSON.stringify({ id, replyTo: replyChannel, payload });
-      const { reply, giveUp } = waitForReply(id, address, timeoutMs);
+      const reply = calls.add(id, valueOf);
+      const unreachable = (why: string) => calls.fail(id, new RequestError('unreachable', why));
       send(address, request).then(
-        (reached) => {
-          if (reached === 0) giveUp(new RequestError('unreachable', `nobody serves ${address}`));
-        },
-        (error: unknown) => giveUp(new RequestError('unreachable', describeError(error))),
+        (reached) => reached === 0 && unreachable(`nobody serves ${address}`),
+        (error: unknown) => unreachable(describeError(error)),
       );
-      return reply;
+      const onTimeout = (): never => {
+        throw new RequestError('timeout', `${address} did not answer within ${timeoutMs} ms`);
+      };
+      return withTimeout(reply, timeoutMs, onTimeout).finally(() => calls.fail(id, undefined));
     },
     async close() {
       closed = true;
-      for (const { giveUp } of waiting.values()) {
-        giveUp(new RequestError('unreachable', 'this process is closing'));
-      }
+      calls.failAll(new RequestError('unreachable', 'this process is closing'));
       await listening?.then(
         (subscription) => subscription.close(),
         () => undefined,
       );
     },
   };
+}
+
+function valueOf(reply: Reply): unknown {
+  if (reply.ok) return reply.value;
+  throw new RequestError('failed', reply.message);
 }
 
 async function answerText(id: string, answer: () => Promise<unknown>): Promise<string> {
