@@ -42,7 +42,7 @@ async function prepareAccounts(): Promise<void> {
   const owner = await users.findById(gateway.userId);
   if (owner === undefined) throw new Error('user not found');
   const { id: groupId } = await rules.groups.create(owner, { name: 'Team' });
-  await rules.models.deny(owner, groupId, ['denied']);
+  await rules.models.deny(groupId, ['denied']);
   const keys = keysOf(gateway.test);
   ({ secret: groupKey } = await keys.create({ userId: owner.id, name: 'team', groupId }));
   const otherUser = await users.create({

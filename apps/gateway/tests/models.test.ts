@@ -172,7 +172,7 @@ describe('a group key', () => {
   test('can list and use the models of its group, from the next request on', async () => {
     expect(await owners(key)).toEqual(await owners());
     expect((await embed('b')).status).toBe(200);
-    await rules().models.deny(await owner(), groupId, ['b']);
+    await rules().models.deny(groupId, ['b']);
     expect(Object.keys(await owners(key))).not.toContain('b:latest');
     expect(Object.keys(await owners())).toContain('b:latest');
     for (const refused of [await embed('b'), await chat('b:latest')]) {
@@ -182,17 +182,17 @@ describe('a group key', () => {
       });
     }
     await rules().groups.update(await owner(), groupId, { enforceModelAllowlist: true });
-    await rules().models.allow(await owner(), groupId, ['a']);
+    await rules().models.allow(groupId, ['a']);
     expect(Object.keys(await owners(key))).toEqual(['a']);
     expect((await chat('both')).status).toBe(403);
     // Also by its alias.
     expect((await chat('short')).status).toBe(200);
-    await rules().models.deny(await owner(), groupId, ['a']);
+    await rules().models.deny(groupId, ['a']);
     expect((await chat('short')).status).toBe(403);
   });
 
   test('becomes a personal key when the group is deleted', async () => {
-    await rules().groups.delete(await owner(), groupId);
+    await rules().groups.delete(groupId);
     expect(await owners(key)).toEqual(await owners());
   });
 });

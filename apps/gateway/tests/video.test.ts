@@ -249,7 +249,7 @@ test('the model rules of a group apply to video', async () => {
   if (owner === undefined) throw new Error('user not found');
   const rules = groupsOf(gateway.test);
   const { id: groupId } = await rules.groups.create(owner, { name: 'Team' });
-  await rules.models.deny(owner, groupId, ['denied']);
+  await rules.models.deny(groupId, ['denied']);
   const { secret } = await keysOf(gateway.test).create({
     userId: owner.id,
     name: 'team',

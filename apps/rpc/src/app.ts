@@ -14,7 +14,6 @@ import {
 import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
 import { createChatStreams } from './chat/chat-streams.ts';
 import type { RpcConfig } from './config.ts';
-import { createGroupGuard } from './methods/group-guard.ts';
 import { createMethods } from './methods/index.ts';
 import { createAdminTokenCheck, createAuthorize } from './protocol/authorize.ts';
 import { createCallObserver } from './protocol/call-observer.ts';
@@ -68,8 +67,12 @@ export function createRpc(
   let discovery: OpenRpcDocument | undefined;
   const dispatcher = createDispatcher({
     methods: createMethods(services),
-    authorize: createAuthorize({ accounts, users: services.users, isAdminToken }),
-    guard: createGroupGuard(services.groupRules),
+    authorize: createAuthorize({
+      accounts,
+      users: services.users,
+      groups: services.groupRules.access,
+      isAdminToken,
+    }),
     observe: createCallObserver({ metrics, tracing, log }),
     discover: () => (discovery ??= openRpcDocument({ version: SERVICE_VERSION })),
     log,

@@ -1,4 +1,3 @@
-import type { GroupAccess } from '@model-gateway/accounts';
 import type { AccountHints, LedgerStore } from '@model-gateway/billing';
 import type { Handlers } from '../protocol/handlers.ts';
 import { ledgerRecord } from './ledger.ts';
@@ -6,7 +5,6 @@ import { ledgerRecord } from './ledger.ts';
 type CreditsMethodName = Extract<keyof Handlers, `group.credits.${string}`>;
 
 interface CreditsDependencies {
-  readonly access: GroupAccess;
   readonly ledger: LedgerStore;
   readonly hints: AccountHints;
 }
@@ -15,24 +13,20 @@ interface CreditsDependencies {
 export function createGroupCreditsMethods(
   dependencies: CreditsDependencies,
 ): Pick<Handlers, CreditsMethodName> {
-  const { access, ledger, hints } = dependencies;
+  const { ledger, hints } = dependencies;
   return {
-    'group.credits.topup': async ({ group_id, points, note, idempotency_key }, { user }) => {
-      const { id } = await access.enter(user, group_id, 'group.credits.topup');
+    'group.credits.topup': async ({ points, note, idempotency_key }, { group: { id } }) => {
       const movement = { groupId: id, points, note, idempotencyKey: idempotency_key };
       const { balance } = await ledger.topUp(movement);
       await hints.refresh([{ type: 'group', id }]);
       return { balance };
     },
-    'group.credits.balance': async ({ group_id }, { user }) => {
-      const { id } = await access.enter(user, group_id, 'group.credits.balance');
-      return ledgerRecord(await ledger.read({ type: 'group', id }));
-    },
+    'group.credits.balance': async (_params, { group: { id } }) =>
+      ledgerRecord(await ledger.read({ type: 'group', id })),
     'group.credits.allocate': async (
-      { group_id, user_id, points, note, idempotency_key },
-      { user },
+      { user_id, points, note, idempotency_key },
+      { group: { id } },
     ) => {
-      const { id } = await access.enter(user, group_id, 'group.credits.allocate');
       const { balance, walletBalance, userId } = await ledger.allocate({
         groupId: id,
         email: user_id,

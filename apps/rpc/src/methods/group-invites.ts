@@ -6,8 +6,8 @@ export function createGroupInviteMethods(
   invitations: Invitations,
 ): Pick<Handlers, 'group.invite.create' | 'group.invite.accept'> {
   return {
-    'group.invite.create': async ({ group_id, role, email, max_uses, ttl_secs }, { user }) => {
-      const { invitation, token } = await invitations.create(user, group_id, {
+    'group.invite.create': async ({ role, email, max_uses, ttl_secs }, { user, group }) => {
+      const { invitation, token } = await invitations.create(user, group.id, {
         role,
         email,
         maxUses: max_uses,

@@ -8,25 +8,20 @@ export function createGroupMembersMethods(
   members: GroupMembers,
 ): Pick<Handlers, MembersMethodName> {
   return {
-    'group.members.list': async ({ group_id }, { user }) =>
-      (await members.list(user, group_id)).map(memberRecord),
-    'group.members.add': async ({ group_id, email, role, cost_multiplier }, { user }) =>
+    'group.members.list': async (_params, { group }) =>
+      (await members.list(group.id)).map(memberRecord),
+    'group.members.add': async ({ email, role, cost_multiplier }, { group }) =>
+      memberRecord(await members.add(group, email, { role, costMultiplier: cost_multiplier })),
+    'group.members.update': async ({ user_id, role, cost_multiplier, is_active }, { group }) =>
       memberRecord(
-        await members.add(user, group_id, email, { role, costMultiplier: cost_multiplier }),
-      ),
-    'group.members.update': async (
-      { group_id, user_id, role, cost_multiplier, is_active },
-      { user },
-    ) =>
-      memberRecord(
-        await members.update(user, group_id, user_id, {
+        await members.update(group.id, user_id, {
           role,
           costMultiplier: cost_multiplier,
           isActive: is_active,
         }),
       ),
-    'group.members.remove': async ({ group_id, user_id }, { user }) => {
-      await members.remove(user, group_id, user_id);
+    'group.members.remove': async ({ user_id }, { group }) => {
+      await members.remove(group.id, user_id);
       return { ok: true };
     },
   };

@@ -6,12 +6,11 @@ type ModelsMethodName = Extract<keyof Handlers, `group.models.${string}`>;
 
 export function createGroupModelsMethods(models: GroupModels): Pick<Handlers, ModelsMethodName> {
   return {
-    'group.models.list': async ({ group_id }, { user }) =>
-      rulesRecord(await models.list(user, group_id)),
-    'group.models.allow': async ({ group_id, model_ids }, { user }) =>
-      rulesRecord(await models.allow(user, group_id, model_ids)),
-    'group.models.deny': async ({ group_id, model_ids }, { user }) =>
-      rulesRecord(await models.deny(user, group_id, model_ids)),
+    'group.models.list': async (_params, { group }) => rulesRecord(await models.list(group.id)),
+    'group.models.allow': async ({ model_ids }, { group }) =>
+      rulesRecord(await models.allow(group.id, model_ids)),
+    'group.models.deny': async ({ model_ids }, { group }) =>
+      rulesRecord(await models.deny(group.id, model_ids)),
   };
 }
 

@@ -19,38 +19,38 @@ export function createGroupMethods(
   dependencies: GroupDependencies,
 ): Pick<Handlers, GroupMethodName> {
   const { rules, ledger, hints } = dependencies;
-  const { access, groups } = rules;
+  const { groups, members } = rules;
   return {
     'group.create': async (request, { user }) => groupRecord(await groups.create(user, request)),
     'group.list': async (_params, { user }) => (await groups.list(user)).map(groupRecord),
-    'group.get': async ({ group_id }, { user }) => {
-      const { group, members } = await groups.get(user, group_id);
-      return { ...groupRecord(group), members: members.map(memberRecord) };
-    },
+    'group.get': async (_params, { group }) => ({
+      ...groupRecord(group),
+      members: (await members.list(group.id)).map(memberRecord),
+    }),
     'group.update': async (
-      { group_id, name, description, enforce_model_allowlist, rpm_ceiling },
-      { user },
+      { name, description, enforce_model_allowlist, rpm_ceiling },
+      { user, group },
     ) =>
       groupRecord(
-        await groups.update(user, group_id, {
+        await groups.update(user, group.id, {
           name,
           description,
           enforceModelAllowlist: enforce_model_allowlist,
           rpmCeiling: rpm_ceiling,
         }),
       ),
-    'group.delete': async ({ group_id }, { user }) => {
-      await groups.delete(user, group_id);
+    'group.delete': async (_params, { user, group }) => {
+      await groups.delete(group.id);
       // The points move to the wallet of the owner, who is the only one that can delete the group.
       await hints.refresh([
-        { type: 'group', id: group_id },
+        { type: 'group', id: group.id },
         { type: 'user', id: user.id },
       ]);
       return { ok: true };
     },
-    ...createGroupMembersMethods(rules.members),
+    ...createGroupMembersMethods(members),
     ...createGroupInviteMethods(rules.invitations),
     ...createGroupModelsMethods(rules.models),
-    ...createGroupCreditsMethods({ access, ledger, hints }),
+    ...createGroupCreditsMethods({ ledger, hints }),
   };
 }

@@ -1,6 +1,15 @@
-import type { Accounts, User, UserStore } from '@model-gateway/accounts';
+import {
+  GROUP_REQUIREMENTS,
+  type Accounts,
+  type Group,
+  type GroupAccess,
+  type GroupAction,
+  type User,
+  type UserStore,
+} from '@model-gateway/accounts';
 import { ServiceError, type MethodContract } from '@model-gateway/contracts';
 import { constantTimeEqual } from '@model-gateway/kernel';
+import { z } from 'zod';
 import type { CallContext } from './call-context.ts';
 
 /** The credentials that the transport received. */
@@ -17,13 +26,17 @@ export type Authorize = (
   name: string,
   contract: MethodContract,
   credentials: Credentials,
-) => Promise<CallContext<'jwt-or-admin-token'>>;
+  params: unknown,
+) => Promise<CallContext<'jwt-or-admin-token'> & { readonly group?: Group | undefined }>;
 
 interface AuthorizeDependencies {
   readonly accounts: Pick<Accounts, 'authenticate'>;
   readonly users: Pick<UserStore, 'findById'>;
+  readonly groups: GroupAccess;
   readonly isAdminToken: (bearer: string | undefined) => boolean;
 }
+
+const inGroup = z.object({ group_id: z.uuid() });
 
 /** Compares a bearer token with the admin token in constant time; always false when none is configured. */
 export function createAdminTokenCheck(
@@ -36,6 +49,7 @@ export function createAdminTokenCheck(
 export function createAuthorize({
   accounts,
   users,
+  groups,
   isAdminToken,
 }: AuthorizeDependencies): Authorize {
   async function requireUser({ bearer, userId }: Credentials): Promise<User> {
@@ -47,19 +61,29 @@ export function createAuthorize({
     return user;
   }
 
-  return async (name, { auth, summary }, credentials) => {
+  /** Checks the role in the group before the params are validated, as the contract requires. */
+  async function authorizeGroup(
+    name: string,
+    params: unknown,
+    user: User,
+  ): Promise<Group | undefined> {
+    if (!isGroupAction(name)) return undefined;
+    const named = inGroup.safeParse(params);
+    return named.success ? groups.authorize(user, named.data.group_id, name) : undefined;
+  }
+
+  return async (name, { auth, summary }, credentials, params) => {
     const { bearer, clientIp } = credentials;
     switch (auth) {
       case 'public':
         return { clientIp, user: undefined };
       case 'jwt':
-        return { clientIp, user: await requireUser(credentials) };
       case 'admin': {
         const user = await requireUser(credentials);
-        if (!user.isAdmin) {
+        if (auth === 'admin' && !user.isAdmin) {
           throw new ServiceError('admin_required', `admin access required for ${name}: ${summary}`);
         }
-        return { clientIp, user };
+        return { clientIp, user, group: await authorizeGroup(name, params, user) };
       }
       case 'admin-token':
         if (isAdminToken(bearer)) return { clientIp, user: undefined };
@@ -71,4 +95,8 @@ export function createAuthorize({
         };
     }
   };
+}
+
+function isGroupAction(method: string): method is GroupAction {
+  return Object.hasOwn(GROUP_REQUIREMENTS, method);
 }

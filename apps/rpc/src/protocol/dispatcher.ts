@@ -7,7 +7,6 @@ import {
 import type { Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 import type { Authorize, Credentials } from './authorize.ts';
-import type { CallContext } from './call-context.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { Handlers } from './handlers.ts';
 import { parseMessages, type Message } from './message.ts';
@@ -37,17 +36,9 @@ export interface Dispatcher {
   dispatch(text: string, caller: RpcCaller): Promise<DispatchResult>;
 }
 
-/** Checks a caller against the raw params, before the params are validated. */
-export type Guard = (
-  method: RpcMethodName,
-  params: unknown,
-  context: CallContext<'jwt-or-admin-token'>,
-) => Promise<void>;
-
 interface DispatcherDependencies {
   readonly methods: Handlers;
   readonly authorize: Authorize;
-  readonly guard: Guard;
   /** Returns the result of `rpc.discover`. */
   readonly discover: () => unknown;
   readonly observe: CallObserver;
@@ -61,7 +52,6 @@ const INVALID_REQUEST = new JsonRpcError('Invalid request', -32_600);
 export function createDispatcher({
   methods,
   authorize,
-  guard,
   discover,
   observe,
   log,
@@ -82,8 +72,7 @@ export function createDispatcher({
     params: unknown,
     caller: RpcCaller,
   ): Promise<unknown> {
-    const context = await authorize(method, contract, caller.credentials);
-    await guard(method, params, context);
+    const context = await authorize(method, contract, caller.credentials, params);
     const parsed: unknown = parseParams(contract.params, params);
     // Each handler has its own params and context types, so the union of all handlers cannot be called directly.
     const handler = methods[method] as (params: unknown, context: unknown) => Promise<unknown>;

@@ -3,15 +3,15 @@ import type { User } from '../users/user-store.ts';
 import type { Group, GroupStore } from './group-store.ts';
 import { permissionFor, permissionHint, type GroupAction } from './permissions.ts';
 
-/** The door that every call about one group goes through. */
+/** Decides who may do what to a group. */
 export interface GroupAccess {
-  /** The group as the caller sees it, when they may do this to it. To strangers there is no such group. */
-  enter(caller: User, groupId: string, action: GroupAction): Promise<Group>;
+  /** The group as the caller sees it. Rejects when the caller may not do this; without a role the group is not found. */
+  authorize(caller: User, groupId: string, action: GroupAction): Promise<Group>;
 }
 
 export function createGroupAccess(groups: GroupStore): GroupAccess {
   return {
-    async enter(caller, groupId, action) {
+    async authorize(caller, groupId, action) {
       const group = await groups.find(groupId, caller.id);
       if (group === undefined) throw groupNotFound();
       const standing = { role: group.viewerRole, isPlatformAdmin: caller.isAdmin };

@@ -1,32 +1,31 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { AccountEvents } from '../changes/account-events.ts';
-import type { User, UserStore } from '../users/user-store.ts';
-import { groupNotFound, type GroupAccess } from './group-access.ts';
+import type { UserStore } from '../users/user-store.ts';
+import { groupNotFound } from './group-access.ts';
+import type { Group } from './group-store.ts';
 import type { Member, MemberChanges, MemberStore } from './member-store.ts';
 
 /** Who is in a group and as what. Members are named by their email. */
 export interface GroupMembers {
-  list(caller: User, groupId: string): Promise<readonly Member[]>;
+  list(groupId: string): Promise<readonly Member[]>;
   /** Adds somebody who has an account; changes them, and takes them back, if they are a member. */
   add(
-    caller: User,
-    groupId: string,
+    group: Pick<Group, 'id' | 'ownerId'>,
     email: string,
     changes: Omit<MemberChanges, 'isActive'>,
   ): Promise<Member>;
-  update(caller: User, groupId: string, email: string, changes: MemberChanges): Promise<Member>;
-  remove(caller: User, groupId: string, email: string): Promise<void>;
+  update(groupId: string, email: string, changes: MemberChanges): Promise<Member>;
+  remove(groupId: string, email: string): Promise<void>;
 }
 
 interface GroupMembersDependencies {
-  readonly access: GroupAccess;
   readonly members: MemberStore;
   readonly users: Pick<UserStore, 'findByEmail'>;
   readonly events: AccountEvents;
 }
 
 export function createGroupMembers(dependencies: GroupMembersDependencies): GroupMembers {
-  const { access, members, users, events } = dependencies;
+  const { members, users, events } = dependencies;
 
   async function memberCalled(groupId: string, email: string): Promise<Member> {
     const member = await members.find(groupId, email);
@@ -35,13 +34,9 @@ export function createGroupMembers(dependencies: GroupMembersDependencies): Grou
   }
 
   return {
-    async list(caller, groupId) {
-      await access.enter(caller, groupId, 'group.members.list');
-      return members.list(groupId);
-    },
+    list: (groupId) => members.list(groupId),
 
-    async add(caller, groupId, email, changes) {
-      const { id, ownerId } = await access.enter(caller, groupId, 'group.members.add');
+    async add({ id, ownerId }, email, changes) {
       const found = await users.findByEmail(email);
       if (found === undefined) throw new ServiceError('not_found', 'user not found');
       const userId = found.user.id;
@@ -52,8 +47,7 @@ export function createGroupMembers(dependencies: GroupMembersDependencies): Grou
       return member;
     },
 
-    async update(caller, groupId, email, changes) {
-      const { id } = await access.enter(caller, groupId, 'group.members.update');
+    async update(id, email, changes) {
       const { userId, isOwner } = await memberCalled(id, email);
       if (isOwner) protectOwner(changes);
       const member = await members.update(id, userId, changes);
@@ -62,8 +56,7 @@ export function createGroupMembers(dependencies: GroupMembersDependencies): Grou
       return member;
     },
 
-    async remove(caller, groupId, email) {
-      const { id } = await access.enter(caller, groupId, 'group.members.remove');
+    async remove(id, email) {
       const { userId, isOwner } = await memberCalled(id, email);
       if (isOwner) throw ownerProtected('removed');
       if (!(await members.remove(id, userId))) throw memberNotFound();

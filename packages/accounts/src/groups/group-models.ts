@@ -1,40 +1,34 @@
 import type { AccountEvents } from '../changes/account-events.ts';
-import type { User } from '../users/user-store.ts';
-import { groupNotFound, type GroupAccess } from './group-access.ts';
+import { groupNotFound } from './group-access.ts';
 import type { ModelRules, ModelRuleStore } from './model-rule-store.ts';
 
 /** Which models a group may and may not use. */
 export interface GroupModels {
-  list(caller: User, groupId: string): Promise<ModelRules>;
+  list(groupId: string): Promise<ModelRules>;
   /** Lifts a denial of the same models. */
-  allow(caller: User, groupId: string, models: readonly string[]): Promise<ModelRules>;
+  allow(groupId: string, models: readonly string[]): Promise<ModelRules>;
   /** Takes the same models off the allow list. */
-  deny(caller: User, groupId: string, models: readonly string[]): Promise<ModelRules>;
+  deny(groupId: string, models: readonly string[]): Promise<ModelRules>;
 }
 
 interface GroupModelsDependencies {
-  readonly access: GroupAccess;
   readonly modelRules: ModelRuleStore;
   readonly events: AccountEvents;
 }
 
 export function createGroupModels(dependencies: GroupModelsDependencies): GroupModels {
-  const { access, modelRules, events } = dependencies;
+  const { modelRules, events } = dependencies;
 
   const setter =
     (rule: 'allow' | 'deny') =>
-    async (caller: User, groupId: string, models: readonly string[]): Promise<ModelRules> => {
-      const { id } = await access.enter(caller, groupId, `group.models.${rule}`);
-      if (!(await modelRules.set(id, rule, models))) throw groupNotFound();
-      await events.changed({ kind: 'group', groupId: id });
-      return modelRules.list(id);
+    async (groupId: string, models: readonly string[]): Promise<ModelRules> => {
+      if (!(await modelRules.set(groupId, rule, models))) throw groupNotFound();
+      await events.changed({ kind: 'group', groupId });
+      return modelRules.list(groupId);
     };
 
   return {
-    async list(caller, groupId) {
-      await access.enter(caller, groupId, 'group.models.list');
-      return modelRules.list(groupId);
-    },
+    list: (groupId) => modelRules.list(groupId),
     allow: setter('allow'),
     deny: setter('deny'),
   };

@@ -11,7 +11,7 @@ import { createInvitations, type Invitations } from './invitations.ts';
 import type { MemberStore } from './member-store.ts';
 import type { ModelRuleStore } from './model-rule-store.ts';
 
-/** Everything that is ruled about groups. */
+/** The rules about groups. Callers are authorized by `access` before any other of these is used on a group. */
 export interface GroupRules {
   readonly access: GroupAccess;
   readonly groups: Groups;
@@ -35,12 +35,11 @@ interface GroupRulesDependencies {
 /** Puts the rules about groups on their stores. */
 export function createGroupRules({ stores, events, clock }: GroupRulesDependencies): GroupRules {
   const { users, groups, members, invitations, modelRules } = stores;
-  const access = createGroupAccess(groups);
   return {
-    access,
-    groups: createGroups({ access, groups, members, users, events }),
-    members: createGroupMembers({ access, members, users, events }),
-    invitations: createInvitations({ access, invitations, groups, events, clock }),
-    models: createGroupModels({ access, modelRules, events }),
+    access: createGroupAccess(groups),
+    groups: createGroups({ groups, users, events }),
+    members: createGroupMembers({ members, users, events }),
+    invitations: createInvitations({ invitations, groups, events, clock }),
+    models: createGroupModels({ modelRules, events }),
   };
 }

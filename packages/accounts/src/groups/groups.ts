@@ -2,9 +2,8 @@ import { ServiceError } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
 import type { AccountEvents } from '../changes/account-events.ts';
 import type { User, UserStore } from '../users/user-store.ts';
-import { groupNotFound, type GroupAccess } from './group-access.ts';
+import { groupNotFound } from './group-access.ts';
 import type { Group, GroupChanges, GroupStore } from './group-store.ts';
-import type { Member, MemberStore } from './member-store.ts';
 
 /** Groups: people who share a pool of points, keys and model rules. An undefined caller came with the admin token. */
 export interface Groups {
@@ -18,24 +17,18 @@ export interface Groups {
     },
   ): Promise<Group>;
   list(caller: User | undefined): Promise<readonly Group[]>;
-  get(
-    caller: User,
-    groupId: string,
-  ): Promise<{ readonly group: Group; readonly members: readonly Member[] }>;
   update(caller: User, groupId: string, changes: GroupChanges): Promise<Group>;
-  delete(caller: User, groupId: string): Promise<void>;
+  delete(groupId: string): Promise<void>;
 }
 
 interface GroupsDependencies {
-  readonly access: GroupAccess;
   readonly groups: GroupStore;
-  readonly members: MemberStore;
   readonly users: Pick<UserStore, 'findOldestAdmin'>;
   readonly events: AccountEvents;
 }
 
 export function createGroups(dependencies: GroupsDependencies): Groups {
-  const { access, groups, members, users, events } = dependencies;
+  const { groups, users, events } = dependencies;
 
   async function oldestAdmin(): Promise<User> {
     const admin = await users.findOldestAdmin();
@@ -57,24 +50,17 @@ export function createGroups(dependencies: GroupsDependencies): Groups {
 
     list: (caller) => (caller === undefined ? groups.listAll() : groups.listOf(caller.id)),
 
-    async get(caller, groupId) {
-      const group = await access.enter(caller, groupId, 'group.get');
-      return { group, members: await members.list(groupId) };
-    },
-
     async update(caller, groupId, changes) {
-      const { id } = await access.enter(caller, groupId, 'group.update');
-      await groups.update(id, changes);
-      await events.changed({ kind: 'group', groupId: id });
-      const group = await groups.find(id, caller.id);
+      await groups.update(groupId, changes);
+      await events.changed({ kind: 'group', groupId });
+      const group = await groups.find(groupId, caller.id);
       if (group === undefined) throw groupNotFound();
       return group;
     },
 
-    async delete(caller, groupId) {
-      const { id } = await access.enter(caller, groupId, 'group.delete');
-      await groups.delete(id);
-      await events.changed({ kind: 'group', groupId: id });
+    async delete(groupId) {
+      await groups.delete(groupId);
+      await events.changed({ kind: 'group', groupId });
     },
   };
 }

@@ -2,7 +2,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import { newId, randomToken, sha256Hex, type Clock } from '@model-gateway/kernel';
 import type { AccountEvents } from '../changes/account-events.ts';
 import type { User } from '../users/user-store.ts';
-import { groupNotFound, type GroupAccess } from './group-access.ts';
+import { groupNotFound } from './group-access.ts';
 import type { Group, GroupStore, MemberRole } from './group-store.ts';
 import type { Invitation, InvitationStore } from './invitation-store.ts';
 import { invitationRefusal, type InvitationRefusal } from './invitation-refusal.ts';
@@ -24,7 +24,6 @@ export interface Invitations {
 }
 
 interface InvitationsDependencies {
-  readonly access: GroupAccess;
   readonly invitations: InvitationStore;
   readonly groups: Pick<GroupStore, 'find'>;
   readonly events: AccountEvents;
@@ -34,7 +33,7 @@ interface InvitationsDependencies {
 const TOKEN_BYTES = 32;
 
 export function createInvitations(dependencies: InvitationsDependencies): Invitations {
-  const { access, invitations, groups, events, clock } = dependencies;
+  const { invitations, groups, events, clock } = dependencies;
 
   /** What was true a moment ago may have changed: the store has the last word. */
   async function join(invitation: Invitation, user: User): Promise<void> {
@@ -52,10 +51,9 @@ export function createInvitations(dependencies: InvitationsDependencies): Invita
 
   return {
     async create(caller, groupId, { role, email = null, maxUses, ttlSecs }) {
-      const group = await access.enter(caller, groupId, 'group.invite.create');
       const token = `inv-${randomToken(TOKEN_BYTES)}`;
       const expiresAt = new Date(clock.now() + ttlSecs * 1000);
-      const invitation = { id: newId(), groupId: group.id, role, email, maxUses, expiresAt };
+      const invitation = { id: newId(), groupId, role, email, maxUses, expiresAt };
       const isStored = await invitations.create({
         ...invitation,
         tokenHash: sha256Hex(token),
