@@ -12,6 +12,8 @@ import { createSessionRecorder } from './session-recorder.ts';
 export interface RealtimeStartRequest {
   readonly userId: string;
   readonly model: string;
+  /** What its alias stands for, for as long as the session lasts. */
+  readonly resolvedModel: string;
   readonly config: RealtimeEvent | undefined;
   readonly conversationId: string | undefined;
   readonly refId: string | null;
@@ -42,7 +44,7 @@ export async function openSession(
   { runtime, conversations, sessions, log }: OpenSessionDependencies,
   onEnded: (session: LiveSession, reason: string) => void,
 ): Promise<OpenedSession> {
-  const { userId, model, config, conversationId, refId } = request;
+  const { userId, model, resolvedModel, config, conversationId, refId } = request;
   const sessionId = randomToken();
   const streamId = randomToken();
   const forwarder = createForwarder((message) => sessions.push(streamId, message));
@@ -50,12 +52,12 @@ export async function openSession(
     refId,
     forwarder,
     notificationOf: (event) => notificationText(sessionId, event),
-    assertCovered: () =>
-      runtime.quotas.assertUserCovered(userId, runtime.router.aliases.resolve(model)),
+    assertCovered: () => runtime.quotas.assertUserCovered(userId, resolvedModel),
     onEnded: (reason) => onEnded(session, reason),
   });
   try {
-    const upstream = await openRealtime({ model, config, ...session.listener }, runtime);
+    const opening = { model, config, ...session.listener };
+    const upstream = await openRealtime(opening, resolvedModel, runtime);
     const recorder = createSessionRecorder({
       userId,
       model: upstream.route.model,

@@ -25,7 +25,9 @@ export type ClientEvent = RealtimeEvent & { readonly type: string };
 
 /** The realtime sessions of all replicas; each belongs to the process that opened it. */
 export interface RealtimeSessions {
-  start(request: RealtimeStartRequest): Promise<Pick<OpenedSession, 'sessionId' | 'streamId'>>;
+  start(
+    request: Omit<RealtimeStartRequest, 'resolvedModel'>,
+  ): Promise<Pick<OpenedSession, 'sessionId' | 'streamId'>>;
   /** Queues an event for the upstream, on whichever process the session is. */
   send(userId: string, sessionId: string, event: ClientEvent): Promise<void>;
   /** False when the user has no such session. */
@@ -61,13 +63,13 @@ export function createRealtimeSessions(
 
   async function assertAllowed({
     userId,
-    model,
+    resolvedModel,
     conversationId,
   }: RealtimeStartRequest): Promise<void> {
     if (conversationId !== undefined && (await conversations.ownerOf(conversationId)) !== userId) {
       throw new ServiceError('conversation_not_found', 'conversation not found');
     }
-    await runtime.quotas.assertUserCovered(userId, runtime.router.aliases.resolve(model));
+    await runtime.quotas.assertUserCovered(userId, resolvedModel);
   }
 
   /** Runs in the background; `close` waits for it. */
@@ -109,8 +111,10 @@ export function createRealtimeSessions(
   }
 
   return {
-    async start(request) {
+    async start(requested) {
       if (isClosed) throw stopping();
+      const resolvedModel = runtime.router.aliases.resolve(requested.model);
+      const request = { ...requested, resolvedModel };
       const undo = createUndo();
       undo.add(slots.take(request.userId));
       let opened: OpenedSession | undefined;

@@ -23,6 +23,7 @@ const OPENING_TIMEOUT_MS = 30_000;
 /** Opens a realtime session at a backend that can do so; there is nothing else to fall back to. */
 export async function openRealtime(
   opening: RealtimeOpening,
+  resolvedModel: string,
   { router, watch, requests }: OpenRealtimeDependencies,
 ): Promise<OpenRealtime> {
   const canceller = createCanceller();
@@ -31,6 +32,7 @@ export async function openRealtime(
   }, OPENING_TIMEOUT_MS);
   const wanted = {
     model: opening.model,
+    resolved: resolvedModel,
     capability: 'realtime',
     signal: canceller.cancel,
     onAccepted: () => requests.accepted(),
