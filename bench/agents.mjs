@@ -1,4 +1,4 @@
-// `pnpm bench:agents`: measures what the heartbeats of many GPU nodes cost one process of the agent tunnel.
+// `pnpm bench:agents`: measures the cost of many GPU nodes' heartbeats in one process of the agent tunnel.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -30,7 +30,7 @@ const USAGE = `pnpm bench:agents [options]
 const GOAL_AGENTS = 200;
 const CORE_PERCENT_MAX = 5;
 const HEARTBEAT_MS = 10_000;
-// A process costs more at first than after its code has been compiled.
+// A process is slower until its code is compiled.
 const WARM_UP_MS = 30_000;
 const CONNECT_AT_ONCE = 50;
 
@@ -109,7 +109,7 @@ async function startTunnel(opened, cores) {
   return { tunnel, database };
 }
 
-/** Brings the number of connected nodes up to this. */
+/** Connects nodes up to this number. */
 async function connectNodes(service, nodes, count) {
   while (nodes.length < count) {
     const wanted = Math.min(CONNECT_AT_ONCE, count - nodes.length);
@@ -134,7 +134,7 @@ async function connectNode({ tunnel, database }) {
     node.sent += 1;
     send({ method: 'Agent.Heartbeat', params: stateOf() });
   };
-  // Spread over the interval, as nodes that started at different times are.
+  // Spread over the interval, like nodes that started at different times.
   setTimeout(() => {
     beat();
     setInterval(beat, HEARTBEAT_MS).unref();
@@ -149,7 +149,7 @@ const stateOf = () => ({
     memory_used_mb: Math.round(Math.random() * 81_559),
     utilization: Math.round(Math.random() * 100),
   })),
-  // Not ready: what is measured is the tunnel, not the search for engines that are not there.
+  // Not ready, so that the tunnel does not search for engines that do not exist.
   models: ['a', 'b', 'c', 'd'].map((model_id) => ({ model_id, status: 'loading', port: null })),
 });
 
@@ -190,7 +190,7 @@ async function report(options, machine, rows) {
 
 function readOptions(args) {
   const { values } = parseArgs({
-    // pnpm passes a separator on.
+    // pnpm also passes its separator.
     args: args.filter((argument) => argument !== '--'),
     options: {
       agents: { type: 'string', default: '0,200,1000' },

@@ -1,4 +1,4 @@
-// `pnpm bench:browser`: measures our browser tool and two MCP servers for browsers on the same page, and prints how we compare.
+// `pnpm bench:browser`: compares our browser tool with two other MCP servers for browsers on the same page.
 import { rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { measureRound } from './browser/measure.mjs';
 import { servePages } from './browser/pages.mjs';
 import { ensurePeers } from './browser/peers.mjs';
 import { tableOf, WORK } from './browser/table.mjs';
-import { fromWhereItWasAsked } from './options.mjs';
+import { resolveFromCaller } from './options.mjs';
 import { describeMachine, textReport, writeMarkdown } from './report.mjs';
 
 const USAGE = `pnpm bench:browser [options]
@@ -52,13 +52,13 @@ async function main() {
   }
 }
 
-/** Whoever is being measured ends with its input, and so does its browser. */
+/** A contestant and its browser end with its input. */
 function leave(folder) {
   rmSync(folder, { recursive: true, force: true });
   process.exit(INTERRUPTED);
 }
 
-/** Several rounds. A peer that fails is left out from then on; without ourselves there is nothing to say. */
+/** Runs several rounds. A peer that fails is skipped from then on; a failure of our tool ends the run. */
 async function takeTurns(everybody, count, context) {
   let measured = everybody.map((contestant) => ({ ...contestant, rounds: [] }));
   const failed = [];
@@ -87,7 +87,7 @@ async function report(options, machine, result, measured) {
   }
 }
 
-/** The browser that our own tool would start; the peers get the same. */
+/** The browser that our tool would start; the peers get the same. */
 async function findBrowser() {
   const built = (path) =>
     import(new URL(`../apps/browser-tool/dist/${path}`, import.meta.url).href);
@@ -102,7 +102,7 @@ async function findBrowser() {
 
 function readOptions(args) {
   const { values } = parseArgs({
-    // pnpm passes a separator on.
+    // pnpm also passes its separator.
     args: args.filter((argument) => argument !== '--'),
     options: {
       quick: { type: 'boolean', default: false },
@@ -115,15 +115,15 @@ function readOptions(args) {
     },
   });
   if (values.markdown !== undefined && values.quick) {
-    throw new Error('a quick run is not to be quoted, so --markdown does not go with it');
+    throw new Error('a quick run is not precise, so --markdown is not allowed with it');
   }
   const size = values.quick ? QUICK : FULL;
   return {
     ...values,
     rounds: countOf('rounds', values.rounds, size.rounds),
     samples: countOf('samples', values.samples, size.samples),
-    json: fromWhereItWasAsked(values.json),
-    markdown: fromWhereItWasAsked(values.markdown),
+    json: resolveFromCaller(values.json),
+    markdown: resolveFromCaller(values.markdown),
     build: !values['no-build'],
   };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../scripts/bootstrap.mjs';
 import { startContestant } from './contestants.mjs';
-import { fromWhereItWasAsked } from './options.mjs';
+import { resolveFromCaller } from './options.mjs';
 import { print, runBench, runCommandLine } from './run.mjs';
 import { HASTY_STREAM, streamedAnswer, WHOLE_ANSWER } from './works/chat-body.mjs';
 import { inRounds } from './works/rounds.mjs';
@@ -19,9 +19,9 @@ const USAGE = `pnpm bench:compare OTHER [options]
 `;
 
 const RUN_MINUTES_MAX = 30;
-// New processes after some rounds: how V8 compiles differs from process to process.
+// New processes after some rounds, because V8 compiles differently in each process.
 const ROUNDS_PER_START = 10;
-// Taking turns, since V8 forgets the code of a process that waits while the other one is warmed up.
+// Warmed up in turns, because V8 drops the code of a process that waits.
 const WARM_ROUNDS = 10;
 const CONNECTIONS = 64;
 const STREAMS = { connections: 200, tokens: 50, intervalMs: 20, rampMs: 500, timeoutMs: 20_000 };
@@ -57,9 +57,9 @@ async function main(args) {
       'no-build': { type: 'boolean', default: false },
     },
   });
-  const other = fromWhereItWasAsked(positionals[0]);
+  const other = resolveFromCaller(positionals[0]);
   if (other === undefined || !existsSync(join(other, 'apps/gateway/dist/main.js'))) {
-    throw new Error(`OTHER must be a checkout that is built\n\n${USAGE}`);
+    throw new Error(`OTHER must be a built checkout\n\n${USAGE}`);
   }
   if (!values['no-build']) await ensureBuilt();
   const options = {
@@ -67,7 +67,7 @@ async function main(args) {
     rounds: Number(values.rounds),
     checkouts: { ours: undefined, other },
   };
-  // A recorder of low priority would never catch up on a machine that others use.
+  // A recorder of low priority would not catch up on a machine with other work.
   const service = { isRecorderLast: false };
   await runBench({ options, minutesMax: RUN_MINUTES_MAX, service }, async (run) => {
     print(`${run.machine}\nother: ${other}`);
@@ -97,7 +97,7 @@ async function compare(run, work, { body, warmBody, send }) {
       warmUp: () => undefined,
       measure({ ports, request }) {
         const target = { ports, request, cores: run.cores?.load };
-        // The last warm round is of the load itself.
+        // The last warm-up round uses the load itself.
         const isWarming = (sent += 1) <= (WARM_ROUNDS - 1) * 2;
         return isWarming
           ? chat(CONNECTIONS).send(run, { ...target, request: { ...request, body: warmBody } })

@@ -1,4 +1,4 @@
-// Everybody who is measured. They are started for each work anew and take turns within its rounds.
+// The contestants. They are restarted for each workload and take turns within its rounds.
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureNginx, nginxCommand } from './peers/nginx.mjs';
@@ -7,7 +7,7 @@ import { ensurePortkey, portkeyCommand, PORTKEY_VERSION } from './peers/portkey.
 const FIRST_ANSWER_TIMEOUT_MS = 10_000;
 const FIRST_ANSWER_INTERVAL_MS = 100;
 
-/** What each is called in the tables. */
+/** Their names in the tables. */
 export const LABELS = {
   direct: 'upstream directly',
   nginx: 'nginx proxy_pass',
@@ -21,15 +21,15 @@ export const LABELS = {
 
 const peer = (name) => fileURLToPath(new URL(`peers/${name}.mjs`, import.meta.url));
 
-/** Makes the function that starts contestants by name. A peer that this machine cannot have is left out with a note. */
+/** Creates the function that starts contestants by name. A peer that is not available is skipped with a note. */
 export async function createContestants(run) {
   const { processes, service, options, cores, folder, upstream } = run;
   const origin = `http://127.0.0.1:${upstream.port}`;
   const nginx = await ensureNginx();
   const portkey = await ensurePortkey();
   const notes = [];
-  if (nginx === undefined) notes.push('nginx is not installed and was left out.');
-  if (portkey === undefined) notes.push('Portkey could not be fetched and was left out.');
+  if (nginx === undefined) notes.push('nginx is not installed and was skipped.');
+  if (portkey === undefined) notes.push('Portkey could not be downloaded and was skipped.');
 
   const spawnPeer = (name, command, environment = () => ({ NODE_ENV: 'production' })) =>
     processes.start({ name, command, environment, cores: cores?.measured });
@@ -78,7 +78,7 @@ export async function createContestants(run) {
 
   return {
     notes,
-    /** Starts those that this machine can have; each answers `request` at least once, or says why it does not. */
+    /** Starts the available contestants; each must respond to `request` once, or has a `refusal`. */
     async start(names, { work, body }) {
       const started = [];
       for (const name of names.filter((each) => catalogue[each] !== undefined)) {
@@ -89,7 +89,7 @@ export async function createContestants(run) {
   };
 }
 
-/** Starts the processes of one contestant; each answers a request at least once, or `refusal` says why it does not. */
+/** Starts the processes of one contestant; each must respond to a request once, or `refusal` has the reason. */
 export async function startContestant({ name, headers = {}, start }, { work, body }) {
   const children = await start(work);
   const request = { path: '/v1/chat/completions', headers, body };
@@ -105,7 +105,7 @@ export async function startContestant({ name, headers = {}, start }, { work, bod
   };
 }
 
-/** Waits for a first answer of 200: a gateway that has just started may still be probing its backend. */
+/** Waits for the first response with 200: a new gateway may still be probing its backend. */
 async function firstAnswer(port, { path, headers, body }) {
   const deadline = performance.now() + FIRST_ANSWER_TIMEOUT_MS;
   for (;;) {
@@ -115,7 +115,7 @@ async function firstAnswer(port, { path, headers, body }) {
   }
 }
 
-/** Why a request was not answered well; undefined when it was. */
+/** Why a request failed; undefined if it succeeded. */
 async function ask(url, headers, body) {
   try {
     const response = await fetch(url, {
@@ -126,7 +126,7 @@ async function ask(url, headers, body) {
     const text = await response.text();
     return response.ok ? undefined : `HTTP ${response.status}: ${text.slice(0, 200)}`;
   } catch (error) {
-    // Somebody else may have had this port before, and a connection to them may have been kept.
+    // Another process may have used this port before, and a connection to it may still be pooled.
     return String(error.cause ?? error);
   }
 }

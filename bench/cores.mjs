@@ -1,8 +1,8 @@
-// Two cores, whatever the machine has: what is measured runs alone on one, everything else on the other.
+// Always two cores: the measured process runs alone on one, everything else on the other.
 import { readFileSync } from 'node:fs';
 import { runCommand } from '../scripts/run-command.mjs';
 
-/** The two cores of a run; undefined on a machine on which processes cannot be pinned. */
+/** The two cores of a run; undefined if processes cannot be pinned. */
 export async function chooseCores() {
   if (process.platform !== 'linux') return undefined;
   const [measured, load] = allowedCores();
@@ -18,11 +18,11 @@ function allowedCores() {
   });
 }
 
-/** Moves a running process with all its threads; its later children stay where it is. */
+/** Moves a running process with all its threads; its later children stay on the same core. */
 export async function moveTo(cores, pid) {
   await runCommand('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(pid)]);
 }
 
-/** Puts a command onto cores of its own. */
+/** Runs a command on the given cores. */
 export const pinned = (cores, command) =>
   cores === undefined ? command : ['taskset', '--cpu-list', cores, ...command];

@@ -1,4 +1,4 @@
-// `pnpm bench:engine`: what a control loop over `engine.invoke` pays on top of calling its engine directly.
+// `pnpm bench:engine`: the latency that `engine.invoke` adds to direct calls of an engine in a control loop.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -33,7 +33,7 @@ const FULL = { durationMs: 60_000, rampMs: 10_000 };
 const QUICK = { durationMs: 10_000, rampMs: 3_000 };
 const WARMUP_MS = 5_000;
 const WARMUP_HERTZ = 300;
-/** One turn of the loop: what an answer may take at most to be of use for the next one. */
+/** One iteration of the loop: the maximum latency of a useful response. */
 const PERIOD_MS = 1000 / HERTZ;
 
 const print = (text) => process.stdout.write(`${text}\n`);
@@ -87,7 +87,7 @@ async function measure({ native, opened, signal, ...context }) {
     upstreamPort: upstream.port,
     backends: [{ type: 'engine', name: 'engine', url: engineUrl }],
   });
-  // The stores go last: whoever uses them is stopped before.
+  // The stores stop last, after the processes that use them.
   opened.splice(1, 0, () => service.stop());
   const rpc = await service.startApp('rpc', { on: cores?.measured });
   const url = `http://127.0.0.1:${rpc.port}`;
@@ -103,7 +103,7 @@ async function measure({ native, opened, signal, ...context }) {
   await Promise.all([direct, through].map(({ call }) => runLoop({ ...warm, call })));
   const loops = async () => {
     const pace = { hertz: HERTZ, durationMs: options.durationMs, signal };
-    // Half a turn apart, so that the two do not meet.
+    // Half an iteration apart, so that the two do not overlap.
     const first = runLoop({ ...pace, call: direct.call });
     await new Promise((done) => setTimeout(done, PERIOD_MS / 2));
     const second = runLoop({ ...pace, call: through.call });
@@ -139,7 +139,7 @@ async function throughTheService(port, token) {
   return { close, call: (tick) => call('engine.invoke', invocation(tick)) };
 }
 
-/** What a robot would tell its engine: a few dozen readings. */
+/** The readings of a robot: a few dozen numbers. */
 const invocation = (tick) => ({
   model: ENGINE_MODEL,
   method: 'sensor.ingest',
@@ -211,7 +211,7 @@ async function keep({ json, markdown }, machine, result) {
 
 function readOptions(args) {
   const { values } = parseArgs({
-    // pnpm passes a separator on.
+    // pnpm also passes its separator.
     args: args.filter((argument) => argument !== '--'),
     options: {
       quick: { type: 'boolean', default: false },
@@ -225,7 +225,7 @@ function readOptions(args) {
     },
   });
   if (values.markdown !== undefined && values.quick) {
-    throw new Error('a quick run is not to be quoted, so --markdown does not go with it');
+    throw new Error('a quick run is not precise, so --markdown is not allowed with it');
   }
   const place = (file) =>
     file === undefined || isAbsolute(file) ? file : resolve(process.env.INIT_CWD ?? '.', file);

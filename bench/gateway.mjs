@@ -1,4 +1,4 @@
-// `pnpm bench:gateway`: measures our gateway and its peers in one run, and prints what came out.
+// `pnpm bench:gateway`: measures our gateway and its peers in one run, and prints the results.
 import { writeFile } from 'node:fs/promises';
 import { ensureBuilt } from '../scripts/bootstrap.mjs';
 import { createContestants } from './contestants.mjs';
@@ -34,7 +34,7 @@ async function measure(run) {
     results.push({ work, result });
     progress('');
     print(textReport(work, result));
-    // After each, so that a work that fails does not take what was measured before along.
+    // After each workload, so that a failure does not lose earlier results.
     await keep(options, machine, results);
   }
 }

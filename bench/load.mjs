@@ -1,10 +1,10 @@
-// Runs the load generator and reads what it measured.
+// Runs the load generator and reads its results.
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pinned } from './cores.mjs';
 
-/** A whole HTTP/1.1 request as it goes over the wire. */
+/** The text of an HTTP/1.1 request. */
 export function httpRequest({ method = 'POST', path, headers = {}, body }) {
   const text = body === undefined ? '' : JSON.stringify(body);
   const lines = Object.entries({
@@ -17,7 +17,7 @@ export function httpRequest({ method = 'POST', path, headers = {}, body }) {
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`;
 }
 
-/** Makes the two kinds of load; `running` is what must end with us. */
+/** Creates the two kinds of load; `running` contains the processes that must end with this one. */
 export function createLoad({ program, folder, signal }) {
   let files = 0;
 

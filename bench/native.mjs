@@ -1,4 +1,4 @@
-// Compiles the two C programs of the benchmark, which must be faster than everything that is measured with them.
+// Compiles the two C programs of the benchmark, which must be faster than everything that they measure.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const FOLDER = join(HERE, '.build');
 const FLAGS = ['-O2', '-Wall', '-Wextra', '-std=gnu11'];
 
-/** Gives the paths of the upstream and of the load generator, compiled anew when their sources changed. */
+/** Returns the paths of the upstream and the load generator; compiles them if their sources changed. */
 export async function ensureNative() {
   const compiler = await findCompiler();
   await mkdir(FOLDER, { recursive: true });

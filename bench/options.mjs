@@ -1,30 +1,30 @@
-// What the command can be told.
+// The options of the command.
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** Printed by `--help`, and with every option that nobody knows. */
+/** Printed by `--help` and for unknown options. */
 export const USAGE = `pnpm bench:gateway [options]
 
-  --only NAMES     only these works: throughput,latency,streams,many-streams,two-processes,surfaces,idle-memory
-  --quick          one short round of each: to see that everything runs, not to quote
+  --only NAMES     only these workloads: throughput,latency,streams,many-streams,two-processes,surfaces,idle-memory
+  --quick          one short round of each, to check that everything runs; the results are not precise
   --json FILE      also write the measurements as JSON
-  --markdown FILE  also write the tables into FILE, between the marks of each work
-  --node PATH      the Node that runs the gateway and its peers; else the one that runs this
-  --profile        write a CPU profile of our measured processes for each work, below bench/profiles
+  --markdown FILE  also write the tables into FILE, between the markers of each workload
+  --node PATH      the Node for the gateway and its peers; by default the one that runs this command
+  --profile        write a CPU profile of our measured processes for each workload, below bench/profiles
   --database URL   a scratch database to use instead of the embedded Postgres; it is written to
   --redis URL      a scratch Redis to use instead of an embedded one
-  --no-build       measure the build that is there, even if sources are newer
-  --help           this
+  --no-build       measure the existing build, even if sources are newer
+  --help           this text
 `;
 
-// Many short rounds rather than few long ones: what else the machine does then falls on all contestants alike.
+// Many short rounds, so that other work on the machine affects all contestants equally.
 const FULL = { rounds: 9, requestMs: 1500, warmupMs: 30_000, manyTokens: 100, idleMs: 10_000 };
 const QUICK = { rounds: 1, requestMs: 1000, warmupMs: 5000, manyTokens: 30, idleMs: 3000 };
 
-/** Reads the command line; throws a sentence when it makes no sense. */
+/** Parses the command line; throws an error for invalid options. */
 export function readOptions(args, workNames) {
   const { values } = parseArgs({
-    // pnpm passes a separator on.
+    // pnpm also passes its separator.
     args: args.filter((argument) => argument !== '--'),
     options: {
       only: { type: 'string' },
@@ -41,24 +41,22 @@ export function readOptions(args, workNames) {
   });
   const works = values.only?.split(',') ?? workNames;
   const unknown = works.filter((name) => !workNames.includes(name));
-  if (unknown.length > 0) throw new Error(`no such work: ${unknown.join(', ')}`);
+  if (unknown.length > 0) throw new Error(`unknown workload: ${unknown.join(', ')}`);
   if (values.markdown !== undefined && (values.quick || values.profile)) {
-    throw new Error(
-      'a quick or profiled run is not to be quoted, so --markdown does not go with it',
-    );
+    throw new Error('a quick or profiled run is not precise, so --markdown is not allowed with it');
   }
   return {
     ...values,
     works,
-    json: fromWhereItWasAsked(values.json),
-    markdown: fromWhereItWasAsked(values.markdown),
+    json: resolveFromCaller(values.json),
+    markdown: resolveFromCaller(values.markdown),
     build: !values['no-build'],
     size: values.quick ? QUICK : FULL,
   };
 }
 
-/** A file as the caller meant it: pnpm runs scripts elsewhere than where it was called. */
-export function fromWhereItWasAsked(file) {
+/** Resolves a path in the caller's folder: pnpm runs scripts in another one. */
+export function resolveFromCaller(file) {
   if (file === undefined || isAbsolute(file)) return file;
   return resolve(process.env.INIT_CWD ?? '.', file);
 }

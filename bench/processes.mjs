@@ -1,4 +1,4 @@
-// The processes of a run. Each has a guard that ends it with us, however we end; nothing outlives the benchmark.
+// The processes of a run. Each has a guard that ends it with the benchmark.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,12 +19,12 @@ export async function importBuild(name) {
   return import(file.href);
 }
 
-/** Makes the function that starts processes, and the one that stops all of them. */
+/** Creates the function that starts processes, and the one that stops all of them. */
 export async function createProcesses() {
   const { freePort, startGuarded, SYSTEM_ENVIRONMENT } = await importBuild('kernel');
   const running = new Set();
 
-  /** Starts `command(port)` and waits until somebody listens on its port. What it prints goes into a file, if one is given. */
+  /** Starts `command(port)` and waits until its port is open. Writes its output to a file, if one is given. */
   async function start({ name, command, cores, outputFile, environment = () => ({}) }) {
     const port = await freePort();
     const child = startGuarded({
@@ -59,7 +59,7 @@ export async function createProcesses() {
   };
 }
 
-/** Somebody has to read what is printed through a pipe, and that would be us. */
+/** A file needs no reader; the output of a pipe would have to be read by this process. */
 const printingTo = (file, command) =>
   file === undefined ? command : ['sh', '-c', 'exec "$@" >"$0" 2>&1', file, ...command];
 
@@ -83,7 +83,7 @@ function isListening(port) {
   });
 }
 
-/** How long the threads of a process have run so far, in milliseconds; undefined where the system does not say. */
+/** The CPU time of a process in milliseconds; undefined if the system does not report it. */
 export function cpuMs(pid) {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);
@@ -97,8 +97,8 @@ export function cpuMs(pid) {
 }
 
 /**
- * Fetches, and again where that fails: ports are used again, a connection to whoever had one before may have been kept, and who
- * has just begun to listen may be slow to answer.
+ * Fetches with retries: ports are reused, so a pooled connection may belong to an earlier process, and a new process may respond
+ * slowly.
  */
 export async function fetchAnew(url, options) {
   for (let left = FETCHES_MAX; ; left -= 1) {
@@ -118,14 +118,14 @@ export function familyOf(pid) {
       const status = readFileSync(`/proc/${name}/status`, 'utf8');
       return new RegExp(`^PPid:\\s*${pid}$`, 'm').test(status);
     } catch {
-      // No process, or one that has just ended.
+      // Not a process, or one that has just ended.
       return false;
     }
   });
   return [pid, ...children.map(Number)];
 }
 
-/** The memory that a process holds now, in megabytes. */
+/** The memory of a process in megabytes. */
 export function rssMb(pid) {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

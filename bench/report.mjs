@@ -1,14 +1,14 @@
-// Measurements as tables: for the terminal, and as Markdown between marks.
+// Results as tables for the terminal, and as Markdown between markers.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { runCommand } from '../scripts/run-command.mjs';
 import { isUnsteady } from './works/rounds.mjs';
 
 const NOTHING = '–';
-// A machine of which others use this many cores before we begin gives ratios at best.
+// If other work uses this many cores before the run, only ratios are useful.
 const BUSY_CORES_MIN = 0.5;
 
-/** One line about the machine and the Node that ran everybody. */
+/** One line about the machine and the version of Node. */
 export async function describeMachine({ node, quick, profile }, cores) {
   const { output } = await runCommand(node, ['--version']);
   const all = cpus();
@@ -22,12 +22,12 @@ export async function describeMachine({ node, quick, profile }, cores) {
     ...(loadavg()[0] > BUSY_CORES_MIN
       ? [`busy with other work (load average ${loadavg()[0].toFixed(1)} before the run)`]
       : []),
-    ...(profile ? ['our processes slowed down by the profiler: not to be quoted'] : []),
-    ...(quick ? ['quick run: not to be quoted'] : []),
+    ...(profile ? ['our processes are slowed down by the profiler: not precise'] : []),
+    ...(quick ? ['quick run: not precise'] : []),
   ].join(', ');
 }
 
-/** A number as it is shown; thousands apart, nothing for what was not measured. A text stays as it is. */
+/** Formats a number with separators, or a text; empty for undefined. */
 function shown(value, digits) {
   if (typeof value === 'string') return value;
   return value === undefined
@@ -40,7 +40,7 @@ function shown(value, digits) {
 
 const cellsOf = ({ columns }, row) => columns.map(({ key, digits }) => shown(row[key], digits));
 
-/** The table of one work for the terminal, and below it what each goal came to. */
+/** The table of one workload for the terminal, with its goals. */
 export function textReport(work, { rows, goals }) {
   const able = rows.filter(({ refusal }) => refusal === undefined);
   const head = ['', ...work.columns.map(({ label }) => label)];
@@ -77,7 +77,7 @@ const unsteady = (rows) =>
         `${label} was not steady: CPU per answer differs by ${shown(spreadPercent, 0)} % within the middle half of its rounds`,
     );
 
-/** What a goal asked for, what was measured, and whether that is enough. */
+/** A goal, the measured value, and whether it is reached. */
 export function verdict({ what, atLeast, atMost, unit, measured, isUndecided = false }) {
   const goal = atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`;
   if (measured === undefined) return `goal: ${what} ${goal} ${unit}`.trimEnd() + ': not measured';
@@ -90,7 +90,7 @@ export function verdict({ what, atLeast, atMost, unit, measured, isUndecided = f
   );
 }
 
-/** Writes the tables into a Markdown file, each between its own marks; a work without marks is put at the end. */
+/** Writes the tables into a Markdown file, each between its markers; a workload without markers is appended. */
 export async function writeMarkdown(file, machine, results) {
   let text = existsSync(file) ? readFileSync(file, 'utf8') : '';
   for (const { work, result } of results) {

@@ -20,11 +20,11 @@ function progress(text) {
 
 /** Starts everything, calls `measure(run)` and stops everything. */
 export async function runBench({ options, minutesMax, service: serviceOptions }, measure) {
-  if (process.platform !== 'linux') throw new Error('the benchmark runs on Linux alone');
+  if (process.platform !== 'linux') throw new Error('the benchmark runs only on Linux');
   const native = await ensureNative();
   const cores = await chooseCores();
   const machine = await describeMachine(options, cores);
-  // The stores and everything else that we start stay on our core, unless another one is named.
+  // The stores and everything else run on this process's core, unless another one is set.
   if (cores !== undefined) await moveTo(cores.load, process.pid);
   const folder = await mkdtemp(join(tmpdir(), 'model-gateway-bench-'));
   await chmod(folder, 0o711);
@@ -47,7 +47,7 @@ export async function runBench({ options, minutesMax, service: serviceOptions },
     const load = createLoad({ program: native.load, folder, signal });
     await measure({ ...context, upstream, service, load });
   } catch (error) {
-    // The reason of the stop explains the errors that follow from it.
+    // The reason of the stop explains the later errors.
     throw signal.aborted ? signal.reason : error;
   } finally {
     stopping.done();
@@ -55,7 +55,7 @@ export async function runBench({ options, minutesMax, service: serviceOptions },
   }
 }
 
-/** Ends the run on a signal, and when it takes far too long; everything that was started is then stopped in order. */
+/** Ends the run on a signal or after a time limit; everything is then stopped in order. */
 function stopOnSignals(minutesMax) {
   const controller = new AbortController();
   const stop = (why) => () => controller.abort(new Error(why));

@@ -1,4 +1,4 @@
-// Our own service as it is deployed: real stores, one process per app, keys and metering on, the rate limit lifted.
+// Our service as in a deployment: real stores, one process per app, keys and metering, but no rate limit.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
@@ -14,12 +14,12 @@ const ADMIN_TOKEN = randomBytes(24).toString('base64url');
 const RECORDED_WITHIN_MS = 60_000;
 const RECORDED_INTERVAL_MS = 100;
 
-/** The models that the upstream serves, as it is registered. */
+/** The registered models of the upstream. */
 export const MODELS = ['bench', 'bench-10-0', 'bench-50-20', 'bench-30-100', 'bench-100-100'];
 
 /**
- * Starts the stores and the recorder, registers a user, a key, the upstream and other backends. Gateways and other apps are then started
- * for each work anew, so that none measures what another left behind.
+ * Starts the stores and the recorder, registers a user, a key, the upstream and other backends. Gateways and other apps are restarted
+ * for each workload, so that workloads do not affect each other.
  */
 export async function startService({
   processes,
@@ -83,10 +83,9 @@ export async function startService({
 }
 
 /**
- * The recorder and its database have a machine of their own where this is deployed. Here they share the core of the load
- * generator, and get what the others leave of it; what they are behind is waited for after each round. Where the kernel shares
- * cores between sessions first, a priority counts only within one, and every process of Postgres has a session of its own: so theirs
- * are put back too.
+ * In a deployment the recorder and its database run on other machines. Here they share the core of the load generator with a low
+ * priority, and the benchmark waits for them after each round. Some kernels share cores between sessions first, and every process of
+ * Postgres has its own session, so the priority of these sessions is lowered too.
  */
 function yieldToOthers(pids) {
   for (const pid of pids) {
@@ -94,7 +93,7 @@ function yieldToOthers(pids) {
       setPriority(pid, constants.priority.PRIORITY_LOW);
       writeFileSync(`/proc/${pid}/autogroup`, String(constants.priority.PRIORITY_LOW));
     } catch {
-      // It has ended meanwhile, or this kernel knows no such thing.
+      // It has ended meanwhile, or this kernel does not support it.
     }
   }
 }
@@ -104,12 +103,12 @@ async function isRecorded(port) {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     return /^service_journal_lag 0$/m.test(text);
   } catch {
-    // A connection that was kept since the last round may just have been closed.
+    // A pooled connection of the last round may have been closed.
     return false;
   }
 }
 
-/** Waits until everything that was served is written down; answers how many milliseconds that took. */
+/** Waits until all usage is recorded; returns the milliseconds. */
 async function recorded(port) {
   const startedAt = performance.now();
   while (performance.now() - startedAt < RECORDED_WITHIN_MS) {
@@ -119,7 +118,7 @@ async function recorded(port) {
   throw new Error('the recorder does not catch up');
 }
 
-/** With `--profile`, what is measured writes down where its time went when it ends. */
+/** With `--profile`, the measured processes write a CPU profile when they end. */
 const profileFlags = ({ profile }, work) =>
   profile && work !== undefined
     ? [
@@ -164,7 +163,7 @@ async function setUp({ startApp, cores, upstreamPort, backends }) {
     email: `bench-${randomBytes(6).toString('hex')}@example.com`,
     password: randomBytes(12).toString('hex'),
   });
-  // Quotas that nobody reaches: they are asked for every request, as they would be.
+  // High quotas, so that they are checked for every request but never reached.
   const quotas = { monthly_usd_quota: 1e9, monthly_token_quota: 1e15, rpm: null };
   await rpcCall(rpc.port, 'billing.tiers.set', { name: 'free', ...quotas }, ADMIN_TOKEN);
   const { key } = await rpcCall(rpc.port, 'keys.create', { name: 'bench' }, accessToken);
@@ -195,6 +194,6 @@ async function post(url, body, token) {
     body: JSON.stringify(body),
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`);
+  if (!response.ok) throw new Error(`${url} responded with ${response.status}: ${text}`);
   return JSON.parse(text);
 }

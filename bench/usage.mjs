@@ -1,4 +1,4 @@
-// `pnpm bench:usage`: measures the queries over usage at a small and at a large number of rows, and prints what growing costs.
+// `pnpm bench:usage`: measures the usage queries with few and with many rows, and compares them.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ const USAGE = `pnpm bench:usage [options]
 const SLOWER_MAX = 3;
 const WARM_SAMPLES = 20;
 const ROUNDS = 5;
-// The rows are thrown away in the end, so nothing has to survive a crash.
+// The rows are temporary, so nothing has to survive a crash.
 const STORE_SETTINGS = { fsync: 'off', synchronous_commit: 'off', max_wal_size: '8GB' };
 
 const print = (text) => process.stdout.write(`${text}\n`);
@@ -62,7 +62,7 @@ async function main() {
   }
 }
 
-/** A database of its own for each number of rows, so that all can be asked in turns. */
+/** A separate database for each number of rows, so that they can take turns. */
 async function createScratch(serverUrl, name, opened) {
   const drop = () =>
     withClient(serverUrl, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
@@ -94,7 +94,7 @@ async function startStore(opened, log) {
   return store.url;
 }
 
-/** Sizes and shapes take turns, so that a disturbance hits all of them; of the rounds, the median counts. */
+/** Sizes and queries take turns, so that a disturbance affects all of them; the median of the rounds counts. */
 async function measureAll(sizes, samples) {
   await measureRound(sizes, WARM_SAMPLES);
   const rounds = [];
@@ -170,7 +170,7 @@ async function report(options, machine, measured) {
     );
   }
   if (options.markdown !== undefined) {
-    // One line for the goal: the table says the rest.
+    // One line for the goal; the table has the details.
     const worst = goals.toSorted((a, b) => b.measured - a.measured)[0];
     await writeMarkdown(options.markdown, machine, [{ work, result: { rows, goals: [worst] } }]);
   }
@@ -192,7 +192,7 @@ const workOf = (few, many) => ({
 
 function readOptions(args) {
   const { values } = parseArgs({
-    // pnpm passes a separator on.
+    // pnpm also passes its separator.
     args: args.filter((argument) => argument !== '--'),
     options: {
       rows: { type: 'string', default: '50000,5000000' },

@@ -1,11 +1,11 @@
-// The processes of a server and its browser: what they hold, and when they are gone. Who only waits to be buried is gone.
+// The processes of a server and its browser: their memory, and when they end. Zombies count as ended.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 5;
 const PATIENCE_MS = 10_000;
 
-/** The processes below a process, itself left out. */
+/** The descendants of a process. */
 export function processesBelow(pid) {
   const parents = new Map();
   for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
@@ -21,7 +21,7 @@ export function processesBelow(pid) {
   return [...parents.keys()].filter(isBelow);
 }
 
-/** What some processes hold together; what several of them share counts once. */
+/** The memory of some processes; shared memory counts once. */
 export function memoryMb(pids) {
   const heldKb = (pid) => {
     try {
@@ -33,7 +33,7 @@ export function memoryMb(pids) {
   return pids.reduce((sum, pid) => sum + heldKb(pid), 0) / 1024;
 }
 
-/** Those of some processes that are a browser's; a server may have others, such as one that tidies up after it. */
+/** The processes of a browser among some processes; a server may have others, such as a guard. */
 export function browsersAmong(pids) {
   return pids.filter((pid) => {
     try {
@@ -44,7 +44,7 @@ export function browsersAmong(pids) {
   });
 }
 
-/** Waits until none of these runs; answers after how many milliseconds, or Infinity if some stay. */
+/** Waits until none of these runs; returns the milliseconds, or Infinity if some still run. */
 export async function untilGone(pids) {
   const start = performance.now();
   while (performance.now() - start < PATIENCE_MS) {

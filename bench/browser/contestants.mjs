@@ -1,11 +1,11 @@
-// How each contestant is started, and what the same wish is called by it.
+// How to start each contestant, and its names for the operations.
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../apps/browser-tool/dist/main.js', import.meta.url));
 
 const textOf = ({ content }) => content.map(({ text = '' }) => text).join('\n');
 
-/** The contestants that could be had, ours last. All get the same browser. */
+/** The available contestants, ours last. All get the same browser. */
 export function contestants({ executable, peers }) {
   const isRoot = process.getuid?.() === 0;
   return [
@@ -46,7 +46,7 @@ const playwright = (program, executable, isRoot) => ({
     ...(isRoot ? ['--no-sandbox'] : []),
   ],
   tools: { ...ours.tools, screenshot: () => ['browser_take_screenshot', { scale: 'css' }] },
-  // It gives no ref to what is covered; its other way to name an element is a selector.
+  // It gives no ref to covered elements, so a selector is used.
   refOf: (text, control, selector) => refAfter(text, control) ?? selector,
 });
 
@@ -62,7 +62,7 @@ const devtools = (program, executable, isRoot) => ({
     `--executablePath=${executable}`,
     ...(isRoot ? ['--chromeArg=--no-sandbox'] : []),
   ],
-  // Its tools want the number of a page, which it gives when it is asked for its pages.
+  // Its tools require the number of a page, which is in its list of pages.
   prepare: (client) => client.call('list_pages', {}),
   tools: {
     navigate: (url) => ['navigate_page', { pageId: 1, type: 'url', url }],
@@ -75,9 +75,9 @@ const devtools = (program, executable, isRoot) => ({
   refOf: (text, control) => new RegExp(`uid=(\\S+) ${control}`).exec(text)?.[1],
 });
 
-/** Asks a contestant for something; answers how long it took and what came back. */
-export async function ask({ client, tools }, wish, ...args) {
-  const [name, parameters] = tools[wish](...args);
+/** Runs an operation of a contestant; returns its duration and result. */
+export async function ask({ client, tools }, operation, ...args) {
+  const [name, parameters] = tools[operation](...args);
   const start = performance.now();
   const result = await client.call(name, parameters);
   return { ms: performance.now() - start, text: textOf(result), isError: result.isError === true };

@@ -1,4 +1,4 @@
-// What is measured in one round: everybody in a fresh process, each wish of one right after the same wish of the others.
+// One round: all contestants in new processes, and each operation on one contestant right after the other.
 import { browsersAmong, memoryMb, processesBelow, untilGone } from './browser-processes.mjs';
 import { ask } from './contestants.mjs';
 import { connectStdio } from './stdio-client.mjs';
@@ -7,7 +7,7 @@ import { connectStdio } from './stdio-client.mjs';
 const DEAD_URL = 'http://127.0.0.1:1/';
 const TRIES_AFTER_DEAD = 5;
 
-/** What is asked for again and again, with what each contestant is told. */
+/** The repeated operations with the arguments of each contestant. */
 const WISHES = {
   snapshot: () => [],
   click: ({ button }) => [button],
@@ -17,8 +17,8 @@ const WISHES = {
 };
 
 /**
- * One round of all contestants: answers what was found of each, by its name. Who fails is told to `leaveOut` and missing in
- * the answer.
+ * Runs one round of all contestants and returns the results by name. A contestant that fails is passed to `leaveOut` and has no
+ * result.
  */
 export async function measureRound(contestants, context, leaveOut) {
   const { pages, samples } = context;
@@ -38,8 +38,8 @@ export async function measureRound(contestants, context, leaveOut) {
   try {
     await inTurn((self) => begin(self, context));
     for (let sample = 1; sample <= samples; sample += 1) {
-      for (const [wish, tell] of Object.entries(WISHES)) {
-        await inTurn((self) => take(self, wish, tell(self, sample)), sample);
+      for (const [operation, tell] of Object.entries(WISHES)) {
+        await inTurn((self) => take(self, operation, tell(self, sample)), sample);
       }
     }
     await inTurn((self) => checkEffect(self, `${samples} clicks, Ann ${samples}`));
@@ -56,7 +56,7 @@ export async function measureRound(contestants, context, leaveOut) {
 async function begin(self, { pages, tokens, folder }) {
   await connect(self, folder);
   const { tools } = await self.client.listTools();
-  // The first page also waits for the browser, which is not what navigating costs.
+  // The first page also waits for the browser, which is not part of a navigation.
   await must(self, 'navigate', pages.shop);
   const snapshot = (await must(self, 'snapshot')).text;
   self.button = self.refOf(snapshot, 'button "Place order"');
@@ -75,13 +75,13 @@ async function connect(self, folder) {
   await self.prepare?.(self.client);
 }
 
-const note = ({ times }, wish, ms) => (times[wish] ??= []).push(ms);
+const note = ({ times }, operation, ms) => (times[operation] ??= []).push(ms);
 
-async function take(self, wish, args) {
-  note(self, wish, (await must(self, wish, ...args)).ms);
+async function take(self, operation, args) {
+  note(self, operation, (await must(self, operation, ...args)).ms);
 }
 
-/** Who is fast and does nothing is not measured. */
+/** Checks that the operations had an effect. */
 async function checkEffect(self, expected) {
   const source =
     '() => `${document.getElementById("count").textContent} clicks, ${document.getElementById("name").value}`';
@@ -89,7 +89,7 @@ async function checkEffect(self, expected) {
   if (!text.includes(expected)) throw new Error(`the page shows ${text}, not ${expected}`);
 }
 
-/** What is measured once: memory, the odd cases, and how it ends. */
+/** Measured once: memory, special cases, and the end of the browser. */
 async function finish(self, { pages, folder }) {
   const { client, found } = self;
   found.memoryMb = memoryMb([client.pid, ...processesBelow(client.pid)]);
@@ -100,10 +100,10 @@ async function finish(self, { pages, folder }) {
   found.killMs = await goneAfter(self.client, () => self.client.kill());
 }
 
-/** A wish that fails measures nothing. */
-async function must(self, wish, ...args) {
-  const answer = await ask(self, wish, ...args);
-  if (answer.isError) throw new Error(`${wish} failed: ${answer.text.slice(0, 300)}`);
+/** Fails if the operation fails. */
+async function must(self, operation, ...args) {
+  const answer = await ask(self, operation, ...args);
+  if (answer.isError) throw new Error(`${operation} failed: ${answer.text.slice(0, 300)}`);
   return answer;
 }
 
@@ -130,7 +130,7 @@ async function reaches(self, { shop, titles }) {
   return text.includes(titles.shop);
 }
 
-/** How long the browser outlives what its server is told. */
+/** How long the browser runs after its server was ended. */
 async function goneAfter({ pid }, end) {
   const pids = browsersAmong(processesBelow(pid));
   end();
@@ -138,9 +138,11 @@ async function goneAfter({ pid }, end) {
 }
 
 const middles = (times) =>
-  Object.fromEntries(Object.entries(times).map(([wish, values]) => [`${wish}Ms`, middle(values)]));
+  Object.fromEntries(
+    Object.entries(times).map(([operation, values]) => [`${operation}Ms`, middle(values)]),
+  );
 
-/** The middle of some numbers. */
+/** The median of some numbers. */
 export function middle(values) {
   const sorted = values.filter((value) => value !== undefined).toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)];

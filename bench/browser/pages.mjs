@@ -1,4 +1,4 @@
-// The pages that all contestants are measured on: a shop of 377 elements, and a button with something in front of it.
+// The pages of the benchmark: a shop of 377 elements, and a button that is covered.
 import { createServer } from 'node:http';
 
 const ELEMENTS = 377;
@@ -46,7 +46,7 @@ const COVERED =
 
 const TITLES = { shop: 'Bench Shop', covered: 'Covered' };
 
-/** Serves them; answers `{ shop, covered, titles, elements, close }`. */
+/** Serves the pages; returns `{ shop, covered, titles, elements, close }`. */
 export async function servePages() {
   const answers = { '/': page(TITLES.shop, SHOP), '/covered': page(TITLES.covered, COVERED) };
   const server = createServer((request, response) => {

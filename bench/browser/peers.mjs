@@ -1,4 +1,4 @@
-// The two MCP servers that people use today, and the tokenizer of a model: fetched on demand into a folder that git ignores.
+// The two most used MCP servers, and a tokenizer: downloaded on demand into a folder that git ignores.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { runCommand } from '../../scripts/run-command.mjs';
 
 const FOLDER = fileURLToPath(new URL('../.browser-peers', import.meta.url));
 
-/** What we compare ourselves with, and what counts tokens. */
+/** The peers and the tokenizer. */
 const PACKAGES = {
   playwright: { name: '@playwright/mcp', version: '0.0.83', program: 'cli.js' },
   devtools: {
@@ -19,8 +19,8 @@ const PACKAGES = {
 };
 
 /**
- * Finds the peers, or fetches them: `{ playwright, devtools, tokens, missing }`. What the registry does not give is undefined
- * and named in `missing`.
+ * Finds or downloads the peers: `{ playwright, devtools, tokens, missing }`. A package that cannot be downloaded is undefined and
+ * named in `missing`.
  */
 export async function ensurePeers() {
   const programs = {};
@@ -33,14 +33,14 @@ export async function ensurePeers() {
   return { playwright, devtools, tokens: tokenizer && tokenCounter(tokenizer), missing };
 }
 
-/** Each lies in a folder of its own, so that one that cannot be had takes nobody with it. */
+/** Each has its own folder, so that a failed download does not affect the others. */
 async function ensurePackage({ name, version, program }) {
   const folder = join(FOLDER, name.replace('/', '-'));
   const manifestFile = join(folder, 'package.json');
   const manifest = `${JSON.stringify({ private: true, dependencies: { [name]: version } }, null, 2)}\n`;
   const path = join(folder, 'node_modules', name, program);
   if (existsSync(path) && readFileSync(manifestFile, 'utf8') === manifest) return path;
-  process.stdout.write(`Fetching ${name} ${version}…\n`);
+  process.stdout.write(`Downloading ${name} ${version}…\n`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeFileSync(manifestFile, manifest);
@@ -51,7 +51,7 @@ async function ensurePackage({ name, version, program }) {
   return undefined;
 }
 
-/** Counts the tokens that a text has for a model. */
+/** Counts the tokens of a text. */
 function tokenCounter(manifest) {
   const { encode } = createRequire(manifest)('gpt-tokenizer/encoding/o200k_base');
   return (text) => encode(text).length;

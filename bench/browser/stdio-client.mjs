@@ -1,10 +1,10 @@
-// The least that an MCP client does: lines of JSON to a process and back. The same for all, so that none is measured with its own.
+// A minimal MCP client over standard input and output, the same for all contestants.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 const ANSWER_TIMEOUT_MS = 60_000;
 
-/** Starts a server and says how long `initialize` took from the start of its process. */
+/** Starts a server and measures the time from the start of its process to the response of `initialize`. */
 export async function connectStdio({ command, environment = {}, cwd }) {
   const start = performance.now();
   const child = spawn(command[0], command.slice(1), {

@@ -1,4 +1,4 @@
-// The rounds of all contestants as one table, and what was wanted.
+// The results of all contestants as one table, with the goals.
 import { middle } from './measure.mjs';
 
 /** How the table is printed. */
@@ -13,7 +13,7 @@ export const WORK = {
   ],
 };
 
-// `ratio` is what we want to be at most, times the better of the peers; `atMost` is a number of its own.
+// `ratio` is the maximum relative to the better peer; `atMost` is an absolute maximum.
 const MEASURES = [
   { key: 'initializeMs', label: 'initialize, ms', ratio: 0.79 },
   { key: 'navigateMs', label: 'navigate, ms', ratio: 0.7 },
@@ -31,7 +31,7 @@ const MEASURES = [
 ];
 const COVERED_MS_MAX = 1100;
 
-/** The rows and goals of `{ name, label, rounds }` of each contestant, and a row for each that was not measured. */
+/** The rows and goals for the `{ name, label, rounds }` of each contestant, and a row for each that was not measured. */
 export function tableOf(measured, refused) {
   const rows = [...MEASURES.map((measure) => measureRow(measure, measured)), ...oddRows(measured)];
   const goals = MEASURES.filter(({ ratio, atMost }) => (ratio ?? atMost) !== undefined).map(
@@ -57,7 +57,7 @@ function goalOf({ key, label, ratio, atMost }, rows) {
   return { what, atMost: ratio, unit: '× the better peer', measured: row?.ratio };
 }
 
-/** What happens is worth more here than how fast. */
+/** For these cases the behavior matters more than the time. */
 function oddRows(measured) {
   const row = (label, show) => ({
     label,

@@ -1,9 +1,9 @@
-// Chat turns over the RPC plane, so many at any time, for as long as they are wanted.
+// A constant number of concurrent chat turns over the management plane.
 const MESSAGES = [{ role: 'user', content: 'What does the quick brown fox do?' }];
 
 /**
- * Keeps so many streams going until `stop`, which answers how many tokens came and how many turns failed. Resolves when all
- * have begun, spread over `rampMs`, so that they do not all begin and end their turns together.
+ * Keeps this many streams running until `stop`, which returns the number of tokens and failed turns. Resolves when all have started,
+ * spread over `rampMs`, so that their turns do not start and end together.
  */
 export async function startChatLoad({ url, token, model, streams, rampMs }) {
   const stopping = new AbortController();

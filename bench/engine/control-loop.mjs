@@ -1,4 +1,4 @@
-// A control loop: calls at a fixed pace over one WebSocket, whether or not the last one was answered, and times each.
+// A control loop: calls at a fixed rate over one WebSocket, without waiting for responses, and measures each.
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 
@@ -37,7 +37,7 @@ export async function connect(url) {
   return { call, close: () => socket.terminate() };
 }
 
-/** Calls `hertz` times a second for so long; answers the times in milliseconds, and how many calls failed. */
+/** Calls `hertz` times per second for `durationMs`; returns the latencies in milliseconds and the number of failed calls. */
 export async function runLoop({ call, hertz, durationMs, signal }) {
   const times = [];
   let failed = 0;

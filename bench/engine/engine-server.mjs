@@ -1,4 +1,4 @@
-// An engine in a process of its own: `node engine-server.mjs PORT`.
+// An engine in a separate process: `node engine-server.mjs PORT`.
 const { startEngine } = await import(
   new URL('../../packages/testkit/dist/upstreams/index.js', import.meta.url).href
 );

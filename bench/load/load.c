@@ -1,9 +1,9 @@
-// The load generator: one thread, one epoll, so that on a small machine it is never what limits a measurement.
+// The load generator: one thread, one epoll, so that it does not limit a measurement on a small machine.
 //
 //   load requests --ports 8080[,8081] --request FILE --connections N --warmup-ms N --duration-ms N
 //   load streams  --ports 8080[,8081] --request FILE --connections N --tokens N --interval-ms N --ramp-ms N --timeout-ms N
 //
-// FILE holds a whole HTTP/1.1 request as it goes over the wire. The result is one JSON object on standard output.
+// FILE contains the text of an HTTP/1.1 request. The result is one JSON object on standard output.
 #define _GNU_SOURCE
 #include "load.h"
 
@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Whatever happens, the generator ends.
+// The generator always ends.
 enum { LIFETIME_SECONDS_MAX = 180, REQUEST_BYTES_MAX = 65536, SAMPLES_MIN = 4096 };
 
 long long now_us(void) {

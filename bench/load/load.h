@@ -1,4 +1,4 @@
-// What both kinds of load have in common: connections to loopback ports, a clock, and counting what was measured.
+// Shared by both kinds of load: connections to loopback ports, a clock, and measurements.
 #ifndef BENCH_LOAD_H
 #define BENCH_LOAD_H
 
@@ -20,7 +20,7 @@ typedef struct {
   size_t request_length;
 } Options;
 
-/** Durations in microseconds, kept one by one. */
+/** All durations in microseconds. */
 typedef struct {
   unsigned *values;
   size_t count;
@@ -32,10 +32,10 @@ int run_streams(const Options *options);
 
 long long now_us(void);
 void fail(const char *what);
-/** A connection that is being made; it can be written to when epoll says so. */
+/** A connection that is being opened; epoll reports when it is writable. */
 int connect_to(int port);
 void watch(int epoll_fd, int operation, int fd, unsigned events, int index);
-/** Sends a whole request; the socket's buffer always has room for it. */
+/** Sends a request, which always fits into the socket's buffer. */
 int send_request(int fd, const Options *options);
 void add_sample(Samples *samples, long long duration_us);
 void print_percentiles(const char *name, Samples *samples);

@@ -1,4 +1,4 @@
-// Closed loop: every connection sends its next request when the answer to the last one is whole.
+// Closed loop: every connection sends its next request when the previous response is complete.
 #define _GNU_SOURCE
 #include "load.h"
 
@@ -44,7 +44,7 @@ static void end_request(Client *client) {
   client->sent_us = 0;
 }
 
-/** A connection that broke counts as an error, and a new one takes its place. */
+/** A broken connection counts as an error and is replaced. */
 static void reopen_client(int index) {
   if (++errors > ERRORS_MAX) fail("nearly every connection breaks");
   end_request(&clients[index]);
@@ -122,7 +122,7 @@ int run_requests(const Options *given) {
     open_client(index);
   }
   struct epoll_event events[EVENTS_MAX];
-  // What is under way at the end is awaited, so that nobody is left with a caller that hung up.
+  // Waits for running requests at the end, so that no server sees a disconnected client.
   while (now_us() < end_us || (in_flight > 0 && now_us() < end_us + GRACE_MS * 1000LL)) {
     int count = epoll_wait(epoll_fd, events, EVENTS_MAX, 10);
     for (int index = 0; index < count; index++) on_event(events[index].data.u32, events[index].events);

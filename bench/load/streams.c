@@ -1,4 +1,4 @@
-// Many streams at once: how late the first token comes, whether the pace is kept, and which streams fail.
+// Many concurrent streams: the delay of the first token, whether the rate is kept, and failures.
 #define _GNU_SOURCE
 #include "load.h"
 
@@ -12,8 +12,8 @@
 
 enum { READ_BYTES_MAX = 1 << 16, CONNECT_TIMEOUT_MS = 10000, LATE_MS = 250 };
 
-// What the upstream writes for a token. Neither pattern has its first character twice, so that one position is all
-// that must be remembered between two reads.
+// The text of a token from the upstream. Neither pattern repeats its first character, so one position is enough to continue in the
+// next read.
 static const char TOKEN[] = "~tok";
 static const char DONE[] = "[DONE]";
 
@@ -66,7 +66,7 @@ static int matches(int *matched, const char *pattern, int length, char byte) {
   return 1;
 }
 
-/** The status is what follows the first space of an answer. */
+/** The status follows the first space of a response. */
 static void read_status(Stream *stream, char byte) {
   if (stream->status_digits == 0) stream->status_digits = byte == ' ' ? 1 : 0;
   else if (stream->status_digits <= 3) {
@@ -94,11 +94,11 @@ static void read_stream(int index) {
       return;
     }
   }
-  // An error has no end mark; what it says is in the status.
+  // An error has no end marker, only a status.
   if (stream->status_digits > 3 && stream->status != 200) end_stream(index, 0);
 }
 
-/** Connections are made before the clock starts, so that only the streams are measured. */
+/** Opens the connections before the clock starts, so that only the streams are measured. */
 static void connect_all(void) {
   struct epoll_event events[EVENTS_MAX];
   int connected = 0;
@@ -121,7 +121,7 @@ static void connect_all(void) {
   if (connected < options->connections) fail("not every connection could be made");
 }
 
-/** Sends the requests whose time has come; says how many are still to be sent. */
+/** Sends the requests that are due; returns how many remain. */
 static int send_due(void) {
   static int next = 0;
   long long now = now_us();
@@ -155,7 +155,7 @@ int run_streams(const Options *given) {
   open_streams = options->connections;
   for (int index = 0; index < options->connections; index++)
     streams[index].due_us = start_us + options->ramp_ms * 1000LL * index / options->connections;
-  // The moment at which a proxy that delays nothing has passed on the last token of the last stream.
+  // The time at which a proxy without any delay has forwarded the last token of the last stream.
   ideal_end_us =
       start_us + (options->ramp_ms + (options->tokens - 1LL) * options->interval_ms + LATE_MS) * 1000LL;
   long long give_up_us = start_us + options->timeout_ms * 1000LL;

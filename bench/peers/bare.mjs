@@ -1,4 +1,4 @@
-// The least that a proxy in Node can do: node:http in front, undici's dispatch behind, bytes passed on untouched.
+// A minimal proxy in Node: a node:http server and undici's dispatch, which forwards bytes unchanged.
 //   node bare.mjs <port> <upstream origin>
 import { createServer } from 'node:http';
 import { createForward } from './forward.mjs';

@@ -1,13 +1,13 @@
-// Passes a request on to an upstream with undici's dispatch, and the answer back as its bytes arrive.
+// Forwards a request to an upstream with undici's dispatch, and its response as the bytes arrive.
 import { createRequire } from 'node:module';
 
 const CONNECTIONS_MAX = 2048;
 
-// The very undici that our gateway uses.
+// The same undici as our gateway.
 const require = createRequire(new URL('../../packages/backends/package.json', import.meta.url));
 const { Pool } = require('undici');
 
-/** Makes the function that forwards a body to a path of the upstream; `onDone` is called after the last byte. */
+/** Creates the function that forwards a body to a path of the upstream; `onDone` is called after the last byte. */
 export function createForward(origin) {
   const pool = new Pool(origin, { connections: CONNECTIONS_MAX, pipelining: 1 });
   return (path, body, response, onDone = () => undefined) => {

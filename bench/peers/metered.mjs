@@ -1,5 +1,5 @@
-// The least that a metered proxy in Node can do: the bare one, plus a key looked up in a map, one Redis round trip that
-// admits the request, and one usage event written to a stream.
+// A minimal metered proxy in Node: the bare one, plus a key lookup in a map, one Redis round trip that admits the request, and one
+// usage event in a stream.
 //   node metered.mjs <port> <upstream origin> <redis url> <api key>
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-// nginx as a plain reverse proxy with kept-alive upstream connections: the physical neighbour of every proxy.
+// nginx as a plain reverse proxy with keep-alive connections to the upstream.
 import { accessSync, constants } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,12 +11,12 @@ const PROGRAMS = [
   '/usr/local/bin/nginx',
 ];
 
-/** Finds nginx, or installs Debian's when we are root; undefined when there is none. */
+/** Finds nginx, or installs it as root on Debian; undefined if there is none. */
 export async function ensureNginx() {
   const found = findNginx();
   if (found !== undefined || process.getuid?.() !== 0) return found;
   process.stdout.write('Installing nginx…\n');
-  // The run level keeps the package from starting a service of its own.
+  // The run level prevents the package from starting a service.
   const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const install = ['install', '-y', '-qq', '--no-install-recommends', 'nginx-light'];
   if (!(await runCommand('apt-get', install, { env })).ok) {
@@ -37,7 +37,7 @@ function findNginx() {
   });
 }
 
-/** Writes a configuration and gives the command that runs it as a single process. */
+/** Writes a configuration and returns the command that runs it as a single process. */
 export async function nginxCommand({ program, folder, port, upstreamPort }) {
   const prefix = join(folder, 'nginx');
   await mkdir(join(prefix, 'temp'), { recursive: true });

@@ -1,11 +1,11 @@
-// A chat upstream that costs next to nothing: one thread, one epoll. It answers at once, or streams tokens at a fixed pace.
+// A chat upstream with very low cost: one thread, one epoll. It responds at once, or streams tokens at a fixed rate.
 //
 //   upstream <port>
 //
-// POST …/chat/completions   a fixed completion; with "stream":true, tokens as the model's name says: bench-<tokens>-<ms>
+// POST …/chat/completions   a fixed completion; with "stream":true, tokens by the model's name: bench-<tokens>-<ms>
 // GET …/models              the models of the benchmark
 //
-// Built for the benchmark alone: it trusts its callers and expects keep-alive connections on the loopback address.
+// Only for the benchmark: it trusts its callers and expects keep-alive connections on the loopback address.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ typedef struct {
   char *buffer;
   int length;
   int is_open;
-  // The stream that is being sent, if tokens_left is not negative.
+  // The current stream, if tokens_left is not negative.
   int tokens_left;
   int interval_ms;
   int wants_usage;
@@ -99,7 +99,7 @@ static void close_connection(int fd) {
   close(fd);
 }
 
-/** Sends all of it or gives the connection up: what is sent here always fits into the socket's buffer. */
+/** Sends all data or closes the connection; the data always fits into the socket's buffer. */
 static int send_all(int fd, const char *bytes, int length) {
   if (send(fd, bytes, length, MSG_NOSIGNAL) == length) return 1;
   close_connection(fd);
@@ -116,7 +116,7 @@ static void finish_stream(int fd) {
   send_all(fd, tail, length);
 }
 
-/** Sends the tokens that are due and says when the next one is, or that there is none. */
+/** Sends the tokens that are due and returns the time of the next one, if any. */
 static long long send_due_tokens(void) {
   long long now = now_us(), next = -1;
   for (int index = active_count - 1; index >= 0; index--) {
@@ -163,7 +163,7 @@ static void answer_chat(int fd, const char *body) {
   send_all(fd, STREAM_HEAD, sizeof STREAM_HEAD - 1);
 }
 
-/** Answers the request at the start of the buffer if it is whole; says how many bytes it had. */
+/** Responds to the request at the start of the buffer if it is complete; returns its number of bytes. */
 static int answer_request(int fd) {
   static const char NOT_FOUND[] = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
   Connection *connection = &connections[fd];
@@ -176,7 +176,7 @@ static int answer_request(int fd) {
     if (strncasecmp(line, "transfer-encoding:", 18) == 0) is_chunked = 1;
   }
   if (is_chunked) {
-    // Only whether it ends and what it contains matters here, so that the chunk sizes may stay in between.
+    // Only its end and its content matter here, so the chunk sizes may stay in the text.
     char *end = strstr(body, "0\r\n\r\n");
     if (end == NULL) return 0;
     body_length = end + 5 - body;
@@ -257,7 +257,7 @@ int main(int argc, char **argv) {
   struct epoll_event events[EVENTS_MAX];
   for (;;) {
     long long due = send_due_tokens();
-    // Microseconds rounded up: a wake-up before the time would only spin.
+    // Microseconds are rounded up, because an early wake-up would only spin.
     int wait_ms = due < 0 ? -1 : (int)((due - now_us() + 999) / 1000);
     if (due >= 0 && wait_ms < 0) wait_ms = 0;
     int count = epoll_wait(epoll_fd, events, EVENTS_MAX, wait_ms);

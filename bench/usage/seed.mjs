@@ -1,4 +1,4 @@
-// Makes usage rows inside the database, so that millions take minutes.
+// Generates usage rows inside of the database, so that millions take only minutes.
 
 const ROWS_PER_STATEMENT = 100_000;
 const USERS = 1000;
@@ -16,13 +16,12 @@ const TABLES = [
 ];
 const REFS = 200;
 
-/** One user has a tenth of all rows; it is the one whose pages are asked for. */
+/** One user has a tenth of all rows; the queries ask for this user. */
 const BUSY_USER = '00000000-0000-4000-8000-000000000000';
 
 /**
- * Fills the tables with so many rows, in the order of time as a service writes them: 90 days, 12 models, 4 backends, 1,000
- * users. One row in three carries one of 200 references, each of which uses three of the models. Everything but the number
- * of rows is always the same, so that growing is all that is measured.
+ * Fills the tables with this many rows in the order of time, as a service writes them: 90 days, 12 models, 4 backends, 1,000 users.
+ * One row in three has one of 200 references, each of which uses three of the models. Only the number of rows differs between runs.
  */
 export async function seed(client, rows, print) {
   const today = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS);
@@ -55,7 +54,7 @@ const addUsers = (client) =>
     [USERS],
   );
 
-// Drawn apart from being sorted: where one random number is sorted by, every other in the same query would be that one.
+// Sorted in a separate query: otherwise all random numbers of the query would equal the one that is sorted by.
 const INSERT = `
   WITH drawn AS MATERIALIZED (
     SELECT

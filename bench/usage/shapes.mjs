@@ -1,4 +1,4 @@
-// What is asked about usage: every shape of query that the surfaces can make.
+// Every kind of usage query that the APIs can make.
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -8,7 +8,7 @@ const REFS = ['ref-1', 'ref-50', 'ref-150'];
 
 const ALL = { refIds: [] };
 const daysBefore = ({ today }, days) => new Date(today.getTime() - days * DAY_MS);
-/** Ten days to twenty days ago, from a morning to an afternoon. */
+/** From twenty to ten days ago, starting and ending within a day. */
 const withinDays = (scene, refIds = []) => ({
   refIds,
   since: new Date(daysBefore(scene, 20).getTime() + 10.25 * HOUR_MS),
@@ -60,7 +60,7 @@ export const SHAPES = [
   },
   {
     name: 'usage/query: by ref, from within a day to within a day',
-    // References are not kept by the hour: the rows of the two days are read, however many they are.
+    // References have no hourly totals, so all rows of the two days are read.
     isUnbounded: true,
     ask: ({ usageQueries }, scene) => usageQueries.groups(withinDays(scene), 'ref'),
   },

@@ -4,7 +4,7 @@ import { rssMb } from '../processes.mjs';
 const APPS = ['gateway', 'rpc', 'agent-tunnel', 'video-worker'];
 const RSS_MB_MAX = 120;
 
-/** What a server app holds when it has nothing to do. */
+/** The memory of an idle server app. */
 export const idleMemory = {
   name: 'idle-memory',
   title: 'memory of a server app with nothing to do',

@@ -1,4 +1,4 @@
-// Every work, in the order in which they are measured.
+// All workloads, in the order in which they are measured.
 import { idleMemory } from './idle-memory.mjs';
 import { latency } from './latency.mjs';
 import { manyStreams } from './many-streams.mjs';

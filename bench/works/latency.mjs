@@ -3,7 +3,7 @@ import { againstPortkey, comparison, inRounds, medianOf, rowOf, sendUntilWarm } 
 
 const NAMES = ['direct', 'nginx', 'bare', 'metered', 'portkey', 'gateway'];
 
-/** How much later one answer comes, when there is nothing else to do. */
+/** The latency that is added to one request without other load. */
 export const latency = {
   name: 'latency',
   title: 'one connection, whole answers',
@@ -49,7 +49,7 @@ export const latency = {
   },
 };
 
-/** Adds to every row by how much it is above asking the upstream directly. */
+/** Adds to every row the difference to the upstream without a proxy. */
 export function withAdded(rows, key, addedKey) {
   const direct = rows.find(({ name }) => name === 'direct')?.[key];
   return rows.map((row) =>

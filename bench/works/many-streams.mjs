@@ -6,16 +6,16 @@ import { warmStreams } from './streams.mjs';
 
 const STREAMS = 1000;
 const INTERVAL_MS = 100;
-// All at once would measure the crowd at the door, which is another work.
+// Starting all at once would measure the burst of requests instead.
 const RAMP_MS = 1000;
 const TIMEOUT_MS = 45_000;
 const SAMPLE_MS = 250;
-// Each takes long; three have a middle.
+// Each takes long; three are enough for a median.
 const ROUNDS_MAX = 3;
 const FULL_RATE = 0.99;
 const NAMES = ['direct', 'nginx', 'bare', 'metered', 'portkey', 'gateway'];
 
-/** Whether a thousand streams keep their pace. */
+/** Whether a thousand streams keep their rate. */
 export const manyStreams = {
   name: 'many-streams',
   title: `${STREAMS} streams, a token every ${INTERVAL_MS} ms: 10,000 tokens/s`,

@@ -1,13 +1,13 @@
-// How every work is measured: contestants take turns in rounds, and the median of the rounds counts.
+// The method of all workloads: contestants take turns in rounds, and the median of the rounds counts.
 import { cpuMs } from '../processes.mjs';
 
 const WARM_REQUESTS = 15_000;
 const WARMUP_STEP_MS = 1000;
 
-// Where the middle half of the rounds differs by more than this, they were disturbed, or the code was still being compiled.
+// If the middle half of the rounds differs by more than this, they were disturbed or code was still being compiled.
 const SPREAD_PERCENT_MAX = 15;
 
-/** Sends requests until the code behind them is compiled: enough of them, or for as long as it may take. */
+/** Sends requests until the code is compiled: enough of them, or until the time limit. */
 export async function sendUntilWarm(load, warmupMs) {
   let sent = 0;
   for (let spent = 0; spent < warmupMs && sent < WARM_REQUESTS; spent += WARMUP_STEP_MS) {
@@ -15,13 +15,13 @@ export async function sendUntilWarm(load, warmupMs) {
   }
 }
 
-/** The middle of some numbers; undefined when there are none. */
+/** The median of some numbers; undefined if there are none. */
 function median(values) {
   const sorted = values.filter((value) => value !== undefined).toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)];
 }
 
-/** The median of something that every round of a contestant measured. */
+/** The median of a value of every round. */
 export const medianOf = (samples, pick) => median(samples.map(pick));
 
 /**
@@ -35,7 +35,7 @@ export async function inRounds({ run, names, work, body, rounds, warmUp, measure
     const samples = new Map(contestants.map(({ name }) => [name, []]));
     for (const contestant of able) await warmUp(contestant);
     await run.service.recorded();
-    // Postgres has begun processes for what it was asked meanwhile.
+    // Postgres has started new processes meanwhile.
     run.service.yieldToOthers();
     for (let round = 1; round <= rounds; round += 1) {
       run.progress(`${work}: round ${round} of ${rounds}`);
@@ -47,7 +47,7 @@ export async function inRounds({ run, names, work, body, rounds, warmUp, measure
           ...sample,
           cpuMs: cpuBefore === undefined ? undefined : cpuAfter - cpuBefore,
         });
-        // Nobody else pays for what is still to be written down.
+        // So that the next contestant is not slowed down by the recorder.
         await run.service.recorded();
       }
     }
@@ -67,26 +67,26 @@ function cpuOf({ pids }) {
   return each.includes(undefined) ? undefined : each.reduce((sum, value) => sum + value, 0);
 }
 
-/** How one contestant compares with another by one number; undefined when either is missing. */
+/** The ratio of two contestants for one value; undefined if either is missing. */
 export function ratio(rows, of, to, key) {
   const upper = rows.find(({ name }) => name === of)?.[key];
   const lower = rows.find(({ name }) => name === to)?.[key];
   return upper === undefined || lower === undefined || lower === 0 ? undefined : upper / lower;
 }
 
-/** Adds to every row how it compares with Portkey. */
+/** Adds to every row the ratio to Portkey. */
 export const againstPortkey = (rows, key) =>
   rows.map((row) => ({ ...row, versusPortkey: ratio(rows, row.name, 'portkey', key) }));
 
-/** A row for the table, or a row that says why there is none. */
+/** A row of the table, or a row with the reason why it was not measured. */
 export const rowOf = ({ name, label, refusal, samples }, values) =>
   refusal === undefined
     ? { name, label, ...values(samples), spreadPercent: spreadPercent(samples) }
     : { name, label, refusal };
 
 /**
- * By how much the costliest round is above the cheapest, without the quarter of the rounds at either end, which does not move the
- * median; one round alone says nothing.
+ * The difference between the most and the least expensive round, without the quarter of the rounds at either end, which does not
+ * affect the median; undefined for one round.
  */
 function spreadPercent(samples) {
   const costs = samples
@@ -98,10 +98,10 @@ function spreadPercent(samples) {
     : (costs[costs.length - 1 - leftOut] / costs[leftOut] - 1) * 100;
 }
 
-/** Whether the rounds of a row disagree too much for a verdict. */
+/** Whether the rounds of a row differ too much for a result. */
 export const isUnsteady = ({ spreadPercent: spread }) => spread > SPREAD_PERCENT_MAX;
 
-/** A goal about how two contestants compare; undecided where one of them was not steady. */
+/** A goal for the ratio of two contestants; undecided if one of them was not steady. */
 export function comparison({ rows, of, to, key, ...goal }) {
   return {
     ...goal,

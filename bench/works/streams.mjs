@@ -5,14 +5,14 @@ import { againstPortkey, comparison, inRounds, medianOf, rowOf, sendUntilWarm } 
 const STREAMS = 200;
 const TOKENS = 50;
 const INTERVAL_MS = 20;
-// Streams begin one after the other, over the time that each of them takes: all at once would measure the crowd at the door, where
-// even a bare proxy needs some of the time that is allowed.
+// Streams start one after the other, over the time that each of them takes: starting all at once would measure the burst of requests,
+// where even a bare proxy needs some of the allowed time.
 const RAMP_MS = TOKENS * INTERVAL_MS;
 const TIMEOUT_MS = 20_000;
 const WARM_CONNECTIONS = 64;
 const NAMES = ['direct', 'nginx', 'bare', 'metered', 'portkey', 'gateway'];
 
-/** How much later the first token of a paced stream comes, and what a token costs. */
+/** The delay of the first token of a stream with a fixed rate, and the cost of a token. */
 export const streams = {
   name: 'streams',
   title: `${STREAMS} streams, one more every ${RAMP_MS / STREAMS} ms, ${TOKENS} tokens ${INTERVAL_MS} ms apart`,
@@ -74,7 +74,7 @@ export const streams = {
   },
 };
 
-/** Sends hasty streams until the code that passes tokens on is compiled. */
+/** Sends streams without delays until the code that forwards tokens is compiled. */
 export function warmStreams(run, { ports, request }) {
   const hasty = { ...request, body: HASTY_STREAM };
   return sendUntilWarm(

@@ -5,7 +5,7 @@ import { errorsOf } from './throughput.mjs';
 const CONNECTIONS = 64;
 const PER_SECOND_MIN = 2000;
 
-/** How fast the surfaces answer that are not inference. */
+/** The speed of the APIs besides inference. */
 export const surfaces = {
   name: 'surfaces',
   title: `other surfaces, ${CONNECTIONS} connections, one process on one core`,
@@ -81,7 +81,7 @@ async function measure(run, app, label, request) {
   }
 }
 
-/** A surface that answers with an error would look fast; JSON-RPC says so in the body. */
+/** An API that returns errors would look fast; JSON-RPC returns errors in the body. */
 async function refusalOf(port, { method = 'POST', path, headers, body }) {
   const response = await fetchAnew(`http://127.0.0.1:${port}${path}`, {
     method,

@@ -12,7 +12,7 @@ import {
 const CONNECTIONS = 64;
 const NAMES = ['direct', 'nginx', 'bare', 'metered', 'portkey', 'gateway'];
 
-/** How many whole answers one process passes on in a second. */
+/** How many complete responses one process forwards per second. */
 export const throughput = {
   name: 'throughput',
   title: `${CONNECTIONS} connections, whole answers, one process on one core`,
@@ -45,7 +45,7 @@ export const throughput = {
       measure: (contestant) => load(contestant, requestMs),
     });
     const plain = measured.map((contestant) => rowOf(contestant, valuesOf));
-    // Where other work disturbs the machine, CPU time is the steadier witness.
+    // If other work disturbs the machine, CPU time is more reliable.
     const rows = againstPortkey(plain, 'perSecond').map((row) => ({
       ...row,
       lessCpu: ratio(plain, 'portkey', row.name, 'cpuMsPer1k'),
@@ -86,7 +86,7 @@ function valuesOf(samples) {
   };
 }
 
-/** Broken connections and answers other than 200. */
+/** Broken connections and responses other than 200. */
 export function errorsOf({ requests, errors, statuses }) {
   return errors + requests - (statuses['200'] ?? 0);
 }

@@ -6,7 +6,7 @@ import { errorsOf } from './throughput.mjs';
 const CONNECTIONS = 64;
 const NAMES = ['bare', 'bare-two', 'gateway', 'gateway-two'];
 
-/** What a second process brings when everything, the load generator too, shares the same two cores. */
+/** The gain of a second process when everything, including the load generator, shares the same two cores. */
 export const twoProcesses = {
   name: 'two-processes',
   title: `one process and two, ${CONNECTIONS} connections, everything on the same two cores`,
