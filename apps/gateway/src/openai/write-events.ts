@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import { beginResponse } from '@model-gateway/http';
 import type { StreamedChat } from '@model-gateway/inference';
 import type { Cancel } from '@model-gateway/kernel';
-import { takeOverChunks } from './chunked-body.ts';
 
 interface WriteOptions {
   /** Further headers: names and values alternate. */
@@ -28,11 +27,10 @@ export async function writeEvents(
 ): Promise<void> {
   beginResponse(response, 200, [...headers, ...STREAM_HEADERS]);
   response.socket?.setNoDelay(true);
-  const body = takeOverChunks(response);
   await streamed.deliver((events) =>
-    body.write(events) ? undefined : drained(response, disconnected),
+    response.write(events) ? undefined : drained(response, disconnected),
   );
-  body.end(DONE);
+  response.end(DONE);
 }
 
 /** Resolves when the client has caught up or has disconnected. */
