@@ -11,7 +11,6 @@ import {
 import type { Caller } from '../chat/caller.ts';
 import type { UnsettledUsage } from '../quota/unsettled-usage.ts';
 import { createUsageCounts } from './usage-counts.ts';
-import { createUsageEventText } from './usage-event-text.ts';
 
 /** A served request, before it is priced. */
 export interface ServedRequest {
@@ -45,7 +44,6 @@ const MODEL_CHARS_MAX = 128;
 export function createMeter(dependencies: MeterDependencies): Meter {
   const { journal, prices, unsettled, clock, metrics, log } = dependencies;
   const count = createUsageCounts(metrics);
-  const textOf = createUsageEventText();
   return {
     async record({ caller, model, surface, usage, refId, cost }) {
       const event: UsageEvent = {
@@ -67,7 +65,7 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         created_at: isoTime(clock.now()),
       };
       try {
-        const written = journal.append({ id: event.id, body: textOf(event, caller) });
+        const written = journal.append({ id: event.id, body: JSON.stringify(event) });
         // While it is on its way.
         unsettled.note(event);
         count(event);
