@@ -18,10 +18,6 @@ export function identify(request: IncomingMessage, response: Identified): string
   return id;
 }
 
-/** Whether this process generated the id, because the caller sent no valid one. */
-export const isOwnId = (request: IncomingMessage, id: string): boolean =>
-  request.headers[HEADER] !== id;
-
 /** The id of a request; also sets it as a response header. */
 export function requestIdOf(request: IncomingMessage, response: ServerResponse): string {
   const id = identify(request, response);

@@ -9,7 +9,7 @@ import {
   type Tracing,
 } from '@model-gateway/kernel';
 import { PROBE_PATHS } from './probes.ts';
-import { identify, isOwnId, requestIdOf } from './request-id.ts';
+import { identify, requestIdOf } from './request-id.ts';
 import { createRouteNames, type RouteName } from './route-names.ts';
 import { pathOf } from './server-app.ts';
 
@@ -76,7 +76,6 @@ export function createRequestObserver(options: RequestObserverOptions): RequestO
       const traceId = span?.traceId;
       log.request({
         requestId,
-        isOwnId: isOwnId(request, requestId),
         method,
         route: route.name,
         status,

@@ -29,7 +29,14 @@ export { generatedSecret } from './generated-secret.ts';
 export { SYSTEM_ENVIRONMENT, startGuarded, type GuardedProcess } from './guarded-process.ts';
 export { isoTime } from './iso-time.ts';
 export { createLifecycle, type Lifecycle, type Part } from './lifecycle.ts';
-export { createLog, LOG_LEVELS, silentLog, type Log, type LogLevel } from './log.ts';
+export {
+  createLog,
+  LOG_LEVELS,
+  silentLog,
+  type Log,
+  type LogLevel,
+  type RequestLine,
+} from './log.ts';
 export { makeDirectory } from './make-directory.ts';
 export type { CounterSeries, HistogramSeries } from './metric-families.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
@@ -42,6 +49,5 @@ export type { Lock, Locks } from './ports/locks.ts';
 export { RequestError, type Requests } from './ports/requests.ts';
 export type { Span, SpanAttributes, SpanStart, Tracing } from './ports/tracing.ts';
 export { runProcess } from './process.ts';
-export type { RequestLine } from './request-lines.ts';
 export { tryParse, tryParseJson } from './try-parse.ts';
 export { withTimeout } from './with-timeout.ts';

@@ -3,10 +3,10 @@ import { createLog } from './log.ts';
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl';
 const KEY = 'service-3f2a51c9-1111-4222-8333-abcdefabc91d';
 
-function capture() {
+function capture(level: 'debug' | 'info' | 'warn' = 'info') {
   const lines: string[] = [];
   const log = createLog({
-    level: 'info',
+    level,
     app: 'test',
     destination: { write: (line) => void lines.push(line) },
   });
@@ -58,4 +58,49 @@ test('lines below the level are not written', () => {
   const { log, lines } = capture();
   log.debug({}, 'detail');
   expect(lines).toEqual([]);
+});
+
+const request = {
+  requestId: '0190b6f0-0000-7000-8000-000000000000',
+  method: 'POST',
+  route: '/v1/chat/completions',
+  status: 200,
+  durationMs: 12.345,
+  isProbe: false,
+};
+
+test('a request is a line like any other', () => {
+  const { log, lines } = capture();
+  log.request({ ...request, traceId: 'abc' });
+  expect(lines.map((line): unknown => JSON.parse(line))).toEqual([
+    {
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      app: 'test',
+      request_id: request.requestId,
+      trace_id: 'abc',
+      method: 'POST',
+      route: '/v1/chat/completions',
+      status: 200,
+      duration_ms: 12.3,
+      msg: 'request',
+    },
+  ]);
+});
+
+test('a request id that a caller chose is redacted and cannot break the line', () => {
+  const { log, lines } = capture();
+  log.request({ ...request, requestId: '"}\\service-01234567-89ab-cdef-0123-456789abcdef' });
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ request_id: '"}\\service-[redacted]' });
+});
+
+test.each([
+  ['debug', 2],
+  ['info', 1],
+  ['warn', 0],
+] as const)('at level %s %i of a request and a probe are logged', (level, count) => {
+  const { log, lines } = capture(level);
+  log.request(request);
+  log.request({ ...request, isProbe: true });
+  expect(lines).toHaveLength(count);
 });

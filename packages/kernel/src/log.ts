@@ -1,8 +1,20 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { redact, redactText } from './redact.ts';
-import { createRequestLines, type RequestLine, type RequestLines } from './request-lines.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** One finished request, as it is logged. */
+export interface RequestLine {
+  readonly requestId: string;
+  readonly method: string;
+  readonly route: string;
+  /** The status of the response; 0 when there was none. */
+  readonly status: number;
+  readonly durationMs: number;
+  readonly traceId?: string | undefined;
+  /** Whether it is a probe of an orchestrator, which is logged at debug level only. */
+  readonly isProbe: boolean;
+}
 
 /** Structured logging: the fields first, then a sentence. Secrets and prompts are removed from both. */
 export interface Log {
@@ -12,10 +24,7 @@ export interface Log {
   error(fields: Fields, message: string): void;
   fatal(fields: Fields, message: string): void;
   child(bindings: Fields): Log;
-  /** Logs one finished request; cheap enough to be called for each. */
   request(line: RequestLine): void;
-  /** Writes the buffered request lines. */
-  flush(): void;
 }
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -30,7 +39,6 @@ interface LogOptions {
 
 /** The log of one process: one JSON object per line. */
 export function createLog({ level, app, destination }: LogOptions): Log {
-  const stream = destination ?? pino.destination({ dest: 1, sync: true });
   const logger = pino(
     {
       level,
@@ -38,18 +46,17 @@ export function createLog({ level, app, destination }: LogOptions): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    stream,
+    destination ?? pino.destination({ dest: 1, sync: true }),
   );
-  return wrap(logger, createRequestLines({ app, write: (lines) => stream.write(lines) }));
+  return wrap(logger);
 }
 
 /** A log that writes nothing. */
 export const silentLog: Log = createLog({ level: 'silent', app: 'silent' });
 
-function wrap(logger: Logger, requests: RequestLines): Log {
+function wrap(logger: Logger): Log {
   const write = (level: Exclude<LogLevel, 'silent'>) => (fields: Fields, message: string) => {
     if (!logger.isLevelEnabled(level)) return;
-    requests.flush();
     logger[level](redact(fields), redactText(message));
   };
   return {
@@ -58,11 +65,20 @@ function wrap(logger: Logger, requests: RequestLines): Log {
     warn: write('warn'),
     error: write('error'),
     fatal: write('fatal'),
-    child: (bindings) => wrap(logger.child(redact(bindings) as Record<string, unknown>), requests),
-    request(line) {
-      const level = line.isProbe ? 'debug' : 'info';
-      if (logger.isLevelEnabled(level)) requests.add(level, line);
+    child: (bindings) => wrap(logger.child(redact(bindings) as Record<string, unknown>)),
+    request({ requestId, method, route, status, durationMs, traceId, isProbe }) {
+      const level = isProbe ? 'debug' : 'info';
+      if (!logger.isLevelEnabled(level)) return;
+      const fields = {
+        // A caller can choose it.
+        request_id: redactText(requestId),
+        trace_id: traceId,
+        method,
+        route,
+        status,
+        duration_ms: Math.round(durationMs * 10) / 10,
+      };
+      logger[level](fields, 'request');
     },
-    flush: () => requests.flush(),
   };
 }

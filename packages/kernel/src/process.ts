@@ -28,7 +28,6 @@ export async function runProcess<Config extends { readonly logLevel: LogLevel }>
   try {
     const config = readConfig();
     const log = createLog({ level: config.logLevel, app: name });
-    process.once('exit', () => log.flush());
     const lifecycle = createLifecycle({ log });
     const stopped = stopOnSignals(lifecycle, log);
     await open(config, lifecycle, log).catch(async (error: unknown) => {
