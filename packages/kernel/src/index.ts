@@ -27,7 +27,6 @@ export { freePort } from './free-port.ts';
 export { constantTimeEqual, newId, randomToken, sha256Hex } from './ids.ts';
 export { generatedSecret } from './generated-secret.ts';
 export { SYSTEM_ENVIRONMENT, startGuarded, type GuardedProcess } from './guarded-process.ts';
-export { isoTime } from './iso-time.ts';
 export { createLifecycle, type Lifecycle, type Part } from './lifecycle.ts';
 export {
   createLog,

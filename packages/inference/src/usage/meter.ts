@@ -1,13 +1,6 @@
 import type { PriceBook } from '@model-gateway/billing';
 import type { TokenUsage, UsageEvent } from '@model-gateway/contracts';
-import {
-  isoTime,
-  newId,
-  type Clock,
-  type Journal,
-  type Log,
-  type Metrics,
-} from '@model-gateway/kernel';
+import { newId, type Clock, type Journal, type Log, type Metrics } from '@model-gateway/kernel';
 import type { Caller } from '../chat/caller.ts';
 import type { UnsettledUsage } from '../quota/unsettled-usage.ts';
 import { createUsageCounts } from './usage-counts.ts';
@@ -62,7 +55,7 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         total_tokens: usage.prompt_tokens + usage.completion_tokens,
         cost: cost === undefined ? prices.costOf(model, usage) : cost,
         ref_id: refId,
-        created_at: isoTime(clock.now()),
+        created_at: new Date(clock.now()).toISOString(),
       };
       try {
         const written = journal.append({ id: event.id, body: JSON.stringify(event) });
