@@ -1,7 +1,6 @@
 import { describeError, isError, StartupError } from './errors.ts';
 import { createLifecycle, StoppedError, type Lifecycle } from './lifecycle.ts';
 import { createLog, type Log, type LogLevel } from './log.ts';
-import { tuneV8 } from './tune-v8.ts';
 
 // npm forwards a signal that the terminal already sent to the whole group, so every Ctrl-C arrives twice.
 const SECOND_SIGNAL_AFTER_MS = 2_000;
@@ -24,7 +23,6 @@ export async function runProcess<Config extends { readonly logLevel: LogLevel }>
   readConfig,
   open,
 }: RunOptions<Config>): Promise<void> {
-  tuneV8();
   try {
     const config = readConfig();
     const log = createLog({ level: config.logLevel, app: name });
