@@ -2,6 +2,7 @@ import { ACCOUNT_EPOCH_KEY } from '@model-gateway/accounts';
 import { createRedisAdmission } from '../src/redis/redis-admission.ts';
 import { createRedisChannels } from '../src/redis/redis-channels.ts';
 import { createRedisCircuits } from '../src/redis/redis-circuits.ts';
+import type { RedisConnection } from '../src/redis/redis-connection.ts';
 import { createRedisCounters } from '../src/redis/redis-counters.ts';
 import { createRedisEntries } from '../src/redis/redis-entries.ts';
 import { createRedisJournal } from '../src/redis/redis-journal.ts';
@@ -18,24 +19,31 @@ import { describeLocks } from './contract/locks-contract.ts';
 import { describeRequests } from './contract/requests-contract.ts';
 import { failoverSubject, localSubject, redisSubject } from './subjects.ts';
 
+// The plain alternative to the quick line, for the ports that use the line.
+const NO_LINE = 'Redis without the quick line';
+
 describeChannels('in one process', () => localSubject((bus) => bus.channels));
 describeChannels('Redis', () => redisSubject(createRedisChannels));
 describeChannels('Redis with fail-over', () => failoverSubject((bus) => bus.channels));
 
 describeLocks('in one process', () => localSubject((bus) => bus.locks));
 describeLocks('Redis', () => redisSubject(createRedisLocks));
+describeLocks(NO_LINE, () => redisSubject(createRedisLocks, { hasQuickLine: false }));
 describeLocks('Redis with fail-over', () => failoverSubject((bus) => bus.locks));
 
 describeCounters('in one process', () => localSubject((bus) => bus.counters));
 describeCounters('Redis', () => redisSubject(createRedisCounters));
+describeCounters(NO_LINE, () => redisSubject(createRedisCounters, { hasQuickLine: false }));
 describeCounters('Redis with fail-over', () => failoverSubject((bus) => bus.counters));
 
 describeEntries('in one process', () => localSubject((bus) => bus.entries));
 describeEntries('Redis', () => redisSubject(createRedisEntries));
+describeEntries(NO_LINE, () => redisSubject(createRedisEntries, { hasQuickLine: false }));
 describeEntries('Redis with fail-over', () => failoverSubject((bus) => bus.entries));
 
 describeCircuits('in one process', () => localSubject((bus) => bus.circuits));
 describeCircuits('Redis', () => redisSubject(createRedisCircuits));
+describeCircuits(NO_LINE, () => redisSubject(createRedisCircuits, { hasQuickLine: false }));
 describeCircuits('Redis with fail-over', () => failoverSubject((bus) => bus.circuits));
 
 describeAdmission('in one process', () =>
@@ -45,13 +53,19 @@ describeAdmission('in one process', () =>
     passTime: (milliseconds) => Promise.resolve(clock.advance(milliseconds)),
   })),
 );
-describeAdmission('Redis', () =>
-  redisSubject(({ connection, prefix }) => ({
-    admission: createRedisAdmission({ connection, prefix, epochCounter: ACCOUNT_EPOCH_KEY }),
-    counters: createRedisCounters({ connection, prefix }),
-    passTime: (milliseconds) => ageAdmissions(prefix, milliseconds),
-  })),
-);
+const redisAdmission = ({
+  connection,
+  prefix,
+}: {
+  connection: RedisConnection;
+  prefix: string;
+}) => ({
+  admission: createRedisAdmission({ connection, prefix, epochCounter: ACCOUNT_EPOCH_KEY }),
+  counters: createRedisCounters({ connection, prefix }),
+  passTime: (milliseconds: number) => ageAdmissions(prefix, milliseconds),
+});
+describeAdmission('Redis', () => redisSubject(redisAdmission));
+describeAdmission(NO_LINE, () => redisSubject(redisAdmission, { hasQuickLine: false }));
 describeAdmission('Redis with fail-over', () =>
   failoverSubject(({ admission, counters }, prefix) => ({
     admission,
@@ -62,6 +76,7 @@ describeAdmission('Redis with fail-over', () =>
 
 describeJournal('files', () => localSubject((bus) => bus.journal));
 describeJournal('Redis', () => redisSubject(createRedisJournal));
+describeJournal(NO_LINE, () => redisSubject(createRedisJournal, { hasQuickLine: false }));
 describeJournal('Redis with fail-over', () => failoverSubject((bus) => bus.journal));
 
 describeRequests('in one process', () =>

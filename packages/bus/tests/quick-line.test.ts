@@ -207,7 +207,7 @@ test('a closed line fails who waits on it and stays closed', async () => {
   const waiting = line.send('blpop', ['nothing', '0']);
   line.close();
   await expect(waiting).rejects.toThrow('was closed');
-  await expect(line.send('ping', [])).rejects.toThrow('away');
+  await expect(line.send('ping', [])).rejects.toThrow('not connected');
   await eventually('Redis sees nobody', async () => (await connectionsNow()).length === 0);
 });
 

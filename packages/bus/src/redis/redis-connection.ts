@@ -43,12 +43,18 @@ export interface RedisConnection {
 interface ConnectionOptions {
   readonly url: string;
   readonly log: Log;
+  /** Without the quick line all commands use the client, as they do over TLS. */
+  readonly hasQuickLine?: boolean;
 }
 
 // Longer than any wait that is asked for: only a connection that has gone silent gets there.
 const BLOCKING_TIMEOUT_MS = 2_000;
 
-export function createRedisConnection({ url, log }: ConnectionOptions): RedisConnection {
+export function createRedisConnection({
+  url,
+  log,
+  hasQuickLine = true,
+}: ConnectionOptions): RedisConnection {
   const changeListeners = new Set<() => void>();
   const restorers: ((subscriber: Redis) => Promise<void>)[] = [];
   let known = { commands: false, channels: false };
@@ -66,8 +72,8 @@ export function createRedisConnection({ url, log }: ConnectionOptions): RedisCon
     client: commandClient,
     log,
     onChange: () => {
-      if (commands.ready()) quick.open();
-      else quick.close();
+      if (!commands.ready()) quick.close();
+      else if (hasQuickLine) quick.open();
       // A publish that has not been answered may still come out at the other end. After this it cannot, and the
       // in-process side may deliver it.
       if (!commands.ready() && subscriber.ready()) subscriber.drop();

@@ -1,4 +1,4 @@
-import { commandText, createReplyReader, RedisRefusal } from './resp.ts';
+import { commandText, createReplyReader, RedisRefusal } from './quick-line.ts';
 
 const bytesOf = (text: string): string => Buffer.from(text).toString('latin1');
 
