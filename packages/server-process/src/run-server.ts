@@ -14,7 +14,6 @@ import type { AppContext } from './app-context.ts';
 import { exposeStores } from './expose-stores.ts';
 import { openStores } from './open-stores.ts';
 import { secretOrGenerated } from './process-secrets.ts';
-import { createStartMemory } from './start-memory.ts';
 
 interface ServerConfig extends ConfigOf<typeof tracingSettings> {
   readonly host: string;
@@ -73,7 +72,6 @@ export function runServer<Config extends ServerConfig>(
         () => listen({ app, host, port, drainDelaySecs, log, metrics, tracing }),
         (server) => server.drain(),
       );
-      await lifecycle.start(createStartMemory({ log }));
     },
   });
 }
