@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { rssMb } from '../processes.mjs';
 
 const APPS = ['gateway', 'rpc', 'agent-tunnel', 'video-worker'];
-const RSS_MB_MAX = 120;
+const RSS_MB_MAX = 200;
 
 /** The memory of an idle server app. */
 export const idleMemory = {
