@@ -1,5 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@model-gateway/kernel';
-import { rpcCall } from '@model-gateway/testkit';
+import { fullSize, rpcCall } from '@model-gateway/testkit';
+
+// Load that takes every core would make the processes under test start late.
+const THINK_MS = fullSize(0, { small: 150 });
 
 /** An account of the service. */
 export interface TestAccount {
@@ -141,7 +145,10 @@ export function startLoad<Outcome>(
   const outcomes: Outcome[] = [];
   let isOver = false;
   const running = Array.from({ length: clients }, async () => {
-    while (!isOver) outcomes.push(await runOnce());
+    while (!isOver) {
+      outcomes.push(await runOnce());
+      await sleep(THINK_MS);
+    }
   });
   return {
     outcomes,

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { waitUntil, type TestProcess } from '@model-gateway/testkit';
+import { fullSize, waitUntil, type TestProcess } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { serverSettings } from './app-settings.ts';
 import {
@@ -23,15 +23,13 @@ const SERVERS = Object.keys(serverSettings);
 const MODEL = 'm';
 const WORDS = 60;
 const ANSWER = Array.from({ length: WORDS }, (_, count) => `w${count}`).join(' ');
-/** The answer in chunks that take twelve seconds. */
-const SLOW_MODEL = 'm@slow-chunks:200';
+/** The answer in chunks that take six seconds. */
+const SLOW_MODEL = 'm@slow-chunks:100';
 const NODE_MODEL = 'tiny';
 // Each process allows 60 requests per minute and key, which the manifests do not change.
-const KEYS = 80;
+const KEYS = fullSize(80, { small: 30 });
 const CLIENTS = 4;
 const FREE_TIER_RPM = 10;
-// Long, because other tests run at the same time.
-const WITHIN = { timeoutMs: 60_000 };
 /** The time that a pod has to stop before it is killed. */
 const GRACE_MS = 60_000;
 
@@ -81,12 +79,12 @@ beforeAll(async () => {
   await addBackend(pod('gateway', 0), upstream);
   keys = await Promise.all(Array.from({ length: KEYS }, () => createKey(account)));
   for (const gateway of pods.gateway)
-    await waitUntil(async () => (await chat(gateway)).status === 200, WITHIN);
-}, 300_000);
+    await waitUntil(async () => (await chat(gateway)).status === 200);
+});
 afterAll(async () => {
   await installation.close();
   await Promise.all(closing.map((upstream) => upstream.close()));
-}, 120_000);
+});
 
 const key = (): string => keys[(keysUsed += 1) % keys.length] ?? '';
 const chat = (gateway: { readonly url: string }, model = MODEL): Promise<ChatResult> =>
@@ -128,7 +126,7 @@ async function recordedMoreThanOnce(answers: readonly ChatResult[]): Promise<rea
       );
       return rows.length === refs.length;
     },
-    { ...WITHIN, what: `${refs.length} requests are recorded` },
+    { what: `${refs.length} requests are recorded` },
   );
   return rows.flatMap(({ ref_id, times }) => (times === 1 ? [] : [ref_id]));
 }
@@ -138,7 +136,7 @@ test('the Job migrates an empty database while the pods wait for it, and has not
   expect(migration.status).toBe(0);
   const again = await installation.migrate();
   expect(again).toEqual({ status: 0, output: 'The database is up to date.' });
-}, 60_000);
+});
 
 test.each(['gateway', 'rpc', 'video-worker', 'agent-tunnel'] as const)(
   '%s passes the health check of its image and exposes its metrics',
@@ -150,22 +148,14 @@ test.each(['gateway', 'rpc', 'video-worker', 'agent-tunnel'] as const)(
     const metrics = await fetch(`${pod(app, 0).url}/metrics`);
     expect(await metrics.text()).toContain('process_resident_memory_bytes');
   },
-  60_000,
 );
 
-test('a backend that is added on one gateway serves on the other within a second', async () => {
-  const took: number[] = [];
-  for (const model of ['m-one', 'm-two', 'm-three']) {
-    const added = await startChatUpstream({ models: [model] });
-    closing.push(added);
-    await addBackend(pod('gateway', 0), added);
-    const since = performance.now();
-    await waitUntil(async () => (await chat(pod('gateway', 1), model)).status === 200, WITHIN);
-    took.push(performance.now() - since);
-  }
-  // On a busy machine one of them may take longer.
-  expect(Math.min(...took)).toBeLessThan(1_000);
-}, 120_000);
+test('a backend that is added on one gateway serves on the other', async () => {
+  const added = await startChatUpstream({ models: ['m-one'] });
+  closing.push(added);
+  await addBackend(pod('gateway', 0), added);
+  await waitUntil(async () => (await chat(pod('gateway', 1), 'm-one')).status === 200);
+});
 
 test('a key that is revoked on one rpc is rejected by both gateways on the next request', async () => {
   const { key: revoked, id } = await account.call<{ key: string; id: string }>(
@@ -182,7 +172,7 @@ test('a key that is revoked on one rpc is rejected by both gateways on the next 
   expect(await statuses()).toEqual([200, 200]);
   await account.call(pod('rpc', 1).url, 'keys.revoke', { key_id: id });
   expect(await statuses()).toEqual([401, 401]);
-}, 60_000);
+});
 
 test('a stream that is started on one rpc arrives completely on the event stream of the other', async () => {
   for (const [from, to] of [
@@ -193,7 +183,7 @@ test('a stream that is started on one rpc arrives completely on the event stream
     const stream = await followChatStream(pod('rpc', to).url, streamId);
     expect(await stream.text).toBe(ANSWER);
   }
-}, 60_000);
+});
 
 async function sendChat(rpc: TestProcess, model: string): Promise<string> {
   const messages = [{ role: 'user', content: 'Hi' }];
@@ -212,23 +202,23 @@ test('the limit of a tier is exact across gateways', async () => {
   const count = (status: number): number =>
     answers.filter((answer) => answer.status === status).length;
   expect([count(200), count(429)]).toEqual([FREE_TIER_RPM, FREE_TIER_RPM * 2]);
-}, 60_000);
+});
 
 test('a gateway that is killed under load loses no usage of served requests', async () => {
   const [dying, other] = [pod('gateway', 0), pod('gateway', 1)];
   let turn = 0;
   const load = startLoad(CLIENTS, () => chat((turn += 1) % 2 === 0 ? dying : other));
   const served = (): readonly ChatResult[] => load.outcomes.filter(({ status }) => status === 200);
-  await waitUntil(() => served().length >= 100, { ...WITHIN, what: 'load' });
+  await waitUntil(() => served().length >= 40, { what: 'load' });
   await dying.kill();
   const before = served().length;
-  await waitUntil(() => served().length >= before + 50, { ...WITHIN, what: 'load' });
+  await waitUntil(() => served().length >= before + 20, { what: 'load' });
   await load.stop();
   expect(load.outcomes.length).toBeGreaterThan(served().length);
   expect(await recordedMoreThanOnce(served())).toEqual([]);
   pods.gateway.shift();
   await start('gateway');
-}, 240_000);
+});
 
 describe('a rolling restart of each app in turn, under load', () => {
   const services: Record<string, Service> = {};
@@ -260,11 +250,11 @@ describe('a rolling restart of each app in turn, under load', () => {
     } finally {
       await Promise.all(loads.map((load) => load.stop()));
     }
-  }, 300_000);
+  });
   afterAll(async () => {
     await node.stop();
     await Promise.all(Object.values(services).map((service) => service.close()));
-  }, 60_000);
+  });
 
   async function openService(app: keyof typeof pods): Promise<Service> {
     const service = await startService('/readyz');
@@ -285,8 +275,8 @@ describe('a rolling restart of each app in turn, under load', () => {
     await waitUntil(async () => {
       await account.call(url, 'agents.deploy', { agent_id, model_id: NODE_MODEL });
       return true;
-    }, WITHIN);
-    await waitUntil(async () => (await chat(gateway, NODE_MODEL)).status === 200, WITHIN);
+    });
+    await waitUntil(async () => (await chat(gateway, NODE_MODEL)).status === 200);
   }
 
   const listKeys = (rpc: Service): Promise<string> =>
@@ -333,8 +323,8 @@ describe('a rolling restart of each app in turn, under load', () => {
     expect(chats.filter(({ status }) => status !== 200)).toEqual([]);
     expect(nodeChats.filter(({ status }) => status !== 200)).toEqual([]);
     expect(new Set(calls)).toEqual(new Set(['listed']));
-    expect(chats.length).toBeGreaterThan(200);
-    for (const { length } of [nodeChats, calls]) expect(length).toBeGreaterThan(50);
+    expect(chats.length).toBeGreaterThan(50);
+    for (const { length } of [nodeChats, calls]) expect(length).toBeGreaterThan(10);
   });
 
   test('lets running streams finish', async () => {
@@ -344,7 +334,7 @@ describe('a rolling restart of each app in turn, under load', () => {
 
   test('records each request once', async () => {
     expect(await recordedMoreThanOnce([...chats, ...nodeChats])).toEqual([]);
-  }, 120_000);
+  });
 
   test('stops every pod in time with status 0', () => {
     expect(exits).toEqual([0, 0, 0, 0, 0, 0]);

@@ -23,7 +23,7 @@ export interface ContainerCommand {
   readonly env: Environment;
 }
 
-const READY_TIMEOUT_MS = 120_000;
+const READY_TIMEOUT_MS = 180_000;
 /** On a busy machine a store may not respond in time; a process that ends because of that is restarted, as in a cluster. */
 const STARTS_MAX = 3;
 

@@ -13,7 +13,7 @@ export interface Service {
 }
 
 const POLL_MS = 200;
-const READY_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = 180_000;
 
 export async function startService(readyPath: string): Promise<Service> {
   const ready: TestProcess[] = [];

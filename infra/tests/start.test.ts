@@ -33,12 +33,12 @@ beforeAll(async () => {
   deployed = await deployApps(APPS);
   volumes = await mkdtemp(join(tmpdir(), 'model-gateway-volumes-'));
   stores = await openStores();
-}, 180_000);
+});
 afterAll(async () => {
   await stores.close();
   await deployed.remove();
   await rm(volumes, { recursive: true, force: true });
-}, 60_000);
+});
 
 const optionsOf = (app: string) => ({
   container: containerOf(manifests, app),
@@ -57,7 +57,6 @@ test.each(APPS.flatMap((app) => needed(app).map((variable) => ({ app, variable }
     expect(ended.output).toMatch(new RegExp(`^${app}: .*\\b${variable}\\b`, 'm'));
     expect(ended.status).toBe(1);
   },
-  60_000,
 );
 
 test('the browser tool passes its probe, and rejects requests without its token', async () => {
@@ -73,14 +72,14 @@ test('the browser tool passes its probe, and rejects requests without its token'
         await promisify(execFile)(process.execPath, probe.map(here), { env });
         return true;
       },
-      { timeoutMs: 60_000, what: 'the probe' },
+      { timeoutMs: 180_000, what: 'the probe' },
     );
     const unauthenticated = await fetch(`http://127.0.0.1:${port}/health`);
     expect(unauthenticated.status).toBe(401);
   } finally {
     await tool.stop();
   }
-}, 120_000);
+});
 
 test(`${AT_ONCE} apps that start at once on an empty database migrate it once`, async () => {
   const apps = Array.from({ length: AT_ONCE }, (_, index) => SERVERS[index % SERVERS.length] ?? '');
@@ -100,7 +99,7 @@ test(`${AT_ONCE} apps that start at once on an empty database migrate it once`, 
   } finally {
     await Promise.all(started.map((one) => one.kill()));
   }
-}, 180_000);
+});
 
 test('the apps start without optional variables, and report the commit of the build', async () => {
   expect(builtHash).toMatch(/^(?:[0-9a-f]{40}|dev)$/);
@@ -120,4 +119,4 @@ test('the apps start without optional variables, and report the commit of the bu
   } finally {
     await Promise.all(started.map((one) => one.kill()));
   }
-}, 180_000);
+});

@@ -1,4 +1,4 @@
-import { rpcCall, waitUntil } from '@model-gateway/testkit';
+import { createTestAccount, rpcCall, waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { startScene, type Scene } from './scene.ts';
 import { connectAgent, type SimulatedAgent } from './simulated-agent.ts';
@@ -43,11 +43,7 @@ const backendUrls = async () =>
   );
 
 test('only admins manage nodes', async () => {
-  const { result } = await rpcCall(scene.rpcUrl, 'auth.register', {
-    email: 'member@example.com',
-    password: 'long enough',
-  });
-  const { access_token: token } = result as { access_token: string };
+  const { token } = await createTestAccount(scene.test.context, 'member@example.com');
   expect((await rpcCall(scene.rpcUrl, 'agents.list', {})).error?.code).toBe(-32_005);
   expect((await rpcCall(scene.rpcUrl, 'agents.list', {}, token)).error?.code).toBe(-32_007);
 });

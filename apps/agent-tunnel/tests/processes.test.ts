@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createTestDatabase,
   rpcCall,
@@ -16,9 +17,7 @@ import { engineCommand, type AgentRecord } from './scene.ts';
 import { connectAgent } from './simulated-agent.ts';
 
 const TIMEOUT_MS = 4_000;
-/** Extra time for a loaded machine. */
-const SLACK_MS = 6_000;
-const WITHIN = { timeoutMs: TIMEOUT_MS + SLACK_MS };
+const BETWEEN_CHATS_MS = 100;
 const MODEL = 'tiny';
 
 let database: TestDatabase;
@@ -72,7 +71,7 @@ const isUnknown = async (): Promise<boolean> => (await chat()).status === 404;
 
 async function deploy(): Promise<void> {
   await call('agents.deploy', { model_id: MODEL, agent_id: agentId });
-  await waitUntil(canChat, { timeoutMs: 20_000, what: 'a chat' });
+  await waitUntil(canChat, { what: 'a chat' });
 }
 
 /** The process that serves the model. */
@@ -118,42 +117,42 @@ beforeAll(async () => {
   });
   ({ agent_id: agentId, token: agentToken } = registered);
   daemon = await startDaemon();
-  await waitUntil(async () => (await agent()).online, WITHIN);
+  await waitUntil(async () => (await agent()).online);
   await deploy();
-}, 90_000);
+});
 afterAll(async () => {
   await Promise.all([daemon, gateway, rpc, ...tunnels].map((running) => running.stop()));
   await balancer.close();
   await line.close();
   await database.drop();
   await rm(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 test('a restarted gateway routes to the node', async () => {
   await gateway.kill();
   gateway = await start('gateway');
-  await waitUntil(canChat, WITHIN);
+  await waitUntil(canChat);
 });
 
 test('when the replica with the connection is killed, the node reconnects to another one, with the same engine', async () => {
   const before = await engineOf();
   await startTunnel();
   await tunnels.shift()?.kill();
-  await waitUntil(canChat, WITHIN);
+  await waitUntil(canChat);
   expect(await agent()).toMatchObject({ status: 'online' });
   expect(await engineOf()).toEqual(before);
   // Commands reach the replica with the current connection: deploying again changes nothing.
   await deploy();
   expect(await engineOf()).toEqual(before);
-}, 60_000);
+});
 
 test('a replica that stops cleanly closes the connection, and the node reconnects immediately', async () => {
   const before = await engineOf();
   await startTunnel();
   expect(await tunnels.shift()?.stop()).toBe(0);
-  await waitUntil(canChat, WITHIN);
+  await waitUntil(canChat);
   expect(await engineOf()).toEqual(before);
-}, 60_000);
+});
 
 test('a second connection on another replica replaces the first, and deregistering reaches that replica', async () => {
   await startTunnel();
@@ -167,17 +166,17 @@ test('a second connection on another replica replaces the first, and deregisteri
   expect(await first.closed).toMatchObject({ code: 4000 });
   await call('agents.deregister', { agent_id });
   expect(await replacing.closed).toMatchObject({ code: 4001 });
-}, 60_000);
+});
 
 test('a node behind a cut network goes offline in time, and is online again when the network is restored', async () => {
   const before = await engineOf();
   balancer.cut();
-  await waitUntil(isUnknown, WITHIN);
+  await waitUntil(isUnknown);
   expect(await agent()).toMatchObject({ status: 'offline' });
   balancer.mend();
-  await waitUntil(canChat, { timeoutMs: 40_000, what: 'the node being online again' });
+  await waitUntil(canChat, { what: 'the node being online again' });
   expect(await engineOf()).toEqual(before);
-}, 60_000);
+});
 
 test('an outage of the database takes no node offline, however long it lasts', async () => {
   const before = await engineOf();
@@ -185,18 +184,21 @@ test('an outage of the database takes no node offline, however long it lasts', a
   line.hangUp();
   const outageUntil = performance.now() + TIMEOUT_MS * 2;
   const statuses = new Set<number>();
-  while (performance.now() < outageUntil) statuses.add((await chat()).status);
+  while (performance.now() < outageUntil) {
+    statuses.add((await chat()).status);
+    await sleep(BETWEEN_CHATS_MS);
+  }
   expect([...statuses]).toEqual([200]);
   line.targets = [databasePort];
-  await waitUntil(async () => (await agent()).online, WITHIN);
+  await waitUntil(async () => (await agent()).online);
   expect((await chat()).status).toBe(200);
   expect(await engineOf()).toEqual(before);
-}, 60_000);
+});
 
 test('a killed daemon goes offline immediately with its engine, and starts again without models', async () => {
   const { port } = await engineOf();
   await daemon.kill();
-  await waitUntil(isUnknown, WITHIN);
+  await waitUntil(isUnknown);
   expect(await agent()).toMatchObject({ status: 'offline' });
   await waitUntil(() =>
     fetch(`http://127.0.0.1:${port}/pids`).then(
@@ -205,15 +207,15 @@ test('a killed daemon goes offline immediately with its engine, and starts again
     ),
   );
   daemon = await startDaemon();
-  await waitUntil(async () => (await agent()).online, WITHIN);
+  await waitUntil(async () => (await agent()).online);
   expect((await agent()).models).toEqual([]);
   await deploy();
-}, 60_000);
+});
 
 test('without any replica the node is removed from routing in time, and listed as offline', async () => {
   for (const tunnel of tunnels.splice(0)) await tunnel.kill();
-  await waitUntil(isUnknown, WITHIN);
+  await waitUntil(isUnknown);
   expect(await agent()).toMatchObject({ status: 'offline', models: [{ model_id: MODEL }] });
   await startTunnel();
-  await waitUntil(canChat, { timeoutMs: 40_000, what: 'the node being online again' });
-}, 60_000);
+  await waitUntil(canChat, { what: 'the node being online again' });
+});

@@ -1,7 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { serverSettings, surfaceSettings } from '@model-gateway/http';
 import { loadConfig, silentLog } from '@model-gateway/kernel';
-import { createTestContext, rpcCall, waitUntil, type TestContext } from '@model-gateway/testkit';
+import {
+  createTestContext,
+  createTestAccount,
+  rpcCall,
+  waitUntil,
+  type TestContext,
+} from '@model-gateway/testkit';
 import { createGateway, gatewaySettings } from 'gateway/app';
 import { createGpuAgent, type GpuAgent } from 'gpu-agent/app';
 import { accountSettings, createRpc } from 'rpc/app';
@@ -81,11 +87,7 @@ export async function startScene(
   const tunnelUrl = await test.serve(createAgentTunnel({ ...config, ...tunnel }, context));
   const rpcUrl = await test.serve(createRpc(config, context));
   const gatewayUrl = await test.serve(createGateway(config, context));
-  const { result } = await rpcCall(rpcUrl, 'auth.register', {
-    email: 'admin@example.com',
-    password: 'long enough',
-  });
-  const { access_token: adminToken } = result as { access_token: string };
+  const { token: adminToken } = await createTestAccount(context, 'admin@example.com');
   async function call<Result>(method: string, params: unknown = {}): Promise<Result> {
     const response = await rpcCall(rpcUrl, method, params, adminToken);
     if (response.error !== undefined) throw new Error(response.error.message);

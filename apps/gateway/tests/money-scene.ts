@@ -29,7 +29,7 @@ const SMALL_QUOTA_USD = 0.004;
 const LARGE_POINTS = 1_000_000;
 // Enough for some dozen requests of these tests.
 const SMALL_POINTS = 5_003;
-const MOVE_TIMEOUT_MS = 30_000;
+const MOVE_TIMEOUT_MS = 180_000;
 
 /** Fills an empty database. */
 export async function createMoneyScene(databaseUrl: string, dataDir: string): Promise<MoneyScene> {
@@ -50,7 +50,7 @@ export async function createMoneyScene(databaseUrl: string, dataDir: string): Pr
   const add = (account: DrawingAccount, points: number): void =>
     void funds.set(nameOf(account), (funds.get(nameOf(account)) ?? 0) + points);
 
-  async function createUser(tier: string): Promise<TestUser> {
+  async function createAccount(tier: string): Promise<TestUser> {
     const id = newId();
     const email = `${id}@example.com`;
     await database.users.create({ id, email, name: '', passwordHash: 'not used' });
@@ -93,10 +93,10 @@ export async function createMoneyScene(databaseUrl: string, dataDir: string): Pr
   }
 
   const [rich, poor, onTier, onSmallTier] = [
-    await createUser(LIFTED),
-    await createUser(SMALL),
-    await createUser(LIFTED),
-    await createUser(SMALL),
+    await createAccount(LIFTED),
+    await createAccount(SMALL),
+    await createAccount(LIFTED),
+    await createAccount(SMALL),
   ];
   const [largePool, smallPool] = [await group(rich), await group(poor)];
   await database.members.save(largePool, poor.id, {});

@@ -21,7 +21,7 @@ beforeAll(async () => {
   [left, right] = await Promise.all([gateways.start(), gateways.start()]);
   await registerBackend(left, { type: 'external', name: 'one', url: upstream.url });
   await waitUntil(async () => (await stateOf(right, 'one')) === 'Healthy, closed');
-}, 60_000);
+});
 afterAll(async () => {
   await gateways.close();
   await line.close();

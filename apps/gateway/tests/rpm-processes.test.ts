@@ -37,7 +37,7 @@ beforeAll(async () => {
   });
   gateways = await Promise.all([service.start('gateway'), service.start('gateway')]);
   await service.register(gateways[0], { upstream });
-}, 60_000);
+});
 
 afterAll(async () => {
   await service.stop();

@@ -5,7 +5,7 @@ import type { Journal } from '@model-gateway/kernel';
 export async function takeUsage(journal: Journal, count: number): Promise<readonly UsageEvent[]> {
   const events: UsageEvent[] = [];
   const enough = new AbortController();
-  const giveUp = setTimeout(() => enough.abort(), 10_000);
+  const giveUp = setTimeout(() => enough.abort(), 60_000);
   await journal.drain(
     async (batch) => {
       events.push(...batch.map(({ body }) => usageEventSchema.parse(JSON.parse(body))));

@@ -1,5 +1,5 @@
 import { manualClock } from '@model-gateway/kernel';
-import { rpcCall, type RpcAnswer } from '@model-gateway/testkit';
+import { fullSize, rpcCall, type RpcAnswer } from '@model-gateway/testkit';
 import { createRpc } from '../src/app.ts';
 import { readRpcConfig } from '../src/config.ts';
 import { startRpc, type RpcServer } from './rpc-server.ts';
@@ -19,19 +19,22 @@ beforeAll(async () => {
 afterAll(() => rpc.test.close());
 
 const signedIn = ({ result }: RpcAnswer): SignedIn => result as SignedIn;
+async function register(email: string): Promise<SignedIn> {
+  return signedIn(await rpc.call('auth.register', { email, password: 'long enough' }));
+}
 const refresh = (refresh_token: string): Promise<RpcAnswer> =>
   rpc.call('auth.refresh', { refresh_token });
 
-test('of fifty concurrent registrations exactly one becomes the admin', async () => {
+test('of concurrent registrations exactly one becomes the admin', async () => {
   const answers = await Promise.all(
-    Array.from({ length: 50 }, (_, index) =>
+    Array.from({ length: fullSize(50, { small: 10 }) }, (_, index) =>
       rpc.call('auth.register', { email: `${index}@example.com`, password: 'long enough' }),
     ),
   );
   expect(answers.filter(({ error }) => error !== undefined)).toEqual([]);
   const admins = answers.map(signedIn).filter(({ user }) => user.is_admin);
   expect(admins).toHaveLength(1);
-}, 60_000);
+});
 
 test('signing in returns the same as registering, and the token identifies the user', async () => {
   await rpc.call('auth.register', {
@@ -70,29 +73,29 @@ test.each([
 });
 
 test('a refresh token can be exchanged for a new pair once', async () => {
-  const first = await rpc.register('rotate@example.com');
-  const second = await refresh(first.refreshToken);
-  expect(second.result).toMatchObject({ token_type: 'Bearer', user: { id: first.id } });
+  const first = await register('rotate@example.com');
+  const second = await refresh(first.refresh_token);
+  expect(second.result).toMatchObject({ token_type: 'Bearer', user: { id: first.user.id } });
   const { access_token, refresh_token } = signedIn(second);
-  expect(refresh_token).not.toBe(first.refreshToken);
+  expect(refresh_token).not.toBe(first.refresh_token);
   const me = await rpc.call('auth.me', {}, access_token);
-  expect(me.result).toMatchObject({ id: first.id });
+  expect(me.result).toMatchObject({ id: first.user.id });
   expect((await refresh(refresh_token)).error).toBeUndefined();
 });
 
 test('reusing a refresh token ends its whole family, and no other session', async () => {
-  const first = await rpc.register('reuse@example.com');
+  const first = await register('reuse@example.com');
   const other = signedIn(
     await rpc.call('auth.login', { email: 'reuse@example.com', password: 'long enough' }),
   );
-  const second = signedIn(await refresh(first.refreshToken));
-  expect((await refresh(first.refreshToken)).error).toEqual(REFUSED);
+  const second = signedIn(await refresh(first.refresh_token));
+  expect((await refresh(first.refresh_token)).error).toEqual(REFUSED);
   expect((await refresh(second.refresh_token)).error).toEqual(REFUSED);
   expect((await refresh(other.refresh_token)).error).toBeUndefined();
 });
 
 test('of concurrent uses of one token exactly one succeeds, and the others end the family', async () => {
-  const { refreshToken } = await rpc.register('double@example.com');
+  const { refresh_token: refreshToken } = await register('double@example.com');
   const answers = await Promise.all(Array.from({ length: 8 }, () => refresh(refreshToken)));
   const winners = answers.filter(({ error }) => error === undefined);
   expect(winners).toHaveLength(1);

@@ -5,7 +5,12 @@ import {
 } from '@model-gateway/contracts';
 import type { AppContext } from '@model-gateway/server-process';
 import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
-import { createTestContext, rpcCall, type TestContext } from '@model-gateway/testkit';
+import {
+  createTestContext,
+  createTestAccount,
+  rpcCall,
+  type TestContext,
+} from '@model-gateway/testkit';
 import { createRpc } from '../src/app.ts';
 import { readRpcConfig } from '../src/config.ts';
 import { openStream, type TestStream } from './rpc-server.ts';
@@ -68,7 +73,9 @@ export async function startChatScene(
       await runtime.stop();
     },
   });
-  const [ann, bob] = [await register(url, 'ann'), await register(url, 'bob')];
+  const createUser = async (name: string): Promise<TestUser> =>
+    userOf(url, await createTestAccount(context, `${name}@example.com`));
+  const [ann, bob] = [await createUser('ann'), await createUser('bob')];
   const send: ChatScene['send'] = async (params, user = ann) =>
     (await user.call('chat.send', { model: 'm', ...params })) as Awaited<
       ReturnType<ChatScene['send']>
@@ -128,12 +135,17 @@ export const textOf = (received: readonly ChatNotification[]): string =>
 /** A message of a user. */
 export const userMessage = (content: string) => ({ messages: [{ role: 'user', content }] });
 
+/** Registers with a management plane in another process. */
 export async function register(url: string, name: string): Promise<TestUser> {
   const params = { email: `${name}@example.com`, password: 'long enough' };
   const { result } = await rpcCall(url, 'auth.register', params);
   const { access_token: token, user } = result as { access_token: string; user: { id: string } };
+  return userOf(url, { id: user.id, token });
+}
+
+function userOf(url: string, { id, token }: Pick<TestUser, 'id' | 'token'>): TestUser {
   return {
-    id: user.id,
+    id,
     token,
     async call(method, of = {}) {
       const response = await rpcCall(url, method, of, token);

@@ -68,7 +68,7 @@ describe.each(['http', 'websocket'] as const)('over %s', (transport) => {
   });
 
   test('a batch returns results in order', async () => {
-    const { token } = await rpc.register(`batch-${transport}@example.com`);
+    const { token } = await rpc.createAccount(`batch-${transport}@example.com`);
     const [key, refused, usage] = await createClient({ transport, token }).batch([
       { method: 'keys.create', params: { name: 'one' } },
       { method: 'keys.create', params: { name: '' } },
@@ -80,14 +80,14 @@ describe.each(['http', 'websocket'] as const)('over %s', (transport) => {
   });
 
   test('discover returns the OpenRPC document', async () => {
-    const { token } = await rpc.register(`discover-${transport}@example.com`);
+    const { token } = await rpc.createAccount(`discover-${transport}@example.com`);
     const { methods } = await createClient({ transport, token }).discover();
     expect(methods.map(({ name }) => name)).toContain('keys.create');
     expect(methods).toHaveLength(57);
   });
 
   test('a body that is too large is refused, and the next call works', async () => {
-    const { token } = await rpc.register(`large-${transport}@example.com`);
+    const { token } = await rpc.createAccount(`large-${transport}@example.com`);
     const client = createClient({ transport, token });
     const name = 'x'.repeat(2 * 1024 * 1024);
     await expect(client.call('keys.create', { name })).rejects.toMatchObject(
@@ -98,7 +98,7 @@ describe.each(['http', 'websocket'] as const)('over %s', (transport) => {
 });
 
 test('many calls share one socket', async () => {
-  const { token } = await rpc.register('many@example.com');
+  const { token } = await rpc.createAccount('many@example.com');
   const client = createClient({ transport: 'websocket', token });
   const pages = await Promise.all(
     Array.from({ length: 50 }, (_, offset) => client.call('usage.list', { offset })),
@@ -107,7 +107,7 @@ test('many calls share one socket', async () => {
 });
 
 test('a subscriber gets the notifications of a session in order, and copies of responses', async () => {
-  const { token } = await rpc.register('listener@example.com');
+  const { token } = await rpc.createAccount('listener@example.com');
   const client = createClient({ transport: 'websocket', token });
   const session = randomId();
   const subscription = client.subscribe(session);

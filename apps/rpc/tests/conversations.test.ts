@@ -1,14 +1,15 @@
 import { newId } from '@model-gateway/kernel';
-import { startRpc, type Account, type RpcServer } from './rpc-server.ts';
+import type { TestAccount } from '@model-gateway/testkit';
+import { startRpc, type RpcServer } from './rpc-server.ts';
 
 let rpc: RpcServer;
-let owner: Account;
-let otherUser: Account;
+let owner: TestAccount;
+let otherUser: TestAccount;
 
 beforeAll(async () => {
   rpc = await startRpc();
-  otherUser = await rpc.register('other@example.com');
-  owner = await rpc.register('owner@example.com');
+  otherUser = await rpc.createAccount('other@example.com');
+  owner = await rpc.createAccount('owner@example.com');
 });
 afterAll(() => rpc.test.close());
 

@@ -1,16 +1,16 @@
 import { connect } from 'node:net';
 import { sessionChannel, sessionOwnerKey } from '@model-gateway/contracts';
 import { randomToken } from '@model-gateway/kernel';
-import { waitUntil } from '@model-gateway/testkit';
-import { openStream, startRpc, type Account, type RpcServer } from './rpc-server.ts';
+import { waitUntil, type TestAccount } from '@model-gateway/testkit';
+import { openStream, startRpc, type RpcServer } from './rpc-server.ts';
 
 let rpc: RpcServer;
-let owner: Account;
-let other: Account;
+let owner: TestAccount;
+let other: TestAccount;
 beforeAll(async () => {
   rpc = await startRpc();
-  owner = await rpc.register('owner@example.com');
-  other = await rpc.register('other@example.com');
+  owner = await rpc.createAccount('owner@example.com');
+  other = await rpc.createAccount('other@example.com');
 });
 afterAll(() => rpc.test.close());
 

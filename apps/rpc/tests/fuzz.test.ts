@@ -1,16 +1,17 @@
 import { rpcMethods } from '@model-gateway/contracts';
-import type { RpcAnswer } from '@model-gateway/testkit';
+import { fullSize, type RpcAnswer } from '@model-gateway/testkit';
 import * as fc from 'fast-check';
 import { openSocket, startRpc, type RpcServer } from './rpc-server.ts';
 
-const FRAMES = 20_000;
+const FRAMES = fullSize(20_000, { small: 2_000 });
+const POSTS = fullSize(500, { small: 100 });
 const IN_FLIGHT = 200;
 
 let rpc: RpcServer;
 let token = '';
 beforeAll(async () => {
   rpc = await startRpc();
-  ({ token } = await rpc.register('fuzz@example.com'));
+  ({ token } = await rpc.createAccount('fuzz@example.com'));
 });
 afterAll(() => rpc.test.close());
 
@@ -62,7 +63,7 @@ function envelopesOf(text: string): readonly RpcAnswer[] {
   return envelopes.every(isEnvelope) ? (envelopes as readonly RpcAnswer[]) : [];
 }
 
-test('twenty thousand random frames each get a JSON-RPC envelope as response', async () => {
+test('random frames each get a JSON-RPC envelope as response', async () => {
   const socket = await openSocket(rpc.url, token);
   const frames = fc.sample(frame, FRAMES);
   const codes = new Set<number | undefined>();
@@ -83,10 +84,10 @@ test('twenty thousand random frames each get a JSON-RPC envelope as response', a
     expect.arrayContaining([undefined, -32_700, -32_600, -32_601, -32_602]),
   );
   expect(codes).not.toContain(-32_603);
-}, 180_000);
+});
 
 test('over HTTP too', async () => {
-  for (const body of fc.sample(frame, 500)) {
+  for (const body of fc.sample(frame, POSTS)) {
     const response = await fetch(`${rpc.url}/api/rpc`, {
       method: 'POST',
       body,
@@ -95,4 +96,4 @@ test('over HTTP too', async () => {
     expect(response.status).toBe(200);
     expect(envelopesOf(await response.text())).not.toEqual([]);
   }
-}, 60_000);
+});

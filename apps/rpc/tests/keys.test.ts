@@ -1,5 +1,6 @@
 import { newId } from '@model-gateway/kernel';
-import { startRpc, type Account, type RpcServer } from './rpc-server.ts';
+import type { TestAccount } from '@model-gateway/testkit';
+import { startRpc, type RpcServer } from './rpc-server.ts';
 
 interface Key {
   readonly id: string;
@@ -7,13 +8,13 @@ interface Key {
 }
 
 let rpc: RpcServer;
-let owner: Account;
-let otherUser: Account;
+let owner: TestAccount;
+let otherUser: TestAccount;
 
 beforeAll(async () => {
   rpc = await startRpc();
-  owner = await rpc.register('owner@example.com');
-  otherUser = await rpc.register('other@example.com');
+  owner = await rpc.createAccount('owner@example.com');
+  otherUser = await rpc.createAccount('other@example.com');
 });
 afterAll(() => rpc.test.close());
 

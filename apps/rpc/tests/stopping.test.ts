@@ -29,7 +29,7 @@ beforeAll(async () => {
       SERVICE_DATA_DIR: dataDir,
     },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await rpc.stop();
   await database.drop();
@@ -56,4 +56,4 @@ test('a stopping process finishes the calls in progress on its sockets before it
   expect(answers.filter(({ result }) => result === undefined)).toEqual([]);
   expect(await busy.closed).toBe(1001);
   expect(await rpc.exited).toBe(0);
-}, 60_000);
+});

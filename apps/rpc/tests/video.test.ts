@@ -1,12 +1,12 @@
 import { newId } from '@model-gateway/kernel';
-import { waitUntil } from '@model-gateway/testkit';
+import { waitUntil, type TestAccount } from '@model-gateway/testkit';
 import { startCloudVideo, type RunningCloudVideo } from '@model-gateway/testkit/upstreams';
-import { openStream, startRpc, type Account, type RpcServer } from './rpc-server.ts';
+import { openStream, startRpc, type RpcServer } from './rpc-server.ts';
 
 let rpc: RpcServer;
 let video: RunningCloudVideo;
-let owner: Account;
-let other: Account;
+let owner: TestAccount;
+let other: TestAccount;
 
 beforeAll(async () => {
   rpc = await startRpc();
@@ -23,8 +23,8 @@ beforeAll(async () => {
   });
   // As when another process registers it.
   await rpc.test.context.bus.channels.publish('registry', 'cloud');
-  owner = await rpc.register('owner@example.com');
-  other = await rpc.register('other@example.com');
+  owner = await rpc.createAccount('owner@example.com');
+  other = await rpc.createAccount('other@example.com');
   await waitUntil(async () => (await create()).error === undefined, { what: 'a healthy backend' });
 });
 afterAll(async () => {
@@ -32,13 +32,13 @@ afterAll(async () => {
   await video.close();
 });
 
-const create = (params: object = {}, { token }: Account = owner) =>
+const create = (params: object = {}, { token }: TestAccount = owner) =>
   rpc.call('video.create', { model: 'v-1', prompt: 'a cat', ...params }, token);
 async function created(params: object = {}): Promise<string> {
   const { result } = await create(params);
   return (result as { job_id: string }).job_id;
 }
-const call = (method: string, jobId: string, { token }: Account = owner) =>
+const call = (method: string, jobId: string, { token }: TestAccount = owner) =>
   rpc.call(method, { job_id: jobId }, token);
 
 test('a job is created and shown to its owner', async () => {
@@ -64,7 +64,7 @@ test('a job is created and shown to its owner', async () => {
 });
 
 test('jobs are listed for their owner, newest first, up to the requested limit', async () => {
-  const mine = await rpc.register(`${newId()}@example.com`);
+  const mine = await rpc.createAccount(`${newId()}@example.com`);
   const list = async (params: object = {}) => {
     const { result } = await rpc.call('video.list', params, mine.token);
     return (result as { jobs: { job_id: string }[] }).jobs.map(({ job_id }) => job_id);
@@ -98,7 +98,7 @@ test('a cancelled job sends a notification, and cancelling it again is fine', as
 
 test('the stream of a job is refused to another authenticated user', async () => {
   const id = await created();
-  const open = async ({ token }: Account) => {
+  const open = async ({ token }: TestAccount) => {
     const headers = { authorization: `Bearer ${token}` };
     const stream = await openStream(`${rpc.url}/api/rpc/events?session=${id}`, headers);
     stream.close();
@@ -166,7 +166,7 @@ test('a model that no healthy backend can make videos with is -32000', async () 
 
 test('a drained quota is -32006, counting all usage of the user', async () => {
   const { database, bus } = rpc.test.context;
-  const poor = await rpc.register(`${newId()}@example.com`);
+  const poor = await rpc.createAccount(`${newId()}@example.com`);
   await database.plans.saveTier('free', { monthlyUsdQuota: 1 });
   const event = {
     id: newId(),

@@ -1,13 +1,14 @@
 import { createAccessTokens } from '@model-gateway/accounts';
 import { manualClock } from '@model-gateway/kernel';
 import jwt from 'jsonwebtoken';
-import { ADMIN_TOKEN, openSocket, startRpc, type Account, type RpcServer } from './rpc-server.ts';
+import type { TestAccount } from '@model-gateway/testkit';
+import { ADMIN_TOKEN, openSocket, startRpc, type RpcServer } from './rpc-server.ts';
 
 let rpc: RpcServer;
-let admin: Account;
+let admin: TestAccount;
 beforeAll(async () => {
   rpc = await startRpc({ SERVICE_ANON_WS_IDLE_SECS: '1' });
-  admin = await rpc.register('admin@example.com');
+  admin = await rpc.createAccount('admin@example.com');
 });
 afterAll(() => rpc.test.close());
 

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => rpc.test.close());
 
 test('every declared method exists for every caller', async () => {
-  const { token } = await rpc.register('admin@example.com');
+  const { token } = await rpc.createAccount('admin@example.com');
   for (const method of Object.keys(rpcMethods)) {
     for (const bearer of [undefined, token, ADMIN_TOKEN]) {
       const { error } = await rpc.call(method, { wrong: true }, bearer);

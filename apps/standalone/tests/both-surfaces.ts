@@ -1,5 +1,10 @@
 import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
-import { createTestContext, rpcCall, type TestContext } from '@model-gateway/testkit';
+import {
+  createTestContext,
+  createTestAccount,
+  rpcCall,
+  type TestContext,
+} from '@model-gateway/testkit';
 import { createGateway } from 'gateway/app';
 import { createRpc } from 'rpc/app';
 import { readStandaloneConfig } from '../src/config.ts';
@@ -50,8 +55,8 @@ export async function startBothSurfaces(): Promise<BothSurfaces> {
     runtime,
     restUrl,
     rpcUrl,
-    ann: await register(rpcUrl, 'ann'),
-    bob: await register(rpcUrl, 'bob'),
+    ann: await account(test, rpcUrl, 'ann'),
+    bob: await account(test, rpcUrl, 'bob'),
     chat: ({ key }, body) =>
       fetch(`${restUrl}/v1/chat/completions`, {
         method: 'POST',
@@ -61,11 +66,9 @@ export async function startBothSurfaces(): Promise<BothSurfaces> {
   };
 }
 
-async function register(url: string, name: string): Promise<Account> {
-  const params = { email: `${name}@example.com`, password: 'long enough' };
-  const { result } = await rpcCall(url, 'auth.register', params);
-  const { access_token: token, user } = result as { access_token: string; user: { id: string } };
+async function account({ context }: TestContext, url: string, name: string): Promise<Account> {
+  const { id, token } = await createTestAccount(context, `${name}@example.com`);
   const made = await rpcCall(url, 'keys.create', { name: 'test' }, token);
   const { key } = made.result as { key: string };
-  return { id: user.id, token, key };
+  return { id, token, key };
 }

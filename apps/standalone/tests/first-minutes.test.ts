@@ -13,7 +13,7 @@ let standalone: TestProcess;
 beforeAll(async () => {
   folder = await temporaryFolder();
   standalone = await startStandalone(folder.path);
-}, 90_000);
+});
 afterAll(async () => {
   await standalone.stop();
   await folder.remove();

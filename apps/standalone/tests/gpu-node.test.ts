@@ -65,7 +65,7 @@ beforeAll(async () => {
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', AGENT_TOKEN: agent.token },
     readyPath: null,
   });
-}, 90_000);
+});
 afterAll(async () => {
   await daemon.stop();
   await standalone.stop();
@@ -85,6 +85,6 @@ test('after a restart the node is listed, and its model is available without a n
   expect(await standalone.stop()).toBe(0);
   standalone = await startStandalone(join(folder.path, 'data'), ENV, port);
   expect(await call('agents.list')).toMatchObject([{ name: 'this machine' }]);
-  await waitUntil(async () => (await chat()).status === 200, { timeoutMs: 40_000, what: 'a chat' });
+  await waitUntil(async () => (await chat()).status === 200, { what: 'a chat' });
   expect((await status()).models).toMatchObject([{ model_id: MODEL, status: 'ready' }]);
-}, 90_000);
+});

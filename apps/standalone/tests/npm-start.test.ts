@@ -23,15 +23,14 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
       },
     });
     const isUp = async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).status === 200;
-    await waitUntil(isUp, { timeoutMs: 60_000, what: 'the service under npm' });
+    await waitUntil(isUp, { timeoutMs: 180_000, what: 'the service under npm' });
     npm.kill(signal);
     await once(npm, 'exit');
     await waitUntil(async () => (await processesOf(folder.path)).length === 0, {
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
       what: 'the end of the stores',
     });
     await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow();
     await folder.remove();
   },
-  120_000,
 );

@@ -37,7 +37,7 @@ beforeAll(async () => {
       processes.set(app, await startProcess({ app, env }));
     }),
   );
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([...processes.values()].map((running) => running.stop()));
   await upstream.close();
@@ -90,4 +90,4 @@ test('SIGTERM ends each process with 0', async () => {
   for (const app of APPS) {
     expect(await processes.get(app)?.stop()).toBe(0);
   }
-}, 60_000);
+});

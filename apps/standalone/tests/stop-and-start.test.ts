@@ -38,7 +38,7 @@ test('Ctrl-C, which arrives twice under npm, drains once and leaves no process b
   standalone.signal('SIGINT');
   expect(await standalone.exited).toBe(0);
   await noneLeft();
-}, 90_000);
+});
 
 test('after SIGKILL of every process the next start has all data', async () => {
   const first = await start();
@@ -58,13 +58,13 @@ test('after SIGKILL of every process the next start has all data', async () => {
   expect(await usageRows(second.url, token, 2)).toHaveLength(2);
   expect((await chat(second.url, key)).status).toBe(200);
   expect(second.output()).not.toContain('shown only once');
-}, 120_000);
+});
 
 test('after SIGKILL of only the service its stores stop by themselves', async () => {
   const standalone = await start();
   await standalone.kill();
   await noneLeft();
-}, 90_000);
+});
 
 test('without a redis-server on the PATH everything runs in one process', async () => {
   // The guard around the process under test needs a `sleep`.
@@ -77,14 +77,14 @@ test('without a redis-server on the PATH everything runs in one process', async 
   expect(await usageRows(standalone.url, token, 1)).toHaveLength(1);
   expect(await standalone.stop()).toBe(0);
   await noneLeft();
-}, 90_000);
+});
 
 test('without the demo backend there is no demo model', async () => {
   const standalone = await start({ SERVICE_DEMO: '0' });
   await expect(chatOnce(standalone.url, 'nodemo@example.com')).rejects.toThrow(
     'No backend available for model: demo-chat',
   );
-}, 90_000);
+});
 
 test('two instances with their own data directory and port run side by side', async () => {
   const other = await temporaryFolder();
@@ -95,4 +95,4 @@ test('two instances with their own data directory and port run side by side', as
   await chatOnce(right.url, 'right@example.com');
   await right.stop();
   await other.remove();
-}, 120_000);
+});

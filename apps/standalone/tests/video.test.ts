@@ -81,31 +81,27 @@ async function listen({ url }: TestProcess, jobId: string): Promise<readonly str
 test.each([
   { why: 'its own redis-server', environment: () => Promise.resolve({}) },
   { why: 'no redis-server', environment: withoutRedis },
-])(
-  'one process with $why finishes jobs from both APIs',
-  async ({ environment }) => {
-    const standalone = await start(await environment());
-    await register(standalone);
-    const { token, key } = await chatOnce(standalone.url, 'owner@example.com');
-    video.faults.next({ kind: 'slow-start', delayMs: 500 }, 2, 'submit');
-    const rest = await submit(standalone, key);
-    const created = await rpcCall(standalone.url, 'video.create', order, token);
-    const { job_id: rpc } = created.result as { job_id: string };
-    const names = await Promise.all([listen(standalone, rest), listen(standalone, rpc)]);
-    const expected = ['video.progress', 'video.progress', 'video.progress', 'video.done'];
-    expect(names).toEqual([expected, expected]);
-    const got = await fetch(`${standalone.url}/v1/video/generations/${rest}`, {
-      headers: { authorization: `Bearer ${key}` },
-    });
-    expect(await got.json()).toMatchObject({ status: 'done', progress: 100, cost: 0.05 });
-    const rows = await usageRows(standalone.url, token, 3);
-    expect(rows).toHaveLength(3);
-    for (const id of [rest, rpc]) {
-      expect(rows).toContainEqual(expect.objectContaining({ id, backend: 'video', cost: 0.05 }));
-    }
-  },
-  120_000,
-);
+])('one process with $why finishes jobs from both APIs', async ({ environment }) => {
+  const standalone = await start(await environment());
+  await register(standalone);
+  const { token, key } = await chatOnce(standalone.url, 'owner@example.com');
+  video.faults.next({ kind: 'slow-start', delayMs: 500 }, 2, 'submit');
+  const rest = await submit(standalone, key);
+  const created = await rpcCall(standalone.url, 'video.create', order, token);
+  const { job_id: rpc } = created.result as { job_id: string };
+  const names = await Promise.all([listen(standalone, rest), listen(standalone, rpc)]);
+  const expected = ['video.progress', 'video.progress', 'video.progress', 'video.done'];
+  expect(names).toEqual([expected, expected]);
+  const got = await fetch(`${standalone.url}/v1/video/generations/${rest}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  expect(await got.json()).toMatchObject({ status: 'done', progress: 100, cost: 0.05 });
+  const rows = await usageRows(standalone.url, token, 3);
+  expect(rows).toHaveLength(3);
+  for (const id of [rest, rpc]) {
+    expect(rows).toContainEqual(expect.objectContaining({ id, backend: 'video', cost: 0.05 }));
+  }
+});
 
 test('after a kill -9 of a process with an in-memory queue, the next start continues with the same task', async () => {
   const env = await withoutRedis();
@@ -113,7 +109,7 @@ test('after a kill -9 of a process with an in-memory queue, the next start conti
   await register(first);
   const { key } = await chatOnce(first.url, 'owner@example.com');
   const id = await submit(first, key);
-  await video.until(() => (video.tasks[0]?.polls ?? 0) > 0, 20_000);
+  await video.until(() => (video.tasks[0]?.polls ?? 0) > 0);
   await first.kill();
   const second = await start(env);
   await waitUntil(
@@ -123,7 +119,7 @@ test('after a kill -9 of a process with an in-memory queue, the next start conti
       });
       return ((await got.json()) as { status: string }).status === 'done';
     },
-    { what: 'the end of the job', timeoutMs: 30_000 },
+    { what: 'the end of the job' },
   );
   expect(video.taskCount).toBe(1);
-}, 120_000);
+});

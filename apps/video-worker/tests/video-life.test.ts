@@ -241,6 +241,5 @@ test('a job whose announcement was lost is found', async () => {
   });
   await waitUntil(async () => (await database.videoJobs.find(id))?.status === 'done', {
     what: 'a job that was not announced',
-    timeoutMs: 15_000,
   });
 });

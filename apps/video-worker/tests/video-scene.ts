@@ -41,7 +41,7 @@ export interface ObservedJob {
   readonly notifications: readonly RpcNotification[];
   state(): Promise<VideoJob>;
   /** Resolves when it has ended and the notification has arrived. */
-  ended(timeoutMs?: number): Promise<VideoJob>;
+  ended(): Promise<VideoJob>;
 }
 
 interface VideoSceneOptions {
@@ -152,10 +152,9 @@ export async function observeJob(
     notified,
     notifications,
     state,
-    async ended(timeoutMs = 20_000) {
+    async ended() {
       await waitUntil(() => typeof notified.at(-1) === 'string', {
         what: 'the end of a video job',
-        timeoutMs,
       });
       return state();
     },

@@ -10,7 +10,6 @@ import { waitUntil } from '@model-gateway/testkit';
 import { startCollector, type CollectedSpan, type Collector } from './collector.ts';
 import { chatBody, SECRETS, startInstallation, type Installation } from './installation.ts';
 
-const TIMEOUT_MS = 180_000;
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const CLIENT_SPAN_ID = 'b7ad6b7169203331';
 const INTERNAL = 1;
@@ -39,12 +38,12 @@ beforeAll(async () => {
   await installation.register('cloud', video.url, { type: 'cloud-video', models: ['v-1'] });
   await sendAllRequests();
   await installation.stop();
-}, TIMEOUT_MS);
+});
 
 afterAll(async () => {
   await installation.remove();
   await Promise.all([collector.close(), chat.close(), engine.close(), video.close()]);
-}, TIMEOUT_MS);
+});
 
 async function sendAllRequests(): Promise<void> {
   const traceparent = `00-${TRACE_ID}-${CLIENT_SPAN_ID}-01`;
@@ -58,11 +57,10 @@ async function sendAllRequests(): Promise<void> {
   chat.faults.next({ kind: 'status', status: 503 }, 1, 'chat');
   await installation.post('/v1/chat/completions', chatBody('demo-chat'));
   await installation.call('chat.send', chatBody('demo-chat'));
-  await waitUntil(() => chat.served.length === 4, { timeoutMs: 60_000, what: 'four answers' });
+  await waitUntil(() => chat.served.length === 4, { what: 'four answers' });
   await waitUntil(
     () => installation.call('engine.invoke', { model: 'robot', method: 'look' }).then(() => true),
     {
-      timeoutMs: 60_000,
       what: 'the engine',
     },
   );
@@ -74,7 +72,7 @@ async function sendAllRequests(): Promise<void> {
       const job = (await installation.call('video.get', { job_id: id })) as { status: string };
       return job.status === 'done';
     },
-    { timeoutMs: 60_000, what: 'the video' },
+    { what: 'the video' },
   );
 }
 

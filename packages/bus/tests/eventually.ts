@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 10;
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 60_000;
 
 /** Waits for a condition that some event outside of the test's reach brings about. */
 export async function eventually(

@@ -166,7 +166,5 @@ test.each(['Redis', 'no Redis'])('a closed bus leaves nothing running, with %s',
   const redis = store === 'Redis' ? { redisUrl: sharedRedisUrl() } : {};
   const child = startChild('use and close', { ...redis, dataDir, prefix });
   expect(await child.nextLine()).toBe('closed');
-  const closedAt = performance.now();
   expect(await child.exited()).toBe(0);
-  expect(performance.now() - closedAt).toBeLessThan(1_000);
 });

@@ -14,7 +14,7 @@ test('killing the process that started the stores ends both', async () => {
   expect([runs(holder.postgres.pid), runs(holder.redis.pid)]).toEqual([true, true]);
   await holder.kill();
   await until(() => !runs(holder.postgres.pid) && !runs(holder.redis.pid));
-}, 60_000);
+});
 
 test('after all processes are killed at once, the next start recovers all data', async () => {
   const first = await holdStores(dataDir.path);
@@ -35,7 +35,7 @@ test('after all processes are killed at once, the next start recovers all data',
   again.disconnect();
   await second.kill();
   await until(() => !runs(second.postgres.pid) && !runs(second.redis.pid));
-}, 60_000);
+});
 
 test('a start while the stores of a killed process still shut down waits for them', async () => {
   const first = await holdStores(dataDir.path);
@@ -48,4 +48,4 @@ test('a start while the stores of a killed process still shut down waits for the
   ]);
   await second.kill();
   await until(() => !runs(second.postgres.pid) && !runs(second.redis.pid));
-}, 60_000);
+});

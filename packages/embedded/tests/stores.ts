@@ -91,7 +91,7 @@ export function runs(pid: number): boolean {
 /** Waits for a condition by polling. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
-  timeoutMs = 10_000,
+  timeoutMs = 60_000,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {

@@ -8,7 +8,7 @@ import {
 import { projectFolder } from './project-folder.ts';
 import { waitUntil } from './wait-until.ts';
 
-const READY_TIMEOUT_MS = 120_000;
+const READY_TIMEOUT_MS = 180_000;
 const STOP_GRACE_SECONDS = 45;
 const OUTPUT_LINES_MAX = 2_000;
 

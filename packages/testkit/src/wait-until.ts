@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 20;
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 60_000;
 
 interface WaitOptions {
   readonly timeoutMs?: number;

@@ -56,15 +56,17 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
     call.notes.openedTab = { url: isBlank(url) && opened.url !== '' ? opened.url : url };
   }
 
+  /** Answers the frame of the element. */
   async function focus(
     page: Page,
     target: string,
     timeoutMs: number,
     call: EngineCall,
-  ): Promise<void> {
+  ): Promise<string> {
     const options = { action: 'focus', force: false, timeoutMs } as const;
     const { frameId, element } = await elements.ready(page, target, options, call);
     await scripts.call(page, frameId, 'focus', { ref: element.ref }, call);
+    return frameId;
   }
 
   return {
@@ -72,7 +74,7 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
       const options = { action: 'click', position, force, timeoutMs } as const;
       const ready = await elements.ready(page, target, options, call);
       const { element, point, frameId } = ready;
-      const mark = markPage(page);
+      const mark = markPage(page, frameId);
       const isSelected =
         element.tag === 'option' &&
         (await scripts.call(page, frameId, 'clickOption', { ref: element.ref }, call));
@@ -87,7 +89,7 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
     async type(page, { target, text, clear, submit, slowly, timeoutMs }, call) {
       const options = { action: 'type', force: false, timeoutMs } as const;
       const ready = await elements.ready(page, target, options, call);
-      const mark = markPage(page);
+      const mark = markPage(page, ready.frameId);
       await enterText(page, ready, { target, text, clear, slowly }, call);
       const reading = scripts
         .call(page, ready.frameId, 'read', { ref: ready.element.ref }, call)
@@ -109,8 +111,8 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
 
     async press(page, { key, target, count, timeoutMs }, call) {
       const press = parseKeyPress(key);
-      if (target !== undefined) await focus(page, target, timeoutMs, call);
-      const mark = markPage(page);
+      const frameId = target === undefined ? undefined : await focus(page, target, timeoutMs, call);
+      const mark = markPage(page, frameId);
       for (let time = 0; time < count; time += 1) {
         call.signal.throwIfAborted();
         await pressKey(page, press).catch(ignoreUnloaded);

@@ -4,6 +4,8 @@ import type { Page } from './page.ts';
 
 /** The state of a page before an action. */
 export interface SettleMark {
+  /** The frame that the action is for, whose document another process may have. */
+  readonly frameId: string;
   readonly startedNavigations: number;
   readonly shownDocuments: number;
   readonly loaderId: string;
@@ -18,8 +20,9 @@ const QUIET_MS = 30;
 const CAP_MS = 1_000;
 
 /** To be called right before an action. */
-export function markPage(page: Page): SettleMark {
+export function markPage(page: Page, frameId: string = page.main.id): SettleMark {
   return {
+    frameId,
     startedNavigations: page.loading.started,
     shownDocuments: page.loading.shown,
     loaderId: page.loading.loaderId,
@@ -45,7 +48,13 @@ export async function settle(
     page.loading.isNavigating && page.loading.started > mark.startedNavigations;
   const isOver = (): boolean => page.hasEnded || performance.now() >= end;
 
-  const quiet = awaitQuiet(page, scripts, call, end);
+  const awaitQuietPage = (): Promise<unknown> =>
+    Promise.all(
+      [...new Set([page.main.id, mark.frameId])].map((frameId) =>
+        awaitQuiet(page, frameId, scripts, call, end),
+      ),
+    );
+  const quiet = awaitQuietPage();
   quiet.catch(() => undefined);
   // A link navigates at once, a handler may take a moment; later navigations do not count for this action.
   if (navigationStartMs > 0) {
@@ -65,7 +74,7 @@ export async function settle(
       { timeoutMs: Math.max(0, end - performance.now()), signal },
     );
     // The response may change the page.
-    if (!isOver() && !isNavigating()) await awaitQuiet(page, scripts, call, end);
+    if (!isOver() && !isNavigating()) await awaitQuietPage();
   }
   if (isNavigating()) await awaitDocument(page, call);
   return hasNavigated();
@@ -88,6 +97,7 @@ async function awaitDocument(page: Page, { signal }: EngineCall): Promise<void> 
 
 async function awaitQuiet(
   page: Page,
+  frameId: string,
   scripts: PageScripts,
   call: EngineCall,
   end: number,
@@ -95,7 +105,7 @@ async function awaitQuiet(
   const capMs = Math.max(0, end - performance.now());
   try {
     await Promise.race([
-      scripts.call(page, page.main.id, 'quiet', { quietMs: QUIET_MS, capMs }, call),
+      scripts.call(page, frameId, 'quiet', { quietMs: QUIET_MS, capMs }, call),
       page.ended,
       new Promise((resolve) => setTimeout(resolve, capMs).unref()),
     ]);

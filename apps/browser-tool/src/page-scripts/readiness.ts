@@ -160,9 +160,10 @@ export async function isStable(element: Element): Promise<boolean> {
   };
   // Until the next frame this is the box of the previous one.
   const before = boxOf();
-  await nextAnimationFrame();
+  // On a loaded machine frames take longer, and without a frame nothing moves.
+  await nextAnimationFrame(isAnimated(element) ? 1_000 : 200);
   // An animation may not move in its first frame.
-  if (isAnimated(element)) await nextAnimationFrame();
+  if (isAnimated(element)) await nextAnimationFrame(1_000);
   return element.isConnected && boxOf() === before;
 }
 
@@ -178,10 +179,10 @@ export function isAnimated(element: Element): boolean {
 }
 
 /** Waits for the next animation frame; a background page has none, so there is a timeout. */
-export function nextAnimationFrame(): Promise<unknown> {
+export function nextAnimationFrame(timeoutMs: number): Promise<unknown> {
   return new Promise((resolve) => {
     requestAnimationFrame(resolve);
-    setTimeout(resolve, 200);
+    setTimeout(resolve, timeoutMs);
   });
 }
 

@@ -142,8 +142,8 @@ export async function pointInParent(
       behavior: 'instant',
     });
     // The browser sends a click to the frame that is drawn there.
-    await nextAnimationFrame();
-    await nextAnimationFrame();
+    await nextAnimationFrame(200);
+    await nextAnimationFrame(200);
     point = locate();
   }
   const cover = coverAt(frameElement, point);

@@ -26,13 +26,13 @@ const click = (target: string, call = newCall(), modifiers: readonly 'Shift'[] =
       modifiers,
       position: undefined,
       force: false,
-      timeoutMs: 1_000,
+      timeoutMs: 5_000,
     },
     call,
   );
 const type = (target: string, text: string, changes = {}) =>
   engine.type(
-    { target, text, clear: true, submit: false, slowly: false, timeoutMs: 1_000, ...changes },
+    { target, text, clear: true, submit: false, slowly: false, timeoutMs: 5_000, ...changes },
     newCall(),
   );
 const read = async () =>
@@ -139,13 +139,13 @@ describe('with an engine that offers nothing but scripts', () => {
   test('keys go to what has the focus', async () => {
     await type('#name', 'ab');
     await engine.press(
-      { key: 'Backspace', target: undefined, count: 1, timeoutMs: 1_000 },
+      { key: 'Backspace', target: undefined, count: 1, timeoutMs: 5_000 },
       newCall(),
     );
-    await engine.press({ key: 'z', target: '#name', count: 2, timeoutMs: 1_000 }, newCall());
+    await engine.press({ key: 'z', target: '#name', count: 2, timeoutMs: 5_000 }, newCall());
     expect(await read()).toBe('azz');
     await expect(
-      engine.press({ key: 'NoSuchKey', target: undefined, count: 1, timeoutMs: 1_000 }, newCall()),
+      engine.press({ key: 'NoSuchKey', target: undefined, count: 1, timeoutMs: 5_000 }, newCall()),
     ).rejects.toMatchObject({ code: 'INVALID_KEY' });
   });
 

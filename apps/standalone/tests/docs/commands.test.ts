@@ -9,7 +9,6 @@ import { openShellSession, type ShellSession } from './shell-session.ts';
 import { missingOutput } from './shown-output.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..', '..');
-const DOCUMENT_TIMEOUT_MS = 240_000;
 const EVENTUALLY_MS = 60_000;
 /** The interval of repeated commands; a shorter one would reach the rate limit. */
 const AGAIN_MS = 500;
@@ -50,7 +49,7 @@ let world: DocumentedWorld;
 
 beforeAll(async () => {
   world = await openDocumentedWorld(ROOT);
-}, 180_000);
+});
 afterAll(async () => {
   await world.close();
 });
@@ -68,7 +67,6 @@ test.each(inOrder.map((document) => [document.path, document] as const))(
       await session.close();
     }
   },
-  DOCUMENT_TIMEOUT_MS,
 );
 
 const same = (block: Block): Block => block;

@@ -24,7 +24,7 @@ export interface DocumentedWorld {
   close(): Promise<void>;
 }
 
-const START_TIMEOUT_MS = 120_000;
+const START_TIMEOUT_MS = 180_000;
 /** The packages that the guides import, and where they are installed. */
 const GUIDE_PACKAGES = [
   ['apps/gateway', 'openai'],

@@ -21,7 +21,7 @@ export interface ShellSession {
   close(): Promise<void>;
 }
 
-const BLOCK_TIMEOUT_MS = 90_000;
+const BLOCK_TIMEOUT_MS = 180_000;
 // An unset variable, a failed command and a failure within a pipe are failures of the document.
 const STRICT = 'set -euo pipefail\n';
 

@@ -6,7 +6,7 @@ export interface Changes {
   until(condition: () => boolean, timeoutMs?: number): Promise<void>;
 }
 
-const UNTIL_TIMEOUT_MS = 5_000;
+const UNTIL_TIMEOUT_MS = 60_000;
 
 interface Waiter {
   readonly condition: () => boolean;

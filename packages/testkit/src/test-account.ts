@@ -1,0 +1,39 @@
+import { createAccessTokens } from '@model-gateway/accounts';
+import { newId } from '@model-gateway/kernel';
+import type { AppContext } from '@model-gateway/server-process';
+
+const TOKEN_TTL_SECS = 86_400;
+
+/** An account, with a token that speaks for it. */
+export interface TestAccount {
+  readonly id: string;
+  readonly email: string;
+  readonly token: string;
+}
+
+/**
+ * Makes an account whose password is `long enough`; the first one of a database is the admin. Nothing is hashed at full
+ * cost, which takes a quarter of a second: tests of registering and signing in call `auth.register` instead.
+ */
+export async function createTestAccount(
+  { database, jwtSecret, clock }: Pick<AppContext, 'database' | 'jwtSecret' | 'clock'>,
+  email: string,
+): Promise<TestAccount> {
+  const id = await insertAccount(database, email);
+  const tokens = createAccessTokens({ secret: jwtSecret, expiresInSecs: TOKEN_TTL_SECS, clock });
+  return { id, email, token: tokens.sign(id) };
+}
+
+/** Only inserts the account, and answers its id. */
+export async function insertAccount(
+  { users }: Pick<AppContext['database'], 'users'>,
+  email: string,
+): Promise<string> {
+  const id = newId();
+  await users.create({ id, email, name: '', passwordHash: CHEAP_HASH });
+  return id;
+}
+
+// Of `long enough`, with the lowest cost.
+const CHEAP_HASH =
+  '$argon2id$v=19$m=1024,t=2,p=1$2WkVhRUxL5HCYuQ+A2w38A$7vKEcqmjNBZQm6TucaW3SK7CTehy1OJL0EeQ1c+RfdA';
