@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 
 /** The value of a JSON text; undefined for anything else. */
-export function tryParseJson(text: string): unknown {
+export function tryParseJson(text: unknown): unknown {
   try {
-    return JSON.parse(text);
+    return typeof text === 'string' ? JSON.parse(text) : undefined;
   } catch {
     return undefined;
   }

@@ -2,7 +2,6 @@ import type { Clock } from '@model-gateway/kernel';
 import { createConsoleLog, type ConsoleLog } from './console-log.ts';
 import { createEventHub, type EventHub } from './event-hub.ts';
 import { createNetworkLog, type NetworkLog } from './network-log.ts';
-import type { NextSequence } from './next-sequence.ts';
 import { createWebSocketLog, type WebSocketLog } from './websocket-log.ts';
 
 /** The newest console output, requests and WebSockets of a session. It survives a restart of the browser. */
@@ -18,7 +17,7 @@ export interface Captures {
 /** Starts with nothing captured. */
 export function createCaptures(clock: Clock): Captures {
   let sequence = 0;
-  const next: NextSequence = () => (sequence += 1);
+  const next = () => (sequence += 1);
   const events = createEventHub();
   const console = createConsoleLog({ next, clock, events });
   return {

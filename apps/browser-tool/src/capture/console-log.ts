@@ -1,6 +1,4 @@
-import type { Clock } from '@model-gateway/kernel';
-import type { NextSequence } from './next-sequence.ts';
-import type { EventHub } from './event-hub.ts';
+import type { LogContext } from './log-context.ts';
 import { createRing, selectEntries } from './ring.ts';
 
 const CONSOLE_ENTRIES_MAX = 1_000;
@@ -71,15 +69,7 @@ interface StoredEntry {
 }
 
 /** An empty console log. */
-export function createConsoleLog({
-  next,
-  clock,
-  events,
-}: {
-  readonly next: NextSequence;
-  readonly clock: Clock;
-  readonly events: EventHub;
-}): ConsoleLog {
+export function createConsoleLog({ next, clock, events }: LogContext): ConsoleLog {
   const ring = createRing<StoredEntry>(CONSOLE_ENTRIES_MAX);
   let pageStart = 0;
   let missed = 0;

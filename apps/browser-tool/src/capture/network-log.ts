@@ -1,6 +1,4 @@
-import type { Clock } from '@model-gateway/kernel';
-import type { NextSequence } from './next-sequence.ts';
-import type { EventHub } from './event-hub.ts';
+import type { LogContext } from './log-context.ts';
 import { createRing, selectEntries } from './ring.ts';
 
 const REQUESTS_MAX = 1_000;
@@ -79,15 +77,7 @@ export interface NetworkLog {
 }
 
 /** An empty network log. */
-export function createNetworkLog({
-  next,
-  clock,
-  events,
-}: {
-  readonly next: NextSequence;
-  readonly clock: Clock;
-  readonly events: EventHub;
-}): NetworkLog {
+export function createNetworkLog({ next, clock, events }: LogContext): NetworkLog {
   const records = new Map<string, NetworkRecord>();
   const ring = createRing<string>(REQUESTS_MAX, (id) => records.delete(id));
 

@@ -1,6 +1,4 @@
-import type { Clock } from '@model-gateway/kernel';
-import type { NextSequence } from './next-sequence.ts';
-import type { EventHub } from './event-hub.ts';
+import type { LogContext } from './log-context.ts';
 import { createRing, selectEntries, type Ring } from './ring.ts';
 
 const CONNECTIONS_MAX = 200;
@@ -69,15 +67,7 @@ interface StoredConnection {
 }
 
 /** An empty WebSocket log. */
-export function createWebSocketLog({
-  next,
-  clock,
-  events,
-}: {
-  readonly next: NextSequence;
-  readonly clock: Clock;
-  readonly events: EventHub;
-}): WebSocketLog {
+export function createWebSocketLog({ next, clock, events }: LogContext): WebSocketLog {
   const stored = new Map<string, StoredConnection>();
   const ring = createRing<string>(CONNECTIONS_MAX, (id) => stored.delete(id));
 

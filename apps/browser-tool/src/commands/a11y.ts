@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AccessibleNode } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
-import { command, runCall, TARGET_ALIASES } from './command.ts';
+import { command, READING, runCall, TARGET_ALIASES } from './command.ts';
 import { fields } from './fields.ts';
 import { cutLines, snapshotLines } from './snapshot-text.ts';
 
@@ -37,12 +37,7 @@ export const a11y = command({
     overrides: { maxChars: maxChars.default(TEXT_CHARS_DEFAULT) },
     listedDefaults: ['interactive', 'urls', 'boxes', 'maxChars'],
     fixed: { format: 'text' },
-    annotations: {
-      readOnlyHint: true,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: true,
-    },
+    annotations: READING,
     text: ({ text }) => String(text),
   },
   async run({ target, interactive, depth, urls, boxes, maxChars: limit, cursor, format }, context) {

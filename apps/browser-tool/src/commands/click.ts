@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { elementText } from '../session/not-ready.ts';
-import { command, deadlineFor, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
+import {
+  ACTING,
+  command,
+  deadlineFor,
+  runCall,
+  TARGET_ALIASES,
+  TIMEOUT_ALIASES,
+} from './command.ts';
 import { actionData, elementOf, fields, TIMEOUT_MS } from './fields.ts';
 
 export const click = command({
@@ -37,12 +44,7 @@ export const click = command({
       'includeSnapshot',
     ],
     unlisted: ['promptText'],
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: true,
-      idempotentHint: false,
-      openWorldHint: true,
-    },
+    annotations: ACTING,
     canSnapshot: true,
     text: ({ target }, { doubleClick }) =>
       `${doubleClick ? 'Double-clicked' : 'Clicked'} ${elementText(elementOf(target))}`,

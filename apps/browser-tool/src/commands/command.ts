@@ -25,6 +25,22 @@ export interface ToolAnnotations {
   readonly openWorldHint: boolean;
 }
 
+/** For tools that change the page. */
+export const ACTING: ToolAnnotations = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+/** For tools that only read the page. */
+export const READING: ToolAnnotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: true,
+};
+
 /** A command as an MCP tool. */
 export interface ToolDefinition<Params> {
   readonly name: `browser_${string}`;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DomElement } from '../engine.ts';
-import { command, runCall, type CommandData } from './command.ts';
+import { command, READING, runCall, type CommandData } from './command.ts';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 1_000;
@@ -35,12 +35,7 @@ export const dom = command({
       computed: z.boolean().default(false),
       maxChars: maxChars.default(TOOL_CHARS_DEFAULT),
     },
-    annotations: {
-      readOnlyHint: true,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: true,
-    },
+    annotations: READING,
     text: domText,
   },
   async run({ computed, ...params }, context) {

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { command, deadlineFor, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
+import {
+  ACTING,
+  command,
+  deadlineFor,
+  runCall,
+  TARGET_ALIASES,
+  TIMEOUT_ALIASES,
+} from './command.ts';
 import { fields } from './fields.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -33,12 +40,7 @@ export const evaluate = command({
     fields: ['function', 'target', 'args', 'timeoutMs'],
     unlisted: ['dialog', 'promptText'],
     listedDefaults: ['timeoutMs'],
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: true,
-      idempotentHint: false,
-      openWorldHint: true,
-    },
+    annotations: ACTING,
     text({ result, type }) {
       if (type === 'undefined') return 'undefined';
       const json = JSON.stringify(result, undefined, 1) ?? 'undefined';

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { command, deadlineFor, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
+import {
+  ACTING,
+  command,
+  deadlineFor,
+  runCall,
+  TARGET_ALIASES,
+  TIMEOUT_ALIASES,
+} from './command.ts';
 import { actionData, fields, TIMEOUT_MS } from './fields.ts';
 
 const COUNT_MAX = 100;
@@ -24,12 +31,7 @@ export const press = command({
     description: 'Press a key or chord, e.g. Control+A',
     fields: ['key', 'target', 'dialog', 'includeSnapshot'],
     unlisted: ['promptText'],
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: true,
-      idempotentHint: false,
-      openWorldHint: true,
-    },
+    annotations: ACTING,
     canSnapshot: true,
     text: ({ pressed }) => `Pressed ${String(pressed)}`,
   },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ScreenshotOutcome, ScreenshotRequest } from '../engine.ts';
-import { command, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
+import { command, READING, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
 import { fields, TIMEOUT_MS } from './fields.ts';
 
 const DIMENSION_DEFAULT = 1_568;
@@ -36,12 +36,7 @@ export const screenshot = command({
     listedDefaults: ['fullPage', 'format', 'maxDimension'],
     // The size of an image for a model is always limited.
     overrides: { maxDimension: maxDimension.transform((pixels) => pixels || DIMENSION_MAX) },
-    annotations: {
-      readOnlyHint: true,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: true,
-    },
+    annotations: READING,
     text({ width, height, mime_type: type, bytes, truncated }, { target, fullPage }) {
       const what = target ?? (fullPage ? 'the whole page' : 'the viewport');
       const size = `${String(width)}x${String(height)} ${String(type)}, ${Math.ceil(Number(bytes) / 1024)} KB`;

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { elementText } from '../session/not-ready.ts';
-import { command, deadlineFor, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
+import {
+  ACTING,
+  command,
+  deadlineFor,
+  runCall,
+  TARGET_ALIASES,
+  TIMEOUT_ALIASES,
+} from './command.ts';
 import { actionData, elementOf, fields, TIMEOUT_MS } from './fields.ts';
 
 // The upper limit for one key when text is typed key by key.
@@ -40,12 +47,7 @@ export const type = command({
       'includeSnapshot',
     ],
     unlisted: ['promptText'],
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: true,
-      idempotentHint: false,
-      openWorldHint: true,
-    },
+    annotations: ACTING,
     listedDefaults: ['clear'],
     canSnapshot: true,
     text({ target, value, navigated }, { text, submit, clear }) {

@@ -1,8 +1,8 @@
+import { tryParseJson } from '@model-gateway/kernel';
 import { z } from 'zod';
 import type { Captures } from '../capture/captures.ts';
 import { CONSOLE_LEVELS, CONSOLE_SOURCES } from '../capture/console-log.ts';
 import type { DialogReport } from '../engine.ts';
-import { parseJson } from '../parse-json.ts';
 
 const headers = z.record(z.string(), z.string()).default({});
 
@@ -69,7 +69,7 @@ export function createEventHandler({
   const requests = new Map<string, string>();
   const sockets = new Map<string, string>();
   return (json) => {
-    const parsed = eventShape.safeParse(parseJson(json));
+    const parsed = eventShape.safeParse(tryParseJson(json));
     if (!parsed.success) return;
     const event = parsed.data;
     switch (event.type) {

@@ -1,3 +1,4 @@
+import { tryParseJson } from '@model-gateway/kernel';
 import { z } from 'zod';
 import { startGuard } from '../cdp/guard.ts';
 import { createProfile, newProfilePath, removeProfile } from '../cdp/profile.ts';
@@ -20,7 +21,6 @@ import type { FfiContext } from './ffi-context.ts';
 import type { OpenProblem } from './host-messages.ts';
 import { createNativeCalls, notSupported } from './native-calls.ts';
 import { createPageChannel } from './page-channel.ts';
-import { parseJson } from '../parse-json.ts';
 
 const START_MS = 30_000;
 
@@ -182,12 +182,12 @@ async function open(
       { hint: HINTS[problem], details: { library, backend } },
     );
   }
-  const parsed = z.array(z.string()).safeParse(parseJson(response.json ?? '[]'));
+  const parsed = z.array(z.string()).safeParse(tryParseJson(response.json ?? '[]'));
   return parsed.success ? parsed.data : [];
 }
 
 /** An engine may give the reason as `{code, message}`. */
 function reasonOf(text: string): string {
-  const parsed = z.object({ message: z.string() }).safeParse(parseJson(text));
+  const parsed = z.object({ message: z.string() }).safeParse(tryParseJson(text));
   return parsed.success ? parsed.data.message : text;
 }

@@ -1,9 +1,9 @@
+import { tryParseJson } from '@model-gateway/kernel';
 import { z } from 'zod';
 import type { EngineCall } from '../engine.ts';
 import { HTTP_STATUS, ToolError, type ToolErrorCode } from '../tool-error.ts';
 import type { EngineHost } from './engine-host.ts';
 import { NOT_SUPPORTED, type HostResponse, type HostRequest } from './host-messages.ts';
-import { parseJson } from '../parse-json.ts';
 
 /** The default timeout of a call. */
 export const CALL_TIMEOUT_MS = 30_000;
@@ -59,7 +59,7 @@ export function createNativeCalls(host: EngineHost, backend: string): NativeCall
   return {
     async navigate(url, call, timeoutMs) {
       const { status, json } = await send({ kind: 'navigate', url }, call, timeoutMs);
-      if (status === 0) return parseJson(json);
+      if (status === 0) return tryParseJson(json);
       const { code, message = 'no reason given' } = failureOf(json);
       throw new ToolError(
         toolErrorCode(code) ?? 'NAVIGATION_FAILED',
@@ -73,7 +73,7 @@ export function createNativeCalls(host: EngineHost, backend: string): NativeCall
     async evaluate(source, call, timeoutMs) {
       const { status, json } = await send({ kind: 'evaluate', source }, call, timeoutMs);
       if (status !== 0) return { ok: false, failure: failureOf(json) };
-      const { result, type } = evaluatedShape.safeParse(parseJson(json)).data ?? {};
+      const { result, type } = evaluatedShape.safeParse(tryParseJson(json)).data ?? {};
       return { ok: true, value: result, ...(type === undefined ? {} : { type }) };
     },
     async screenshot(params, call) {
@@ -96,7 +96,7 @@ export function createNativeCalls(host: EngineHost, backend: string): NativeCall
         missing.add(method);
         return undefined;
       }
-      if (status === 0) return { value: parseJson(json) };
+      if (status === 0) return { value: tryParseJson(json) };
       const { code, message = 'no reason given' } = failureOf(json);
       throw new ToolError(
         toolErrorCode(code) ?? 'INTERNAL',
@@ -122,7 +122,7 @@ export function notSupported(backend: string, what: string): ToolError {
 }
 
 function failureOf(json: string | null): NativeFailure {
-  const parsed = failureShape.safeParse(parseJson(json));
+  const parsed = failureShape.safeParse(tryParseJson(json));
   return parsed.success
     ? parsed.data
     : { message: (json ?? '').slice(0, 500) || 'no reason given' };

@@ -1,3 +1,4 @@
+import { tryParseJson } from '@model-gateway/kernel';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { EngineCall } from '../engine.ts';
@@ -12,7 +13,6 @@ import {
   type NativeFailure,
 } from './native-calls.ts';
 import { createPageState } from './page-actions.ts';
-import { parseJson } from '../parse-json.ts';
 
 const STATE = "document[Symbol.for('browser-tool')]";
 const TRIES_MAX = 3;
@@ -89,7 +89,7 @@ export function createPageChannel(options: ChannelOptions): PageChannel {
         ? await native.evaluate(expression(body, install, call), call, timeoutMs)
         : light;
     if (!result.ok) return result;
-    const envelope = envelopeShape.safeParse(parseJson(result.value));
+    const envelope = envelopeShape.safeParse(tryParseJson(result.value));
     if (!envelope.success) {
       if (scriptSupport === 'unknown') scriptSupport = 'unsupported';
       return { ok: false, failure: { message: 'the engine returned an unexpected value' } };

@@ -1,3 +1,4 @@
+import type { AccessibleNode } from '../engine.ts';
 import { accessibleName, contentText, NAMED_BY_CONTENT } from './accessible-name.ts';
 import { composedChildren } from './composed-tree.ts';
 import { refOf } from './element-refs.ts';
@@ -8,16 +9,7 @@ import { INTERACTIVE_ROLES, isFocusable, isListBox, roleOf } from './role.ts';
 import { descriptionOf, statesOf, valueOf } from './states.ts';
 import { isHidden } from './visibility.ts';
 
-export interface PageNode {
-  readonly role: string;
-  readonly name: string;
-  readonly description?: string;
-  readonly value?: string;
-  readonly states: readonly string[];
-  readonly ref?: string;
-  readonly tag?: string;
-  readonly url?: string;
-  readonly box?: readonly [number, number, number, number];
+export interface PageNode extends AccessibleNode {
   readonly children: PageNode[];
 }
 

@@ -1,3 +1,4 @@
+import type { DomElement } from '../engine.ts';
 import { refOf } from './element-refs.ts';
 import { findElements, type PageQuery } from './find-elements.ts';
 import type { NotReady } from './readiness.ts';
@@ -12,23 +13,6 @@ export interface InspectionRequest {
   readonly html: 'outer' | 'inner' | 'none';
   readonly limit: number;
   readonly maxChars: number;
-}
-
-export interface InspectedElement {
-  readonly ref: string;
-  readonly tag: string;
-  readonly text: string;
-  readonly html?: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly value?: string | null;
-  readonly visible: boolean;
-  readonly rect: {
-    readonly x: number;
-    readonly y: number;
-    readonly width: number;
-    readonly height: number;
-  };
-  readonly computed?: Readonly<Record<string, string>>;
 }
 
 export const COMPUTED_PROPERTIES: readonly string[] = [
@@ -59,7 +43,7 @@ export function inspectElements(request: InspectionRequest):
   | {
       readonly ok: true;
       readonly count: number;
-      readonly matches: readonly InspectedElement[];
+      readonly matches: readonly DomElement[];
       readonly truncated: boolean;
     } {
   let found: readonly Element[];
@@ -89,7 +73,7 @@ export function inspectElement(
   element: Element,
   request: InspectionRequest,
   budget: InspectionBudget,
-): InspectedElement {
+): DomElement {
   const take = (kind: 'html' | 'text', whole: string): string => {
     const taken = clipText(whole, Math.max(1, budget[kind]));
     if (taken.length < whole.length) budget.isCut = true;

@@ -1,8 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import type { Log } from '@model-gateway/kernel';
+import { tryParseJson, type Log } from '@model-gateway/kernel';
 import { z } from 'zod';
 import { whyNotExecutable } from './executable.ts';
-import { parseJson } from '../parse-json.ts';
 
 const bakedShape = z.object({ executable: z.string(), version: z.string() });
 
@@ -13,7 +12,7 @@ export type BakedBrowser = z.output<typeof bakedShape>;
 export async function readBakedBrowser(file: string, log: Log): Promise<BakedBrowser | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
-  const baked = bakedShape.safeParse(parseJson(text));
+  const baked = bakedShape.safeParse(tryParseJson(text));
   const problem = baked.success
     ? await whyNotExecutable(baked.data.executable)
     : 'is not valid JSON of the expected shape';

@@ -1,8 +1,8 @@
+import { tryParseJson } from '@model-gateway/kernel';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isExecutable } from './executable.ts';
-import { parseJson } from '../parse-json.ts';
 
 /** The file in the folder of a build that describes the installation. */
 export const INSTALL_RECORD = 'install.json';
@@ -17,7 +17,7 @@ export async function isInstalled(
 ): Promise<boolean> {
   const text = await readFile(join(folder, INSTALL_RECORD), 'utf8').catch(() => undefined);
   if (text === undefined || !(await isExecutable(executable))) return false;
-  const record = recordShape.safeParse(parseJson(text));
+  const record = recordShape.safeParse(tryParseJson(text));
   if (!record.success) return false;
   const { size } = await stat(executable);
   const isExpected = sha256 === undefined || record.data.sha256 === sha256.toLowerCase();

@@ -26,7 +26,6 @@ const path = (env: string, description: string, defaultText = 'unset') =>
 export const resolveSettings = {
   backend: setting('BROWSER_BACKEND', withDefault(text(), 'auto'), {
     description: `The browser to use: one of ${BACKENDS.join(', ')}.`,
-    defaultText: 'auto',
   }),
   chromePath: path('CHROME_PATH', 'The executable of Chrome; if unset, the tool searches for it.'),
   chromePathAlias: path('BROWSER_CHROME_PATH', 'An alias of CHROME_PATH.'),
@@ -45,14 +44,12 @@ export const resolveSettings = {
   ),
   chromeVersion: setting('BROWSER_CHROME_VERSION', withDefault(version, CHROME_VERSION_PINNED), {
     description: 'The version of Chrome for Testing to download.',
-    defaultText: CHROME_VERSION_PINNED,
   }),
   chromeMirror: setting(
     'BROWSER_CHROME_MIRROR',
     withDefault(urlWith('http', 'https'), CHROME_MIRROR_DEFAULT),
     {
       description: 'The URL that builds are downloaded from.',
-      defaultText: CHROME_MIRROR_DEFAULT,
       // It may contain a password.
       secret: true,
     },
@@ -72,7 +69,6 @@ export const resolveSettings = {
     withDefault(integer(1, TIMEOUT_SECS_MAX), TIMEOUT_SECS_DEFAULT),
     {
       description: 'The time limit for each of the three attempts of a download, in seconds.',
-      defaultText: String(TIMEOUT_SECS_DEFAULT),
     },
   ),
   skipBrowserFetch: setting('BROWSER_SKIP_BROWSER_FETCH', withDefault(flag(), false), {

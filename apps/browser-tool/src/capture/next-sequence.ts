@@ -1,2 +1,0 @@
-/** One sequence of numbers for all logs, so that callers can merge their entries. */
-export type NextSequence = () => number;
