@@ -1,3 +1,4 @@
+import { tryParseJson } from '@model-gateway/kernel';
 import { compact, elementSources, memberSource } from './json-source.ts';
 
 /** A parsed request object. */
@@ -20,11 +21,10 @@ const I64_MAX = 2n ** 63n - 1n;
 
 /** Parses one request or a batch. */
 export function parseMessages(text: string): Parsed {
-  const value = parseJson(text);
+  const value = tryParseJson(text);
   if (value === undefined) return { kind: 'invalid' };
-  if (!Array.isArray(value.parsed))
-    return { kind: 'single', message: readMessage(value.parsed, text) };
-  const elements: readonly unknown[] = value.parsed;
+  if (!Array.isArray(value)) return { kind: 'single', message: readMessage(value, text) };
+  const elements: readonly unknown[] = value;
   const sources = elementSources(text);
   return {
     kind: 'batch',
@@ -56,12 +56,4 @@ function readMessage(value: unknown, source: string): Message {
 // JSON-RPC allows an array of params, this service does not: it is refused later, as invalid params.
 function isParams(params: unknown): boolean {
   return params === undefined || typeof params === 'object';
-}
-
-function parseJson(text: string): { readonly parsed: unknown } | undefined {
-  try {
-    return { parsed: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
 }
