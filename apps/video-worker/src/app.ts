@@ -12,6 +12,7 @@ import { createServiceRouter } from '@model-gateway/inference-runtime';
 import type { VideoWorkerConfig } from './config.ts';
 import { createVideoJobRunner } from './video-job-runner.ts';
 
+export { runRejectedUsage } from './rejected-usage.ts';
 export { videoWorkerSettings, type VideoWorkerConfig } from './config.ts';
 
 interface VideoWorkerOptions {
@@ -30,6 +31,7 @@ export function createVideoWorker(
   const recorder = createRecorder({
     journal: bus.journal,
     usage: database.usage,
+    rejectedUsage: database.rejectedUsage,
     admission: bus.admission,
     pointsPerUsd: config.pointsPerUsd,
     metrics,

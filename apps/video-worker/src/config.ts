@@ -51,6 +51,13 @@ export type VideoWorkerConfig = Pick<
   readonly queueRedisUrl: string;
 };
 
+/** Reads the configuration of the command on rejected usage. */
+export function readRejectedUsageConfig() {
+  const { databaseUrl } = databaseSettings;
+  const { pointsPerUsd } = billingSettings;
+  return loadConfig({ databaseUrl, pointsPerUsd }, process.env);
+}
+
 /** Reads the configuration of a video-worker process. */
 export function readVideoWorkerConfig(environment: Environment = process.env) {
   const config = loadConfig(processSettings, environment);

@@ -2,6 +2,11 @@ export { createPriceBook, type PriceBook } from './price-book.ts';
 export { PRICES_CHANNEL, type PriceStore } from './price-store.ts';
 export { pricesWith } from './prices.ts';
 export { estimateTokens } from './token-estimate.ts';
+export {
+  UsageRejectedError,
+  type RejectedUsage,
+  type RejectedUsageStore,
+} from './rejected-usage-store.ts';
 export type { RecordedBatch, UsagePage, UsageRecord, UsageStore } from './usage-store.ts';
 export type {
   AccountState,

@@ -37,7 +37,10 @@ export interface RecordedBatch {
 
 /** Where metered requests are kept. */
 export interface UsageStore {
-  /** Settles and writes a batch in one transaction; an event that was written before changes nothing. */
+  /**
+   * Settles and writes a batch in one transaction; an event that was written before changes nothing. Rejects with a
+   * UsageRejectedError when an event of the batch can never be written, and otherwise when it may be later.
+   */
   record(
     events: readonly UsageEvent[],
     rate: { readonly pointsPerUsd: number },

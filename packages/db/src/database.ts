@@ -15,6 +15,7 @@ import type {
   LedgerStore,
   PlanStore,
   PriceStore,
+  RejectedUsageStore,
   UsageQueries,
   UsageStore,
   VideoPricingStore,
@@ -50,6 +51,7 @@ import { createPostgresPlans } from './billing/postgres-plans.ts';
 import { createPostgresPrices } from './billing/postgres-prices.ts';
 import { createPostgresProviders } from './routing/postgres-providers.ts';
 import { createPostgresRefreshTokens } from './accounts/postgres-refresh-tokens.ts';
+import { createPostgresRejectedUsage } from './usage/postgres-rejected-usage.ts';
 import { createPostgresUsageQueries } from './usage/postgres-usage-queries.ts';
 import { createPostgresUsage } from './usage/postgres-usage.ts';
 import { createPostgresUsers } from './accounts/postgres-users.ts';
@@ -86,6 +88,7 @@ export interface DatabaseStores {
   readonly conversations: ConversationStore;
   readonly memoryEvents: MemoryEventStore;
   readonly usage: UsageStore;
+  readonly rejectedUsage: RejectedUsageStore;
   readonly billingFacts: BillingFacts;
   readonly usageQueries: UsageQueries;
   readonly ledger: LedgerStore;
@@ -153,6 +156,7 @@ export function createDatabase({
     conversations: createPostgresConversations(within),
     memoryEvents: createPostgresMemoryEvents(within),
     usage: createPostgresUsage(within, log),
+    rejectedUsage: createPostgresRejectedUsage(within),
     billingFacts: createPostgresBillingFacts(within),
     usageQueries: createPostgresUsageQueries(within),
     ledger: createPostgresLedger(within),

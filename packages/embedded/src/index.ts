@@ -1,5 +1,5 @@
 export { lockDataDir } from './data-dir-lock.ts';
-export { startPostgres } from './postgres.ts';
+export { embeddedPostgresUrl, startPostgres } from './postgres.ts';
 export { startQueueRedis } from './queue-redis.ts';
 export { findRedisServer, startRedis } from './redis.ts';
 export type { EmbeddedStore } from './supervised-store.ts';

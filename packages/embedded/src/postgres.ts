@@ -1,4 +1,4 @@
-import { chown } from 'node:fs/promises';
+import { chown, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -15,6 +15,7 @@ import { clearCluster, ensureCluster, SUPERUSER } from './postgres-cluster.ts';
 import { becomePostgresUser, postgresIdentity } from './postgres-user.ts';
 import { superviseStore, type EmbeddedStore, type StoreCommand } from './supervised-store.ts';
 
+const PASSWORD = 'postgres-password';
 const START_ATTEMPTS_MAX = 20;
 const START_RETRY_MS = 500;
 // The processes of a killed server need a moment to exit, and another process may take the chosen port.
@@ -51,7 +52,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
   const binaries = findPostgresBinaries();
   // Before the folder of secrets, which would make its parent private too; another user may need access.
   await writing(dataDir, () => makeDirectory(dataDir, 0o711));
-  const password = (await generatedSecret(dataDir, 'postgres-password')).value;
+  const password = (await generatedSecret(dataDir, PASSWORD)).value;
   const owner = await postgresIdentity();
   await writing(dataDir, async () => {
     await makeDirectory(folder, 0o700);
@@ -82,7 +83,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
       clear: () => clearCluster(cluster),
     }));
     return {
-      url: `postgres://${SUPERUSER}:${encodeURIComponent(password)}@${LOOPBACK}:${started.port}/postgres`,
+      url: urlOf(password, started.port),
       get pid() {
         return started.store.pid;
       },
@@ -97,13 +98,28 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
   }
 }
 
+/** Where the Postgres of a data directory listens while it runs. */
+export async function embeddedPostgresUrl(dataDir: string): Promise<string> {
+  const port = await readFile(portFile(join(dataDir, 'postgres')), 'utf8').catch(() => undefined);
+  if (port === undefined) {
+    throw new StartupError(`there is no embedded Postgres in ${dataDir}; set DATABASE_URL`);
+  }
+  const { value: password } = await generatedSecret(dataDir, PASSWORD);
+  return urlOf(password, Number(port));
+}
+
+const portFile = (folder: string): string => join(folder, 'port');
+
+const urlOf = (password: string, port: number): string =>
+  `postgres://${SUPERUSER}:${encodeURIComponent(password)}@${LOOPBACK}:${port}/postgres`;
+
 async function startOnFreePort(
   { log, port: fixedPort }: PostgresOptions,
   folder: string,
   command: (port: number) => StoreCommand,
 ): Promise<{ readonly store: Pick<EmbeddedStore, 'pid' | 'stop'>; readonly port: number }> {
   for (let attempt = 1; ; attempt += 1) {
-    const port = fixedPort ?? (await rememberedPort(join(folder, 'port')));
+    const port = fixedPort ?? (await rememberedPort(portFile(folder)));
     try {
       return { store: await superviseStore(command(port), log), port };
     } catch (error) {

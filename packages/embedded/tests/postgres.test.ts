@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentLog as log } from '@model-gateway/kernel';
-import { startPostgres } from '../src/index.ts';
+import { embeddedPostgresUrl, startPostgres } from '../src/index.ts';
 import { commandLineOf } from '../src/process-identity.ts';
 import { zombieProcess, exists, newDataDir, query, runs, until } from './stores.ts';
 
@@ -21,10 +21,15 @@ test('data survives a stop and a start, on the same port', async () => {
 
   const second = await startPostgres({ dataDir: dataDir.path, log });
   expect(second.url).toBe(first.url);
+  expect(await embeddedPostgresUrl(dataDir.path)).toBe(second.url);
   expect(await query(second.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
   expect(await query(second.url, 'SHOW fsync')).toEqual([{ fsync: 'on' }]);
   expect(await query(second.url, 'SHOW server_encoding')).toEqual([{ server_encoding: 'UTF8' }]);
   await second.stop();
+});
+
+test('a data directory without a Postgres has no address', async () => {
+  await expect(embeddedPostgresUrl(dataDir.path)).rejects.toThrow('set DATABASE_URL');
 });
 
 test('a killed server restarts with its data and its address', async () => {

@@ -1,3 +1,4 @@
 export { createFactRefresh } from './fact-refresh.ts';
 export { createPointsCount } from './points-count.ts';
 export { createRecorder } from './recorder.ts';
+export { runRejectedUsageCommand } from './rejected-usage-command.ts';

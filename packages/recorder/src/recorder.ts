@@ -1,7 +1,14 @@
-import type { AdmissionFacts, AdmissionStore, UsageStore } from '@model-gateway/billing';
-import { usageEventSchema, type UsageEvent } from '@model-gateway/contracts';
+import {
+  UsageRejectedError,
+  type AdmissionFacts,
+  type AdmissionStore,
+  type RejectedUsageStore,
+  type UsageStore,
+} from '@model-gateway/billing';
+import type { UsageEvent } from '@model-gateway/contracts';
 import {
   describeError,
+  withTimeout,
   type Journal,
   type JournalEntry,
   type Log,
@@ -9,21 +16,33 @@ import {
   type Part,
 } from '@model-gateway/kernel';
 import { createPointsCount } from './points-count.ts';
+import { readUsageEvent } from './rejection.ts';
 
 interface RecorderDependencies {
   readonly journal: Journal;
   readonly usage: Pick<UsageStore, 'record'>;
+  readonly rejectedUsage: Pick<RejectedUsageStore, 'add' | 'count'>;
   readonly admission: Pick<AdmissionStore, 'updateHints'>;
   readonly pointsPerUsd: number;
   readonly metrics: Metrics;
   readonly log: Log;
 }
 
+/** An event and the journal entry that it came in. */
+interface Received {
+  readonly entry: JournalEntry;
+  readonly event: UsageEvent;
+}
+
 const BATCH_SIZE = 500;
+/** So often a batch is rejected as a whole before it is split. */
+const ATTEMPTS_BEFORE_SPLIT = 3;
+const COUNT_TIMEOUT_MS = 1_000;
 
 /** Drains the usage journal into the database, each event settled and written once. */
 export function createRecorder(dependencies: RecorderDependencies): Part {
-  const { journal, usage, admission, pointsPerUsd, metrics, log } = dependencies;
+  const { journal, usage, rejectedUsage, admission, pointsPerUsd, metrics, log } = dependencies;
+  let rejections = 0;
   const stopping = new AbortController();
   let drained: Promise<void> = Promise.resolve();
   const recorded = metrics
@@ -31,13 +50,69 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
     .series({});
 
   const paid = createPointsCount(metrics);
+  const rejected = metrics
+    .counter({
+      name: 'service_usage_rejected_total',
+      help: 'Usage events that could not be stored and were set aside.',
+    })
+    .series({});
+  metrics.gauge({
+    name: 'service_usage_rejected_waiting',
+    help: 'Usage events that were set aside and wait for an operator. NaN during an outage of Postgres.',
+    async collect(gauge) {
+      const count = withTimeout(rejectedUsage.count(), COUNT_TIMEOUT_MS);
+      gauge.set(await count.catch(() => Number.NaN));
+    },
+  });
 
+  /** Rejects when the journal has to deliver the batch again, because of the store and not of an event. */
   async function record(batch: readonly JournalEntry[]): Promise<void> {
-    const events = batch.flatMap((entry) => readEvent(entry, log));
+    const received: Received[] = [];
+    const unreadable: { readonly entry: JournalEntry; readonly error: UsageRejectedError }[] = [];
+    for (const entry of batch) {
+      const event = readUsageEvent(entry.body);
+      if (event instanceof UsageRejectedError) unreadable.push({ entry, error: event });
+      else received.push({ entry, event });
+    }
+    try {
+      await recordTogether(received);
+    } catch (error) {
+      if (!(error instanceof UsageRejectedError)) throw error;
+      rejections += 1;
+      if (rejections < ATTEMPTS_BEFORE_SPLIT) throw error;
+      await recordApart(received, error);
+    }
+    for (const { entry, error } of unreadable) await setAside(entry, error);
+    rejections = 0;
+  }
+
+  async function recordTogether(received: readonly Received[]): Promise<void> {
+    const events = received.map(({ event }) => event);
     const { added, points, facts } = await usage.record(events, { pointsPerUsd });
     recorded.inc(added);
     paid.inc(points);
     await publishFacts(facts);
+  }
+
+  /** Halves what was rejected until it is one event. */
+  async function recordApart(received: readonly Received[], error: Error): Promise<void> {
+    const [first] = received;
+    if (received.length === 1 && first !== undefined) return setAside(first.entry, error);
+    const middle = Math.ceil(received.length / 2);
+    for (const half of [received.slice(0, middle), received.slice(middle)]) {
+      try {
+        await recordTogether(half);
+      } catch (halfError) {
+        if (!(halfError instanceof UsageRejectedError)) throw halfError;
+        await recordApart(half, halfError);
+      }
+    }
+  }
+
+  async function setAside({ id, body }: JournalEntry, error: Error): Promise<void> {
+    await rejectedUsage.add({ id, event: body, error: error.message });
+    rejected.inc();
+    log.error({ event_id: id, reason: error.message }, 'a usage event was rejected and set aside');
   }
 
   /** A failure is only logged: the batch is already recorded, and the fact refresh publishes the balances later. */
@@ -60,17 +135,4 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
       await drained;
     },
   };
-}
-
-/** An entry that is not an event can never be recorded; it is logged once and must not block the others. */
-function readEvent(entry: JournalEntry, log: Log): readonly UsageEvent[] {
-  try {
-    return [usageEventSchema.parse(JSON.parse(entry.body))];
-  } catch (error) {
-    log.error(
-      { error, entry_id: entry.id, entry_body: entry.body },
-      'a journal entry is not a usage event',
-    );
-    return [];
-  }
 }

@@ -1,6 +1,6 @@
 import type { AdmissionStore } from '@model-gateway/billing';
-import type { UsageEvent } from '@model-gateway/contracts';
-import { newId } from '@model-gateway/kernel';
+import { ServiceError, type UsageEvent } from '@model-gateway/contracts';
+import { newId, type Journal } from '@model-gateway/kernel';
 import { createTestContext, waitUntil, type TestContext } from '@model-gateway/testkit';
 import { createRecorder } from '../src/recorder.ts';
 
@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => test_.close());
 
-function event(userId: string): UsageEvent {
+function event(userId: string, values: Partial<UsageEvent> = {}): UsageEvent {
   return {
     id: newId(),
     user_id: userId,
@@ -27,6 +27,7 @@ function event(userId: string): UsageEvent {
     multiplier: 1,
     ref_id: null,
     created_at: new Date().toISOString(),
+    ...values,
   };
 }
 
@@ -39,6 +40,7 @@ async function recordAll(admission?: Pick<AdmissionStore, 'updateHints'>) {
   const recorder = createRecorder({
     journal: bus.journal,
     usage: database.usage,
+    rejectedUsage: database.rejectedUsage,
     admission: admission ?? bus.admission,
     pointsPerUsd: 100,
     metrics,
@@ -94,4 +96,95 @@ test('an event of an older gateway is recorded, also when publishing to the admi
     total: 1,
     records: [{ cost: 0.25, points: null }],
   });
+});
+
+// Postgres has no year 0.
+const unstorable = (userId: string): UsageEvent =>
+  event(userId, { created_at: '0000-01-01T00:00:00Z' });
+
+test('an event that cannot be stored is set aside, and the others of its batch are recorded', async () => {
+  const { database, metrics } = test_.context;
+  const userId = newId();
+  const [first, second] = [unstorable(userId), unstorable(userId)];
+  const good = Array.from({ length: 20 }, () => event(userId));
+  const events = [...good.slice(0, 3), first, ...good.slice(3, 12), second, ...good.slice(12)];
+  for (const one of events) await append(one, one.id);
+  await append('not an event', 'odd');
+
+  await recordAll();
+
+  expect(await database.usage.list({ userId, limit: 1, offset: 0 })).toMatchObject({ total: 20 });
+  const waiting = await database.rejectedUsage.list(10);
+  expect(waiting.map(({ id }) => id).toSorted()).toEqual([first.id, second.id, 'odd'].toSorted());
+  expect(waiting.find(({ id }) => id === first.id)).toMatchObject({
+    event: JSON.stringify(first),
+    error: expect.stringContaining('out of range'),
+    attempts: 1,
+  });
+  const exposed = await metrics.expose();
+  expect(exposed).toContain('service_usage_recorded_total 20');
+  expect(exposed).toContain('service_usage_rejected_total 3');
+  expect(exposed).toContain('service_usage_rejected_waiting 3');
+});
+
+/** A journal that delivers one batch again and again, without pauses, until it is recorded. */
+function journalOf(events: readonly UsageEvent[]): Journal & { readonly recorded: Promise<void> } {
+  const batch = events.map((one) => ({ id: one.id, body: JSON.stringify(one) }));
+  let onRecorded = (): void => undefined;
+  return {
+    recorded: new Promise((resolve) => {
+      onRecorded = resolve;
+    }),
+    append: () => Promise.resolve(),
+    async drain(record) {
+      for (let isRecorded = false; !isRecorded;) {
+        isRecorded = await record(batch).then(
+          () => true,
+          () => false,
+        );
+      }
+      onRecorded();
+    },
+    lag: () => Promise.resolve(0),
+  };
+}
+
+test('an outage of the store sets nothing aside, however long and wherever it begins', async () => {
+  const { bus, database, metrics, log } = test_.context;
+  const userId = newId();
+  const bad = unstorable(userId);
+  const journal = journalOf([event(userId), bad, event(userId)]);
+  const outage = new ServiceError('store_unavailable', 'outage');
+  // Undefined is a call that the store serves: the batch is rejected three times, and while it is split the store fails.
+  const failures = [
+    ...Array.from({ length: 20 }, () => outage),
+    undefined,
+    undefined,
+    undefined,
+    outage,
+    new Error('canceling statement due to statement timeout'),
+  ];
+  const setAsideBefore: number[] = [];
+  const recorder = createRecorder({
+    journal,
+    usage: {
+      async record(events, rate) {
+        const failure = failures.shift();
+        if (failure === undefined) return database.usage.record(events, rate);
+        setAsideBefore.push(await database.rejectedUsage.count());
+        throw failure;
+      },
+    },
+    rejectedUsage: database.rejectedUsage,
+    admission: bus.admission,
+    pointsPerUsd: 100,
+    metrics,
+    log,
+  });
+  await recorder.start();
+  await journal.recorded;
+  await recorder.stop();
+  expect(setAsideBefore).toEqual(Array.from({ length: 22 }, () => 0));
+  expect(await database.usage.list({ userId, limit: 1, offset: 0 })).toMatchObject({ total: 2 });
+  expect(await database.rejectedUsage.list(10)).toMatchObject([{ id: bad.id }]);
 });

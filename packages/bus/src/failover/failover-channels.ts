@@ -24,7 +24,7 @@ export function createFailoverChannels(options: FailoverChannelsOptions): Channe
   let failed = 0;
   let warnedAt = -Infinity;
 
-  /** One line for many: when Redis goes away, all messages on their way fail at once. */
+  /** One line for many: when the connection to Redis ends, all pending messages fail at once. */
   function warn(channel: string, error: unknown): void {
     failed += 1;
     if (performance.now() - warnedAt < WARN_EVERY_MS) return;

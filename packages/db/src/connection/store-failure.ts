@@ -1,5 +1,7 @@
+import { UsageRejectedError } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
 import { z } from 'zod';
+import { Prisma } from '../generated/client.ts';
 
 const UNAVAILABLE_KINDS = new Set([
   'AuthenticationFailed',
@@ -18,6 +20,8 @@ const UNAVAILABLE_CODES = /^(P1\d{3}|P2024|P2028|E[A-Z_]+)$/;
 const UNAVAILABLE_SQL_STATES = /^(08|53|57P)/;
 // Postgres: a text, or a text inside JSON, with a NUL character.
 const UNSTORABLE_SQL_STATES: ReadonlySet<string> = new Set(['22021', '22P05']);
+// Postgres: data exceptions, integrity constraint violations, program limits exceeded.
+const REFUSED_SQL_STATES = /^(22|23|54)/;
 // The driver says these in words alone.
 const UNAVAILABLE_TEXTS =
   /timeout exceeded when trying to connect|connection terminated|query read timeout|connection error|after calling end on the pool|socket hang up/i;
@@ -44,19 +48,23 @@ export type StoreFailure =
   | { readonly kind: 'unavailable' }
   | { readonly kind: 'conflict' }
   | { readonly kind: 'unstorable' }
+  /** The values themselves are at fault. */
+  | { readonly kind: 'refused' }
   | { readonly kind: 'taken'; readonly constraint: string | undefined }
   | { readonly kind: 'other' };
 
 /** Sorts a failure by what can be done about it: wait for the store, try again, refuse, or report. */
 export function classifyFailure(error: unknown): StoreFailure {
   const parsed = failureSchema.safeParse(error);
-  if (!parsed.success || error instanceof ServiceError) return { kind: 'other' };
+  if (!parsed.success || error instanceof ServiceError || error instanceof UsageRejectedError)
+    return { kind: 'other' };
   const { code = '', message, meta } = parsed.data;
   const cause = meta?.driverAdapterError.cause;
   if (cause?.kind === 'TransactionWriteConflict' || code === 'P2034') return { kind: 'conflict' };
   if (cause?.kind === 'UniqueConstraintViolation')
     return { kind: 'taken', constraint: cause.constraint?.index };
   if (UNSTORABLE_SQL_STATES.has(cause?.originalCode ?? '')) return { kind: 'unstorable' };
+  if (REFUSED_SQL_STATES.test(cause?.originalCode ?? '')) return { kind: 'refused' };
   const isUnavailable =
     UNAVAILABLE_KINDS.has(cause?.kind ?? '') ||
     UNAVAILABLE_SQL_STATES.test(cause?.originalCode ?? '') ||
@@ -82,4 +90,23 @@ export function translateFailure(error: unknown): unknown {
     default:
       return error;
   }
+}
+
+const OF_THE_VALUES: ReadonlySet<StoreFailure['kind']> = new Set([
+  'refused',
+  'taken',
+  'unstorable',
+]);
+
+/**
+ * Whether what was to be written is at fault, so that neither time nor the operator of the database can help. Our own
+ * code fails so, too, on values that it does not expect.
+ */
+export function isFaultOfValues(error: unknown): boolean {
+  if (error instanceof ServiceError) return error.code === 'missing_fields';
+  if (error instanceof TypeError || error instanceof RangeError) return true;
+  return (
+    error instanceof Prisma.PrismaClientValidationError ||
+    OF_THE_VALUES.has(classifyFailure(error).kind)
+  );
 }

@@ -1,7 +1,8 @@
-import type { RecordedBatch, UsageStore } from '@model-gateway/billing';
+import { UsageRejectedError, type RecordedBatch, type UsageStore } from '@model-gateway/billing';
 import type { UsageEvent } from '@model-gateway/contracts';
-import type { Log } from '@model-gateway/kernel';
+import { describeError, type Log } from '@model-gateway/kernel';
 import type { Connection, Queries } from '../connection/connection.ts';
+import { isFaultOfValues } from '../connection/store-failure.ts';
 import { listUsage } from './usage-listing.ts';
 import { storable } from './usage-rows.ts';
 import { settleBatch } from './usage-settlement.ts';
@@ -30,13 +31,19 @@ export function createPostgresUsage(connection: Connection, log: Log): UsageStor
   return {
     async record(events, { pointsPerUsd }) {
       if (events.length === 0) return NOTHING;
-      const batch = events.map(storable);
-      await ensurePartitions(batch);
-      return connection.transaction(async (queries) => {
-        const recorded = await settleBatch(queries, batch, pointsPerUsd);
-        await touchKeys(queries, batch);
-        return recorded;
-      });
+      try {
+        const batch = events.map(storable);
+        await ensurePartitions(batch);
+        return await connection.transaction(async (queries) => {
+          const recorded = await settleBatch(queries, batch, pointsPerUsd);
+          await touchKeys(queries, batch);
+          return recorded;
+        });
+      } catch (error) {
+        if (!isFaultOfValues(error)) throw error;
+        const reason = describeError(error).replaceAll(/\s+/g, ' ').trim();
+        throw new UsageRejectedError(reason, { cause: error });
+      }
     },
 
     list: (query) => connection.run((queries) => listUsage(queries, query)),
