@@ -162,8 +162,8 @@ export async function isStable(element: Element): Promise<boolean> {
   const before = boxOf();
   // On a loaded machine frames take longer, and without a frame nothing moves.
   await nextAnimationFrame(isAnimated(element) ? 1_000 : 200);
-  // An animation may not move in its first frame.
-  if (isAnimated(element)) await nextAnimationFrame(1_000);
+  // An animation may not move in its first frame, and one that turns back is where it was two frames ago.
+  if (isAnimated(element) && boxOf() === before) await nextAnimationFrame(1_000);
   return element.isConnected && boxOf() === before;
 }
 
