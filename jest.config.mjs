@@ -27,7 +27,9 @@ export default {
   globalTeardown: '<rootDir>/scripts/jest/global-teardown.mjs',
   testSequencer: '<rootDir>/scripts/jest/slow-first.mjs',
   // Most tests wait for stores and sockets rather than for a core.
-  maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
+  maxWorkers: Math.min(12, availableParallelism() + 1),
+  // A worker keeps memory of every file that it ran; between two files one above this is replaced.
+  workerIdleMemoryLimit: '400MB',
   // A loaded machine is slow and not wrong; this only ends what hangs.
   testTimeout: process.env.TEST_FULL === '1' ? 1_800_000 : 300_000,
 };

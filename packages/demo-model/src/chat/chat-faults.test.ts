@@ -31,7 +31,7 @@ function ask({ stream = false, model = 'demo-chat', headers = {}, signal }: Ask 
 
 const streamed = async (): Promise<string> => (await ask({ stream: true })).text();
 const textIn = (events: string): string =>
-  [...events.matchAll(/"delta":\{"content":"((?:[^"\\]|\\.)*)"/g)]
+  [...events.matchAll(/"delta":\{"content":"([^"\\]*(?:\\.[^"\\]*)*)"/g)]
     .map((match) => match[1])
     .join('');
 
