@@ -1,8 +1,8 @@
-import { loadConfig, setting, text, urlWith, withDefault } from '@model-gateway/kernel';
+import { flag, loadConfig, setting, text, urlWith, withDefault } from '@model-gateway/kernel';
 
 const NOT_SET = '';
 
-const testStores = {
+const testSettings = {
   databaseUrl: setting(
     'TEST_DATABASE_URL',
     withDefault(urlWith('postgres', 'postgresql'), NOT_SET),
@@ -19,20 +19,28 @@ const testStores = {
     description: 'A Redis for tests; set by the test command.',
     secret: true,
   }),
+  isFull: setting('TEST_FULL', withDefault(flag(), false), {
+    description:
+      'Whether tests that repeat themselves do so at full size; set by `npm run test:full`.',
+  }),
 };
 
 /** The Postgres for test databases. */
-export const testPostgresUrl = (): string => present('TEST_DATABASE_URL', stores().databaseUrl);
+export const testPostgresUrl = (): string => present('TEST_DATABASE_URL', settings().databaseUrl);
 
 /** The migrated database there, of which test databases are copies. */
 export const testPostgresTemplate = (): string =>
-  present('TEST_DATABASE_TEMPLATE', stores().template);
+  present('TEST_DATABASE_TEMPLATE', settings().template);
 
 /** The Redis that all tests share; use a `uniquePrefix()` for your keys. */
-export const testRedisUrl = (): string => present('TEST_REDIS_URL', stores().redisUrl);
+export const testRedisUrl = (): string => present('TEST_REDIS_URL', settings().redisUrl);
+
+/** How often a test repeats something: `small` in every run, `full` with `npm run test:full`. */
+export const fullSize = (full: number, { small }: { readonly small: number }): number =>
+  settings().isFull ? full : small;
 
 // Read at the call: the test command sets them before the first test, not before the first import.
-const stores = () => loadConfig(testStores, process.env);
+const settings = () => loadConfig(testSettings, process.env);
 
 function present(name: string, value: string): string {
   if (value !== NOT_SET) return value;
