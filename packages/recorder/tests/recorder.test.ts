@@ -3,33 +3,13 @@ import { ServiceError, type UsageEvent } from '@model-gateway/contracts';
 import { newId, type Journal } from '@model-gateway/kernel';
 import { createTestContext, waitUntil, type TestContext } from '@model-gateway/testkit';
 import { createRecorder } from '../src/recorder.ts';
+import { usageEvent } from './usage-event.ts';
 
 let test_: TestContext;
 beforeEach(async () => {
   test_ = await createTestContext();
 });
 afterEach(() => test_.close());
-
-function event(userId: string, values: Partial<UsageEvent> = {}): UsageEvent {
-  return {
-    id: newId(),
-    user_id: userId,
-    key_id: null,
-    api_key_id: `jwt-${userId}`,
-    project: null,
-    group_id: null,
-    model: 'm',
-    backend: 'gateway',
-    prompt_tokens: 1,
-    completion_tokens: 2,
-    total_tokens: 3,
-    cost: 0.25,
-    multiplier: 1,
-    ref_id: null,
-    created_at: new Date().toISOString(),
-    ...values,
-  };
-}
 
 const append = (body: unknown, id = newId()) =>
   test_.context.bus.journal.append({ id, body: JSON.stringify(body) });
@@ -54,10 +34,10 @@ async function recordAll(admission?: Pick<AdmissionStore, 'updateHints'>) {
 test('every event becomes one row, also a repeated one, and an invalid entry does not block the others', async () => {
   const { database, metrics } = test_.context;
   const userId = newId();
-  const events = Array.from({ length: 20 }, () => event(userId));
+  const events = Array.from({ length: 20 }, () => usageEvent(userId));
   for (const one of events) await append(one, one.id);
   await append('not an event');
-  await append({ ...event(userId), total_tokens: -1 });
+  await append({ ...usageEvent(userId), total_tokens: -1 });
   for (const one of events) await append(one, one.id);
 
   await recordAll();
@@ -71,7 +51,7 @@ test('every event becomes one row, also a repeated one, and an invalid entry doe
 test('the admission store gets recorded usage immediately', async () => {
   const { bus } = test_.context;
   const userId = newId();
-  await append(event(userId));
+  await append(usageEvent(userId));
   await recordAll();
   const answer = await bus.admission.admit({
     knownEpoch: Number.MAX_SAFE_INTEGER,
@@ -89,7 +69,7 @@ test('the admission store gets recorded usage immediately', async () => {
 test('an event of an older gateway is recorded, also when publishing to the admission store fails', async () => {
   const { database } = test_.context;
   const userId = newId();
-  const { multiplier: _multiplier, ...older } = event(userId);
+  const { multiplier: _multiplier, ...older } = usageEvent(userId);
   await append(older);
   await recordAll({ updateHints: () => Promise.reject(new Error('unavailable')) });
   expect(await database.usage.list({ userId, limit: 1, offset: 0 })).toMatchObject({
@@ -100,13 +80,13 @@ test('an event of an older gateway is recorded, also when publishing to the admi
 
 // Postgres has no year 0.
 const unstorable = (userId: string): UsageEvent =>
-  event(userId, { created_at: '0000-01-01T00:00:00Z' });
+  usageEvent(userId, { created_at: '0000-01-01T00:00:00Z' });
 
 test('an event that cannot be stored is set aside, and the others of its batch are recorded', async () => {
   const { database, metrics } = test_.context;
   const userId = newId();
   const [first, second] = [unstorable(userId), unstorable(userId)];
-  const good = Array.from({ length: 20 }, () => event(userId));
+  const good = Array.from({ length: 20 }, () => usageEvent(userId));
   const events = [...good.slice(0, 3), first, ...good.slice(3, 12), second, ...good.slice(12)];
   for (const one of events) await append(one, one.id);
   await append('not an event', 'odd');
@@ -153,7 +133,7 @@ test('an outage of the store sets nothing aside, however long and wherever it be
   const { bus, database, metrics, log } = test_.context;
   const userId = newId();
   const bad = unstorable(userId);
-  const journal = journalOf([event(userId), bad, event(userId)]);
+  const journal = journalOf([usageEvent(userId), bad, usageEvent(userId)]);
   const outage = new ServiceError('store_unavailable', 'outage');
   // Undefined is a call that the store serves: the batch is rejected three times, and while it is split the store fails.
   const failures = [

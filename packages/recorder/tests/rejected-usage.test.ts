@@ -3,6 +3,7 @@ import { newId } from '@model-gateway/kernel';
 import { createTestContext, type TestContext } from '@model-gateway/testkit';
 import { runRejectedUsageCommand } from '../src/rejected-usage-command.ts';
 import { retryRejected } from '../src/rejection.ts';
+import { usageEvent } from './usage-event.ts';
 
 let test_: TestContext;
 beforeEach(async () => {
@@ -12,27 +13,7 @@ afterEach(() => test_.close());
 
 const POINTS_PER_USD = 100;
 
-function event(values: Partial<UsageEvent> = {}): UsageEvent {
-  const userId = newId();
-  return {
-    id: newId(),
-    user_id: userId,
-    key_id: null,
-    api_key_id: `jwt-${userId}`,
-    project: null,
-    group_id: null,
-    model: 'm',
-    backend: 'gateway',
-    prompt_tokens: 1,
-    completion_tokens: 2,
-    total_tokens: 3,
-    cost: 0.25,
-    multiplier: 1,
-    ref_id: null,
-    created_at: new Date().toISOString(),
-    ...values,
-  };
-}
+const event = (values: Partial<UsageEvent> = {}): UsageEvent => usageEvent(newId(), values);
 
 /** Sets an event aside that could be stored, as after a fix. */
 async function setAside(one: UsageEvent): Promise<void> {

@@ -8,7 +8,7 @@ export interface Retirement {
   closeAll(slots: readonly Slot[]): Promise<void>;
 }
 
-// As long as an answer may take; whoever has not said until then that it is over will not say it any more.
+// As long as an answer may take; a request that has not ended by then is not waited for.
 const IN_USE_MAX_MS = 15 * 60 * 1000;
 
 export function createRetirement(log: Log): Retirement {

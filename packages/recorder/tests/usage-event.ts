@@ -1,0 +1,24 @@
+import type { UsageEvent } from '@model-gateway/contracts';
+import { newId } from '@model-gateway/kernel';
+
+/** A usage event of a user that need not exist. */
+export function usageEvent(userId: string, values: Partial<UsageEvent> = {}): UsageEvent {
+  return {
+    id: newId(),
+    user_id: userId,
+    key_id: null,
+    api_key_id: `jwt-${userId}`,
+    project: null,
+    group_id: null,
+    model: 'm',
+    backend: 'gateway',
+    prompt_tokens: 1,
+    completion_tokens: 2,
+    total_tokens: 3,
+    cost: 0.25,
+    multiplier: 1,
+    ref_id: null,
+    created_at: new Date().toISOString(),
+    ...values,
+  };
+}
