@@ -8,7 +8,7 @@ import {
   onlineSince,
   type AgentCommand,
   type AgentCommandAnswer,
-  type HeldAgent,
+  type NodeConnection,
 } from '@model-gateway/router';
 import { NodeError, type AgentCalls } from './agent-calls.ts';
 import { createDeploys, type Deploys } from './deploys.ts';
@@ -28,12 +28,12 @@ export interface ConnectedNode {
 }
 
 interface ConnectedNodeOptions {
-  readonly held: HeldAgent;
+  readonly node: NodeConnection;
   readonly hello: AgentHello;
   readonly calls: Pick<AgentCalls, 'call'>;
   readonly host: string;
   readonly origin: string;
-  readonly leave: (why: 'replaced' | 'deregistered') => void;
+  readonly disconnect: (why: 'replaced' | 'deregistered') => void;
   readonly onLost: () => void;
 }
 
@@ -45,13 +45,13 @@ export function createConnectedNode(
   options: ConnectedNodeOptions,
 ): ConnectedNode {
   const { connections, announcer, streams, clock, log, timeoutMs } = dependencies;
-  const { held, hello, calls, host, origin, leave, onLost } = options;
+  const { node, hello, calls, host, origin, disconnect, onLost } = options;
   const models = createNodeModels({
-    held,
+    node,
     connections,
     announcer,
     locator: createModelLocator({
-      agentId: held.agentId,
+      agentId: node.agentId,
       host,
       canTunnel: dependencies.canTunnel && hello.tunnel === HTTP_TUNNEL_VERSION,
       origin,
@@ -65,7 +65,7 @@ export function createConnectedNode(
     log,
   });
   const deploys = createDeploys({
-    held,
+    node,
     connections,
     calls,
     streams,
@@ -104,7 +104,7 @@ export function createConnectedNode(
         case 'stop':
           return stop(command.modelId);
         case 'leave':
-          leave(command.why);
+          disconnect(command.why);
           return {};
       }
     },

@@ -15,10 +15,10 @@ function setUp(options: { readonly isStoreDown?: () => boolean } = {}) {
   const calls = createAgentCalls((text) => sent.push(JSON.parse(text) as (typeof sent)[number]));
   const push = async (notice: DeployNotice): Promise<void> => void notices.push(notice);
   const deploys = createDeploys({
-    held: { agentId: 'a', connectionId: 'c' },
+    node: { agentId: 'a', connectionId: 'c' },
     calls,
     connections: {
-      async beginDeploy(_held, modelId, streamId) {
+      async beginDeploy(_node, modelId, streamId) {
         pending.set(modelId, [...(pending.get(modelId) ?? []), streamId]);
         return true;
       },

@@ -1,6 +1,6 @@
 import { AGENT_METHODS, agentDeployedSchema, type AgentProgress } from '@model-gateway/contracts';
 import { describeError, type Log } from '@model-gateway/kernel';
-import type { AgentConnections, HeldAgent } from '@model-gateway/router';
+import type { AgentConnections, NodeConnection } from '@model-gateway/router';
 import { NodeError, type AgentCalls } from './agent-calls.ts';
 import type { ProgressStreams } from './progress-streams.ts';
 
@@ -15,7 +15,7 @@ export interface Deploys {
 }
 
 interface DeploysDependencies {
-  readonly held: HeldAgent;
+  readonly node: NodeConnection;
   readonly connections: Pick<AgentConnections, 'beginDeploy' | 'endDeploy'>;
   readonly calls: Pick<AgentCalls, 'call'>;
   readonly streams: ProgressStreams;
@@ -41,9 +41,9 @@ const RUNNING_MAX = 32;
 const LISTENERS_MAX = 64;
 
 export function createDeploys(dependencies: DeploysDependencies): Deploys {
-  const { held, connections, calls, streams, readyPort, onReady, log } = dependencies;
+  const { node, connections, calls, streams, readyPort, onReady, log } = dependencies;
   const { reportTimeoutMs = REPORT_TIMEOUT_MS } = dependencies;
-  const { agentId } = held;
+  const { agentId } = node;
   const running = new Map<string, RunningDeploy>();
 
   async function deployOnNode(modelId: string, deploy: RunningDeploy): Promise<number> {
@@ -96,7 +96,7 @@ export function createDeploys(dependencies: DeploysDependencies): Deploys {
   ): Promise<boolean> {
     let isStored = false;
     try {
-      isStored = await connections.beginDeploy(held, modelId, streamId);
+      isStored = await connections.beginDeploy(node, modelId, streamId);
     } finally {
       if (!isStored) deploy.listeners.delete(streamId);
       if (deploy.listeners.size === 0 && running.get(modelId) === deploy) running.delete(modelId);

@@ -1,16 +1,16 @@
 import { describeError, type Entries, type Log } from '@model-gateway/kernel';
-import { agentAliveKey, type AgentBeat, type AgentConnections } from '@model-gateway/router';
+import { agentAliveKey, type AgentHeartbeat, type AgentConnections } from '@model-gateway/router';
 
 /** Stores the heartbeats of all nodes of this process, in batches. */
 export interface Heartbeats {
-  add(heartbeat: AgentBeat): void;
+  add(heartbeat: AgentHeartbeat): void;
   /** Discards a heartbeat that has not been stored. */
   discard(connectionId: string): void;
   stop(): Promise<void>;
 }
 
 interface HeartbeatsDependencies {
-  readonly connections: Pick<AgentConnections, 'beat'>;
+  readonly connections: Pick<AgentConnections, 'recordHeartbeats'>;
   readonly entries: Pick<Entries, 'put'>;
   /** Called for connections that no longer own their nodes. */
   readonly onLost: (connectionId: string) => void;
@@ -23,12 +23,12 @@ const BATCH_MS = 500;
 export function createHeartbeats(dependencies: HeartbeatsDependencies): Heartbeats {
   const { connections, entries, onLost, log, timeoutMs } = dependencies;
   /** The newest one of each connection. */
-  const pending = new Map<string, AgentBeat>();
+  const pending = new Map<string, AgentHeartbeat>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   let isFailing = false;
 
-  async function keepAlive(batch: readonly AgentBeat[]): Promise<void> {
+  async function keepAlive(batch: readonly AgentHeartbeat[]): Promise<void> {
     const expiry = { expiresAfterMs: timeoutMs };
     await Promise.all(
       batch.map(({ agentId, connectionId }) =>
@@ -37,9 +37,9 @@ export function createHeartbeats(dependencies: HeartbeatsDependencies): Heartbea
     );
   }
 
-  async function write(batch: readonly AgentBeat[]): Promise<void> {
+  async function write(batch: readonly AgentHeartbeat[]): Promise<void> {
     try {
-      const [owned] = await Promise.all([connections.beat(batch), keepAlive(batch)]);
+      const [owned] = await Promise.all([connections.recordHeartbeats(batch), keepAlive(batch)]);
       isFailing = false;
       for (const { connectionId } of batch) if (!owned.has(connectionId)) onLost(connectionId);
     } catch (error) {

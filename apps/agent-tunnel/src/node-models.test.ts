@@ -14,9 +14,9 @@ function setUp() {
   const state = { isServing: true, isOwned: true, lost: 0, isStoreDown: false };
   const announced: { readonly names: readonly string[]; readonly isProbed: boolean }[] = [];
   const models = createNodeModels({
-    held: { agentId: 'a', connectionId: 'c' },
+    node: { agentId: 'a', connectionId: 'c' },
     connections: {
-      async saveModels(_held, reachable) {
+      async saveModels(_node, reachable) {
         if (state.isStoreDown) throw new Error('the store is down');
         saved.push(reachable);
         return state.isOwned ? reachable.map(placedOf) : undefined;

@@ -5,7 +5,7 @@ import {
   type AgentConnections,
   type BackendAnnouncer,
   type DeployedModel,
-  type HeldAgent,
+  type NodeConnection,
   type PlacedBackend,
 } from '@model-gateway/router';
 import { NodeError } from './agent-calls.ts';
@@ -29,7 +29,7 @@ export interface NodeModels {
 }
 
 interface NodeModelsDependencies {
-  readonly held: HeldAgent;
+  readonly node: NodeConnection;
   readonly connections: Pick<AgentConnections, 'saveModels'>;
   readonly announcer: BackendAnnouncer;
   readonly locator: ModelLocator;
@@ -42,7 +42,7 @@ interface NodeModelsDependencies {
 }
 
 export function createNodeModels(dependencies: NodeModelsDependencies): NodeModels {
-  const { held, connections, announcer, locator, onlineSince, defaultPort, onLost, log } =
+  const { node, connections, announcer, locator, onlineSince, defaultPort, onLost, log } =
     dependencies;
   const sequence = createSequence();
   const stopping = new Set<string>();
@@ -65,7 +65,7 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
     if (found?.port === port) return found.location;
     const location = await locator.locate(modelId, port);
     if (location === undefined) {
-      log.warn({ agentId: held.agentId, modelId, port }, 'a model cannot be reached');
+      log.warn({ agentId: node.agentId, modelId, port }, 'a model cannot be reached');
       return undefined;
     }
     locations.set(modelId, { port, location });
@@ -79,7 +79,7 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
         url: (await locate(model))?.url ?? null,
       })),
     );
-    const placed = await connections.saveModels(held, models, {
+    const placed = await connections.saveModels(node, models, {
       onlineSince: onlineSince(),
       redeployed,
     });

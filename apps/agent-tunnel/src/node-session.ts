@@ -1,6 +1,6 @@
 import { AGENT_CLOSE_CODES, type AgentHeartbeat, type AgentHello } from '@model-gateway/contracts';
 import { describeError, newId, type Subscription } from '@model-gateway/kernel';
-import { agentAliveKey, onlineSince, type HeldAgent } from '@model-gateway/router';
+import { agentAliveKey, onlineSince, type NodeConnection } from '@model-gateway/router';
 import type { Exchange } from '@model-gateway/tunnel';
 import type { WebSocket } from 'ws';
 import { createAgentLink } from './agent-link.ts';
@@ -10,7 +10,7 @@ import { telemetryOf } from './telemetry.ts';
 import type { TunnelDependencies } from './tunnel-dependencies.ts';
 
 /** The connection of one node, from the upgrade until it is removed from the stores. */
-export interface NodeSession extends HeldAgent {
+export interface NodeSession extends NodeConnection {
   /** Whether the hello of the node was accepted. */
   readonly isConnected: boolean;
   /** Opens an HTTP exchange with the node. */
@@ -53,8 +53,8 @@ export function createNodeSession(
 ): NodeSession {
   const { agents, connections, commands, heartbeats, streams, announcer, entries } = dependencies;
   const { clock, heartbeatMs, timeoutMs } = dependencies;
-  const held: HeldAgent = { agentId, connectionId: newId() };
-  const log = dependencies.log.child({ ...held });
+  const ids: NodeConnection = { agentId, connectionId: newId() };
+  const log = dependencies.log.child({ ...ids });
   const sequence = createSequence();
   const since = (): Date => onlineSince(clock.now(), timeoutMs);
   let node: ConnectedNode | undefined;
@@ -81,7 +81,7 @@ export function createNodeSession(
       onClosed(reason) {
         isOver = true;
         log.info({ reason }, 'an agent disconnected');
-        void sequence.run(leave).then(markEnded);
+        void sequence.run(disconnect).then(markEnded);
       },
     },
   });
@@ -96,7 +96,7 @@ export function createNodeSession(
     const host = hello.host ?? remoteAddress;
     const claimed = await connections.claim(
       {
-        ...held,
+        ...ids,
         ...telemetryOf(hello, clock.now()),
         version: hello.version,
         host,
@@ -105,11 +105,11 @@ export function createNodeSession(
       { onlineSince: since() },
     );
     if (claimed === undefined) return false;
-    await entries.put(agentAliveKey(agentId), held.connectionId, { expiresAfterMs: timeoutMs });
+    await entries.put(agentAliveKey(agentId), ids.connectionId, { expiresAfterMs: timeoutMs });
     const { previous, deploys, backends } = claimed;
     await announcer.announce(backends);
     for (const deploy of deploys) await streams.fail(deploy, 'the agent reconnected');
-    if (previous !== null && previous !== held.connectionId) disconnectPrevious(previous);
+    if (previous !== null && previous !== ids.connectionId) disconnectPrevious(previous);
     return true;
   }
 
@@ -128,19 +128,19 @@ export function createNodeSession(
   async function greet(hello: AgentHello): Promise<void> {
     if (isOver) return;
     const connected = createConnectedNode(dependencies, {
-      held,
+      node: ids,
       hello,
       calls: link.calls,
       host: hello.host ?? remoteAddress,
       origin,
-      leave(why) {
+      disconnect(why) {
         if (why === 'replaced') onReplaced();
         else link.close(AGENT_CLOSE_CODES[why], `the agent was ${why}`);
       },
       onLost,
     });
     // Commands are served before the claim, so that every process that sees the connection can reach it.
-    subscription = await commands.serve(held.connectionId, (command) => connected.execute(command));
+    subscription = await commands.serve(ids.connectionId, (command) => connected.execute(command));
     if (
       !(await claim(
         hello,
@@ -158,7 +158,7 @@ export function createNodeSession(
     if (node === undefined) return;
     const telemetry = telemetryOf({ gpus: node.gpus, ...heartbeat }, clock.now());
     node.gpus = heartbeat.gpus ?? node.gpus;
-    heartbeats.add({ ...held, ...telemetry });
+    heartbeats.add({ ...ids, ...telemetry });
     if (heartbeat.models !== undefined) node.models.report(heartbeat.models);
   }
 
@@ -168,7 +168,7 @@ export function createNodeSession(
     if (isOver || node === undefined) return;
     if (current === undefined)
       return link.close(AGENT_CLOSE_CODES.deregistered, 'the agent was deregistered');
-    const isFree = current.connectionId === null || current.connectionId === held.connectionId;
+    const isFree = current.connectionId === null || current.connectionId === ids.connectionId;
     if (!isFree) return onReplaced();
     log.warn({}, 'an agent was marked offline while connected; claiming it again');
     if (await claim(node.hello, node.models.ids())) await node.models.save();
@@ -180,15 +180,15 @@ export function createNodeSession(
     });
   }
 
-  async function leave(): Promise<void> {
-    heartbeats.discard(held.connectionId);
+  async function disconnect(): Promise<void> {
+    heartbeats.discard(ids.connectionId);
     try {
       await subscription?.close();
-      const departure = await connections.leave(held, { onlineSince: since() });
-      await entries.removeIf(agentAliveKey(agentId), held.connectionId);
-      if (departure === undefined) return;
-      await announcer.announce(departure.backends);
-      for (const deploy of departure.deploys) await streams.fail(deploy, 'the agent disconnected');
+      const removal = await connections.disconnect(ids, { onlineSince: since() });
+      await entries.removeIf(agentAliveKey(agentId), ids.connectionId);
+      if (removal === undefined) return;
+      await announcer.announce(removal.backends);
+      for (const deploy of removal.deploys) await streams.fail(deploy, 'the agent disconnected');
     } catch (error) {
       // Missing heartbeats mark the node offline instead.
       log.warn({ reason: describeError(error) }, 'storing the disconnect of an agent failed');
@@ -196,7 +196,7 @@ export function createNodeSession(
   }
 
   return {
-    ...held,
+    ...ids,
     get isConnected() {
       return node !== undefined && !isOver;
     },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@model-gateway/kernel';
-import { agentAliveKey, type HeldAgent } from '@model-gateway/router';
+import { agentAliveKey, type NodeConnection } from '@model-gateway/router';
 import { waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { startScene, type Scene } from './scene.ts';
@@ -25,8 +25,8 @@ afterAll(async () => {
 });
 
 const ready = () => ({ models: [{ model_id: 'm', status: 'ready', port: upstream.port }] });
-const claimOf = (held: HeldAgent, at: Date) => ({
-  ...held,
+const claimOf = (node: NodeConnection, at: Date) => ({
+  ...node,
   version: '1',
   host: '127.0.0.1',
   gpus: [],
@@ -94,18 +94,18 @@ describe('a process that owned a node and crashed', () => {
   async function leaveBehind(name: string, { isAlive }: { readonly isAlive: boolean }) {
     const { database, bus } = scene.test.context;
     const { agent_id } = await scene.register(name);
-    const held = { agentId: agent_id, connectionId: newId() };
+    const node = { agentId: agent_id, connectionId: newId() };
     const at = new Date(Date.now() - TIMEOUT_MS - 500);
-    await database.agentConnections.claim(claimOf(held, at), { onlineSince: at });
+    await database.agentConnections.claim(claimOf(node, at), { onlineSince: at });
     const url = `http://127.0.0.1:${upstream.port}`;
     const models = [{ modelId: 'm', status: 'ready', port: upstream.port, url }];
     if (isAlive) {
       const expiry = { expiresAfterMs: 60_000 };
-      await bus.entries.put(agentAliveKey(agent_id), held.connectionId, expiry);
+      await bus.entries.put(agentAliveKey(agent_id), node.connectionId, expiry);
     }
-    await database.agentConnections.saveModels(held, models, { onlineSince: at });
-    await database.agentConnections.beginDeploy(held, 'n', `stream-${name}`);
-    return held;
+    await database.agentConnections.saveModels(node, models, { onlineSince: at });
+    await database.agentConnections.beginDeploy(node, 'n', `stream-${name}`);
+    return node;
   }
 
   const holderOf = async (agentId: string) =>
@@ -113,13 +113,13 @@ describe('a process that owned a node and crashed', () => {
 
   test('routing processes remove its node, and its deployments fail', async () => {
     const stream = await scene.listen('stream-died');
-    const held = await leaveBehind('died', { isAlive: false });
-    await waitUntil(async () => (await holderOf(held.agentId)) === null);
+    const node = await leaveBehind('died', { isAlive: false });
+    await waitUntil(async () => (await holderOf(node.agentId)) === null);
     await waitUntil(isUnknown);
     expect(await stream.end()).toEqual([
       {
         stream_id: 'stream-died',
-        agent_id: held.agentId,
+        agent_id: node.agentId,
         model_id: 'n',
         status: 'failed',
         progress: 0,
@@ -162,8 +162,8 @@ describe('a connection that lost its node notices with its next heartbeat', () =
     await waitUntil(canChat);
     const { database } = scene.test.context;
     const connectionId = (await database.agents.find(agent_id))?.connectionId ?? '';
-    const held = { agentId: agent_id, connectionId };
-    await database.agentConnections.leave(held, { onlineSince: new Date(0) });
+    const node = { agentId: agent_id, connectionId };
+    await database.agentConnections.disconnect(node, { onlineSince: new Date(0) });
     expect(await isOnline(agent_id)).toBe(false);
     agent.heartbeat();
     await waitUntil(() => isOnline(agent_id));

@@ -27,7 +27,7 @@ export function createGatewayKeys(context: AppContext): GatewayKeys {
     find: (secret) => cache.find(secret),
     recall: (secret) => cache.recall(secret),
     async start() {
-      subscription = await changes.subscribe((change) => cache.heard(change));
+      subscription = await changes.subscribe((change) => cache.applyChange(change));
     },
     async stop() {
       await subscription?.close();

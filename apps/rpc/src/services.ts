@@ -8,7 +8,7 @@ import {
   createLoginLimits,
   createPasswords,
   createProviders,
-  createRememberedUsers,
+  createCachedUsers,
 } from '@model-gateway/accounts';
 import { createAccountHints } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/server-process';
@@ -38,7 +38,7 @@ export function createServices(
   { chatStreams, realtime, sessions }: Streams,
 ): MethodDependencies {
   const { database, bus, clock, log } = context;
-  const users = createRememberedUsers(database.users, clock);
+  const users = createCachedUsers(database.users, clock);
   const accounts = createAccounts({
     users,
     refreshTokens: database.refreshTokens,
@@ -87,7 +87,7 @@ export function createServices(
     users,
     agents: { agents: createAgentRules(config, context), sessions },
     system: createSystemMonitor({
-      agents: database.agentCensus,
+      agents: database.agentCounter,
       requests: runtime.requests,
       clock,
       agentTimeoutMs: config.agentTimeoutSecs * SECOND_MS,

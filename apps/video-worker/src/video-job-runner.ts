@@ -1,6 +1,6 @@
 import type { AppContext } from '@model-gateway/server-process';
 import {
-  createUpstreamWatch,
+  createUpstreamTelemetry,
   createUsageCounts,
   createVideoNotifications,
 } from '@model-gateway/inference';
@@ -36,7 +36,7 @@ export function createVideoJobRunner(
   });
   const notifications = createVideoNotifications({ channels: bus.channels, log });
   const { admission } = bus;
-  const watch = createUpstreamWatch({ metrics, tracing });
+  const telemetry = createUpstreamTelemetry({ metrics, tracing });
   const fail = createFail({ jobs, notifications, log });
   const settle = createSettle({
     database,
@@ -48,9 +48,9 @@ export function createVideoJobRunner(
     clock,
     log,
   });
-  const submit = createSubmit({ jobs, router, watch, notifications, fail, timing, log });
+  const submit = createSubmit({ jobs, router, telemetry, notifications, fail, timing, log });
   const { signal } = stopping;
-  const pollDependencies = { jobs, router, watch, notifications, settle, fail, timing, clock };
+  const pollDependencies = { jobs, router, telemetry, notifications, settle, fail, timing, clock };
   const poll = createPoll({ ...pollDependencies, stopping: signal });
   const queue = createVideoQueue({
     redisUrl: config.queueRedisUrl,

@@ -40,4 +40,4 @@ export type { Provider, ProviderChanges, ProviderStore } from './providers/provi
 export { createProviders, type Providers } from './providers/providers.ts';
 export type { RefreshTokenStore, Rotation } from './users/refresh-token-store.ts';
 export type { User, UserStore } from './users/user-store.ts';
-export { createRememberedUsers } from './users/remembered-users.ts';
+export { createCachedUsers } from './users/cached-users.ts';

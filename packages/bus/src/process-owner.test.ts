@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   formatOwner,
-  isOwnerGone,
+  isOwnerDead,
   newProcessOwner,
   parseOwner,
   type ProcessOwner,
@@ -36,7 +36,7 @@ const cases: readonly {
   { why: 'it shares this process', owner: sibling, untouchedMs: 0, gone: false },
   {
     why: 'it had this process id before this process began',
-    owner: { ...me, bornAt: STARTED_AT - 1 },
+    owner: { ...me, createdAt: STARTED_AT - 1 },
     untouchedMs: 0,
     gone: true,
   },
@@ -67,5 +67,5 @@ const cases: readonly {
 ];
 
 test.each(cases)('an owner is gone: $gone, when $why', ({ owner, untouchedMs, gone }) => {
-  expect(isOwnerGone(owner, me, untouchedMs, STARTED_AT)).toBe(gone);
+  expect(isOwnerDead(owner, me, untouchedMs, STARTED_AT)).toBe(gone);
 });

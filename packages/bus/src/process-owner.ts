@@ -10,7 +10,7 @@ export interface ProcessOwner {
   /** 0 when the owner has let go of what it owned. */
   readonly pid: number;
   /** When the owner was made, in milliseconds since the epoch. */
-  readonly bornAt: number;
+  readonly createdAt: number;
   readonly nonce: string;
 }
 
@@ -25,25 +25,25 @@ export function newProcessOwner(now: number): ProcessOwner {
     host: nameable(hostname()),
     space: processSpace(),
     pid: process.pid,
-    bornAt: now,
+    createdAt: now,
     nonce: randomToken(6).replaceAll(/[-_]/g, 'x'),
   };
 }
 
-export function formatOwner({ host, space, pid, bornAt, nonce }: ProcessOwner): string {
-  return [host, space, pid, bornAt, nonce].join('~');
+export function formatOwner({ host, space, pid, createdAt, nonce }: ProcessOwner): string {
+  return [host, space, pid, createdAt, nonce].join('~');
 }
 
 /** Undefined for a text that names no owner. */
 export function parseOwner(text: string): ProcessOwner | undefined {
   const match = PATTERN.exec(text);
   if (match === null) return undefined;
-  const [, host = '', space = '', pid, bornAt, nonce = ''] = match;
-  return { host, space, pid: Number(pid), bornAt: Number(bornAt), nonce };
+  const [, host = '', space = '', pid, createdAt, nonce = ''] = match;
+  return { host, space, pid: Number(pid), createdAt: Number(createdAt), nonce };
 }
 
 /** Whether the owner will never come back to what it owned, so that another may take it over. */
-export function isOwnerGone(
+export function isOwnerDead(
   owner: ProcessOwner,
   me: ProcessOwner,
   untouchedMs: number,
@@ -53,7 +53,7 @@ export function isOwnerGone(
   if (owner.host !== me.host) return untouchedMs > OTHER_HOST_STALE_MS;
   if (owner.space !== me.space) return untouchedMs > OTHER_SPACE_STALE_MS;
   // The same id before this process began: an earlier life, as after a container's restart.
-  if (owner.pid === me.pid && owner.bornAt < processStartedAt) return true;
+  if (owner.pid === me.pid && owner.createdAt < processStartedAt) return true;
   // An id that is alive may have been given to another program since.
   return !isAlive(owner.pid) || untouchedMs > OTHER_HOST_STALE_MS;
 }

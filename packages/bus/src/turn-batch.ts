@@ -1,62 +1,62 @@
-interface Batch<Question, Answer> {
-  readonly questions: Question[];
-  readonly answers: Promise<readonly Answer[]>;
+interface Batch<Item, Result> {
+  readonly items: Item[];
+  readonly results: Promise<readonly Result[]>;
 }
 
 /**
  * Asks together what is asked in one turn of the event loop, up to so many questions at once: what Node spends on a call to
  * Redis hardly depends on its length. A failure is that of all. A question that comes alone does not wait for company.
  */
-export function createTurnBatch<Question, Answer>(
-  askAll: (questions: readonly Question[]) => Promise<readonly Answer[]>,
+export function createTurnBatch<Item, Result>(
+  runAll: (items: readonly Item[]) => Promise<readonly Result[]>,
   atOnceMax: number,
-): (question: Question) => Promise<Answer> {
-  let open: Batch<Question, Answer> | undefined;
+): (item: Item) => Promise<Result> {
+  let open: Batch<Item, Result> | undefined;
   let underWay = 0;
   let lastSize = 1;
 
-  async function ask(questions: readonly Question[]): Promise<readonly Answer[]> {
+  async function runBatch(items: readonly Item[]): Promise<readonly Result[]> {
     underWay += 1;
     try {
-      return await askAll(questions);
+      return await runAll(items);
     } finally {
       underWay -= 1;
     }
   }
 
-  async function askAlone(question: Question): Promise<Answer> {
+  async function runAlone(item: Item): Promise<Result> {
     underWay += 1;
     try {
-      return answerOf(await askAll([question]), 0);
+      return resultAt(await runAll([item]), 0);
     } finally {
       underWay -= 1;
     }
   }
 
-  function openBatch(): Batch<Question, Answer> {
-    const questions: Question[] = [];
-    const answers = new Promise<readonly Answer[]>((resolve, reject) => {
+  function openBatch(): Batch<Item, Result> {
+    const items: Item[] = [];
+    const results = new Promise<readonly Result[]>((resolve, reject) => {
       setImmediate(() => {
         if (open === batch) open = undefined;
-        lastSize = questions.length;
-        ask(questions).then(resolve, reject);
+        lastSize = items.length;
+        runBatch(items).then(resolve, reject);
       });
     });
-    const batch = { questions, answers };
+    const batch = { items, results };
     return batch;
   }
 
-  return (question) => {
-    if (open === undefined && underWay === 0 && lastSize === 1) return askAlone(question);
-    if (open === undefined || open.questions.length >= atOnceMax) open = openBatch();
-    const { questions, answers } = open;
-    const index = questions.push(question) - 1;
-    return answers.then((all) => answerOf(all, index));
+  return (item) => {
+    if (open === undefined && underWay === 0 && lastSize === 1) return runAlone(item);
+    if (open === undefined || open.items.length >= atOnceMax) open = openBatch();
+    const { items, results } = open;
+    const index = items.push(item) - 1;
+    return results.then((all) => resultAt(all, index));
   };
 }
 
-function answerOf<Answer>(answers: readonly Answer[], index: number): Answer {
-  const answer = answers[index];
-  if (answer === undefined) throw new Error('a question was left without an answer');
-  return answer;
+function resultAt<Result>(results: readonly Result[], index: number): Result {
+  const result = results[index];
+  if (result === undefined) throw new Error('a question was left without an answer');
+  return result;
 }

@@ -24,7 +24,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import type { MemoryEventStore, VideoJobStore } from '@model-gateway/inference';
 import { withTimeout, type Log } from '@model-gateway/kernel';
 import type {
-  AgentCensus,
+  AgentCounter,
   AgentConnections,
   AgentStore,
   BackendConfigStore,
@@ -33,7 +33,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool, type ClientBase } from 'pg';
 import { createConnection, joinTransaction, type Connection } from './connection/connection.ts';
 import { PrismaClient } from './generated/client.ts';
-import { createPostgresAgentCensus } from './routing/postgres-agent-census.ts';
+import { createPostgresAgentCounter } from './routing/postgres-agent-counter.ts';
 import { createPostgresAgentConnections } from './routing/postgres-agent-connections.ts';
 import { createPostgresAgents } from './routing/postgres-agents.ts';
 import { createPostgresBackendConfigs } from './routing/postgres-backend-configs.ts';
@@ -99,7 +99,7 @@ export interface DatabaseStores {
   readonly backendConfigs: BackendConfigStore;
   readonly agents: AgentStore;
   readonly agentConnections: AgentConnections;
-  readonly agentCensus: AgentCensus;
+  readonly agentCounter: AgentCounter;
 }
 
 /** Connections of the pool: how many there are, how many of them wait for work, how many callers wait for one. */
@@ -167,7 +167,7 @@ export function createDatabase({
     backendConfigs: createPostgresBackendConfigs({ connection: within, secretBox, log }),
     agents: createPostgresAgents(within),
     agentConnections: createPostgresAgentConnections(within),
-    agentCensus: createPostgresAgentCensus(within),
+    agentCounter: createPostgresAgentCounter(within),
   });
 
   return {

@@ -5,14 +5,14 @@ import {
   createQuotas,
   createRequestCounter,
   createUnsettledUsage,
-  createUpstreamWatch,
+  createUpstreamTelemetry,
   createVideoJobs,
   createVideoNotifications,
   type Memory,
   type Meter,
   type Quotas,
   type RequestCounter,
-  type UpstreamWatch,
+  type UpstreamTelemetry,
   type VideoJobs,
 } from '@model-gateway/inference';
 import type { Part } from '@model-gateway/kernel';
@@ -24,7 +24,7 @@ import type { InferenceRuntimeConfig } from './inference-runtime-settings.ts';
 /** What a process needs to serve models, whichever surface asks. */
 export interface InferenceRuntime extends Part {
   readonly router: Router;
-  readonly watch: UpstreamWatch;
+  readonly telemetry: UpstreamTelemetry;
   readonly prices: PriceBook;
   readonly quotas: Quotas;
   readonly meter: Meter;
@@ -58,7 +58,7 @@ export function createInferenceRuntime(
     name: 'inference-runtime',
     router,
     prices,
-    watch: createUpstreamWatch({ metrics, tracing }),
+    telemetry: createUpstreamTelemetry({ metrics, tracing }),
     requests,
     memory,
     videoJobs: createVideoJobs({

@@ -2,7 +2,7 @@ import { createBackendFactory } from '@model-gateway/backends';
 import type { AppContext } from '@model-gateway/server-process';
 import type { Part } from '@model-gateway/kernel';
 import {
-  createAgentWatch,
+  createStaleAgentCheck,
   createBackendAnnouncer,
   createDeployNotices,
   createRouter,
@@ -52,7 +52,7 @@ export function createServiceRouter(
   });
   exposeBackends(router, metrics);
   const { channels, entries, circuits } = bus;
-  const agentWatch = createAgentWatch({
+  const staleAgentCheck = createStaleAgentCheck({
     connections: database.agentConnections,
     entries,
     announcer: createBackendAnnouncer({ channels, entries, circuits, log }),
@@ -71,11 +71,11 @@ export function createServiceRouter(
         router.refresh().catch((error: unknown) => log.error({ error }, 'routing is out of date'));
       });
       await router.start();
-      agentWatch.start();
+      staleAgentCheck.start();
     },
     async stop() {
       stopListening?.();
-      await agentWatch.stop();
+      await staleAgentCheck.stop();
       await router.stop();
     },
   };

@@ -27,7 +27,7 @@ export {
   type Quotas,
 } from './quota/quotas.ts';
 export type { ChatDelta } from './stream/read-deltas.ts';
-export { readyTurn, type ReadyTurn } from './chat/ready-turn.ts';
+export { prepareTurn, type PreparedTurn } from './chat/prepare-turn.ts';
 export { openRealtime, type OpenRealtime } from './realtime/open-realtime.ts';
 export { createRealtimeObserver, type EndedResponse } from './realtime/realtime-observer.ts';
 export { createRequestCounter, type RequestCounter } from './usage/request-counter.ts';
@@ -46,4 +46,4 @@ export { createVideoJobs, VIDEO_QUEUED_CHANNEL, type VideoJobs } from './video/v
 export { createVideoNotifications, type VideoNotifications } from './video/video-notifications.ts';
 export { createUnsettledUsage } from './quota/unsettled-usage.ts';
 export { createUsageCounts, type UsageCounts } from './usage/usage-counts.ts';
-export { createUpstreamWatch, type UpstreamWatch } from './upstream/upstream-watch.ts';
+export { createUpstreamTelemetry, type UpstreamTelemetry } from './upstream/upstream-telemetry.ts';

@@ -1,4 +1,4 @@
-export type { AgentCensus, AgentCounts } from './agents/agent-census.ts';
+export type { AgentCounter, AgentCounts } from './agents/agent-counter.ts';
 export {
   AGENT_CAPABILITIES,
   AGENT_TUNNEL_PATH,
@@ -22,16 +22,16 @@ export {
   type DeployedModel,
 } from './agents/agent-node.ts';
 export type {
-  AgentBeat,
+  AgentHeartbeat,
   AgentConnections,
   AgentStore,
   AgentTelemetry,
   BrokenDeploy,
-  HeldAgent,
+  NodeConnection,
   PlacedBackend,
   ReachableModel,
 } from './agents/agent-store.ts';
-export { agentAliveKey, createAgentWatch } from './agents/agent-watch.ts';
+export { agentAliveKey, createStaleAgentCheck } from './agents/stale-agent-check.ts';
 export { createAgents, type Agents, type AgentState } from './agents/agents.ts';
 export {
   createDeployNotices,

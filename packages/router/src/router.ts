@@ -108,7 +108,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     builder: dependencies.builder,
     unlisted: dependencies.unlisted ?? [],
     probe: (name) => health.probe(name),
-    learnAll: (fresh) => health.learnAll(fresh),
+    loadAll: (fresh) => health.loadAll(fresh),
     resetCircuit: (name) => breakers.forget(name),
     onRemoved: (name) => counts.forget(name),
   });

@@ -3,11 +3,11 @@ import { chatRequestSchema } from '@model-gateway/contracts';
 import { sendJsonText, disconnectSignal, type LeanRoute } from '@model-gateway/http';
 import {
   completeChat,
-  readyTurn,
+  prepareTurn,
   streamChat,
   type ChatDependencies,
   type ChatTurn,
-  type ReadyTurn,
+  type PreparedTurn,
 } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
 import type { ConversationGate } from '../conversation-gate.ts';
@@ -22,7 +22,7 @@ interface ChatRouteDependencies extends ChatDependencies {
   readonly clock: Clock;
 }
 
-const memoryHeader = ({ memory }: ReadyTurn): readonly [string, string] => [
+const memoryHeader = ({ memory }: PreparedTurn): readonly [string, string] => [
   'x-service-memory',
   memory,
 ];
@@ -31,7 +31,7 @@ const memoryHeader = ({ memory }: ReadyTurn): readonly [string, string] => [
 export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute {
   const { authorizer, conversationGate } = dependencies;
 
-  async function respond(turn: ReadyTurn, response: ServerResponse): Promise<void> {
+  async function respond(turn: PreparedTurn, response: ServerResponse): Promise<void> {
     if (turn.request.stream === true) {
       const streamed = await streamChat(turn, dependencies);
       const headers = [...memoryHeader(turn), ...backendHeader(streamed.backend)];
@@ -63,7 +63,7 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
         refId,
         signal,
       };
-      const assembled = readyTurn(requested, dependencies);
+      const assembled = prepareTurn(requested, dependencies);
       const turn = assembled instanceof Promise ? await assembled : assembled;
       try {
         await respond(turn, response);

@@ -4,7 +4,7 @@ import {
   embedTexts,
   type Meter,
   type RequestCounter,
-  type UpstreamWatch,
+  type UpstreamTelemetry,
 } from '@model-gateway/inference';
 import type { Router } from '@model-gateway/router';
 import type { RequestAuthorizer } from '../request-authorizer.ts';
@@ -15,7 +15,7 @@ import { serviceRefOf } from '../openai/service-ref.ts';
 interface EmbeddingsRouteDependencies {
   readonly authorizer: RequestAuthorizer;
   readonly router: Pick<Router, 'choose'>;
-  readonly watch: UpstreamWatch;
+  readonly telemetry: UpstreamTelemetry;
   readonly meter: Meter;
   readonly requests: Pick<RequestCounter, 'accepted'>;
 }

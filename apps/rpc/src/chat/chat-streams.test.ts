@@ -1,5 +1,5 @@
 import { createMetrics, silentLog } from '@model-gateway/kernel';
-import { createUpstreamWatch, jwtCaller } from '@model-gateway/inference';
+import { createUpstreamTelemetry, jwtCaller } from '@model-gateway/inference';
 import type { ChatChunk, Route } from '@model-gateway/router';
 import { createChatStreams } from './chat-streams.ts';
 
@@ -28,7 +28,7 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
   };
   const streams = createChatStreams({
     router: { choose: async () => route },
-    watch: createUpstreamWatch({ metrics: createMetrics() }),
+    telemetry: createUpstreamTelemetry({ metrics: createMetrics() }),
     meter: { record: async () => undefined },
     requests: { accepted: () => undefined },
     memory: {

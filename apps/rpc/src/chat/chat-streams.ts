@@ -2,11 +2,11 @@ import { ServiceError } from '@model-gateway/contracts';
 import {
   acceptChat,
   produceChat,
-  readyTurn,
+  prepareTurn,
   type ChatDependencies,
   type ChatTurn,
   type MemoryState,
-  type ReadyTurn,
+  type PreparedTurn,
 } from '@model-gateway/inference';
 import {
   createCanceller,
@@ -73,7 +73,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
 
   /** Never rejects. */
   async function generate(
-    turn: ReadyTurn,
+    turn: PreparedTurn,
     route: Route,
     output: StreamOutput,
     notifications: ChatNotifications,
@@ -114,7 +114,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
       assertBelowLimits(userId);
       const streamId = randomToken();
       const canceller = createCanceller();
-      const turn = await readyTurn({ ...request, signal: canceller.cancel }, dependencies);
+      const turn = await prepareTurn({ ...request, signal: canceller.cancel }, dependencies);
       await sessions.setOwner(streamId, userId);
       const route = await acceptChat(turn, dependencies);
       const output = createStreamOutput(sessions, streamId);

@@ -3,7 +3,7 @@ import type { InferenceRuntime } from '@model-gateway/inference-runtime';
 import type { Handlers } from '../protocol/handlers.ts';
 
 export function createEngineMethods(
-  runtime: Pick<InferenceRuntime, 'router' | 'watch'>,
+  runtime: Pick<InferenceRuntime, 'router' | 'telemetry'>,
 ): Pick<Handlers, 'engine.invoke'> {
   return {
     'engine.invoke': ({ model, method, params = {} }) =>

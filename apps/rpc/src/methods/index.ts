@@ -44,7 +44,7 @@ export interface MethodDependencies {
   readonly chat: ChatMethodsDependencies;
   readonly memory: Memory;
   readonly realtime: RealtimeSessions;
-  readonly runtime: Pick<InferenceRuntime, 'router' | 'watch' | 'quotas' | 'videoJobs'>;
+  readonly runtime: Pick<InferenceRuntime, 'router' | 'telemetry' | 'quotas' | 'videoJobs'>;
   readonly agents: AgentsMethodsDependencies;
   readonly system: SystemMonitor;
   readonly clock: Clock;

@@ -30,7 +30,10 @@ export interface OpenedSession {
 }
 
 export interface OpenSessionDependencies {
-  readonly runtime: Pick<InferenceRuntime, 'router' | 'watch' | 'quotas' | 'meter' | 'requests'>;
+  readonly runtime: Pick<
+    InferenceRuntime,
+    'router' | 'telemetry' | 'quotas' | 'meter' | 'requests'
+  >;
   readonly conversations: Pick<ConversationStore, 'addTurn'>;
   readonly sessions: Pick<Sessions, 'push' | 'awaitListener'>;
   readonly log: Log;

@@ -1,4 +1,4 @@
-import { createUpstreamWatch } from '@model-gateway/inference';
+import { createUpstreamTelemetry } from '@model-gateway/inference';
 import { createMetrics, manualClock } from '@model-gateway/kernel';
 import type { Backend, VideoTask } from '@model-gateway/router';
 import { createVideoTiming } from '../video-timing.ts';
@@ -12,7 +12,7 @@ const failed: string[] = [];
 function pollWith(backends: Readonly<Record<string, Backend['queryVideo']>>): PollJob {
   return createPoll({
     jobs: { advance: () => Promise.resolve(false) },
-    watch: createUpstreamWatch({ metrics: createMetrics() }),
+    telemetry: createUpstreamTelemetry({ metrics: createMetrics() }),
     router: {
       use: (name) => ({
         backend: {

@@ -1,6 +1,6 @@
 import type {
   FinishedVideo,
-  UpstreamWatch,
+  UpstreamTelemetry,
   VideoJobStore,
   VideoNotifications,
   VideoPoll,
@@ -18,7 +18,7 @@ export type PollJob = (poll: VideoPoll, memo: StepMemo) => Promise<NextStep | un
 interface PollDependencies {
   readonly jobs: Pick<VideoJobStore, 'advance'>;
   readonly router: Pick<Router, 'use'>;
-  readonly watch: UpstreamWatch;
+  readonly telemetry: UpstreamTelemetry;
   readonly notifications: Pick<VideoNotifications, 'progress'>;
   readonly settle: SettleJob;
   readonly fail: FailJob;
@@ -43,7 +43,7 @@ type TaskState =
   | { readonly state: 'failed'; readonly error: string };
 
 export function createPoll(dependencies: PollDependencies): PollJob {
-  const { jobs, router, watch, notifications, settle, fail, timing, clock, stopping } =
+  const { jobs, router, telemetry, notifications, settle, fail, timing, clock, stopping } =
     dependencies;
   const { queryTimeoutMs = QUERY_TIMEOUT_MS } = dependencies;
   /** Until when a slow backend gets one query at a time. */
@@ -77,7 +77,7 @@ export function createPoll(dependencies: PollDependencies): PollJob {
     const used = router.use(name);
     if (used === undefined) throw notRegistered(name);
     inFlight.set(name, (inFlight.get(name) ?? 0) + 1);
-    const call = watch.begin('video', used.backend, undefined);
+    const call = telemetry.begin('video', used.backend, undefined);
     try {
       const task = await call.run(() => queryTask(used.backend, taskId));
       call.end();

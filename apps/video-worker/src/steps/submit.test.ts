@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import { createUpstreamWatch, type VideoWork } from '@model-gateway/inference';
+import { createUpstreamTelemetry, type VideoWork } from '@model-gateway/inference';
 import { createMetrics, manualClock, silentLog } from '@model-gateway/kernel';
 import { UpstreamFailure, type Route } from '@model-gateway/router';
 import { createVideoTiming } from '../video-timing.ts';
@@ -68,7 +68,7 @@ function scene({ submitted, chosen = 'left', begin }: SceneOptions = {}) {
       undoSubmission: () => note('undo', undefined),
       begin: (_id, taskId) => begin?.() ?? note(`begin ${taskId}`, true),
     },
-    watch: createUpstreamWatch({ metrics: createMetrics() }),
+    telemetry: createUpstreamTelemetry({ metrics: createMetrics() }),
     router: {
       choose: (_model, { provider, resolved } = {}) =>
         note(`choose ${resolved} ${provider}`, route),

@@ -1,7 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import {
   upstreamVideo,
-  type UpstreamWatch,
+  type UpstreamTelemetry,
   type VideoJobStore,
   type VideoNotifications,
   type VideoWork,
@@ -18,7 +18,7 @@ export type SubmitJob = (work: VideoWork, memo: StepMemo) => Promise<NextStep | 
 interface SubmitDependencies {
   readonly jobs: Pick<VideoJobStore, 'images' | 'startSubmission' | 'undoSubmission' | 'begin'>;
   readonly router: Pick<Router, 'choose'>;
-  readonly watch: UpstreamWatch;
+  readonly telemetry: UpstreamTelemetry;
   readonly notifications: Pick<VideoNotifications, 'progress'>;
   readonly fail: FailJob;
   readonly timing: VideoTiming;
@@ -29,7 +29,7 @@ interface SubmitDependencies {
 export const SUBMISSION_MS_MAX = 60_000;
 
 export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
-  const { jobs, router, watch, notifications, fail, timing, log } = dependencies;
+  const { jobs, router, telemetry, notifications, fail, timing, log } = dependencies;
 
   /** After an earlier submission only the same backend is used: it creates no second task for the same key. */
   async function choose({ model, resolvedModel, backend, order }: VideoWork) {
@@ -73,7 +73,7 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
     const images = await jobs.images(work.id);
     const to = { backend: backend.name, servedModel: model };
     if (!(await jobs.startSubmission(work.id, to))) return undefined;
-    const call = watch.begin('video', backend, model);
+    const call = telemetry.begin('video', backend, model);
     try {
       const body = upstreamVideo(work.order, images, model);
       const taskId = await call.run(() => send(route, body, work.id));

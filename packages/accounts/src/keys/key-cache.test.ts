@@ -24,13 +24,13 @@ function setup() {
     [SECRET, grantOf('k')],
     [OTHER, grantOf('o', 'g')],
   ]);
-  const state = { epoch: 3, lookups: 0, isAway: false };
+  const state = { epoch: 3, lookups: 0, isUnavailable: false };
   const cache = createKeyCache({
     clock,
     readEpoch: async () => state.epoch,
     lookUp: async (secret) => {
       state.lookups += 1;
-      if (state.isAway) throw new ServiceError('store_unavailable', 'away');
+      if (state.isUnavailable) throw new ServiceError('store_unavailable', 'away');
       return store.get(secret);
     },
   });
@@ -63,10 +63,10 @@ test('a revocation is noticed by its number alone, before it is heard of', async
 
 test('a change that is heard of leaves the keys standing that it does not concern', async () => {
   const { state, cache, found } = setup();
-  cache.heard({ epoch: 3, change: { kind: 'key', keyId: 'before' } });
+  cache.applyChange({ epoch: 3, change: { kind: 'key', keyId: 'before' } });
   await Promise.all([found(), found(OTHER)]);
   state.epoch = 4;
-  cache.heard({ epoch: 4, change: { kind: 'member', groupId: 'g', userId: 'u' } });
+  cache.applyChange({ epoch: 4, change: { kind: 'member', groupId: 'g', userId: 'u' } });
   expect(await found()).toBe('k');
   expect(state.lookups).toBe(2);
   expect(await found(OTHER)).toBe('o');
@@ -75,10 +75,10 @@ test('a change that is heard of leaves the keys standing that it does not concer
 
 test('after a change that was not heard of, everything is looked up anew', async () => {
   const { state, cache, found } = setup();
-  cache.heard({ epoch: 3, change: { kind: 'key', keyId: 'before' } });
+  cache.applyChange({ epoch: 3, change: { kind: 'key', keyId: 'before' } });
   await found();
   state.epoch = 5;
-  cache.heard({ epoch: 5, change: { kind: 'key', keyId: 'another' } });
+  cache.applyChange({ epoch: 5, change: { kind: 'key', keyId: 'another' } });
   await found();
   expect(state.lookups).toBe(2);
 });
@@ -101,7 +101,7 @@ test('a look-up that a change overtook is not remembered', async () => {
   const early = cache.find(SECRET);
   await isAsked;
   // The store was read before the revocation, which is announced before the answer is here.
-  cache.heard({ epoch: 1, change: { kind: 'key', keyId: 'k' } });
+  cache.applyChange({ epoch: 1, change: { kind: 'key', keyId: 'k' } });
   answers[0]?.(grantOf('k'));
   expect(await early).toBeDefined();
   const late = cache.find(SECRET);
@@ -112,7 +112,7 @@ test('a look-up that a change overtook is not remembered', async () => {
 
 test('when the count begins anew, nothing that was remembered before is trusted', async () => {
   const { store, state, cache, found } = setup();
-  cache.heard({ epoch: 3, change: { kind: 'key', keyId: 'before' } });
+  cache.applyChange({ epoch: 3, change: { kind: 'key', keyId: 'before' } });
   await found();
   store.delete(SECRET);
   state.epoch = 1;
@@ -138,7 +138,7 @@ test('what is no key is not looked up', async () => {
 test('while the store is away a remembered key goes on for 10 minutes, and the store is left in peace', async () => {
   const { clock, state, found } = setup();
   await found();
-  state.isAway = true;
+  state.isUnavailable = true;
   clock.advance(5_000);
   expect([await found(), await found(), await found()]).toEqual(['k', 'k', 'k']);
   expect(state.lookups).toBe(2);
@@ -150,16 +150,16 @@ test('while the store is away a remembered key goes on for 10 minutes, and the s
 
 test('while the store is away an unknown key is neither known nor refused', async () => {
   const { state, found } = setup();
-  state.isAway = true;
+  state.isUnavailable = true;
   await expect(found()).rejects.toMatchObject({ code: 'store_unavailable' });
 });
 
 test('while the store is away a key whose revocation was heard of does not go on', async () => {
   const { state, cache, found } = setup();
   await found();
-  state.isAway = true;
+  state.isUnavailable = true;
   state.epoch = 4;
-  cache.heard({ epoch: 4, change: { kind: 'key', keyId: 'k' } });
+  cache.applyChange({ epoch: 4, change: { kind: 'key', keyId: 'k' } });
   await expect(found()).rejects.toMatchObject({ code: 'store_unavailable' });
 });
 
@@ -182,11 +182,11 @@ test('what is remembered is recalled with the changes that it is good for, and n
   expect(cache.recall(SECRET)).toBeUndefined();
   await found();
   expect(cache.recall(SECRET)).toMatchObject({ grant: { holder: { keyId: 'k' } }, epoch: 3 });
-  cache.heard({ epoch: 3, change: { kind: 'key', keyId: 'before' } });
+  cache.applyChange({ epoch: 3, change: { kind: 'key', keyId: 'before' } });
   await found();
-  cache.heard({ epoch: 4, change: { kind: 'key', keyId: 'another' } });
+  cache.applyChange({ epoch: 4, change: { kind: 'key', keyId: 'another' } });
   expect(cache.recall(SECRET)).toMatchObject({ epoch: 4 });
-  cache.heard({ epoch: 5, change: { kind: 'key', keyId: 'k' } });
+  cache.applyChange({ epoch: 5, change: { kind: 'key', keyId: 'k' } });
   expect(cache.recall(SECRET)).toBeUndefined();
   await found();
   clock.advance(5_000);

@@ -31,7 +31,7 @@ export interface KeyCache {
   /** What is remembered, without asking anybody. It counts for whoever learns by himself that there were no more changes. */
   recall(secret: string): KnownGrant | undefined;
   /** Takes in an announced change. */
-  heard(change: NumberedChange): void;
+  applyChange(change: NumberedChange): void;
 }
 
 interface KeyCacheDependencies {
@@ -62,9 +62,9 @@ const FRESH_MS = 5_000;
 /** How long a key goes on working while the store is away. */
 const STALE_MAX_MS = 10 * 60_000;
 /** A store that does not answer for so long counts as away for those whose key is remembered. */
-const PATIENCE_MS = 500;
+const LOOKUP_TIMEOUT_MS = 500;
 /** How long a store that was away is not asked again about a key that nothing has changed about. */
-const AWAY_PAUSE_MS = 2_000;
+const UNAVAILABLE_PAUSE_MS = 2_000;
 
 export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencies): KeyCache {
   const known = new LRUCache<string, Entry>({ max: KEYS_MAX });
@@ -75,7 +75,7 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
   let applied = 0;
   /** Goes up when changes may have been missed: what was remembered before has to be looked up anew. */
   let generation = 0;
-  let awayUntil = 0;
+  let unavailableUntil = 0;
 
   const isUnchanged = (entry: Entry, epoch: number): boolean =>
     entry.generation === generation && Math.max(entry.epoch, applied) >= epoch;
@@ -114,7 +114,7 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
   }
 
   /** Asks the store; while that is away, what is still remembered goes on. */
-  async function askOrGoOn(
+  async function lookUpOrKeep(
     secret: string,
     hash: string,
     epoch: number,
@@ -126,7 +126,7 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
     };
     try {
       if (remembered() === undefined) return await answer;
-      const outcome = await withTimeout(answer, PATIENCE_MS, () => 'late' as const);
+      const outcome = await withTimeout(answer, LOOKUP_TIMEOUT_MS, () => 'late' as const);
       if (outcome !== 'late') return outcome;
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === 'store_unavailable')) throw error;
@@ -134,15 +134,15 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
     // Looked at again: an announcement may have arrived that takes it back.
     const grant = remembered();
     if (grant === undefined) return answer;
-    awayUntil = clock.now() + AWAY_PAUSE_MS;
+    unavailableUntil = clock.now() + UNAVAILABLE_PAUSE_MS;
     return grant;
   }
 
   /** Whether an entry need not be looked up anew, as far as its age goes. */
   function isFresh(entry: Entry): boolean {
     if (isYounger(entry, FRESH_MS)) return true;
-    const isAway = clock.now() < awayUntil && isYounger(entry, STALE_MAX_MS);
-    return isAway && entry.grant !== undefined;
+    const isUnavailable = clock.now() < unavailableUntil && isYounger(entry, STALE_MAX_MS);
+    return isUnavailable && entry.grant !== undefined;
   }
 
   async function grantAt(
@@ -152,7 +152,7 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
   ): Promise<KeyGrant | undefined> {
     const entry = known.get(hash) ?? unknown.get(hash);
     const stands = entry !== undefined && isUnchanged(entry, epoch) && isFresh(entry);
-    return stands ? entry.grant : askOrGoOn(secret, hash, epoch);
+    return stands ? entry.grant : lookUpOrKeep(secret, hash, epoch);
   }
 
   return {
@@ -172,7 +172,7 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
       if (!isFresh(entry)) return undefined;
       return { grant: entry.grant, epoch: Math.max(entry.epoch, applied) };
     },
-    heard({ epoch, change }) {
+    applyChange({ epoch, change }) {
       if (epoch > applied + 1) distrustAll(epoch);
       applied = Math.max(applied, epoch);
       for (const [hash, { grant }] of known.entries()) {

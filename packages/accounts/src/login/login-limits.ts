@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '@model-gateway/contracts';
 import { sha256Hex, type Clock, type Counters, type Log } from '@model-gateway/kernel';
-import { createFailurePlaces, type Place, type Subject } from './failure-places.ts';
-import { createTurnstile } from './turnstile.ts';
+import { createFailureSlots, type FailureSlot, type Subject } from './failure-slots.ts';
+import { createKeyedQueue } from './keyed-queue.ts';
 
 /** Keeps passwords from being guessed: so many failures lock the account or the address that they came from. */
 export interface LoginLimits {
@@ -34,18 +34,18 @@ const UNDECIDED_PAUSE_MS = 100;
 const UNDECIDED_MS_MAX = 3_000;
 
 export function createLoginLimits({ counters, clock, log }: LoginLimitsDependencies): LoginLimits {
-  const places = createFailurePlaces({ counters, clock, windowMs: WINDOW_MS, lockMs: LOCK_MS });
+  const slots = createFailureSlots({ counters, clock, windowMs: WINDOW_MS, lockMs: LOCK_MS });
   // One at a time per account, so that right passwords that arrive together do not take each other's places.
-  const turnstile = createTurnstile({
+  const queue = createKeyedQueue({
     atOnceMax: CHECKS_AT_ONCE_MAX,
     waitingMax: WAITING_MAX,
     refusal: () => tooManyAttempts(BUSY_RETRY_SECS),
   });
 
-  async function admit(subject: Subject): Promise<Place> {
+  async function admit(subject: Subject): Promise<FailureSlot> {
     for (let waitedMs = 0; waitedMs <= UNDECIDED_MS_MAX; waitedMs += UNDECIDED_PAUSE_MS) {
-      const admission = await places.take(subject);
-      if (admission.kind === 'admitted') return admission.place;
+      const admission = await slots.take(subject);
+      if (admission.kind === 'admitted') return admission.slot;
       if (admission.kind === 'locked') {
         throw tooManyAttempts(Math.ceil((admission.untilMs - clock.now()) / 1000));
       }
@@ -55,18 +55,18 @@ export function createLoginLimits({ counters, clock, log }: LoginLimitsDependenc
     throw tooManyAttempts(BUSY_RETRY_SECS);
   }
 
-  async function admitBoth(account: Subject, address: Subject): Promise<readonly Place[]> {
-    const addressPlace = await admit(address);
+  async function admitBoth(account: Subject, address: Subject): Promise<readonly FailureSlot[]> {
+    const addressSlot = await admit(address);
     try {
-      return [addressPlace, await admit(account)];
+      return [addressSlot, await admit(account)];
     } catch (error) {
-      await places.giveBack(addressPlace);
+      await slots.release(addressSlot);
       throw error;
     }
   }
 
   /** The limits never keep anyone out because their store is away. */
-  async function unlessAway<Answer>(work: Promise<Answer>, otherwise: Answer): Promise<Answer> {
+  async function ifAvailable<Answer>(work: Promise<Answer>, otherwise: Answer): Promise<Answer> {
     try {
       return await work;
     } catch (error) {
@@ -76,9 +76,9 @@ export function createLoginLimits({ counters, clock, log }: LoginLimitsDependenc
     }
   }
 
-  const settle = (held: readonly Place[], how: (place: Place) => Promise<void>) =>
-    unlessAway(
-      Promise.all(held.map(how)).then(() => undefined),
+  const settle = (taken: readonly FailureSlot[], how: (slot: FailureSlot) => Promise<void>) =>
+    ifAvailable(
+      Promise.all(taken.map(how)).then(() => undefined),
       undefined,
     );
 
@@ -86,20 +86,20 @@ export function createLoginLimits({ counters, clock, log }: LoginLimitsDependenc
     attempt({ email, clientIp }, check) {
       const account = { name: `account:${sha256Hex(email)}`, failuresMax: ACCOUNT_FAILURES_MAX };
       const address = { name: `ip:${sha256Hex(clientIp)}`, failuresMax: IP_FAILURES_MAX };
-      return turnstile.pass(account.name, async () => {
-        const held = await unlessAway(admitBoth(account, address), []);
+      return queue.run(account.name, async () => {
+        const taken = await ifAvailable(admitBoth(account, address), []);
         try {
           const proof = await check();
-          if (proof === undefined) await settle(held, (place) => places.keep(place));
+          if (proof === undefined) await settle(taken, (slot) => slots.keep(slot));
           else {
-            await settle(held, (place) =>
-              place.subject === account ? places.clear(account) : places.giveBack(place),
+            await settle(taken, (slot) =>
+              slot.subject === account ? slots.clear(account) : slots.release(slot),
             );
           }
           return proof;
         } catch (error) {
           // What could not be checked was no failure.
-          await settle(held, (place) => places.giveBack(place));
+          await settle(taken, (slot) => slots.release(slot));
           throw error;
         }
       });

@@ -1,7 +1,7 @@
 import { PASSWORD_CHARS_MAX, ServiceError } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
 import { argon2id, hash, verify } from 'argon2';
-import { createTurnstile } from './turnstile.ts';
+import { createKeyedQueue } from './keyed-queue.ts';
 
 /** Keeps passwords as hashes, and checks them. */
 export interface Passwords {
@@ -14,7 +14,7 @@ export interface Passwords {
  * Checked in place of the hash of an account that does not exist, so that the answer takes as long. It is the hash of no
  * known password, with the parameters that new hashes are made with.
  */
-export const NOBODYS_PASSWORD_HASH =
+export const DUMMY_PASSWORD_HASH =
   '$argon2id$v=19$m=65536,t=3,p=4$74FTON0UillMeeMAeSH3pQ$M7YZou3T2RXrzeWvjtLT9OKZJkT+7l+uXuKnuObfkYo';
 
 // Each takes 64 MiB and one of the four threads that Node also opens connections with: a rush must leave some free.
@@ -24,7 +24,7 @@ const BUSY_RETRY_SECS = 1;
 
 /** Passwords as argon2id with the library's current defaults. */
 export function createPasswords(): Passwords {
-  const turnstile = createTurnstile({
+  const queue = createKeyedQueue({
     atOnceMax: AT_ONCE_MAX,
     waitingMax: WAITING_MAX,
     refusal: () =>
@@ -33,11 +33,11 @@ export function createPasswords(): Passwords {
       }),
   });
   return {
-    hash: (password) => turnstile.pass(newId(), () => hash(password, { type: argon2id })),
+    hash: (password) => queue.run(newId(), () => hash(password, { type: argon2id })),
     async verify(passwordHash, password) {
       // Nobody has a longer one; hashing it would only cost time that the sender chooses.
       const isPossible = password.length <= PASSWORD_CHARS_MAX;
-      const isRight = await turnstile.pass(newId(), () =>
+      const isRight = await queue.run(newId(), () =>
         verify(passwordHash, isPossible ? password : ''),
       );
       return isRight && isPossible;

@@ -2,7 +2,7 @@ import { manualClock, silentLog, type Log } from '@model-gateway/kernel';
 import { createAccessTokens } from './access-tokens.ts';
 import { createAccounts } from './accounts.ts';
 import type { LoginLimits } from '../login/login-limits.ts';
-import { NOBODYS_PASSWORD_HASH, type Passwords } from '../login/passwords.ts';
+import { DUMMY_PASSWORD_HASH, type Passwords } from '../login/passwords.ts';
 import type { RefreshTokenStore, Rotation } from './refresh-token-store.ts';
 import type { User, UserStore } from './user-store.ts';
 
@@ -64,9 +64,9 @@ test('the right password opens a session', async () => {
 
 test.each([
   { why: 'a wrong password', email: 'known@example.com', hash: 'hash of the right one' },
-  { why: 'an unknown email', email: 'unknown@example.com', hash: NOBODYS_PASSWORD_HASH },
-  { why: 'an email that cannot exist', email: 'a\u0000b', hash: NOBODYS_PASSWORD_HASH },
-  { why: 'an empty email', email: '', hash: NOBODYS_PASSWORD_HASH },
+  { why: 'an unknown email', email: 'unknown@example.com', hash: DUMMY_PASSWORD_HASH },
+  { why: 'an email that cannot exist', email: 'a\u0000b', hash: DUMMY_PASSWORD_HASH },
+  { why: 'an empty email', email: '', hash: DUMMY_PASSWORD_HASH },
 ])(
   '$why is refused in the same words after exactly one password check',
   async ({ email, hash }) => {
@@ -78,7 +78,7 @@ test.each([
 
 test('an unknown email is refused even if the stand-in hash should match', async () => {
   const { login, checked } = setup();
-  await expect(login('unknown@example.com', NOBODYS_PASSWORD_HASH)).rejects.toMatchObject(refused);
+  await expect(login('unknown@example.com', DUMMY_PASSWORD_HASH)).rejects.toMatchObject(refused);
   expect(checked).toHaveLength(1);
 });
 

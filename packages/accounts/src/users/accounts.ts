@@ -2,7 +2,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import { newId, randomToken, sha256Hex, type Clock, type Log } from '@model-gateway/kernel';
 import type { AccessTokens } from './access-tokens.ts';
 import type { LoginLimits } from '../login/login-limits.ts';
-import { NOBODYS_PASSWORD_HASH, type Passwords } from '../login/passwords.ts';
+import { DUMMY_PASSWORD_HASH, type Passwords } from '../login/passwords.ts';
 import type { RefreshTokenStore } from './refresh-token-store.ts';
 import type { User, UserStore } from './user-store.ts';
 
@@ -79,10 +79,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
   /** The user with this email and password. The password is checked once, whether or not the account exists. */
   async function prove(email: string, password: string): Promise<User | undefined> {
     const account = await findAccount(email);
-    const isRight = await passwords.verify(
-      account?.passwordHash ?? NOBODYS_PASSWORD_HASH,
-      password,
-    );
+    const isRight = await passwords.verify(account?.passwordHash ?? DUMMY_PASSWORD_HASH, password);
     return isRight ? account?.user : undefined;
   }
 

@@ -1,7 +1,7 @@
 import { describeError, type Log } from '@model-gateway/kernel';
 import type { Backend, BackendKind } from '@model-gateway/router';
 import { upstreamFailed } from '../errors/upstream-error.ts';
-import { portAnswers } from './port-answers.ts';
+import { isPortOpen } from './is-port-open.ts';
 
 interface BridgedBackendOptions {
   readonly name: string;
@@ -44,8 +44,8 @@ export function createBridgedBackend(options: BridgedBackendOptions): BridgedBac
     port = resolved;
     await replaced.close();
   }
-  async function lookAfter(): Promise<void> {
-    if (port !== undefined && (await portAnswers(port, PORT_TIMEOUT_MS))) return;
+  async function checkTunnel(): Promise<void> {
+    if (port !== undefined && (await isPortOpen(port, PORT_TIMEOUT_MS))) return;
     const before = port;
     try {
       await connect();
@@ -60,7 +60,7 @@ export function createBridgedBackend(options: BridgedBackendOptions): BridgedBac
   }
   function schedule(): void {
     if (isClosed) return;
-    timer = setTimeout(() => void lookAfter().finally(schedule), options.keepaliveMs);
+    timer = setTimeout(() => void checkTunnel().finally(schedule), options.keepaliveMs);
     timer.unref();
   }
   async function close(): Promise<void> {
@@ -70,17 +70,17 @@ export function createBridgedBackend(options: BridgedBackendOptions): BridgedBac
   }
 
   return {
-    backend: standIn(() => current, close),
+    backend: placeholder(() => current, close),
     async connect() {
       await connect();
       schedule();
     },
-    connectLater: () => void lookAfter().finally(schedule),
+    connectLater: () => void checkTunnel().finally(schedule),
   };
 }
 
 /** Whatever the current one can do, this can; what it is changes under those who hold it. */
-function standIn(current: () => Backend, close: () => Promise<void>): Backend {
+function placeholder(current: () => Backend, close: () => Promise<void>): Backend {
   return new Proxy(current(), {
     get: (_target, property) =>
       property === 'close' ? close : (Reflect.get(current(), property) as unknown),

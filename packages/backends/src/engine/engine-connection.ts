@@ -58,17 +58,17 @@ export async function openEngineConnection(
       if (method === 'Engine.ChatChunk') deliver(streams, params, frameBytes);
       else sessions.onNotification(method, params);
     },
-    onGone(error) {
+    onClosed(error) {
       for (const queue of streams.values()) queue.fail(error);
       sessions.failAll(error);
       onUnusable(error);
     },
   });
-  const handshake = await shakeHands(socket, timeouts.connectMs);
+  const handshake = await performHandshake(socket, timeouts.connectMs);
   return { ...createConnection(socket, { streams, sessions }, options), handshake };
 }
 
-async function shakeHands(socket: RpcSocket, timeoutMs: number): Promise<EngineHandshake> {
+async function performHandshake(socket: RpcSocket, timeoutMs: number): Promise<EngineHandshake> {
   try {
     const params = { protocol: ENGINE_PROTOCOL, client: CLIENT };
     return await socket.call('Engine.Handshake', params, {
@@ -162,7 +162,7 @@ function createConnection(
         {
           signal,
           read: (result) => openSession(started(result).session, opening),
-          onUnwanted: (result) =>
+          onLateResult: (result) =>
             socket.send('Engine.RealtimeStop', { session: started(result).session }),
         },
       );
@@ -173,7 +173,7 @@ function createConnection(
         signal,
         // The first chunk may be in the very next frame, so the stream is opened while this one is read.
         read: (result) => openStream(started(result).chat_id, signal),
-        onUnwanted: (result) =>
+        onLateResult: (result) =>
           socket.send('Engine.ChatCancel', { chat_id: started(result).chat_id }),
       });
       return queue.read();

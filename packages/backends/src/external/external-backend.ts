@@ -124,8 +124,8 @@ function chatBody(body: UpstreamChat): UpstreamChat {
 /** Usage is always asked for, whether or not the client did: it is what the request is billed by. */
 function streamBody(body: UpstreamChat): UpstreamChat {
   const options: unknown = body['stream_options'];
-  const asked = typeof options === 'object' && options !== null ? options : {};
-  return { ...chatBody(body), stream: true, stream_options: { ...asked, include_usage: true } };
+  const given = typeof options === 'object' && options !== null ? options : {};
+  return { ...chatBody(body), stream: true, stream_options: { ...given, include_usage: true } };
 }
 
 function hasImages(message: unknown): boolean {

@@ -38,7 +38,7 @@ export function createExternalRealtime(options: ExternalRealtimeOptions): Extern
       headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
       connectTimeoutMs: timeouts.connectMs,
       onText: (bytes) => onEvent(readEvent(bytes, apiKey)),
-      onGone(failure) {
+      onClosed(failure) {
         gone = failure;
         // Who never had the session learns it by the rejection alone.
         if (isOpen && open.delete(socket)) onClosed(failure);

@@ -80,7 +80,7 @@ test('an answer that cannot be read fails its call alone', async () => {
 test('the end of a connection is told once', async () => {
   const ends: string[] = [];
   const peer = accepted();
-  const socket = await connect({ onGone: ({ message }) => void ends.push(message) });
+  const socket = await connect({ onClosed: ({ message }) => void ends.push(message) });
   const call = socket.call('Any', {}, how);
   (await peer).close(1011);
   await expect(call).rejects.toThrow('the upstream closed the connection (1011)');

@@ -18,7 +18,7 @@ export interface CallOptions<Result> {
   /** Reads the result as soon as its frame is there, before any later frame is looked at. */
   readonly read: (result: unknown) => Result;
   /** Sees a result that came after the caller had left. */
-  readonly onUnwanted?: (result: unknown) => void;
+  readonly onLateResult?: (result: unknown) => void;
 }
 
 /** An open connection to a peer that speaks JSON-RPC 2.0 over WebSocket text frames; many calls may be under way. */
@@ -40,7 +40,7 @@ interface RpcSocketOptions {
   /** What it throws ends the connection. */
   readonly onNotification?: (method: string, params: unknown, frameBytes: number) => void;
   /** Told once, when the connection is over; every call under way has failed by then. */
-  readonly onGone?: (error: UpstreamFailure) => void;
+  readonly onClosed?: (error: UpstreamFailure) => void;
 }
 
 /** Connects, and resolves when the socket is open. Anything that is wrong with the connection later ends it. */
@@ -68,16 +68,16 @@ export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocke
     connectTimeoutMs: options.connectTimeoutMs,
     heartbeatMs: options.heartbeatMs,
     onText,
-    onGone(failure) {
+    onClosed(failure) {
       calls.failAll(failure);
-      options.onGone?.(failure);
+      options.onClosed?.(failure);
     },
   });
 
   async function call<Result>(
     method: string,
     params: unknown,
-    { signal, timeoutMs, read, onUnwanted }: CallOptions<Result>,
+    { signal, timeoutMs, read, onLateResult }: CallOptions<Result>,
   ): Promise<Result> {
     if (signal.aborted) throw aborted(signal);
     if (!socket.isOpen) throw upstreamFailed('the connection is closed');
@@ -87,7 +87,7 @@ export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocke
     const answer = calls.add(id, (message) => {
       const result = resultOf(message);
       if (!signal.aborted) return read(result);
-      onUnwanted?.(result);
+      onLateResult?.(result);
       throw aborted(signal);
     });
     try {
@@ -95,8 +95,8 @@ export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocke
         throw timedOut(timeoutMs);
       });
     } catch (error) {
-      if (calls.fail(id, error) && onUnwanted !== undefined)
-        calls.add(id, (message) => onUnwanted(resultOf(message))).catch(() => undefined);
+      if (calls.fail(id, error) && onLateResult !== undefined)
+        calls.add(id, (message) => onLateResult(resultOf(message))).catch(() => undefined);
       throw upstreamFailed(error);
     }
   }

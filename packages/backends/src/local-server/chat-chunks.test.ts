@@ -12,7 +12,7 @@ function fixture(name: string): Buffer {
 }
 
 /** A body that arrives in packets of so many bytes. */
-const asked = { model: 'asked', clock, secret: null };
+const requestedModel = { model: 'asked', clock, secret: null };
 
 async function* packets(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -20,7 +20,7 @@ async function* packets(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
 
 async function chunksOf(name: string, packetBytes = 1_000): Promise<readonly ChatChunk[]> {
   const body = packets(fixture(name), packetBytes);
-  return readAll(localChunks({ status: 200, body }, asked));
+  return readAll(localChunks({ status: 200, body }, requestedModel));
 }
 
 const choicesOf = (chunks: readonly ChatChunk[]): readonly unknown[] =>
@@ -90,7 +90,8 @@ describe('a recorded stream', () => {
     const seen: ChatChunk[] = [];
     const body = packets(fixture('chat-error.ndjson'), 1_000);
     const reading = (async () => {
-      for await (const chunk of localChunks({ status: 200, body }, asked)) seen.push(chunk);
+      for await (const chunk of localChunks({ status: 200, body }, requestedModel))
+        seen.push(chunk);
     })();
     await expect(reading).rejects.toMatchObject({
       code: 'bad_gateway',

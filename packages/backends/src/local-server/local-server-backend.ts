@@ -104,11 +104,11 @@ function probeResult({ status, text }: ControlAnswer): Probe {
   return { state: 'Degraded', models, reason: 'it has no models to serve' };
 }
 
-function readEmbeddings(value: unknown, asked: string): UpstreamEmbeddings {
+function readEmbeddings(value: unknown, requestedModel: string): UpstreamEmbeddings {
   const answer = embedAnswer.safeParse(value);
   if (!answer.success) {
     throw upstreamFailed('the upstream answered something that is not a list of embeddings');
   }
-  const { model = asked, embeddings, prompt_eval_count } = answer.data;
+  const { model = requestedModel, embeddings, prompt_eval_count } = answer.data;
   return { model, vectors: embeddings, promptTokens: prompt_eval_count };
 }

@@ -40,12 +40,12 @@ export function createMemoryClient({
 }: MemoryClientOptions): MemoryService {
   const closing = createCanceller();
   const outage = createOutage(clock, { firstPauseMs: FIRST_PAUSE_MS, pauseMsMax: PAUSE_MS_MAX });
-  const link = createMemoryLink((onGone) =>
+  const link = createMemoryLink((onClosed) =>
     openRpcSocket({
       url,
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       connectTimeoutMs: timeoutMs,
-      onGone,
+      onClosed,
     }),
   );
   let recallsAnswered = 0;
@@ -87,7 +87,7 @@ export function createMemoryClient({
 
   /** A turn waits for it, so it also finds out when the service is not worth waiting for. */
   async function recall(userId: string, query: string, countMax: number) {
-    const leave = outage.enter();
+    const leave = outage.tryCall();
     if (leave === undefined) throw new MemoryFailure('away');
     const answeredBefore = recallsAnswered;
     try {

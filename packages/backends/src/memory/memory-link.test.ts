@@ -5,8 +5,8 @@ import { createMemoryLink } from './memory-link.ts';
 function setUp() {
   const lost: (() => void)[] = [];
   const closed: number[] = [];
-  const link = createMemoryLink(async (onGone) => {
-    const index = lost.push(onGone) - 1;
+  const link = createMemoryLink(async (onClosed) => {
+    const index = lost.push(onClosed) - 1;
     const unused = (): never => {
       throw new Error('not part of this test');
     };

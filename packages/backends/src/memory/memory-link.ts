@@ -8,26 +8,26 @@ export interface MemoryLink {
 }
 
 /** Opens a connection and tells when it is gone. */
-type Open = (onGone: () => void) => Promise<RpcSocket>;
+type Open = (onClosed: () => void) => Promise<RpcSocket>;
 
-interface HeldConnection {
+interface SharedConnection {
   readonly opening: Promise<RpcSocket>;
   underWay: number;
 }
 
 export function createMemoryLink(open: Open): MemoryLink {
-  let current: HeldConnection | undefined;
+  let current: SharedConnection | undefined;
 
-  function connect(): HeldConnection {
-    const held: HeldConnection = { opening: open(() => drop(held)), underWay: 0 };
+  function connect(): SharedConnection {
+    const connection: SharedConnection = { opening: open(() => drop(connection)), underWay: 0 };
     // Whoever waits for it reports the failure.
-    held.opening.catch(() => drop(held));
-    return held;
+    connection.opening.catch(() => drop(connection));
+    return connection;
   }
-  function drop(held: HeldConnection): void {
-    if (current === held) current = undefined;
+  function drop(connection: SharedConnection): void {
+    if (current === connection) current = undefined;
   }
-  function end({ opening }: HeldConnection): void {
+  function end({ opening }: SharedConnection): void {
     opening.then(
       (socket) => socket.close(),
       () => undefined,
@@ -36,16 +36,16 @@ export function createMemoryLink(open: Open): MemoryLink {
 
   return {
     async use(work) {
-      const held = (current ??= connect());
-      held.underWay += 1;
+      const connection = (current ??= connect());
+      connection.underWay += 1;
       try {
-        return await work(held.opening);
+        return await work(connection.opening);
       } catch (error) {
-        drop(held);
+        drop(connection);
         throw error;
       } finally {
-        held.underWay -= 1;
-        if (current !== held && held.underWay === 0) end(held);
+        connection.underWay -= 1;
+        if (current !== connection && connection.underWay === 0) end(connection);
       }
     },
     close() {

@@ -9,23 +9,23 @@ function setUp() {
 test('without a failure everyone may wait', () => {
   const { outage } = setUp();
   expect(outage.isPaused).toBe(false);
-  expect(outage.enter()).toBeDefined();
-  expect(outage.enter()).toBeDefined();
+  expect(outage.tryCall()).toBeDefined();
+  expect(outage.tryCall()).toBeDefined();
 });
 
 test('after a failure nobody waits for a moment, then one tries for all', () => {
   const { clock, outage } = setUp();
   outage.failed();
-  expect([outage.isPaused, outage.enter()]).toEqual([true, undefined]);
+  expect([outage.isPaused, outage.tryCall()]).toEqual([true, undefined]);
   clock.advance(250);
   expect(outage.isPaused).toBe(false);
-  const leave = outage.enter();
+  const leave = outage.tryCall();
   expect(leave).toBeDefined();
-  expect(outage.enter()).toBeUndefined();
+  expect(outage.tryCall()).toBeUndefined();
   outage.over();
   leave?.();
-  expect(outage.enter()).toBeDefined();
-  expect(outage.enter()).toBeDefined();
+  expect(outage.tryCall()).toBeDefined();
+  expect(outage.tryCall()).toBeDefined();
 });
 
 test('pauses double with every attempt that fails, up to a limit, and begin small again', () => {
@@ -46,6 +46,6 @@ test('an attempt that came to no conclusion leaves the next one to another', () 
   const { clock, outage } = setUp();
   outage.failed();
   clock.advance(250);
-  outage.enter()?.();
-  expect(outage.enter()).toBeDefined();
+  outage.tryCall()?.();
+  expect(outage.tryCall()).toBeDefined();
 });

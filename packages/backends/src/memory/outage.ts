@@ -8,7 +8,7 @@ export interface Outage {
    * Undefined for whoever should not wait for the service now. After a pause that is everyone but one, who finds out
    * for all whether the outage is over; what it is given here is called when it has.
    */
-  enter(): (() => void) | undefined;
+  tryCall(): (() => void) | undefined;
   failed(): void;
   over(): void;
 }
@@ -28,7 +28,7 @@ export function createOutage(clock: Clock, { firstPauseMs, pauseMsMax }: OutageR
     get isPaused() {
       return isPaused();
     },
-    enter() {
+    tryCall() {
       if (pauseMs === 0) return () => undefined;
       if (isPaused() || isBeingTried) return undefined;
       isBeingTried = true;

@@ -25,13 +25,13 @@ interface UpstreamSocketOptions {
   /** Told every text frame in order; what it throws ends the connection. */
   readonly onText: (bytes: Buffer) => void;
   /** Told once, when the connection is over, also when it never came to be. */
-  readonly onGone: (failure: UpstreamFailure) => void;
+  readonly onClosed: (failure: UpstreamFailure) => void;
 }
 
 const FRAME_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const HEARTBEAT_MS = 15_000;
-const GOODBYE_TIMEOUT_MS = 2_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 const NORMAL_CLOSE = 1000;
 
 /** Connects, and resolves when the socket is open. Anything that is wrong with the connection later ends it. */
@@ -58,14 +58,14 @@ export function openUpstreamSocket(options: UpstreamSocketOptions): Promise<Upst
     socket.terminate();
     const failure = upstreamFailed(reason);
     rejectOpening?.(failure);
-    options.onGone(failure);
+    options.onClosed(failure);
   }
   function leave(): void {
     if (isOver) return;
     isOver = true;
     stopHeartbeat();
     socket.close(NORMAL_CLOSE);
-    const timer = setTimeout(() => socket.terminate(), GOODBYE_TIMEOUT_MS);
+    const timer = setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS);
     timer.unref();
     socket.once('close', () => clearTimeout(timer));
   }

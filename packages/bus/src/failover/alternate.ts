@@ -7,7 +7,7 @@ type Work = (signal: AbortSignal) => Promise<void>;
 export async function alternate(
   connection: RedisConnection,
   signal: AbortSignal,
-  { whileReady, whileAway }: { readonly whileReady: Work; readonly whileAway: Work },
+  { whileReady, whileUnavailable }: { readonly whileReady: Work; readonly whileUnavailable: Work },
 ): Promise<void> {
   while (!signal.aborted) {
     const isReady = connection.commandsReady();
@@ -16,7 +16,7 @@ export async function alternate(
       if (connection.commandsReady() !== isReady) turn.abort();
     });
     try {
-      await (isReady ? whileReady : whileAway)(turn.signal);
+      await (isReady ? whileReady : whileUnavailable)(turn.signal);
     } finally {
       stopWatching();
       turn.unlink();

@@ -58,7 +58,7 @@ export function createFailoverChannels(options: FailoverChannelsOptions): Channe
   }
 
   /** Resolves when the subscription is live on Redis, or when Redis is away and the local one is what counts. */
-  function liveOrAway(live: Promise<void>): Promise<void> {
+  function liveOrUnavailable(live: Promise<void>): Promise<void> {
     if (!connection.channelsReady()) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const stop = connection.onChange(() => {
@@ -85,7 +85,7 @@ export function createFailoverChannels(options: FailoverChannelsOptions): Channe
         return here.close();
       };
       try {
-        await liveOrAway(there.live);
+        await liveOrUnavailable(there.live);
       } catch (error) {
         await close();
         throw error;

@@ -84,7 +84,7 @@ export function createFailoverJournal(options: FailoverJournalOptions): Failover
     start() {
       const moving = alternate(connection, closing.signal, {
         whileReady: moveToRedis,
-        whileAway: untilAborted,
+        whileUnavailable: untilAborted,
       });
       void track(
         moving.catch((error: unknown) => log.error({ error }, 'the journal mover stopped')),
@@ -98,7 +98,7 @@ export function createFailoverJournal(options: FailoverJournalOptions): Failover
       const stop = linkedAbort(signal, closing.signal);
       const draining = alternate(connection, stop.signal, {
         whileReady: (turn) => redis.drain(record, { batchSize, signal: turn }),
-        whileAway: (turn) => file.drain(record, { batchSize, signal: turn }),
+        whileUnavailable: (turn) => file.drain(record, { batchSize, signal: turn }),
       });
       await track(draining.finally(() => stop.unlink()));
     },

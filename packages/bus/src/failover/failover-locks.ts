@@ -46,14 +46,14 @@ export function createFailoverLocks(options: FailoverLocksOptions): Locks {
         return held;
       },
       async release() {
-        const heldHere = await here.release();
+        const releasedLocally = await here.release();
         const lock = there;
-        if (lock === undefined || !connection.commandsReady()) return heldHere;
-        const heldThere = await fallBack(
+        if (lock === undefined || !connection.commandsReady()) return releasedLocally;
+        const releasedOnRedis = await fallBack(
           () => lock.release(),
           () => Promise.resolve(true),
         );
-        return heldHere && (heldThere || keptLocally);
+        return releasedLocally && (releasedOnRedis || keptLocally);
       },
     };
   }

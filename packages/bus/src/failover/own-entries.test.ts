@@ -51,7 +51,7 @@ test('a change that is made while an earlier one is handed back stays to be hand
   const earlier = own.missed('owner');
   await own.put('owner', 'b', MINUTE);
   if (earlier !== undefined) own.made('owner', earlier);
-  expect(own.missed('owner')?.toRepeat().held?.value).toBe('b');
+  expect(own.missed('owner')?.toRepeat().entry?.value).toBe('b');
 });
 
 test('the oldest changes are given up when there are too many', async () => {

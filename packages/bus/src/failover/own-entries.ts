@@ -3,14 +3,14 @@ import { LRUCache } from 'lru-cache';
 import { createBoundedExpiringMap } from '../local/bounded-expiring-map.ts';
 import type { ExpiringEntry } from '../local/expiring-map.ts';
 import { createLocalEntries } from '../local/local-entries.ts';
-import type { EntryChange, HeldEntry } from '../redis/redis-entries.ts';
+import type { EntryChange, StoredEntry } from '../redis/redis-entries.ts';
 
 /** Serves the entries that this process used last while Redis is away, and notes what Redis has missed. */
 export interface OwnEntries extends Entries {
   /** What this process believes the entry to be; the same object until that changes. */
   known(key: string): ExpiringEntry<string> | undefined;
   /** Takes over what Redis has answered. */
-  remember(key: string, held: HeldEntry | undefined): void;
+  remember(key: string, held: StoredEntry | undefined): void;
   /** What Redis has missed of an entry; the same object until that changes. */
   missed(key: string): MissedChange | undefined;
   missedKeys(): readonly string[];
@@ -50,7 +50,7 @@ export function createOwnEntries(options: OwnEntriesOptions): OwnEntries {
     const replaces = union(changes.peek(key)?.replaces ?? [], replaced);
     const answer = make();
     const entry = recent.get(key);
-    changes.set(key, { replaces, toRepeat: () => ({ replaces, held: heldNow(entry, clock) }) });
+    changes.set(key, { replaces, toRepeat: () => ({ replaces, entry: entryNow(entry, clock) }) });
     return answer;
   }
 
@@ -94,7 +94,7 @@ function union(
   return [...new Set([...earlier, ...later])].slice(-REPLACED_VALUES_MAX);
 }
 
-function heldNow(entry: ExpiringEntry<string> | undefined, clock: Clock): HeldEntry | undefined {
+function entryNow(entry: ExpiringEntry<string> | undefined, clock: Clock): StoredEntry | undefined {
   const expiresAfterMs = entry === undefined ? 0 : entry.expiresAt - clock.now();
   if (entry === undefined || expiresAfterMs < 1) return undefined;
   return { value: entry.value, expiresAfterMs };

@@ -15,7 +15,7 @@ export interface Listeners {
 interface Delivery {
   readonly channel: string;
   readonly message: string;
-  readonly to: readonly { readonly onMessage: OnMessage; gone: boolean }[];
+  readonly to: readonly { readonly onMessage: OnMessage; isRemoved: boolean }[];
 }
 
 /**
@@ -23,14 +23,14 @@ interface Delivery {
  * message it is being handed.
  */
 export function createListeners(log: Log): Listeners {
-  const byChannel = new Map<string, Set<{ readonly onMessage: OnMessage; gone: boolean }>>();
+  const byChannel = new Map<string, Set<{ readonly onMessage: OnMessage; isRemoved: boolean }>>();
   let queue: Delivery[] = [];
 
   function deliverQueued(): void {
     // Messages that arrive meanwhile are appended to the same queue and taken in this loop.
     for (const { channel, message, to } of queue) {
       for (const listener of to) {
-        if (listener.gone) continue;
+        if (listener.isRemoved) continue;
         try {
           listener.onMessage(message);
         } catch (error) {
@@ -43,11 +43,11 @@ export function createListeners(log: Log): Listeners {
 
   return {
     add(channel, onMessage) {
-      const listener = { onMessage, gone: false };
+      const listener = { onMessage, isRemoved: false };
       const listeners = byChannel.get(channel) ?? new Set();
       byChannel.set(channel, listeners.add(listener));
       return () => {
-        listener.gone = true;
+        listener.isRemoved = true;
         if (listeners.delete(listener) && listeners.size === 0) byChannel.delete(channel);
       };
     },

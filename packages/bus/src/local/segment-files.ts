@@ -10,7 +10,7 @@ import {
 } from '@model-gateway/kernel';
 import { decodeJournalLine } from '../journal-line.ts';
 import { formatSegmentName, parseSegmentName, type SegmentOwner } from './segment-name.ts';
-import { isOwnerGone } from '../process-owner.ts';
+import { isOwnerDead } from '../process-owner.ts';
 
 /** Makes the directory and proves that files can be written there. */
 export async function prepareJournalDirectory(
@@ -64,12 +64,12 @@ export async function adoptSegments(options: AdoptOptions): Promise<readonly str
     const name = parseSegmentName(file);
     return name === undefined || name.owner.nonce === me.nonce ? [] : [{ file, ...name }];
   });
-  named.sort((a, b) => a.owner.bornAt - b.owner.bornAt || a.sequence - b.sequence);
+  named.sort((a, b) => a.owner.createdAt - b.owner.createdAt || a.sequence - b.sequence);
   const adopted: string[] = [];
   for (const { file, owner } of named) {
     const path = join(directory, file);
     const found = await stat(path).catch(undefinedIfMissing);
-    if (found === undefined || !isOwnerGone(owner, me, now - found.mtimeMs)) continue;
+    if (found === undefined || !isOwnerDead(owner, me, now - found.mtimeMs)) continue;
     const taken = nextPath();
     // Of several that try, one succeeds; for the others the file is no longer there.
     const won = await rename(path, taken).then(() => true, undefinedIfMissing);

@@ -6,23 +6,23 @@ export interface WakeUp {
 }
 
 export function createWakeUp(): WakeUp {
-  const sleepers = new Set<() => void>();
+  const waiters = new Set<() => void>();
   return {
     wake: () => {
-      for (const rouse of sleepers) rouse();
+      for (const resume of waiters) resume();
     },
     wait: (milliseconds, signal) =>
       new Promise((resolve) => {
         if (signal.aborted) return resolve();
-        const rouse = (): void => {
+        const resume = (): void => {
           clearTimeout(timer);
-          signal.removeEventListener('abort', rouse);
-          sleepers.delete(rouse);
+          signal.removeEventListener('abort', resume);
+          waiters.delete(resume);
           resolve();
         };
-        const timer = setTimeout(rouse, milliseconds);
-        signal.addEventListener('abort', rouse);
-        sleepers.add(rouse);
+        const timer = setTimeout(resume, milliseconds);
+        signal.addEventListener('abort', resume);
+        waiters.add(resume);
       }),
   };
 }

@@ -20,7 +20,7 @@ interface RedisAdmissionOptions {
 }
 
 /** What a batch of requests asks for: the keys, the epoch first, and for each request where its facts are among them. */
-interface AskedFacts {
+interface ReadableFacts {
   readonly keys: readonly string[];
   readonly windows: readonly number[];
   readonly accounts: readonly number[];
@@ -94,7 +94,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionS
   const factKey = (name: string): string => `${prefix}admission:${name}`;
 
   /** Each key once: those who ask at the same time often share an account. */
-  function askedFacts(requests: readonly AdmissionRequest[]): AskedFacts {
+  function askedFacts(requests: readonly AdmissionRequest[]): ReadableFacts {
     const keys = [epochKey];
     const places = new Map<string, number>();
     const placeOf = (name: string): number => {
@@ -156,7 +156,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionS
 /** The epoch and the facts in the order of their keys, and for each request the number of the limit that it reached, or -1. */
 function readAnswers(
   requests: readonly AdmissionRequest[],
-  { windows, accounts }: AskedFacts,
+  { windows, accounts }: ReadableFacts,
   held: unknown,
   outcomes: unknown,
 ): readonly AdmissionAnswer[] {

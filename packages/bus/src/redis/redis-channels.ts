@@ -51,13 +51,13 @@ export function createRedisChannels(options: RedisChannelsOptions): RedisChannel
 
   async function subscribeOn(subscriber: Redis, channels: readonly string[]): Promise<void> {
     // A channel that is left and taken up again meanwhile has a command of its own to wait for.
-    const asked = channels.map((channel) => subscriptions.get(channel));
+    const affected = channels.map((channel) => subscriptions.get(channel));
     try {
       await subscriber.subscribe(...channels.map((channel) => prefix + channel));
-      for (const pending of asked) pending?.resolve();
+      for (const pending of affected) pending?.resolve();
     } catch (error) {
       // After a loss of the connection everything is subscribed again; only a refusal is final.
-      if (error instanceof ReplyError) for (const pending of asked) pending?.reject(error);
+      if (error instanceof ReplyError) for (const pending of affected) pending?.reject(error);
       throw error;
     }
   }
@@ -104,7 +104,7 @@ export function createRedisChannels(options: RedisChannelsOptions): RedisChannel
       .catch((error: unknown) => log.debug({ reason: describeError(error) }, 'not subscribed'));
   }
 
-  function wantSubscription(channel: string): Pending {
+  function addSubscription(channel: string): Pending {
     const existing = subscriptions.get(channel);
     if (existing !== undefined) return existing;
     const pending = newPending();
@@ -123,7 +123,7 @@ export function createRedisChannels(options: RedisChannelsOptions): RedisChannel
 
   function listen(channel: string, onMessage: (message: string) => void): RedisListener {
     const remove = listeners.add(channel, onMessage);
-    const { promise } = wantSubscription(channel);
+    const { promise } = addSubscription(channel);
     let open = true;
     return {
       live: promise,

@@ -5,7 +5,7 @@ import type { RedisConnection } from './redis-connection.ts';
 import { script } from './script.ts';
 
 /** An entry and how long it still lives. */
-export interface HeldEntry {
+export interface StoredEntry {
   readonly value: string;
   readonly expiresAfterMs: number;
 }
@@ -13,16 +13,16 @@ export interface HeldEntry {
 /** What has become of an entry without Redis, and which values there it takes the place of. */
 export interface EntryChange {
   /** Undefined when the entry was removed. */
-  readonly held: HeldEntry | undefined;
+  readonly entry: StoredEntry | undefined;
   readonly replaces: readonly string[] | 'any';
 }
 
 /** Entries that all processes on one Redis share. */
 export interface RedisEntries extends Entries {
   /** As `get`, with the time the entry still has. */
-  read(key: string): Promise<HeldEntry | undefined>;
+  read(key: string): Promise<StoredEntry | undefined>;
   /** As `putIfAbsent`, with the time the entry still has. */
-  claim(key: string, value: string, options: EntryOptions): Promise<HeldEntry>;
+  claim(key: string, value: string, options: EntryOptions): Promise<StoredEntry>;
   /** Repeats a change, unless the entry has a value that the change does not replace; true when it was made. */
   repeat(key: string, change: EntryChange): Promise<boolean>;
 }
@@ -56,9 +56,9 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 `);
 
-const heldEntry = z
+const storedEntry = z
   .tuple([z.string(), z.number()])
-  .transform(([value, expiresAfterMs]): HeldEntry => ({ value, expiresAfterMs }));
+  .transform(([value, expiresAfterMs]): StoredEntry => ({ value, expiresAfterMs }));
 
 interface RedisEntriesOptions {
   readonly connection: RedisConnection;
@@ -68,7 +68,7 @@ interface RedisEntriesOptions {
 export function createRedisEntries({ connection, prefix }: RedisEntriesOptions): RedisEntries {
   const keyOf = (key: string): string => `${prefix}entry:${key}`;
 
-  async function put(key: string, { value, expiresAfterMs }: HeldEntry): Promise<void> {
+  async function put(key: string, { value, expiresAfterMs }: StoredEntry): Promise<void> {
     requireExpiryTime(expiresAfterMs);
     await connection.run((client) => client.set(keyOf(key), value, 'PX', expiresAfterMs));
   }
@@ -83,22 +83,22 @@ export function createRedisEntries({ connection, prefix }: RedisEntriesOptions):
 
   async function putIf(
     key: string,
-    { value, expiresAfterMs }: HeldEntry,
+    { value, expiresAfterMs }: StoredEntry,
     replaces: readonly string[],
   ): Promise<boolean> {
     const values = [value, String(expiresAfterMs), ...replaces];
     return (await connection.run((client) => PUT_IF.run(client, [keyOf(key)], values))) === 1;
   }
 
-  async function read(key: string): Promise<HeldEntry | undefined> {
+  async function read(key: string): Promise<StoredEntry | undefined> {
     const answer = await connection.run((client) => READ.run(client, [keyOf(key)], []));
-    return answer === null ? undefined : heldEntry.parse(answer);
+    return answer === null ? undefined : storedEntry.parse(answer);
   }
 
-  async function claim(key: string, value: string, options: EntryOptions): Promise<HeldEntry> {
+  async function claim(key: string, value: string, options: EntryOptions): Promise<StoredEntry> {
     requireExpiryTime(options.expiresAfterMs);
     const values = [value, String(options.expiresAfterMs)];
-    return heldEntry.parse(
+    return storedEntry.parse(
       await connection.run((client) => CLAIM.run(client, [keyOf(key)], values)),
     );
   }
@@ -111,11 +111,11 @@ export function createRedisEntries({ connection, prefix }: RedisEntriesOptions):
     putIfAbsent: async (key, value, options) => (await claim(key, value, options)).value,
     remove,
     removeIf: (key, value) => removeIf(key, [value]),
-    async repeat(key, { held, replaces }) {
+    async repeat(key, { entry, replaces }) {
       if (replaces !== 'any') {
-        return held === undefined ? removeIf(key, replaces) : putIf(key, held, replaces);
+        return entry === undefined ? removeIf(key, replaces) : putIf(key, entry, replaces);
       }
-      await (held === undefined ? remove(key) : put(key, held));
+      await (entry === undefined ? remove(key) : put(key, entry));
       return true;
     },
   };

@@ -1,7 +1,7 @@
 import { describeError, type Log } from '@model-gateway/kernel';
 import type { Redis } from 'ioredis';
 import { pause } from '../pause.ts';
-import { formatOwner, isOwnerGone, parseOwner, type ProcessOwner } from '../process-owner.ts';
+import { formatOwner, isOwnerDead, parseOwner, type ProcessOwner } from '../process-owner.ts';
 import { recordBatch, type RecordBatch } from '../record-batch.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { script } from './script.ts';
@@ -107,7 +107,7 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
   function isDead(consumer: { readonly name: string; readonly idleMs: number }): boolean {
     const itsOwner = parseOwner(consumer.name.slice(consumer.name.indexOf('@') + 1));
     if (itsOwner === undefined || itsOwner.nonce === owner.nonce) return false;
-    return isOwnerGone(itsOwner, owner, consumer.idleMs);
+    return isOwnerDead(itsOwner, owner, consumer.idleMs);
   }
 
   async function claim(count: number): Promise<readonly StreamEntry[]> {

@@ -15,7 +15,7 @@ export interface SupervisedClient {
 }
 
 // A command was not sent, since Redis is away.
-class RedisAwayError extends Error {
+class RedisUnavailableError extends Error {
   override readonly name = 'RedisAwayError';
 }
 
@@ -65,7 +65,7 @@ export function createSupervisedClient(options: SupervisedOptions): SupervisedCl
   }
 
   async function run<Answer>(command: (client: Redis) => Promise<Answer>): Promise<Answer> {
-    if (!ready) throw new RedisAwayError('Redis is away');
+    if (!ready) throw new RedisUnavailableError('Redis is away');
     const usedConnection = connection;
     try {
       return await command(client);

@@ -18,10 +18,10 @@ async function register(name: string): Promise<string> {
 }
 
 async function connect(agentId: string, modelIds: readonly string[] = []) {
-  const held = { agentId, connectionId: newId() };
+  const node = { agentId, connectionId: newId() };
   const claimed = await database.agentConnections.claim(
     {
-      ...held,
+      ...node,
       version: '2',
       host: '10.0.0.1',
       gpus: [],
@@ -31,7 +31,7 @@ async function connect(agentId: string, modelIds: readonly string[] = []) {
     },
     PLACING,
   );
-  return { held, claimed };
+  return { node, claimed };
 }
 
 const ready = (modelId: string, url: string | null = 'http://10.0.0.1:9000'): ReachableModel => ({
@@ -59,27 +59,29 @@ test('a connection takes the node over from the one before, which then can do no
   const agentId = await register('node');
   const first = await connect(agentId);
   expect(first.claimed).toEqual({ previous: null, deploys: [], backends: [] });
-  expect(await database.agentConnections.beginDeploy(first.held, 'm', 's1')).toBe(true);
-  expect(await database.agentConnections.beginDeploy(first.held, 'm', 's2')).toBe(true);
+  expect(await database.agentConnections.beginDeploy(first.node, 'm', 's1')).toBe(true);
+  expect(await database.agentConnections.beginDeploy(first.node, 'm', 's2')).toBe(true);
 
   const second = await connect(agentId);
   expect(second.claimed).toEqual({
-    previous: first.held.connectionId,
+    previous: first.node.connectionId,
     deploys: [{ agentId, modelId: 'm', streams: ['s1', 's2'] }],
     backends: [],
   });
-  expect(await database.agentConnections.leave(first.held, PLACING)).toBeUndefined();
+  expect(await database.agentConnections.disconnect(first.node, PLACING)).toBeUndefined();
   expect(
-    await database.agentConnections.saveModels(first.held, [ready('m')], PLACING),
+    await database.agentConnections.saveModels(first.node, [ready('m')], PLACING),
   ).toBeUndefined();
-  expect(await database.agentConnections.beginDeploy(first.held, 'm', 's3')).toBe(false);
-  const beats = [first.held, second.held].map((held) => ({
-    ...held,
+  expect(await database.agentConnections.beginDeploy(first.node, 'm', 's3')).toBe(false);
+  const heartbeats = [first.node, second.node].map((node) => ({
+    ...node,
     gpus: [{ name: 'L4', memoryTotalMb: 24, memoryUsedMb: 1, utilization: 7 }],
     gpuUtilization: 7,
     at: AT,
   }));
-  expect([...(await database.agentConnections.beat(beats))]).toEqual([second.held.connectionId]);
+  expect([...(await database.agentConnections.recordHeartbeats(heartbeats))]).toEqual([
+    second.node.connectionId,
+  ]);
   expect(await database.agents.find(agentId)).toMatchObject({
     gpuUtilization: 7,
     gpus: [{ name: 'L4', memoryTotalMb: 24, memoryUsedMb: 1, utilization: 7 }],
@@ -90,9 +92,9 @@ test('a connection takes the node over from the one before, which then can do no
 });
 
 test('the backend of a model comes with it, moves with it and goes with it', async () => {
-  const { held } = await connect(await register('node'));
+  const { node } = await connect(await register('node'));
   const { agentConnections } = database;
-  expect(await agentConnections.saveModels(held, [ready('m'), ready('n', null)], PLACING)).toEqual([
+  expect(await agentConnections.saveModels(node, [ready('m'), ready('n', null)], PLACING)).toEqual([
     {
       name: 'agent-m',
       config: {
@@ -105,13 +107,13 @@ test('the backend of a model comes with it, moves with it and goes with it', asy
       },
     },
   ]);
-  expect(await agentConnections.saveModels(held, [ready('m')], PLACING)).toEqual([]);
+  expect(await agentConnections.saveModels(node, [ready('m')], PLACING)).toEqual([]);
   expect(await backends()).toEqual(['agent-m http://10.0.0.1:9000']);
   expect(
-    await agentConnections.saveModels(held, [ready('m', 'http://10.0.0.2:1')], PLACING),
+    await agentConnections.saveModels(node, [ready('m', 'http://10.0.0.2:1')], PLACING),
   ).toMatchObject([{ config: { url: 'http://10.0.0.2:1' } }]);
   const failed = { ...ready('m'), status: 'failed' };
-  expect(await agentConnections.saveModels(held, [failed], PLACING)).toEqual([
+  expect(await agentConnections.saveModels(node, [failed], PLACING)).toEqual([
     { name: 'agent-m', config: null },
   ]);
   expect(await backends()).toEqual([]);
@@ -119,8 +121,8 @@ test('the backend of a model comes with it, moves with it and goes with it', asy
 
 test('what a node no longer has when it connects anew is gone at once, and the rest stays', async () => {
   const agentId = await register('node');
-  const { held } = await connect(agentId);
-  await database.agentConnections.saveModels(held, [ready('m'), ready('n')], PLACING);
+  const { node } = await connect(agentId);
+  await database.agentConnections.saveModels(node, [ready('m'), ready('n')], PLACING);
   const { claimed } = await connect(agentId, ['n']);
   expect(claimed).toMatchObject({ backends: [{ name: 'agent-m', config: null }] });
   expect(await database.agents.find(agentId)).toMatchObject({ models: [{ modelId: 'n' }] });
@@ -131,21 +133,21 @@ test('of several nodes the one where the model became ready last serves, and the
   const { agentConnections } = database;
   const one = await connect(await register('one'));
   const two = await connect(await register('two'));
-  await agentConnections.saveModels(one.held, [ready('m', 'http://one')], PLACING);
-  await agentConnections.saveModels(two.held, [ready('m', 'http://two')], PLACING);
+  await agentConnections.saveModels(one.node, [ready('m', 'http://one')], PLACING);
+  await agentConnections.saveModels(two.node, [ready('m', 'http://two')], PLACING);
   expect(await backends()).toEqual(['agent-m http://two']);
   // A heartbeat that says the same again changes nothing; deploying there again does.
-  expect(await agentConnections.saveModels(one.held, [ready('m', 'http://one')], PLACING)).toEqual(
+  expect(await agentConnections.saveModels(one.node, [ready('m', 'http://one')], PLACING)).toEqual(
     [],
   );
   const redeployed = { ...PLACING, redeployed: 'm' };
-  await agentConnections.saveModels(one.held, [ready('m', 'http://one')], redeployed);
+  await agentConnections.saveModels(one.node, [ready('m', 'http://one')], redeployed);
   expect(await backends()).toEqual(['agent-m http://one']);
 
-  expect(await agentConnections.leave(one.held, PLACING)).toMatchObject({
+  expect(await agentConnections.disconnect(one.node, PLACING)).toMatchObject({
     backends: [{ name: 'agent-m', config: { url: 'http://two' } }],
   });
-  expect(await agentConnections.leave(two.held, PLACING)).toMatchObject({
+  expect(await agentConnections.disconnect(two.node, PLACING)).toMatchObject({
     backends: [{ name: 'agent-m', config: null }],
   });
   expect((await database.agents.list()).map(({ connectionId }) => connectionId)).toEqual([
@@ -155,15 +157,15 @@ test('of several nodes the one where the model became ready last serves, and the
 });
 
 test('a node that was not heard of in time serves nothing', async () => {
-  const { held } = await connect(await register('node'));
+  const { node } = await connect(await register('node'));
   const later = { onlineSince: new Date(AT.getTime() + 1) };
-  expect(await database.agentConnections.saveModels(held, [ready('m')], later)).toEqual([]);
-  expect(await database.agentConnections.findSilent(AT)).toEqual([]);
-  expect(await database.agentConnections.findSilent(later.onlineSince)).toEqual([held]);
+  expect(await database.agentConnections.saveModels(node, [ready('m')], later)).toEqual([]);
+  expect(await database.agentConnections.findStale(AT)).toEqual([]);
+  expect(await database.agentConnections.findStale(later.onlineSince)).toEqual([node]);
 });
 
 test('a backend that an operator registered is replaced, but never removed', async () => {
-  const { held } = await connect(await register('node'));
+  const { node } = await connect(await register('node'));
   const own = {
     name: 'agent-m',
     type: 'external',
@@ -173,30 +175,30 @@ test('a backend that an operator registered is replaced, but never removed', asy
     capabilities: null,
   };
   await database.backendConfigs.save(own);
-  await database.agentConnections.saveModels(held, [], PLACING);
+  await database.agentConnections.saveModels(node, [], PLACING);
   expect(await backends()).toEqual(['agent-m http://own']);
-  await database.agentConnections.saveModels(held, [ready('m')], PLACING);
+  await database.agentConnections.saveModels(node, [ready('m')], PLACING);
   expect(await backends()).toEqual(['agent-m http://10.0.0.1:9000']);
   await database.backendConfigs.save(own);
-  await database.agentConnections.leave(held, PLACING);
+  await database.agentConnections.disconnect(node, PLACING);
   expect(await backends()).toEqual(['agent-m http://own']);
 });
 
 test('the end of a deployment is owed to its streams once, whoever ends it', async () => {
   const { agentConnections } = database;
   const agentId = await register('node');
-  const { held } = await connect(agentId);
-  await agentConnections.beginDeploy(held, 'm', 's1');
+  const { node } = await connect(agentId);
+  await agentConnections.beginDeploy(node, 'm', 's1');
   // A node that does not list the model yet does not take the deployment away.
-  await agentConnections.saveModels(held, [], PLACING);
-  await agentConnections.beginDeploy(held, 'm', 's2');
+  await agentConnections.saveModels(node, [], PLACING);
+  await agentConnections.beginDeploy(node, 'm', 's2');
   expect(await database.agents.find(agentId)).toMatchObject({
     models: [{ modelId: 'm', status: 'pulling', port: null }],
   });
   const ends = await Promise.all([
     agentConnections.endDeploy(agentId, 'm'),
     agentConnections.endDeploy(agentId, 'm'),
-    agentConnections.leave(held, PLACING).then((left) => left?.deploys[0]?.streams ?? []),
+    agentConnections.disconnect(node, PLACING).then((left) => left?.deploys[0]?.streams ?? []),
   ]);
   expect(ends.flat().toSorted()).toEqual(['s1', 's2']);
 });
@@ -204,14 +206,14 @@ test('the end of a deployment is owed to its streams once, whoever ends it', asy
 test('a node that is forgotten leaves nothing behind, and another takes over what it served', async () => {
   const one = await connect(await register('one'));
   const two = await connect(await register('two'));
-  await database.agentConnections.saveModels(two.held, [ready('m', 'http://two')], PLACING);
+  await database.agentConnections.saveModels(two.node, [ready('m', 'http://two')], PLACING);
   await database.agentConnections.saveModels(
-    one.held,
+    one.node,
     [ready('m', 'http://one'), ready('n', 'http://one')],
     PLACING,
   );
-  await database.agentConnections.beginDeploy(one.held, 'o', 's');
-  const { agentId, connectionId } = one.held;
+  await database.agentConnections.beginDeploy(one.node, 'o', 's');
+  const { agentId, connectionId } = one.node;
   const removed = await database.agents.remove(agentId, PLACING);
   expect(removed).toMatchObject({
     connectionId,

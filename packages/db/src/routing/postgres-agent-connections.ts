@@ -1,8 +1,8 @@
 import {
   READY,
-  type AgentBeat,
+  type AgentHeartbeat,
   type AgentConnections,
-  type HeldAgent,
+  type NodeConnection,
   type ReachableModel,
 } from '@model-gateway/router';
 import { endDeploys, modelsOf } from './agent-deploys.ts';
@@ -39,19 +39,19 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
         return { previous: before.connectionId, deploys, backends };
       }),
 
-    beat: (beats) =>
+    recordHeartbeats: (heartbeats) =>
       connection.run(async (queries) => {
-        const held = await queries.$queryRaw<{ connectionId: string }[]>`
+        const node = await queries.$queryRaw<{ connectionId: string }[]>`
           UPDATE agent_nodes n
           SET last_heartbeat_at = g.at, gpus = g.gpus, gpu_utilization = g.gpu_utilization
-          FROM jsonb_to_recordset(${JSON.stringify(beats.map(beatRow))}::jsonb)
+          FROM jsonb_to_recordset(${JSON.stringify(heartbeats.map(heartbeatRow))}::jsonb)
             AS g (id uuid, connection_id uuid, at timestamptz, gpus jsonb, gpu_utilization float8)
           WHERE n.id = g.id AND n.connection_id = g.connection_id
           RETURNING n.connection_id AS "connectionId"`;
-        return new Set(held.map(({ connectionId }) => connectionId));
+        return new Set(node.map(({ connectionId }) => connectionId));
       }),
 
-    leave: ({ agentId, connectionId }, { onlineSince }) =>
+    disconnect: ({ agentId, connectionId }, { onlineSince }) =>
       connection.transaction(async (queries) => {
         const left = await queries.$executeRaw`
           UPDATE agent_nodes SET connection_id = NULL
@@ -62,14 +62,14 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
         return { deploys, backends: await placeBackends(queries, models, onlineSince) };
       }),
 
-    saveModels: (held, models, { onlineSince, redeployed }) =>
+    saveModels: (node, models, { onlineSince, redeployed }) =>
       connection.transaction(async (queries) => {
-        if (!(await isHeld(queries, held))) return undefined;
-        const { agentId } = held;
+        if (!(await isConnected(queries, node))) return undefined;
+        const { agentId } = node;
         const modelIds = models.map(({ modelId }) => modelId);
-        const gone = await removeOthers(queries, agentId, modelIds);
+        const removedIds = await removeOthers(queries, agentId, modelIds);
         await writeModels(queries, agentId, models, redeployed);
-        return placeBackends(queries, [...gone, ...modelIds], onlineSince);
+        return placeBackends(queries, [...removedIds, ...modelIds], onlineSince);
       }),
 
     beginDeploy: ({ agentId, connectionId }, modelId, streamId) =>
@@ -100,9 +100,9 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
         return ended.streams;
       }),
 
-    findSilent: (since) =>
+    findStale: (since) =>
       connection.run(
-        (queries) => queries.$queryRaw<HeldAgent[]>`
+        (queries) => queries.$queryRaw<NodeConnection[]>`
           SELECT id AS "agentId", connection_id AS "connectionId" FROM agent_nodes
           WHERE connection_id IS NOT NULL
             AND (last_heartbeat_at IS NULL OR last_heartbeat_at < ${since})`,
@@ -111,7 +111,10 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
 }
 
 /** Locks the node, so that nobody else gets it before the transaction ends. */
-async function isHeld(queries: Queries, { agentId, connectionId }: HeldAgent): Promise<boolean> {
+async function isConnected(
+  queries: Queries,
+  { agentId, connectionId }: NodeConnection,
+): Promise<boolean> {
   const locked = await queries.$queryRaw<unknown[]>`
     SELECT 1 FROM agent_nodes
     WHERE id = ${agentId}::uuid AND connection_id = ${connectionId}::uuid FOR NO KEY UPDATE`;
@@ -159,7 +162,7 @@ async function writeModels(
         END`;
 }
 
-const beatRow = ({ agentId, connectionId, at, gpus, gpuUtilization }: AgentBeat) => ({
+const heartbeatRow = ({ agentId, connectionId, at, gpus, gpuUtilization }: AgentHeartbeat) => ({
   id: agentId,
   connection_id: connectionId,
   at: at.toISOString(),

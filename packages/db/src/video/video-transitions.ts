@@ -55,13 +55,13 @@ export const failJob = (
   queries: Queries,
   id: string,
   error: string,
-): Promise<FailedVideo | undefined> => endBadly(queries, id, 'failed', storableText(error));
+): Promise<FailedVideo | undefined> => endWithoutResult(queries, id, 'failed', storableText(error));
 
 /** Queued or running → cancelled. */
 export const cancelJob = async (queries: Queries, id: string): Promise<boolean> =>
-  (await endBadly(queries, id, 'cancelled', 'cancelled')) !== undefined;
+  (await endWithoutResult(queries, id, 'cancelled', 'cancelled')) !== undefined;
 
-async function endBadly(
+async function endWithoutResult(
   queries: Queries,
   id: string,
   status: 'failed' | 'cancelled',

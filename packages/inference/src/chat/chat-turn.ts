@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { Meter } from '../usage/meter.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
-import type { UpstreamWatch } from '../upstream/upstream-watch.ts';
+import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 
 /** One chat turn. */
 export interface ChatTurn {
@@ -28,7 +28,7 @@ export interface ChatTurn {
 /** What a turn is served with. */
 export interface ChatDependencies {
   readonly router: Pick<Router, 'choose'>;
-  readonly watch: UpstreamWatch;
+  readonly telemetry: UpstreamTelemetry;
   readonly meter: Meter;
   readonly requests: Pick<RequestCounter, 'accepted'>;
   readonly memory: Pick<Memory, 'isConfigured' | 'recall' | 'writeBack'>;

@@ -2,7 +2,7 @@ import { ServiceError, type UpstreamCompletion } from '@model-gateway/contracts'
 import { attempt } from '../upstream/attempts.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { estimateUsage, textOfCompletion } from '../usage/estimate-usage.ts';
-import { wantedBy, type ReadyTurn } from './ready-turn.ts';
+import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import type { Reply } from './reply-collector.ts';
 import { settleTurn } from './settle-turn.ts';
 import { upstreamBody } from './upstream-body.ts';
@@ -16,12 +16,12 @@ export interface ChatAnswer {
 
 /** Serves one turn whole: route, ask the upstream, settle, answer. */
 export async function completeChat(
-  turn: ReadyTurn,
+  turn: PreparedTurn,
   dependencies: ChatDependencies,
 ): Promise<ChatAnswer> {
   const { full, signal } = turn;
-  const wanted = wantedBy(turn, dependencies.requests);
-  const { answer, route, call } = await attempt(dependencies, wanted, ({ backend, model }) => {
+  const query = routeRequestOf(turn, dependencies.requests);
+  const { answer, route, call } = await attempt(dependencies, query, ({ backend, model }) => {
     if (backend.chat === undefined) throw cannotChat(backend.name);
     return backend.chat(upstreamBody(full, model), signal);
   });

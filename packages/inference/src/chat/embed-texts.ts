@@ -14,7 +14,7 @@ import { attempt } from '../upstream/attempts.ts';
 import type { Caller } from './caller.ts';
 import type { Meter } from '../usage/meter.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
-import type { UpstreamWatch } from '../upstream/upstream-watch.ts';
+import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 
 /** One embeddings request. */
 export interface EmbeddingsTurn {
@@ -37,7 +37,7 @@ export interface EmbeddingsAnswer {
 
 interface EmbeddingsDependencies {
   readonly router: Pick<Router, 'choose'>;
-  readonly watch: UpstreamWatch;
+  readonly telemetry: UpstreamTelemetry;
   readonly meter: Meter;
   readonly requests: Pick<RequestCounter, 'accepted'>;
 }
@@ -51,11 +51,11 @@ const KINDS_WITH_TOKENS: ReadonlySet<BackendKind> = new Set<BackendKind>(['exter
 /** Serves one embeddings request: route, ask the upstream, meter, answer. */
 export async function embedTexts(
   { request, resolvedModel, caller, surface, refId, signal }: EmbeddingsTurn,
-  { router, watch, meter, requests }: EmbeddingsDependencies,
+  { router, telemetry, meter, requests }: EmbeddingsDependencies,
 ): Promise<EmbeddingsAnswer> {
   const input = typeof request.input === 'string' ? [request.input] : request.input;
   const provider = request.provider ?? undefined;
-  const wanted = {
+  const query = {
     model: request.model,
     resolved: resolvedModel,
     capability: 'embeddings',
@@ -70,7 +70,7 @@ export async function embedTexts(
     requireAll(embeddings, input);
     return embeddings;
   };
-  const { answer, route, call } = await attempt({ router, watch }, wanted, ask);
+  const { answer, route, call } = await attempt({ router, telemetry }, query, ask);
   void route.settle('success');
   const prompt_tokens = answer.promptTokens ?? estimateInput(input);
   const usage = { prompt_tokens, completion_tokens: 0, total_tokens: prompt_tokens };

@@ -1,7 +1,7 @@
 import { createMetrics, type Cancel } from '@model-gateway/kernel';
 import { UpstreamFailure, type Route } from '@model-gateway/router';
 import { invokeEngine } from './invoke-engine.ts';
-import { createUpstreamWatch } from '../upstream/upstream-watch.ts';
+import { createUpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 
 type Invoke = NonNullable<Route['backend']['invoke']>;
 
@@ -23,8 +23,8 @@ async function invoking(invoke: Invoke | undefined, timeoutMs = 1_000) {
   };
   const call = { model: 'm', method: 'sensor.ingest', params: { x: 1 } };
   const router = { choose: async () => route };
-  const watch = createUpstreamWatch({ metrics: createMetrics() });
-  const invoked = invokeEngine(call, { router, watch, timeoutMs });
+  const telemetry = createUpstreamTelemetry({ metrics: createMetrics() });
+  const invoked = invokeEngine(call, { router, telemetry, timeoutMs });
   const answer = await invoked.catch((error: unknown) => error);
   return { answer, settled };
 }

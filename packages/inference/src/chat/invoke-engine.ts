@@ -1,7 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { createCanceller } from '@model-gateway/kernel';
 import { UpstreamFailure, type Router } from '@model-gateway/router';
-import type { UpstreamWatch } from '../upstream/upstream-watch.ts';
+import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 
 /** A method of the engine behind a model. */
 export interface EngineCall {
@@ -12,7 +12,7 @@ export interface EngineCall {
 
 interface InvokeDependencies {
   readonly router: Pick<Router, 'choose'>;
-  readonly watch: UpstreamWatch;
+  readonly telemetry: UpstreamTelemetry;
   readonly timeoutMs?: number;
 }
 
@@ -21,11 +21,11 @@ const INVOKE_TIMEOUT_MS = 30_000;
 /** Calls an engine and answers what it answered. Tried once: nobody knows what a call that failed has moved. */
 export async function invokeEngine(
   { model: requested, method, params }: EngineCall,
-  { router, watch, timeoutMs = INVOKE_TIMEOUT_MS }: InvokeDependencies,
+  { router, telemetry, timeoutMs = INVOKE_TIMEOUT_MS }: InvokeDependencies,
 ): Promise<unknown> {
   const route = await router.choose(requested, { capability: 'invoke' });
   const { backend, model } = route;
-  const call = watch.begin('invoke', backend, model);
+  const call = telemetry.begin('invoke', backend, model);
   const canceller = createCanceller();
   const { cancel } = canceller;
   const timer = setTimeout(() => canceller.abort(tooLate(timeoutMs)), timeoutMs);
@@ -39,9 +39,9 @@ export async function invokeEngine(
     return answer;
   } catch (error) {
     call.fail(error);
-    const isToBlame =
+    const isBackendFault =
       error instanceof UpstreamFailure && (error.isBackendAtFault || cancel.aborted);
-    await route.settle(isToBlame ? 'failure' : 'neutral');
+    await route.settle(isBackendFault ? 'failure' : 'neutral');
     throw error;
   } finally {
     clearTimeout(timer);

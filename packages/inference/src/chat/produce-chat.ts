@@ -4,7 +4,7 @@ import { attempt, settleFailure } from '../upstream/attempts.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import { readDeltas, type ChatDelta } from '../stream/read-deltas.ts';
-import { wantedBy, type ReadyTurn } from './ready-turn.ts';
+import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { settleStream, type SettledStream } from './settle-stream.ts';
 import { createStreamObserver, outcomeOf, type StreamObserver } from '../stream/stream-observer.ts';
 import { upstreamBody } from './upstream-body.ts';
@@ -32,10 +32,15 @@ const NO_USAGE: TokenUsage = { prompt_tokens: 0, completion_tokens: 0, total_tok
  * then on the turn counts and what was asked is written down. Whoever accepts a turn has to produce it.
  */
 export async function acceptChat(
-  turn: ReadyTurn,
+  turn: PreparedTurn,
   { router, requests }: Pick<ChatDependencies, 'router' | 'requests'>,
 ): Promise<Route> {
-  const { model, signal: _signal, onAccepted: _onAccepted, ...options } = wantedBy(turn, requests);
+  const {
+    model,
+    signal: _signal,
+    onAccepted: _onAccepted,
+    ...options
+  } = routeRequestOf(turn, requests);
   const route = await router.choose(model, options);
   if (route.backend.chatStream === undefined) {
     void route.settle('neutral');
@@ -48,7 +53,7 @@ export async function acceptChat(
 
 /** Generates an accepted turn piece by piece. However it ends, or is left, it is settled before that is told. */
 export async function* produceChat(
-  turn: ReadyTurn,
+  turn: PreparedTurn,
   accepted: Route,
   dependencies: ChatDependencies,
 ): AsyncGenerator<readonly ChatDelta[], ChatEnd> {
@@ -61,8 +66,8 @@ export async function* produceChat(
     const rest = readDeltas(stream, { observer, log });
     return { observer, rest, first: await rest.next() };
   };
-  const wanted = wantedBy(turn, requests);
-  const { answer, route, call } = await attempt(dependencies, wanted, ask, accepted);
+  const query = routeRequestOf(turn, requests);
+  const { answer, route, call } = await attempt(dependencies, query, ask, accepted);
   call.begun();
   const { observer, first, rest } = answer;
   let settled: SettledStream | undefined;

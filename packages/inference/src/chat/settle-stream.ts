@@ -1,7 +1,7 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { estimateUsage } from '../usage/estimate-usage.ts';
-import type { ReadyTurn } from './ready-turn.ts';
+import type { PreparedTurn } from './prepare-turn.ts';
 import { settleTurn } from './settle-turn.ts';
 import type { StreamObserver } from '../stream/stream-observer.ts';
 
@@ -21,7 +21,7 @@ export interface SettledStream {
 
 /** Ends a streamed turn, by what was seen of its stream. */
 export async function settleStream(
-  turn: ReadyTurn,
+  turn: PreparedTurn,
   dependencies: Pick<ChatDependencies, 'meter' | 'memory'>,
   { observer, model, isComplete }: StreamOutcome,
 ): Promise<SettledStream> {
@@ -31,5 +31,5 @@ export async function settleStream(
   return { usage, messageId };
 }
 
-const estimateOf = ({ full }: ReadyTurn, text: string): TokenUsage | undefined =>
+const estimateOf = ({ full }: PreparedTurn, text: string): TokenUsage | undefined =>
   text === '' ? undefined : estimateUsage(full.messages, text);

@@ -1,6 +1,6 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { ChatDependencies } from './chat-turn.ts';
-import type { ReadyTurn } from './ready-turn.ts';
+import type { PreparedTurn } from './prepare-turn.ts';
 import type { Reply } from './reply-collector.ts';
 
 /** What a turn came to. */
@@ -20,7 +20,7 @@ export interface TurnOutcome {
  * background. Answers the id of the reply in its conversation.
  */
 export async function settleTurn(
-  turn: ReadyTurn,
+  turn: PreparedTurn,
   { meter, memory }: Pick<ChatDependencies, 'meter' | 'memory'>,
   { model, usage, isComplete, readReply }: TurnOutcome,
 ): Promise<string | undefined> {
@@ -35,7 +35,7 @@ export async function settleTurn(
 
 /** What the user said last and the reply: what came before was remembered when it was said. */
 function remember(
-  { caller, request }: ReadyTurn,
+  { caller, request }: PreparedTurn,
   memory: ChatDependencies['memory'],
   { content }: Reply,
 ): void {

@@ -4,7 +4,7 @@ import { attempt, settleFailure, type ActiveCall } from '../upstream/attempts.ts
 import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import type { ChunkHead } from '../stream/event-reader.ts';
-import { wantedBy, type ReadyTurn } from './ready-turn.ts';
+import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { relay, type Relay } from '../stream/relay.ts';
 import { settleStream } from './settle-stream.ts';
 import { createStreamObserver, outcomeOf, type StreamObserver } from '../stream/stream-observer.ts';
@@ -38,7 +38,7 @@ interface Begun {
 
 /** Begins a turn: resolves when there is something to show, so that what fails before that can go to another backend. */
 export async function streamChat(
-  turn: ReadyTurn,
+  turn: PreparedTurn,
   dependencies: StreamDependencies,
 ): Promise<StreamedChat> {
   const { full, signal } = turn;
@@ -46,10 +46,10 @@ export async function streamChat(
   const passesUsage = asksForUsage(full['stream_options']);
   const keepsReply = turn.record !== undefined || turn.memory !== 'disabled';
   const parsesAll = keepsReply && full['n'] !== undefined;
-  const wanted = wantedBy(turn, requests);
+  const query = routeRequestOf(turn, requests);
   const { answer, route, call } = await attempt(
     dependencies,
-    wanted,
+    query,
     async ({ backend, model }): Promise<Begun> => {
       if (backend.chatStream === undefined) throw cannotChat(backend.name);
       const stream = await backend.chatStream(upstreamBody(full, model), signal);
@@ -60,23 +60,23 @@ export async function streamChat(
     },
   );
   call.begun();
-  const asked = { route, call };
+  const activeCall = { route, call };
   return {
     backend: route.backend.name,
-    deliver: (take) => deliver(answer, { turn, asked, passesUsage, take }, dependencies),
+    deliver: (take) => deliver(answer, { turn, activeCall, passesUsage, take }, dependencies),
   };
 }
 
 interface Delivery {
-  readonly turn: ReadyTurn;
-  readonly asked: ActiveCall;
+  readonly turn: PreparedTurn;
+  readonly activeCall: ActiveCall;
   readonly passesUsage: boolean;
   readonly take: WriteChunk;
 }
 
 async function deliver(
   { observer, head, first, rest }: Begun,
-  { turn, asked: { route, call }, passesUsage, take }: Delivery,
+  { turn, activeCall: { route, call }, passesUsage, take }: Delivery,
   dependencies: StreamDependencies,
 ): Promise<void> {
   let isComplete = false;
@@ -84,8 +84,8 @@ async function deliver(
   try {
     for (let part = first; part !== undefined; part = await rest.next()) {
       if (turn.signal.aborted) return;
-      const taking = take(part);
-      if (taking !== undefined) await taking;
+      const written = take(part);
+      if (written !== undefined) await written;
     }
     isComplete = true;
     void route.settle('success');

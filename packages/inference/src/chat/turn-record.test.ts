@@ -7,12 +7,12 @@ interface Failing {
   readonly addToTurn?: boolean;
 }
 
-function setup(failing: Failing = {}, asked = [{ role: 'user' as const, content: 'Hi there' }]) {
+function setup(failing: Failing = {}, added = [{ role: 'user' as const, content: 'Hi there' }]) {
   const written: unknown[] = [];
   const away = () => Promise.reject(new Error('away'));
   const record = createTurnRecord({
     conversationId: 'c',
-    asked,
+    added,
     log: silentLog,
     store: {
       addTurn: async (id: string, messages: readonly NewMessage[], title?: string) => {

@@ -20,7 +20,7 @@ export interface TurnRecord {
 interface TurnRecordOptions {
   readonly store: Pick<ConversationStore, 'addTurn' | 'addToTurn'>;
   readonly conversationId: string;
-  readonly asked: readonly ChatMessage[];
+  readonly added: readonly ChatMessage[];
   readonly log: Log;
 }
 
@@ -28,7 +28,7 @@ interface TurnRecordOptions {
 const PATIENCE_MS = 2_000;
 
 export function createTurnRecord(options: TurnRecordOptions): TurnRecord {
-  const { store, conversationId, asked, log } = options;
+  const { store, conversationId, added, log } = options;
   let turn: Promise<string | undefined> | undefined;
 
   const notWritten = (error: unknown): undefined => {
@@ -39,12 +39,12 @@ export function createTurnRecord(options: TurnRecordOptions): TurnRecord {
   };
 
   const beginning = (): Promise<string | undefined> => {
-    turn ??= store.addTurn(conversationId, asked.map(toStored), titleOf(asked)).catch(notWritten);
+    turn ??= store.addTurn(conversationId, added.map(toStored), titleOf(added)).catch(notWritten);
     return turn;
   };
 
   async function addReply(message: NewMessage): Promise<string | undefined> {
-    if (asked.length === 0) {
+    if (added.length === 0) {
       await store.addTurn(conversationId, [message]).catch(notWritten);
       return undefined;
     }
@@ -56,7 +56,7 @@ export function createTurnRecord(options: TurnRecordOptions): TurnRecord {
 
   return {
     async begin() {
-      if (asked.length === 0) return;
+      if (added.length === 0) return;
       await withTimeout(beginning(), PATIENCE_MS).catch(() => undefined);
     },
     async end(reply, model) {
@@ -67,7 +67,7 @@ export function createTurnRecord(options: TurnRecordOptions): TurnRecord {
   };
 }
 
-function titleOf(asked: readonly ChatMessage[]): string | undefined {
-  const first = asked.find(({ role }) => role === 'user');
+function titleOf(added: readonly ChatMessage[]): string | undefined {
+  const first = added.find(({ role }) => role === 'user');
   return first === undefined ? undefined : conversationTitle(messageText(first));
 }

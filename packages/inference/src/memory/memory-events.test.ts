@@ -67,15 +67,15 @@ test('a store that is slow delays nobody, and gets what gathered meanwhile in ba
 
 test('a store that fails loses what it was given, and goes on with the next', async () => {
   const { batches, store } = storeOf();
-  let isAway = true;
+  let isUnavailable = true;
   const append: MemoryEventStore['append'] = async (events, keptMax) => {
-    if (isAway) throw new Error('away');
+    if (isUnavailable) throw new Error('away');
     await store.append(events, keptMax);
   };
   const events = createMemoryEvents({ store: { ...store, append }, clock, log: silentLog });
   events.record('ann', 'error', { detail: 'lost' });
   await events.settled();
-  isAway = false;
+  isUnavailable = false;
   events.record('ann', 'error', { detail: 'kept' });
   await events.settled();
   expect(batches.flat().map(({ detail }) => detail)).toEqual(['kept']);

@@ -43,7 +43,7 @@ interface MemoryEventsDependencies {
 const KEPT_PER_USER_MAX = 50;
 const UNWRITTEN_MAX = 1_000;
 const BATCH_MAX = 100;
-const SETTLE_PATIENCE_MS = 2_000;
+const SETTLE_TIMEOUT_MS = 2_000;
 const NODE_IDS_MAX = 50;
 const DETAIL_CHARS_MAX = 500;
 
@@ -70,7 +70,7 @@ export function createMemoryEvents({ store, clock, log }: MemoryEventsDependenci
 
   async function settled(): Promise<void> {
     if (writing === undefined) return;
-    await withTimeout(writing, SETTLE_PATIENCE_MS).catch(() => undefined);
+    await withTimeout(writing, SETTLE_TIMEOUT_MS).catch(() => undefined);
   }
 
   return {

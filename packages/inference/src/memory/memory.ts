@@ -48,7 +48,7 @@ const NODES_MAX = 5;
 const WRITTEN_CHARS_MAX = 32_000;
 const WRITES_AT_ONCE_MAX = 8;
 const WRITES_WAITING_MAX = 200;
-const STOP_PATIENCE_MS = 5_000;
+const STOP_TIMEOUT_MS = 5_000;
 
 export function createMemory({ service, events, writeback }: MemoryDependencies): Memory {
   const writes = createBackgroundWork({
@@ -102,7 +102,7 @@ export function createMemory({ service, events, writeback }: MemoryDependencies)
       }
     },
     async stop() {
-      await withTimeout(writes.idle(), STOP_PATIENCE_MS).catch(() => undefined);
+      await withTimeout(writes.idle(), STOP_TIMEOUT_MS).catch(() => undefined);
       service.close();
       await events.settled();
     },

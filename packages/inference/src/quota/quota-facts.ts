@@ -9,7 +9,7 @@ import type {
 } from '@model-gateway/billing';
 import { describeError, withTimeout, type Clock, type Log } from '@model-gateway/kernel';
 
-export type AskedFacts = Pick<BillingFacts, 'window' | 'account' | 'tierOf' | 'isRecorded'>;
+export type ReadableFacts = Pick<BillingFacts, 'window' | 'account' | 'tierOf' | 'isRecorded'>;
 
 /** What the database says about a quota; undefined while it cannot be asked. What it says is noted for the next request. */
 export interface QuotaFacts {
@@ -21,25 +21,25 @@ export interface QuotaFacts {
 
 interface QuotaFactsDependencies {
   readonly store: Pick<AdmissionStore, 'updateHints'>;
-  readonly facts: AskedFacts;
+  readonly facts: ReadableFacts;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** A database that does not answer for so long counts as away. */
-const PATIENCE_MS = 500;
+const LOOKUP_TIMEOUT_MS = 500;
 /** How long a database that was away is not asked again. */
-const AWAY_PAUSE_MS = 2_000;
+const UNAVAILABLE_PAUSE_MS = 2_000;
 
 export function createQuotaFacts({ store, facts, clock, log }: QuotaFactsDependencies): QuotaFacts {
-  let awayUntil = 0;
+  let unavailableUntil = 0;
 
   async function ask<Fact>(question: () => Promise<Fact>): Promise<Fact | undefined> {
-    if (clock.now() < awayUntil) return undefined;
+    if (clock.now() < unavailableUntil) return undefined;
     try {
-      return await withTimeout(question(), PATIENCE_MS);
+      return await withTimeout(question(), LOOKUP_TIMEOUT_MS);
     } catch (error) {
-      awayUntil = clock.now() + AWAY_PAUSE_MS;
+      unavailableUntil = clock.now() + UNAVAILABLE_PAUSE_MS;
       log.warn(
         { reason: describeError(error) },
         'a quota could not be looked up: nobody is refused',

@@ -1,6 +1,6 @@
 import type { AdmissionFacts, AdmissionStore } from '@model-gateway/billing';
 import { manualClock, silentLog } from '@model-gateway/kernel';
-import type { AskedFacts } from './quota-facts.ts';
+import type { ReadableFacts } from './quota-facts.ts';
 import { createQuotas, type Payer } from './quotas.ts';
 import { createUnsettledUsage } from './unsettled-usage.ts';
 
@@ -20,12 +20,17 @@ const empty = { balance: 0, hasHistory: false, refusedUntil: null, version: 0 };
 
 function setup({ window = drained, account = empty } = {}) {
   const clock = manualClock(NOW);
-  const state = { isAway: false, asked: 0, recordedAfter: 0, learned: [] as AdmissionFacts[] };
+  const state = {
+    isUnavailable: false,
+    asked: 0,
+    recordedAfter: 0,
+    learned: [] as AdmissionFacts[],
+  };
   const answer = <Fact>(fact: Fact): Promise<Fact> => {
     state.asked += 1;
-    return state.isAway ? Promise.reject(new Error('away')) : Promise.resolve(fact);
+    return state.isUnavailable ? Promise.reject(new Error('away')) : Promise.resolve(fact);
   };
-  const facts: AskedFacts = {
+  const facts: ReadableFacts = {
     window: () => answer(window),
     account: () => answer(account),
     tierOf: () => answer(TIER),
@@ -76,12 +81,12 @@ test('a window that is known not to be drained costs nothing', () => {
 
 test('while the database is away nobody is refused, and it is left in peace for a while', async () => {
   const { clock, state, quotas } = setup();
-  state.isAway = true;
+  state.isUnavailable = true;
   await quotas.assertCovered(PAYER, UNKNOWN, 'priced');
   await quotas.assertCovered(PAYER, UNKNOWN, 'priced');
   await quotas.assertUserCovered('u', 'priced');
   expect(state.asked).toBe(1);
-  state.isAway = false;
+  state.isUnavailable = false;
   clock.advance(2_000);
   await expect(quotas.assertCovered(PAYER, UNKNOWN, 'priced')).rejects.toMatchObject({
     code: 'quota_exceeded',

@@ -12,7 +12,7 @@ import {
 } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
 import type { Clock, Log } from '@model-gateway/kernel';
-import { createQuotaFacts, type AskedFacts } from './quota-facts.ts';
+import { createQuotaFacts, type ReadableFacts } from './quota-facts.ts';
 import type { RecentUsage, UnsettledUsage } from './unsettled-usage.ts';
 
 /** Who pays for a request, and by which tier. */
@@ -40,7 +40,7 @@ export interface Quotas {
 
 interface QuotasDependencies {
   readonly store: AdmissionStore;
-  readonly facts: AskedFacts;
+  readonly facts: ReadableFacts;
   readonly unsettled: Pick<UnsettledUsage, 'of'>;
   readonly pointsPerUsd: number;
   readonly isPriced: (model: string) => boolean;
@@ -50,14 +50,14 @@ interface QuotasDependencies {
 
 /** How long a request whose quota is about to end waits for what was served just before it to be counted. */
 const SETTLED_WITHIN_MS = 500;
-const ASK_AGAIN_MS = 20;
+const RETRY_MS = 20;
 
 export function createQuotas(dependencies: QuotasDependencies): Quotas {
   const { store, facts, unsettled, pointsPerUsd, isPriced, clock, log } = dependencies;
-  const truth = createQuotaFacts({ store, facts, clock, log });
+  const stored = createQuotaFacts({ store, facts, clock, log });
 
   /** Whether what was served a moment ago could be what drains the tier or the account. */
-  function isNearTheEnd({ tier, multiplier }: Payer, hints: QuotaHints, recent: RecentUsage) {
+  function isNearLimit({ tier, multiplier }: Payer, hints: QuotaHints, recent: RecentUsage) {
     const { window, account } = hints;
     if (window === undefined) return true;
     if (!isDrained(tier, together(window, recent))) return false;
@@ -69,28 +69,28 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   async function untilRecorded({ id, createdAt }: RecentUsage['last']): Promise<void> {
     const deadline = performance.now() + SETTLED_WITHIN_MS;
     while (performance.now() < deadline) {
-      if ((await truth.isRecorded(id, new Date(createdAt))) !== false) return;
-      await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
+      if ((await stored.isRecorded(id, new Date(createdAt))) !== false) return;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 
   /** What to decide by: the truth, where the hints may be a moment behind it. */
   async function latest(payer: Payer, hints: QuotaHints, now: Date): Promise<QuotaHints> {
     const recent = unsettled.of(payer.userId);
-    if (recent === undefined || !isNearTheEnd(payer, hints, recent)) return hints;
+    if (recent === undefined || !isNearLimit(payer, hints, recent)) return hints;
     await untilRecorded(recent.last);
     return {
-      window: (await truth.window(windowOf(payer, now))) ?? hints.window,
-      account: (await truth.account(drawingAccountOf(payer))) ?? hints.account,
+      window: (await stored.window(windowOf(payer, now))) ?? hints.window,
+      account: (await stored.account(drawingAccountOf(payer))) ?? hints.account,
     };
   }
 
   async function decide(payer: Payer, known: QuotaHints, model: string | null): Promise<void> {
     const now = new Date(clock.now());
     const hints = await latest(payer, known, now);
-    const window = hints.window ?? (await truth.window(windowOf(payer, now)));
+    const window = hints.window ?? (await stored.window(windowOf(payer, now)));
     if (window === undefined || !isDrained(payer.tier, window)) return;
-    const account = hints.account ?? (await truth.account(drawingAccountOf(payer)));
+    const account = hints.account ?? (await stored.account(drawingAccountOf(payer)));
     const { tier } = payer;
     const hasPrice = model === null || isPriced(model);
     const decision = decideAdmission({ tier, window, account, isPriced: hasPrice, now });
@@ -109,7 +109,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   return {
     assertCovered,
     async assertUserCovered(userId, model) {
-      const tier = await truth.tierOf(userId);
+      const tier = await stored.tierOf(userId);
       if (tier === undefined || !hasQuota(tier)) return;
       const own = { keyId: null, project: null, groupId: null, multiplier: 1 };
       const payer: Payer = { userId, ...own, tier };

@@ -3,7 +3,7 @@ import { createCanceller } from '@model-gateway/kernel';
 import type { RealtimeLink, RealtimeOpening, Route, Router } from '@model-gateway/router';
 import { attempt } from '../upstream/attempts.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
-import type { UpstreamWatch } from '../upstream/upstream-watch.ts';
+import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 
 /** A realtime session that is open at its upstream. */
 export interface OpenRealtime {
@@ -14,7 +14,7 @@ export interface OpenRealtime {
 
 interface OpenRealtimeDependencies {
   readonly router: Pick<Router, 'choose'>;
-  readonly watch: UpstreamWatch;
+  readonly telemetry: UpstreamTelemetry;
   readonly requests: Pick<RequestCounter, 'accepted'>;
 }
 
@@ -24,13 +24,13 @@ const OPENING_TIMEOUT_MS = 30_000;
 export async function openRealtime(
   opening: RealtimeOpening,
   resolvedModel: string,
-  { router, watch, requests }: OpenRealtimeDependencies,
+  { router, telemetry, requests }: OpenRealtimeDependencies,
 ): Promise<OpenRealtime> {
   const canceller = createCanceller();
   const timer = setTimeout(() => {
     canceller.abort(new Error(`the upstream took longer than ${OPENING_TIMEOUT_MS} ms`));
   }, OPENING_TIMEOUT_MS);
-  const wanted = {
+  const query = {
     model: opening.model,
     resolved: resolvedModel,
     capability: 'realtime',
@@ -42,7 +42,7 @@ export async function openRealtime(
       if (backend.openRealtime === undefined) throw noRealtime(opening.model);
       return backend.openRealtime({ ...opening, model }, canceller.cancel);
     };
-    const { answer, route, call } = await attempt({ router, watch }, wanted, ask);
+    const { answer, route, call } = await attempt({ router, telemetry }, query, ask);
     // What is watched is the opening: a session lasts as long as people talk.
     call.end();
     void route.answered();

@@ -2,7 +2,7 @@ const QUOTE = '"';
 const BACKSLASH = '\\';
 const BEYOND_ASCII = /[^\0-\x7f]/;
 /** An upstream whose events have no frame in common is not asked for it for ever. */
-const LEARNED_MAX = 4;
+const FRAMES_SET_MAX = 4;
 
 /**
  * What the events of a stream have around their text. Most upstreams write the same before and after every token, so that an event
@@ -10,7 +10,7 @@ const LEARNED_MAX = 4;
  */
 export interface EventFrame {
   /** What stands around the text of an event, the quote behind it and the end of the event included. */
-  learn(before: string, after: string): void;
+  setFrame(before: string, after: string): void;
   /** Whether another one may be learned. */
   readonly isWanted: boolean;
   /** The text of all events, where they are whole, have this frame and escape nothing. */
@@ -20,18 +20,18 @@ export interface EventFrame {
 export function createEventFrame(): EventFrame {
   let before = '';
   let after = '';
-  let learned = 0;
+  let framesSet = 0;
   return {
     get isWanted() {
-      return learned < LEARNED_MAX;
+      return framesSet < FRAMES_SET_MAX;
     },
-    learn(nextBefore, nextAfter) {
+    setFrame(nextBefore, nextAfter) {
       before = nextBefore;
       after = nextAfter;
-      learned += 1;
+      framesSet += 1;
     },
     textIn(events) {
-      if (learned === 0) return undefined;
+      if (framesSet === 0) return undefined;
       let text = '';
       for (let at = 0; at < events.length;) {
         const from = at + before.length;

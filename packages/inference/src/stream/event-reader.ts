@@ -129,7 +129,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     const before = event.slice(0, from);
     const after = event.slice(end);
     // What makes the event a plain one must not have been in its text.
-    if (frame.isWanted && isPlain(before + after)) frame.learn(before, after + END);
+    if (frame.isWanted && isPlain(before + after)) frame.setFrame(before, after + END);
   }
 
   return { read, takes };

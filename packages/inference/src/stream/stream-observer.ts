@@ -9,7 +9,7 @@ import {
   usageOf,
 } from './chunk-fields.ts';
 import { createReplyCollector, type Reply } from '../chat/reply-collector.ts';
-import type { CallOutcome } from '../upstream/upstream-watch.ts';
+import type { CallOutcome } from '../upstream/upstream-telemetry.ts';
 
 /** What a stream has told so far: what it is billed by, and whether it came to its end. */
 export interface StreamObserver {

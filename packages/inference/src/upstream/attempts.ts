@@ -7,7 +7,7 @@ import {
   type Route,
   type Router,
 } from '@model-gateway/router';
-import type { UpstreamCall, UpstreamWatch } from './upstream-watch.ts';
+import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
 /** What has to be served. */
 export interface RouteRequest extends Omit<ChoiceOptions, 'exclude'> {
@@ -22,7 +22,7 @@ export interface RouteRequest extends Omit<ChoiceOptions, 'exclude'> {
 /** Whom to ask, and who watches. */
 export interface AttemptDependencies {
   readonly router: Pick<Router, 'choose'>;
-  readonly watch: UpstreamWatch;
+  readonly telemetry: UpstreamTelemetry;
 }
 
 /** A backend that is being asked. */
@@ -42,26 +42,26 @@ export interface Attempted<Answer> extends ActiveCall {
  * chosen the first backend already gives its route.
  */
 export async function attempt<Answer>(
-  { router, watch }: AttemptDependencies,
-  wanted: RouteRequest,
+  { router, telemetry }: AttemptDependencies,
+  query: RouteRequest,
   ask: (route: Route) => Promise<Answer>,
   chosen?: Route,
 ): Promise<Attempted<Answer>> {
-  const { capability, signal } = wanted;
+  const { capability, signal } = query;
   const begin = (route: Route): ActiveCall => ({
     route,
-    call: watch.begin(capability, route.backend, route.model),
+    call: telemetry.begin(capability, route.backend, route.model),
   });
-  const firstRoute = chosen ?? (await router.choose(wanted.model, wanted));
-  if (chosen === undefined) wanted.onAccepted();
+  const firstRoute = chosen ?? (await router.choose(query.model, query));
+  if (chosen === undefined) query.onAccepted();
   const first = begin(firstRoute);
   try {
     const answer = await first.call.run(() => ask(firstRoute));
     return { answer, route: firstRoute, call: first.call };
   } catch (failure) {
-    const isToBlame = await settleFailure(first, failure, signal);
+    const isBackendFault = await settleFailure(first, failure, signal);
     const { name } = firstRoute.backend;
-    const secondRoute = isToBlame ? await chooseAnother(router, wanted, name) : undefined;
+    const secondRoute = isBackendFault ? await chooseAnother(router, query, name) : undefined;
     // Where there is no other, the first failure says more than that.
     if (secondRoute === undefined) throw failure;
     const second = begin(secondRoute);
@@ -81,21 +81,21 @@ export async function settleFailure(
   failure: unknown,
   signal: Cancel,
 ): Promise<boolean> {
-  const isToBlame =
+  const isBackendFault =
     failure instanceof UpstreamFailure && failure.isBackendAtFault && !signal.aborted;
   if (signal.aborted) call.leave();
   else call.fail(failure);
-  await route.settle(isToBlame ? 'failure' : 'neutral');
-  return isToBlame;
+  await route.settle(isBackendFault ? 'failure' : 'neutral');
+  return isBackendFault;
 }
 
 async function chooseAnother(
   router: Pick<Router, 'choose'>,
-  wanted: RouteRequest,
+  query: RouteRequest,
   tried: string,
 ): Promise<Route | undefined> {
   try {
-    return await router.choose(wanted.model, { ...wanted, exclude: [tried] });
+    return await router.choose(query.model, { ...query, exclude: [tried] });
   } catch (error) {
     if (error instanceof ServiceError) return undefined;
     throw error;

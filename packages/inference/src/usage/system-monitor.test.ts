@@ -6,12 +6,12 @@ const NOW = Date.UTC(2026, 0, 1);
 function setup() {
   const clock = manualClock(NOW);
   const asked: Date[] = [];
-  let isAway = false;
+  let isUnavailable = false;
   const monitor = createSystemMonitor({
     agents: {
       count({ heartbeatSince }) {
         asked.push(heartbeatSince);
-        if (isAway) return Promise.reject(new Error('away'));
+        if (isUnavailable) return Promise.reject(new Error('away'));
         return Promise.resolve({ agentsOnline: asked.length, gpuNodes: 1, modelsDeployed: 2 });
       },
     },
@@ -19,7 +19,7 @@ function setup() {
     clock,
     agentTimeoutMs: 30_000,
   });
-  return { clock, asked, monitor, setAway: (away: boolean) => (isAway = away) };
+  return { clock, asked, monitor, setAway: (away: boolean) => (isUnavailable = away) };
 }
 
 test('the status puts together what the stores say, and counts the time since the start', async () => {

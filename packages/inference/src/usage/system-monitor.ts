@@ -1,5 +1,5 @@
 import type { Clock } from '@model-gateway/kernel';
-import type { AgentCensus, AgentCounts } from '@model-gateway/router';
+import type { AgentCounter, AgentCounts } from '@model-gateway/router';
 import type { RequestCounter } from './request-counter.ts';
 
 /** How much is going on in the installation. */
@@ -16,14 +16,14 @@ export interface SystemMonitor {
 }
 
 interface SystemMonitorDependencies {
-  readonly agents: AgentCensus;
+  readonly agents: AgentCounter;
   readonly requests: Pick<RequestCounter, 'read'>;
   readonly clock: Clock;
   /** After so long without a heartbeat an agent is offline. */
   readonly agentTimeoutMs: number;
 }
 
-const REMEMBERED_MS = 1_000;
+const CACHED_MS = 1_000;
 
 /** Asks the stores at most once a second, whoever calls; it counts the uptime from its creation. */
 export function createSystemMonitor({
@@ -33,9 +33,11 @@ export function createSystemMonitor({
   agentTimeoutMs,
 }: SystemMonitorDependencies): SystemMonitor {
   const startedAt = clock.now();
-  let remembered: { readonly askedAt: number; readonly counts: ReturnType<typeof ask> } | undefined;
+  let cached:
+    | { readonly readAt: number; readonly counts: ReturnType<typeof readCounts> }
+    | undefined;
 
-  async function ask(): Promise<Omit<SystemStatus, 'uptimeSecs'>> {
+  async function readCounts(): Promise<Omit<SystemStatus, 'uptimeSecs'>> {
     const [counts, { total, perMinute }] = await Promise.all([
       agents.count({ heartbeatSince: new Date(clock.now() - agentTimeoutMs) }),
       requests.read(),
@@ -46,15 +48,15 @@ export function createSystemMonitor({
   return {
     async read() {
       const now = clock.now();
-      if (remembered === undefined || now - remembered.askedAt >= REMEMBERED_MS) {
-        const asked = { askedAt: now, counts: ask() };
-        remembered = asked;
+      if (cached === undefined || now - cached.readAt >= CACHED_MS) {
+        const reading = { readAt: now, counts: readCounts() };
+        cached = reading;
         // A failure is not remembered: the next caller asks again.
-        asked.counts.catch(() => {
-          if (remembered === asked) remembered = undefined;
+        reading.counts.catch(() => {
+          if (cached === reading) cached = undefined;
         });
       }
-      const counts = await remembered.counts;
+      const counts = await cached.counts;
       return { ...counts, uptimeSecs: Math.floor((now - startedAt) / 1000) };
     },
   };

@@ -25,12 +25,12 @@ export function upstreamVideo(
   images: readonly VideoImage[],
   model: string,
 ): UpstreamVideo {
-  const { provider: _provider, extra = {}, ...asked } = order;
+  const { provider: _provider, extra = {}, ...requested } = order;
   const additions = Object.entries(extra).filter(([name]) => !PROTECTED_FIELDS.has(name));
-  const { duration_seconds } = asked;
+  const { duration_seconds } = requested;
   return {
     ...Object.fromEntries(additions),
-    ...asked,
+    ...requested,
     // The same in the words of the MiniMax convention.
     ...(duration_seconds === undefined ? {} : { duration: duration_seconds }),
     ...(images.length === 0 ? {} : { images: images.map(encodeImage) }),

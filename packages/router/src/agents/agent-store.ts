@@ -15,7 +15,7 @@ export interface AgentStore {
   remove(
     agentId: string,
     options: Pick<PlacementOptions, 'onlineSince'>,
-  ): Promise<(Departure & { readonly connectionId: string | null }) | undefined>;
+  ): Promise<(NodeRemoval & { readonly connectionId: string | null }) | undefined>;
 }
 
 /** The connections of nodes, for those who hold them. Whatever names a connection does nothing once it lost its node. */
@@ -28,28 +28,28 @@ export interface AgentConnections {
     options: Pick<PlacementOptions, 'onlineSince'>,
   ): Promise<ClaimedAgent | undefined>;
   /** Notes heartbeats; answers the connections that still hold their nodes. */
-  beat(beats: readonly AgentBeat[]): Promise<ReadonlySet<string>>;
+  recordHeartbeats(heartbeats: readonly AgentHeartbeat[]): Promise<ReadonlySet<string>>;
   /** Ends a connection; undefined when it had lost its node before. */
-  leave(
-    held: HeldAgent,
+  disconnect(
+    node: NodeConnection,
     options: Pick<PlacementOptions, 'onlineSince'>,
-  ): Promise<Departure | undefined>;
+  ): Promise<NodeRemoval | undefined>;
   /** What the node has now; models that are being deployed stay. Undefined when the connection lost its node. */
   saveModels(
-    held: HeldAgent,
+    node: NodeConnection,
     models: readonly ReachableModel[],
     options: PlacementOptions,
   ): Promise<readonly PlacedBackend[] | undefined>;
   /** Notes that a stream is told of a deployment; false when the connection lost its node. */
-  beginDeploy(held: HeldAgent, modelId: string, streamId: string): Promise<boolean>;
+  beginDeploy(node: NodeConnection, modelId: string, streamId: string): Promise<boolean>;
   /** Ends a deployment; answers the streams that are owed its end. */
   endDeploy(agentId: string, modelId: string): Promise<readonly string[]>;
   /** The nodes that hold a connection but were not heard of since. */
-  findSilent(since: Date): Promise<readonly HeldAgent[]>;
+  findStale(since: Date): Promise<readonly NodeConnection[]>;
 }
 
 /** A node and the connection that holds it. */
-export interface HeldAgent {
+export interface NodeConnection {
   readonly agentId: string;
   readonly connectionId: string;
 }
@@ -60,17 +60,17 @@ export interface AgentTelemetry {
   readonly at: Date;
 }
 
-export interface AgentClaim extends HeldAgent, AgentTelemetry {
+export interface AgentClaim extends NodeConnection, AgentTelemetry {
   readonly version: string;
   readonly host: string;
   /** The models that the node still has; it lost the others. */
   readonly modelIds: readonly string[];
 }
 
-export interface AgentBeat extends HeldAgent, AgentTelemetry {}
+export interface AgentHeartbeat extends NodeConnection, AgentTelemetry {}
 
 /** What the coming of a connection means to others: deployments of the one before it have ended with that. */
-export interface ClaimedAgent extends Departure {
+export interface ClaimedAgent extends NodeRemoval {
   /** The connection that held it before. */
   readonly previous: string | null;
 }
@@ -101,7 +101,7 @@ export interface PlacedBackend {
 }
 
 /** What the leaving of a node means to others. */
-export interface Departure {
+export interface NodeRemoval {
   readonly deploys: readonly BrokenDeploy[];
   readonly backends: readonly PlacedBackend[];
 }

@@ -66,9 +66,9 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
 
   /** The last write wins, in whatever order the news come. */
   function merge(news: readonly Change[]): void {
-    for (const told of news) {
-      const known = changes.get(told.alias);
-      if (known === undefined || isNewer(told, known)) changes.set(told.alias, told);
+    for (const incoming of news) {
+      const known = changes.get(incoming.alias);
+      if (known === undefined || isNewer(incoming, known)) changes.set(incoming.alias, incoming);
     }
     const forgottenBefore = clock.now() - REMOVAL_KEPT_MS;
     for (const { alias, target, at } of changes.values()) {
@@ -84,7 +84,7 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
     if (changes.size > 0) await announce([...changes.values()]);
   }
 
-  function hear(text: string): void {
+  function applyMessage(text: string): void {
     const news = tryParse(changesSchema, text);
     if (news === undefined) return;
     if (news.length > 0) {
@@ -105,7 +105,7 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
     await announce([made]);
   }
 
-  async function askPeers(): Promise<void> {
+  async function readFromPeers(): Promise<void> {
     try {
       const answer = await requests.call(PEERS_ADDRESS, null, { timeoutMs: PEERS_TIMEOUT_MS });
       merge(changesSchema.parse(answer));
@@ -128,14 +128,14 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
       await announce([]);
     },
     async start() {
-      const listening = await channels.subscribe(CHANNEL, hear);
-      subscriptions.push(listening);
-      await askPeers();
+      const updates = await channels.subscribe(CHANNEL, applyMessage);
+      subscriptions.push(updates);
+      await readFromPeers();
       // Not before it knows them itself.
-      const answering = await requests.serve(PEERS_ADDRESS, async () =>
+      const peers = await requests.serve(PEERS_ADDRESS, async () =>
         Promise.resolve([...changes.values()]),
       );
-      subscriptions.push(answering);
+      subscriptions.push(peers);
     },
     async stop() {
       for (const subscription of subscriptions.splice(0)) await subscription.close();
@@ -143,5 +143,5 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
   };
 }
 
-const isNewer = (told: Change, known: Change): boolean =>
-  told.at === known.at ? told.id > known.id : told.at > known.at;
+const isNewer = (incoming: Change, known: Change): boolean =>
+  incoming.at === known.at ? incoming.id > known.id : incoming.at > known.at;

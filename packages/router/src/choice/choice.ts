@@ -22,9 +22,9 @@ export interface Candidate {
 }
 
 /** The backends that can do what is wanted, healthy or not. */
-export function findServing(slots: readonly Slot[], wanted: BackendQuery): readonly Candidate[] {
-  const { requested, capability } = wanted;
-  const serving = findListing(slots, wanted);
+export function findServing(slots: readonly Slot[], query: BackendQuery): readonly Candidate[] {
+  const { requested, capability } = query;
+  const serving = findListing(slots, query);
   if (serving.length === 0) {
     throw new ServiceError('model_not_found', `No backend available for model: ${requested}`);
   }
@@ -39,21 +39,21 @@ export function findServing(slots: readonly Slot[], wanted: BackendQuery): reado
 }
 
 /** Whether a healthy backend can do what is wanted. */
-export const isServed = (slots: readonly Slot[], wanted: BackendQuery): boolean =>
-  findListing(slots, wanted).some(({ slot, model }) => {
-    const isAble = wanted.capability === undefined || slot.can(wanted.capability, model);
+export const isServed = (slots: readonly Slot[], query: BackendQuery): boolean =>
+  findListing(slots, query).some(({ slot, model }) => {
+    const isAble = query.capability === undefined || slot.can(query.capability, model);
     return isAble && slot.report.state === 'Healthy';
   });
 
 /** The backends that list the model, whatever they can do with it. */
 function findListing(
   slots: readonly Slot[],
-  { model: wanted, provider }: BackendQuery,
+  { model: query, provider }: BackendQuery,
 ): readonly Candidate[] {
   const listing: Candidate[] = [];
   for (const slot of slots) {
     if (provider !== undefined && !isProvider(slot.backend, provider)) continue;
-    const model = matchModel(wanted, slot.models);
+    const model = matchModel(query, slot.models);
     if (model !== undefined) listing.push({ slot, model });
   }
   return listing;
@@ -84,6 +84,6 @@ export function leastUsed(
 }
 
 function isProvider(backend: Backend, provider: string): boolean {
-  const wanted = provider.toLowerCase();
-  return backend.name.toLowerCase() === wanted || backend.kind.toLowerCase() === wanted;
+  const query = provider.toLowerCase();
+  return backend.name.toLowerCase() === query || backend.kind.toLowerCase() === query;
 }

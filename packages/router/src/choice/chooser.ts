@@ -3,14 +3,14 @@ import type { Log } from '@model-gateway/kernel';
 import type { Affinity } from './affinity.ts';
 import type { BackendList } from '../registry/backend-list.ts';
 import type { Backend, Capability } from '../registry/backend.ts';
-import type { Breakers, Outcome, Pass } from '../circuits/breakers.ts';
+import type { Breakers, Outcome, Permit } from '../circuits/breakers.ts';
 import { findServing, leastUsed, type Candidate, type BackendQuery } from './choice.ts';
 import type { RequestCounts } from './request-counts.ts';
 
 /** Chooses a backend for each request. */
 export interface Chooser {
   /** Rejects with what the caller is to be told when there is none. */
-  choose(wanted: BackendQuery & ChoiceOptions): Promise<Route>;
+  choose(query: BackendQuery & ChoiceOptions): Promise<Route>;
 }
 
 /** How a choice is narrowed down. */
@@ -55,44 +55,44 @@ interface ChooserDependencies {
 export function createChooser(dependencies: ChooserDependencies): Chooser {
   const { list, breakers, counts, affinity, changing, log } = dependencies;
 
-  function eligible(wanted: BackendQuery, exclude: readonly string[]): readonly Candidate[] {
-    return findServing(list.all(), wanted).filter(({ slot: { backend, report } }) => {
+  function eligible(query: BackendQuery, exclude: readonly string[]): readonly Candidate[] {
+    return findServing(list.all(), query).filter(({ slot: { backend, report } }) => {
       if (report.state !== 'Healthy' || exclude.includes(backend.name)) return false;
       return breakers.permits(backend.name);
     });
   }
 
   /** At once, unless the circuit is half-open: then undefined where somebody else has its test call. */
-  function enter(candidate: Candidate): Route | Promise<Route | undefined> {
-    const entered = breakers.enter(candidate.slot.backend.name);
-    if (!(entered instanceof Promise)) return begin(candidate, entered);
-    return entered.then((pass) => (pass === undefined ? undefined : begin(candidate, pass)));
+  function acquire(candidate: Candidate): Route | Promise<Route | undefined> {
+    const acquired = breakers.acquire(candidate.slot.backend.name);
+    if (!(acquired instanceof Promise)) return begin(candidate, acquired);
+    return acquired.then((permit) => (permit === undefined ? undefined : begin(candidate, permit)));
   }
 
-  function begin({ slot, model }: Candidate, pass: Pass): Route {
+  function begin({ slot, model }: Candidate, permit: Permit): Route {
     const { backend } = slot;
     counts.add(backend.name);
     const leave = slot.use();
     return {
       backend,
       model,
-      answered: () => pass.settle('success'),
+      answered: () => permit.settle('success'),
       settle(outcome) {
         leave();
-        return pass.settle(outcome);
+        return permit.settle(outcome);
       },
     };
   }
 
-  async function chooseLeastUsed(wanted: BackendQuery, exclude: readonly string[]): Promise<Route> {
-    const best = leastUsed(eligible(wanted, exclude), counts);
+  async function chooseLeastUsed(query: BackendQuery, exclude: readonly string[]): Promise<Route> {
+    const best = leastUsed(eligible(query, exclude), counts);
     if (best === undefined) {
       throw new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
     }
-    const entered = enter(best);
-    const route = entered instanceof Promise ? await entered : entered;
+    const acquired = acquire(best);
+    const route = acquired instanceof Promise ? await acquired : acquired;
     if (route !== undefined) return route;
-    return chooseLeastUsed(wanted, [...exclude, best.slot.backend.name]);
+    return chooseLeastUsed(query, [...exclude, best.slot.backend.name]);
   }
 
   function notBound(error: unknown): undefined {
@@ -106,37 +106,37 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   /** Stays with the backend that the conversation is bound to, or binds it to another one. */
   async function chooseFor(
     conversationId: string,
-    wanted: BackendQuery,
+    query: BackendQuery,
     exclude: readonly string[],
   ): Promise<Route> {
-    const best = leastUsed(eligible(wanted, exclude), counts)?.slot.backend.name;
+    const best = leastUsed(eligible(query, exclude), counts)?.slot.backend.name;
     const bound = best === undefined ? undefined : await boundTo(conversationId, best);
-    const kept = eligible(wanted, exclude).find(({ slot }) => slot.backend.name === bound);
+    const kept = eligible(query, exclude).find(({ slot }) => slot.backend.name === bound);
     const route =
-      (kept === undefined ? undefined : await enter(kept)) ??
-      (await chooseLeastUsed(wanted, exclude));
+      (kept === undefined ? undefined : await acquire(kept)) ??
+      (await chooseLeastUsed(query, exclude));
     // Also when it stays, since the binding lasts for a day from its last use.
     affinity.bind(conversationId, route.backend.name).catch(notBound);
     return route;
   }
 
-  function chooseNow(wanted: BackendQuery & ChoiceOptions): Promise<Route> {
-    const { conversationId, exclude = [] } = wanted;
+  function chooseNow(query: BackendQuery & ChoiceOptions): Promise<Route> {
+    const { conversationId, exclude = [] } = query;
     return conversationId === undefined
-      ? chooseLeastUsed(wanted, exclude)
-      : chooseFor(conversationId, wanted, exclude);
+      ? chooseLeastUsed(query, exclude)
+      : chooseFor(conversationId, query, exclude);
   }
 
   return {
-    async choose(wanted) {
+    async choose(query) {
       try {
-        return await chooseNow(wanted);
+        return await chooseNow(query);
       } catch (error) {
         const change = changing();
         if (change === undefined) throw error;
         // The backend may have been registered on another replica a moment ago.
         await change;
-        return chooseNow(wanted);
+        return chooseNow(query);
       }
     },
   };

@@ -23,16 +23,16 @@ import {
   afterSuccess,
   fromCircuit,
   isSameCircuit,
-  mayEnter,
+  allowsRequest,
   stateOf,
-  type HeldCircuit,
-} from './held-circuit.ts';
+  type LocalCircuit,
+} from './local-circuit.ts';
 
 /** What became of a request. Neutral is one that says nothing about the backend: refused, or left by the client. */
 export type Outcome = 'success' | 'failure' | 'neutral';
 
 /** The leave to send one request to a backend. */
-export interface Pass {
+export interface Permit {
   /** Says what became of the request; what is said first counts. Resolves when it is in the store; never rejects. */
   settle(outcome: Outcome): Promise<void>;
 }
@@ -40,10 +40,10 @@ export interface Pass {
 /** The circuit breakers of all backends. While a circuit is closed and nothing fails, no store is asked. */
 export interface Breakers {
   stateOf(name: string): CircuitState;
-  /** Whether to try `enter` at all. */
+  /** Whether to try `acquire` at all. */
   permits(name: string): boolean;
   /** Undefined when the circuit lets no request through: of a half-open one, one process gets the one test call. */
-  enter(name: string): Pass | Promise<Pass | undefined>;
+  acquire(name: string): Permit | Promise<Permit | undefined>;
   /** Closes the circuit of a backend that was registered anew or removed. */
   forget(name: string): Promise<void>;
   /** Reads how the circuits stand, for when news may have been missed. */
@@ -67,13 +67,13 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
   const { store, channels, clock, log, rules } = dependencies;
   const from = randomToken();
   /** Only circuits with failures: those of the other backends are closed. */
-  const known = new Map<string, HeldCircuit>();
+  const known = new Map<string, LocalCircuit>();
   /** How many answers of the store are awaited; the last one counts. */
   const awaited = new Map<string, number>();
   const running = new Set<Promise<unknown>>();
   let subscription: Subscription | undefined;
 
-  function remember(name: string, circuit: HeldCircuit | undefined): void {
+  function remember(name: string, circuit: LocalCircuit | undefined): void {
     const before = stateOf(known.get(name), clock.now());
     if (circuit === undefined) known.delete(name);
     else known.set(name, circuit);
@@ -103,10 +103,10 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
     const circuit = await step(name, work);
     if (circuit === undefined) return;
     const now = clock.now();
-    if (!isSameCircuit(before, fromCircuit(circuit, now), now)) await tellOthers(name);
+    if (!isSameCircuit(before, fromCircuit(circuit, now), now)) await publishChange(name);
   }
 
-  async function tellOthers(name: string): Promise<void> {
+  async function publishChange(name: string): Promise<void> {
     const message: HealthMessage = { kind: 'circuit', name, from };
     await channels.publish(HEALTH_CHANNEL, JSON.stringify(message)).catch((error: unknown) => {
       log.error({ error, backend: name }, 'the change of a circuit was not told');
@@ -123,20 +123,20 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
   function settle(name: string, outcome: Outcome, token?: string): Promise<void> {
     const circuit = known.get(name);
     if (outcome === 'failure') {
-      const told = track(change(name, () => store.failed(name, rules, token)));
+      const stored = track(change(name, () => store.failed(name, rules, token)));
       remember(name, afterFailure(circuit, { now: clock.now(), rules, token }));
-      return told;
+      return stored;
     }
     if (outcome === 'success' && (circuit !== undefined || token !== undefined)) {
-      const told = track(change(name, () => store.succeeded(name, token)));
+      const stored = track(change(name, () => store.succeeded(name, token)));
       remember(name, afterSuccess(circuit, token));
-      return told;
+      return stored;
     }
     if (token === undefined) return DONE;
     return track(change(name, () => store.releaseTrial(name, token)));
   }
 
-  function pass(name: string, token?: string): Pass {
+  function permit(name: string, token?: string): Permit {
     let settled: Promise<void> | undefined;
     return {
       settle(outcome) {
@@ -146,15 +146,15 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
     };
   }
 
-  async function enterHalfOpen(name: string): Promise<Pass | undefined> {
+  async function acquireTrial(name: string): Promise<Permit | undefined> {
     const token = randomToken();
     const circuit = await step(name, () => store.takeTrial(name, token, rules));
     if (circuit?.trial?.token === token) {
-      void track(tellOthers(name));
-      return pass(name, token);
+      void track(publishChange(name));
+      return permit(name, token);
     }
     // Another process has closed it in the meantime.
-    return circuit !== undefined && circuit.openForMs === undefined ? pass(name) : undefined;
+    return circuit !== undefined && circuit.openForMs === undefined ? permit(name) : undefined;
   }
 
   async function read(name: string): Promise<void> {
@@ -169,8 +169,9 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
 
   return {
     stateOf: (name) => stateOf(known.get(name), clock.now()),
-    permits: (name) => mayEnter(known.get(name), clock.now()),
-    enter: (name) => (known.get(name)?.openUntil === undefined ? pass(name) : enterHalfOpen(name)),
+    permits: (name) => allowsRequest(known.get(name), clock.now()),
+    acquire: (name) =>
+      known.get(name)?.openUntil === undefined ? permit(name) : acquireTrial(name),
     async forget(name) {
       await change(name, async () => {
         await store.remove(name);

@@ -4,12 +4,12 @@ import {
   afterFailure,
   afterSuccess,
   fromCircuit,
-  mayEnter,
+  allowsRequest,
   toCircuit,
   withoutTrial,
   withTrial,
-  type HeldCircuit,
-} from './held-circuit.ts';
+  type LocalCircuit,
+} from './local-circuit.ts';
 
 /** Circuits inside one process: all there is without a shared store, and what serves while that is away. */
 export interface LocalCircuits extends CircuitStore {
@@ -19,11 +19,11 @@ export interface LocalCircuits extends CircuitStore {
 
 export function createLocalCircuits({ clock }: { readonly clock: Clock }): LocalCircuits {
   /** Only those with failures. */
-  const circuits = new Map<string, HeldCircuit>();
+  const circuits = new Map<string, LocalCircuit>();
 
   function change(
     name: string,
-    make: (circuit: HeldCircuit | undefined, now: number) => HeldCircuit | undefined,
+    make: (circuit: LocalCircuit | undefined, now: number) => LocalCircuit | undefined,
   ): Promise<Circuit> {
     const now = clock.now();
     const circuit = make(circuits.get(name), now);
@@ -39,7 +39,7 @@ export function createLocalCircuits({ clock }: { readonly clock: Clock }): Local
     succeeded: (name, token) => change(name, (circuit) => afterSuccess(circuit, token)),
     takeTrial: (name, token, { trialMs }) =>
       change(name, (circuit, now) => {
-        const isFree = circuit?.openUntil !== undefined && mayEnter(circuit, now);
+        const isFree = circuit?.openUntil !== undefined && allowsRequest(circuit, now);
         return isFree ? withTrial(circuit, token, now + trialMs) : circuit;
       }),
     releaseTrial: (name, token) => change(name, (circuit) => withoutTrial(circuit, token)),
@@ -47,6 +47,6 @@ export function createLocalCircuits({ clock }: { readonly clock: Clock }): Local
       circuits.delete(name);
       return Promise.resolve();
     },
-    adopt: (name, circuit) => void change(name, (_held, now) => fromCircuit(circuit, now)),
+    adopt: (name, circuit) => void change(name, (_circuit, now) => fromCircuit(circuit, now)),
   };
 }

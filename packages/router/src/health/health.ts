@@ -26,7 +26,7 @@ export interface Health {
   /** Probes many, a few at a time. */
   probeAll(names: readonly string[]): Promise<void>;
   /** Learns about backends that were registered elsewhere: what the others know, else by a probe. */
-  learnAll(names: readonly string[]): Promise<void>;
+  loadAll(names: readonly string[]): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -107,7 +107,7 @@ export function createHealth(dependencies: HealthDependencies): Health {
     return text === undefined ? undefined : tryParse(sharedReportSchema, text);
   }
 
-  async function learn(name: string): Promise<void> {
+  async function load(name: string): Promise<void> {
     const report = await known(name);
     if (report === undefined || !applyShared(name, report)) await probe(name);
   }
@@ -115,7 +115,7 @@ export function createHealth(dependencies: HealthDependencies): Health {
   return {
     probe,
     probeAll: (names) => forEach(names, probe),
-    learnAll: (names) => forEach(names, learn),
+    loadAll: (names) => forEach(names, load),
     async start() {
       subscription = await channels.subscribe(HEALTH_CHANNEL, (text) => {
         const message = tryParse(healthMessageSchema, text);

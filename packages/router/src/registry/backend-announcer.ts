@@ -42,13 +42,13 @@ export function createBackendAnnouncer(
   const { channels, entries, circuits, log } = dependencies;
   const from = randomToken();
 
-  const tell = (message: HealthMessage): Promise<unknown> =>
+  const publish = (message: HealthMessage): Promise<unknown> =>
     channels.publish(HEALTH_CHANNEL, JSON.stringify(message));
 
   /** What failed at another place says nothing about this one. */
   async function closeCircuit(name: string): Promise<void> {
     await circuits.remove(name);
-    await tell({ kind: 'circuit', name, from });
+    await publish({ kind: 'circuit', name, from });
   }
 
   async function shareHealth(config: BackendConfig): Promise<void> {

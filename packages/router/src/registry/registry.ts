@@ -52,7 +52,7 @@ export interface RegistryDependencies {
   readonly unlisted: readonly BackendConfig[];
   readonly probe: (name: string) => Promise<void>;
   /** Learns about backends that came from the store. */
-  readonly learnAll: (names: readonly string[]) => Promise<void>;
+  readonly loadAll: (names: readonly string[]) => Promise<void>;
   /** Closes the circuit of a backend that an operator registered anew or removed. */
   readonly resetCircuit: (name: string) => Promise<void>;
   /** A backend is no more on this replica. */
@@ -65,7 +65,7 @@ const CHANGE_WAIT_MS = 3_000;
 
 export function createRegistry(dependencies: RegistryDependencies): SyncedRegistry {
   const { list, store, channels, log, builder, unlisted } = dependencies;
-  const { probe, learnAll, resetCircuit, onRemoved } = dependencies;
+  const { probe, loadAll, resetCircuit, onRemoved } = dependencies;
   const pending = createPendingChanges();
   const retirement = createRetirement(log);
   /** Registrations of the store that no backend could be built of, so that the log says it once. */
@@ -73,7 +73,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
   let subscription: Subscription | undefined;
   let rereading: Promise<void> | undefined;
   let rereadAgain = false;
-  let learning: Promise<void> | undefined;
+  let loading: Promise<void> | undefined;
   let stopped = false;
 
   function adopt(backend: Backend, config: BackendConfig, listed: boolean): void {
@@ -138,14 +138,14 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
       drop(backend.name);
     }
     list.arrange(names);
-    const learned = learnAll(fresh.map(({ name }) => name))
+    const loaded = loadAll(fresh.map(({ name }) => name))
       .catch((error: unknown) => {
         log.error({ error }, 'the health of new backends is not known');
       })
       .finally(() => {
-        if (learning === learned) learning = undefined;
+        if (loading === loaded) loading = undefined;
       });
-    learning = learned;
+    loading = loaded;
   }
 
   async function rereadAll(): Promise<void> {
@@ -170,7 +170,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
 
   async function changed(): Promise<void> {
     await rereading;
-    await learning;
+    await loading;
   }
 
   async function remove(name: string): Promise<boolean> {
@@ -183,7 +183,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
   return {
     reread,
     changing: () =>
-      rereading === undefined && learning === undefined
+      rereading === undefined && loading === undefined
         ? undefined
         : withTimeout(changed(), CHANGE_WAIT_MS, () => undefined),
     async register(config) {

@@ -8,28 +8,28 @@ export interface Subject {
 }
 
 /** A place that an attempt holds until it succeeds; one that fails holds it for as long as it counts. */
-export interface Place {
+export interface FailureSlot {
   readonly subject: Subject;
   readonly key: string;
 }
 
 /** What came of asking for a place. `undecided`: every place is held, but not everyone who holds one has failed yet. */
 export type Admission =
-  | { readonly kind: 'admitted'; readonly place: Place }
+  | { readonly kind: 'admitted'; readonly slot: FailureSlot }
   | { readonly kind: 'locked'; readonly untilMs: number }
   | { readonly kind: 'undecided' };
 
 /** Counts failures in a sliding window: each subject has as many places as it may fail, and a failure frees its place only with time. */
-export interface FailurePlaces {
+export interface FailureSlots {
   take(subject: Subject): Promise<Admission>;
-  giveBack(place: Place): Promise<void>;
+  release(slot: FailureSlot): Promise<void>;
   /** The attempt failed: when it was the last that was allowed, the subject is locked. */
-  keep(place: Place): Promise<void>;
+  keep(slot: FailureSlot): Promise<void>;
   /** Forgets every failure of the subject. */
   clear(subject: Subject): Promise<void>;
 }
 
-interface FailurePlacesOptions {
+interface FailureSlotsOptions {
   readonly counters: Counters;
   readonly clock: Clock;
   readonly windowMs: number;
@@ -40,7 +40,7 @@ interface FailurePlacesOptions {
  * A place is a counter: whoever raises it to 1 has it, also when many try at once in several processes. A lock is a
  * counter whose value is the moment when it ends.
  */
-export function createFailurePlaces(options: FailurePlacesOptions): FailurePlaces {
+export function createFailureSlots(options: FailureSlotsOptions): FailureSlots {
   const { counters, clock, windowMs, lockMs } = options;
 
   async function lock(subject: Subject): Promise<void> {
@@ -54,25 +54,25 @@ export function createFailurePlaces(options: FailurePlacesOptions): FailurePlace
 
   return {
     async take(subject) {
-      const keys = placeKeys(subject);
-      const [untilMs = 0, ...held] = await counters.read([lockKey(subject), ...keys]);
+      const keys = slotKeys(subject);
+      const [untilMs = 0, ...taken] = await counters.read([lockKey(subject), ...keys]);
       const now = clock.now();
       if (untilMs > now) return { kind: 'locked', untilMs: Math.min(untilMs, now + lockMs) };
       for (const [index, key] of keys.entries()) {
-        if ((held[index] ?? 0) > 0) continue;
+        if ((taken[index] ?? 0) > 0) continue;
         if ((await counters.add(key, 1, { expiresAfterMs: windowMs })) === 1) {
-          return { kind: 'admitted', place: { subject, key } };
+          return { kind: 'admitted', slot: { subject, key } };
         }
       }
       return { kind: 'undecided' };
     },
-    giveBack: ({ key }) => counters.remove(key),
+    release: ({ key }) => counters.remove(key),
     async keep({ subject }) {
-      const held = await counters.read(placeKeys(subject));
-      if (held.every((value) => value > 0)) await lock(subject);
+      const taken = await counters.read(slotKeys(subject));
+      if (taken.every((value) => value > 0)) await lock(subject);
     },
     async clear(subject) {
-      const keys = [lockKey(subject), ...placeKeys(subject)];
+      const keys = [lockKey(subject), ...slotKeys(subject)];
       await Promise.all(keys.map((key) => counters.remove(key)));
     },
   };
@@ -80,6 +80,6 @@ export function createFailurePlaces(options: FailurePlacesOptions): FailurePlace
 
 const lockKey = ({ name }: Subject): string => `login:${name}:lock`;
 
-function placeKeys({ name, failuresMax }: Subject): readonly string[] {
+function slotKeys({ name, failuresMax }: Subject): readonly string[] {
   return Array.from({ length: failuresMax }, (_, index) => `login:${name}:failure:${index}`);
 }

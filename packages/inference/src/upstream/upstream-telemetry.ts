@@ -11,7 +11,7 @@ import type { Backend, Capability } from '@model-gateway/router';
 import { errorTypeOf, failureKindOf } from './failure-kind.ts';
 
 /** Follows the calls to backends: how many, how long, how they end. */
-export interface UpstreamWatch {
+export interface UpstreamTelemetry {
   begin(
     operation: Capability,
     backend: Pick<Backend, 'name'>,
@@ -40,7 +40,7 @@ export interface CallOutcome {
   readonly model?: string | undefined;
 }
 
-interface UpstreamWatchDependencies {
+interface UpstreamTelemetryDependencies {
   readonly metrics: Metrics;
   readonly tracing?: Tracing | undefined;
 }
@@ -59,20 +59,22 @@ const MS_PER_SECOND = 1_000;
 const DURATION_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320];
 const FIRST_TOKEN_SECONDS = [0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 12, 25, 60];
 
-export function createUpstreamWatch(dependencies: UpstreamWatchDependencies): UpstreamWatch {
+export function createUpstreamTelemetry(
+  dependencies: UpstreamTelemetryDependencies,
+): UpstreamTelemetry {
   const { metrics, tracing } = dependencies;
   const countsOf = createCounts(metrics);
   return {
     begin(operation, { name }, model) {
       const span =
         tracing === undefined ? undefined : beginSpan(tracing, { operation, backend: name, model });
-      return new WatchedCall(countsOf(name)(operation), span);
+      return new TrackedCall(countsOf(name)(operation), span);
     },
   };
 }
 
 /** A class, because one is made per request: its methods are made once. */
-class WatchedCall implements UpstreamCall {
+class TrackedCall implements UpstreamCall {
   readonly #counts: CallCounts;
   readonly #span: Span | undefined;
   readonly #startedAt = performance.now();

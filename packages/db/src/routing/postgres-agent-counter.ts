@@ -1,10 +1,10 @@
-import type { AgentCensus, AgentCounts } from '@model-gateway/router';
+import type { AgentCounter, AgentCounts } from '@model-gateway/router';
 import type { Connection } from '../connection/connection.ts';
 
 const NONE: AgentCounts = { agentsOnline: 0, gpuNodes: 0, modelsDeployed: 0 };
 
 /** Counts of agent nodes in Postgres. */
-export function createPostgresAgentCensus(connection: Connection): AgentCensus {
+export function createPostgresAgentCounter(connection: Connection): AgentCounter {
   return {
     count: ({ heartbeatSince }) =>
       connection.run(async (queries) => {

@@ -1,30 +1,33 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { manualClock } from '@model-gateway/kernel';
-import { createRememberedUsers } from './remembered-users.ts';
+import { createCachedUsers } from './cached-users.ts';
 import type { User, UserStore } from './user-store.ts';
 
 const ANN: User = { id: 'ann', email: 'ann@example.com', name: 'Ann', isAdmin: true };
 
 function setup() {
   const clock = manualClock(0);
-  const state: { user: User | undefined; isAway: boolean } = { user: ANN, isAway: false };
+  const state: { user: User | undefined; isUnavailable: boolean } = {
+    user: ANN,
+    isUnavailable: false,
+  };
   const unused = () => Promise.reject(new Error('not asked for'));
   const store: UserStore = {
     create: unused,
     findById: async () => {
-      if (state.isAway) throw new ServiceError('store_unavailable', 'away');
+      if (state.isUnavailable) throw new ServiceError('store_unavailable', 'away');
       return state.user;
     },
     findByEmail: unused,
     findOldestAdmin: unused,
   };
-  return { clock, state, users: createRememberedUsers(store, clock) };
+  return { clock, state, users: createCachedUsers(store, clock) };
 }
 
 test('an account that was seen goes on for 10 minutes while the store is away', async () => {
   const { clock, state, users } = setup();
   await users.findById('ann');
-  state.isAway = true;
+  state.isUnavailable = true;
   clock.advance(10 * 60_000 - 1);
   expect(await users.findById('ann')).toEqual(ANN);
   clock.advance(1);
@@ -33,13 +36,13 @@ test('an account that was seen goes on for 10 minutes while the store is away', 
 
 test('nobody is remembered who was never seen, or who is gone', async () => {
   const { state, users } = setup();
-  state.isAway = true;
+  state.isUnavailable = true;
   await expect(users.findById('ann')).rejects.toMatchObject({ code: 'store_unavailable' });
-  state.isAway = false;
+  state.isUnavailable = false;
   await users.findById('ann');
   state.user = undefined;
   expect(await users.findById('ann')).toBeUndefined();
-  state.isAway = true;
+  state.isUnavailable = true;
   await expect(users.findById('ann')).rejects.toMatchObject({ code: 'store_unavailable' });
 });
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 const LOCAL_HOST = '127.0.0.1';
 
 /** Whether something accepts connections on a local port. */
-export function portAnswers(port: number, timeoutMs: number): Promise<boolean> {
+export function isPortOpen(port: number, timeoutMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: LOCAL_HOST, port, timeout: timeoutMs });
     const settle = (answers: boolean): void => {

@@ -11,7 +11,7 @@ const STALE_MAX_MS = 10 * 60_000;
  * The store, which is asked every time; while it is away, accounts that were seen a while ago go on as they were, so that
  * chats and realtime sessions do.
  */
-export function createRememberedUsers(users: UserStore, clock: Clock): UserStore {
+export function createCachedUsers(users: UserStore, clock: Clock): UserStore {
   const seen = new LRUCache<string, { readonly user: User; readonly at: number }>({
     max: USERS_MAX,
   });
@@ -30,8 +30,8 @@ export function createRememberedUsers(users: UserStore, clock: Clock): UserStore
         else seen.set(id, { user, at: clock.now() });
         return user;
       } catch (error) {
-        const isAway = error instanceof ServiceError && error.code === 'store_unavailable';
-        const user = isAway ? remembered(id) : undefined;
+        const isUnavailable = error instanceof ServiceError && error.code === 'store_unavailable';
+        const user = isUnavailable ? remembered(id) : undefined;
         if (user === undefined) throw error;
         return user;
       }

@@ -1,7 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { createMetrics, type Span, type SpanStart, type Tracing } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
-import { createUpstreamWatch } from './upstream-watch.ts';
+import { createUpstreamTelemetry } from './upstream-telemetry.ts';
 
 const failure = (options: Partial<ConstructorParameters<typeof UpstreamFailure>[1]> = {}) =>
   new UpstreamFailure('what the upstream said', { isBackendAtFault: true, ...options });
@@ -45,7 +45,7 @@ test.each([
 ])('a failure is counted as %s and traced as %s', async (kind, type, thrown) => {
   const metrics = createMetrics();
   const { tracing, ended } = notedTracing();
-  createUpstreamWatch({ metrics, tracing }).begin('chat', { name: 'up' }, 'm').fail(thrown);
+  createUpstreamTelemetry({ metrics, tracing }).begin('chat', { name: 'up' }, 'm').fail(thrown);
   expect(await metrics.expose()).toContain(
     `service_upstream_errors_total{backend="up",kind="${kind}"} 1\n`,
   );
@@ -55,7 +55,7 @@ test.each([
 test('an answer that had begun was broken off, and how it ended is said once', async () => {
   const metrics = createMetrics();
   const { tracing, ended } = notedTracing();
-  const call = createUpstreamWatch({ metrics, tracing }).begin('chat', { name: 'up' }, 'm');
+  const call = createUpstreamTelemetry({ metrics, tracing }).begin('chat', { name: 'up' }, 'm');
   call.begun();
   call.fail(failure({ status: 500 }));
   call.end();
@@ -72,17 +72,17 @@ test('an answer that had begun was broken off, and how it ended is said once', a
 test('a client that leaves is no failure of the backend', async () => {
   const metrics = createMetrics();
   const { tracing, ended } = notedTracing();
-  createUpstreamWatch({ metrics, tracing }).begin('chat', { name: 'up' }, 'm').leave();
+  createUpstreamTelemetry({ metrics, tracing }).begin('chat', { name: 'up' }, 'm').leave();
   expect(await metrics.expose()).not.toContain('service_upstream_errors_total{');
   expect(ended).toEqual(['client_gone']);
 });
 
 test('a span has what is known of the answer, and nothing else', () => {
   const { tracing, begun, set } = notedTracing();
-  const watch = createUpstreamWatch({ metrics: createMetrics(), tracing });
-  watch.begin('video', { name: 'up' }, undefined).end();
+  const telemetry = createUpstreamTelemetry({ metrics: createMetrics(), tracing });
+  telemetry.begin('video', { name: 'up' }, undefined).end();
   const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
-  watch
+  telemetry
     .begin('chat', { name: 'up' }, 'm')
     .end(() => ({ usage, model: 'm-1', finishReasons: ['stop'] }));
   expect(begun.map(({ name, kind }) => `${kind}: ${name}`)).toEqual([
@@ -101,9 +101,9 @@ test('a span has what is known of the answer, and nothing else', () => {
 
 test('ten thousand backends are a bounded number of series', async () => {
   const metrics = createMetrics();
-  const watch = createUpstreamWatch({ metrics });
+  const telemetry = createUpstreamTelemetry({ metrics });
   for (let count = 0; count < 10_000; count += 1)
-    watch.begin('chat', { name: `node-${count}` }, 'm').fail(failure());
+    telemetry.begin('chat', { name: `node-${count}` }, 'm').fail(failure());
   const lines = (await metrics.expose()).split('\n');
   const calls = lines.filter((line) => line.startsWith('service_upstream_requests_total{'));
   expect(calls).toHaveLength(101);

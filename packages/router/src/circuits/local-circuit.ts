@@ -6,16 +6,16 @@ import {
 } from './circuit-store.ts';
 
 /** A circuit with failures, on the clock of whoever holds it. One without failures is undefined. */
-export interface HeldCircuit {
+export interface LocalCircuit {
   readonly failures: number;
   /** Undefined while it is closed. */
   readonly openUntil: number | undefined;
   readonly trial: { readonly token: string; readonly until: number } | undefined;
 }
 
-type Held = HeldCircuit | undefined;
+type MaybeCircuit = LocalCircuit | undefined;
 
-export function fromCircuit({ failures, openForMs, trial }: Circuit, now: number): Held {
+export function fromCircuit({ failures, openForMs, trial }: Circuit, now: number): MaybeCircuit {
   if (failures === 0) return undefined;
   return {
     failures,
@@ -24,7 +24,7 @@ export function fromCircuit({ failures, openForMs, trial }: Circuit, now: number
   };
 }
 
-export function toCircuit(circuit: Held, now: number): Circuit {
+export function toCircuit(circuit: MaybeCircuit, now: number): Circuit {
   if (circuit === undefined) return CLOSED_CIRCUIT;
   const { failures, openUntil, trial } = circuit;
   return {
@@ -34,19 +34,19 @@ export function toCircuit(circuit: Held, now: number): Circuit {
   };
 }
 
-export function stateOf(circuit: Held, now: number): CircuitState {
+export function stateOf(circuit: MaybeCircuit, now: number): CircuitState {
   if (circuit?.openUntil === undefined) return 'closed';
   return circuit.openUntil > now ? 'open' : 'half-open';
 }
 
 /** Whether a request may be tried: of a half-open circuit, only while nobody else tries. */
-export function mayEnter(circuit: Held, now: number): boolean {
+export function allowsRequest(circuit: MaybeCircuit, now: number): boolean {
   if (circuit?.openUntil === undefined) return true;
   return circuit.openUntil <= now && (circuit.trial === undefined || circuit.trial.until <= now);
 }
 
 /** Whether another process would act the same on both. */
-export function isSameCircuit(left: Held, right: Held, now: number): boolean {
+export function isSameCircuit(left: MaybeCircuit, right: MaybeCircuit, now: number): boolean {
   return (
     left?.failures === right?.failures &&
     left?.trial?.token === right?.trial?.token &&
@@ -61,7 +61,10 @@ interface FailureOptions {
 }
 
 /** What a failed request makes of a circuit. One that began before the circuit opened says nothing new. */
-export function afterFailure(circuit: Held, { now, rules, token }: FailureOptions): HeldCircuit {
+export function afterFailure(
+  circuit: MaybeCircuit,
+  { now, rules, token }: FailureOptions,
+): LocalCircuit {
   const opened = { openUntil: now + rules.openMs, trial: undefined };
   if (circuit?.openUntil !== undefined) {
     return isTrial(circuit, token) ? { ...circuit, ...opened } : circuit;
@@ -72,17 +75,17 @@ export function afterFailure(circuit: Held, { now, rules, token }: FailureOption
 }
 
 /** What a request that went well makes of a circuit. */
-export function afterSuccess(circuit: Held, token: string | undefined): Held {
+export function afterSuccess(circuit: MaybeCircuit, token: string | undefined): MaybeCircuit {
   return circuit?.openUntil === undefined || isTrial(circuit, token) ? undefined : circuit;
 }
 
-export function withTrial(circuit: Held, token: string, until: number): Held {
+export function withTrial(circuit: MaybeCircuit, token: string, until: number): MaybeCircuit {
   return circuit && { ...circuit, trial: { token, until } };
 }
 
-export function withoutTrial(circuit: Held, token: string): Held {
+export function withoutTrial(circuit: MaybeCircuit, token: string): MaybeCircuit {
   return circuit && isTrial(circuit, token) ? { ...circuit, trial: undefined } : circuit;
 }
 
-const isTrial = (circuit: HeldCircuit, token: string | undefined): boolean =>
+const isTrial = (circuit: LocalCircuit, token: string | undefined): boolean =>
   token !== undefined && circuit.trial?.token === token;

@@ -7,7 +7,7 @@ import { toHistory } from './stored-message.ts';
 import { createTurnRecord, type TurnRecord } from './turn-record.ts';
 
 /** A turn with all that a model is to be told: it can be routed. */
-export interface ReadyTurn extends ChatTurn {
+export interface PreparedTurn extends ChatTurn {
   /** The request with what is remembered and what was said before in front of its messages. */
   readonly full: ChatRequest;
   readonly memory: MemoryState;
@@ -19,10 +19,10 @@ export interface ReadyTurn extends ChatTurn {
 const HISTORY_LIMITS = { messagesMax: 200, bytesMax: 16 * 1024 * 1024 };
 
 /** Puts a turn together. At once where there is nothing to look up, which is what most turns are. */
-export function readyTurn(
+export function prepareTurn(
   turn: ChatTurn,
   dependencies: ChatDependencies,
-): ReadyTurn | Promise<ReadyTurn> {
+): PreparedTurn | Promise<PreparedTurn> {
   if (turn.conversationId === undefined && !dependencies.memory.isConfigured) {
     // Field by field, because every request comes by here, and `...` costs it some microseconds.
     const { caller, surface, request, resolvedModel, conversationId, history, refId, signal } =
@@ -45,8 +45,8 @@ export function readyTurn(
 }
 
 /** What a turn asks the router for. */
-export function wantedBy(
-  { request, resolvedModel, conversationId, signal, record }: ReadyTurn,
+export function routeRequestOf(
+  { request, resolvedModel, conversationId, signal, record }: PreparedTurn,
   requests: Pick<RequestCounter, 'accepted'>,
 ): RouteRequest {
   return {
@@ -63,7 +63,7 @@ export function wantedBy(
   };
 }
 
-async function assemble(turn: ChatTurn, dependencies: ChatDependencies): Promise<ReadyTurn> {
+async function assemble(turn: ChatTurn, dependencies: ChatDependencies): Promise<PreparedTurn> {
   const { caller, request, conversationId } = turn;
   const { memory, conversations, log } = dependencies;
   const earlier = await historyOf(turn, conversations);
@@ -74,7 +74,12 @@ async function assemble(turn: ChatTurn, dependencies: ChatDependencies): Promise
   const record =
     conversationId === undefined
       ? undefined
-      : createTurnRecord({ store: conversations, conversationId, asked: askedIn(turn), log });
+      : createTurnRecord({
+          store: conversations,
+          conversationId,
+          added: newMessagesOf(turn),
+          log,
+        });
   return { ...turn, full: { ...request, messages }, memory: recall.state, record };
 }
 
@@ -93,7 +98,7 @@ async function historyOf(
  * What a turn adds to its conversation. A client that sends the history along adds its last user message, or the results of
  * the tools that the model has called since.
  */
-function askedIn({ request: { messages }, history }: ChatTurn): readonly ChatMessage[] {
+function newMessagesOf({ request: { messages }, history }: ChatTurn): readonly ChatMessage[] {
   if (history === 'stored') return messages;
   const sinceReply = messages.slice(messages.findLastIndex(isReply) + 1);
   const results = sinceReply.filter(({ role }) => role === 'tool');

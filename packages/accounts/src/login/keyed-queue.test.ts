@@ -1,7 +1,7 @@
-import { createTurnstile } from './turnstile.ts';
+import { createKeyedQueue } from './keyed-queue.ts';
 
-const turnstile = (atOnceMax: number, waitingMax = 100) =>
-  createTurnstile({ atOnceMax, waitingMax, refusal: () => new Error('the line is full') });
+const queue = (atOnceMax: number, waitingMax = 100) =>
+  createKeyedQueue({ atOnceMax, waitingMax, refusal: () => new Error('the line is full') });
 
 /** Work that lasts until it is told to end, and says whether it has begun. */
 function work() {
@@ -21,11 +21,11 @@ function work() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('work of one key happens one after another, in the order of arrival', async () => {
-  const stile = turnstile(4);
+  const stile = queue(4);
   const [first, second, other] = [work(), work(), work()];
-  const firstDone = stile.pass('a', first.run);
-  const secondDone = stile.pass('a', second.run);
-  const otherDone = stile.pass('b', other.run);
+  const firstDone = stile.run('a', first.run);
+  const secondDone = stile.run('a', second.run);
+  const otherDone = stile.run('b', other.run);
   await settled();
   expect([first.state.begun, second.state.begun, other.state.begun]).toEqual([true, false, true]);
   first.end();
@@ -38,10 +38,10 @@ test('work of one key happens one after another, in the order of arrival', async
 });
 
 test('only so much happens at once, and a key that waits for itself does not hold up the others', async () => {
-  const stile = turnstile(2);
+  const stile = queue(2);
   const works = [work(), work(), work(), work()];
   const keys = ['a', 'a', 'b', 'c'];
-  const all = works.map(({ run }, index) => stile.pass(keys[index] ?? '', run));
+  const all = works.map(({ run }, index) => stile.run(keys[index] ?? '', run));
   await settled();
   expect(works.map(({ state }) => state.begun)).toEqual([true, false, true, false]);
   works[2]?.end();
@@ -53,18 +53,18 @@ test('only so much happens at once, and a key that waits for itself does not hol
 });
 
 test('work that fails makes room like any other', async () => {
-  const stile = turnstile(1);
-  const failing = stile.pass('a', () => Promise.reject(new Error('broken')));
-  const next = stile.pass('a', () => Promise.resolve('next'));
+  const stile = queue(1);
+  const failing = stile.run('a', () => Promise.reject(new Error('broken')));
+  const next = stile.run('a', () => Promise.resolve('next'));
   await expect(failing).rejects.toThrow('broken');
   expect(await next).toBe('next');
 });
 
 test('who finds the line full is refused at once', async () => {
-  const stile = turnstile(1, 1);
+  const stile = queue(1, 1);
   const [first, second] = [work(), work()];
-  const all = [stile.pass('a', first.run), stile.pass('b', second.run)];
-  await expect(stile.pass('c', () => Promise.resolve())).rejects.toThrow('the line is full');
+  const all = [stile.run('a', first.run), stile.run('b', second.run)];
+  await expect(stile.run('c', () => Promise.resolve())).rejects.toThrow('the line is full');
   first.end();
   second.end();
   await Promise.all(all);

@@ -4,7 +4,7 @@ import { openTestDatabase } from '../../tests/test-database.ts';
 test('agents are counted by their connection and heartbeat, GPUs and ready models on those that are online', async () => {
   const database = await openTestDatabase();
   const heartbeatSince = new Date('2026-01-01T00:00:00Z');
-  const count = () => database.agentCensus.count({ heartbeatSince });
+  const count = () => database.agentCounter.count({ heartbeatSince });
   expect(await count()).toEqual({ agentsOnline: 0, gpuNodes: 0, modelsDeployed: 0 });
 
   const agent = async (

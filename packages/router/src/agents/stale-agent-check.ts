@@ -1,20 +1,20 @@
 import { describeError, type Clock, type Entries, type Log } from '@model-gateway/kernel';
 import type { BackendAnnouncer } from '../registry/backend-announcer.ts';
 import { onlineSince } from './agent-node.ts';
-import type { AgentConnections, HeldAgent } from './agent-store.ts';
+import type { AgentConnections, NodeConnection } from './agent-store.ts';
 import type { DeployNotices } from './deploy-notices.ts';
 
 /**
  * Takes nodes out of routing whose connection was lost without anybody noticing, because the process that held it died.
  * Every process that routes does this, so that it does not depend on those which hold connections.
  */
-export interface AgentWatch {
+export interface StaleAgentCheck {
   start(): void;
   stop(): Promise<void>;
 }
 
-interface AgentWatchDependencies {
-  readonly connections: Pick<AgentConnections, 'findSilent' | 'leave'>;
+interface StaleAgentCheckDependencies {
+  readonly connections: Pick<AgentConnections, 'findStale' | 'disconnect'>;
   readonly entries: Pick<Entries, 'get'>;
   readonly announcer: BackendAnnouncer;
   readonly notices: Pick<DeployNotices, 'fail'>;
@@ -26,44 +26,44 @@ interface AgentWatchDependencies {
 /** The entry by which the holder of a connection shows that it is alive, also while the database is away. */
 export const agentAliveKey = (agentId: string): string => `agent-alive:${agentId}`;
 
-const LOOK_EVERY_MS_MAX = 2_000;
-const LOOKS_PER_TIMEOUT = 10;
+const CHECK_EVERY_MS_MAX = 2_000;
+const CHECKS_PER_TIMEOUT = 10;
 
-export function createAgentWatch(dependencies: AgentWatchDependencies): AgentWatch {
+export function createStaleAgentCheck(dependencies: StaleAgentCheckDependencies): StaleAgentCheck {
   const { connections, entries, announcer, notices, clock, log, timeoutMs } = dependencies;
   let timer: NodeJS.Timeout | undefined;
-  let looking: Promise<void> = Promise.resolve();
+  let checking: Promise<void> = Promise.resolve();
 
   /** The database may have missed heartbeats, and Redis may have lost entries: only both together are believed. */
-  async function isAlive({ agentId, connectionId }: HeldAgent): Promise<boolean> {
+  async function isAlive({ agentId, connectionId }: NodeConnection): Promise<boolean> {
     return (await entries.get(agentAliveKey(agentId))) === connectionId;
   }
 
-  async function release(held: HeldAgent): Promise<void> {
+  async function release(node: NodeConnection): Promise<void> {
     const since = onlineSince(clock.now(), timeoutMs);
     // Several processes may look at once; the database lets one of them do it.
-    const departure = await connections.leave(held, { onlineSince: since });
-    if (departure === undefined) return;
-    log.warn({ agentId: held.agentId }, 'an agent is offline: nothing was heard of it in time');
-    await announcer.announce(departure.backends);
-    for (const deploy of departure.deploys) await notices.fail(deploy, 'the agent disconnected');
+    const removal = await connections.disconnect(node, { onlineSince: since });
+    if (removal === undefined) return;
+    log.warn({ agentId: node.agentId }, 'an agent is offline: nothing was heard of it in time');
+    await announcer.announce(removal.backends);
+    for (const deploy of removal.deploys) await notices.fail(deploy, 'the agent disconnected');
   }
 
-  async function look(): Promise<void> {
-    const silent = await connections.findSilent(onlineSince(clock.now(), timeoutMs));
-    for (const held of silent) {
-      if (!(await isAlive(held))) await release(held);
+  async function checkAll(): Promise<void> {
+    const stale = await connections.findStale(onlineSince(clock.now(), timeoutMs));
+    for (const node of stale) {
+      if (!(await isAlive(node))) await release(node);
     }
   }
 
   return {
     start() {
-      const everyMs = Math.min(LOOK_EVERY_MS_MAX, timeoutMs / LOOKS_PER_TIMEOUT);
+      const everyMs = Math.min(CHECK_EVERY_MS_MAX, timeoutMs / CHECKS_PER_TIMEOUT);
       let isBusy = false;
       timer = setInterval(() => {
         if (isBusy) return;
         isBusy = true;
-        looking = look()
+        checking = checkAll()
           .catch((error: unknown) => {
             log.debug({ reason: describeError(error) }, 'agents could not be looked after');
           })
@@ -74,7 +74,7 @@ export function createAgentWatch(dependencies: AgentWatchDependencies): AgentWat
     },
     async stop() {
       clearInterval(timer);
-      await looking;
+      await checking;
     },
   };
 }

@@ -8,7 +8,7 @@ export interface AgentCounts {
 }
 
 /** Counts the agent nodes of the installation. */
-export interface AgentCensus {
+export interface AgentCounter {
   /** A node is online when it holds a connection and was heard of since then. */
   count(options: { readonly heartbeatSince: Date }): Promise<AgentCounts>;
 }
