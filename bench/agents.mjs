@@ -1,17 +1,15 @@
 // `pnpm bench:agents`: measures the cost of many GPU nodes' heartbeats in one process of the agent tunnel.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { ensureBuilt } from '../scripts/bootstrap.mjs';
 import { chooseCores } from './cores.mjs';
+import { parseOptions, readAscending } from './options.mjs';
 import { cpuMs, createProcesses, importBuild, rssMb } from './processes.mjs';
-import { describeMachine, textReport, writeMarkdown } from './report.mjs';
+import { describeMachine, print, report } from './report.mjs';
+import { runCommandLine, withScratch } from './run.mjs';
+import { startStores } from './service.mjs';
 
 const { WebSocket } = createRequire(new URL('../apps/agent-tunnel/package.json', import.meta.url))(
   'ws',
@@ -45,47 +43,29 @@ const WORK = {
   ],
 };
 
-const print = (text) => process.stdout.write(`${text}\n`);
-
-async function main() {
-  const options = readOptions(process.argv.slice(2));
-  if (options.help) return print(USAGE);
-  if (options.build) await ensureBuilt();
+async function run(options, scratch) {
   const cores = await chooseCores();
   const machine = await describeMachine({ node: process.execPath }, cores);
   print(machine);
-  const opened = [];
-  try {
-    const service = await startTunnel(opened, cores);
-    const rows = [];
-    const nodes = [];
-    for (const count of options.agents) {
-      await connectNodes(service, nodes, count);
-      await sleep(WARM_UP_MS);
-      rows.push(await measure(service, nodes, options.seconds));
-      print(`measured with ${count} nodes`);
-    }
-    await report(options, machine, rows);
-  } finally {
-    for (const close of opened.toReversed()) await close();
+  const service = await startTunnel(scratch, cores);
+  const rows = [];
+  const nodes = [];
+  for (const count of options.agents) {
+    await connectNodes(service, nodes, count);
+    await sleep(WARM_UP_MS);
+    rows.push(await measure(service, nodes, options.seconds));
+    print(`measured with ${count} nodes`);
   }
+  await report(options, machine, WORK, { rows, goals: goalsOf(rows) });
 }
 
-async function startTunnel(opened, cores) {
-  const { findRedisServer, startPostgres, startRedis } = await importBuild('embedded');
+async function startTunnel({ folder, opened }, cores) {
   const { createDatabase, migrateDatabase } = await importBuild('db');
   const { silentLog: log } = await importBuild('kernel');
-  const binary = await findRedisServer(process.env.PATH);
-  if (binary === undefined) throw new Error('the benchmark needs a redis-server of version 7');
-  const folder = await mkdtemp(join(tmpdir(), 'model-gateway-bench-agents-'));
-  await chmod(folder, 0o711);
-  opened.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const postgres = await startPostgres({ dataDir: folder, log });
-  opened.push(() => postgres.stop());
-  const redis = await startRedis({ dataDir: folder, binary, log });
-  opened.push(() => redis.stop());
-  await migrateDatabase({ databaseUrl: postgres.url, log });
-  const database = createDatabase({ databaseUrl: postgres.url, log });
+  const { databaseUrl, redisUrl, stop } = await startStores({ folder, options: {} });
+  opened.push(stop);
+  await migrateDatabase({ databaseUrl, log });
+  const database = createDatabase({ databaseUrl, log });
   opened.push(() => database.close());
   const processes = await createProcesses();
   opened.push(() => processes.stopAll());
@@ -98,8 +78,8 @@ async function startTunnel(opened, cores) {
     ],
     environment: (port) => ({
       NODE_ENV: 'production',
-      DATABASE_URL: postgres.url,
-      REDIS_URL: redis.url,
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
       SERVICE_DATA_DIR: folder,
       SERVICE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       SERVICE_PORT: String(port),
@@ -172,55 +152,30 @@ async function measure({ tunnel }, nodes, seconds) {
   };
 }
 
-async function report(options, machine, rows) {
-  const goals = [
-    {
-      what: `${GOAL_AGENTS} nodes`,
-      atMost: CORE_PERCENT_MAX,
-      unit: '% of one core',
-      measured: rows.find(({ agents }) => agents === GOAL_AGENTS)?.corePercent,
-    },
-  ];
-  print(textReport(WORK, { rows, goals }));
-  if (options.json !== undefined)
-    await writeFile(options.json, `${JSON.stringify({ machine, rows }, null, 2)}\n`);
-  if (options.markdown !== undefined)
-    await writeMarkdown(options.markdown, machine, [{ work: WORK, result: { rows, goals } }]);
-}
+const goalsOf = (rows) => [
+  {
+    what: `${GOAL_AGENTS} nodes`,
+    atMost: CORE_PERCENT_MAX,
+    unit: '% of one core',
+    measured: rows.find(({ agents }) => agents === GOAL_AGENTS)?.corePercent,
+  },
+];
 
 function readOptions(args) {
-  const { values } = parseArgs({
-    // pnpm also passes its separator.
-    args: args.filter((argument) => argument !== '--'),
-    options: {
-      agents: { type: 'string', default: '0,200,1000' },
-      seconds: { type: 'string', default: '60' },
-      json: { type: 'string' },
-      markdown: { type: 'string' },
-      'no-build': { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
+  const values = parseOptions(args, {
+    agents: { type: 'string', default: '0,200,1000' },
+    seconds: { type: 'string', default: '60' },
   });
-  const agents = values.agents.split(',').map(Number);
+  const agents = readAscending(values.agents);
   const seconds = Number(values.seconds);
-  const isAscending = agents.every((count, index) => index === 0 || count > agents[index - 1]);
-  if (!agents.every(Number.isInteger) || !isAscending || !(seconds > 0)) throw new Error(USAGE);
-  const place = (file) =>
-    file === undefined || isAbsolute(file) ? file : resolve(process.env.INIT_CWD ?? '.', file);
-  return {
-    ...values,
-    agents,
-    seconds,
-    json: place(values.json),
-    markdown: place(values.markdown),
-    build: !values['no-build'],
-  };
+  if (agents === undefined || !(seconds > 0)) throw new Error(USAGE);
+  return { ...values, agents, seconds };
 }
 
-try {
-  await main();
-  process.exit(0);
-} catch (error) {
-  process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
-}
+await runCommandLine({
+  usage: USAGE,
+  readOptions,
+  main: (options) => withScratch((scratch) => run(options, scratch)),
+});
+// The nodes are still connected.
+process.exit();

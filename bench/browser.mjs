@@ -1,17 +1,13 @@
 // `pnpm bench:browser`: compares our browser tool with two other MCP servers for browsers on the same page.
 import { rmSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { ensureBuilt } from '../scripts/bootstrap.mjs';
 import { contestants } from './browser/contestants.mjs';
 import { measureRound } from './browser/measure.mjs';
 import { servePages } from './browser/pages.mjs';
 import { ensurePeers } from './browser/peers.mjs';
 import { tableOf, WORK } from './browser/table.mjs';
-import { resolveFromCaller } from './options.mjs';
-import { describeMachine, textReport, writeMarkdown } from './report.mjs';
+import { parseOptions } from './options.mjs';
+import { describeMachine, print, report } from './report.mjs';
+import { runCommandLine, withScratch } from './run.mjs';
 
 const USAGE = `pnpm bench:browser [options]
 
@@ -28,28 +24,19 @@ const FULL = { rounds: 5, samples: 15 };
 const QUICK = { rounds: 1, samples: 3 };
 const INTERRUPTED = 130;
 
-const print = (text) => process.stdout.write(`${text}\n`);
-
-async function main() {
-  const options = readOptions(process.argv.slice(2));
-  if (options.help) return print(USAGE);
-  if (options.build) await ensureBuilt();
+async function measure(options, { folder, opened }) {
   const peers = await ensurePeers();
   const refused = peers.missing.map((label) => ({ label, refusal: 'it could not be fetched' }));
   const machine = await describeMachine({ node: process.execPath, quick: options.quick });
   print(machine);
   const pages = await servePages();
-  const folder = await mkdtemp(join(tmpdir(), 'model-gateway-bench-browser-'));
+  opened.push(() => pages.close());
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => leave(folder));
-  try {
-    const everybody = contestants({ executable: await findBrowser(), peers });
-    const context = { pages, samples: options.samples, tokens: peers.tokens, folder };
-    const { measured, failed } = await takeTurns(everybody, options.rounds, context);
-    await report(options, machine, tableOf(measured, [...refused, ...failed]), measured);
-  } finally {
-    pages.close();
-    await rm(folder, { recursive: true, force: true });
-  }
+  const everybody = contestants({ executable: await findBrowser(), peers });
+  const context = { pages, samples: options.samples, tokens: peers.tokens, folder };
+  const { measured, failed } = await takeTurns(everybody, options.rounds, context);
+  const rounds = Object.fromEntries(measured.map((each) => [each.name, each.rounds]));
+  await report(options, machine, WORK, { ...tableOf(measured, [...refused, ...failed]), rounds });
 }
 
 /** A contestant and its browser end with its input. */
@@ -75,18 +62,6 @@ async function takeTurns(everybody, count, context) {
   return { measured, failed };
 }
 
-async function report(options, machine, result, measured) {
-  print(textReport(WORK, result));
-  if (options.json !== undefined) {
-    const rounds = Object.fromEntries(measured.map((each) => [each.name, each.rounds]));
-    const text = JSON.stringify({ machine, ...result, rounds }, null, 2);
-    await writeFile(options.json, `${text}\n`);
-  }
-  if (options.markdown !== undefined) {
-    await writeMarkdown(options.markdown, machine, [{ work: WORK, result }]);
-  }
-}
-
 /** The browser that our tool would start; the peers get the same. */
 async function findBrowser() {
   const built = (path) =>
@@ -101,30 +76,16 @@ async function findBrowser() {
 }
 
 function readOptions(args) {
-  const { values } = parseArgs({
-    // pnpm also passes its separator.
-    args: args.filter((argument) => argument !== '--'),
-    options: {
-      quick: { type: 'boolean', default: false },
-      rounds: { type: 'string' },
-      samples: { type: 'string' },
-      json: { type: 'string' },
-      markdown: { type: 'string' },
-      'no-build': { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
+  const values = parseOptions(args, {
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    samples: { type: 'string' },
   });
-  if (values.markdown !== undefined && values.quick) {
-    throw new Error('a quick run is not precise, so --markdown is not allowed with it');
-  }
   const size = values.quick ? QUICK : FULL;
   return {
     ...values,
     rounds: countOf('rounds', values.rounds, size.rounds),
     samples: countOf('samples', values.samples, size.samples),
-    json: resolveFromCaller(values.json),
-    markdown: resolveFromCaller(values.markdown),
-    build: !values['no-build'],
   };
 }
 
@@ -134,9 +95,8 @@ function countOf(name, given, otherwise) {
   throw new Error(`--${name} must be a whole number above 0, not ${given}`);
 }
 
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`\n${error.message}\n`);
-  process.exitCode = 1;
-}
+await runCommandLine({
+  usage: USAGE,
+  readOptions,
+  main: (options) => withScratch((scratch) => measure(options, scratch)),
+});

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ensureBuilt } from '../scripts/bootstrap.mjs';
 import { startContestant } from './contestants.mjs';
 import { resolveFromCaller } from './options.mjs';
-import { print, runBench, runCommandLine } from './run.mjs';
+import { print } from './report.mjs';
+import { runBench, runCommandLine } from './run.mjs';
 import { HASTY_STREAM, streamedAnswer, WHOLE_ANSWER } from './works/chat-body.mjs';
 import { inRounds } from './works/rounds.mjs';
 
@@ -18,7 +18,6 @@ const USAGE = `pnpm bench:compare OTHER [options]
   --no-build     measure this checkout's build as it is
 `;
 
-const RUN_MINUTES_MAX = 30;
 // New processes after some rounds, because V8 compiles differently in each process.
 const ROUNDS_PER_START = 10;
 // Warmed up in turns, because V8 drops the code of a process that waits.
@@ -46,7 +45,7 @@ const LOADS = {
   },
 };
 
-async function main(args) {
+function readOptions(args) {
   const { values, positionals } = parseArgs({
     args: args.filter((argument) => argument !== '--'),
     allowPositionals: true,
@@ -61,21 +60,22 @@ async function main(args) {
   if (other === undefined || !existsSync(join(other, 'apps/gateway/dist/main.js'))) {
     throw new Error(`OTHER must be a built checkout\n\n${USAGE}`);
   }
-  if (!values['no-build']) await ensureBuilt();
-  const options = {
+  return {
     node: process.execPath,
+    build: !values['no-build'],
     rounds: Number(values.rounds),
+    roundMs: Number(values['round-ms']),
+    loads: values.only.split(','),
     checkouts: { ours: undefined, other },
   };
-  // A recorder of low priority would not catch up on a machine with other work.
-  const service = { isRecorderLast: false };
-  await runBench({ options, minutesMax: RUN_MINUTES_MAX, service }, async (run) => {
-    print(`${run.machine}\nother: ${other}`);
-    const roundMs = Number(values['round-ms']);
-    for (const name of values.only.split(',')) {
-      print(summary(LOADS[name].title, await compare({ ...run, roundMs }, name, LOADS[name])));
-    }
-  });
+}
+
+async function measure(run) {
+  const { checkouts, loads, roundMs } = run.options;
+  print(`${run.machine}\nother: ${checkouts.other}`);
+  for (const name of loads) {
+    print(summary(LOADS[name].title, await compare({ ...run, roundMs }, name, LOADS[name])));
+  }
 }
 
 /** The cost of each round for both: `[{ ours, other }]`, in milliseconds of CPU. */
@@ -142,4 +142,9 @@ function quartiles(values) {
   return { low: at(0.25), middle: at(0.5), high: at(0.75) };
 }
 
-await runCommandLine(main);
+await runCommandLine({
+  usage: USAGE,
+  readOptions,
+  // A recorder of low priority would not catch up on a machine with other work.
+  main: (options) => runBench({ options, prepare: () => ({ isRecorderLast: false }) }, measure),
+});

@@ -1,17 +1,10 @@
 // `pnpm bench:engine`: the latency that `engine.invoke` adds to direct calls of an engine in a control loop.
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { ensureBuilt } from '../scripts/bootstrap.mjs';
-import { chooseCores, moveTo } from './cores.mjs';
 import { startChatLoad } from './engine/chat-load.mjs';
 import { connect, runLoop } from './engine/control-loop.mjs';
-import { ensureNative } from './native.mjs';
-import { createProcesses } from './processes.mjs';
-import { describeMachine, textReport, verdict, writeMarkdown } from './report.mjs';
-import { startService } from './service.mjs';
+import { parseOptions } from './options.mjs';
+import { print, report } from './report.mjs';
+import { runBench, runCommandLine } from './run.mjs';
 
 const USAGE = `pnpm bench:engine [options]
 
@@ -36,69 +29,13 @@ const WARMUP_HERTZ = 300;
 /** One iteration of the loop: the maximum latency of a useful response. */
 const PERIOD_MS = 1000 / HERTZ;
 
-const print = (text) => process.stdout.write(`${text}\n`);
-
-async function main() {
-  const options = readOptions(process.argv.slice(2));
-  if (options.help) {
-    print(USAGE);
-    return;
-  }
-  if (options.build) await ensureBuilt();
-  const native = await ensureNative();
-  const cores = await chooseCores();
-  const machine = await describeMachine(options, cores);
-  if (cores !== undefined) await moveTo(cores.load, process.pid);
-  const folder = await mkdtemp(join(tmpdir(), 'model-gateway-bench-engine-'));
-  await chmod(folder, 0o711);
-  const processes = await createProcesses();
-  const opened = [() => rm(folder, { recursive: true, force: true, maxRetries: 5 })];
-  const stopping = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.once(name, () => stopping.abort(new Error('interrupted')));
-  }
-  try {
-    print(machine);
-    const context = { options, cores, folder, processes, opened, signal: stopping.signal };
-    const result = await measure({ ...context, native });
-    print(textReport(WORK, result));
-    await keep(options, machine, result);
-  } finally {
-    for (const close of opened.toReversed()) await close();
-  }
-}
-
-async function measure({ native, opened, signal, ...context }) {
-  const { options, cores, processes } = context;
-  const upstream = await processes.start({
-    name: 'upstream',
-    command: (port) => [native.upstream, String(port)],
-    cores: cores?.load,
-  });
-  opened.push(() => processes.stopAll());
-  const engine = await processes.start({
-    name: 'engine',
-    command: (port) => [options.node, ENGINE_SERVER, String(port)],
-    cores: cores?.load,
-  });
-  const engineUrl = `ws://127.0.0.1:${engine.port}`;
-  const service = await startService({
-    ...context,
-    upstreamPort: upstream.port,
-    backends: [{ type: 'engine', name: 'engine', url: engineUrl }],
-  });
-  // The stores stop last, after the processes that use them.
-  opened.splice(1, 0, () => service.stop());
+async function measure(run) {
+  const { options, cores, machine, service, signal, engineUrl } = run;
+  print(machine);
   const rpc = await service.startApp('rpc', { on: cores?.measured });
-  const url = `http://127.0.0.1:${rpc.port}`;
   const token = service.accessToken;
-
   const direct = await directly(engineUrl);
   const through = await throughTheService(rpc.port, token);
-  opened.push(async () => {
-    direct.close();
-    through.close();
-  });
   const warm = { hertz: WARMUP_HERTZ, durationMs: WARMUP_MS, signal };
   await Promise.all([direct, through].map(({ call }) => runLoop({ ...warm, call })));
   const loops = async () => {
@@ -112,7 +49,7 @@ async function measure({ native, opened, signal, ...context }) {
 
   const alone = await loops();
   const chats = await startChatLoad({
-    url,
+    url: `http://127.0.0.1:${rpc.port}`,
     token,
     model: STREAMED_MODEL,
     streams: STREAMS,
@@ -123,7 +60,16 @@ async function measure({ native, opened, signal, ...context }) {
   print(
     `\n${STREAMS} chat streams meanwhile: ${load.tokens} tokens in ${load.turns} whole turns, ${load.failed} failed`,
   );
-  return resultOf({ alone, beside, load });
+  await report(options, machine, WORK, resultOf({ alone, beside, load }));
+}
+
+async function startEngine({ options, cores, processes }) {
+  const { port } = await processes.start({
+    name: 'engine',
+    command: (enginePort) => [options.node, ENGINE_SERVER, String(enginePort)],
+    cores: cores?.load,
+  });
+  return `ws://127.0.0.1:${port}`;
 }
 
 const ENGINE_SERVER = fileURLToPath(new URL('engine/engine-server.mjs', import.meta.url));
@@ -201,47 +147,23 @@ const WORK = {
   ],
 };
 
-async function keep({ json, markdown }, machine, result) {
-  if (json !== undefined) {
-    const goals = result.goals.map((goal) => ({ ...goal, verdict: verdict(goal) }));
-    await writeFile(json, `${JSON.stringify({ machine, rows: result.rows, goals }, null, 2)}\n`);
-  }
-  if (markdown !== undefined) await writeMarkdown(markdown, machine, [{ work: WORK, result }]);
-}
-
 function readOptions(args) {
-  const { values } = parseArgs({
-    // pnpm also passes its separator.
-    args: args.filter((argument) => argument !== '--'),
-    options: {
-      quick: { type: 'boolean', default: false },
-      json: { type: 'string' },
-      markdown: { type: 'string' },
-      node: { type: 'string', default: process.execPath },
-      database: { type: 'string' },
-      redis: { type: 'string' },
-      'no-build': { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
+  const values = parseOptions(args, {
+    quick: { type: 'boolean', default: false },
+    node: { type: 'string', default: process.execPath },
+    database: { type: 'string' },
+    redis: { type: 'string' },
   });
-  if (values.markdown !== undefined && values.quick) {
-    throw new Error('a quick run is not precise, so --markdown is not allowed with it');
-  }
-  const place = (file) =>
-    file === undefined || isAbsolute(file) ? file : resolve(process.env.INIT_CWD ?? '.', file);
-  return {
-    ...values,
-    profile: false,
-    json: place(values.json),
-    markdown: place(values.markdown),
-    build: !values['no-build'],
-    ...(values.quick ? QUICK : FULL),
-  };
+  return { ...values, ...(values.quick ? QUICK : FULL) };
 }
 
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
+async function main(options) {
+  let engineUrl;
+  const prepare = async (context) => {
+    engineUrl = await startEngine(context);
+    return { backends: [{ type: 'engine', name: 'engine', url: engineUrl }] };
+  };
+  await runBench({ options, prepare }, (run) => measure({ ...run, engineUrl }));
 }
+
+await runCommandLine({ usage: USAGE, readOptions, main });

@@ -1,26 +1,9 @@
 // `pnpm bench:gateway`: measures our gateway and its peers in one run, and prints the results.
-import { writeFile } from 'node:fs/promises';
-import { ensureBuilt } from '../scripts/bootstrap.mjs';
 import { createContestants } from './contestants.mjs';
 import { readOptions, USAGE } from './options.mjs';
-import { textReport, verdict, writeMarkdown } from './report.mjs';
-import { print, runBench, runCommandLine } from './run.mjs';
+import { print, textReport, withVerdicts, writeJson, writeMarkdown } from './report.mjs';
+import { runBench, runCommandLine } from './run.mjs';
 import { WORKS } from './works/index.mjs';
-
-const RUN_MINUTES_MAX = 30;
-
-async function main(args) {
-  const options = readOptions(
-    args,
-    WORKS.map(({ name }) => name),
-  );
-  if (options.help) {
-    print(USAGE);
-    return;
-  }
-  if (options.build) await ensureBuilt();
-  await runBench({ options, minutesMax: RUN_MINUTES_MAX }, measure);
-}
 
 async function measure(run) {
   const { options, machine, progress, signal } = run;
@@ -40,16 +23,22 @@ async function measure(run) {
 }
 
 async function keep(options, machine, results) {
-  if (options.json !== undefined) {
-    const works = results.map(({ work: { name, title }, result: { rows, goals } }) => ({
-      name,
-      title,
-      rows,
-      goals: goals.map((goal) => ({ ...goal, verdict: verdict(goal) })),
-    }));
-    await writeFile(options.json, `${JSON.stringify({ machine, works }, null, 2)}\n`);
-  }
+  const works = results.map(({ work: { name, title }, result: { rows, goals } }) => ({
+    name,
+    title,
+    rows,
+    goals: withVerdicts(goals),
+  }));
+  writeJson(options, { machine, works });
   if (options.markdown !== undefined) await writeMarkdown(options.markdown, machine, results);
 }
 
-await runCommandLine(main);
+await runCommandLine({
+  usage: USAGE,
+  readOptions: (args) =>
+    readOptions(
+      args,
+      WORKS.map(({ name }) => name),
+    ),
+  main: (options) => runBench({ options }, measure),
+});

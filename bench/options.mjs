@@ -21,38 +21,51 @@ export const USAGE = `pnpm bench:gateway [options]
 const FULL = { rounds: 9, requestMs: 1500, warmupMs: 30_000, manyTokens: 100, idleMs: 10_000 };
 const QUICK = { rounds: 1, requestMs: 1000, warmupMs: 5000, manyTokens: 30, idleMs: 3000 };
 
-/** Parses the command line; throws an error for invalid options. */
+/** Parses the command line of `pnpm bench:gateway`; throws an error for invalid options. */
 export function readOptions(args, workNames) {
-  const { values } = parseArgs({
-    // pnpm also passes its separator.
-    args: args.filter((argument) => argument !== '--'),
-    options: {
-      only: { type: 'string' },
-      quick: { type: 'boolean', default: false },
-      json: { type: 'string' },
-      markdown: { type: 'string' },
-      node: { type: 'string', default: process.execPath },
-      profile: { type: 'boolean', default: false },
-      database: { type: 'string' },
-      redis: { type: 'string' },
-      'no-build': { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
+  const values = parseOptions(args, {
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    node: { type: 'string', default: process.execPath },
+    profile: { type: 'boolean', default: false },
+    database: { type: 'string' },
+    redis: { type: 'string' },
   });
   const works = values.only?.split(',') ?? workNames;
   const unknown = works.filter((name) => !workNames.includes(name));
   if (unknown.length > 0) throw new Error(`unknown workload: ${unknown.join(', ')}`);
+  return { ...values, works, size: values.quick ? QUICK : FULL };
+}
+
+/** Parses the options of one command, and those that all commands have. */
+export function parseOptions(args, options) {
+  const { values } = parseArgs({
+    // pnpm also passes its separator.
+    args: args.filter((argument) => argument !== '--'),
+    options: {
+      ...options,
+      json: { type: 'string' },
+      markdown: { type: 'string' },
+      'no-build': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
   if (values.markdown !== undefined && (values.quick || values.profile)) {
     throw new Error('a quick or profiled run is not precise, so --markdown is not allowed with it');
   }
   return {
     ...values,
-    works,
     json: resolveFromCaller(values.json),
     markdown: resolveFromCaller(values.markdown),
     build: !values['no-build'],
-    size: values.quick ? QUICK : FULL,
   };
+}
+
+/** Parses a comma-separated list of ascending numbers; undefined if it is not one. */
+export function readAscending(text) {
+  const numbers = text.split(',').map(Number);
+  const isAscending = numbers.every((each, index) => index === 0 || each > numbers[index - 1]);
+  return isAscending && numbers.every(Number.isInteger) ? numbers : undefined;
 }
 
 /** Resolves a path in the caller's folder: pnpm runs scripts in another one. */

@@ -8,6 +8,26 @@ const NOTHING = '–';
 // If other work uses this many cores before the run, only ratios are useful.
 const BUSY_CORES_MIN = 0.5;
 
+export const print = (text) => process.stdout.write(`${text}\n`);
+
+/**
+ * Prints the result of a benchmark with one workload, and writes it to the files that the options name; to the Markdown only
+ * the goals in `shownGoals`.
+ */
+export async function report(options, machine, work, { shownGoals, ...result }) {
+  print(textReport(work, result));
+  writeJson(options, { machine, ...result, goals: withVerdicts(result.goals) });
+  if (options.markdown === undefined) return;
+  const goals = shownGoals ?? result.goals;
+  await writeMarkdown(options.markdown, machine, [{ work, result: { ...result, goals } }]);
+}
+
+export function writeJson({ json }, value) {
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+export const withVerdicts = (goals) => goals.map((goal) => ({ ...goal, verdict: verdict(goal) }));
+
 /** One line about the machine and the version of Node. */
 export async function describeMachine({ node, quick, profile }, cores) {
   const { output } = await runCommand(node, ['--version']);
@@ -78,7 +98,7 @@ const unsteady = (rows) =>
     );
 
 /** A goal, the measured value, and whether it is reached. */
-export function verdict({ what, atLeast, atMost, unit, measured, isUndecided = false }) {
+function verdict({ what, atLeast, atMost, unit, measured, isUndecided = false }) {
   const goal = atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`;
   if (measured === undefined) return `goal: ${what} ${goal} ${unit}`.trimEnd() + ': not measured';
   const reached = atLeast === undefined ? measured <= atMost : measured >= atLeast;

@@ -127,7 +127,8 @@ const profileFlags = ({ profile }, work) =>
       ]
     : [];
 
-async function startStores({ folder, options }) {
+/** Starts the stores that the options do not name. */
+export async function startStores({ folder, options }) {
   const { findRedisServer, startPostgres, startRedis } = await importBuild('embedded');
   const { silentLog: log } = await importBuild('kernel');
   const binary = options.redis === undefined ? await findRedisServer(process.env.PATH) : undefined;

@@ -1,12 +1,9 @@
 // `pnpm bench:usage`: measures the usage queries with few and with many rows, and compares them.
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { ensureBuilt } from '../scripts/bootstrap.mjs';
+import { parseOptions, readAscending } from './options.mjs';
 import { importBuild } from './processes.mjs';
-import { describeMachine, textReport, verdict, writeMarkdown } from './report.mjs';
+import { describeMachine, print, report } from './report.mjs';
+import { runCommandLine, withScratch } from './run.mjs';
 import { seed } from './usage/seed.mjs';
 import { SHAPES } from './usage/shapes.mjs';
 import { medianOf } from './works/rounds.mjs';
@@ -30,36 +27,23 @@ const ROUNDS = 5;
 // The rows are temporary, so nothing has to survive a crash.
 const STORE_SETTINGS = { fsync: 'off', synchronous_commit: 'off', max_wal_size: '8GB' };
 
-const print = (text) => process.stdout.write(`${text}\n`);
-
-async function main() {
-  const options = readOptions(process.argv.slice(2));
-  if (options.help) {
-    print(USAGE);
-    return;
-  }
-  if (options.build) await ensureBuilt();
+async function measure(options, { folder, opened }) {
   const { silentLog: log } = await importBuild('kernel');
   const { createDatabase, migrateDatabase } = await importBuild('db');
-  const opened = [];
-  try {
-    const serverUrl = options.database ?? (await startStore(opened, log));
-    const machine = await describeMachine({ node: process.execPath });
-    print(machine);
-    const sizes = [];
-    for (const rows of options.rows) {
-      const databaseUrl = await createScratch(serverUrl, `bench_usage_${rows}`, opened);
-      await migrateDatabase({ databaseUrl, log });
-      const scene = await withClient(databaseUrl, (client) => seed(client, rows, print));
-      const database = createDatabase({ databaseUrl, log });
-      opened.push(() => database.close());
-      sizes.push({ rows, database, scene });
-      print(`${shown(rows)} rows are there`);
-    }
-    await report(options, machine, await measureAll(sizes, options.samples));
-  } finally {
-    for (const close of opened.toReversed()) await close();
+  const serverUrl = options.database ?? (await startStore(folder, opened, log));
+  const machine = await describeMachine({ node: process.execPath });
+  print(machine);
+  const sizes = [];
+  for (const rows of options.rows) {
+    const databaseUrl = await createScratch(serverUrl, `bench_usage_${rows}`, opened);
+    await migrateDatabase({ databaseUrl, log });
+    const scene = await withClient(databaseUrl, (client) => seed(client, rows, print));
+    const database = createDatabase({ databaseUrl, log });
+    opened.push(() => database.close());
+    sizes.push({ rows, database, scene });
+    print(`${shown(rows)} rows are there`);
   }
+  await compareSizes(options, machine, await measureAll(sizes, options.samples));
 }
 
 /** A separate database for each number of rows, so that they can take turns. */
@@ -84,11 +68,8 @@ async function withClient(connectionString, work) {
   }
 }
 
-async function startStore(opened, log) {
+async function startStore(folder, opened, log) {
   const { startPostgres } = await importBuild('embedded');
-  const folder = await mkdtemp(join(tmpdir(), 'model-gateway-bench-usage-'));
-  await chmod(folder, 0o711);
-  opened.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const store = await startPostgres({ dataDir: folder, log, settings: STORE_SETTINGS });
   opened.push(() => store.stop());
   return store.url;
@@ -137,7 +118,7 @@ function quantile(times, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
 
-async function report(options, machine, measured) {
+async function compareSizes(options, machine, measured) {
   const [small] = measured;
   const large = measured.at(-1);
   const rows = SHAPES.map(({ name }) => {
@@ -161,19 +142,9 @@ async function report(options, machine, measured) {
     unit: '×',
     measured: slower,
   }));
-  print(textReport(work, { rows, goals }));
-  if (options.json !== undefined) {
-    const verdicts = goals.map((goal) => ({ ...goal, verdict: verdict(goal) }));
-    await writeFile(
-      options.json,
-      `${JSON.stringify({ machine, rows, goals: verdicts }, null, 2)}\n`,
-    );
-  }
-  if (options.markdown !== undefined) {
-    // One line for the goal; the table has the details.
-    const worst = goals.toSorted((a, b) => b.measured - a.measured)[0];
-    await writeMarkdown(options.markdown, machine, [{ work, result: { rows, goals: [worst] } }]);
-  }
+  // In the Markdown one line for the goal; the table has the details.
+  const worst = goals.toSorted((a, b) => b.measured - a.measured)[0];
+  await report(options, machine, work, { rows, goals, shownGoals: [worst] });
 }
 
 const shown = (rows) => rows.toLocaleString('en-US');
@@ -191,39 +162,19 @@ const workOf = (few, many) => ({
 });
 
 function readOptions(args) {
-  const { values } = parseArgs({
-    // pnpm also passes its separator.
-    args: args.filter((argument) => argument !== '--'),
-    options: {
-      rows: { type: 'string', default: '50000,5000000' },
-      samples: { type: 'string', default: '60' },
-      json: { type: 'string' },
-      markdown: { type: 'string' },
-      database: { type: 'string' },
-      'no-build': { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
+  const values = parseOptions(args, {
+    rows: { type: 'string', default: '50000,5000000' },
+    samples: { type: 'string', default: '60' },
+    database: { type: 'string' },
   });
-  const rows = values.rows.split(',').map(Number);
+  const rows = readAscending(values.rows);
   const samples = Number(values.samples);
-  const isCount = (value) => Number.isInteger(value) && value > 0;
-  const isAscending = rows.every((count, index) => index === 0 || count > rows[index - 1]);
-  if (!rows.every(isCount) || !isAscending || !isCount(samples)) throw new Error(USAGE);
-  const place = (file) =>
-    file === undefined || isAbsolute(file) ? file : resolve(process.env.INIT_CWD ?? '.', file);
-  return {
-    ...values,
-    rows,
-    samples,
-    json: place(values.json),
-    markdown: place(values.markdown),
-    build: !values['no-build'],
-  };
+  if (!(rows?.[0] > 0) || !Number.isInteger(samples) || samples <= 0) throw new Error(USAGE);
+  return { ...values, rows, samples };
 }
 
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+await runCommandLine({
+  usage: USAGE,
+  readOptions,
+  main: (options) => withScratch((scratch) => measure(options, scratch)),
+});

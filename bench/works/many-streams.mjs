@@ -1,8 +1,7 @@
 import { rssMb } from '../processes.mjs';
 import { streamedAnswer } from './chat-body.mjs';
-import { withAdded } from './latency.mjs';
-import { againstPortkey, comparison, inRounds, isUnsteady, medianOf, rowOf } from './rounds.mjs';
-import { warmStreams } from './streams.mjs';
+import { againstPortkey, comparison, inRounds, isUnsteady, rowOf, withAdded } from './rounds.mjs';
+import { streamValues, warmStreams } from './streams.mjs';
 
 const STREAMS = 1000;
 const INTERVAL_MS = 100;
@@ -13,7 +12,6 @@ const SAMPLE_MS = 250;
 // Each takes long; three are enough for a median.
 const ROUNDS_MAX = 3;
 const FULL_RATE = 0.99;
-const NAMES = ['direct', 'nginx', 'bare', 'metered', 'portkey', 'gateway'];
 
 /** Whether a thousand streams keep their rate. */
 export const manyStreams = {
@@ -30,12 +28,12 @@ export const manyStreams = {
   ],
   async run(run) {
     const tokens = run.options.size.manyTokens;
-    const load = ({ ports, request }, connections) =>
+    const load = ({ ports, request }) =>
       run.load.streams({
         ports,
         request,
         cores: run.cores?.load,
-        connections,
+        connections: STREAMS,
         tokens,
         intervalMs: INTERVAL_MS,
         rampMs: RAMP_MS,
@@ -43,14 +41,13 @@ export const manyStreams = {
       });
     const measured = await inRounds({
       run,
-      names: NAMES,
       work: 'many-streams',
       body: streamedAnswer(tokens, INTERVAL_MS),
       rounds: Math.min(run.options.size.rounds, ROUNDS_MAX),
       warmUp: (contestant) => warmStreams(run, contestant),
-      measure: (contestant) => withPeakRss(contestant, () => load(contestant, STREAMS)),
+      measure: (contestant) => withPeakRss(contestant, () => load(contestant)),
     });
-    const plain = measured.map((contestant) => rowOf(contestant, valuesOf));
+    const plain = measured.map((contestant) => rowOf(contestant, streamValues));
     const rows = againstPortkey(withAdded(plain, 'firstMs', 'addedMs'), 'addedMs');
     return { rows, goals: goalsOf(rows) };
   },
@@ -71,8 +68,6 @@ function goalsOf(rows) {
       rows,
       what: 'added first-token delay against Portkey',
       atMost: 0.1,
-      of: 'gateway',
-      to: 'portkey',
       key: 'addedMs',
     }),
     { what: 'peak memory', atMost: 250, unit: 'MB', measured: ours?.rssMb },
@@ -93,16 +88,4 @@ async function withPeakRss({ pids }, work) {
   } finally {
     clearInterval(timer);
   }
-}
-
-function valuesOf(samples) {
-  return {
-    keptPercent: medianOf(samples, ({ in_time }) => in_time * 100),
-    failed: samples.reduce((sum, { failed }) => sum + failed, 0),
-    firstMs: medianOf(samples, ({ first_token_us }) => first_token_us.p50 / 1000),
-    cpuUsPerToken: medianOf(samples, ({ cpuMs, tokens }) =>
-      cpuMs === undefined ? undefined : (cpuMs * 1000) / tokens,
-    ),
-    rssMb: medianOf(samples, (sample) => sample.rssMb),
-  };
 }

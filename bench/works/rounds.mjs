@@ -1,6 +1,8 @@
 // The method of all workloads: contestants take turns in rounds, and the median of the rounds counts.
 import { cpuMs } from '../processes.mjs';
+import { WHOLE_ANSWER } from './chat-body.mjs';
 
+const PEERS = ['direct', 'nginx', 'bare', 'metered', 'portkey', 'gateway'];
 const WARM_REQUESTS = 15_000;
 const WARMUP_STEP_MS = 1000;
 
@@ -24,11 +26,49 @@ function median(values) {
 /** The median of a value of every round. */
 export const medianOf = (samples, pick) => median(samples.map(pick));
 
+/** The median CPU time per request or token, in microseconds. */
+export const cpuUsPerOne = (samples) =>
+  medianOf(samples, ({ cpuMs: spent, requests, tokens }) =>
+    spent === undefined ? undefined : (spent * 1000) / (requests ?? tokens),
+  );
+
+/** The values of rounds of requests that a table may show. */
+export const requestValues = (samples) => ({
+  perSecond: medianOf(samples, ({ per_second }) => per_second),
+  cpuMsPer1k: cpuUsPerOne(samples),
+  p50Ms: medianOf(samples, ({ latency_us }) => latency_us.p50 / 1000),
+  p99Ms: medianOf(samples, ({ latency_us }) => latency_us.p99 / 1000),
+  // Broken connections and responses other than 200.
+  errors: samples.reduce(
+    (sum, { requests, errors, statuses }) => sum + errors + requests - (statuses['200'] ?? 0),
+    0,
+  ),
+});
+
+/** Measures complete responses over a number of connections. `prepare(contestant)` is called before its warm-up. */
+export function requestRounds(run, { names, work, connections, cores, prepare }) {
+  const { requestMs, warmupMs, rounds } = run.options.size;
+  const load = ({ ports, request }, durationMs) =>
+    run.load.requests({ ports, request, cores, connections, durationMs });
+  return inRounds({
+    run,
+    names,
+    work,
+    body: WHOLE_ANSWER,
+    rounds,
+    warmUp: async (contestant) => {
+      await prepare?.(contestant);
+      await sendUntilWarm((durationMs) => load(contestant, durationMs), warmupMs);
+    },
+    measure: (contestant) => load(contestant, requestMs),
+  });
+}
+
 /**
  * Starts contestants, warms each up, measures them in turns and stops them. Gives
  * `[{ contestant, samples, refusal }]`, in the order of the names.
  */
-export async function inRounds({ run, names, work, body, rounds, warmUp, measure }) {
+export async function inRounds({ run, names = PEERS, work, body, rounds, warmUp, measure }) {
   const contestants = await run.contestants.start(names, { work, body });
   try {
     const able = contestants.filter(({ refusal }) => refusal === undefined);
@@ -74,6 +114,16 @@ export function ratio(rows, of, to, key) {
   return upper === undefined || lower === undefined || lower === 0 ? undefined : upper / lower;
 }
 
+/** Adds to every row the difference to the upstream without a proxy. */
+export function withAdded(rows, key, addedKey) {
+  const direct = rows.find(({ name }) => name === 'direct')?.[key];
+  return rows.map((row) =>
+    row.name === 'direct' || row[key] === undefined || direct === undefined
+      ? row
+      : { ...row, [addedKey]: row[key] - direct },
+  );
+}
+
 /** Adds to every row the ratio to Portkey. */
 export const againstPortkey = (rows, key) =>
   rows.map((row) => ({ ...row, versusPortkey: ratio(rows, row.name, 'portkey', key) }));
@@ -101,8 +151,8 @@ function spreadPercent(samples) {
 /** Whether the rounds of a row differ too much for a result. */
 export const isUnsteady = ({ spreadPercent: spread }) => spread > SPREAD_PERCENT_MAX;
 
-/** A goal for the ratio of two contestants; undecided if one of them was not steady. */
-export function comparison({ rows, of, to, key, ...goal }) {
+/** A goal for the ratio of two contestants, by default of ours to Portkey; undecided if one of them was not steady. */
+export function comparison({ rows, of = 'gateway', to = 'portkey', key, ...goal }) {
   return {
     ...goal,
     unit: '×',

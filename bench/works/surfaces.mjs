@@ -1,6 +1,5 @@
 import { cpuMs, fetchAnew } from '../processes.mjs';
-import { medianOf, sendUntilWarm } from './rounds.mjs';
-import { errorsOf } from './throughput.mjs';
+import { requestValues, sendUntilWarm } from './rounds.mjs';
 
 const CONNECTIONS = 64;
 const PER_SECOND_MIN = 2000;
@@ -67,15 +66,7 @@ async function measure(run, app, label, request) {
       const sample = await load(requestMs);
       samples.push({ ...sample, cpuMs: cpuMs(child.pid) - cpuBefore });
     }
-    return {
-      name: label,
-      label,
-      perSecond: medianOf(samples, ({ per_second }) => per_second),
-      cpuMsPer1k: medianOf(samples, (sample) => (sample.cpuMs / sample.requests) * 1000),
-      p50Ms: medianOf(samples, ({ latency_us }) => latency_us.p50 / 1000),
-      p99Ms: medianOf(samples, ({ latency_us }) => latency_us.p99 / 1000),
-      errors: samples.reduce((sum, sample) => sum + errorsOf(sample), 0),
-    };
+    return { name: label, label, ...requestValues(samples) };
   } finally {
     await child.stop();
   }

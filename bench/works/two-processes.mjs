@@ -1,7 +1,5 @@
 import { moveTo } from '../cores.mjs';
-import { WHOLE_ANSWER } from './chat-body.mjs';
-import { comparison, inRounds, medianOf, ratio, rowOf, sendUntilWarm } from './rounds.mjs';
-import { errorsOf } from './throughput.mjs';
+import { comparison, ratio, requestRounds, requestValues, rowOf } from './rounds.mjs';
 
 const CONNECTIONS = 64;
 const NAMES = ['bare', 'bare-two', 'gateway', 'gateway-two'];
@@ -17,31 +15,17 @@ export const twoProcesses = {
     { key: 'errors', label: 'errors', digits: 0 },
   ],
   async run(run) {
-    const { requestMs, warmupMs, rounds } = run.options.size;
-    const load = ({ ports, request }, durationMs) =>
-      run.load.requests({
-        ports,
-        request,
-        cores: run.cores?.both,
-        connections: CONNECTIONS,
-        durationMs,
-      });
     const others = [run.upstream.pid, run.service.recorder.pid, ...run.service.storePids()];
     await move(run, 'both', others);
-    const measured = await inRounds({
-      run,
+    const measured = await requestRounds(run, {
       names: NAMES,
       work: 'two-processes',
-      body: WHOLE_ANSWER,
-      rounds,
-      warmUp: async (contestant) => {
-        await move(run, 'both', contestant.pids);
-        await sendUntilWarm((durationMs) => load(contestant, durationMs), warmupMs);
-      },
-      measure: (contestant) => load(contestant, requestMs),
+      connections: CONNECTIONS,
+      cores: run.cores?.both,
+      prepare: ({ pids }) => move(run, 'both', pids),
     });
     await move(run, 'load', others);
-    const rows = withVersusOne(measured.map((contestant) => rowOf(contestant, valuesOf)));
+    const rows = withVersusOne(measured.map((contestant) => rowOf(contestant, requestValues)));
     return {
       rows,
       goals: [
@@ -69,9 +53,3 @@ const withVersusOne = (rows) =>
       ? { ...row, versusOne: ratio(rows, row.name, row.name.replace('-two', ''), 'perSecond') }
       : row,
   );
-
-const valuesOf = (samples) => ({
-  perSecond: medianOf(samples, ({ per_second }) => per_second),
-  p99Ms: medianOf(samples, ({ latency_us }) => latency_us.p99 / 1000),
-  errors: samples.reduce((sum, sample) => sum + errorsOf(sample), 0),
-});
