@@ -17,7 +17,6 @@ import type { InferenceRuntime } from '@model-gateway/inference-runtime';
 import { createAgentRules } from './agent-rules.ts';
 import type { ChatStreams } from './chat/chat-streams.ts';
 import type { RpcConfig } from './config.ts';
-import type { MethodDependencies } from './methods/index.ts';
 import type { RealtimeSessions } from './realtime/realtime-sessions.ts';
 import type { Sessions } from './sessions/sessions.ts';
 
@@ -30,13 +29,16 @@ interface Streams {
   readonly sessions: Sessions;
 }
 
+/** What the methods depend on. */
+export type Services = ReturnType<typeof createServices>;
+
 /** Builds the dependencies of the methods, with the stores of this process. */
 export function createServices(
   config: RpcConfig,
   context: AppContext,
   runtime: InferenceRuntime,
   { chatStreams, realtime, sessions }: Streams,
-): MethodDependencies {
+) {
   const { database, bus, clock, log } = context;
   const users = createCachedUsers(database.users, clock);
   const accounts = createAccounts({
@@ -67,25 +69,21 @@ export function createServices(
     }),
     providers: createProviders(database.providers),
     conversations: createConversations(database.conversations),
-    chat: { chatStreams, quotas: runtime.quotas, router: runtime.router },
-    memory: runtime.memory,
+    chatStreams,
     realtime,
+    sessions,
     runtime,
     usage: database.usage,
     ledger: database.ledger,
     hints: createAccountHints({ facts: database.billingFacts, admission: bus.admission, log }),
-    billing: {
-      plans: database.plans,
-      videoPricing: database.videoPricing,
-      prices: database.prices,
-      channels: bus.channels,
-      events,
-      pointsPerUsd: config.pointsPerUsd,
-      clock,
-      log,
-    },
+    plans: database.plans,
+    videoPricing: database.videoPricing,
+    prices: database.prices,
+    channels: bus.channels,
+    events,
+    pointsPerUsd: config.pointsPerUsd,
     users,
-    agents: { agents: createAgentRules(config, context), sessions },
+    agents: createAgentRules(config, context),
     system: createSystemMonitor({
       agents: database.agentCounter,
       requests: runtime.requests,
@@ -93,5 +91,6 @@ export function createServices(
       agentTimeoutMs: config.agentTimeoutSecs * SECOND_MS,
     }),
     clock,
+    log,
   };
 }

@@ -1,27 +1,10 @@
 import type { RpcResult } from '@model-gateway/contracts';
 import { randomToken } from '@model-gateway/kernel';
-import type { Agents, AgentState } from '@model-gateway/router';
-import type { Handlers } from '../protocol/handlers.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { AgentState } from '@model-gateway/router';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
-type AgentsMethods =
-  | 'agents.list'
-  | 'agents.register'
-  | 'agents.deregister'
-  | 'agents.status'
-  | 'agents.deploy'
-  | 'agents.stop';
-
-/** Dependencies of `agents.*`. */
-export interface AgentsMethodsDependencies {
-  readonly agents: Agents;
-  readonly sessions: Pick<Sessions, 'setOwner'>;
-}
-
-export function createAgentsMethods({
-  agents,
-  sessions,
-}: AgentsMethodsDependencies): Pick<Handlers, AgentsMethods> {
+export function createAgentsMethods({ agents, sessions }: Services): HandlersOf<'agents'> {
   return {
     'agents.list': async () => (await agents.list()).map(agentRecord),
     'agents.register': async ({ machine_name, version }) => {

@@ -1,10 +1,9 @@
-import type { Accounts, SignedIn, User } from '@model-gateway/accounts';
+import type { SignedIn, User } from '@model-gateway/accounts';
 import type { RpcResult } from '@model-gateway/contracts';
-import type { Handlers } from '../protocol/handlers.ts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
-export function createAuthMethods(
-  accounts: Accounts,
-): Pick<Handlers, 'auth.register' | 'auth.login' | 'auth.refresh' | 'auth.me'> {
+export function createAuthMethods({ accounts }: Services): HandlersOf<'auth'> {
   return {
     'auth.register': async (applicant) => signedInRecord(await accounts.register(applicant)),
     'auth.login': async ({ email, password }, { clientIp }) =>

@@ -1,19 +1,13 @@
-import { PRICES_CHANNEL, pricesWith, type PriceStore } from '@model-gateway/billing';
-import { describeError, type Channels, type Log } from '@model-gateway/kernel';
-import type { Handlers } from '../protocol/handlers.ts';
-
-/** Dependencies of the token price methods. */
-export interface PricingDependencies {
-  readonly prices: PriceStore;
-  readonly channels: Pick<Channels, 'publish'>;
-  readonly log: Log;
-}
+import { PRICES_CHANNEL, pricesWith } from '@model-gateway/billing';
+import { describeError } from '@model-gateway/kernel';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
 export function createBillingPricingMethods({
   prices,
   channels,
   log,
-}: PricingDependencies): Pick<Handlers, 'billing.pricing.get' | 'billing.pricing.set'> {
+}: Services): HandlersOf<'billing.pricing'> {
   /** Processes that miss the message reload the prices a little later. */
   async function publishChange(pattern: string): Promise<void> {
     try {

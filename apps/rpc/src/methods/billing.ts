@@ -1,37 +1,12 @@
-import type { AccountEvents } from '@model-gateway/accounts';
-import {
-  monthOf,
-  planOf,
-  type PlanStore,
-  type TierLimits,
-  type VideoPricing,
-  type VideoPricingStore,
-} from '@model-gateway/billing';
+import { monthOf, planOf, type TierLimits, type VideoPricing } from '@model-gateway/billing';
 import { ServiceError, type RpcResult } from '@model-gateway/contracts';
-import type { Clock } from '@model-gateway/kernel';
-import type { Handlers } from '../protocol/handlers.ts';
-
-type BillingMethodName =
-  | 'billing.plan'
-  | 'billing.plan.set'
-  | 'billing.tiers.set'
-  | 'billing.video.pricing.get'
-  | 'billing.video.pricing.set';
-
-/** Dependencies of the billing methods. */
-export interface BillingDependencies {
-  readonly plans: PlanStore;
-  readonly videoPricing: VideoPricingStore;
-  /** Receives changes that must apply to the next request of a key. */
-  readonly events: AccountEvents;
-  readonly pointsPerUsd: number;
-  readonly clock: Clock;
-}
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
 export function createBillingMethods(
-  dependencies: BillingDependencies,
-): Pick<Handlers, BillingMethodName> {
-  const { plans, videoPricing, events, pointsPerUsd, clock } = dependencies;
+  services: Services,
+): Omit<HandlersOf<'billing'>, keyof HandlersOf<'billing.pricing'>> {
+  const { plans, videoPricing, events, pointsPerUsd, clock } = services;
   return {
     'billing.plan': async (_params, { user }) => {
       const month = monthOf(new Date(clock.now()));

@@ -1,21 +1,12 @@
 import type { RpcParams } from '@model-gateway/contracts';
-import { jwtCaller, type Quotas } from '@model-gateway/inference';
-import type { Router } from '@model-gateway/router';
-import type { ChatStreams } from '../chat/chat-streams.ts';
-import type { Handlers } from '../protocol/handlers.ts';
-
-/** Dependencies of `chat.send`. */
-export interface ChatMethodsDependencies {
-  readonly chatStreams: Pick<ChatStreams, 'begin'>;
-  readonly quotas: Pick<Quotas, 'assertUserCovered'>;
-  readonly router: Pick<Router, 'aliases'>;
-}
+import { jwtCaller } from '@model-gateway/inference';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
 export function createChatMethods({
   chatStreams,
-  quotas,
-  router,
-}: ChatMethodsDependencies): Pick<Handlers, 'chat.send'> {
+  runtime: { quotas, router },
+}: Services): HandlersOf<'chat'> {
   return {
     'chat.send': async (params, { user }) => {
       const resolvedModel = router.aliases.resolve(params.model);

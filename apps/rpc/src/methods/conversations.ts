@@ -1,23 +1,12 @@
-import {
-  relativeAge,
-  type Conversation,
-  type ConversationMessage,
-  type Conversations,
-} from '@model-gateway/accounts';
+import { relativeAge, type Conversation, type ConversationMessage } from '@model-gateway/accounts';
 import type { RpcResult } from '@model-gateway/contracts';
-import type { Clock } from '@model-gateway/kernel';
-import type { Handlers } from '../protocol/handlers.ts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
-type ConversationsMethods =
-  | 'conversations.list'
-  | 'conversations.create'
-  | 'conversations.get'
-  | 'conversations.delete';
-
-export function createConversationsMethods(
-  conversations: Conversations,
-  clock: Clock,
-): Pick<Handlers, ConversationsMethods> {
+export function createConversationsMethods({
+  conversations,
+  clock,
+}: Services): HandlersOf<'conversations'> {
   return {
     'conversations.list': async (_params, { user }) =>
       (await conversations.list(user.id)).map((one) => conversationRecord(one, clock.now())),

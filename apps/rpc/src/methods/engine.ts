@@ -1,10 +1,8 @@
 import { invokeEngine } from '@model-gateway/inference';
-import type { InferenceRuntime } from '@model-gateway/inference-runtime';
-import type { Handlers } from '../protocol/handlers.ts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
-export function createEngineMethods(
-  runtime: Pick<InferenceRuntime, 'router' | 'telemetry'>,
-): Pick<Handlers, 'engine.invoke'> {
+export function createEngineMethods({ runtime }: Services): HandlersOf<'engine'> {
   return {
     'engine.invoke': ({ model, method, params = {} }) =>
       invokeEngine({ model, method, params }, runtime),

@@ -1,19 +1,12 @@
-import type { AccountHints, LedgerStore } from '@model-gateway/billing';
-import type { Handlers } from '../protocol/handlers.ts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 import { ledgerRecord } from './ledger.ts';
 
-type CreditsMethodName = Extract<keyof Handlers, `group.credits.${string}`>;
-
-interface CreditsDependencies {
-  readonly ledger: LedgerStore;
-  readonly hints: AccountHints;
-}
-
 /** The points of a group. */
-export function createGroupCreditsMethods(
-  dependencies: CreditsDependencies,
-): Pick<Handlers, CreditsMethodName> {
-  const { ledger, hints } = dependencies;
+export function createGroupCreditsMethods({
+  ledger,
+  hints,
+}: Services): HandlersOf<'group.credits'> {
   return {
     'group.credits.topup': async ({ points, note, idempotency_key }, { group: { id } }) => {
       const movement = { groupId: id, points, note, idempotencyKey: idempotency_key };

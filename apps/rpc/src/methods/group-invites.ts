@@ -1,10 +1,10 @@
-import type { Invitations } from '@model-gateway/accounts';
-import type { Handlers } from '../protocol/handlers.ts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 import { groupRecord } from './group-records.ts';
 
-export function createGroupInviteMethods(
-  invitations: Invitations,
-): Pick<Handlers, 'group.invite.create' | 'group.invite.accept'> {
+export function createGroupInviteMethods({
+  groupRules: { invitations },
+}: Services): HandlersOf<'group.invite'> {
   return {
     'group.invite.create': async ({ role, email, max_uses, ttl_secs }, { user, group }) => {
       const { invitation, token } = await invitations.create(user, group.id, {

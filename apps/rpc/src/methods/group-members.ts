@@ -1,12 +1,10 @@
-import type { GroupMembers } from '@model-gateway/accounts';
-import type { Handlers } from '../protocol/handlers.ts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 import { memberRecord } from './group-records.ts';
 
-type MembersMethodName = Extract<keyof Handlers, `group.members.${string}`>;
-
-export function createGroupMembersMethods(
-  members: GroupMembers,
-): Pick<Handlers, MembersMethodName> {
+export function createGroupMembersMethods({
+  groupRules: { members },
+}: Services): HandlersOf<'group.members'> {
   return {
     'group.members.list': async (_params, { group }) =>
       (await members.list(group.id)).map(memberRecord),

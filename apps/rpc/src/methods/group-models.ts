@@ -1,10 +1,11 @@
-import type { GroupModels, ModelRules } from '@model-gateway/accounts';
+import type { ModelRules } from '@model-gateway/accounts';
 import type { RpcResult } from '@model-gateway/contracts';
-import type { Handlers } from '../protocol/handlers.ts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
-type ModelsMethodName = Extract<keyof Handlers, `group.models.${string}`>;
-
-export function createGroupModelsMethods(models: GroupModels): Pick<Handlers, ModelsMethodName> {
+export function createGroupModelsMethods({
+  groupRules: { models },
+}: Services): HandlersOf<'group.models'> {
   return {
     'group.models.list': async (_params, { group }) => rulesRecord(await models.list(group.id)),
     'group.models.allow': async ({ model_ids }, { group }) =>

@@ -1,25 +1,14 @@
-import type { GroupRules } from '@model-gateway/accounts';
-import type { AccountHints, LedgerStore } from '@model-gateway/billing';
-import type { Handlers } from '../protocol/handlers.ts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 import { createGroupCreditsMethods } from './group-credits.ts';
 import { createGroupInviteMethods } from './group-invites.ts';
 import { createGroupMembersMethods } from './group-members.ts';
 import { createGroupModelsMethods } from './group-models.ts';
 import { groupRecord, memberRecord } from './group-records.ts';
 
-type GroupMethodName = Extract<keyof Handlers, `group.${string}`>;
-
-interface GroupDependencies {
-  readonly rules: GroupRules;
-  readonly ledger: LedgerStore;
-  readonly hints: AccountHints;
-}
-
-export function createGroupMethods(
-  dependencies: GroupDependencies,
-): Pick<Handlers, GroupMethodName> {
-  const { rules, ledger, hints } = dependencies;
-  const { groups, members } = rules;
+export function createGroupMethods(services: Services): HandlersOf<'group'> {
+  const { hints } = services;
+  const { groups, members } = services.groupRules;
   return {
     'group.create': async (request, { user }) => groupRecord(await groups.create(user, request)),
     'group.list': async (_params, { user }) => (await groups.list(user)).map(groupRecord),
@@ -48,9 +37,9 @@ export function createGroupMethods(
       ]);
       return { ok: true };
     },
-    ...createGroupMembersMethods(members),
-    ...createGroupInviteMethods(rules.invitations),
-    ...createGroupModelsMethods(rules.models),
-    ...createGroupCreditsMethods({ ledger, hints }),
+    ...createGroupMembersMethods(services),
+    ...createGroupInviteMethods(services),
+    ...createGroupModelsMethods(services),
+    ...createGroupCreditsMethods(services),
   };
 }

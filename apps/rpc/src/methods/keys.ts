@@ -1,10 +1,9 @@
-import type { ApiKey, Keys } from '@model-gateway/accounts';
+import type { ApiKey } from '@model-gateway/accounts';
 import type { RpcResult } from '@model-gateway/contracts';
-import type { Handlers } from '../protocol/handlers.ts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
-export function createKeysMethods(
-  keys: Keys,
-): Pick<Handlers, 'keys.list' | 'keys.create' | 'keys.revoke'> {
+export function createKeysMethods({ keys }: Services): HandlersOf<'keys'> {
   return {
     'keys.list': async (_params, { user }) => (await keys.list(user.id)).map(keyRecord),
     'keys.create': async ({ name, project, group_id }, { user }) => {

@@ -1,17 +1,9 @@
-import type { UserStore } from '@model-gateway/accounts';
-import type { LedgerReading, LedgerStore } from '@model-gateway/billing';
+import type { LedgerReading } from '@model-gateway/billing';
 import { ServiceError, type RpcResult } from '@model-gateway/contracts';
-import type { Handlers } from '../protocol/handlers.ts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
-interface LedgerDependencies {
-  readonly ledger: Pick<LedgerStore, 'read'>;
-  readonly users: Pick<UserStore, 'findOldestAdmin'>;
-}
-
-export function createLedgerMethods({
-  ledger,
-  users,
-}: LedgerDependencies): Pick<Handlers, 'ledger.self'> {
+export function createLedgerMethods({ ledger, users }: Services): HandlersOf<'ledger'> {
   return {
     'ledger.self': async (_params, { user }) => {
       const owner = user ?? (await users.findOldestAdmin());

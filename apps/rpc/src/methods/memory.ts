@@ -1,10 +1,8 @@
-import type { Memory } from '@model-gateway/inference';
-import type { Handlers } from '../protocol/handlers.ts';
-
-type MemoryMethods = 'memory.status' | 'memory.delete';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
 /** The long-term memory methods; each user has access only to their own. */
-export function createMemoryMethods(memory: Memory): Pick<Handlers, MemoryMethods> {
+export function createMemoryMethods({ runtime: { memory } }: Services): HandlersOf<'memory'> {
   return {
     'memory.status': async (_params, { user }) => {
       const { enabled, writeback, events } = await memory.status(user.id);

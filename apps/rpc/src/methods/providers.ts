@@ -1,15 +1,9 @@
-import type { Provider, Providers } from '@model-gateway/accounts';
+import type { Provider } from '@model-gateway/accounts';
 import type { RpcResult } from '@model-gateway/contracts';
-import type { Handlers } from '../protocol/handlers.ts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
-type ProvidersMethods =
-  | 'providers.list'
-  | 'providers.add'
-  | 'providers.update'
-  | 'providers.remove'
-  | 'providers.test';
-
-export function createProvidersMethods(providers: Providers): Pick<Handlers, ProvidersMethods> {
+export function createProvidersMethods({ providers }: Services): HandlersOf<'providers'> {
   return {
     'providers.list': async () => (await providers.list()).map(providerRecord),
     'providers.add': async ({ id, name, description, website_domain }) => {

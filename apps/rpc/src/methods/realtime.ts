@@ -1,9 +1,7 @@
-import type { Handlers } from '../protocol/handlers.ts';
-import type { RealtimeSessions } from '../realtime/realtime-sessions.ts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
-type RealtimeMethods = 'realtime.start' | 'realtime.event' | 'realtime.stop';
-
-export function createRealtimeMethods(sessions: RealtimeSessions): Pick<Handlers, RealtimeMethods> {
+export function createRealtimeMethods({ realtime: sessions }: Services): HandlersOf<'realtime'> {
   return {
     'realtime.start': async ({ model, config, conversation_id, ref_id }, { user }) => {
       const { sessionId, streamId } = await sessions.start({

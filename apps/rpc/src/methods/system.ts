@@ -1,7 +1,7 @@
-import type { SystemMonitor } from '@model-gateway/inference';
-import type { Handlers } from '../protocol/handlers.ts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
-export function createSystemMethods(system: SystemMonitor): Pick<Handlers, 'system.status'> {
+export function createSystemMethods({ system }: Services): HandlersOf<'system'> {
   return {
     'system.status': async () => {
       const status = await system.read();

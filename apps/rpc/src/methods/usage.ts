@@ -1,8 +1,9 @@
-import type { UsageRecord, UsageStore } from '@model-gateway/billing';
+import type { UsageRecord } from '@model-gateway/billing';
 import type { RpcResult } from '@model-gateway/contracts';
-import type { Handlers } from '../protocol/handlers.ts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
-export function createUsageMethods(usage: UsageStore): Pick<Handlers, 'usage.list'> {
+export function createUsageMethods({ usage }: Services): HandlersOf<'usage'> {
   return {
     'usage.list': async ({ limit, offset, project }, { user }) => {
       const { records, total } = await usage.list({ userId: user.id, project, limit, offset });

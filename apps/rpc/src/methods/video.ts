@@ -1,14 +1,10 @@
 import { jwtCaller, viewVideoJob, type VideoJob } from '@model-gateway/inference';
-import type { InferenceRuntime } from '@model-gateway/inference-runtime';
-import type { Handlers } from '../protocol/handlers.ts';
-
-type VideoMethods = 'video.create' | 'video.get' | 'video.list' | 'video.cancel';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
 
 export function createVideoMethods({
-  videoJobs,
-  quotas,
-  router,
-}: Pick<InferenceRuntime, 'videoJobs' | 'quotas' | 'router'>): Pick<Handlers, VideoMethods> {
+  runtime: { videoJobs, quotas, router },
+}: Services): HandlersOf<'video'> {
   return {
     'video.create': async (params, { user }) => {
       await quotas.assertUserCovered(user.id, null);

@@ -13,3 +13,9 @@ type GroupContext<Name> = Name extends GroupAction ? { readonly group: Group } :
 
 /** One handler for every declared method. */
 export type Handlers = { readonly [Name in RpcMethodName]: Handler<Name> };
+
+/** The handlers of all methods whose name begins with a namespace, such as `group.members`. */
+export type HandlersOf<Namespace extends string> = Pick<
+  Handlers,
+  Extract<RpcMethodName, `${Namespace}.${string}`>
+>;
