@@ -8,7 +8,6 @@ import {
   createClientIp,
   createProbes,
   pathOf,
-  SERVICE_VERSION,
   type ServerApp,
 } from '@model-gateway/http';
 import {
@@ -83,13 +82,7 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
     log,
   });
   const relay = createHttpRelay({ registry, tunnelKey: context.agentTunnelKey, log });
-  const handleProbe = createProbes({
-    version: SERVICE_VERSION,
-    buildHash: config.buildHash,
-    metrics,
-    stopping,
-    checks: { postgres: () => database.ping(), redis: () => bus.ping() },
-  });
+  const handleProbe = createProbes({ buildHash: config.buildHash, ...context });
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (pathOf(request) === AGENT_PATH) return respondWithoutUpgrade(endpoint, request, response);

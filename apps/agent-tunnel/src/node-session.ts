@@ -1,5 +1,5 @@
 import { AGENT_CLOSE_CODES, type AgentHeartbeat, type AgentHello } from '@model-gateway/contracts';
-import { describeError, newId, type Subscription } from '@model-gateway/kernel';
+import { createDeferred, describeError, newId, type Subscription } from '@model-gateway/kernel';
 import { agentAliveKey, onlineSince, type NodeConnection } from '@model-gateway/router';
 import type { Exchange } from '@model-gateway/tunnel';
 import type { WebSocket } from 'ws';
@@ -61,10 +61,7 @@ export function createNodeSession(
   let subscription: Subscription | undefined;
   let isOver = false;
   let moving: MovingNode | undefined;
-  let markEnded: () => void = () => undefined;
-  const ended = new Promise<void>((resolve) => {
-    markEnded = resolve;
-  });
+  const { promise: ended, resolve: markEnded } = createDeferred();
 
   const link = createAgentLink({
     socket,

@@ -1,8 +1,6 @@
 /** Runs tasks one after another, in the order of the calls. */
 export interface Sequence {
   run<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Resolves when all tasks so far have finished. */
-  settled(): Promise<void>;
 }
 
 export function createSequence(): Sequence {
@@ -12,9 +10,6 @@ export function createSequence(): Sequence {
       const result = last.then(work, work);
       last = result.catch(() => undefined);
       return result;
-    },
-    async settled() {
-      await last;
     },
   };
 }

@@ -6,7 +6,6 @@ import {
   createLeanRoutes,
   createProbes,
   pathOf,
-  SERVICE_VERSION,
   type ServerApp,
 } from '@model-gateway/http';
 import { createExpressApp } from '@model-gateway/http/express';
@@ -46,7 +45,7 @@ export function createGateway(
   options: GatewayOptions = {},
 ): ServerApp {
   const runtime = options.runtime ?? createInferenceRuntime(config, context);
-  const { database, bus, clock, log, metrics, stopping } = context;
+  const { database, bus, clock, log } = context;
   const { router, quotas } = runtime;
   const cors = createCors(config.corsOrigins);
   const keys = createGatewayKeys(context);
@@ -85,11 +84,8 @@ export function createGateway(
   routes.use(createDocsRoutes(config.publicUrl));
   const handleExpress = createExpressApp({ routes, trustProxy: config.trustProxy, log });
   const handleProbe = createProbes({
-    version: SERVICE_VERSION,
     buildHash: config.buildHash,
-    metrics,
-    stopping,
-    checks: { postgres: () => database.ping(), redis: () => bus.ping() },
+    ...context,
     details: () => {
       const healthy = router.list().filter(({ state }) => state === 'Healthy');
       return {

@@ -1,5 +1,11 @@
 import { AGENT_METHODS, HTTP_TUNNEL_VERSION } from '@model-gateway/contracts';
-import { describeError, StartupError, type Log, type Part } from '@model-gateway/kernel';
+import {
+  createDeferred,
+  describeError,
+  StartupError,
+  type Log,
+  type Part,
+} from '@model-gateway/kernel';
 import { createBackoff } from './backoff.ts';
 import type { GpuAgentConfig } from './config.ts';
 import { createEngines } from './engines.ts';
@@ -27,11 +33,7 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
   let endPause: (() => void) | undefined;
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
-  let fail: (error: Error) => void = () => undefined;
-  const failed = new Promise<never>((_resolve, reject) => {
-    fail = reject;
-  });
-  failed.catch(() => undefined);
+  const { promise: failed, reject: fail } = createDeferred<never>();
 
   const engines = createEngines({
     specs: config.engines,
@@ -73,17 +75,14 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
 
   /** Returns why the connection ended; undefined when it stays open beside the next one. */
   async function connectOnce(): Promise<LinkEnd | undefined> {
-    let onMove: () => void = () => undefined;
-    const moved = new Promise<undefined>((resolve) => {
-      onMove = () => resolve(undefined);
-    });
+    const moved = createDeferred<undefined>();
     const opened = openLink({
       url,
       token,
       hello,
       onCall,
       onExchange: (head, exchange) => http.serve(head, exchange),
-      onMove: () => onMove(),
+      onMove: () => moved.resolve(undefined),
       log,
     });
     link = opened;
@@ -97,7 +96,7 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
       },
       () => undefined,
     );
-    const end = await Promise.race([opened.ended, moved]);
+    const end = await Promise.race([opened.ended, moved.promise]);
     clearInterval(heartbeatTimer);
     link = undefined;
     if (end === undefined) retire(opened);

@@ -4,7 +4,7 @@ import {
   AGENT_METHODS,
   agentWelcomeSchema,
 } from '@model-gateway/contracts';
-import { describeError, type Log } from '@model-gateway/kernel';
+import { createDeferred, describeError, type Log } from '@model-gateway/kernel';
 import { messageText, parseMessage, RPC_ERRORS, type RpcMessage } from '@model-gateway/json-rpc';
 import { createTunnel, type Exchange } from '@model-gateway/tunnel';
 import { WebSocket, type RawData } from 'ws';
@@ -67,8 +67,8 @@ export function openLink(options: LinkOptions): Link {
       else setImmediate(onSent);
     },
   });
-  const welcomed = deferred<{ readonly heartbeatMs: number }>();
-  const ended = deferred<LinkEnd>();
+  const welcomed = createDeferred<{ readonly heartbeatMs: number }>();
+  const ended = createDeferred<LinkEnd>();
   let silenceTimer = setTimeout(
     () => end('the gateway did not respond to the hello'),
     WELCOME_TIMEOUT_MS,
@@ -178,15 +178,4 @@ function reasonOf(code: number, text: string): [string, boolean] {
 function bytesOf(data: RawData): Buffer {
   if (Array.isArray(data)) return Buffer.concat(data);
   return Buffer.isBuffer(data) ? data : Buffer.from(data);
-}
-
-function deferred<Value>() {
-  let resolve: (value: Value) => void = () => undefined;
-  let reject: (error: Error) => void = () => undefined;
-  const promise = new Promise<Value>((settle, fail) => {
-    resolve = settle;
-    reject = fail;
-  });
-  promise.catch(() => undefined);
-  return { promise, resolve, reject };
 }

@@ -89,13 +89,7 @@ export function createRpc(
     log,
   });
   const cors = createCors(config.corsOrigins);
-  const handleProbe = createProbes({
-    version: SERVICE_VERSION,
-    buildHash: config.buildHash,
-    metrics,
-    stopping,
-    checks: { postgres: () => database.ping(), redis: () => bus.ping() },
-  });
+  const handleProbe = createProbes({ buildHash: config.buildHash, ...context });
   const surfaces: Readonly<
     Record<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>>
   > = {

@@ -1,11 +1,5 @@
 import type { AppContext } from '@model-gateway/server-process';
-import {
-  sendNotFound,
-  createProbes,
-  pathOf,
-  SERVICE_VERSION,
-  type ServerApp,
-} from '@model-gateway/http';
+import { sendNotFound, createProbes, pathOf, type ServerApp } from '@model-gateway/http';
 import { createFactRefresh, createRecorder } from '@model-gateway/recorder';
 import type { Router } from '@model-gateway/router';
 import { createServiceRouter } from '@model-gateway/inference-runtime';
@@ -27,7 +21,7 @@ export function createVideoWorker(
   options: VideoWorkerOptions = {},
 ): ServerApp {
   const router = options.router ?? createServiceRouter(config, context);
-  const { database, bus, clock, log, metrics, stopping } = context;
+  const { database, bus, clock, log, metrics } = context;
   const recorder = createRecorder({
     journal: bus.journal,
     usage: database.usage,
@@ -46,13 +40,7 @@ export function createVideoWorker(
     log,
   });
   const videoJobs = createVideoJobRunner(config, context, router);
-  const handleProbe = createProbes({
-    version: SERVICE_VERSION,
-    buildHash: config.buildHash,
-    metrics,
-    stopping,
-    checks: { postgres: () => database.ping(), redis: () => bus.ping() },
-  });
+  const handleProbe = createProbes({ buildHash: config.buildHash, ...context });
   return {
     name: 'video-worker',
     routes: [],

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  createDeferred,
   describeError,
   startGuarded,
   SYSTEM_ENVIRONMENT,
@@ -99,22 +100,19 @@ async function relaunch(
 
 async function launch(store: StoreCommand, log: Log): Promise<Running> {
   await store.clear();
-  let ready: () => void = () => undefined;
-  const isReady = new Promise<'ready'>((resolve) => {
-    ready = () => resolve('ready');
-  });
+  const ready = createDeferred<'ready'>();
   const child = startGuarded({
     ...store,
     environment: SYSTEM_ENVIRONMENT,
     graceSeconds: GRACE_SECONDS,
     onLine: (line) => {
       log.debug({ store: store.name, line }, 'store log');
-      if (READY.test(line)) ready();
+      if (READY.test(line)) ready.resolve('ready');
     },
   });
   const late = new AbortController();
   const outcome = await Promise.race([
-    isReady,
+    ready.promise,
     child.exited.then(() => 'ended' as const),
     sleep(READY_TIMEOUT_MS, 'late' as const, { signal: late.signal }).catch(() => 'late' as const),
   ]);

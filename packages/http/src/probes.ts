@@ -1,17 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import type { Metrics } from '@model-gateway/kernel';
 import { sendJson, sendText } from './rest-errors.ts';
+import { SERVICE_VERSION } from './version.ts';
 
-/** Checks whether a store is available; rejects when it is not. */
-export type StoreCheck = () => Promise<void>;
+/** A store whose availability can be checked; the check rejects when it is not available. */
+interface CheckedStore {
+  ping(): Promise<void>;
+}
 
 interface ProbesOptions {
-  readonly version: string;
   readonly buildHash: string;
   readonly metrics: Metrics;
   readonly stopping: AbortSignal;
-  /** The stores that the app uses, by name. */
-  readonly checks: Readonly<Record<string, StoreCheck>>;
+  readonly database: CheckedStore;
+  readonly bus: CheckedStore;
   /** What the app adds to its health response. */
   readonly details?: () => Readonly<Record<string, unknown>>;
 }
@@ -34,26 +36,27 @@ export const PROBE_PATHS: readonly string[] = [...HEALTH_PATHS, METRICS_PATH];
  * outage must not remove every process from the load balancer. Only a draining process is not ready.
  */
 export function createProbes(options: ProbesOptions): Probes {
-  const { version, buildHash, metrics, stopping, checks, details } = options;
+  const { buildHash, metrics, stopping, database, bus, details } = options;
   metrics
     .gauge({
       name: 'service_build_info',
       help: 'Always 1; the labels name the running build.',
       labels: ['version', 'build_hash', 'node'],
     })
-    .set({ version, build_hash: buildHash, node: process.versions.node }, 1);
+    .set({ version: SERVICE_VERSION, build_hash: buildHash, node: process.versions.node }, 1);
 
   async function sendHealth(path: string, response: ServerResponse): Promise<void> {
     if (path === '/readyz' && stopping.aborted) {
       sendJson(response, 503, { status: 'draining' });
       return;
     }
+    const [postgres, redis] = [stateOf(database), stateOf(bus)];
     sendJson(response, 200, {
       status: 'ok',
-      version,
+      version: SERVICE_VERSION,
       build_hash: buildHash,
       ...details?.(),
-      checks: await runChecks(checks),
+      checks: { postgres: await postgres, redis: await redis },
     });
   }
 
@@ -87,17 +90,8 @@ export function createProbes(options: ProbesOptions): Probes {
   };
 }
 
-async function runChecks(
-  checks: Readonly<Record<string, StoreCheck>>,
-): Promise<Record<string, 'ok' | 'away'>> {
-  const entries = await Promise.all(
-    Object.entries(checks).map(async ([name, check]) => {
-      const state = await check().then(
-        () => 'ok' as const,
-        () => 'away' as const,
-      );
-      return [name, state] as const;
-    }),
+const stateOf = (store: CheckedStore): Promise<'ok' | 'away'> =>
+  store.ping().then(
+    () => 'ok',
+    () => 'away',
   );
-  return Object.fromEntries(entries);
-}

@@ -22,6 +22,7 @@ export {
   type Environment,
   type Setting,
 } from './config.ts';
+export { createDeferred } from './deferred.ts';
 export { AppError, describeError, errorCode, isError, StartupError } from './errors.ts';
 export { freePort } from './free-port.ts';
 export { constantTimeEqual, newId, randomToken, sha256Hex } from './ids.ts';

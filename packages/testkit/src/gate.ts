@@ -1,3 +1,5 @@
+import { createDeferred } from '@model-gateway/kernel';
+
 /** Lets a test block something until it calls `open`. */
 export interface Gate {
   readonly opened: Promise<void>;
@@ -6,9 +8,6 @@ export interface Gate {
 
 /** A closed gate. */
 export function createGate(): Gate {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const { promise: opened, resolve: open } = createDeferred();
   return { opened, open };
 }

@@ -34,9 +34,9 @@ export interface ConsoleEntry extends Omit<ConsoleMessage, 'isRejection'> {
 
 export interface ConsoleQuery {
   /** At least this severe. */
-  readonly level?: ConsoleLevel;
-  readonly source?: ConsoleSource;
-  readonly since?: number;
+  readonly level?: ConsoleLevel | undefined;
+  readonly source?: ConsoleSource | undefined;
+  readonly since?: number | undefined;
   readonly limit: number;
   /** Includes what earlier pages wrote. */
   readonly all: boolean;

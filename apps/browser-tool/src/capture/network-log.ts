@@ -50,14 +50,14 @@ export type RequestChange = Partial<
 >;
 
 export interface NetworkQuery {
-  readonly type?: string;
+  readonly type?: string | undefined;
   /** `404`, `4xx` or several of them. */
-  readonly status?: readonly string[];
+  readonly status?: readonly string[] | undefined;
   /** A part of the URL. */
-  readonly url?: string;
-  readonly method?: string;
-  readonly failed?: boolean;
-  readonly since?: number;
+  readonly url?: string | undefined;
+  readonly method?: string | undefined;
+  readonly failed?: boolean | undefined;
+  readonly since?: number | undefined;
   readonly limit: number;
 }
 

@@ -1,4 +1,4 @@
-import { withTimeout } from '@model-gateway/kernel';
+import { createDeferred, withTimeout } from '@model-gateway/kernel';
 import type { Protocol } from 'devtools-protocol';
 import type { EngineCall, CallNotes, EngineContext, Viewport } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
@@ -47,10 +47,7 @@ export async function createBrowser(
   // Arrives before the tab itself.
   let openedUrl = '';
   let metrics = metricsOf(context.viewport, 1, false);
-  let resolveFirst: () => void = () => undefined;
-  const first = new Promise<void>((resolve) => {
-    resolveFirst = resolve;
-  });
+  const first = createDeferred();
 
   const environment: PageEnvironment = {
     captures: context.captures,
@@ -76,7 +73,7 @@ export async function createBrowser(
       opened = page;
       environment.notes().openedTab = { url: '' };
     }
-    resolveFirst();
+    first.resolve();
   }
 
   function detached(sessionId: string): void {
@@ -136,7 +133,7 @@ export async function createBrowser(
     connection.send('Target.setDiscoverTargets', { discover: true, filter: ONLY_PAGES }),
     connection.send('Browser.setDownloadBehavior', { behavior: 'deny', eventsEnabled: true }),
   ]);
-  await withTimeout(first, FIRST_PAGE_TIMEOUT_MS, () => undefined);
+  await withTimeout(first.promise, FIRST_PAGE_TIMEOUT_MS, () => undefined);
 
   return {
     get current() {

@@ -1,3 +1,4 @@
+import { createDeferred } from '@model-gateway/kernel';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
 import type { CallNotes, DialogAnswer, DialogReport, Viewport } from '../engine.ts';
 import type { Captures } from '../capture/captures.ts';
@@ -82,10 +83,7 @@ export function createPage(
   // By session id, the target id of its frame or worker.
   const sessions = new Map([[sessionId, targetId]]);
   let ending: 'crashed' | 'closed' | undefined;
-  let resolveEnded: (how: 'crashed' | 'closed') => void = () => undefined;
-  const ended = new Promise<'crashed' | 'closed'>((resolve) => {
-    resolveEnded = resolve;
-  });
+  const { promise: ended, resolve: resolveEnded } = createDeferred<'crashed' | 'closed'>();
 
   const page: Page = {
     targetId,

@@ -1,20 +1,13 @@
 import { z } from 'zod';
 import { elementText } from '../session/not-ready.ts';
-import {
-  ACTING,
-  command,
-  deadlineFor,
-  runCall,
-  TARGET_ALIASES,
-  TIMEOUT_ALIASES,
-} from './command.ts';
+import { ACTING, command, deadlineFor, runCall, ELEMENT_ALIASES } from './command.ts';
 import { actionData, elementOf, fields, TIMEOUT_MS } from './fields.ts';
 
 export const click = command({
   name: 'click',
   http: { method: 'POST', path: '/click' },
   inBatch: true,
-  aliases: { ...TARGET_ALIASES, ...TIMEOUT_ALIASES, double: 'doubleClick' },
+  aliases: { ...ELEMENT_ALIASES, double: 'doubleClick' },
   params: z.object({
     target: fields.target.describe('e12, CSS, text=… or xpath=…'),
     element: fields.element,

@@ -86,6 +86,7 @@ export function command<Schema extends z.ZodObject>(declared: Command<Schema>): 
 /** The alternative names of the element parameter. */
 export const TARGET_ALIASES = { ref: 'target', selector: 'target', uid: 'target' } as const;
 export const TIMEOUT_ALIASES = { timeout: 'timeoutMs' } as const;
+export const ELEMENT_ALIASES = { ...TARGET_ALIASES, ...TIMEOUT_ALIASES } as const;
 
 const DEADLINE_MS = 30_000;
 // So that the more specific timeout of the engine comes first.

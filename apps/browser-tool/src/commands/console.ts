@@ -5,7 +5,7 @@ import {
   type ConsoleEntry,
   type ConsoleLevel,
 } from '../capture/console-log.ts';
-import { command } from './command.ts';
+import { command, READING } from './command.ts';
 
 const LIMIT_DEFAULT = 200;
 const TOOL_LIMIT_DEFAULT = 100;
@@ -43,22 +43,10 @@ export const consoleMessages = command({
     fields: ['level', 'all', 'limit', 'clear'],
     listedDefaults: ['level', 'all', 'limit', 'clear'],
     overrides: { level: level.default('info'), limit: limitField.default(TOOL_LIMIT_DEFAULT) },
-    annotations: {
-      readOnlyHint: true,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: false,
-    },
+    annotations: { ...READING, openWorldHint: false },
     text: ({ entries }) => consoleText(entries as readonly ConsoleEntry[]),
   },
-  async run({ level: atLeast, all, limit, since, source, clear }, { captures }) {
-    const query = {
-      limit,
-      all,
-      ...(atLeast === undefined ? {} : { level: atLeast }),
-      ...(since === undefined ? {} : { since }),
-      ...(source === undefined ? {} : { source }),
-    };
+  async run({ clear, ...query }, { captures }) {
     const { entries, next, dropped } = captures.console.query(query);
     if (clear) captures.console.clear();
     return { entries, next, dropped };

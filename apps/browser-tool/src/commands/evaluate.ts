@@ -1,12 +1,5 @@
 import { z } from 'zod';
-import {
-  ACTING,
-  command,
-  deadlineFor,
-  runCall,
-  TARGET_ALIASES,
-  TIMEOUT_ALIASES,
-} from './command.ts';
+import { ACTING, command, deadlineFor, runCall, ELEMENT_ALIASES } from './command.ts';
 import { fields } from './fields.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -17,8 +10,7 @@ export const evaluate = command({
   http: { method: 'POST', path: '/evaluate' },
   inBatch: true,
   aliases: {
-    ...TARGET_ALIASES,
-    ...TIMEOUT_ALIASES,
+    ...ELEMENT_ALIASES,
     expression: 'function',
     script: 'function',
     code: 'function',

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import type { NavigationOutcome } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
-import { command, deadlineFor, runCall, TIMEOUT_ALIASES, type CommandData } from './command.ts';
+import {
+  command,
+  deadlineFor,
+  READING,
+  runCall,
+  TIMEOUT_ALIASES,
+  type CommandData,
+} from './command.ts';
 import { fields } from './fields.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -42,12 +49,7 @@ export const navigate = command({
     description: 'Open a URL',
     fields: ['url', 'waitUntil', 'timeoutMs', 'includeSnapshot'],
     unlisted: ['dialog', 'promptText'],
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: true,
-    },
+    annotations: { ...READING, readOnlyHint: false },
     listedDefaults: ['includeSnapshot'],
     canSnapshot: true,
     text: ({ url, load_state: state }) =>

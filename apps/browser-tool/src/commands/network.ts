@@ -28,17 +28,9 @@ export const network = command({
     since: z.int().min(0).optional(),
     limit: z.int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
   }),
-  async run({ type, status, url, method, failed, since, limit }, { captures }) {
-    const query = {
-      limit,
-      ...(type === undefined ? {} : { type }),
-      ...(status === undefined ? {} : { status: status.split(',').map((part) => part.trim()) }),
-      ...(url === undefined ? {} : { url }),
-      ...(method === undefined ? {} : { method }),
-      ...(failed === undefined ? {} : { failed }),
-      ...(since === undefined ? {} : { since }),
-    };
-    return { ...captures.network.query(query) };
+  async run({ status, ...query }, { captures }) {
+    const statuses = status?.split(',').map((part) => part.trim());
+    return { ...captures.network.query({ ...query, status: statuses }) };
   },
 });
 

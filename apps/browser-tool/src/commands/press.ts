@@ -1,12 +1,5 @@
 import { z } from 'zod';
-import {
-  ACTING,
-  command,
-  deadlineFor,
-  runCall,
-  TARGET_ALIASES,
-  TIMEOUT_ALIASES,
-} from './command.ts';
+import { ACTING, command, deadlineFor, runCall, ELEMENT_ALIASES } from './command.ts';
 import { actionData, fields, TIMEOUT_MS } from './fields.ts';
 
 const COUNT_MAX = 100;
@@ -15,7 +8,7 @@ export const press = command({
   name: 'press',
   http: { method: 'POST', path: '/press' },
   inBatch: true,
-  aliases: { ...TARGET_ALIASES, ...TIMEOUT_ALIASES },
+  aliases: ELEMENT_ALIASES,
   params: z.object({
     key: z.string().min(1).max(100),
     target: fields.target.optional(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { command, runCall } from './command.ts';
+import { command, READING, runCall } from './command.ts';
 
 const SIDE_PIXELS_MAX = 10_000;
 const SCALE_MAX = 10;
@@ -21,12 +21,7 @@ export const resize = command({
     title: 'Resize',
     description: 'Set the viewport size',
     fields: ['width', 'height', 'deviceScaleFactor', 'mobile'],
-    annotations: {
-      readOnlyHint: false,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: false,
-    },
+    annotations: { ...READING, readOnlyHint: false, openWorldHint: false },
     text: (_data, { width, height }) => `Resized to ${width}x${height}`,
   },
   async run({ width, height, deviceScaleFactor, mobile }, context) {

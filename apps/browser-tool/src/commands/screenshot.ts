@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ScreenshotOutcome, ScreenshotRequest } from '../engine.ts';
-import { command, READING, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
+import { command, READING, runCall, ELEMENT_ALIASES } from './command.ts';
 import { fields, TIMEOUT_MS } from './fields.ts';
 
 const DIMENSION_DEFAULT = 1_568;
@@ -17,7 +17,7 @@ export const screenshot = command({
   name: 'screenshot',
   http: { method: 'POST', path: '/screenshot' },
   inBatch: true,
-  aliases: { ...TARGET_ALIASES, ...TIMEOUT_ALIASES },
+  aliases: ELEMENT_ALIASES,
   soleAliases: { element: 'target' },
   params: z.object({
     target: fields.target.optional(),

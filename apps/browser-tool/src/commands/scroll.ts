@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { command, deadlineFor, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
+import { command, deadlineFor, runCall, ELEMENT_ALIASES } from './command.ts';
 import { fields, TIMEOUT_MS } from './fields.ts';
 
 export const scroll = command({
   name: 'scroll',
   inBatch: true,
   aliases: {
-    ...TARGET_ALIASES,
-    ...TIMEOUT_ALIASES,
+    ...ELEMENT_ALIASES,
     x: 'deltaX',
     y: 'deltaY',
     dx: 'deltaX',

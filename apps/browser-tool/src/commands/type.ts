@@ -1,13 +1,6 @@
 import { z } from 'zod';
 import { elementText } from '../session/not-ready.ts';
-import {
-  ACTING,
-  command,
-  deadlineFor,
-  runCall,
-  TARGET_ALIASES,
-  TIMEOUT_ALIASES,
-} from './command.ts';
+import { ACTING, command, deadlineFor, runCall, ELEMENT_ALIASES } from './command.ts';
 import { actionData, elementOf, fields, TIMEOUT_MS } from './fields.ts';
 
 // The upper limit for one key when text is typed key by key.
@@ -18,7 +11,7 @@ export const type = command({
   name: 'type',
   http: { method: 'POST', path: '/type' },
   inBatch: true,
-  aliases: { ...TARGET_ALIASES, ...TIMEOUT_ALIASES, clearFirst: 'clear', value: 'text' },
+  aliases: { ...ELEMENT_ALIASES, clearFirst: 'clear', value: 'text' },
   params: z.object({
     target: fields.target,
     text: fields.text,

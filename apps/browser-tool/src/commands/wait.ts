@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { ToolError } from '../tool-error.ts';
-import { command, deadlineFor, runCall, TARGET_ALIASES, TIMEOUT_ALIASES } from './command.ts';
+import { command, deadlineFor, runCall, ELEMENT_ALIASES } from './command.ts';
 import { fields } from './fields.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -12,7 +12,7 @@ export const waitForSelector = command({
   name: 'wait-for-selector',
   http: { method: 'POST', path: '/wait-for-selector' },
   inBatch: true,
-  aliases: { ...TARGET_ALIASES, ...TIMEOUT_ALIASES },
+  aliases: ELEMENT_ALIASES,
   params: z.object({
     target: fields.target,
     state: z.enum(['attached', 'visible', 'hidden', 'detached']).default('visible'),
