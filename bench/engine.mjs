@@ -5,6 +5,7 @@ import { connect, runLoop } from './engine/control-loop.mjs';
 import { parseOptions } from './options.mjs';
 import { print, report } from './report.mjs';
 import { runBench, runCommandLine } from './run.mjs';
+import { quantile } from './works/rounds.mjs';
 
 const USAGE = `pnpm bench:engine [options]
 
@@ -128,11 +129,12 @@ function pairOf(name, [direct, through], when) {
   ];
 }
 
-function quantilesOf({ times, failed }) {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-  return { calls: times.length + failed, p50Ms: at(0.5), p99Ms: at(0.99), failed };
-}
+const quantilesOf = ({ times, failed }) => ({
+  calls: times.length + failed,
+  p50Ms: quantile(times, 0.5),
+  p99Ms: quantile(times, 0.99),
+  failed,
+});
 
 const WORK = {
   name: 'engine',

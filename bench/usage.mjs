@@ -6,7 +6,7 @@ import { describeMachine, print, report } from './report.mjs';
 import { runCommandLine, withScratch } from './run.mjs';
 import { seed } from './usage/seed.mjs';
 import { SHAPES } from './usage/shapes.mjs';
-import { medianOf } from './works/rounds.mjs';
+import { medianOf, quantile } from './works/rounds.mjs';
 
 const { Client } = createRequire(new URL('../packages/db/package.json', import.meta.url))('pg');
 
@@ -111,11 +111,6 @@ async function measureRound(sizes, samples) {
     }
   }
   return times;
-}
-
-function quantile(times, share) {
-  const sorted = times.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
 
 async function compareSizes(options, machine, measured) {

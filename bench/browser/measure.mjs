@@ -2,6 +2,7 @@
 import { browsersAmong, memoryMb, processesBelow, untilGone } from './browser-processes.mjs';
 import { ask } from './contestants.mjs';
 import { connectStdio } from './stdio-client.mjs';
+import { median } from '../works/rounds.mjs';
 
 // Nothing listens there.
 const DEAD_URL = 'http://127.0.0.1:1/';
@@ -139,11 +140,5 @@ async function goneAfter({ pid }, end) {
 
 const middles = (times) =>
   Object.fromEntries(
-    Object.entries(times).map(([operation, values]) => [`${operation}Ms`, middle(values)]),
+    Object.entries(times).map(([operation, values]) => [`${operation}Ms`, median(values)]),
   );
-
-/** The median of some numbers. */
-export function middle(values) {
-  const sorted = values.filter((value) => value !== undefined).toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)];
-}

@@ -1,5 +1,5 @@
 // The results of all contestants as one table, with the goals.
-import { middle } from './measure.mjs';
+import { median } from '../works/rounds.mjs';
 
 /** How the table is printed. */
 export const WORK = {
@@ -43,7 +43,7 @@ export function tableOf(measured, refused) {
 
 function measureRow({ key, label }, measured) {
   const values = Object.fromEntries(
-    measured.map(({ name, rounds }) => [name, middle(rounds.map((round) => round[key]))]),
+    measured.map(({ name, rounds }) => [name, median(rounds.map((round) => round[key]))]),
   );
   const better = Math.min(values.playwright ?? Infinity, values.devtools ?? Infinity);
   const hasRatio = values.ours !== undefined && better < Infinity;
@@ -67,7 +67,7 @@ function oddRows(measured) {
 }
 
 function coverText(rounds) {
-  const seconds = (middle(rounds.map(({ coveredMs }) => coveredMs)) / 1000).toFixed(1);
+  const seconds = (median(rounds.map(({ coveredMs }) => coveredMs)) / 1000).toFixed(1);
   if (rounds.some(({ isCoverReported }) => !isCoverReported)) return 'false success';
   const names = rounds.every(({ isCoverNamed }) => isCoverNamed) ? ' that names the cover' : '';
   return `error${names} after ${seconds} s`;
@@ -91,7 +91,7 @@ function oddGoals(ours) {
       what: 'a covered element is reported and its cover named',
       atMost: COVERED_MS_MAX,
       unit: 'ms',
-      measured: middle(nameMs),
+      measured: median(nameMs),
     },
     {
       what: 'navigations that fail after one that had to',

@@ -17,11 +17,13 @@ export async function sendUntilWarm(load, warmupMs) {
   }
 }
 
-/** The median of some numbers; undefined if there are none. */
-function median(values) {
+/** The value below which this share of some numbers is; undefined if there are none. */
+export function quantile(values, share) {
   const sorted = values.filter((value) => value !== undefined).toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)];
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
+
+export const median = (values) => quantile(values, 0.5);
 
 /** The median of a value of every round. */
 export const medianOf = (samples, pick) => median(samples.map(pick));
