@@ -50,7 +50,7 @@ describe('a submission', () => {
       why: 'gets an invalid response',
       fault: { kind: 'garbage-json' },
       on: 'submit',
-      error: 'the upstream answered something that is no answer of a video API',
+      error: 'the upstream response is not a valid video API response',
     },
     {
       why: 'arrives and its response is lost',
@@ -149,14 +149,14 @@ describe('a poll', () => {
       fault: { kind: 'garbage-json' },
       on: 'query',
       times: Infinity,
-      error: 'the upstream answered something that is no answer of a video API',
+      error: 'the upstream response is not a valid video API response',
     },
     {
       why: 'never finds a URL',
       fault: { kind: 'no-download-url' },
       on: 'retrieve',
       times: Infinity,
-      error: 'the upstream answered something that is no answer of a video API',
+      error: 'the upstream response is not a valid video API response',
     },
   ])('that $why fails the job, which costs nothing', async ({ fault, times, on, error }) => {
     scene.video.faults.next(fault, times, on);

@@ -2,11 +2,11 @@ import type { TokenUsage } from '@model-gateway/contracts';
 import { newId, type Clock } from '@model-gateway/kernel';
 import type { ChatChunk } from '@model-gateway/router';
 
-/** What the pieces of one streamed answer have in common. */
+/** Builds the chunks of one streamed response. */
 export interface ChunkShape {
-  /** One piece of the message; the first one says who speaks. */
+  /** One delta of the message; the first one has the role. */
   delta(delta: Readonly<Record<string, unknown>>, choice?: ChoiceFields): ChatChunk;
-  /** The last chunk of all: how many tokens it took. */
+  /** The last chunk, with the usage. */
   usage(usage: TokenUsage): ChatChunk;
 }
 
@@ -15,16 +15,16 @@ interface ChoiceFields {
   readonly logprobs?: unknown;
 }
 
-/** What is needed to read an answer besides the answer. */
+/** The context that is needed to read a response. */
 export interface AnswerContext {
-  /** The model that was asked for. */
+  /** The requested model. */
   readonly model: string;
   readonly clock: Clock;
-  /** The backend's key, which messages must not show. */
+  /** The backend's key, which must not appear in messages. */
   readonly secret: string | null;
 }
 
-/** The head of a new answer, for upstreams that give it none of their own. */
+/** The head of a new response, for upstreams that send none. */
 export function answerHead(clock: Clock): { readonly id: string; readonly created: number } {
   return { id: `chatcmpl-${newId()}`, created: Math.floor(clock.now() / 1000) };
 }

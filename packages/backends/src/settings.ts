@@ -1,6 +1,6 @@
 import { integer, setting, urlWith, withDefault } from '@model-gateway/kernel';
 
-/** How upstreams are reached, and how long they may take. */
+/** Timeouts and the bridge of upstreams. */
 export const upstreamSettings = {
   upstreamConnectTimeoutMs: setting(
     'SERVICE_UPSTREAM_CONNECT_TIMEOUT_MS',

@@ -30,12 +30,12 @@ test.each([
   { what: 'nobody listens', isReadable: true },
 ])('a warning is all that comes of it when $what', async ({ isReadable }) => {
   const warnings: string[] = [];
-  const away = () => Promise.reject(new Error('away'));
+  const away = () => Promise.reject(new Error('unavailable'));
   const hints = createAccountHints({
     facts: { account: isReadable ? async () => STATE : away },
     admission: { updateHints: away },
     log: { ...silentLog, warn: (_fields: unknown, text: string) => void warnings.push(text) },
   });
   await hints.refresh([POOL]);
-  expect(warnings).toEqual(['a new balance was not told']);
+  expect(warnings).toEqual(['publishing a balance failed']);
 });

@@ -2,11 +2,11 @@ import { describeError, type Log } from '@model-gateway/kernel';
 import type { AdmissionStore, DrawingAccount } from './admission-store.ts';
 import type { BillingFacts } from './billing-facts.ts';
 
-/** Tells the admission store what became of accounts. */
+/** Updates the account hints of the admission store. */
 export interface AccountHints {
   /**
-   * Awaited after a movement and before the caller is answered, so that the next request is let in by the new balance. Never
-   * rejects: what could not be told is found out later.
+   * Awaited after a movement and before the response, so that the next request uses the new balance. Never rejects: a missing
+   * update is corrected later.
    */
   refresh(accounts: readonly DrawingAccount[]): Promise<void>;
 }
@@ -17,7 +17,7 @@ interface AccountHintsDependencies {
   readonly log: Log;
 }
 
-/** Reads accounts after the fact: whoever else moved them meanwhile, the newest state is what is told. */
+/** Reads the accounts after the movement, so that concurrent movements are included. */
 export function createAccountHints({
   facts,
   admission,
@@ -35,7 +35,7 @@ export function createAccountHints({
         );
         await admission.updateHints({ windows: [], accounts: states });
       } catch (error) {
-        log.warn({ accounts, reason: describeError(error) }, 'a new balance was not told');
+        log.warn({ accounts, reason: describeError(error) }, 'publishing a balance failed');
       }
     },
   };

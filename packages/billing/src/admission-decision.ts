@@ -6,15 +6,15 @@ export type AdmissionDecision = 'admit' | 'quota_exceeded' | 'payment_required';
 
 interface AdmissionState {
   readonly tier: Pick<TierLimits, 'monthlyUsdQuota' | 'monthlyTokenQuota'>;
-  /** Undefined where it is not known. */
+  /** Undefined if it is not known. */
   readonly window: Pick<WindowUsage, 'costUsd' | 'tokens'> | undefined;
   readonly account: Omit<AccountState, 'version'> | undefined;
-  /** Whether the model has a price: what has none cannot be paid with points. */
+  /** Whether the model has a price: without one it cannot be paid with points. */
   readonly isPriced: boolean;
   readonly now: Date;
 }
 
-/** Whether a request may pass by its tier or, when that is drained, by its points. What is not known refuses nobody. */
+/** Whether a request is allowed by its tier or, when that is drained, by its points. Unknown values refuse no request. */
 export function decideAdmission(state: AdmissionState): AdmissionDecision {
   const { tier, window, account, isPriced, now } = state;
   if (window === undefined || !isDrained(tier, window)) return 'admit';

@@ -1,21 +1,21 @@
-/** The stretch of usage that a quota is held against: one month of a user, or of the keys with one project label. */
+/** The usage that counts against a quota: one month of a user, or of the keys with one project label. */
 export interface QuotaWindow {
   readonly userId: string;
-  /** Null for everything that the user does. */
+  /** Null for all usage of the user. */
   readonly project: string | null;
   /** UTC, `YYYY-MM`. */
   readonly month: string;
 }
 
-/** What counts against the tier in a window: the rows that no points were paid for. */
+/** The usage that counts against the tier in a window: the rows without points. */
 export interface WindowUsage {
   readonly costUsd: number;
   readonly tokens: number;
-  /** Goes up with every row of the window, whoever paid: of two answers, the higher is the newer. */
+  /** Increases with every row of the window, whoever paid: the higher of two versions is newer. */
   readonly version: number;
 }
 
-/** Whose points a request draws on. */
+/** The account that a request draws on. */
 export interface DrawingAccount {
   readonly type: 'user' | 'group';
   readonly id: string;
@@ -26,13 +26,13 @@ export interface AccountState {
   readonly balance: number;
   /** Whether it was ever funded. */
   readonly hasHistory: boolean;
-  /** Until then it is refused, because it could not cover a request on a drained tier. */
+  /** Until then requests are refused, because the account could not cover one on a drained tier. */
   readonly refusedUntil: Date | null;
-  /** Goes up with every change: of two answers, the higher is the newer. */
+  /** Increases with every change: the higher of two versions is newer. */
   readonly version: number;
 }
 
-/** How many requests may pass in any 60 seconds. */
+/** The maximum of requests in any 60 seconds. */
 export interface RequestLimit {
   /** What is counted, such as `key:<id>` or `group:<id>`. */
   readonly name: string;
@@ -42,9 +42,9 @@ export interface RequestLimit {
 export interface AdmissionRequest {
   /** The number of account changes that the caller knows of. */
   readonly knownEpoch: number;
-  /** All of them must pass; then the request counts in each. */
+  /** All of them must allow the request; then it counts in each. */
   readonly limits: readonly RequestLimit[];
-  /** Left out where no quota can refuse. */
+  /** Omitted if no quota can refuse. */
   readonly window?: QuotaWindow | undefined;
   readonly account?: DrawingAccount | undefined;
 }
@@ -57,18 +57,18 @@ export type AdmissionAnswer =
   | {
       readonly outcome: 'passed';
       readonly epoch: number;
-      /** Undefined where it is not known here. */
+      /** Undefined if it is not known. */
       readonly window: WindowUsage | undefined;
       readonly account: AccountState | undefined;
     };
 
-/** What the admission store is told by those who read the truth. */
+/** Values from the database for the admission store. */
 export interface AdmissionFacts {
   readonly windows: readonly (QuotaWindow & WindowUsage)[];
   readonly accounts: readonly (DrawingAccount & AccountState)[];
 }
 
-/** What all processes share to let requests in: limits, and hints of what the database knows. */
+/** The shared state for the admission of requests: limits, and hints of values in the database. */
 export interface AdmissionStore {
   /** One round trip. */
   admit(request: AdmissionRequest): Promise<AdmissionAnswer>;

@@ -14,11 +14,11 @@ export interface TierLimits {
   readonly rpm: number | null;
 }
 
-/** The truth behind the hints of the admission store. */
+/** The values in the database behind the hints of the admission store. */
 export interface BillingFacts {
   /** A window without rows is all zeros. */
   window(window: QuotaWindow): Promise<WindowUsage>;
-  /** An account that nobody opened is empty, without history, version 0. */
+  /** An account that does not exist is empty, without history, version 0. */
   account(account: DrawingAccount): Promise<AccountState>;
   /** The tier of a user, `free` where none is set. */
   tierOf(userId: string): Promise<TierLimits>;

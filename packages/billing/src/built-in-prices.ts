@@ -1,7 +1,7 @@
 /** A pattern that is looked for in the lower-cased model id, and USD per million input and output tokens. */
 type PriceRow = readonly [pattern: string, inputPerMillion: number, outputPerMillion: number];
 
-/** The public prices of the main model families. What no pattern matches has no price. */
+/** The public prices of the main model families. A model that matches no pattern has no price. */
 export const BUILT_IN_PRICES: readonly PriceRow[] = [
   ['gpt-5-nano', 0.05, 0.4],
   ['gpt-5-mini', 0.25, 2],

@@ -1,10 +1,10 @@
 import type { WindowUsage } from './admission-store.ts';
 import type { TierLimits } from './billing-facts.ts';
 
-// A billionth of a dollar: ten times 0.1 is a little less than 1 in floating point, and exactly 1 in the database.
+// A billionth of a dollar: ten times 0.1 is a little less than 1 in floating point, but exactly 1 in the database.
 const TOLERANCE_USD = 1e-9;
 
-/** The tier of a user without one; used where the table of tiers does not say otherwise. */
+/** The tier of a user without one, unless the table of tiers overrides it. */
 export const FREE_TIER: TierLimits = {
   name: 'free',
   monthlyUsdQuota: 1,

@@ -1,6 +1,6 @@
 import type { DrawingAccount } from './admission-store.ts';
 
-/** One movement of points, as one of the accounts in it sees it. Entries are never changed or removed. */
+/** One movement of points in one account. Entries are never changed or removed. */
 export interface LedgerEntry {
   readonly id: string;
   /** Points; negative for what went out. */
@@ -8,7 +8,7 @@ export interface LedgerEntry {
   readonly balanceAfter: number;
   readonly kind: 'topup' | 'allocate' | 'usage' | 'refund';
   readonly note: string | null;
-  /** What it was for: the other side of an allocation, the deleted group, the row of usage. */
+  /** The reason: the other side of an allocation, the deleted group, or the row of usage. */
   readonly ref: string | null;
   readonly createdAt: Date;
 }
@@ -24,20 +24,20 @@ interface Movement {
   /** A whole number above zero. */
   readonly points: number;
   readonly note?: string | undefined;
-  /** Of calls with the same key, group and kind of movement one moves points, and all answer what it answered. */
+  /** Of calls with the same key, group and kind of movement one moves points, and all return its result. */
   readonly idempotencyKey?: string | undefined;
 }
 
 export interface Allocation extends Movement {
-  /** Of the member whose wallet is filled. */
+  /** The email of the member who gets the points. */
   readonly email: string;
 }
 
-/** Where points are kept and moved. No account ever goes below zero. */
+/** Stores and moves points. No balance is ever below zero. */
 export interface LedgerStore {
-  /** An account that nobody opened is empty. */
+  /** An account that does not exist is empty. */
   read(account: DrawingAccount): Promise<LedgerReading>;
-  /** Puts points into the pool of a group. Rejects with `not_found` once the group is gone. */
+  /** Adds points to the pool of a group. Rejects with `not_found` when the group was deleted. */
   topUp(topUp: Movement): Promise<{ readonly balance: number }>;
   /**
    * Moves points from the pool of a group to the wallet of an active member, all of them or none. Rejects with `not_found`
@@ -46,7 +46,7 @@ export interface LedgerStore {
   allocate(allocation: Allocation): Promise<{
     readonly balance: number;
     readonly walletBalance: number;
-    /** Whose wallet it is. */
+    /** The owner of the wallet. */
     readonly userId: string;
   }>;
 }

@@ -1,50 +1,50 @@
 import type { TierLimits } from './billing-facts.ts';
 import { FREE_TIER, isDrained } from './drained-tier.ts';
 
-/** What counts against the tier of a user in a month: the rows that no points were paid for. */
+/** The usage that counts against the tier of a user in a month: the rows without points. */
 export interface TierUsage {
   readonly costUsd: number;
   readonly tokens: number;
   readonly requests: number;
 }
 
-/** Where a user stands. */
+/** The tier, usage and points of a user. */
 export interface PlanStanding {
   readonly tierName: string;
   readonly usage: TierUsage;
-  /** Points in their own wallet. */
+  /** Points in the user's wallet. */
   readonly pointsBalance: number;
 }
 
-/** What a tier is changed to; what is undefined stays as it is, and on a new tier it is unlimited. */
+/** The new values of a tier; undefined ones stay as they are, or unlimited on a new tier. */
 export type TierChanges = {
   readonly [Limit in Exclude<keyof TierLimits, 'name'>]?: TierLimits[Limit] | undefined;
 };
 
-/** Where tiers are kept, and who is on which. */
+/** Stores tiers and the tier of each user. */
 export interface PlanStore {
-  /** From the least to the most that they allow. */
+  /** From the lowest to the highest limits. */
   tiers(): Promise<readonly TierLimits[]>;
   saveTier(name: string, changes: TierChanges): Promise<void>;
-  /** Puts a user on a tier and answers who it is. Rejects with `not_found` without such a user or tier. */
+  /** Sets the tier of a user and returns the user. Rejects with `not_found` without such a user or tier. */
   assign(email: string, tierName: string): Promise<string>;
   /** In a UTC month, `YYYY-MM`. Undefined when there is no such user. */
   standing(userId: string, month: string): Promise<PlanStanding | undefined>;
 }
 
-/** What a user has of their tier. */
+/** The remaining quota of a user. */
 export interface Plan {
   readonly currentTier: string;
-  /** Null where the tier is unlimited; never below zero. */
+  /** Null if the tier is unlimited; never below zero. */
   readonly remaining: { readonly costUsd: number | null; readonly tokens: number | null };
-  /** Whether the tier is used up. Points may still pay for what is over it. */
+  /** Whether the quota is used up. Points may still pay for more. */
   readonly isQuotaExceeded: boolean;
 }
 
 // Dollars are shown without the noise that subtracting fractions leaves behind.
 const USD_DIGITS = 12;
 
-/** What is left of a tier after this usage. */
+/** The remaining quota of a tier after this usage. */
 export function planOf(tiers: readonly TierLimits[], standing: PlanStanding): Plan {
   const { tierName, usage } = standing;
   const tier = tiers.find(({ name }) => name === tierName) ?? FREE_TIER;

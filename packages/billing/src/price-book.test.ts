@@ -119,7 +119,7 @@ test('when announcements may have been missed the store is read again', async ()
 });
 
 test('what cannot be read stays as it was, and is read by and by', async () => {
-  let answer: () => Promise<readonly TokenPrice[]> = () => Promise.reject(new Error('away'));
+  let answer: () => Promise<readonly TokenPrice[]> = () => Promise.reject(new Error('unavailable'));
   let onRead: () => void = () => undefined;
   const { book } = openBook(() => {
     onRead();

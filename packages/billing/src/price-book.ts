@@ -3,7 +3,7 @@ import type { Channels, Log, Part, Subscription } from '@model-gateway/kernel';
 import { PRICES_CHANNEL, type PriceStore } from './price-store.ts';
 import { costAt, priceOf, pricesWith, type TokenPrice } from './prices.ts';
 
-/** The prices that this process goes by: in memory, and kept in step with the store. */
+/** The current prices: in memory, and updated from the store. */
 export interface PriceBook extends Part {
   /** Undefined means unpriced, never free. */
   priceOf(model: string): TokenPrice | undefined;
@@ -12,17 +12,17 @@ export interface PriceBook extends Part {
     model: string,
     usage: Pick<TokenUsage, 'prompt_tokens' | 'completion_tokens'>,
   ): number | null;
-  /** Reads the store again. What cannot be read now stays as it was; never rejects. */
+  /** Reads the store again. If that fails, the prices stay as they are; never rejects. */
   reload(): Promise<void>;
 }
 
 interface PriceBookDependencies {
   readonly store: Pick<PriceStore, 'list'>;
   readonly channels: Pick<Channels, 'subscribe'>;
-  /** Calls back when announcements may have been missed; the answer stops that. */
+  /** Calls back when announcements may have been missed; the returned function unsubscribes. */
   readonly onStoreChange: (listener: () => void) => () => void;
   readonly log: Log;
-  /** For what was announced and not heard, and for changes made in the database by hand. */
+  /** For missed announcements, and for changes made in the database by hand. */
   readonly reloadEveryMs?: number;
 }
 
@@ -33,7 +33,7 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
   const { store, channels, onStoreChange, log } = dependencies;
   const { reloadEveryMs = RELOAD_EVERY_MS } = dependencies;
   let prices: readonly TokenPrice[] = pricesWith([]);
-  /** What the models cost that were asked for since the prices were read. */
+  /** A cache of the prices by model, since the last read. */
   const found = new Map<string, TokenPrice | undefined>();
   let reading: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -46,7 +46,7 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
       prices = pricesWith(await store.list());
       found.clear();
     } catch (error) {
-      log.warn({ error }, 'the prices could not be read; the known ones stay');
+      log.warn({ error }, 'reading the prices failed; the known ones stay valid');
     }
   }
 
@@ -56,7 +56,7 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
     return reading;
   }
 
-  // What is being read may be from before a change; then it is read once more.
+  // A read in progress may miss a change; then it is repeated.
   function reload(): Promise<void> {
     if (reading === undefined) return readNow();
     next ??= reading.then(readNow);

@@ -8,7 +8,7 @@ export interface TokenPrice {
   readonly outputPerMillion: number;
 }
 
-/** A price and where it comes from. */
+/** A price and its source. */
 export interface ListedPrice extends TokenPrice {
   readonly source: 'built-in' | 'override';
 }
@@ -24,7 +24,7 @@ const builtIn = BUILT_IN_PRICES.map(
   }),
 );
 
-/** The built-in prices with others laid over them: one with the same pattern takes the place of the built-in one. */
+/** The built-in prices with overrides: one with the same pattern replaces the built-in one. */
 export function pricesWith(overrides: readonly TokenPrice[]): readonly ListedPrice[] {
   const prices = new Map(builtIn.map((price) => [price.pattern, price]));
   for (const override of overrides) {
@@ -48,7 +48,7 @@ export function priceOf(
   return best;
 }
 
-/** What a request cost in USD; null when the model has no price. */
+/** The cost of a request in USD; null when the model has no price. */
 export function costOf(
   model: string,
   usage: Pick<TokenUsage, 'prompt_tokens' | 'completion_tokens'>,
@@ -57,7 +57,7 @@ export function costOf(
   return costAt(priceOf(model, prices), usage);
 }
 
-/** What a request cost at a price; null where there is none. */
+/** The cost of a request at a price; null without a price. */
 export function costAt(
   price: TokenPrice | undefined,
   usage: Pick<TokenUsage, 'prompt_tokens' | 'completion_tokens'>,

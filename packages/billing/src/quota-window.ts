@@ -5,18 +5,18 @@ const DEFAULT_PROJECT = 'default';
 const MONTH_CHARS = 'YYYY-MM'.length;
 const MS_PER_SECOND = 1000;
 
-/** Whose usage it is, as a request or a usage event says it. */
+/** The owner of usage, from a request or a usage event. */
 export interface UsageOwner {
   readonly userId: string;
-  /** Null for requests that came with a JWT. */
+  /** Null for requests with a JWT. */
   readonly keyId: string | null;
   readonly project: string | null;
 }
 
-/** The month that was asked for last: nearly every request is in the month of the one before it. */
+/** The last result: nearly every request is in the same month as the one before it. */
 let latest = { from: 0, until: 0, name: '' };
 
-/** The UTC month of a moment, `YYYY-MM`. */
+/** The UTC month of a time, `YYYY-MM`. */
 export function monthOf(moment: Date): string {
   const time = moment.getTime();
   if (time < latest.from || time >= latest.until) {
@@ -29,14 +29,14 @@ export function monthOf(moment: Date): string {
   return latest.name;
 }
 
-/** The window that a request is held against: its key's project where it has one of its own, otherwise the whole user. */
+/** The window that limits a request: its key's project if that has its own window, otherwise the whole user. */
 export function windowOf(owner: UsageOwner, moment: Date): QuotaWindow {
   const { userId, keyId, project } = owner;
   const isLabelled = keyId !== null && project !== null && project !== DEFAULT_PROJECT;
   return { userId, project: isLabelled ? project : null, month: monthOf(moment) };
 }
 
-/** The windows that a request counts in: first the one that it is held against, and always that of the whole user. */
+/** The windows that a request counts in: first the one that limits it, and always that of the whole user. */
 export function windowsOf(
   owner: UsageOwner,
   moment: Date,

@@ -3,11 +3,11 @@ export class UsageRejectedError extends Error {
   override readonly name = 'UsageRejectedError';
 }
 
-/** A usage event that was set aside because it could not be stored. */
+/** A usage event that could not be stored. */
 export interface RejectedUsage {
   /** Of its entry in the journal, which is the id of the event. */
   readonly id: string;
-  /** As it was in the journal. */
+  /** The text of the journal. */
   readonly event: string;
   /** Why it was rejected last. */
   readonly error: string;
@@ -16,9 +16,9 @@ export interface RejectedUsage {
   readonly lastRejectedAt: Date;
 }
 
-/** Where rejected events wait for an operator. */
+/** Stores rejected events for an operator. */
 export interface RejectedUsageStore {
-  /** Keeps an event; one that is kept already counts another attempt. */
+  /** Stores an event; an existing one counts another attempt. */
   add(rejected: Pick<RejectedUsage, 'id' | 'event' | 'error'>): Promise<void>;
   /** The oldest first. */
   list(limit: number): Promise<readonly RejectedUsage[]>;

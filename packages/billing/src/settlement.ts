@@ -6,30 +6,30 @@ import { nextMonthStart, windowName, windowsOf } from './quota-window.ts';
 
 type TierUsage = Pick<WindowUsage, 'costUsd' | 'tokens'>;
 
-/** An account as settlement finds and leaves it. */
+/** An account before and after settlement. */
 export type SettledAccount = DrawingAccount & Pick<AccountState, 'balance' | 'refusedUntil'>;
 
-/** What is known before a batch is settled. */
+/** The state before a batch is settled. */
 export interface SettlementInput {
-  /** None of them was settled before; the order counts. */
+  /** None of them was settled before; the order matters. */
   readonly events: readonly UsageEvent[];
-  /** Those that exist: an account that is not here covers nothing. */
+  /** The existing accounts: a missing one covers nothing. */
   readonly accounts: readonly SettledAccount[];
-  /** A window that is not here is empty. */
+  /** A missing window is empty. */
   readonly windows: readonly (QuotaWindow & TierUsage)[];
-  /** By user id; a user who is not here is on the free tier. */
+  /** By user id; a missing user is on the free tier. */
   readonly tiers: ReadonlyMap<string, TierLimits>;
   readonly pointsPerUsd: number;
 }
 
-/** A usage row. Points are null where the tier paid. */
+/** A usage row. Points are null if the tier paid. */
 export interface SettledRow {
   readonly event: UsageEvent;
   readonly points: number | null;
   readonly accountType: DrawingAccount['type'] | null;
 }
 
-/** Points that left an account for one row. */
+/** The points that an account paid for one row. */
 export interface PointsMovement {
   readonly account: DrawingAccount;
   readonly rowId: string;
@@ -40,11 +40,11 @@ export interface PointsMovement {
 export interface Settlement {
   readonly rows: readonly SettledRow[];
   readonly movements: readonly PointsMovement[];
-  /** Those that changed, as they are now. */
+  /** The changed ones, with their new state. */
   readonly accounts: readonly SettledAccount[];
 }
 
-// What a usage row can hold.
+// The maximum of a usage row.
 const POINTS_MAX = 2_147_483_647;
 const UNUSED: TierUsage = { costUsd: 0, tokens: 0 };
 
@@ -83,15 +83,15 @@ function settleOne(event: UsageEvent, books: Books, pointsPerUsd: number): Settl
   return { event, points: null, accountType: null };
 }
 
-/** Points for an event, before anybody asks whether they can be paid. */
+/** The points for an event, before checking whether they can be paid. */
 function chargeOf(event: UsageEvent, pointsPerUsd: number, isTakingOver: boolean): number {
   if (event.cost === null || event.cost === 0) return 0;
   const charge = Math.round(event.cost * pointsPerUsd * event.multiplier);
-  // Points that stand in for a drained tier let nothing pass for free.
+  // When points replace a drained tier, a priced request costs at least one point.
   return Math.min(Math.max(charge, isTakingOver ? 1 : 0), POINTS_MAX);
 }
 
-/** What changes while a batch is settled. */
+/** The state that changes while a batch is settled. */
 interface Books {
   readonly movements: readonly PointsMovement[];
   readonly changed: ReadonlyMap<string, SettledAccount>;

@@ -1,16 +1,16 @@
-/** From a moment on, and before another; undefined where there is no bound. */
+/** From one time (inclusive) to another (exclusive); undefined without a bound. */
 export interface TimeRange {
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
 }
 
-/** A stretch of time with both ends: from `since` on, before `until`. */
+/** A time span with both ends: from `since` (inclusive) to `until` (exclusive). */
 export interface TimeSpan {
   readonly since: Date;
   readonly until: Date;
 }
 
-/** A range in parts that do not overlap: whole UTC days, whole hours of the days at its ends, and what is left. */
+/** A range in parts that do not overlap: whole UTC days, whole hours of the days at its ends, and the rest. */
 export interface TimeSplit {
   /** Undefined when there is no whole day. */
   readonly days: TimeRange | undefined;
@@ -18,14 +18,14 @@ export interface TimeSplit {
   readonly edges: readonly TimeSpan[];
   /** The whole hours of the edges. */
   readonly hours: readonly TimeSpan[];
-  /** What the edges are beside whole hours. */
+  /** The rest of the edges. */
   readonly rest: readonly TimeSpan[];
 }
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Splits a range, so that most of it can be answered from what is kept by day and by hour. */
+/** Splits a range, so that most of it can be read from daily and hourly sums. */
 export function splitTime(range: TimeRange): TimeSplit {
   const { whole: days, edges } = splitAt(range, DAY_MS);
   const parts = edges.map((edge) => splitAt(edge, HOUR_MS));
@@ -50,7 +50,7 @@ function splitAt(
       edges: [...spanOf(since, first), ...spanOf(end, until)],
     };
   }
-  // No whole unit: both ends lie within one, or on either side of a single multiple.
+  // No whole unit: both ends are within one, or on either side of a single multiple.
   const isWithinOne = first > end;
   const edges = isWithinOne
     ? spanOf(since, until)

@@ -1,15 +1,15 @@
 import type { TimeRange } from './time-split.ts';
 import type { UsageRecord } from './usage-store.ts';
 
-/** Which rows are asked about. */
+/** Selects rows. */
 export interface UsageFilter extends TimeRange {
-  /** Rows with any of these references; none means all rows. */
+  /** Rows with any of these references; empty means all rows. */
   readonly refIds: readonly string[];
 }
 
 export type UsageGrouping = 'model' | 'backend' | 'ref' | 'day';
 
-/** What rows add up to. */
+/** The sums of rows. */
 export interface UsageSums {
   readonly requests: number;
   readonly promptTokens: number;
@@ -24,11 +24,11 @@ export interface UsageGroup extends UsageSums {
   readonly key: string | null;
 }
 
-/** What an operator asks about everybody's usage. */
+/** Queries of operators about the usage of all users. */
 export interface UsageQueries {
-  /** What the rows add up to, whatever their number. */
+  /** The sums of the rows, whatever their number. */
   totals(filter: UsageFilter): Promise<UsageSums>;
-  /** The same by group, read at once with the totals, so that the groups add up to them. The most tokens first, then by key; null is the last key. */
+  /** The same by group, in one snapshot with the totals. The most tokens first, then by key; null is the last key. */
   groups(
     filter: UsageFilter,
     by: UsageGrouping,

@@ -1,7 +1,7 @@
 import type { UsageEvent } from '@model-gateway/contracts';
 import type { AdmissionFacts } from './admission-store.ts';
 
-/** One metered request as it is kept and shown. */
+/** One metered request as it is stored and shown. */
 export interface UsageRecord {
   readonly id: string;
   readonly apiKeyId: string;
@@ -25,7 +25,7 @@ export interface UsagePage {
   readonly total: number;
 }
 
-/** What came of a batch. */
+/** The result of a batch. */
 export interface RecordedBatch {
   /** How many events were new. */
   readonly added: number;
@@ -35,11 +35,11 @@ export interface RecordedBatch {
   readonly facts: AdmissionFacts;
 }
 
-/** Where metered requests are kept. */
+/** Stores metered requests. */
 export interface UsageStore {
   /**
-   * Settles and writes a batch in one transaction; an event that was written before changes nothing. Rejects with a
-   * UsageRejectedError when an event of the batch can never be written, and otherwise when it may be later.
+   * Settles and writes a batch in one transaction; an event that was stored before changes nothing. Rejects with a
+   * UsageRejectedError when an event of the batch can never be stored, and with other errors when a retry may succeed.
    */
   record(
     events: readonly UsageEvent[],

@@ -1,6 +1,6 @@
 export type VideoPriceMode = 'per_call' | 'per_second_resolution' | 'per_frame';
 
-/** What video costs on a model, in USD. */
+/** The video price of a model, in USD. */
 export interface VideoPrice {
   readonly mode: VideoPriceMode;
   readonly basePrice: number;
@@ -12,7 +12,7 @@ export interface VideoPrice {
   readonly enabled: boolean;
 }
 
-/** What is asked for; what is left out has a default. */
+/** The requested size and length; missing fields have defaults. */
 export interface VideoShape {
   readonly durationSeconds?: number | undefined;
   readonly width?: number | undefined;
@@ -26,7 +26,7 @@ const HEIGHT_PIXELS_DEFAULT = 720;
 const FRAMES_PER_SECOND = 24;
 const ANY_SHORT_SIDE = '*';
 
-/** What video costs on a model that has no price of its own. */
+/** The video price of a model without its own price. */
 export const FALLBACK_VIDEO_PRICE: VideoPrice = {
   mode: 'per_second_resolution',
   basePrice: 0,
@@ -36,7 +36,7 @@ export const FALLBACK_VIDEO_PRICE: VideoPrice = {
   enabled: true,
 };
 
-/** What a video costs in USD, by the price of its model. */
+/** The cost of a video in USD, by the price of its model. */
 export function videoCostOf(configured: VideoPrice | undefined, video: VideoShape): number {
   const price = configured?.enabled === true ? configured : FALLBACK_VIDEO_PRICE;
   const duration = video.durationSeconds ?? DURATION_SECONDS_DEFAULT;

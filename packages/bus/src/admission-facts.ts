@@ -6,7 +6,7 @@ import type {
   WindowUsage,
 } from '@model-gateway/billing';
 
-/** A fact as Redis keeps it: a line that begins with its version, and when it expires. */
+/** A fact as it is stored on Redis: a line that begins with its version, and its expiry. */
 export interface KeptFact {
   readonly name: string;
   readonly fact: string;
@@ -17,14 +17,14 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const WINDOW_KEPT_MS = 2 * DAY_MS;
 const ACCOUNT_KEPT_MS = 3 * DAY_MS;
 
-/** What a window's fact is kept under. A project can be any text, so it comes last. */
+/** The name of a window's fact. A project can be any text, so it comes last. */
 export const windowName = ({ userId, project, month }: QuotaWindow): string =>
   project === null ? `window:${month}:${userId}` : `window:${month}:${userId}:${project}`;
 
-/** What an account's fact is kept under. */
+/** The name of an account's fact. */
 export const accountName = ({ type, id }: DrawingAccount): string => `account:${type}:${id}`;
 
-/** Facts as Redis keeps them: of a window until some days after its month, of an account for some days. */
+/** Facts as they are stored on Redis: of a window until some days after its month, of an account for some days. */
 export function keptFacts({ windows, accounts }: AdmissionFacts): readonly KeptFact[] {
   return [
     ...windows.map((window): KeptFact => ({

@@ -4,10 +4,10 @@ import { createLocalStores } from './local/local-stores.ts';
 import { createRequests } from './requests.ts';
 import type { SharedStores } from './stores.ts';
 
-/** Everything that the processes of one installation share. */
+/** The state that the processes of one installation share. */
 export interface Bus extends SharedStores {
   readonly requests: Requests;
-  /** Whether a Redis is configured, there or away. */
+  /** Whether a Redis is configured, available or not. */
   readonly isShared: boolean;
 }
 
@@ -19,16 +19,16 @@ export interface BusOptions {
   readonly prefix?: string;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Names this process's journal files for whoever looks at the directory. */
+  /** Part of the names of this process's journal files, for operators. */
   readonly instanceName?: string;
-  /** After this long without a sign a recorder counts as dead and its entries go to another. */
+  /** After this time without activity a recorder counts as dead and its entries go to another. */
   readonly journalClaimIdleMs?: number;
 }
 
 const PREFIX = 'service:';
 const INSTANCE_NAME = 'journal';
 
-/** Builds the bus; nothing is opened before `start`. */
+/** Creates the bus; nothing is opened before `start`. */
 export function createBus(options: BusOptions): Bus {
   const { redisUrl, prefix = PREFIX, clock = systemClock, instanceName = INSTANCE_NAME } = options;
   const log = options.log.child({ part: 'bus' });

@@ -1,11 +1,11 @@
-/** An abort controller that follows other signals and lets go of them when it is no longer needed. */
+/** An abort controller that follows other signals until it is unlinked. */
 export interface LinkedAbort {
   readonly signal: AbortSignal;
   abort(): void;
   unlink(): void;
 }
 
-// AbortSignal.any keeps its sources alive in the Node versions that are supported; this one is let go explicitly.
+// AbortSignal.any leaks its sources in the supported Node versions; this one is unlinked explicitly.
 export function linkedAbort(...sources: readonly AbortSignal[]): LinkedAbort {
   const controller = new AbortController();
   const abort = (): void => controller.abort();

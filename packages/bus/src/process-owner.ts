@@ -2,24 +2,24 @@ import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { errorCode, randomToken } from '@model-gateway/kernel';
 
-/** A process, told well enough to know later whether it is gone. Two owners never share a name, not even inside one process. */
+/** Identifies a process, to know later whether it has ended. Two owners never share a name, not even in one process. */
 export interface ProcessOwner {
   readonly host: string;
   /** The process-id namespace: equal ids in two containers are not the same process. */
   readonly space: string;
-  /** 0 when the owner has let go of what it owned. */
+  /** 0 when the owner has released its segments. */
   readonly pid: number;
-  /** When the owner was made, in milliseconds since the epoch. */
+  /** The time of creation, in milliseconds since the epoch. */
   readonly createdAt: number;
   readonly nonce: string;
 }
 
-// A live owner touches its segments every 15 s, so these leave room for a stalled process and clocks that differ.
+// A live owner touches its segments every 15 s, so these allow for a stalled process and clocks that differ.
 const OTHER_SPACE_STALE_MS = 60_000;
 const OTHER_HOST_STALE_MS = 600_000;
 const PATTERN = /^([^~]*)~([^~]*)~(\d+)~(\d+)~([^~]+)$/;
 
-/** What this process is called as an owner from now on. */
+/** A new owner for this process. */
 export function newProcessOwner(now: number): ProcessOwner {
   return {
     host: nameable(hostname()),
@@ -42,7 +42,7 @@ export function parseOwner(text: string): ProcessOwner | undefined {
   return { host, space, pid: Number(pid), createdAt: Number(createdAt), nonce };
 }
 
-/** Whether the owner will never come back to what it owned, so that another may take it over. */
+/** Whether the owner has ended, so that another may take over its segments. */
 export function isOwnerDead(
   owner: ProcessOwner,
   me: ProcessOwner,
@@ -52,9 +52,9 @@ export function isOwnerDead(
   if (owner.pid === 0) return true;
   if (owner.host !== me.host) return untouchedMs > OTHER_HOST_STALE_MS;
   if (owner.space !== me.space) return untouchedMs > OTHER_SPACE_STALE_MS;
-  // The same id before this process began: an earlier life, as after a container's restart.
+  // The same id before this process started: an earlier process, as after a container's restart.
   if (owner.pid === me.pid && owner.createdAt < processStartedAt) return true;
-  // An id that is alive may have been given to another program since.
+  // A live id may belong to another program by now.
   return !isAlive(owner.pid) || untouchedMs > OTHER_HOST_STALE_MS;
 }
 
@@ -63,7 +63,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Anything but "no such process", a missing permission above all, means that there is one.
+    // Any error but "no such process", such as a missing permission, means that there is one.
     return errorCode(error) !== 'ESRCH';
   }
 }
@@ -76,6 +76,6 @@ function processSpace(): string {
   }
 }
 
-/** The text without what would not do in a name. */
+/** The text without characters that are not allowed in a name. */
 export const nameable = (text: string): string =>
   text.replaceAll(/[^A-Za-z0-9.-]/g, '').slice(0, 64);

@@ -1,15 +1,15 @@
 import type { Journal, JournalEntry, Log } from '@model-gateway/kernel';
 import { pause } from './pause.ts';
 
-/** The side of a recorder that a journal sees. */
+/** The recorder from the view of a journal. */
 export type RecordBatch = Parameters<Journal['drain']>[0];
 
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 5_000;
 
 /**
- * Hands one batch over until it is recorded. False when the signal aborted first; the batch then stays in the journal.
- * Even with an aborted signal the batch is handed over once: it has been taken already.
+ * Delivers one batch until it is recorded. False when the signal aborted first; the batch then stays in the journal. Even
+ * with an aborted signal the batch is delivered once, since it was already read.
  */
 export async function recordBatch(
   record: RecordBatch,
@@ -22,7 +22,7 @@ export async function recordBatch(
       await record(batch);
       return true;
     } catch (error) {
-      log.warn({ error, entries: batch.length, retryMs }, 'a journal batch was not recorded');
+      log.warn({ error, entries: batch.length, retryMs }, 'recording a journal batch failed');
     }
     await pause(retryMs, signal);
     if (signal.aborted) return false;

@@ -12,9 +12,9 @@ import {
 } from '@model-gateway/kernel';
 import { z } from 'zod';
 
-/** Request and reply over any channels: each process listens for its replies on a channel of its own. */
+/** Request and reply over any channels: each process has its own channel for replies. */
 export interface ChannelRequests extends Requests {
-  /** Gives up the calls that are waiting and the reply channel. */
+  /** Fails the pending calls and closes the reply channel. */
   close(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function createRequests(options: RequestsOptions): ChannelRequests {
 
   function onReply(text: string): void {
     const reply = tryParse(replySchema, text);
-    // Nobody waits for a reply that comes late or second.
+    // A late or second reply is ignored.
     if (reply !== undefined) calls.settle(reply.id, reply);
   }
 
@@ -66,7 +66,7 @@ export function createRequests(options: RequestsOptions): ChannelRequests {
   ): Promise<void> {
     const request = tryParse(requestSchema, text);
     if (request === undefined) {
-      log.warn({}, 'a message that is not a request was left out');
+      log.warn({}, 'a message that is not a request was ignored');
       return;
     }
     const { id, replyTo, payload } = request;
@@ -82,7 +82,7 @@ export function createRequests(options: RequestsOptions): ChannelRequests {
     serve: (address, answer) =>
       channels.subscribe(`request:${address}`, (text) => {
         answerRequest(text, answer).catch((error: unknown) => {
-          log.error({ address, error }, 'a reply could not be sent');
+          log.error({ address, error }, 'sending a reply failed');
         });
       }),
     async call(address, payload, { timeoutMs }) {
@@ -121,7 +121,7 @@ function valueOf(reply: Reply): unknown {
 
 async function answerText(id: string, answer: () => Promise<unknown>): Promise<string> {
   try {
-    // An answer that cannot be written down is a failure of the answering side as well.
+    // A result that cannot be serialized is a failure of the handler as well.
     return JSON.stringify({ id, ok: true, value: await answer() });
   } catch (error) {
     return JSON.stringify({ id, ok: false, message: describeError(error) });

@@ -7,19 +7,19 @@ const redisUrlNotes = {
   secret: true,
 } as const;
 
-/** For apps that bring an embedded Redis when none is named. */
+/** For apps that start an embedded Redis when none is configured. */
 export const optionalRedisUrlSetting = setting('REDIS_URL', optional(redisUrl), {
   ...redisUrlNotes,
   defaultText: 'embedded',
 });
 
-/** What begins every key and channel, so that several installations can share one Redis. */
+/** The prefix of every key and channel, so that several installations can share one Redis. */
 export const redisPrefixSetting = setting('SERVICE_REDIS_PREFIX', withDefault(text(), 'service:'), {
   description:
     'Begins every Redis key and channel, so that several installations can share one Redis.',
 });
 
-/** What apps need that cannot run without a Redis of their own. */
+/** The settings of apps that need a Redis. */
 export const busSettings = {
   redisUrl: setting('REDIS_URL', redisUrl, { ...redisUrlNotes, defaultText: 'required' }),
   redisPrefix: redisPrefixSetting,

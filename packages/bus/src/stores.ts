@@ -2,10 +2,10 @@ import type { AdmissionStore } from '@model-gateway/billing';
 import type { Channels, Counters, Entries, Journal, Locks } from '@model-gateway/kernel';
 import type { CircuitStore } from '@model-gateway/router';
 
-/** Where the shared state is served from at the moment. */
+/** Where the shared state is served from now. */
 export type BusMode = 'redis' | 'local';
 
-/** The shared stores that one family of adapters (Redis or in-process) provides. */
+/** The shared stores of one family of adapters (Redis or in-process). */
 export interface SharedStores {
   readonly channels: Channels;
   readonly locks: Locks;
@@ -16,11 +16,11 @@ export interface SharedStores {
   readonly journal: Journal;
   /** Rejects with a StartupError when the configured Redis or the journal's directory cannot be used. */
   start(): Promise<void>;
-  /** Ends drains after the batch in hand, then lets go of everything. Closing twice is harmless. */
+  /** Ends drains after the current batch, then closes everything. Closing twice is harmless. */
   close(): Promise<void>;
-  /** Rejects within a second when a Redis is configured and does not answer. */
+  /** Rejects within a second when a Redis is configured and does not reply. */
   ping(): Promise<void>;
   mode(): BusMode;
-  /** Called at each switch between Redis and this process alone; the answer stops that. */
+  /** Called at each switch between Redis and this process alone; the returned function stops that. */
   onModeChange(listener: (mode: BusMode) => void): () => void;
 }

@@ -4,8 +4,8 @@ interface Batch<Item, Result> {
 }
 
 /**
- * Asks together what is asked in one turn of the event loop, up to so many questions at once: what Node spends on a call to
- * Redis hardly depends on its length. A failure is that of all. A question that comes alone does not wait for company.
+ * Runs the calls of one turn of the event loop as one batch, up to a limit: the CPU time of a call to Redis hardly depends on
+ * its length. A failure fails the whole batch. A single call does not wait for others.
  */
 export function createTurnBatch<Item, Result>(
   runAll: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -57,6 +57,6 @@ export function createTurnBatch<Item, Result>(
 
 function resultAt<Result>(results: readonly Result[], index: number): Result {
   const result = results[index];
-  if (result === undefined) throw new Error('a question was left without an answer');
+  if (result === undefined) throw new Error('a batch returned too few results');
   return result;
 }

@@ -19,7 +19,7 @@ export const databaseUrlSetting = setting('DATABASE_URL', databaseUrl, {
   defaultText: 'required',
 });
 
-/** For apps that bring an embedded database when none is named. */
+/** For apps that start an embedded database when none is configured. */
 export const optionalDatabaseUrlSetting = setting('DATABASE_URL', optional(databaseUrl), {
   ...databaseUrlNotes,
   defaultText: 'embedded',
@@ -39,7 +39,7 @@ export const encryptionKeySetting = setting('SERVICE_ENCRYPTION_KEY', optional(e
   requiredInProduction: true,
 });
 
-/** What most server apps need. */
+/** The settings that most server apps need. */
 export const databaseSettings = {
   databaseUrl: databaseUrlSetting,
   migrate: migrateSetting,

@@ -102,24 +102,24 @@ export interface DatabaseStores {
   readonly agentCounter: AgentCounter;
 }
 
-/** Connections of the pool: how many there are, how many of them wait for work, how many callers wait for one. */
+/** The connections of the pool: all, idle ones, and callers that wait for one. */
 export interface PoolStats {
   readonly total: number;
   readonly idle: number;
   readonly waiting: number;
 }
 
-/** Postgres, behind the ports of the domain. While it is away calls reject with `store_unavailable`. */
+/** Postgres behind the ports of the domain. While it is unavailable, calls reject with `store_unavailable`. */
 export interface Database extends DatabaseStores {
-  /** All or nothing; the work may run more than once, when it collided with another transaction. */
+  /** All or nothing; the work runs again after a conflict with another transaction. */
   transaction<Result>(work: (stores: DatabaseStores) => Promise<Result>): Promise<Result>;
-  /** Rejects when Postgres does not answer within a second. */
+  /** Rejects when Postgres does not respond within a second. */
   ping(): Promise<void>;
   poolStats(): PoolStats;
   close(): Promise<void>;
 }
 
-/** Connects nothing yet: the first call does. */
+/** The first call connects. */
 export function createDatabase({
   databaseUrl,
   log,
@@ -181,8 +181,8 @@ export function createDatabase({
 }
 
 /**
- * Moments travel without a zone between here and there, and are meant as UTC whatever the server's own zone is. The pool
- * waits for what is returned.
+ * Timestamps are sent without a time zone and mean UTC, whatever the zone of the server is. The pool awaits the
+ * returned promise.
  */
 const beginInUtc = (client: ClientBase): unknown => client.query(`SET TIME ZONE 'UTC'`);
 

@@ -13,19 +13,19 @@ import { createHealth } from './health/health.ts';
 import { createRegistry, type BackendBuilder, type Registry } from './registry/registry.ts';
 import { createRequestCounts } from './choice/request-counts.ts';
 
-/** A listed backend as the router knows it now. Its index is its position in the list. */
+/** The current state of a listed backend. Its index is its position in the list. */
 export interface RoutedBackend {
   readonly backend: Backend;
   readonly state: HealthState;
   readonly reason: string | undefined;
   readonly circuit: CircuitState;
-  /** The last known models; they stay known while the backend is away. */
+  /** The last known models; they stay known while the backend is unavailable. */
   readonly models: readonly string[];
-  /** How many requests it was given, by all replicas as far as this one has heard. */
+  /** The number of requests it received from all replicas, as far as this one knows. */
   readonly requests: number;
 }
 
-/** A backend that is not closed before it is released. */
+/** A backend in use: it is not closed before it is released. */
 export interface UsedBackend {
   readonly backend: Backend;
   release(): void;
@@ -34,17 +34,17 @@ export interface UsedBackend {
 /** Knows every backend and chooses one per request; in memory unless a circuit is half-open or there is a conversation. */
 export interface Router {
   choose(model: string, options?: ChoiceOptions): Promise<Route>;
-  /** Whether a healthy backend serves the model: for work that waits for its turn, whatever the circuits say now. */
+  /** Whether a healthy backend serves the model, regardless of its circuit: for queued work. */
   canServe(model: string, options?: Omit<ChoiceOptions, 'conversationId' | 'exclude'>): boolean;
-  /** A backend by its name, healthy or not, to go on with what it was given; undefined where it is not registered. */
+  /** A backend by its name, healthy or not, to continue an earlier task; undefined if it is not registered. */
   use(name: string): UsedBackend | undefined;
   /** The listed backends in registration order. */
   list(): readonly RoutedBackend[];
-  /** Probes one backend now, where something is known to have changed. */
+  /** Probes one backend now, after a known change. */
   probe(name: string): Promise<void>;
   readonly registry: Registry;
   readonly aliases: Aliases;
-  /** Catches up with the other replicas, after they could not be heard. */
+  /** Reads the state of the other replicas after a lost connection. */
   refresh(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -58,7 +58,7 @@ export interface RouterDependencies {
   readonly circuits: CircuitStore;
   readonly store: BackendConfigStore;
   readonly builder: BackendBuilder;
-  /** Backends that are routed to but neither kept nor listed. */
+  /** Backends that get requests but are neither stored nor listed. */
   readonly unlisted?: readonly BackendConfig[];
   readonly clock: Clock;
   readonly log: Log;
@@ -143,7 +143,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
 
   return {
     choose: (model, options = {}) =>
-      // Field by field: laying one object over another costs more than the choice itself.
+      // Field by field: spreading objects costs more than the choice itself.
       chooser.choose({
         requested: model,
         model: options.resolved ?? aliases.resolve(model),

@@ -1,6 +1,6 @@
 import { integer, setting, withDefault } from '@model-gateway/kernel';
 
-/** How backends are watched and when they are left alone. */
+/** Health checks and circuit breakers of backends. */
 export const routerSettings = {
   healthIntervalSecs: setting('SERVICE_HEALTH_INTERVAL_SECS', withDefault(integer(1), 60), {
     description: 'How often every backend is probed.',
@@ -16,10 +16,10 @@ export const routerSettings = {
   }),
 };
 
-/** How GPU nodes are listened to. */
+/** Heartbeats of GPU nodes. */
 export const agentSettings = {
   agentHeartbeatSecs: setting('SERVICE_AGENT_HEARTBEAT_SECS', withDefault(integer(1), 10), {
-    description: 'How often GPU nodes are asked to send a heartbeat.',
+    description: 'How often GPU nodes send a heartbeat.',
   }),
   agentTimeoutSecs: setting('SERVICE_AGENT_TIMEOUT_SECS', withDefault(integer(1), 30), {
     description: 'After so long without a heartbeat a GPU node is offline.',

@@ -51,7 +51,7 @@ test('where no Redis is configured none can be away', async () => {
 });
 
 test('a journal that cannot be asked does not spoil the scrape', async () => {
-  const lag = () => Promise.reject(new Error('away'));
+  const lag = () => Promise.reject(new Error('unavailable'));
   const text = await scraped({ isShared: true, mode: () => 'redis', lag });
   expect(text).toContain('service_journal_lag Nan\n');
   expect(text).toContain('service_redis_connected 1\n');

@@ -1,26 +1,26 @@
 import { tryParse } from '@model-gateway/kernel';
 import { z } from 'zod';
 
-/** What changed about whom a key speaks for, or about what it may do. */
+/** A change of a key's holder or of its permissions. */
 export type AccountChange =
   | { readonly kind: 'key'; readonly keyId: string }
   | { readonly kind: 'group'; readonly groupId: string }
   | { readonly kind: 'member'; readonly groupId: string; readonly userId: string }
   /** The tier of one user. */
   | { readonly kind: 'user'; readonly userId: string }
-  /** What a tier allows: it may concern everybody. */
+  /** The limits of a tier: may affect all users. */
   | { readonly kind: 'tiers' };
 
-/** A change and the number that it has among all changes. */
+/** A change and its sequence number. */
 export interface NumberedChange {
   readonly epoch: number;
   readonly change: AccountChange;
 }
 
-/** Where changes are announced. */
+/** The channel for changes. */
 export const ACCOUNTS_CHANNEL = 'accounts';
 
-/** The counter that says how many changes there have been. */
+/** The counter of changes. */
 export const ACCOUNT_EPOCH_KEY = 'accounts-epoch';
 
 const messageSchema = z
@@ -52,7 +52,7 @@ const messageSchema = z
     }
   });
 
-/** A change as it is announced. */
+/** A change as a message. */
 export function encodeChange({ epoch, change }: NumberedChange): string {
   switch (change.kind) {
     case 'key':
@@ -73,6 +73,6 @@ export function encodeChange({ epoch, change }: NumberedChange): string {
   }
 }
 
-/** The change that a message announces, or undefined when it announces none. */
+/** The change in a message, or undefined if it has none. */
 export const decodeChange = (message: string): NumberedChange | undefined =>
   tryParse(messageSchema, message);

@@ -6,11 +6,11 @@ import {
   type NumberedChange,
 } from './account-change.ts';
 
-/** How a process learns what `AccountEvents` told. */
+/** Receives the changes that `AccountEvents` publishes. */
 export interface AccountChanges {
-  /** How many changes there have been, asked after this call. Calls that meet share one question. */
+  /** The number of changes so far, read after this call. Concurrent calls share one read. */
   readEpoch(): Promise<number>;
-  /** Hears of each change, a moment after it was made. */
+  /** Called with each change, shortly after it was made. */
   subscribe(onChange: (change: NumberedChange) => void): Promise<Subscription>;
 }
 
@@ -39,14 +39,14 @@ export function createAccountChanges(dependencies: AccountChangesDependencies): 
   return {
     readEpoch() {
       if (underWay === undefined) return ask();
-      // A question that is under way may be answered from before this call; the next one will not be.
+      // A read in progress may return a value from before this call; the next one will not.
       next ??= underWay.then(ask, ask);
       return next;
     },
     subscribe: (onChange) =>
       channels.subscribe(ACCOUNTS_CHANNEL, (message) => {
         const change = decodeChange(message);
-        if (change === undefined) log.warn({}, 'an announcement of a change was not understood');
+        if (change === undefined) log.warn({}, 'an account change message is invalid');
         else onChange(change);
       }),
   };

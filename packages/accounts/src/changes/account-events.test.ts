@@ -48,5 +48,5 @@ test('a change that cannot be announced is logged and fails nobody', async () =>
     log,
   });
   await events.changed({ kind: 'group', groupId: 'g' });
-  expect(warnings).toEqual(['a change was not announced']);
+  expect(warnings).toEqual(['announcing a change failed']);
 });

@@ -2,11 +2,11 @@ import { describeError, type Channels, type Counters, type Log } from '@model-ga
 import { ACCOUNT_EPOCH_KEY, ACCOUNTS_CHANNEL, encodeChange } from './account-change.ts';
 import type { AccountChange } from './account-change.ts';
 
-/** Tells every process what it may have remembered and should forget. */
+/** Notifies every process of changes that invalidate its caches. */
 export interface AccountEvents {
   /**
-   * Called after the change is stored and awaited before the caller is answered: whoever reads the epoch from then on
-   * knows that something changed, even while the announcement of what it was is still on its way. Never rejects.
+   * Called after the change is stored and awaited before the response: every later read of the epoch shows that something
+   * changed, even before the announcement arrives. Never rejects.
    */
   changed(change: AccountChange): Promise<void>;
 }
@@ -26,7 +26,7 @@ export function createAccountEvents(dependencies: AccountEventsDependencies): Ac
         const epoch = await counters.add(ACCOUNT_EPOCH_KEY, 1);
         await channels.publish(ACCOUNTS_CHANNEL, encodeChange({ epoch, change }));
       } catch (error) {
-        log.warn({ ...change, reason: describeError(error) }, 'a change was not announced');
+        log.warn({ ...change, reason: describeError(error) }, 'announcing a change failed');
       }
     },
   };

@@ -1,4 +1,4 @@
-/** A conversation, without what was said. */
+/** A conversation without its messages. */
 export interface Conversation {
   readonly id: string;
   readonly title: string;
@@ -12,34 +12,34 @@ export interface ConversationMessage {
   readonly id: string;
   readonly role: string;
   readonly content: string;
-  /** Absent where there are none, as the three below. */
+  /** Absent if there are none, like the three below. */
   readonly images?: readonly unknown[];
   readonly toolCalls?: readonly unknown[];
   readonly model?: string;
   readonly createdAt: Date;
 }
 
-/** Something that is said in a conversation, before it is kept. */
+/** A message that is not stored yet. */
 export interface NewMessage {
   readonly role: string;
-  /** What it says in words. */
+  /** Its text. */
   readonly content: string;
   readonly images?: readonly unknown[];
   readonly toolCalls?: readonly unknown[];
-  /** The model that said it. */
+  /** The model that wrote it. */
   readonly model?: string;
-  /** What else a model has to be given with it; shown to nobody. */
+  /** Other fields for the model; not shown to users. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/** How much of what was said is given to a model: the newest messages, as far as both limits allow. */
+/** How much history a model gets: the newest messages within both limits. */
 export interface HistoryLimits {
   readonly messagesMax: number;
-  /** Of what they take in the store. */
+  /** In stored bytes. */
   readonly bytesMax: number;
 }
 
-/** Where conversations are kept. Nobody reaches another person's: to them it is not there. */
+/** Stores conversations. Those of other users are not found. */
 export interface ConversationStore {
   create(conversation: {
     readonly id: string;
@@ -57,21 +57,21 @@ export interface ConversationStore {
     | { readonly conversation: Conversation; readonly messages: readonly ConversationMessage[] }
     | undefined
   >;
-  /** What was said, oldest first; undefined when it is not there. */
+  /** The messages, oldest first; undefined when there is no such conversation. */
   history(
     userId: string,
     id: string,
     limits: HistoryLimits,
   ): Promise<readonly NewMessage[] | undefined>;
   /**
-   * Adds what is said in one turn, after every earlier turn. A conversation that has no title of its own yet is given
-   * this one. Answers the turn; undefined when the conversation is gone.
+   * Adds the messages of one turn, after every earlier turn. A conversation without a title gets this one. Returns the turn;
+   * undefined when the conversation was deleted.
    */
   addTurn(id: string, messages: readonly NewMessage[], title?: string): Promise<string | undefined>;
-  /** Adds to a turn: after what it has, before every later turn. Answers the id; undefined when the conversation is gone. */
+  /** Appends to a turn, before every later turn. Returns the id; undefined when the conversation was deleted. */
   addToTurn(id: string, turn: string, message: NewMessage): Promise<string | undefined>;
-  /** Whose it is; undefined when there is none. */
+  /** The owner; undefined when there is no such conversation. */
   ownerOf(id: string): Promise<string | undefined>;
-  /** False when it is not there. */
+  /** False when there is no such conversation. */
   remove(userId: string, id: string): Promise<boolean>;
 }

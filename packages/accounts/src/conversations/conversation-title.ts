@@ -1,10 +1,10 @@
 const TITLE_CHARS_MAX = 60;
 const ELLIPSIS = '…';
-// However long the text is, no more than its beginning is looked at.
+// Only the beginning of a long text is read.
 const READ_CHARS_MAX = 1_000;
 const HALF_A_CHARACTER = /[\uD800-\uDBFF]$/;
 
-/** A title out of what was said first: one line, at most 60 characters; undefined when nothing was said in words. */
+/** A title from the first message: one line, at most 60 characters; undefined without text. */
 export function conversationTitle(text: string): string | undefined {
   const beginning = text.trimStart().slice(0, READ_CHARS_MAX).replaceAll('\u0000', '');
   const line = beginning.replaceAll(/\s+/g, ' ').trim();

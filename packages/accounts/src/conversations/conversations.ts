@@ -2,12 +2,12 @@ import { ServiceError } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
 import type { Conversation, ConversationMessage, ConversationStore } from './conversation-store.ts';
 
-/** What people talked about with models. One's own only: anybody else's is as good as unknown. */
+/** The conversations of a user. Those of other users are not found. */
 export interface Conversations {
-  /** The most recently used first; of very many the newest. */
+  /** The most recently used first, up to a limit. */
   list(userId: string): Promise<readonly Conversation[]>;
   create(userId: string, title: string): Promise<Conversation>;
-  /** With its messages in order; of very many the newest. */
+  /** With its newest messages in order, up to a limit. */
   get(
     userId: string,
     id: string,

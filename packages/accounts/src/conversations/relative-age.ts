@@ -10,7 +10,7 @@ const UNITS: readonly (readonly [name: string, ms: number])[] = [
   ['minute', MINUTE_MS],
 ];
 
-/** How long ago something was, in words: `just now`, `1 minute ago`, `5 days ago`. */
+/** The age of something as text: `just now`, `1 minute ago`, `5 days ago`. */
 export function relativeAge(moment: Date, nowMs: number): string {
   const age = nowMs - moment.getTime();
   const unit = UNITS.find(([, ms]) => age >= ms);

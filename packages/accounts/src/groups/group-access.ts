@@ -3,7 +3,7 @@ import type { User } from '../users/user-store.ts';
 import type { Group, GroupStore } from './group-store.ts';
 import { permissionFor, permissionHint, type GroupAction } from './permissions.ts';
 
-/** Decides who may do what to a group. */
+/** Authorizes calls about groups. */
 export interface GroupAccess {
   /** The group as the caller sees it. Rejects when the caller may not do this; without a role the group is not found. */
   authorize(caller: User, groupId: string, action: GroupAction): Promise<Group>;
@@ -27,5 +27,5 @@ export function createGroupAccess(groups: GroupStore): GroupAccess {
   };
 }
 
-/** The same refusal for a group that is not there and for one that is none of the caller's business. */
+/** The same error for a missing group and for one that the caller may not see. */
 export const groupNotFound = (): ServiceError => new ServiceError('not_found', 'group not found');

@@ -5,10 +5,10 @@ import { groupNotFound } from './group-access.ts';
 import type { Group } from './group-store.ts';
 import type { Member, MemberChanges, MemberStore } from './member-store.ts';
 
-/** Who is in a group and as what. Members are named by their email. */
+/** The members of a group and their roles. Members are named by their email. */
 export interface GroupMembers {
   list(groupId: string): Promise<readonly Member[]>;
-  /** Adds somebody who has an account; changes them, and takes them back, if they are a member. */
+  /** Adds a user with an account; updates and reactivates an existing member. */
   add(
     group: Pick<Group, 'id' | 'ownerId'>,
     email: string,
@@ -65,7 +65,7 @@ export function createGroupMembers(dependencies: GroupMembersDependencies): Grou
   };
 }
 
-/** The owner stays an active admin, whoever asks. */
+/** The owner always stays an active admin. */
 function protectOwner(changes: MemberChanges): void {
   if (changes.isActive === false) throw ownerProtected('deactivated');
   if (changes.role === 'member') throw ownerProtected('made an ordinary member');

@@ -11,7 +11,7 @@ import { createInvitations, type Invitations } from './invitations.ts';
 import type { MemberStore } from './member-store.ts';
 import type { ModelRuleStore } from './model-rule-store.ts';
 
-/** The rules about groups. Callers are authorized by `access` before any other of these is used on a group. */
+/** The rules about groups. Authorize callers with `access` before any other use of a group. */
 export interface GroupRules {
   readonly access: GroupAccess;
   readonly groups: Groups;
@@ -32,7 +32,7 @@ interface GroupRulesDependencies {
   readonly clock: Clock;
 }
 
-/** Puts the rules about groups on their stores. */
+/** Creates the group rules from their stores. */
 export function createGroupRules({ stores, events, clock }: GroupRulesDependencies): GroupRules {
   const { users, groups, members, invitations, modelRules } = stores;
   return {

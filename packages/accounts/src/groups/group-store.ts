@@ -1,10 +1,10 @@
-/** What a member is: the owner is an admin whom nobody can change. */
+/** The role of a member: the owner is an admin who cannot be changed. */
 export type GroupRole = 'owner' | 'admin' | 'member';
 
-/** The role that a member can be given. */
+/** A role that can be assigned to a member. */
 export type MemberRole = 'admin' | 'member';
 
-/** A group, as one person sees it. */
+/** A group, as one user sees it. */
 export interface Group {
   readonly id: string;
   readonly ownerId: string;
@@ -16,7 +16,7 @@ export interface Group {
   readonly createdAt: Date;
   /** Of active members. */
   readonly memberCount: number;
-  /** Null for a viewer who is no active member. */
+  /** Null for a viewer who is not an active member. */
   readonly viewerRole: GroupRole | null;
 }
 
@@ -27,7 +27,7 @@ export interface NewGroup {
   readonly description: string;
 }
 
-/** What is undefined stays as it is. */
+/** Undefined fields stay as they are. */
 export interface GroupChanges {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
@@ -35,7 +35,7 @@ export interface GroupChanges {
   readonly rpmCeiling?: number | null | undefined;
 }
 
-/** Where groups are kept. A viewer of null is nobody in particular. */
+/** Stores groups. A viewer of null is no user. */
 export interface GroupStore {
   /** The owner becomes its first member, as an admin. False when the id is in use. */
   create(group: NewGroup): Promise<boolean>;
@@ -46,8 +46,8 @@ export interface GroupStore {
   listAll(): Promise<readonly Group[]>;
   update(groupId: string, changes: GroupChanges): Promise<void>;
   /**
-   * Memberships, invitations and rules go with it, its keys become personal, and what is left in its pool moves to the
-   * wallet of the owner: all of it or nothing.
+   * Deletes its memberships, invitations and rules, makes its keys personal, and moves the rest of its pool to the wallet of
+   * the owner: all or nothing.
    */
   delete(groupId: string): Promise<void>;
 }

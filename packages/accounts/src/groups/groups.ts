@@ -5,9 +5,9 @@ import type { User, UserStore } from '../users/user-store.ts';
 import { groupNotFound } from './group-access.ts';
 import type { Group, GroupChanges, GroupStore } from './group-store.ts';
 
-/** Groups: people who share a pool of points, keys and model rules. An undefined caller came with the admin token. */
+/** Groups: users who share a pool of points, keys and model rules. An undefined caller has the admin token. */
 export interface Groups {
-  /** With an id, repeating the call answers the group that is there. */
+  /** With an id, repeating the call returns the existing group. */
   create(
     caller: User | undefined,
     request: {

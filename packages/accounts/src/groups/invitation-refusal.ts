@@ -1,6 +1,6 @@
 import type { Invitation, Membership } from './invitation-store.ts';
 
-/** Why an invitation does not let somebody in. */
+/** Why an invitation was refused. */
 export type InvitationRefusal =
   | 'another email'
   | 'member already'
@@ -15,13 +15,13 @@ interface Invited {
   readonly now: number;
 }
 
-/** Decides about an invitation; undefined lets them in. Whom it is not meant for learns nothing else about it. */
+/** Checks an invitation; undefined accepts it. Users with another email learn nothing else about it. */
 export function invitationRefusal(
   invitation: Invitation,
   { email, membership, now }: Invited,
 ): InvitationRefusal | undefined {
   if (invitation.email !== null && invitation.email !== email) return 'another email';
-  // Before the rest, because whoever repeats the call that let them in should hear that they are in.
+  // Checked first, so that a repeated call reports the existing membership.
   if (membership === 'active') return 'member already';
   if (membership === 'deactivated') return 'deactivated';
   if (invitation.expiresAt.getTime() <= now) return 'expired';

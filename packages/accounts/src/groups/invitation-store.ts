@@ -1,11 +1,11 @@
 import type { MemberRole } from './group-store.ts';
 
-/** An invitation at rest: its token is kept as a hash alone. */
+/** A stored invitation: only the hash of its token is kept. */
 export interface Invitation {
   readonly id: string;
   readonly groupId: string;
   readonly role: MemberRole;
-  /** When set, it is for the account with this email alone. */
+  /** If set, it is only for the account with this email. */
   readonly email: string | null;
   readonly maxUses: number;
   readonly uses: number;
@@ -17,20 +17,20 @@ export interface NewInvitation extends Omit<Invitation, 'uses'> {
   readonly createdById: string;
 }
 
-/** What somebody already is to the group that invites them. */
+/** The membership of an invited user. */
 export type Membership = 'none' | 'active' | 'deactivated';
 
-/** How an attempt to join ended. Whatever did not end in `joined` used nothing up. */
+/** The result of an attempt to join. Only `joined` uses the invitation. */
 export type JoinOutcome = 'joined' | 'member already' | 'used up' | 'gone';
 
-/** Where invitations are kept. */
+/** Stores invitations. */
 export interface InvitationStore {
-  /** False when the group is gone. */
+  /** False when the group was deleted. */
   create(invitation: NewInvitation): Promise<boolean>;
   find(
     tokenHash: string,
     userId: string,
   ): Promise<{ readonly invitation: Invitation; readonly membership: Membership } | undefined>;
-  /** Uses the invitation once and makes the membership, both or neither; of many at once only as many as it has uses. */
+  /** Uses the invitation once and adds the member, both or neither; concurrent calls never exceed its uses. */
   join(invitation: Invitation, userId: string): Promise<JoinOutcome>;
 }

@@ -7,7 +7,7 @@ import type { Group, GroupStore, MemberRole } from './group-store.ts';
 import type { Invitation, InvitationStore } from './invitation-store.ts';
 import { invitationRefusal, type InvitationRefusal } from './invitation-refusal.ts';
 
-/** Invitations: a token that lets people into a group, shown once. */
+/** Invitations: a token to join a group, shown once. */
 export interface Invitations {
   create(
     caller: User,
@@ -35,7 +35,7 @@ const TOKEN_BYTES = 32;
 export function createInvitations(dependencies: InvitationsDependencies): Invitations {
   const { invitations, groups, events, clock } = dependencies;
 
-  /** What was true a moment ago may have changed: the store has the last word. */
+  /** The state may have changed since the check: the store decides. */
   async function join(invitation: Invitation, user: User): Promise<void> {
     switch (await invitations.join(invitation, user.id)) {
       case 'joined':

@@ -1,15 +1,15 @@
-/** What decides about a model in a group. */
+/** The model rules of a group. */
 export interface ModelPolicy {
-  /** Whether only what is on the allow list may be used. */
+  /** Whether only models on the allow list may be used. */
   readonly enforceAllowlist: boolean;
   readonly allowed: ReadonlySet<string>;
   readonly denied: ReadonlySet<string>;
 }
 
-/** The names that one model goes by in a request. */
+/** The names of one model in a request. */
 export interface RequestedModel {
   readonly requested: string;
-  /** What the requested name is an alias of, if it is one. */
+  /** The target of the requested name, if it is an alias. */
   readonly aliasTarget?: string | undefined;
 }
 

@@ -1,39 +1,39 @@
 import type { MemberRole } from './group-store.ts';
 
-/** Somebody's place in a group. */
+/** The membership of a user in a group. */
 export interface Member {
   readonly userId: string;
   readonly email: string;
   readonly name: string;
   readonly role: MemberRole;
-  /** What the points of their requests are multiplied with. */
+  /** The multiplier for the points of the member's requests. */
   readonly costMultiplier: number;
   readonly isActive: boolean;
   readonly isOwner: boolean;
   readonly joinedAt: Date;
 }
 
-/** What is undefined stays as it is. */
+/** Undefined fields stay as they are. */
 export interface MemberChanges {
   readonly role?: MemberRole | undefined;
   readonly costMultiplier?: number | undefined;
   readonly isActive?: boolean | undefined;
 }
 
-/** Where memberships are kept. */
+/** Stores memberships. */
 export interface MemberStore {
-  /** The active ones: the owner, then by when they joined. */
+  /** The active members: the owner, then by the time of joining. */
   list(groupId: string): Promise<readonly Member[]>;
-  /** Also one who was deactivated. */
+  /** Includes deactivated members. */
   find(groupId: string, email: string): Promise<Member | undefined>;
-  /** Makes somebody an active member, or changes the member they are. Undefined when the group is gone. */
+  /** Adds or updates an active member. Undefined when the group was deleted. */
   save(
     groupId: string,
     userId: string,
     changes: Omit<MemberChanges, 'isActive'>,
   ): Promise<Member | undefined>;
-  /** Undefined when they are no member any more. */
+  /** Undefined when the user is not a member any more. */
   update(groupId: string, userId: string, changes: MemberChanges): Promise<Member | undefined>;
-  /** Ends the membership and revokes their keys of this group. False when they were no member. */
+  /** Ends the membership and revokes the member's keys of this group. False when the user was not a member. */
   remove(groupId: string, userId: string): Promise<boolean>;
 }

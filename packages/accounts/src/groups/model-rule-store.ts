@@ -4,9 +4,9 @@ export interface ModelRules {
   readonly denied: readonly string[];
 }
 
-/** Where model rules are kept: a model is allowed, denied or not mentioned. */
+/** Stores model rules: a model is allowed, denied or not mentioned. */
 export interface ModelRuleStore {
   list(groupId: string): Promise<ModelRules>;
-  /** Replaces the opposite rule of the same model. False when the group is gone. */
+  /** Replaces the opposite rule of the same model. False when the group was deleted. */
   set(groupId: string, rule: 'allow' | 'deny', models: readonly string[]): Promise<boolean>;
 }

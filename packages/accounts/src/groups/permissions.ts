@@ -3,7 +3,7 @@ import type { GroupRole } from './group-store.ts';
 
 type Requirement = 'member' | 'admin' | 'owner';
 
-/** What each call about one group asks of its caller. Platform admins pass everywhere but where only the owner does. */
+/** The role that each call about a group requires. Platform admins may do everything except what only the owner may. */
 export const GROUP_REQUIREMENTS = {
   'group.get': 'member',
   'group.update': 'admin',
@@ -23,19 +23,19 @@ export const GROUP_REQUIREMENTS = {
 
 export type GroupAction = keyof typeof GROUP_REQUIREMENTS;
 
-/** What somebody is to a group. */
+/** The relation of a user to a group. */
 export interface Standing {
-  /** Null for whoever is no active member. */
+  /** Null for users who are not active members. */
   readonly role: GroupRole | null;
   readonly isPlatformAdmin: boolean;
 }
 
-/** `hidden` is for those who may not even know that the group exists. */
+/** `hidden` is for users who may not know that the group exists. */
 export type Permission = 'granted' | 'forbidden' | 'hidden';
 
 const RANK = { member: 1, admin: 2, owner: 3 } as const satisfies Record<Requirement, number>;
 
-/** The one place where it is decided who may do what in a group. */
+/** The only place that decides who may do what in a group. */
 export function permissionFor(action: GroupAction, standing: Standing): Permission {
   const { role, isPlatformAdmin } = standing;
   const needed = GROUP_REQUIREMENTS[action];
@@ -44,7 +44,7 @@ export function permissionFor(action: GroupAction, standing: Standing): Permissi
   return role === null ? 'hidden' : 'forbidden';
 }
 
-/** Tells a member what an action would have needed. */
+/** Explains to a member what an action requires. */
 export function permissionHint(action: GroupAction): string {
   return GROUP_REQUIREMENTS[action] === 'owner'
     ? `${action} is for the owner of the group alone`

@@ -30,7 +30,7 @@ function setup() {
     readEpoch: async () => state.epoch,
     lookUp: async (secret) => {
       state.lookups += 1;
-      if (state.isUnavailable) throw new ServiceError('store_unavailable', 'away');
+      if (state.isUnavailable) throw new ServiceError('store_unavailable', 'unavailable');
       return store.get(secret);
     },
   });

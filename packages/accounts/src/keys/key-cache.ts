@@ -6,38 +6,38 @@ import type { ModelPolicy } from '../groups/is-model-allowed.ts';
 import type { HolderLimits, KeyHolder } from './key-store.ts';
 import { isKeyForm } from './keys.ts';
 
-/** Whom a key speaks for, how much it may, and the rules of its group. */
+/** The holder of a key, its limits, and the rules of its group. */
 export interface KeyGrant {
   readonly holder: KeyHolder;
   readonly limits: HolderLimits;
-  /** Null where no group has a say. */
+  /** Null without a group. */
   readonly modelPolicy: ModelPolicy | null;
 }
 
-/** A grant, and the number of changes that it is known to hold after. */
+/** A grant, and the number of changes up to which it is valid. */
 export interface KnownGrant {
   readonly grant: KeyGrant;
   readonly epoch: number;
 }
 
 /**
- * Remembers keys, and forgets in time. What is remembered counts only while nothing has changed about it: every request
- * brings the epoch, the number of changes so far, as it was read after the request came in. Changes are announced too;
- * those that were heard of in order leave everything standing that they do not name.
+ * A cache of keys. An entry is valid only while nothing about it has changed: every request reads the epoch, which is the
+ * number of changes so far. Changes are also announced; if they arrive in order, all entries stay valid that they do not
+ * concern.
  */
 export interface KeyCache {
-  /** Whom a secret speaks for, or undefined when it is nobody's. Asks for the epoch. */
+  /** The grant of a secret, or undefined for an unknown one. Reads the epoch. */
   find(secret: string): Promise<KnownGrant | undefined>;
-  /** What is remembered, without asking anybody. It counts for whoever learns by himself that there were no more changes. */
+  /** The cached grant, without any read. The caller must check that there were no later changes. */
   recall(secret: string): KnownGrant | undefined;
-  /** Takes in an announced change. */
+  /** Applies an announced change. */
   applyChange(change: NumberedChange): void;
 }
 
 interface KeyCacheDependencies {
-  /** Asks the store. */
+  /** Reads the store. */
   readonly lookUp: (secret: string) => Promise<KeyGrant | undefined>;
-  /** Asks how many changes there have been by now. */
+  /** Reads the number of changes so far. */
   readonly readEpoch: () => Promise<number>;
   readonly clock: Clock;
 }
@@ -57,23 +57,23 @@ interface Lookup {
 
 const KEYS_MAX = 20_000;
 const UNKNOWN_MAX = 5_000;
-/** How long a revocation can go unnoticed when it could not be announced, such as without Redis. */
+/** How long a revocation can go unnoticed if it could not be announced, such as without Redis. */
 const FRESH_MS = 5_000;
-/** How long a key goes on working while the store is away. */
+/** How long a cached key stays valid while the store is unavailable. */
 const STALE_MAX_MS = 10 * 60_000;
-/** A store that does not answer for so long counts as away for those whose key is remembered. */
+/** After this time without a response the store counts as unavailable for cached keys. */
 const LOOKUP_TIMEOUT_MS = 500;
-/** How long a store that was away is not asked again about a key that nothing has changed about. */
+/** How long an unavailable store is not read again for an unchanged key. */
 const UNAVAILABLE_PAUSE_MS = 2_000;
 
 export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencies): KeyCache {
   const known = new LRUCache<string, Entry>({ max: KEYS_MAX });
-  // Apart, so that made-up keys cannot push real ones out.
+  // Separate, so that unknown keys cannot evict real ones.
   const unknown = new LRUCache<string, Entry>({ max: UNKNOWN_MAX });
   const lookups = new Map<string, Lookup>();
-  /** Every change up to this one has been applied to what is remembered. */
+  /** Every change up to this one has been applied to the cache. */
   let applied = 0;
-  /** Goes up when changes may have been missed: what was remembered before has to be looked up anew. */
+  /** Increases when changes may have been missed: older entries must be looked up again. */
   let generation = 0;
   let unavailableUntil = 0;
 
@@ -90,7 +90,7 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
   }
 
   function remember(hash: string, grant: KeyGrant | undefined, lookup: Lookup): void {
-    // A change that came in meanwhile may be about this very key, and the store may have been read before it.
+    // A change since then may concern this key, and the store may have been read before it.
     if (lookup.generation !== generation || applied > lookup.epoch) return;
     const { epoch } = lookup;
     const entry = { grant, epoch, generation, lookedUpAt: clock.now() };
@@ -100,7 +100,7 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
 
   async function ask(secret: string, hash: string, epoch: number): Promise<KeyGrant | undefined> {
     const underWay = lookups.get(hash);
-    // One that began before the latest change may not know of it.
+    // A lookup that began before the latest change may not include it.
     if (underWay?.generation === generation && underWay.epoch >= epoch) return underWay.answer;
     const lookup: Lookup = { epoch, generation, answer: lookUp(secret) };
     lookups.set(hash, lookup);
@@ -113,7 +113,7 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
     }
   }
 
-  /** Asks the store; while that is away, what is still remembered goes on. */
+  /** Reads the store; while it is unavailable, cached entries stay valid. */
   async function lookUpOrKeep(
     secret: string,
     hash: string,
@@ -131,14 +131,14 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === 'store_unavailable')) throw error;
     }
-    // Looked at again: an announcement may have arrived that takes it back.
+    // Checked again: an announcement may have invalidated it.
     const grant = remembered();
     if (grant === undefined) return answer;
     unavailableUntil = clock.now() + UNAVAILABLE_PAUSE_MS;
     return grant;
   }
 
-  /** Whether an entry need not be looked up anew, as far as its age goes. */
+  /** Whether an entry is recent enough to be used without a lookup. */
   function isFresh(entry: Entry): boolean {
     if (isYounger(entry, FRESH_MS)) return true;
     const isUnavailable = clock.now() < unavailableUntil && isYounger(entry, STALE_MAX_MS);
@@ -161,7 +161,7 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
       const hash = sha256Hex(secret);
       const appliedBefore = applied;
       const epoch = await readEpoch();
-      // Fewer changes than were heard of before it was asked: the count began anew, or somebody else counts.
+      // Fewer changes than were announced before the read: the counter was reset or replaced.
       if (epoch < appliedBefore) distrustAll(epoch);
       const grant = await grantAt(secret, hash, epoch);
       return grant && { grant, epoch };
@@ -178,7 +178,7 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
       for (const [hash, { grant }] of known.entries()) {
         if (grant !== undefined && concerns(change, grant.holder)) known.delete(hash);
       }
-      // Which of these a change made somebody's cannot be told.
+      // It is unknown which of these keys a change made valid.
       unknown.clear();
     },
   };

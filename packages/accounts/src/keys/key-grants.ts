@@ -6,7 +6,7 @@ import type { KeyGrant } from './key-cache.ts';
 import type { KeyStore } from './key-store.ts';
 import { isKeyForm } from './keys.ts';
 
-/** Looks up what a secret is good for: undefined when it is nobody's. */
+/** Looks up the grant of a secret; undefined for an unknown one. */
 export interface KeyGrants {
   lookUp(secret: string): Promise<KeyGrant | undefined>;
 }

@@ -1,4 +1,4 @@
-/** An API key as its owner sees it. The secret itself is kept nowhere. */
+/** An API key as its owner sees it. The secret itself is not stored. */
 export interface ApiKey {
   readonly id: string;
   readonly userId: string;
@@ -7,10 +7,10 @@ export interface ApiKey {
   readonly keyPrefix: string;
   readonly keyHint: string;
   readonly project: string;
-  /** Whether it is accepted now: not revoked, nor a key of a group that its owner is no active member of. */
+  /** Whether it is accepted now: not revoked, and its owner an active member of its group, if any. */
   readonly active: boolean;
   readonly createdAt: Date;
-  /** As exact as a minute. */
+  /** Accurate to a minute. */
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
 }
@@ -26,7 +26,7 @@ export interface NewApiKey {
   readonly project: string;
 }
 
-/** Whom a valid key speaks for. */
+/** The holder of a valid key. */
 export interface KeyHolder {
   readonly keyId: string;
   readonly userId: string;
@@ -35,7 +35,7 @@ export interface KeyHolder {
   readonly project: string;
 }
 
-/** How much the holder of a key may; null means that there is no limit. */
+/** The limits of a key's holder; null means unlimited. */
 export interface HolderLimits {
   readonly tier: {
     readonly name: string;
@@ -43,7 +43,7 @@ export interface HolderLimits {
     readonly monthlyTokenQuota: number | null;
     readonly rpm: number | null;
   };
-  /** What all keys of the group may do together in a minute. */
+  /** The limit per minute for all keys of the group together. */
   readonly groupRpm: number | null;
   /** What the holder's requests cost the group, as a multiple. */
   readonly costMultiplier: number;
@@ -55,12 +55,12 @@ export interface FoundKey {
   readonly limits: HolderLimits;
 }
 
-/** Where API keys are kept, hashed. */
+/** Stores API keys as hashes. */
 export interface KeyStore {
   create(key: NewApiKey): Promise<ApiKey>;
-  /** The newest of somebody's keys, newest first. */
+  /** The newest keys of a user, newest first. */
   list(userId: string, countMax: number): Promise<readonly ApiKey[]>;
-  /** A key that was revoked before stays as it is. False when it is not theirs. */
+  /** A revoked key stays as it is. False when it belongs to another user. */
   revoke(userId: string, keyId: string, at: Date): Promise<boolean>;
   /** The holder of a key that is neither revoked nor a group key of a deactivated member. */
   findHolder(keyHash: string): Promise<FoundKey | undefined>;

@@ -4,18 +4,18 @@ import type { AccountEvents } from '../changes/account-events.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 import type { Memberships } from './memberships.ts';
 
-/** API keys: made once, shown once, known by their hash ever after. */
+/** API keys: shown once when they are created, then stored as hashes. */
 export interface Keys {
-  /** With a group, which one has to be an active member of, the key draws on the group. */
+  /** With a group, of which the user must be an active member, the key draws on the group. */
   create(request: {
     readonly userId: string;
     readonly name: string;
     readonly project?: string | undefined;
     readonly groupId?: string | undefined;
   }): Promise<{ readonly key: ApiKey; readonly secret: string }>;
-  /** Newest first; of very many keys the newest. */
+  /** Newest first, up to a limit. */
   list(userId: string): Promise<readonly ApiKey[]>;
-  /** Stops a key for good; doing so again changes nothing. */
+  /** Revokes a key; repeating it changes nothing. */
   revoke(userId: string, keyId: string): Promise<void>;
 }
 
@@ -61,10 +61,10 @@ export function createKeys({ keys, memberships, events, clock }: KeysDependencie
   };
 }
 
-/** Whether a bearer can be an API key at all; what cannot need not be looked up. */
+/** Whether a bearer token has the form of an API key; others are not looked up. */
 export const isKeyForm = (bearer: string): boolean => KEY_FORM.test(bearer);
 
-/** The form of a key that its owner can recognise and nobody can use: `service-3f2a…c91d`. */
+/** The masked form of a key, to recognize it: `service-3f2a…c91d`. */
 function maskKey(secret: string): string {
   return `${secret.slice(0, 'service-'.length + 4)}…${secret.slice(-4)}`;
 }

@@ -1,4 +1,4 @@
-/** Who belongs to which group, as far as keys need to know. */
+/** The memberships that keys depend on. */
 export interface Memberships {
   isActiveMember(groupId: string, userId: string): Promise<boolean>;
 }

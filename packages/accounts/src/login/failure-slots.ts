@@ -1,31 +1,31 @@
 import type { Clock, Counters } from '@model-gateway/kernel';
 
-/** Whose failures are counted together: an account, or an address. */
+/** An account or an address whose failures are counted together. */
 export interface Subject {
-  /** Part of a key in a shared store, so it must say nothing about a person. */
+  /** Part of a key in a shared store, so it must not contain personal data. */
   readonly name: string;
   readonly failuresMax: number;
 }
 
-/** A place that an attempt holds until it succeeds; one that fails holds it for as long as it counts. */
+/** An attempt takes a slot until it succeeds; a failed one keeps it as long as the failure counts. */
 export interface FailureSlot {
   readonly subject: Subject;
   readonly key: string;
 }
 
-/** What came of asking for a place. `undecided`: every place is held, but not everyone who holds one has failed yet. */
+/** The result of taking a slot. `undecided`: every slot is taken, but not all of these attempts have failed yet. */
 export type Admission =
   | { readonly kind: 'admitted'; readonly slot: FailureSlot }
   | { readonly kind: 'locked'; readonly untilMs: number }
   | { readonly kind: 'undecided' };
 
-/** Counts failures in a sliding window: each subject has as many places as it may fail, and a failure frees its place only with time. */
+/** Counts failures in a sliding window: each subject has a slot per allowed failure, and a failure keeps its slot. */
 export interface FailureSlots {
   take(subject: Subject): Promise<Admission>;
   release(slot: FailureSlot): Promise<void>;
-  /** The attempt failed: when it was the last that was allowed, the subject is locked. */
+  /** The attempt failed: if no slot is left, the subject is locked. */
   keep(slot: FailureSlot): Promise<void>;
-  /** Forgets every failure of the subject. */
+  /** Deletes all failures of the subject. */
   clear(subject: Subject): Promise<void>;
 }
 
@@ -37,8 +37,8 @@ interface FailureSlotsOptions {
 }
 
 /**
- * A place is a counter: whoever raises it to 1 has it, also when many try at once in several processes. A lock is a
- * counter whose value is the moment when it ends.
+ * A slot is a counter: the attempt that raises it to 1 has the slot, also with concurrent attempts in several processes. A
+ * lock is a counter whose value is the time of its end.
  */
 export function createFailureSlots(options: FailureSlotsOptions): FailureSlots {
   const { counters, clock, windowMs, lockMs } = options;
@@ -46,7 +46,7 @@ export function createFailureSlots(options: FailureSlotsOptions): FailureSlots {
   async function lock(subject: Subject): Promise<void> {
     const untilMs = clock.now() + lockMs;
     const value = await counters.add(lockKey(subject), untilMs, { expiresAfterMs: lockMs });
-    // Another failure locked it a moment earlier; two moments must not add up.
+    // Another failure locked it a moment earlier; two times must not add up.
     if (value > untilMs) {
       await counters.add(lockKey(subject), -untilMs, { expiresAfterMs: lockMs });
     }

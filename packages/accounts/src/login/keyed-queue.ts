@@ -1,13 +1,13 @@
-/** Lets work through one at a time per key, and only so many at once altogether; the others wait in line. */
+/** Runs one task at a time per key, and a limited number in total; the others wait in order. */
 export interface KeyedQueue {
-  /** Rejects without doing the work when too many wait already. */
+  /** Rejects without running the work when too many wait. */
   run<Answer>(key: string, work: () => Promise<Answer>): Promise<Answer>;
 }
 
 interface KeyedQueueOptions {
   readonly atOnceMax: number;
   readonly waitingMax: number;
-  /** What those are told who find the line full. */
+  /** The error when the queue is full. */
   readonly refusal: () => Error;
 }
 

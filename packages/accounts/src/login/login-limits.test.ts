@@ -141,7 +141,7 @@ test('an attempt that could not be checked is no failure', async () => {
 });
 
 test('nobody is kept out because the counters are away', async () => {
-  const away = () => Promise.reject(new Error('away'));
+  const away = () => Promise.reject(new Error('unavailable'));
   const limits = createLoginLimits({
     counters: { add: away, read: away, remove: away },
     clock: manualClock(0),

@@ -4,11 +4,11 @@ import { sha256Hex, type Clock, type Counters, type Log } from '@model-gateway/k
 import { createFailureSlots, type FailureSlot, type Subject } from './failure-slots.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
 
-/** Keeps passwords from being guessed: so many failures lock the account or the address that they came from. */
+/** Prevents guessing of passwords: too many failures lock the account or the address. */
 export interface LoginLimits {
   /**
-   * Makes one attempt; what `check` answers is the proof, and undefined means that it failed. Attempts are counted before
-   * they are checked. Rejects with `too_many_login_attempts`, without checking, while the account or the address is locked.
+   * Makes one attempt; `check` returns undefined if it failed. Attempts are counted before they are checked. Rejects with
+   * `too_many_login_attempts`, without checking, while the account or the address is locked.
    */
   attempt<Proof>(
     who: { readonly email: string; readonly clientIp: string },
@@ -26,7 +26,7 @@ const ACCOUNT_FAILURES_MAX = 5;
 const IP_FAILURES_MAX = 20;
 const WINDOW_MS = 5 * 60_000;
 const LOCK_MS = 15 * 60_000;
-// Few of the places that an address has, so that many right passwords from one do not look like failures meanwhile.
+// Much less than the failures of an address, so that many correct passwords from one do not look like failures.
 const CHECKS_AT_ONCE_MAX = 4;
 const WAITING_MAX = 1_000;
 const BUSY_RETRY_SECS = 1;
@@ -35,7 +35,7 @@ const UNDECIDED_MS_MAX = 3_000;
 
 export function createLoginLimits({ counters, clock, log }: LoginLimitsDependencies): LoginLimits {
   const slots = createFailureSlots({ counters, clock, windowMs: WINDOW_MS, lockMs: LOCK_MS });
-  // One at a time per account, so that right passwords that arrive together do not take each other's places.
+  // One at a time per account, so that concurrent correct passwords do not use up its slots.
   const queue = createKeyedQueue({
     atOnceMax: CHECKS_AT_ONCE_MAX,
     waitingMax: WAITING_MAX,
@@ -49,7 +49,7 @@ export function createLoginLimits({ counters, clock, log }: LoginLimitsDependenc
       if (admission.kind === 'locked') {
         throw tooManyAttempts(Math.ceil((admission.untilMs - clock.now()) / 1000));
       }
-      // Another process is checking: soon the place is free again, or the subject locked.
+      // Another process is checking: soon the slot is free again, or the subject locked.
       await delay(UNDECIDED_PAUSE_MS);
     }
     throw tooManyAttempts(BUSY_RETRY_SECS);
@@ -65,13 +65,13 @@ export function createLoginLimits({ counters, clock, log }: LoginLimitsDependenc
     }
   }
 
-  /** The limits never keep anyone out because their store is away. */
+  /** The limits never refuse a login because their store is unavailable. */
   async function ifAvailable<Answer>(work: Promise<Answer>, otherwise: Answer): Promise<Answer> {
     try {
       return await work;
     } catch (error) {
       if (error instanceof ServiceError) throw error;
-      log.warn({ error }, 'a login was not counted');
+      log.warn({ error }, 'counting a login failed');
       return otherwise;
     }
   }
@@ -98,7 +98,7 @@ export function createLoginLimits({ counters, clock, log }: LoginLimitsDependenc
           }
           return proof;
         } catch (error) {
-          // What could not be checked was no failure.
+          // An attempt that could not be checked is no failure.
           await settle(taken, (slot) => slots.release(slot));
           throw error;
         }

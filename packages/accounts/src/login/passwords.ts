@@ -3,21 +3,21 @@ import { newId } from '@model-gateway/kernel';
 import { argon2id, hash, verify } from 'argon2';
 import { createKeyedQueue } from './keyed-queue.ts';
 
-/** Keeps passwords as hashes, and checks them. */
+/** Hashes and verifies passwords. */
 export interface Passwords {
   hash(password: string): Promise<string>;
-  /** Takes as long for a wrong password as for the right one, of whatever length. */
+  /** Takes the same time for every password. */
   verify(passwordHash: string, password: string): Promise<boolean>;
 }
 
 /**
- * Checked in place of the hash of an account that does not exist, so that the answer takes as long. It is the hash of no
- * known password, with the parameters that new hashes are made with.
+ * Verified for an unknown account, so that the response takes the same time. The hash of no known password, with the
+ * parameters of new hashes.
  */
 export const DUMMY_PASSWORD_HASH =
   '$argon2id$v=19$m=65536,t=3,p=4$74FTON0UillMeeMAeSH3pQ$M7YZou3T2RXrzeWvjtLT9OKZJkT+7l+uXuKnuObfkYo';
 
-// Each takes 64 MiB and one of the four threads that Node also opens connections with: a rush must leave some free.
+// Each takes 64 MiB and one of the four threads that Node also uses to open connections: some must stay free.
 const AT_ONCE_MAX = 2;
 const WAITING_MAX = 1_000;
 const BUSY_RETRY_SECS = 1;
@@ -35,7 +35,7 @@ export function createPasswords(): Passwords {
   return {
     hash: (password) => queue.run(newId(), () => hash(password, { type: argon2id })),
     async verify(passwordHash, password) {
-      // Nobody has a longer one; hashing it would only cost time that the sender chooses.
+      // No password is longer; hashing such a text would only cost time.
       const isPossible = password.length <= PASSWORD_CHARS_MAX;
       const isRight = await queue.run(newId(), () =>
         verify(passwordHash, isPossible ? password : ''),

@@ -1,4 +1,4 @@
-/** What people are shown about somebody who offers models. No credentials. */
+/** The public description of a model provider. No credentials. */
 export interface Provider {
   readonly id: string;
   readonly name: string;
@@ -10,14 +10,14 @@ export interface Provider {
 
 export type NewProvider = Pick<Provider, 'id' | 'name' | 'description' | 'websiteDomain'>;
 
-/** What is undefined stays as it is. */
+/** Undefined fields stay as they are. */
 export interface ProviderChanges {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly websiteDomain?: string | undefined;
 }
 
-/** Where the custom providers are kept. */
+/** Stores the custom providers. */
 export interface ProviderStore {
   /** By name. */
   list(countMax: number): Promise<readonly Provider[]>;

@@ -2,7 +2,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import { BUILT_IN_PROVIDERS } from './built-in-providers.ts';
 import type { NewProvider, Provider, ProviderChanges, ProviderStore } from './provider-store.ts';
 
-/** The providers that people are shown: the built-in ones, which nobody can change, and custom ones. */
+/** The listed providers: the built-in ones, which cannot be changed, and custom ones. */
 export interface Providers {
   /** The built-in ones first, then the custom ones by name. */
   list(): Promise<readonly Provider[]>;

@@ -2,11 +2,11 @@ import { createSecretKey } from 'node:crypto';
 import { newId, type Clock } from '@model-gateway/kernel';
 import jwt from 'jsonwebtoken';
 
-/** Signs and checks the short-lived tokens that speak for a signed-in user. */
+/** Signs and verifies the short-lived tokens of signed-in users. */
 export interface AccessTokens {
   readonly expiresInSecs: number;
   sign(userId: string): string;
-  /** The user's id, or undefined for a token that is expired, tampered with or not ours. */
+  /** The user's id, or undefined for a token that is expired, changed or not ours. */
   verify(token: string): string | undefined;
 }
 
@@ -24,7 +24,7 @@ export function createAccessTokens({
   expiresInSecs,
   clock,
 }: AccessTokenOptions): AccessTokens {
-  // Made once: given the text, the library would try to read it as a public key with every token.
+  // Created once: with a text, the library would try to parse it as a public key for every token.
   const key = createSecretKey(secret, 'utf8');
   const nowSecs = () => Math.floor(clock.now() / 1000);
   return {
@@ -41,7 +41,7 @@ export function createAccessTokens({
           clockTimestamp: nowSecs(),
         });
         if (typeof claims === 'string' || claims['typ'] !== 'access') return undefined;
-        // A token without an expiry, or of somebody who can be no user, was not made here.
+        // A token without an expiry or a valid user id was not issued by this service.
         return claims.exp === undefined || !isUserId(claims.sub) ? undefined : claims.sub;
       } catch {
         return undefined;

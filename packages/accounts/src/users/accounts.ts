@@ -6,7 +6,7 @@ import { DUMMY_PASSWORD_HASH, type Passwords } from '../login/passwords.ts';
 import type { RefreshTokenStore } from './refresh-token-store.ts';
 import type { User, UserStore } from './user-store.ts';
 
-/** A session that was just opened, or goes on. */
+/** The tokens of a session. */
 export interface SignedIn {
   readonly user: User;
   readonly accessToken: string;
@@ -14,22 +14,22 @@ export interface SignedIn {
   readonly expiresInSecs: number;
 }
 
-/** Who has an account, and how they prove it. */
+/** User accounts: registration and sign-in. */
 export interface Accounts {
   register(applicant: {
     readonly email: string;
     readonly password: string;
     readonly name?: string | undefined;
   }): Promise<SignedIn>;
-  /** Nothing in the answer, nor the time it takes, tells an unknown email from a wrong password. */
+  /** Neither the response nor its time reveals whether the email is unknown or the password wrong. */
   login(attempt: {
     readonly email: string;
     readonly password: string;
     readonly clientIp: string;
   }): Promise<SignedIn>;
-  /** Trades a refresh token, once. One that comes back ends the session of everyone who holds a token of its family. */
+  /** Exchanges a refresh token, once. A reused token revokes all tokens of its family. */
   refresh(refreshToken: string): Promise<SignedIn>;
-  /** The user whom an access token speaks for, as the account is now. */
+  /** The current user of an access token. */
   authenticate(accessToken: string): Promise<User | undefined>;
 }
 
@@ -46,7 +46,7 @@ interface AccountsDependencies {
 }
 
 const REFRESH_TOKEN_BYTES = 32;
-// With every session that opens or goes on, a few dead ones are forgotten.
+// Each sign-in or refresh deletes a few expired tokens.
 const EXPIRED_REMOVED_MAX = 20;
 
 export function createAccounts(dependencies: AccountsDependencies): Accounts {
@@ -83,7 +83,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     return isRight ? account?.user : undefined;
   }
 
-  // The database does not take a NUL character, not even to say that it is nobody's.
+  // The database rejects a NUL character, even in a query.
   const findAccount = async (email: string) =>
     email.includes('\u0000') ? undefined : users.findByEmail(email);
 
@@ -114,7 +114,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
         now,
       });
       if (rotation.outcome === 'reused') {
-        log.warn({ user_id: rotation.userId }, 'a refresh token came back; its family is revoked');
+        log.warn({ user_id: rotation.userId }, 'a refresh token was reused; its family is revoked');
       }
       const user =
         rotation.outcome === 'rotated' ? await users.findById(rotation.userId) : undefined;

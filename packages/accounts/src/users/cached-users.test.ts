@@ -15,7 +15,7 @@ function setup() {
   const store: UserStore = {
     create: unused,
     findById: async () => {
-      if (state.isUnavailable) throw new ServiceError('store_unavailable', 'away');
+      if (state.isUnavailable) throw new ServiceError('store_unavailable', 'unavailable');
       return state.user;
     },
     findByEmail: unused,

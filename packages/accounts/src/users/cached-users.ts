@@ -4,12 +4,12 @@ import { LRUCache } from 'lru-cache';
 import type { User, UserStore } from './user-store.ts';
 
 const USERS_MAX = 20_000;
-/** How long an account that was seen goes on while the store is away; the same as for keys. */
+/** How long a cached account stays valid while the store is unavailable; the same as for keys. */
 const STALE_MAX_MS = 10 * 60_000;
 
 /**
- * The store, which is asked every time; while it is away, accounts that were seen a while ago go on as they were, so that
- * chats and realtime sessions do.
+ * Reads the store every time; while it is unavailable, recently read accounts stay valid, so that chats and realtime sessions
+ * continue.
  */
 export function createCachedUsers(users: UserStore, clock: Clock): UserStore {
   const seen = new LRUCache<string, { readonly user: User; readonly at: number }>({

@@ -1,4 +1,4 @@
-/** A person with an account. */
+/** A user with an account. */
 export interface User {
   readonly id: string;
   readonly email: string;
@@ -13,15 +13,15 @@ export interface NewUser {
   readonly passwordHash: string;
 }
 
-/** Where accounts are kept. */
+/** Stores accounts. */
 export interface UserStore {
   /**
-   * The first account ever created becomes the admin, also when many are created at once.
-   * Rejects with `email_taken` when the email has an account.
+   * The first account becomes the admin, also when several are created at once. Rejects with `email_taken` when the email has
+   * an account.
    */
   create(user: NewUser): Promise<User>;
   findById(id: string): Promise<User | undefined>;
-  /** The account that calls with the admin token act as. */
+  /** The account for calls with the admin token. */
   findOldestAdmin(): Promise<User | undefined>;
   findByEmail(
     email: string,

@@ -3,7 +3,7 @@ import { createExternalBackend, type ExternalOptions } from '../external/externa
 
 const CAPABILITIES = new Set(AGENT_CAPABILITIES);
 
-/** A model on a GPU node, at the node itself or through the tunnel. Whatever else its engine lists was not deployed. */
+/** A model on a GPU node, at the node itself or through the tunnel. Other models of its engine are ignored. */
 export function createAgentBackend(options: Omit<ExternalOptions, 'capabilities'>): Backend {
   const { models } = options;
   const backend = createExternalBackend({ ...options, capabilities: CAPABILITIES });

@@ -6,29 +6,29 @@ import { isPortOpen } from './is-port-open.ts';
 interface BridgedBackendOptions {
   readonly name: string;
   readonly kind: BackendKind;
-  /** Asks the bridge agent for the local port of the tunnel. */
+  /** Requests the local port of the tunnel from the bridge agent. */
   readonly resolve: () => Promise<number>;
   /** Builds the backend at the end of the tunnel. */
   readonly build: (port: number) => Backend;
   readonly keepaliveMs: number;
   readonly log: Log;
-  /** Told when the backend has moved to a new local port, and should be probed. */
+  /** Called when the backend has moved to a new local port and should be probed. */
   readonly onMoved: (name: string) => void;
 }
 
 /** A backend behind the bridge. */
 export interface BridgedBackend {
-  /** One and the same for as long as it is registered, wherever the tunnel is. */
+  /** The same object while it is registered, even if the tunnel moves. */
   readonly backend: Backend;
   /** Resolves the tunnel now; rejects when the bridge cannot be reached. */
   connect(): Promise<void>;
-  /** Resolves the tunnel as soon as the bridge can be reached, and says so when it is. */
+  /** Resolves the tunnel as soon as the bridge can be reached, then calls `onMoved`. */
   connectLater(): void;
 }
 
 const PORT_TIMEOUT_MS = 2000;
 
-/** Follows a tunnel: looks after it at every interval, and when it came back on another port, goes there. */
+/** Checks a tunnel at every interval, and follows it to another port. */
 export function createBridgedBackend(options: BridgedBackendOptions): BridgedBackend {
   const { name, kind, log } = options;
   let current = unreachable(name, kind, 'the bridge was not reached yet');
@@ -70,7 +70,7 @@ export function createBridgedBackend(options: BridgedBackendOptions): BridgedBac
   }
 
   return {
-    backend: placeholder(() => current, close),
+    backend: proxyTo(() => current, close),
     async connect() {
       await connect();
       schedule();
@@ -79,8 +79,8 @@ export function createBridgedBackend(options: BridgedBackendOptions): BridgedBac
   };
 }
 
-/** Whatever the current one can do, this can; what it is changes under those who hold it. */
-function placeholder(current: () => Backend, close: () => Promise<void>): Backend {
+/** A stable object with the methods of the current backend. */
+function proxyTo(current: () => Backend, close: () => Promise<void>): Backend {
   return new Proxy(current(), {
     get: (_target, property) =>
       property === 'close' ? close : (Reflect.get(current(), property) as unknown),

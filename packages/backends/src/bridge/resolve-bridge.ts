@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { openRpcSocket } from '../json-rpc/rpc-socket.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 
-/** Where a bridge URL leads. */
+/** The target of a bridge URL. */
 export interface BridgeTarget {
   readonly node: string;
   readonly service: string;
@@ -18,7 +18,7 @@ interface ResolveOptions {
 
 const connectedSchema = z.looseObject({ local_port: z.int().min(1).max(65_535) });
 
-/** What a `bridge://<node>/<service>` URL names. */
+/** The target of a `bridge://<node>/<service>` URL. */
 export function bridgeTarget(url: URL): BridgeTarget {
   const service = /^\/([^/]+)\/?$/.exec(url.pathname)?.[1];
   if (service === undefined) {
@@ -27,7 +27,7 @@ export function bridgeTarget(url: URL): BridgeTarget {
   return { node: url.host, service: decodeURIComponent(service) };
 }
 
-/** Asks the bridge agent for a tunnel and answers its local port. */
+/** Requests a tunnel from the bridge agent and returns its local port. */
 export async function resolveBridge(
   target: BridgeTarget,
   { bridgeUrl, timeoutMs }: ResolveOptions,

@@ -13,10 +13,10 @@ import { readVideoAnswer } from './video-answer.ts';
 
 interface CloudVideoOptions {
   readonly name: string;
-  /** What `upstreamPrefix` made of the registered URL. */
+  /** The result of `upstreamPrefix` for the registered URL. */
   readonly prefix: URL;
   readonly apiKey: string | null;
-  /** The models that it serves: such an API lists none. */
+  /** The models that it serves: the API does not list them. */
   readonly models: readonly string[];
   readonly timeouts: UpstreamTimeouts;
   readonly tracing?: Tracing | undefined;
@@ -24,7 +24,7 @@ interface CloudVideoOptions {
 
 const CAPABILITIES: ReadonlySet<Capability> = new Set(['video']);
 
-// Some count their tasks and files, others give them names.
+// Ids are numbers in some APIs and texts in others.
 const id = z.union([z.string(), z.int()]).transform(String);
 const TASK_ID_CHARS_MAX = 256;
 
@@ -32,7 +32,7 @@ const submittedSchema = z.looseObject({
   task_id: id.pipe(z.string().min(1).max(TASK_ID_CHARS_MAX)),
 });
 
-// What merely adorns the answer must not spoil it.
+// An invalid optional field must not fail the response.
 const pixels = z.int().positive().optional().catch(undefined);
 
 // A text, or an object that has it.
@@ -54,7 +54,7 @@ const retrievedSchema = z.looseObject({
   file: z.looseObject({ download_url: z.url({ protocol: /^https?$/ }) }),
 });
 
-/** A cloud video API: a task is submitted, asked for until it ends, and its file retrieved. */
+/** A cloud video API: a task is submitted, polled until it ends, and its file retrieved. */
 export function createCloudVideoBackend(options: CloudVideoOptions): Backend {
   const { name, prefix, apiKey, models, timeouts, tracing } = options;
   const control = createControlPlane({ prefix: prefix.href, apiKey, timeouts, tracing });

@@ -8,7 +8,7 @@ const refusalSchema = z.looseObject({
   base_resp: z.looseObject({ status_code: z.int(), status_msg: z.string().default('') }),
 });
 
-// Codes that speak of the service and not of the request: unknown error, time-out, rate limit, internal error, token limit.
+// Codes of failures of the service, not of the request: unknown error, time-out, rate limit, internal error, token limit.
 const SERVICE_CODES: readonly number[] = [1000, 1001, 1002, 1013, 1033, 1039];
 const RATE_LIMIT_CODE = 1002;
 
@@ -31,7 +31,7 @@ export function readVideoAnswer<Schema extends z.ZodType>(
   }
   const answer = schema.safeParse(body);
   if (answer.success) return answer.data;
-  throw new UpstreamFailure('the upstream answered something that is no answer of a video API', {
+  throw new UpstreamFailure('the upstream response is not a valid video API response', {
     isBackendAtFault: true,
     wasUnreadable: true,
   });

@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '@model-gateway/router';
 import { aborted, timedOut } from '../json-rpc/rpc-failures.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 
-/** What waits between a shared connection and the reader of one stream. */
+/** The queue between a shared connection and the reader of one stream. */
 export interface ChunkQueue<Chunk> {
   push(chunk: Chunk, bytes: number): void;
   fail(error: UpstreamFailure): void;
@@ -15,13 +15,13 @@ interface ChunkQueueOptions {
   /** No chunk for this long, while the reader waits for one, is a failure. */
   readonly idleMs: number;
   readonly signal: Cancel;
-  /** Told once, when nobody takes chunks any more: read to the end, failed, or given up. */
+  /** Called once, when reading has ended: complete, failed, or abandoned. */
   readonly onOver: (why: UpstreamFailure | undefined) => void;
 }
 
 /**
- * The most that may wait for one slow reader. The streams of an engine share one connection, so a reader that is behind
- * cannot hold up the engine without holding up every other; it is given this much, then it is cut off.
+ * The most bytes that may wait for one slow reader. The streams of an engine share one connection, so backpressure for one
+ * would stop all others; a reader that is further behind is cut off.
  */
 const QUEUED_BYTES_MAX = 8 * 1024 * 1024;
 

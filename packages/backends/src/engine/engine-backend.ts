@@ -19,7 +19,7 @@ interface EngineBackendOptions {
   readonly name: string;
   readonly url: URL;
   readonly apiKey: string | null;
-  /** Ids that are served beside those that the engine lists. */
+  /** Ids that are served in addition to those that the engine lists. */
   readonly models: readonly string[];
   readonly timeouts: UpstreamTimeouts;
   readonly clock: Clock;
@@ -95,7 +95,7 @@ export function createEngineBackend(options: EngineBackendOptions): Backend {
   };
 }
 
-/** A method that says no speaks for itself, not for the engine: it is well enough to say so. */
+/** An error response of a method does not mean that the engine is unhealthy. */
 function methodRefused(error: unknown): never {
   if (!(error instanceof RpcRefusal)) throw error;
   throw new RpcRefusal(error.message, { isBackendAtFault: false, cause: error });
@@ -106,7 +106,7 @@ function declaredBy({ capabilities, modalities }: EngineHandshake): ReadonlySet<
     const known = Object.hasOwn(DECLARED, name) ? DECLARED[name] : undefined;
     return known === undefined ? [] : [known];
   });
-  // Whoever hears or sees can be talked to, also where the list of abilities does not say so.
+  // An engine with audio or video input supports realtime, even if it does not list it.
   const isLive = modalities.some((modality) => LIVE_MODALITIES.includes(modality));
   return new Set(isLive ? [...declared, 'realtime'] : declared);
 }
@@ -116,7 +116,7 @@ function probeResult(models: readonly string[]): Probe {
   return { state: 'Degraded', models, reason: 'it has no models to serve' };
 }
 
-/** An engine that answers with a refusal is there, but not well; one that does not answer is not there. */
+/** An engine that responds with an error is degraded; one that does not respond is unhealthy. */
 function answeredBadly(error: unknown, models: readonly string[]): Probe {
   if (!(error instanceof RpcRefusal)) throw error;
   return { state: 'Degraded', models, reason: error.message };

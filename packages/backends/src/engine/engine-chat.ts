@@ -5,7 +5,7 @@ import { answerHead, createChunkShape, type AnswerContext } from '../chunk-shape
 import { cleanMessage, upstreamFailed } from '../errors/upstream-error.ts';
 import type { EngineChatChunk, EngineChatResult } from './engine-frames.ts';
 
-/** A chat body as an engine takes it: whether it is streamed is said by the method. */
+/** A chat body for an engine: the method decides whether it is streamed. */
 export function engineChat(body: UpstreamChat): unknown {
   return { ...body, stream: undefined, stream_options: undefined };
 }
@@ -25,7 +25,7 @@ export function engineCompletion(
   };
 }
 
-/** A streamed answer in that form; the last chunk tells the usage, where it is known. */
+/** A streamed response in that form; the last chunk has the usage, if it is known. */
 export async function* engineChunks(
   frames: AsyncIterable<EngineChatChunk>,
   { model, clock, secret }: AnswerContext,

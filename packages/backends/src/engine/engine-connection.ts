@@ -17,7 +17,7 @@ import {
 } from './engine-frames.ts';
 import { createEngineSessions, type EngineSessions } from './engine-sessions.ts';
 
-/** One connection to an engine, past its handshake. */
+/** One connection to an engine, after its handshake. */
 export interface EngineConnection {
   readonly handshake: EngineHandshake;
   call<Result>(
@@ -35,7 +35,7 @@ interface EngineConnectionOptions {
   readonly url: string;
   readonly apiKey: string | null;
   readonly timeouts: UpstreamTimeouts;
-  /** Told when no further call should use this connection. */
+  /** Called when no further call should use this connection. */
   readonly onUnusable: (error: UpstreamFailure) => void;
 }
 
@@ -43,7 +43,7 @@ type Streams = Map<string, ChunkQueue<EngineChatChunk>>;
 
 const CLIENT = { name: 'model-gateway', version: '1' };
 
-/** Connects and shakes hands. */
+/** Connects and performs the handshake. */
 export async function openEngineConnection(
   options: EngineConnectionOptions,
 ): Promise<EngineConnection> {
@@ -94,7 +94,7 @@ function createConnection(
     underWay -= 1;
     if (isRetired && underWay === 0) socket.close();
   }
-  /** A connection on which something failed takes no more calls, and closes after the ones under way. */
+  /** A connection with a failure gets no more calls, and closes after the pending ones. */
   function retire(error: UpstreamFailure): void {
     if (isRetired) return;
     isRetired = true;
@@ -109,7 +109,7 @@ function createConnection(
     try {
       return await socket.call(method, params, { ...how, timeoutMs: timeouts.idleMs });
     } catch (error) {
-      // A caller that left says nothing about the engine.
+      // An aborted call says nothing about the engine.
       if (error instanceof UpstreamFailure && !how.signal.aborted) retire(error);
       throw error;
     } finally {
@@ -122,7 +122,7 @@ function createConnection(
       idleMs: timeouts.idleMs,
       signal,
       onOver(why) {
-        // A stream that the engine has ended is not there any more; all others are told to stop.
+        // Only streams that the engine has not ended must be stopped.
         if (streams.delete(chatId)) socket.send('Engine.ChatCancel', { chat_id: chatId });
         if (why instanceof RpcTimeout) retire(why);
         release();

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { ifPresent } from '../if-present.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 
-/** The version of the engine protocol that is spoken here. */
+/** The supported version of the engine protocol. */
 export const ENGINE_PROTOCOL = 1;
 
-/** What an engine says of itself. */
+/** The handshake of an engine. */
 export const handshakeSchema = z.looseObject({
   engine: z.looseObject({ name: z.string(), version: z.string().optional() }),
   capabilities: z.array(z.string()).default([]),
@@ -48,12 +48,12 @@ export const embeddingsSchema = z.looseObject({
   usage: ifPresent(z.looseObject({ prompt_tokens: z.int().nonnegative() })),
 });
 
-/** Also what ends a session: it names one, and nothing else. */
+/** Also the end of a session, which has only its id. */
 export const realtimeStartedSchema = z.looseObject({ session: z.string() });
 
 export const realtimeEventSchema = z.looseObject({ session: z.string(), event: z.unknown() });
 
-/** Reads a result by its shape; anything else is a failure of the engine. */
+/** Parses a result; another shape is a failure of the engine. */
 export function readResult<Schema extends z.ZodType>(
   method: string,
   schema: Schema,
@@ -66,5 +66,5 @@ export function readResult<Schema extends z.ZodType>(
 }
 
 function unreadable(method: string): UpstreamFailure {
-  return upstreamFailed(`the engine answered ${method} with something else than the protocol says`);
+  return upstreamFailed(`the engine answered ${method} with an invalid result`);
 }

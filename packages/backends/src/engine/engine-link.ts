@@ -9,7 +9,7 @@ export interface EngineLink {
   close(): Promise<void>;
 }
 
-/** Opens a connection and tells when it must not be used any more. */
+/** Opens a connection and calls back when it must not be used any more. */
 type Open = (onUnusable: () => void) => Promise<EngineConnection>;
 
 export function createEngineLink(open: Open): EngineLink {
@@ -21,7 +21,7 @@ export function createEngineLink(open: Open): EngineLink {
       if (current === opening) current = undefined;
     };
     const opening = open(forget);
-    // Whoever waits for it reports the failure; here it only makes room for the next attempt.
+    // The waiting caller reports the failure; here it only allows the next attempt.
     opening.catch(forget);
     return opening;
   }
@@ -34,7 +34,7 @@ export function createEngineLink(open: Open): EngineLink {
     },
     async close() {
       isClosed = true;
-      // One that is still being opened is closed when it is there; nobody waits for that.
+      // A connection that is still being opened is closed in the background.
       void current?.then(
         (connection) => connection.close(),
         () => undefined,

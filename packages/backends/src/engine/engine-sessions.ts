@@ -3,15 +3,15 @@ import { eventOf } from '../realtime/realtime-event.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import { readResult, realtimeEventSchema, realtimeStartedSchema } from './engine-frames.ts';
 
-/** Who is told of a session. */
+/** The callbacks of a session. */
 type Listener = Pick<RealtimeOpening, 'onEvent' | 'onClosed'>;
 
 /** The realtime sessions of one connection to an engine. */
 export interface EngineSessions {
   add(session: string, listener: Listener): void;
-  /** False when it is not there any more. */
+  /** False when it does not exist any more. */
   remove(session: string): boolean;
-  /** Passes on what the engine said; a session that was removed meanwhile has nobody to tell. */
+  /** Delivers an event of the engine; events of a removed session are dropped. */
   onNotification(method: string, params: unknown): void;
   failAll(error: UpstreamFailure): void;
 }

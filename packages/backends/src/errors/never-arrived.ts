@@ -1,6 +1,6 @@
 import { errorCode, isError } from '@model-gateway/kernel';
 
-// What a connection that never came to be fails with.
+// The errors of a connection that was never established.
 const NOT_CONNECTED: readonly string[] = [
   'ECONNREFUSED',
   'ENOTFOUND',

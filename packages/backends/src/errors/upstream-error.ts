@@ -3,13 +3,13 @@ import { describeError, tryParseJson } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 
 const MESSAGE_BYTES_MAX = 4096;
-// More than this of a message is never looked at.
+// The rest of a longer message is ignored.
 const MESSAGE_CHARS_READ = 64 * 1024;
 const SECRET_CHARS_MIN = 12;
 
 const TOO_MANY_REQUESTS = 429;
 
-/** An upstream that answered with a failure: a status that is none of success, or an error where an answer should be. */
+/** The failure of an upstream that responded with an error status or an error body. */
 export function upstreamRefused(
   status: number,
   body: string,
@@ -26,19 +26,19 @@ export function upstreamRefused(
   });
 }
 
-/** An upstream that could not be talked to, or that answered something else than it should. */
+/** The failure of an upstream that was unreachable or sent an invalid response. */
 export function upstreamFailed(cause: unknown): UpstreamFailure {
   if (cause instanceof UpstreamFailure) return cause;
   return new UpstreamFailure(describeError(cause), { isBackendAtFault: true, cause });
 }
 
-/** Removes the key, which some upstreams quote. A short one is a dummy, such as `EMPTY`, and can be part of any text. */
+/** Removes the key, which some upstreams quote. A short key is a dummy, such as `EMPTY`, and can be part of any text. */
 export const withoutSecret = (text: string, secret: string | null): string =>
   secret === null || secret.length < SECRET_CHARS_MIN
     ? text
     : text.replaceAll(secret, '[redacted]');
 
-/** A message of an upstream as users may see it: without the backend's key, on one line, bounded. */
+/** A message of an upstream for users: without the backend's key, on one line, bounded. */
 export function cleanMessage(text: string, secret: string | null): string {
   const line = withoutSecret(text, secret)
     .slice(0, MESSAGE_CHARS_READ)
@@ -56,7 +56,7 @@ export function cleanMessage(text: string, secret: string | null): string {
 const statusText = (status: number): string =>
   (status >= 400 ? STATUS_CODES[status] : undefined) ?? 'the upstream reported an error';
 
-/** The message of a JSON error, in the forms that upstreams give it. */
+/** The message of a JSON error, in the forms that upstreams use. */
 function errorMessage(body: string): string | undefined {
   const parsed = tryParseJson(body);
   if (parsed === undefined) return messageOfCut(body);

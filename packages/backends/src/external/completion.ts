@@ -12,7 +12,7 @@ import type { WholeResponse } from '../transport/upstream-http.ts';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import { isWholeCompletion } from './whole-completion.ts';
 
-// What is of another type than it should be counts as absent.
+// A field of another type counts as absent.
 const { shape } = upstreamCompletionSchema;
 const envelopeSchema = z.object({
   id: shape.id.optional().catch(undefined),
@@ -25,7 +25,7 @@ const choiceSchema = z.object({
 });
 const roleSchema = z.object({ role: z.string().catch('assistant') });
 
-/** A whole answer of the convention, with what some upstreams leave out. An error in place of an answer is a failure. */
+/** A whole response of the convention, with fields that some upstreams omit. An error instead of a response is a failure. */
 export function readCompletion(
   { status, text }: WholeResponse,
   { model, clock, secret }: AnswerContext,
@@ -54,7 +54,7 @@ function envelopeOf(body: object, model: string, clock: Clock) {
   };
 }
 
-/** Some upstreams leave out what goes without saying. */
+/** Some upstreams omit obvious fields. */
 function withCompleteChoices(body: object): { readonly choices?: unknown } {
   if (!('choices' in body) || !Array.isArray(body.choices)) return {};
   const choices = body.choices.map((choice: unknown, index) => {
@@ -72,14 +72,14 @@ function withCompleteChoices(body: object): { readonly choices?: unknown } {
   return { choices };
 }
 
-/** What cannot be read as usage is as good as none: the answer itself is good. */
+/** Unreadable usage counts as missing: the response itself is good. */
 function withReadableUsage(body: object): { readonly usage?: unknown } {
   if (!('usage' in body)) return {};
   const usage = readUsage(body.usage);
   return { usage: usage === undefined ? null : { ...Object(body.usage), ...usage } };
 }
 
-/** A whole answer of an upstream that was asked to stream and did not. */
+/** A whole response of an upstream that ignored `stream`. */
 export async function* chunksOf({
   usage,
   choices,
@@ -97,12 +97,12 @@ export async function* chunksOf({
   if (usage !== undefined && usage !== null) yield { ...chunk, choices: [], usage };
 }
 
-/** Whether an answer says that something went wrong, whatever its status. */
+/** Whether a response is an error, whatever its status. */
 export function isErrorBody(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;
   return 'error' in body && body.error !== null && body.error !== undefined;
 }
 
 function notACompletion() {
-  return upstreamFailed('the upstream answered something that is not a chat completion');
+  return upstreamFailed('the upstream response is not a chat completion');
 }

@@ -27,8 +27,7 @@ export function readEmbeddings(
   const body = readJson(text);
   if (isErrorBody(body)) throw upstreamRefused(status, text, secret);
   const answer = embeddingsAnswer.safeParse(body);
-  if (!answer.success)
-    throw upstreamFailed('the upstream answered something that is not a list of embeddings');
+  if (!answer.success) throw upstreamFailed('the upstream response is not a list of embeddings');
   const inOrder = answer.data.data
     .map((entry, position) => ({ position: entry.index ?? position, embedding: entry.embedding }))
     .toSorted((left, right) => left.position - right.position);
@@ -41,7 +40,7 @@ export function readEmbeddings(
   };
 }
 
-/** Little-endian 32-bit floats in base64, which is what official clients ask for. */
+/** Little-endian 32-bit floats in base64, which official clients request. */
 function unpack(base64: string): readonly number[] {
   const bytes = Buffer.from(base64, 'base64');
   return Array.from({ length: Math.floor(bytes.length / FLOAT_BYTES) }, (_, index) =>

@@ -14,13 +14,13 @@ import { readEmbeddings } from './embeddings.ts';
 import { withImageParts } from './images.ts';
 import { createExternalRealtime } from './realtime.ts';
 
-/** What a chat-compatible backend is made of. */
+/** The options of a chat-compatible backend. */
 export interface ExternalOptions {
   readonly name: string;
-  /** What `upstreamPrefix` made of the registered URL. */
+  /** The result of `upstreamPrefix` for the registered URL. */
   readonly prefix: URL;
   readonly apiKey: string | null;
-  /** Ids that are served whether or not the upstream lists them. */
+  /** Ids that are served even if the upstream does not list them. */
   readonly models: readonly string[];
   readonly capabilities: ReadonlySet<Capability>;
   readonly timeouts: UpstreamTimeouts;
@@ -44,7 +44,7 @@ const listed = z.union([
 /** Any HTTP API that follows the chat-completions convention. */
 export function createExternalBackend(options: ExternalOptions): Backend {
   const { name, prefix, apiKey, timeouts, clock } = options;
-  // Read once: a URL works its parts out anew each time.
+  // Read once: a URL computes its parts on each access.
   const { pathname } = prefix;
   const http = createUpstreamHttp(prefix.origin, timeouts, options.tracing);
   const realtime = createExternalRealtime({ prefix, apiKey, timeouts });
@@ -121,7 +121,7 @@ function chatBody(body: UpstreamChat): UpstreamChat {
   return { ...body, messages: messages.map(withImageParts) };
 }
 
-/** Usage is always asked for, whether or not the client did: it is what the request is billed by. */
+/** Usage is always requested, because it is billed. */
 function streamBody(body: UpstreamChat): UpstreamChat {
   const options: unknown = body['stream_options'];
   const given = typeof options === 'object' && options !== null ? options : {};
@@ -139,7 +139,7 @@ function probeResult(status: number, text: string, statics: readonly string[]): 
   }
   const answer = listing.safeParse(tryParseJson(text));
   const entries = answer.success ? (answer.data.data ?? answer.data.models ?? []) : [];
-  // An entry that cannot be read does not take the others away.
+  // An unreadable entry must not hide the others.
   const discovered = entries.flatMap((entry) => {
     const id = listed.safeParse(entry);
     return id.success ? [id.data] : [];

@@ -7,7 +7,7 @@ interface ImageObject {
 
 const TYPE_DEFAULT = 'image/png';
 
-/** Renders the `images` extension of a message as content parts, which is how the convention says it. */
+/** Renders the `images` extension of a message as content parts of the convention. */
 export function withImageParts(message: unknown): unknown {
   if (typeof message !== 'object' || message === null || !('images' in message)) return message;
   const { images, ...rest } = message;

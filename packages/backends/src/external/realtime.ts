@@ -19,13 +19,13 @@ export interface ExternalRealtime {
 }
 
 interface ExternalRealtimeOptions {
-  /** What `upstreamPrefix` made of the registered URL. */
+  /** The result of `upstreamPrefix` for the registered URL. */
   readonly prefix: URL;
   readonly apiKey: string | null;
   readonly timeouts: UpstreamTimeouts;
 }
 
-/** Realtime sessions in the OpenAI manner: a WebSocket each, at `{prefix}/realtime?model=`. */
+/** Realtime sessions of the OpenAI API: a WebSocket each, at `{prefix}/realtime?model=`. */
 export function createExternalRealtime(options: ExternalRealtimeOptions): ExternalRealtime {
   const { prefix, apiKey, timeouts } = options;
   const open = new Set<UpstreamSocket>();
@@ -40,7 +40,7 @@ export function createExternalRealtime(options: ExternalRealtimeOptions): Extern
       onText: (bytes) => onEvent(readEvent(bytes, apiKey)),
       onClosed(failure) {
         gone = failure;
-        // Who never had the session learns it by the rejection alone.
+        // Before the session is open, only the rejection reports the failure.
         if (isOpen && open.delete(socket)) onClosed(failure);
       },
     });

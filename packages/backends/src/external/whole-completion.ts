@@ -1,8 +1,8 @@
 import type { UpstreamCompletion } from '@model-gateway/contracts';
 
 /**
- * Whether an answer has everything that a completion must have, usage included, so that it can be passed on as it was
- * written. By hand, because every answer comes by here; one that is found wanting is read by the schema.
+ * Whether a response has every required field, including usage, so that it can be passed on unchanged. Without a schema,
+ * because this runs for every response; an incomplete one is read by the schema.
  */
 export function isWholeCompletion(body: unknown): body is UpstreamCompletion {
   if (!isObject(body)) return false;

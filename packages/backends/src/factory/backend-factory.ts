@@ -10,7 +10,7 @@ import { backendUrl, isBridgeUrl } from '../transport/upstream-url.ts';
 export interface BackendFactory {
   /** For a new registration: rejects with `bridge_unreachable` when its bridge URL cannot be resolved now. */
   open(config: BackendConfig): Promise<Backend>;
-  /** For one that was registered before: while its bridge is away it is Unhealthy, and it keeps trying. */
+  /** For one that was registered before: while its bridge is unavailable it is Unhealthy and keeps trying. */
   restore(config: BackendConfig): Backend;
 }
 
@@ -18,9 +18,9 @@ interface BackendFactoryOptions extends CreateBackendOptions {
   /** The local bridge agent. */
   readonly bridgeUrl: string;
   readonly log: Log;
-  /** Told when a backend has moved to a new local port and should be probed at once. */
+  /** Called when a backend has moved to a new local port and should be probed at once. */
   readonly onMoved: (name: string) => void;
-  /** How often tunnels are looked after. */
+  /** How often tunnels are checked. */
   readonly keepaliveMs?: number;
 }
 

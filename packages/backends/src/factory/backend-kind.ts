@@ -1,7 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { BackendKind } from '@model-gateway/router';
 
-// Besides the kinds themselves, the engine names that a planner may say instead.
+// Besides the kinds, engine names that a planner may use instead.
 const KINDS: Readonly<Record<string, BackendKind>> = {
   external: 'external',
   llama_cpp: 'external',
@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<string, BackendKind>> = {
 
 const REMOVED_TYPES: readonly string[] = ['comfyui'];
 
-/** The kind of backend that an operator means by a type. */
+/** The kind of backend for an operator's type. */
 export function resolveKind(type: string): BackendKind {
   if (REMOVED_TYPES.includes(type)) {
     throw new ServiceError('unknown_type', `backend type '${type}' was removed`);
@@ -29,6 +29,6 @@ export function resolveKind(type: string): BackendKind {
   return kind;
 }
 
-/** The kind of a backend that is registered, also where the service itself did that. */
+/** The kind of a registered backend, including those that the service registers. */
 export const registeredKind = (type: string): BackendKind =>
   type === 'agent' ? 'agent' : resolveKind(type);

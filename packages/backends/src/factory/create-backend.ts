@@ -11,11 +11,11 @@ import { createLocalServerBackend } from '../local-server/local-server-backend.t
 import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { backendUrl, isBridgeUrl, upstreamPrefix } from '../transport/upstream-url.ts';
 
-/** What every backend is built with. */
+/** The options of every backend. */
 export interface CreateBackendOptions {
   readonly timeouts: UpstreamTimeouts;
   readonly clock: Clock;
-  /** Told of the calls that are made, where somebody follows them. */
+  /** Traces the calls, if tracing is on. */
   readonly tracing?: Tracing | undefined;
 }
 

@@ -6,20 +6,20 @@ import { cleanMessage } from '../errors/upstream-error.ts';
 /** A call that the peer answered with an error. */
 export class RpcRefusal extends UpstreamFailure {}
 
-/** A call, or a stream, that the peer left waiting for too long. */
+/** A call or stream that timed out. */
 export class RpcTimeout extends UpstreamFailure {}
 
 const { invalidRequest, methodNotFound, invalidParams } = RPC_ERRORS;
 const CALLER_FAULTS: readonly number[] = [invalidRequest, methodNotFound, invalidParams];
 
-/** The failure of whoever was left waiting. */
+/** The failure of a call that timed out. */
 export function timedOut(milliseconds: number): RpcTimeout {
   return new RpcTimeout(`the upstream sent nothing for ${milliseconds} ms`, {
     isBackendAtFault: true,
   });
 }
 
-/** The failure of a call whose caller left. */
+/** The failure of an aborted call. */
 export function aborted({ reason }: Cancel): UpstreamFailure {
   return new UpstreamFailure(describeError(reason), { isBackendAtFault: false, cause: reason });
 }

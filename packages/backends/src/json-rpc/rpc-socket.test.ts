@@ -31,7 +31,7 @@ const connect = (options: Partial<Parameters<typeof openRpcSocket>[0]> = {}) =>
 
 test('a peer that answers no ping any more is gone, and so are the calls to it', async () => {
   const socket = await connect({ heartbeatMs: 20 });
-  await expect(socket.call('Any', {}, how)).rejects.toThrow('no sign of life for 20 ms');
+  await expect(socket.call('Any', {}, how)).rejects.toThrow('did not reply to pings for 20 ms');
 });
 
 test('a peer that answers pings may take its time', async () => {

@@ -11,22 +11,22 @@ import type { SendQueue } from '../realtime/send-queue.ts';
 import { bearerOf, openUpstreamSocket } from '../transport/upstream-socket.ts';
 import { aborted, refused, timedOut } from './rpc-failures.ts';
 
-/** How one call is waited for. */
+/** The options of one call. */
 export interface CallOptions<Result> {
   readonly signal: Cancel;
   readonly timeoutMs: number;
-  /** Reads the result as soon as its frame is there, before any later frame is looked at. */
+  /** Reads the result as soon as its frame arrives, before any later frame. */
   readonly read: (result: unknown) => Result;
-  /** Sees a result that came after the caller had left. */
+  /** Called with a result that came after the call was abandoned. */
   readonly onLateResult?: (result: unknown) => void;
 }
 
-/** An open connection to a peer that speaks JSON-RPC 2.0 over WebSocket text frames; many calls may be under way. */
+/** An open connection to a peer that speaks JSON-RPC 2.0 over WebSocket text frames; many calls may be pending. */
 export interface RpcSocket {
   call<Result>(method: string, params: unknown, options: CallOptions<Result>): Promise<Result>;
-  /** Calls without waiting for the answer. */
+  /** Calls without waiting for the response. */
   send(method: string, params: unknown): void;
-  /** Says something that has no answer; false when the queue has no room for it. */
+  /** Sends a notification; false when the queue is full. */
   notify(method: string, params: unknown, queue: SendQueue): boolean;
   close(): void;
 }
@@ -35,15 +35,15 @@ interface RpcSocketOptions {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number;
-  /** How often the peer must show that it is still there. */
+  /** How often the peer must send something, such as a pong. */
   readonly heartbeatMs?: number;
-  /** What it throws ends the connection. */
+  /** An exception ends the connection. */
   readonly onNotification?: (method: string, params: unknown, frameBytes: number) => void;
-  /** Told once, when the connection is over; every call under way has failed by then. */
+  /** Called once, when the connection is closed; every pending call has failed by then. */
   readonly onClosed?: (error: UpstreamFailure) => void;
 }
 
-/** Connects, and resolves when the socket is open. Anything that is wrong with the connection later ends it. */
+/** Connects, and resolves when the socket is open. A later error closes the connection. */
 export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocket> {
   const calls = createPendingCalls<number, RpcMessage>();
   const secret = bearerOf(options.headers ?? {});
@@ -104,7 +104,7 @@ export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocke
   return {
     call,
     send(method, params) {
-      // A peer that is gone has nothing left to be told.
+      // A closed peer need not be notified.
       if (socket.isOpen) socket.send(messageText({ id: 0, method, params }));
     },
     notify(method, params, queue) {

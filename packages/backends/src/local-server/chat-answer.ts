@@ -32,7 +32,7 @@ export type LocalAnswer = z.output<typeof answerSchema>;
 
 const CALL_ID_BYTES = 18;
 
-/** Reads an answer or a line of one; an error in its place is a failure, also after a good status. */
+/** Reads a response or a line of it; an error in its place is a failure, also after a good status. */
 export function readLocalAnswer(
   status: number,
   value: unknown,
@@ -41,8 +41,7 @@ export function readLocalAnswer(
   const answer = answerSchema.safeParse(value);
   if (answer.data?.error !== undefined)
     throw upstreamRefused(status, JSON.stringify(value), secret);
-  if (!answer.success)
-    throw upstreamFailed('the upstream answered something that is not a chat answer');
+  if (!answer.success) throw upstreamFailed('the upstream response is not a chat response');
   return answer.data;
 }
 
@@ -75,7 +74,7 @@ export function localCompletion(
   };
 }
 
-/** Text and thoughts of an answer; empty ones are left out. */
+/** Content and reasoning of a response; empty ones are omitted. */
 export function messageFields({ message }: LocalAnswer): {
   readonly content?: string;
   readonly reasoning_content?: string;
@@ -97,18 +96,18 @@ export function toolCalls({ message }: LocalAnswer, firstIndex: number) {
   }));
 }
 
-/** The token probabilities of an answer, where they were asked for. */
+/** The token probabilities of a response, if they were requested. */
 export function logprobsOf({ logprobs }: LocalAnswer): { readonly logprobs?: unknown } {
   return logprobs === undefined ? {} : { logprobs: { content: logprobs } };
 }
 
-/** Why an answer ended, in the words of the convention. */
+/** The finish reason of the convention. */
 export function finishReason({ done_reason }: LocalAnswer, hasToolCalls: boolean): string {
   if (done_reason === 'length') return 'length';
   return hasToolCalls ? 'tool_calls' : 'stop';
 }
 
-/** The counts of an answer. One that is zero is left out by the server; when both are missing nothing is known. */
+/** The counts of a response. The server omits a zero; when both are missing, the usage is unknown. */
 export function localUsage({ prompt_eval_count, eval_count }: LocalAnswer): TokenUsage | undefined {
   if (prompt_eval_count === undefined && eval_count === undefined) return undefined;
   return usageOf(prompt_eval_count ?? 0, eval_count ?? 0);

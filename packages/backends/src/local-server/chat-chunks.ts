@@ -21,7 +21,7 @@ interface StreamedAnswer {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** The lines of a streamed answer as chunks of the convention; the last one tells the usage, where it is known. */
+/** The lines of a streamed response as chunks of the convention; the last one has the usage, if it is known. */
 export async function* localChunks(
   { status, body }: StreamedAnswer,
   { model, clock, secret }: AnswerContext,
@@ -48,7 +48,7 @@ export async function* localChunks(
       if (isDone) yield* ending(answer, shape, callCount > 0);
     }
   } finally {
-    // A connection whose answer is read to its end can be used again; any other is given up.
+    // A connection can be used again only if its response is read to the end.
     if (isDone) void readToEnd(lines);
     else await lines.return();
   }
@@ -67,6 +67,6 @@ async function readToEnd(lines: AsyncGenerator<string, void, undefined>): Promis
     }
     await lines.return();
   } catch {
-    // The answer was complete; what becomes of its connection is no news to anybody.
+    // The response was complete; a failure of its connection does not matter.
   }
 }

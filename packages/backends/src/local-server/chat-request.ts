@@ -1,7 +1,7 @@
 import type { UpstreamChat } from '@model-gateway/router';
 import { localMessages } from './message.ts';
 
-// What the convention says at the top level and these servers as an option, under the option's name.
+// Top-level fields of the convention that are options of these servers, with the name of the option.
 const OPTION_NAMES: Readonly<Record<string, string>> = {
   temperature: 'temperature',
   top_p: 'top_p',
@@ -25,12 +25,12 @@ const SAID_OTHERWISE: ReadonlySet<string> = new Set([
   'options',
 ]);
 
-/** The body of `/api/chat` for a chat of the convention; fields that mean nothing here are passed on as they are. */
+/** The body of `/api/chat` for a chat of the convention; unknown fields are passed on unchanged. */
 export function localChat(body: UpstreamChat, { stream }: { readonly stream: boolean }): unknown {
   const rest = Object.fromEntries(
     Object.entries(body).filter(([name]) => !SAID_OTHERWISE.has(name)),
   );
-  // There is no tool choice here; a model that is told of no tools calls none.
+  // These servers have no tool choice; a model without tools calls none.
   if (body['tool_choice'] === 'none') delete rest['tools'];
   const options = optionsOf(body);
   return {

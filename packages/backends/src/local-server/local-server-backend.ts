@@ -38,7 +38,7 @@ const embedAnswer = z.looseObject({
   prompt_eval_count: z.int().nonnegative().optional(),
 });
 
-/** A model server that speaks the Ollama-style API. Its models are those it lists, and no others. */
+/** A model server with the Ollama-style API. It serves only the models it lists. */
 export function createLocalServerBackend(options: LocalServerOptions): Backend {
   const { name, url, apiKey, timeouts, clock } = options;
   const base = new URL(plainBase(url));
@@ -107,7 +107,7 @@ function probeResult({ status, text }: ControlAnswer): Probe {
 function readEmbeddings(value: unknown, requestedModel: string): UpstreamEmbeddings {
   const answer = embedAnswer.safeParse(value);
   if (!answer.success) {
-    throw upstreamFailed('the upstream answered something that is not a list of embeddings');
+    throw upstreamFailed('the upstream response is not a list of embeddings');
   }
   const { model = requestedModel, embeddings, prompt_eval_count } = answer.data;
   return { model, vectors: embeddings, promptTokens: prompt_eval_count };

@@ -28,12 +28,12 @@ const messageSchema = z.looseObject({
 
 type Message = z.output<typeof messageSchema>;
 
-/** The messages of a chat as a local server takes them: texts, images and tool arguments in its own form. */
+/** The messages of a chat in the form of a local server: texts, images and tool arguments. */
 export function localMessages(messages: unknown): readonly unknown[] {
   const parsed = z.array(messageSchema).safeParse(messages);
   if (!parsed.success) {
     const where = parsed.error.issues[0]?.path.join('.') ?? '';
-    throw refused(`messages.${where} is nothing that a local server can be sent`);
+    throw refused(`messages.${where} cannot be sent to a local server`);
   }
   const toolNames = new Map<string, string>();
   return parsed.data.map((message) => {
@@ -75,7 +75,7 @@ function partImages(content: Message['content']): readonly string[] {
   });
 }
 
-/** Arguments are an object here, where the chat-completions convention has a text. */
+/** Arguments are an object; the chat-completions convention has a text. */
 function localToolCall({ id, function: called }: z.output<typeof toolCallSchema>): unknown {
   return {
     ...(id === undefined ? {} : { id }),

@@ -2,7 +2,7 @@ import { upstreamFailed } from '../errors/upstream-error.ts';
 
 const NEWLINE = 0x0a;
 
-/** The lines of a body, each decoded whole, so that a character split over two packets stays one. Empty ones are left out. */
+/** The non-empty lines of a body, each decoded at once, so that no character is split. */
 export async function* ndjsonLines(
   body: AsyncIterable<Uint8Array>,
   lineBytesMax: number,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 
-// As long as `memory.delete` takes them.
+// The same limit as in `memory.delete`.
 const nodeId = z.string().min(1).max(256);
 
 export const recalledSchema = z.looseObject({
@@ -12,13 +12,13 @@ export const writtenSchema = z.looseObject({ node_ids: z.array(nodeId) });
 
 export const deletedSchema = z.looseObject({ deleted: z.boolean() });
 
-/** Reads what the memory service answered; anything else than its shape is a failure. */
+/** Parses a response of the memory service; another shape is a failure. */
 export function readAnswer<Schema extends z.ZodType>(
   schema: Schema,
 ): (result: unknown) => z.output<Schema> {
   return (result) => {
     const parsed = schema.safeParse(result);
     if (parsed.success) return parsed.data;
-    throw upstreamFailed('the memory service answered something else than its protocol says');
+    throw upstreamFailed('the memory service sent an invalid response');
   };
 }

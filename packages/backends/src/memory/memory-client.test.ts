@@ -61,10 +61,10 @@ test('recalls, writes and deletes on one connection, which the first call opens'
 });
 
 test.each([
-  { fault: { kind: 'slow', delayMs: 10 * TIMEOUT_MS }, kind: 'late' },
-  { fault: { kind: 'silent' }, kind: 'late' },
-  { fault: { kind: 'garbage' }, kind: 'broken' },
-  { fault: { kind: 'close' }, kind: 'broken' },
+  { fault: { kind: 'slow', delayMs: 10 * TIMEOUT_MS }, kind: 'timeout' },
+  { fault: { kind: 'silent' }, kind: 'timeout' },
+  { fault: { kind: 'garbage' }, kind: 'invalid' },
+  { fault: { kind: 'close' }, kind: 'invalid' },
   { fault: { kind: 'error', message: 'no' }, kind: 'refused' },
 ] as const)('after $fault.kind the next call gets a new connection', async ({ fault, kind }) => {
   const client = connect();
@@ -129,12 +129,13 @@ describe('a service that cannot be connected to', () => {
       client.recall('ann', 'tea', 5),
       client.write('ann', [{ role: 'user', content: 'tea' }]),
     ];
-    for (const call of calls()) expect(await failureOf(call)).toMatchObject({ kind: 'away' });
+    for (const call of calls())
+      expect(await failureOf(call)).toMatchObject({ kind: 'unavailable' });
     expect(service.connectionCount).toBe(0);
     clock.advance(250);
     const [first, second, written] = calls().map(failureOf);
     expect(await first).toBeUndefined();
-    expect(await second).toMatchObject({ kind: 'away' });
+    expect(await second).toMatchObject({ kind: 'unavailable' });
     expect(await written).toBeUndefined();
     expect(await failureOf(client.recall('ann', 'tea', 5))).toBeUndefined();
     expect(service.connectionCount).toBe(1);
@@ -144,13 +145,13 @@ describe('a service that cannot be connected to', () => {
 test('a service that leaves recalls unanswered costs one turn its time, not every turn', async () => {
   const client = connect();
   service.faults.always({ kind: 'silent' }, 'Memory.Recall');
-  expect(await failureOf(client.recall('ann', 'tea', 5))).toMatchObject({ kind: 'late' });
+  expect(await failureOf(client.recall('ann', 'tea', 5))).toMatchObject({ kind: 'timeout' });
   for (const pauseMs of [250, 500, 1_000]) {
-    expect(await failureOf(client.recall('ann', 'tea', 5))).toMatchObject({ kind: 'away' });
+    expect(await failureOf(client.recall('ann', 'tea', 5))).toMatchObject({ kind: 'unavailable' });
     clock.advance(pauseMs);
     // A write that works is no reason to wait for recalls again.
     await client.write('ann', [{ role: 'user', content: 'tea' }]);
-    expect(await failureOf(client.recall('ann', 'tea', 5))).toMatchObject({ kind: 'late' });
+    expect(await failureOf(client.recall('ann', 'tea', 5))).toMatchObject({ kind: 'timeout' });
   }
   expect(service.callsOf('Memory.Recall')).toBe(4);
 });
@@ -161,7 +162,7 @@ test('one recall without an answer among others that are answered is no outage',
   const silent = failureOf(client.recall('ann', 'tea', 5));
   await service.until(() => service.callsOf('Memory.Recall') === 1);
   await client.recall('ann', 'tea', 5);
-  expect(await silent).toMatchObject({ kind: 'late' });
+  expect(await silent).toMatchObject({ kind: 'timeout' });
   expect(await failureOf(client.recall('ann', 'tea', 5))).toBeUndefined();
 });
 
@@ -171,7 +172,7 @@ test('closing ends the calls under way and the connection', async () => {
   const call = failureOf(client.recall('ann', 'tea', 5));
   await service.until(() => service.callsOf('Memory.Recall') === 1);
   client.close();
-  expect(await call).toMatchObject({ kind: 'broken' });
-  expect(await failureOf(client.recall('ann', 'tea', 5))).toMatchObject({ kind: 'away' });
+  expect(await call).toMatchObject({ kind: 'invalid' });
+  expect(await failureOf(client.recall('ann', 'tea', 5))).toMatchObject({ kind: 'unavailable' });
   await service.until(() => service.openConnections === 0);
 });

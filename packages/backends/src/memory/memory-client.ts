@@ -17,7 +17,7 @@ import { createOutage } from './outage.ts';
 interface MemoryClientOptions {
   readonly url: string;
   readonly token: string | undefined;
-  /** How long a call may take, connecting included. */
+  /** How long a call may take, including the connection. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -28,8 +28,8 @@ const PAUSE_MS_MAX = 10_000;
 const WARN_EVERY_MS = 10_000;
 
 /**
- * The memory service over JSON-RPC on one WebSocket. After a failure to connect, or a time without an answer to any
- * recall, it is left alone for a moment that grows with every further failure.
+ * The memory service over JSON-RPC on one WebSocket. After a failed connection, or a time without any response to a recall,
+ * calls pause for a time that grows with every further failure.
  */
 export function createMemoryClient({
   url,
@@ -63,7 +63,7 @@ export function createMemoryClient({
     params: unknown,
     read: (result: unknown) => Result,
   ): Promise<Result> {
-    if (closing.cancel.aborted || outage.isPaused) throw new MemoryFailure('away');
+    if (closing.cancel.aborted || outage.isPaused) throw new MemoryFailure('unavailable');
     let isConnected = false;
     let isLate = false;
     try {
@@ -85,10 +85,10 @@ export function createMemoryClient({
     }
   }
 
-  /** A turn waits for it, so it also finds out when the service is not worth waiting for. */
+  /** A turn waits for it, so it also detects an outage of the service. */
   async function recall(userId: string, query: string, countMax: number) {
     const leave = outage.tryCall();
-    if (leave === undefined) throw new MemoryFailure('away');
+    if (leave === undefined) throw new MemoryFailure('unavailable');
     const answeredBefore = recallsAnswered;
     try {
       const params = { user_id: userId, query, limit: countMax };
@@ -98,8 +98,8 @@ export function createMemoryClient({
       return nodes.map(({ node_id, text }) => ({ nodeId: node_id, text }));
     } catch (error) {
       const kind = error instanceof MemoryFailure ? error.kind : undefined;
-      // One slow answer among others is no outage.
-      if (kind === 'late' && recallsAnswered === answeredBefore) outage.failed();
+      // One slow response among others is no outage.
+      if (kind === 'timeout' && recallsAnswered === answeredBefore) outage.failed();
       if (kind === 'refused') outage.over();
       throw error;
     } finally {
@@ -126,6 +126,6 @@ export function createMemoryClient({
 
 function kindOf(error: unknown, isConnected: boolean, isLate: boolean): MemoryFailure['kind'] {
   if (!isConnected) return 'unreachable';
-  if (isLate) return 'late';
-  return error instanceof RpcRefusal ? 'refused' : 'broken';
+  if (isLate) return 'timeout';
+  return error instanceof RpcRefusal ? 'refused' : 'invalid';
 }

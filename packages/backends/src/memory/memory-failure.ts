@@ -1,18 +1,18 @@
-/** How a call to the memory service failed, in words that users may read; the cause is for us alone. */
+/** A failed call to the memory service, with a message for users; the cause is for logs. */
 export class MemoryFailure extends Error {
   override readonly name = 'MemoryFailure';
-  readonly kind: keyof typeof WORDS;
+  readonly kind: keyof typeof MESSAGES;
 
-  constructor(kind: keyof typeof WORDS, cause?: unknown) {
-    super(WORDS[kind], { cause });
+  constructor(kind: keyof typeof MESSAGES, cause?: unknown) {
+    super(MESSAGES[kind], { cause });
     this.kind = kind;
   }
 }
 
-const WORDS = {
-  away: 'the memory service is away',
+const MESSAGES = {
+  unavailable: 'the memory service is unavailable',
   unreachable: 'the memory service could not be reached',
-  late: 'the memory service did not answer in time',
+  timeout: 'the memory service did not answer in time',
   refused: 'the memory service answered with an error',
-  broken: 'the memory service broke off or answered nonsense',
+  invalid: 'the memory service disconnected or sent an invalid response',
 };

@@ -2,12 +2,12 @@ import type { RpcSocket } from '../json-rpc/rpc-socket.ts';
 
 /** The connection to the memory service: opened by the first call that needs it, and shared by all calls. */
 export interface MemoryLink {
-  /** When the work fails, the next call gets a new connection; calls under way on the old one may finish. */
+  /** When the work fails, the next call gets a new connection; pending calls on the old one may finish. */
   use<Result>(work: (opening: Promise<RpcSocket>) => Promise<Result>): Promise<Result>;
   close(): void;
 }
 
-/** Opens a connection and tells when it is gone. */
+/** Opens a connection and calls back when it is closed. */
 type Open = (onClosed: () => void) => Promise<RpcSocket>;
 
 interface SharedConnection {
@@ -20,7 +20,7 @@ export function createMemoryLink(open: Open): MemoryLink {
 
   function connect(): SharedConnection {
     const connection: SharedConnection = { opening: open(() => drop(connection)), underWay: 0 };
-    // Whoever waits for it reports the failure.
+    // The waiting caller reports the failure.
     connection.opening.catch(() => drop(connection));
     return connection;
   }

@@ -1,12 +1,12 @@
 import type { Clock } from '@model-gateway/kernel';
 
-/** Keeps callers from waiting, one after another, for a service that is away. */
+/** Prevents that callers wait, one after another, for a service that is unavailable. */
 export interface Outage {
-  /** Whether the service is to be left alone right now. */
+  /** Whether the service must not be called now. */
   readonly isPaused: boolean;
   /**
-   * Undefined for whoever should not wait for the service now. After a pause that is everyone but one, who finds out
-   * for all whether the outage is over; what it is given here is called when it has.
+   * Undefined when the caller should not wait for the service now. After a pause one caller tests for all whether the outage
+   * is over; it calls the returned function when done.
    */
   tryCall(): (() => void) | undefined;
   failed(): void;
@@ -37,7 +37,7 @@ export function createOutage(clock: Clock, { firstPauseMs, pauseMsMax }: OutageR
       };
     },
     failed() {
-      // Those who waited at the same time fail together, and count once.
+      // Calls that waited at the same time fail together, and count once.
       if (isPaused()) return;
       pauseMs = pauseMs === 0 ? firstPauseMs : Math.min(pauseMs * 2, pauseMsMax);
       pausedUntil = clock.now() + pauseMs;

@@ -8,14 +8,14 @@ import {
   withDefault,
 } from '@model-gateway/kernel';
 
-/** Where long-term memory is, and what it may cost a turn. */
+/** The memory service, and how long a turn waits for it. */
 export const memorySettings = {
   memoryUrl: setting('SERVICE_MEMORY_URL', optional(urlWith('ws', 'wss')), {
     description: 'The memory service (`ws://` or `wss://`). Without it, long-term memory is off.',
     defaultText: 'unset: memory is off',
   }),
   memoryToken: setting('SERVICE_MEMORY_TOKEN', optional(text()), {
-    description: 'The bearer token that the memory service asks for.',
+    description: 'The bearer token for the memory service.',
     defaultText: 'unset',
     secret: true,
   }),

@@ -1,6 +1,6 @@
-/** Counts what waits for an upstream in one realtime session. */
+/** Counts the frames that wait for an upstream in one realtime session. */
 export interface SendQueue {
-  /** Hands a frame over to be sent; false when too much is waiting already, and it was not. */
+  /** Sends a frame; false when too many are waiting and it was dropped. */
   add(text: string, send: (onSent: () => void) => void): boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Waits for the first item of a stream, so that a failure before it can still be tried elsewhere. Whoever stops reading
- * the result ends the source, also before having read anything.
+ * Waits for the first item of a stream, so that an earlier failure can be retried elsewhere. Ending the iteration ends the
+ * source, even before the first read.
  */
 export async function begunStream<Item>(
   source: AsyncGenerator<Item, void, undefined>,

@@ -1,6 +1,6 @@
 import { abortReason, createCanceller, type Cancel } from '@model-gateway/kernel';
 
-/** Runs a call that may take only so long in all, and ends with its caller. */
+/** Runs a call with a total time limit; it ends with its caller. */
 export async function boundedCall<Result>(
   milliseconds: number,
   cancel: Cancel,

@@ -8,7 +8,7 @@ import { upstreamAddress } from './upstream-address.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import type { UpstreamTimeouts } from './upstream-http.ts';
 
-/** An answer of the control plane, whatever its status. */
+/** A response of the control plane, with any status. */
 export interface ControlAnswer {
   readonly status: number;
   readonly text: string;
@@ -19,14 +19,14 @@ interface PostOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Small calls to one upstream beside the hot path: probes, listings, tasks. No redirects, no retries. */
+/** Small calls to one upstream outside the hot path: probes, listings, tasks. No redirects, no retries. */
 export interface ControlPlane {
   get(path: string, signal: AbortSignal): Promise<ControlAnswer>;
   post(path: string, body: unknown, options: PostOptions): Promise<ControlAnswer>;
 }
 
 interface ControlPlaneOptions {
-  /** What the paths are appended to, without a slash at its end. */
+  /** The base of the paths, without a slash at its end. */
   readonly prefix: string;
   readonly apiKey: string | null;
   readonly timeouts: UpstreamTimeouts;
@@ -46,9 +46,9 @@ export function createControlPlane({
     followRedirect: false,
     throwHttpErrors: false,
     retry: { limit: 0 },
-    // Calls are minutes apart: a kept connection would mostly be found dead, and look like a failure of the upstream.
+    // Calls are minutes apart: a kept connection would often be closed, and look like a failure of the upstream.
     agent: { http: new Agent({ keepAlive: false }), https: new SecureAgent({ keepAlive: false }) },
-    // The limit on an answer's size counts the bytes on the wire, so they must be the bytes that are kept.
+    // The size limit counts the bytes on the wire, so the response must not be compressed.
     decompress: false,
     headers: {
       'user-agent': 'model-gateway',

@@ -1,17 +1,15 @@
-/** Something that may take only so long. */
+/** Something with a time limit. */
 export interface Bounded {
   onTimeout(): void;
 }
 
-/**
- * Watches calls that may all take equally long with one timer: making one for each costs more than the call is worth.
- */
+/** One timer for all calls with the same time limit: a timer per call costs too much. */
 export interface Deadlines {
   add(call: Bounded): Deadline;
   remove(deadline: Deadline): void;
 }
 
-/** The place of a call among those that are watched. */
+/** The entry of a call. */
 export interface Deadline {
   readonly at: number;
 }
@@ -29,8 +27,8 @@ class Link implements Deadline {
 }
 
 /**
- * Links of a ring, in the order in which the calls began, which is the one in which they time out. Not a Map: each time that one
- * makes room, the table it had goes on pointing to the next one, and what was in it outlives dozens of garbage collections.
+ * A linked ring in the order in which the calls began, which is the order of their timeouts. Not a Map: when a Map grows, its
+ * old table points to the new one, and its entries outlive dozens of garbage collections.
  */
 export function createDeadlines(timeoutMs: number): Deadlines {
   const ring = new Link(undefined, 0);
@@ -50,7 +48,7 @@ export function createDeadlines(timeoutMs: number): Deadlines {
     }
   }
 
-  /** It stays when its call is over, for the next one; what keeps the process alive is the socket of a call. */
+  /** It stays for the next call when its call is over; the socket of a call keeps the process alive. */
   function arm(afterMs: number): void {
     timer = setTimeout(timeOut, afterMs).unref();
   }
@@ -72,7 +70,7 @@ export function createDeadlines(timeoutMs: number): Deadlines {
   };
 }
 
-/** What is out points to nobody: an old one that is no longer needed would keep younger ones. */
+/** A removed link points to no other: it would keep younger links in memory. */
 function takeOut(link: Link): void {
   link.previous.next = link.next;
   link.next.previous = link.previous;

@@ -1,7 +1,7 @@
 import { tryParseJson } from '@model-gateway/kernel';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 
-/** Reads a body as text, at most so many bytes; what is over is left unread and the connection with it. */
+/** Reads a body as text, up to a number of bytes; if it is longer, the connection is closed. */
 export async function readText(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -15,7 +15,7 @@ export async function readText(body: AsyncIterable<Uint8Array>, bytesMax: number
   return whole.toString('utf8', 0, bytesMax);
 }
 
-/** Reads a whole JSON answer; one that is too large, cut or no JSON is a failure of the upstream. */
+/** Reads a JSON response; one that is too large, truncated or not JSON is a failure of the upstream. */
 export async function readJsonAnswer(
   body: AsyncIterable<Uint8Array>,
   bytesMax: number,
@@ -26,9 +26,9 @@ export async function readJsonAnswer(
   return readJson(text);
 }
 
-/** The value of a text that has to be JSON. */
+/** Parses a text that must be JSON. */
 export function readJson(text: string): unknown {
   const value = tryParseJson(text);
-  if (value === undefined) throw upstreamFailed('the upstream answered something that is not JSON');
+  if (value === undefined) throw upstreamFailed('the upstream response is not JSON');
   return value;
 }

@@ -7,7 +7,7 @@ const PORTS: Readonly<Record<string, number>> = {
   'wss:': 443,
 };
 
-/** Where an upstream is, as a trace says it. */
+/** The address of an upstream for traces. */
 export function upstreamAddress(url: string): SpanAttributes {
   const { protocol, hostname, port } = new URL(url);
   const number = port === '' ? PORTS[protocol] : Number(port);

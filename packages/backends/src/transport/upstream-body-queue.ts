@@ -44,7 +44,7 @@ export function createBody(): Body {
       flow = connected;
     },
     push(chunk) {
-      // Handed over at once where somebody waits for it, which is what happens to most tokens.
+      // Delivered directly to a waiting reader, as most tokens are.
       if (reader !== undefined) {
         const { resolve } = reader;
         reader = undefined;
@@ -74,12 +74,12 @@ export function createBody(): Body {
 const QUEUED_BYTES_MAX = 64 * 1024;
 const OVER = { done: true, value: undefined } as const;
 
-/** How a body came to its end; with an error where it broke off. */
+/** The end of a body; with an error if it was broken off. */
 interface Ending {
   readonly error?: unknown;
 }
 
-/** Whoever waits for the next chunk. */
+/** The reader that waits for the next chunk. */
 interface Reader {
   readonly resolve: (next: IteratorResult<Buffer>) => void;
   readonly reject: (error: unknown) => void;

@@ -11,7 +11,7 @@ export interface UpstreamTimeouts {
   readonly connectMs: number;
   /** No byte for this long is a failure. */
   readonly idleMs: number;
-  /** A whole answer that is not streamed. */
+  /** A whole response that is not streamed. */
   readonly totalMs: number;
 }
 
@@ -23,23 +23,23 @@ interface UpstreamRequest {
   readonly signal: Cancel;
 }
 
-/** An answer whose body is read as it is iterated: what nobody asks for stays in the upstream's socket. */
+/** A response whose body is read by iterating: the rest stays in the upstream's socket. */
 export interface UpstreamResponse {
   readonly status: number;
   readonly contentType: string;
   readonly body: AsyncIterable<Buffer>;
 }
 
-/** An answer that was waited for to its end. */
+/** A complete response. */
 export interface WholeResponse {
   readonly status: number;
   readonly text: string;
 }
 
-/** HTTP to one upstream, kept alive, at the lowest cost per call that Node offers. Redirects are not followed. */
+/** HTTP to one upstream, kept alive, with the lowest cost per call. Redirects are not followed. */
 export interface UpstreamHttp {
   request(request: UpstreamRequest): Promise<UpstreamResponse>;
-  /** Rejects when the answer is larger than that, or not there in the total time. */
+  /** Rejects when the response is larger than that, or not complete in the total time. */
   requestWhole(request: UpstreamRequest, bytesMax: number): Promise<WholeResponse>;
   close(): Promise<void>;
 }
@@ -97,7 +97,7 @@ export function createUpstreamHttp(
   };
 }
 
-/** Follows one call: settles when the headers are there, then hands over the body chunk by chunk. */
+/** Handles one call: settles when the headers arrive, then delivers the body chunk by chunk. */
 function createExchange(
   signal: Cancel,
   onResponse: (response: UpstreamResponse) => void,
@@ -119,13 +119,13 @@ function createExchange(
       else signal.addEventListener('abort', onAbort, { once: true });
     },
     onResponseStart(controller, status, headers) {
-      // An informational answer, such as 100, announces the real one.
+      // An informational response, such as 100, precedes the real one.
       if (status < 200) return;
       isAnswered = true;
       body.connect({
         pause: () => controller.pause(),
         resume: () => controller.resume(),
-        abort: () => controller.abort(new Error('nobody reads the answer any more')),
+        abort: () => controller.abort(new Error('the response is not read any more')),
       });
       onResponse({ status, contentType: String(headers['content-type'] ?? ''), body });
     },

@@ -5,14 +5,14 @@ import { readText } from './read-text.ts';
 import { RpcRefusal } from '../json-rpc/rpc-failures.ts';
 import { cleanMessage, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 
-/** An open WebSocket to an upstream that speaks in text frames. */
+/** An open WebSocket with text frames to an upstream. */
 export interface UpstreamSocket {
   readonly isOpen: boolean;
-  /** Queues a frame; `onSent` is told when it has left this process, or never will. */
+  /** Queues a frame; `onSent` is called when it was sent or has failed. */
   send(text: string, onSent?: () => void): void;
   /** Ends the connection at once. */
   end(reason: unknown): void;
-  /** Says goodbye, and ends the connection when the peer does not answer that. Nothing is told any more. */
+  /** Sends a close frame, and ends the connection when the peer does not respond. No callback is called any more. */
   leave(): void;
 }
 
@@ -20,11 +20,11 @@ interface UpstreamSocketOptions {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly connectTimeoutMs: number;
-  /** How often the peer must show that it is still there. */
+  /** How often the peer must send something, such as a pong. */
   readonly heartbeatMs?: number | undefined;
-  /** Told every text frame in order; what it throws ends the connection. */
+  /** Called with every text frame in order; an exception ends the connection. */
   readonly onText: (bytes: Buffer) => void;
-  /** Told once, when the connection is over, also when it never came to be. */
+  /** Called once, when the connection is closed, also if it never opened. */
   readonly onClosed: (failure: UpstreamFailure) => void;
 }
 
@@ -34,7 +34,7 @@ const HEARTBEAT_MS = 15_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 const NORMAL_CLOSE = 1000;
 
-/** Connects, and resolves when the socket is open. Anything that is wrong with the connection later ends it. */
+/** Connects, and resolves when the socket is open. A later error closes the connection. */
 export function openUpstreamSocket(options: UpstreamSocketOptions): Promise<UpstreamSocket> {
   const { url, headers = {}, connectTimeoutMs } = options;
   const secret = bearerOf(headers);
@@ -104,7 +104,7 @@ export function openUpstreamSocket(options: UpstreamSocketOptions): Promise<Upst
   });
 }
 
-/** What an upstream answered that did not want the WebSocket. */
+/** The failure of an upstream that refused the WebSocket. */
 async function refusalOf(
   response: IncomingMessage,
   timeoutMs: number,
@@ -129,7 +129,7 @@ function bytesOf(data: RawData): Buffer {
   return Buffer.isBuffer(data) ? data : Buffer.from(data);
 }
 
-/** Pings; a peer that has shown no sign of life between two pings is gone, whatever TCP still believes. */
+/** Pings; a peer that sends nothing between two pings counts as disconnected, whatever the state of TCP. */
 function keepAlive(
   socket: WebSocket,
   intervalMs: number,
@@ -143,7 +143,7 @@ function keepAlive(
   socket.on('message', sign);
   const timer = setInterval(() => {
     if (socket.readyState !== WebSocket.OPEN) return;
-    if (!isAlive) onSilence(new Error(`the upstream gave no sign of life for ${intervalMs} ms`));
+    if (!isAlive) onSilence(new Error(`the upstream did not reply to pings for ${intervalMs} ms`));
     else {
       isAlive = false;
       socket.ping();

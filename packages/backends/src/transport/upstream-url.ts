@@ -5,7 +5,7 @@ const HTTP_SCHEMES: readonly string[] = ['http:', 'https:'];
 const SOCKET_SCHEMES: readonly string[] = ['ws:', 'wss:'];
 const BRIDGE_SCHEME = 'bridge:';
 
-/** The URL of a registration, if a backend of this kind may have it. */
+/** The URL of a registration, if it is valid for this kind of backend. */
 export function backendUrl(kind: BackendKind, text: string): URL {
   const schemes = kind === 'engine' ? SOCKET_SCHEMES : HTTP_SCHEMES;
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -19,7 +19,7 @@ export function backendUrl(kind: BackendKind, text: string): URL {
   if (url.hostname === '') {
     throw new ServiceError('bad_url', 'the URL of the backend names no host');
   }
-  // URLs appear in listings and logs, so nothing secret may be in them.
+  // URLs appear in listings and logs, so they must not contain secrets.
   if (url.username !== '' || url.password !== '') {
     throw new ServiceError(
       'bad_url',
@@ -34,7 +34,7 @@ export function isBridgeUrl(url: URL): boolean {
   return url.protocol === BRIDGE_SCHEME;
 }
 
-/** Origin and path of a URL, without a slash at the end: what the paths of an upstream's own API are appended to. */
+/** Origin and path of a URL, without a slash at the end: the base for the paths of an upstream's API. */
 export function plainBase(url: URL): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }

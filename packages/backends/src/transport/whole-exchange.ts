@@ -5,10 +5,10 @@ import type { Bounded, Deadline, Deadlines } from './deadlines.ts';
 interface WholeExchangeOptions {
   readonly cancel: Cancel;
   readonly totalMs: number;
-  /** Of calls that may take as long. */
+  /** Of calls with the same time limit. */
   readonly deadlines: Deadlines;
   readonly bytesMax: number;
-  /** Called once: with the answer, or with what failed. */
+  /** Called once: with the response or the failure. */
   readonly onEnd: (
     failure: unknown,
     response: { readonly status: number; readonly text: string } | undefined,
@@ -19,7 +19,7 @@ const ERROR_BODY_BYTES_MAX = 64 * 1024;
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** Follows one call to the end of its answer. A class, because one is made per request: its methods are made once. */
+/** Handles one call to the end of its response. A class, because there is one per request: methods are created once. */
 class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
   readonly #options: WholeExchangeOptions;
   readonly #onAbort: () => void;
@@ -71,7 +71,7 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
     else (this.#more ??= [this.#first]).push(chunk);
   }
 
-  /** An error is told as far as it was read; an answer that is cut off must not look whole. */
+  /** An error may be truncated; a truncated response must not look complete. */
   #bytesMax(): number {
     return isSuccess(this.#status) ? this.#options.bytesMax : ERROR_BODY_BYTES_MAX;
   }
@@ -107,6 +107,6 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
   }
 }
 
-/** Follows one call to the end of its answer, within a time and a size. */
+/** Handles one call to the end of its response, within a time and a size. */
 export const createWholeExchange = (options: WholeExchangeOptions): Dispatcher.DispatchHandler =>
   new WholeExchange(options);

@@ -3,7 +3,7 @@ import type { RedisConnection } from '../redis/redis-connection.ts';
 
 type Work = (signal: AbortSignal) => Promise<void>;
 
-/** Does one thing while Redis is ready and another while it is away, until the signal aborts. */
+/** Does one thing while Redis is ready and another while it is unavailable, until the signal aborts. */
 export async function alternate(
   connection: RedisConnection,
   signal: AbortSignal,

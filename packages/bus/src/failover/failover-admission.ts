@@ -8,8 +8,8 @@ interface FailoverAdmissionOptions {
 }
 
 /**
- * While Redis is away this process limits by itself, from nothing, and knows only the facts that it learns meanwhile.
- * None of it is handed back: a minute later the limits are exact again, and facts come from the database.
+ * While Redis is unavailable, this process counts limits locally, from zero, and knows only the facts that it reads
+ * meanwhile. None of it is copied to Redis: a minute later the limits are exact again, and facts come from the database.
  */
 export function createFailoverAdmission(options: FailoverAdmissionOptions): AdmissionStore {
   const { redis, local, fallBack } = options;

@@ -8,7 +8,7 @@ interface FailoverChannelsOptions {
   readonly connection: Pick<RedisConnection, 'channelsReady' | 'onChange'>;
   readonly redis: Pick<RedisChannels, 'publish' | 'listen'>;
   readonly local: LocalChannels;
-  /** Told of arrivals by the Redis side. */
+  /** Notified of messages from Redis. */
   readonly unconfirmed: UnconfirmedPublishes;
   readonly log: Log;
 }
@@ -16,19 +16,19 @@ interface FailoverChannelsOptions {
 const WARN_EVERY_MS = 10_000;
 
 /**
- * Listeners sit on both sides and a message goes to one of them: to Redis while every subscription of this process is
- * live there, else to the listeners of this process. So no listener gets a message twice.
+ * Listeners are registered on Redis and locally, and a message goes to one of them: to Redis while every subscription of this
+ * process is live there, else to the local listeners. So no listener gets a message twice.
  */
 export function createFailoverChannels(options: FailoverChannelsOptions): Channels {
   const { connection, redis, local, unconfirmed, log } = options;
   let failed = 0;
   let warnedAt = -Infinity;
 
-  /** One line for many: when the connection to Redis ends, all pending messages fail at once. */
+  /** One log line for many: when the connection to Redis ends, all pending messages fail at once. */
   function warn(channel: string, error: unknown): void {
     failed += 1;
     if (performance.now() - warnedAt < WARN_EVERY_MS) return;
-    // What follows the colon can be the secret name of a stream.
+    // The part after the colon can be the secret name of a stream.
     const [kind] = channel.split(':', 1);
     log.warn(
       { channel: kind, messages: failed, reason: describeError(error) },
@@ -39,7 +39,7 @@ export function createFailoverChannels(options: FailoverChannelsOptions): Channe
   }
 
   async function publishThroughRedis(channel: string, message: string): Promise<number> {
-    // Without listeners here there is nothing to fall back to.
+    // Without local listeners there is no fallback.
     if (local.count(channel) === 0)
       return redis.publish(channel, message).catch((error: unknown) => {
         warn(channel, error);
@@ -57,7 +57,7 @@ export function createFailoverChannels(options: FailoverChannelsOptions): Channe
     }
   }
 
-  /** Resolves when the subscription is live on Redis, or when Redis is away and the local one is what counts. */
+  /** Resolves when the subscription is live on Redis, or when Redis is unavailable and the local one is used. */
   function liveOrUnavailable(live: Promise<void>): Promise<void> {
     if (!connection.channelsReady()) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -73,7 +73,7 @@ export function createFailoverChannels(options: FailoverChannelsOptions): Channe
   return {
     async publish(channel, message) {
       if (connection.channelsReady()) return publishThroughRedis(channel, message);
-      // What was sent to Redis before it went away is still on its way to the local side.
+      // Messages that were sent to Redis before the outage are still being delivered locally.
       await unconfirmed.settled(channel);
       return local.publish(channel, message);
     },

@@ -13,12 +13,12 @@ interface FailoverCircuitsOptions {
 }
 
 /**
- * While Redis is away a circuit goes on in this process from where it was last seen. How it stands then is put on Redis
+ * While Redis is unavailable, a circuit continues in this process from its last known state. Its state is copied to Redis
  * afterwards, before the circuit is used there again.
  */
 export function createFailoverCircuits(options: FailoverCircuitsOptions): CircuitStore {
   const { connection, redis, local, fallBack, log } = options;
-  /** Circuits that were changed here since Redis knew them. */
+  /** Circuits that were changed here and not yet on Redis. */
   const missed = new Set<string>();
   const handingBack = new Map<string, Promise<void>>();
 
@@ -40,7 +40,7 @@ export function createFailoverCircuits(options: FailoverCircuitsOptions): Circui
   connection.onChange(() => {
     if (!connection.commandsReady()) return;
     Promise.all([...missed].map(handBackOnce)).catch((error: unknown) => {
-      log.error({ error }, 'circuits were not handed back');
+      log.error({ error }, 'copying circuits to Redis failed');
     });
   });
 
@@ -86,7 +86,7 @@ export function createFailoverCircuits(options: FailoverCircuitsOptions): Circui
   };
 }
 
-/** Whether nothing has happened to a circuit but that time has passed. */
+/** Whether a circuit has changed only by the passing of time. */
 const isSame = (left: Circuit, right: Circuit): boolean =>
   left.failures === right.failures &&
   left.trial?.token === right.trial?.token &&

@@ -13,8 +13,8 @@ interface FailoverCountersOptions {
 }
 
 /**
- * While Redis is away counters start at 0 in this process; when it is back, what they gathered is added to the shared
- * ones, so that nothing is forgotten and a count that goes up and down ends where it should.
+ * While Redis is unavailable counters start at 0 in this process; afterwards they are added to the shared ones, so that no
+ * count is lost.
  */
 export function createFailoverCounters(options: FailoverCountersOptions): Counters {
   const { connection, redis, local, fallBack, log } = options;
@@ -31,7 +31,7 @@ export function createFailoverCounters(options: FailoverCountersOptions): Counte
   async function handBackAll(): Promise<void> {
     const removed = [...removedMeanwhile];
     removedMeanwhile.clear();
-    // What was counted here since the removal stays; only the removal itself waits for the next time.
+    // Counts since the removal stay; only the removal itself is repeated later.
     const removals = removed.map((key) =>
       redis.remove(key).catch(() => void removedMeanwhile.add(key)),
     );
@@ -41,7 +41,7 @@ export function createFailoverCounters(options: FailoverCountersOptions): Counte
 
   connection.onChange(() => {
     if (!connection.commandsReady()) return;
-    handBackAll().catch((error: unknown) => log.error({ error }, 'counts were not handed back'));
+    handBackAll().catch((error: unknown) => log.error({ error }, 'copying counts to Redis failed'));
   });
 
   return {

@@ -13,12 +13,12 @@ interface FailoverEntriesOptions {
   readonly log: Log;
 }
 
-// So many at once that a slow Redis still answers each within the command timeout.
+// Few enough that a slow Redis still replies to each within the command timeout.
 const REPEAT_AT_ONCE = 200;
 
 /**
- * While Redis is away an entry is what this process read or wrote last. What it changes meanwhile is repeated on Redis
- * afterwards, before the entry is used there again, unless somebody else has given the entry another value.
+ * While Redis is unavailable, an entry has the value that this process read or wrote last. Its changes are repeated on Redis
+ * afterwards, before the entry is used there again, unless another process has changed the entry.
  */
 export function createFailoverEntries(options: FailoverEntriesOptions): Entries {
   const { connection, redis, own, fallBack, log } = options;
@@ -32,7 +32,7 @@ export function createFailoverEntries(options: FailoverEntriesOptions): Entries 
       () => Promise.resolve('refused'),
     );
     if (outcome === 'refused') return;
-    // What Redis kept instead is somebody else's, and this process has not read it yet.
+    // Redis has a value of another process, which this process has not read yet.
     if (!outcome && own.missed(key) === missed) own.remember(key, undefined);
     own.made(key, missed);
   }
@@ -52,7 +52,7 @@ export function createFailoverEntries(options: FailoverEntriesOptions): Entries 
 
   connection.onChange(() => {
     if (!connection.commandsReady()) return;
-    repeatAll().catch((error: unknown) => log.error({ error }, 'entries were not handed back'));
+    repeatAll().catch((error: unknown) => log.error({ error }, 'copying entries to Redis failed'));
   });
 
   async function serve<Answer>(
@@ -61,7 +61,7 @@ export function createFailoverEntries(options: FailoverEntriesOptions): Entries 
     locally: () => Promise<Answer>,
   ): Promise<Answer> {
     if (own.missed(key) !== undefined && connection.commandsReady()) await repeatOnce(key);
-    // Redis does not know the entry as it is.
+    // Redis does not have the current entry.
     if (own.missed(key) !== undefined) return locally();
     return fallBack(viaRedis, locally);
   }
@@ -73,7 +73,7 @@ export function createFailoverEntries(options: FailoverEntriesOptions): Entries 
         async () => {
           const knownBefore = own.known(key);
           const held = await redis.read(key);
-          // Unless it was written here while the answer was on its way.
+          // Unless it was written here before the reply arrived.
           if (own.known(key) === knownBefore) own.remember(key, held);
           return held?.value;
         },

@@ -17,7 +17,7 @@ import { createRecentAppends } from './recent-appends.ts';
 
 /** The journal on Redis, with a file for the time without it. */
 export interface FailoverJournal extends Journal {
-  /** Begins to move what the file holds to Redis whenever Redis is ready. */
+  /** Starts moving the entries of the file to Redis whenever Redis is ready. */
   start(): void;
   close(): Promise<void>;
 }
@@ -35,9 +35,9 @@ const MOVE_BATCH_ENTRIES = 500;
 const APPEND_AT_ONCE = 500;
 
 /**
- * An append that Redis did not answer goes to the file as well, and so does what Redis took just before it went away, since it may
- * come back without that. So an entry can be delivered twice and is never lost.
- * A recorder reads the stream while Redis is ready and this process's own file while it is away.
+ * An append without a reply from Redis goes to the file as well, and so do the last appends before an outage, since Redis may
+ * lose them. So an entry can be delivered twice and is never lost. A recorder reads the stream while Redis is ready and the
+ * file of this process while it is unavailable.
  */
 export function createFailoverJournal(options: FailoverJournalOptions): FailoverJournal {
   const { connection, redis, file, fallBack, clock, log } = options;
@@ -63,7 +63,7 @@ export function createFailoverJournal(options: FailoverJournalOptions): Failover
     await fallBack(
       async () => {
         const taken = redis.appendAll(entries);
-        // While Redis takes them. What it does not take is written down twice, which does no harm.
+        // While Redis accepts them. Entries that it does not confirm are written twice, which does no harm.
         recent.add(entries);
         await taken;
       },
@@ -76,7 +76,7 @@ export function createFailoverJournal(options: FailoverJournalOptions): Failover
   connection.onChange(() => {
     if (connection.commandsReady() || closing.signal.aborted) return;
     appendToFile(recent.takeAll()).catch((error: unknown) => {
-      log.error({ error }, 'what Redis took last was not written down again');
+      log.error({ error }, 'writing the last appends to the journal file failed');
     });
   });
 

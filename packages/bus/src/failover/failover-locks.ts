@@ -10,8 +10,8 @@ interface FailoverLocksOptions {
 }
 
 /**
- * A lock is taken inside this process first and then on Redis, so that the local one goes on excluding this process's
- * other takers when Redis goes away. A lock that was taken or extended without Redis is taken there at the next extension.
+ * A lock is taken inside this process first and then on Redis, so that the local one still works within this process when
+ * Redis becomes unavailable. A lock that was taken or extended without Redis is taken there at the next extension.
  */
 export function createFailoverLocks(options: FailoverLocksOptions): Locks {
   const { connection, redis, local, fallBack } = options;
@@ -22,7 +22,7 @@ export function createFailoverLocks(options: FailoverLocksOptions): Locks {
 
     async function extendThere(expiresAfterMs: number): Promise<boolean> {
       if ((await there?.extend(expiresAfterMs)) === true) return true;
-      // Lost on Redis. It may be taken anew only if Redis was away in the meantime, since then it could not be kept.
+      // Lost on Redis. It may be taken again only if it could not be extended because Redis was unavailable.
       if (there !== undefined && !keptLocally) return false;
       there = await redis.acquire(name, expiresAfterMs);
       return there !== undefined;

@@ -36,10 +36,10 @@ interface FailoverStoresOptions {
   readonly journalClaimIdleMs: number | undefined;
 }
 
-// Other processes settle too, and nobody tells of it while Redis is away.
+// Other processes settle too, without notification while Redis is unavailable.
 const FACT_KEPT_MS = 5_000;
 
-/** Everything on Redis while it is ready, and inside this process while it is away. */
+/** Everything on Redis while it is ready, and inside this process while it is unavailable. */
 export function createFailoverStores(options: FailoverStoresOptions): SharedStores {
   const { redisUrl, prefix, dataDir, log, clock, instanceName, journalClaimIdleMs } = options;
   const connection = createRedisConnection({ url: redisUrl, log });

@@ -1,13 +1,13 @@
 import type { Log } from '@model-gateway/kernel';
 import type { RedisConnection } from '../redis/redis-connection.ts';
 
-/** Serves a call from Redis while it is ready, and from the in-process side while it is away or refuses. */
+/** Serves a call from Redis while it is ready, and locally while it is unavailable or refuses. */
 export type FallBack = <Answer>(
   viaRedis: () => Promise<Answer>,
   locally: () => Promise<Answer>,
 ) => Promise<Answer>;
 
-// A Redis that is full or read-only fails every call; the log says so once in a while.
+// A Redis that is full or read-only fails every call; this is logged once in a while.
 const WARN_EVERY_MS = 10_000;
 
 export function createFallBack(connection: RedisConnection, log: Log): FallBack {
@@ -16,7 +16,7 @@ export function createFallBack(connection: RedisConnection, log: Log): FallBack 
   function warn(error: unknown): void {
     if (performance.now() - warnedAt <= WARN_EVERY_MS) return;
     warnedAt = performance.now();
-    log.warn({ error }, 'Redis did not serve a call; this process serves it by itself');
+    log.warn({ error }, 'Redis did not serve a call; this process serves it locally');
   }
 
   return (viaRedis, locally) =>

@@ -5,20 +5,20 @@ import type { ExpiringEntry } from '../local/expiring-map.ts';
 import { createLocalEntries } from '../local/local-entries.ts';
 import type { EntryChange, StoredEntry } from '../redis/redis-entries.ts';
 
-/** Serves the entries that this process used last while Redis is away, and notes what Redis has missed. */
+/** Serves the entries that this process used last while Redis is unavailable, and tracks the changes that Redis missed. */
 export interface OwnEntries extends Entries {
-  /** What this process believes the entry to be; the same object until that changes. */
+  /** The entry as this process knows it; the same object until it changes. */
   known(key: string): ExpiringEntry<string> | undefined;
-  /** Takes over what Redis has answered. */
+  /** Stores a reply of Redis. */
   remember(key: string, held: StoredEntry | undefined): void;
-  /** What Redis has missed of an entry; the same object until that changes. */
+  /** The change of an entry that Redis missed; the same object until it changes. */
   missed(key: string): MissedChange | undefined;
   missedKeys(): readonly string[];
-  /** Redis has it now, unless the entry was changed again in the meantime. */
+  /** Marks the change as repeated, unless the entry was changed again. */
   made(key: string, change: MissedChange): void;
 }
 
-/** The last of the changes to an entry; what has expired by the time it is repeated counts as removed. */
+/** The last change of an entry; if it has expired when it is repeated, it counts as a removal. */
 export interface MissedChange {
   toRepeat(): EntryChange;
 }
@@ -41,7 +41,7 @@ export function createOwnEntries(options: OwnEntriesOptions): OwnEntries {
   const local = createLocalEntries({ clock, map: recent });
   const changes = new LRUCache<string, Change>({ maxSize: entriesMax, sizeCalculation: () => 1 });
 
-  // Makes a change here and notes what it has made of the entry.
+  // Makes a change here and records the result.
   async function change<Answer>(
     key: string,
     replaced: EntryChange['replaces'],

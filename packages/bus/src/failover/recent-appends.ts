@@ -1,21 +1,21 @@
 import type { Clock, JournalEntry } from '@model-gateway/kernel';
 
-/** What Redis took lately and may lose when it dies: it writes its file a little behind, and replicas follow a little behind. */
+/** The last appends, which Redis may lose when it crashes: it writes its file and its replicas with a delay. */
 export interface RecentAppends {
   add(entries: readonly JournalEntry[]): void;
-  /** Takes out what is still in doubt. */
+  /** Removes and returns the entries that may be lost. */
   takeAll(): readonly JournalEntry[];
 }
 
-/** The texts are kept as bytes: strings that live for seconds would be moved about by every garbage collection. */
+/** The texts are kept as bytes: every garbage collection would copy strings that live for seconds. */
 interface Append {
   readonly at: number;
   readonly bytes: Buffer;
-  /** How many characters the id and the body of each entry have, one after the other. */
+  /** The lengths of the id and the body of each entry, in turn. */
   readonly sizes: readonly number[];
 }
 
-// Redis puts off writing its file for up to two seconds, while an earlier part of it is on its way to the disk.
+// Redis delays writing its file for up to two seconds while an earlier write is in progress.
 const DOUBTED_MS = 3_000;
 const APPENDS_MAX = 50_000;
 
@@ -27,7 +27,7 @@ export function createRecentAppends({ clock }: { readonly clock: Clock }): Recen
     const past = clock.now() - DOUBTED_MS;
     while (oldest < appends.length && (appends[oldest]?.at ?? past) <= past) oldest += 1;
     if (appends.length - oldest > APPENDS_MAX) oldest = appends.length - APPENDS_MAX;
-    // Moving the rest to the front is worth it only now and then.
+    // Moving the rest to the front is expensive, so it is done rarely.
     if (oldest * 2 < appends.length) return;
     appends = appends.slice(oldest);
     oldest = 0;

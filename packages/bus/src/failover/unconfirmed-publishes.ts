@@ -1,9 +1,9 @@
-/** Publishes that Redis has not answered yet: if it never does, have they come out at the other end? */
+/** Publishes without a reply from Redis: tracks whether their messages arrived nevertheless. */
 export interface UnconfirmedPublishes {
   begin(channel: string, message: string): UnconfirmedPublish;
-  /** To be told of each message that arrives from Redis. */
+  /** Must be called for each message from Redis. */
   arrived(channel: string, message: string): void;
-  /** Resolves when no earlier publish on the channel is open. */
+  /** Resolves when no earlier publish on the channel is pending. */
   settled(channel: string): Promise<void>;
 }
 
@@ -19,8 +19,8 @@ interface Open {
 }
 
 /**
- * A message is recognised by its text, which keeps the texts on the wire as they were published. Where another process
- * publishes the same text at the same moment, one of the two equal messages stands for both.
+ * A message is identified by its text, so that it needs no id on the wire. If another process publishes the same text at the
+ * same moment, one of the two equal messages counts for both.
  */
 export function createUnconfirmedPublishes(): UnconfirmedPublishes {
   const byChannel = new Map<string, Set<Open>>();

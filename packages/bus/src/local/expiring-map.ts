@@ -1,6 +1,6 @@
 import type { Clock } from '@model-gateway/kernel';
 
-/** A map whose entries can expire. Nothing ticks: expired entries go when they are met or when the map has doubled. */
+/** A map whose entries can expire. Without a timer: expired entries are deleted on access or when the map has doubled. */
 export interface ExpiringMap<Value> {
   get(key: string): ExpiringEntry<Value> | undefined;
   set(key: string, value: Value, expiresAt: number): void;

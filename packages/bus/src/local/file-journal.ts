@@ -18,8 +18,8 @@ import { createSegmentWriter, type Segment } from './segment-writer.ts';
 import { createWakeUp } from './wake-up.ts';
 
 /**
- * The journal as append-only files in the data directory. A file is drained once it is no longer appended to and deleted
- * when all of it has been recorded; after a crash its entries are handed over again from the start of the file.
+ * The journal as append-only files in the data directory. A file is drained once it is no longer appended to and deleted when
+ * all of it has been recorded; after a crash its entries are delivered again from the start of the file.
  */
 export interface FileJournal extends Journal {
   /** Rejects with a StartupError when the directory cannot be written. */
@@ -37,7 +37,7 @@ interface FileJournalOptions {
 const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
 const TOUCH_EVERY_MS = 15_000;
 const ADOPT_EVERY_MS = 60_000;
-// Entries that come one by one are gathered for this long, so that they do not each get a file of their own.
+// Single entries are collected for this long, so that each does not get its own file.
 const GATHER_MS = 50;
 const READ_RETRY_MS = 1_000;
 
@@ -80,11 +80,11 @@ export function createFileJournal(options: FileJournalOptions): FileJournal {
     const active = writer.path();
     const paths = [...sealed.map(({ path }) => path), ...(active === undefined ? [] : [active])];
     Promise.all(paths.map((path) => touchSegment(path, now))).catch((error: unknown) => {
-      log.warn({ error, directory }, 'the journal segments could not be touched');
+      log.warn({ error, directory }, 'touching the journal segments failed');
     });
   }
 
-  /** Hands over what is left of a segment and deletes it, unless the signal aborts before that. */
+  /** Delivers the rest of a segment and deletes it, unless the signal aborts first. */
   async function drainSegment(
     segment: Segment,
     record: RecordBatch,
@@ -121,7 +121,7 @@ export function createFileJournal(options: FileJournalOptions): FileJournal {
           if (!signal.aborted) await writer.seal();
         }
       } catch (error) {
-        log.error({ error, directory }, 'the journal could not be read');
+        log.error({ error, directory }, 'reading the journal failed');
         await pause(READ_RETRY_MS, signal);
       }
     }
@@ -148,7 +148,7 @@ export function createFileJournal(options: FileJournalOptions): FileJournal {
     },
     drain(record, { batchSize, signal }) {
       const stop = linkedAbort(signal, closing.signal);
-      // One drainer at a time: two would hand over the same file.
+      // One drainer at a time: two would deliver the same file.
       drainTurn = drainTurn
         .then(() => drainUntil(record, batchSize, stop.signal))
         .finally(() => stop.unlink());

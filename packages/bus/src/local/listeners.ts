@@ -2,13 +2,13 @@ import type { Log } from '@model-gateway/kernel';
 
 type OnMessage = (message: string) => void;
 
-/** Who listens to which channel inside this process. */
+/** The local listeners of each channel. */
 export interface Listeners {
-  /** The answer takes the listener off again; doing so twice is harmless. */
+  /** The returned function removes the listener; calling it twice is harmless. */
   add(channel: string, onMessage: OnMessage): () => void;
   count(channel: string): number;
   channels(): string[];
-  /** Queues a message for the listeners a channel has now and answers how many they are. */
+  /** Queues a message for the current listeners of a channel and returns their number. */
   deliver(channel: string, message: string): number;
 }
 
@@ -18,16 +18,13 @@ interface Delivery {
   readonly to: readonly { readonly onMessage: OnMessage; isRemoved: boolean }[];
 }
 
-/**
- * Deliveries wait in one queue that is emptied in a microtask, so that a listener which publishes does not overtake the
- * message it is being handed.
- */
+/** Deliveries wait in one queue that is emptied in a microtask, so that messages stay in order when a listener publishes. */
 export function createListeners(log: Log): Listeners {
   const byChannel = new Map<string, Set<{ readonly onMessage: OnMessage; isRemoved: boolean }>>();
   let queue: Delivery[] = [];
 
   function deliverQueued(): void {
-    // Messages that arrive meanwhile are appended to the same queue and taken in this loop.
+    // Messages that arrive meanwhile are appended to the same queue and delivered in this loop.
     for (const { channel, message, to } of queue) {
       for (const listener of to) {
         if (listener.isRemoved) continue;

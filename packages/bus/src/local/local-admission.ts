@@ -13,7 +13,7 @@ interface LocalAdmissionOptions {
   readonly counters: Pick<Counters, 'read'>;
   /** The counter of account changes. */
   readonly epochCounter: string;
-  /** After this long a fact is asked for anew. */
+  /** After this time a fact is read again. */
   readonly factKeptMs: number;
 }
 
@@ -56,7 +56,7 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
     async admit({ knownEpoch, limits, window, account }) {
       const [epoch = 0] = await counters.read([epochCounter]);
       if (epoch > knownEpoch) return { outcome: 'stale', epoch };
-      // From here on nothing waits, so that no other request comes in between.
+      // From here on nothing is awaited, so that no other request comes in between.
       const now = clock.now();
       const limit = limits.find((each) => isReached(each, now));
       if (limit !== undefined) return { outcome: 'limited', epoch, limit };

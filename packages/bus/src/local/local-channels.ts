@@ -3,7 +3,7 @@ import { createListeners } from './listeners.ts';
 
 /** Channels inside one process. */
 export interface LocalChannels extends Channels {
-  /** How many listen to a channel here. */
+  /** The number of local listeners of a channel. */
   count(channel: string): number;
 }
 

@@ -2,7 +2,7 @@ import type { Clock, Counters } from '@model-gateway/kernel';
 import { requireWholeNumber } from '../whole-number.ts';
 import { createExpiringMap } from './expiring-map.ts';
 
-/** What a counter has gathered here, and for how long it still lives. */
+/** The local value of a counter, and its remaining time. */
 export interface LocalCount {
   readonly key: string;
   readonly value: number;
@@ -12,7 +12,7 @@ export interface LocalCount {
 
 /** Counters inside one process. */
 export interface LocalCounters extends Counters {
-  /** Takes everything out, for whoever adds it to a shared counter. */
+  /** Removes and returns everything, to add it to a shared counter. */
   takeAll(): readonly LocalCount[];
 }
 

@@ -4,7 +4,7 @@ import { createBoundedExpiringMap, type BoundedExpiringMap } from './bounded-exp
 
 interface LocalEntriesOptions {
   readonly clock: Clock;
-  /** Where they are kept; it decides what makes way when there are too many. */
+  /** The map with the entries; it decides what is evicted when there are too many. */
   readonly map?: BoundedExpiringMap<string>;
 }
 

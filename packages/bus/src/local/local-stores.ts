@@ -16,7 +16,7 @@ interface LocalStoresOptions {
   readonly instanceName: string;
 }
 
-// Nobody else changes what the facts are about; this is for changes made in the database by hand.
+// No other process changes the facts; this is for changes made in the database by hand.
 const FACT_KEPT_MS = 30_000;
 
 /** Everything inside one process, with the journal in files: the embedded default. */

@@ -12,7 +12,7 @@ import { decodeJournalLine } from '../journal-line.ts';
 import { formatSegmentName, parseSegmentName, type SegmentOwner } from './segment-name.ts';
 import { isOwnerDead } from '../process-owner.ts';
 
-/** Makes the directory and proves that files can be written there. */
+/** Creates the directory and checks that files can be written there. */
 export async function prepareJournalDirectory(
   directory: string,
   owner: SegmentOwner,
@@ -30,7 +30,7 @@ export async function prepareJournalDirectory(
   }
 }
 
-/** The entries of a segment in order, or undefined when another owner has taken it over. Torn lines are left out. */
+/** The entries of a segment in order, or undefined when another owner has taken it over. Incomplete lines are omitted. */
 export async function readSegment(
   path: string,
   log: Log,
@@ -41,13 +41,13 @@ export async function readSegment(
   for (const line of text.split('\n')) {
     if (line === '') continue;
     const entry = decodeJournalLine(line);
-    if (entry === undefined) log.warn({ path }, 'a torn line of the journal was left out');
+    if (entry === undefined) log.warn({ path }, 'an incomplete journal line was skipped');
     else entries.push(entry);
   }
   return entries;
 }
 
-/** Deletes a segment that is wholly recorded. */
+/** Deletes a completely recorded segment. */
 export const removeSegment = (path: string): Promise<void> => rm(path, { force: true });
 
 interface AdoptOptions {
@@ -57,7 +57,7 @@ interface AdoptOptions {
   readonly nextPath: () => string;
 }
 
-/** Takes over the segments whose owner is gone, oldest first, and answers their new paths. */
+/** Takes over the segments whose owner has ended, oldest first, and returns their new paths. */
 export async function adoptSegments(options: AdoptOptions): Promise<readonly string[]> {
   const { directory, me, now, nextPath } = options;
   const named = (await readdir(directory)).flatMap((file) => {
@@ -71,7 +71,7 @@ export async function adoptSegments(options: AdoptOptions): Promise<readonly str
     const found = await stat(path).catch(undefinedIfMissing);
     if (found === undefined || !isOwnerDead(owner, me, now - found.mtimeMs)) continue;
     const taken = nextPath();
-    // Of several that try, one succeeds; for the others the file is no longer there.
+    // Of several attempts one succeeds; for the others the file does not exist any more.
     const won = await rename(path, taken).then(() => true, undefinedIfMissing);
     if (won === undefined) continue;
     await touchSegment(taken, now);
@@ -85,7 +85,7 @@ export async function touchSegment(path: string, now: number): Promise<void> {
   await utimes(path, now / 1000, now / 1000).catch(undefinedIfMissing);
 }
 
-/** Gives a segment up, so that the next drainer of the directory takes it at once. */
+/** Releases a segment, so that the next drainer of the directory takes it at once. */
 export async function releaseSegment(path: string): Promise<void> {
   const name = parseSegmentName(basename(path));
   if (name === undefined) return;

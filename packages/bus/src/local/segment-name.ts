@@ -18,7 +18,7 @@ export interface SegmentName {
 
 const PATTERN = /^([^~]*)~(.+)~(\d+)\.jsonl$/;
 
-/** The owner that this process is for one journal. */
+/** The owner of this process for one journal. */
 export function newSegmentOwner(instance: string, now: number): SegmentOwner {
   return { instance: nameable(instance), ...newProcessOwner(now) };
 }

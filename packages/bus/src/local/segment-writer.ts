@@ -8,22 +8,22 @@ export interface Segment {
   readonly path: string;
   /** How many entries are left to record. */
   remaining: number;
-  /** How many from the start have been recorded by this process. */
+  /** How many from the start this process has recorded. */
   recorded: number;
 }
 
 /** Appends lines to segment files; lines that arrive together are written together. */
 export interface SegmentWriter {
-  /** Resolves when the line has been handed to the operating system, where it survives this process. */
+  /** Resolves when the operating system has the line, so that it survives a crash of this process. */
   append(line: string): Promise<void>;
-  /** How many entries the segment in progress holds. */
+  /** The number of entries in the current segment. */
   entries(): number;
-  /** The segment in progress, if there is one. */
+  /** The current segment, if there is one. */
   path(): string | undefined;
   nextPath(): string;
-  /** Ends the segment in progress after what has been appended so far. */
+  /** Ends the current segment after all earlier appends. */
   seal(): Promise<void>;
-  /** Writes what is waiting, makes it durable and lets the file go. */
+  /** Writes pending lines, syncs them and closes the file. */
   close(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export function createSegmentWriter(options: WriterOptions): SegmentWriter {
     active = undefined;
     clearTimeout(syncTimer);
     syncTimer = undefined;
-    // In the same step, so that its entries are counted at every moment.
+    // In the same step, so that its entries are always counted.
     onSealed({ path: sealed.path, remaining: sealed.entries, recorded: 0 });
     try {
       if (durable) await sealed.handle.datasync();
@@ -123,19 +123,19 @@ export function createSegmentWriter(options: WriterOptions): SegmentWriter {
         if (segment.bytes >= segmentBytesMax) await sealActive({ durable: true });
         else syncSoon(segment);
       } catch (error) {
-        // The last line may be torn: what follows goes to a new file, where it cannot be glued to that line.
+        // The last line may be incomplete: later lines go to a new file, so that they do not continue it.
         for (const { reject } of group) reject(error);
         await sealActive({ durable: false });
       }
     }
   }
 
-  /** Like Redis with `appendfsync everysec`: a power cut can cost the last second, a dead process nothing. */
+  /** Like Redis with `appendfsync everysec`: a power failure can lose the last second, a crashed process nothing. */
   function syncSoon({ handle, path }: Active): void {
     syncTimer ??= setTimeout(() => {
       syncTimer = undefined;
       handle.datasync().catch((error: unknown) => {
-        if (active?.handle === handle) log.warn({ error, path }, 'the journal could not be synced');
+        if (active?.handle === handle) log.warn({ error, path }, 'syncing the journal failed');
       });
     }, SYNC_EVERY_MS).unref();
   }

@@ -1,4 +1,4 @@
-/** Lets one loop wait for news without looking for them. */
+/** Lets a loop wait for work without polling. */
 export interface WakeUp {
   wake(): void;
   /** Resolves at the next wake, after the time, or when the signal aborts. */

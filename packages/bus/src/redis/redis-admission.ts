@@ -19,26 +19,25 @@ interface RedisAdmissionOptions {
   readonly epochCounter: string;
 }
 
-/** What a batch of requests asks for: the keys, the epoch first, and for each request where its facts are among them. */
+/** The keys that a batch of requests reads, the epoch first, and for each request the positions of its facts. */
 interface ReadableFacts {
   readonly keys: readonly string[];
   readonly windows: readonly number[];
   readonly accounts: readonly number[];
 }
 
-/** The place of the epoch, where no fact can be. */
+/** The position of the epoch, where no fact can be. */
 const NOT_ASKED = 0;
 const LIMITED_MS = 60_000;
 const LOG_KEPT_MS = 2 * LIMITED_MS;
-// So many that a script of them ends well within the command timeout and fits the stack of its language.
+// Few enough for the command timeout and the stack of Lua.
 const ADMIT_AT_ONCE = 128;
 const FACTS_PER_CALL_MAX = 200;
 
-// Keys: the epoch, the facts, then what each limit counts. Values: how many keys are facts and the epoch; then for each request
-// the epoch that it knows, how many limits it has, and what each of them allows.
-// Accepted requests are logged by the clock of Redis, in microseconds, in one list a minute: only this minute's and the last
-// one's can count, the others expire, and nothing has to be trimmed. Of the last minute's it is enough to look at the one
-// that would fill the limit up.
+// Keys: the epoch, the facts, then the log of each limit. Values: the number of facts plus the epoch; then for each request
+// its known epoch, the number of its limits, and the maximum of each. Accepted requests are logged with the clock of Redis,
+// in microseconds, in one list per minute: only the current and the last minute can count, older lists expire, and nothing is
+// trimmed. Of the last minute only the entry that would reach the limit is read.
 const ADMIT = script(`
 local held = redis.call('MGET', unpack(KEYS, 1, ARGV[1]))
 local epoch = tonumber(held[1] or 0)
@@ -93,7 +92,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionS
   const epochKey = redisCounterKey(prefix, epochCounter);
   const factKey = (name: string): string => `${prefix}admission:${name}`;
 
-  /** Each key once: those who ask at the same time often share an account. */
+  /** Each key once: concurrent requests often share an account. */
   function askedFacts(requests: readonly AdmissionRequest[]): ReadableFacts {
     const keys = [epochKey];
     const places = new Map<string, number>();
@@ -117,7 +116,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionS
     requests: readonly AdmissionRequest[],
   ): Promise<readonly AdmissionAnswer[]> {
     const facts = askedFacts(requests);
-    // Where nothing is counted there is nothing that a script is needed for.
+    // Without limits to count no script is needed.
     if (requests.every(({ limits }) => limits.length === 0)) {
       const held = await connection.send('mget', facts.keys);
       return readAnswers(requests, facts, held, []);
@@ -153,7 +152,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionS
   };
 }
 
-/** The epoch and the facts in the order of their keys, and for each request the number of the limit that it reached, or -1. */
+/** The epoch and the facts in the order of their keys, and for each request the index of the reached limit, or -1. */
 function readAnswers(
   requests: readonly AdmissionRequest[],
   { windows, accounts }: ReadableFacts,

@@ -5,7 +5,7 @@ import type { RedisConnection } from './redis-connection.ts';
 
 /** Channels over Redis publish/subscribe: one subscription per channel, shared by the listeners of this process. */
 export interface RedisChannels extends Channels {
-  /** Listens from now on, through every loss of the connection, until it is closed. */
+  /** Listens until it is closed, also after reconnects. */
   listen(channel: string, onMessage: (message: string) => void): RedisListener;
 }
 
@@ -50,19 +50,19 @@ export function createRedisChannels(options: RedisChannelsOptions): RedisChannel
   connection.onChange(planFlush);
 
   async function subscribeOn(subscriber: Redis, channels: readonly string[]): Promise<void> {
-    // A channel that is left and taken up again meanwhile has a command of its own to wait for.
+    // A channel that was unsubscribed and subscribed again meanwhile waits for its own command.
     const affected = channels.map((channel) => subscriptions.get(channel));
     try {
       await subscriber.subscribe(...channels.map((channel) => prefix + channel));
       for (const pending of affected) pending?.resolve();
     } catch (error) {
-      // After a loss of the connection everything is subscribed again; only a refusal is final.
+      // After a reconnect all channels are subscribed again; only a refusal is final.
       if (error instanceof ReplyError) for (const pending of affected) pending?.reject(error);
       throw error;
     }
   }
 
-  /** A new connection has no subscriptions: nothing is left to unsubscribe, everything to subscribe. */
+  /** A new connection has no subscriptions: nothing to unsubscribe, everything to subscribe. */
   async function restoreAll(subscriber: Redis): Promise<void> {
     toUnsubscribe.clear();
     toSubscribe.clear();
@@ -79,8 +79,8 @@ export function createRedisChannels(options: RedisChannelsOptions): RedisChannel
   }
 
   /**
-   * Redis takes the commands of a connection in order, so the last one sent for a channel decides. Unsubscribing goes
-   * first: a channel in both sets was left and taken up again.
+   * Redis executes the commands of a connection in order, so the last one for a channel decides. Unsubscribing goes first: a
+   * channel in both sets was unsubscribed and subscribed again.
    */
   function flush(): void {
     flushPlanned = false;
@@ -116,7 +116,7 @@ export function createRedisChannels(options: RedisChannelsOptions): RedisChannel
 
   function dropSubscription(channel: string): void {
     subscriptions.delete(channel);
-    // Not yet sent means that there is nothing to take back.
+    // If it is not sent yet, there is nothing to unsubscribe.
     if (!toSubscribe.delete(channel)) toUnsubscribe.add(channel);
     planFlush();
   }
@@ -160,7 +160,7 @@ function newPending(): Pending {
     resolve = settle;
     reject = fail;
   });
-  // A listener may be gone before the refusal comes.
+  // The listener may be closed before the refusal arrives.
   promise.catch(() => undefined);
   return { promise, resolve, reject };
 }

@@ -5,7 +5,7 @@ import { script, type Script } from './script.ts';
 
 /** Circuits that all processes on one Redis share, on the clock of Redis. */
 export interface RedisCircuits extends CircuitStore {
-  /** Puts how a circuit stood without Redis in the place of what is there. */
+  /** Replaces the circuit on Redis with the local state. */
   replace(name: string, circuit: Circuit): Promise<void>;
 }
 
@@ -14,10 +14,10 @@ interface RedisCircuitsOptions {
   readonly prefix: string;
 }
 
-// A circuit of a backend that nobody asks any more goes by itself.
+// The circuit of an unused backend expires.
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
-// Every script reads the circuit, changes it or not, and answers what it is then.
+// Every script reads the circuit, may change it, and returns the result.
 const circuitScript = (change: string): Script =>
   script(`
 local time = redis.call('TIME')

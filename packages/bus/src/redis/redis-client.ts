@@ -3,7 +3,7 @@ import { Command, Redis, type RedisOptions } from 'ioredis';
 
 type ClientOptions = Omit<RedisOptions, 'replyMapping'>;
 
-/** How long a command may take before Redis counts as away. */
+/** How long a command may take before Redis counts as unavailable. */
 export const COMMAND_TIMEOUT_MS = 1_000;
 
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -15,13 +15,13 @@ const KEEP_ALIVE_MS = 10_000;
 const LOADING_CHECK_MS = 250;
 const CLOSE_TIMEOUT_MS = 1_000;
 
-// Nothing waits for a connection and nothing is sent twice: a caller either has its answer in time or an error, and
-// the in-process side takes over. Only the attempts to connect go on for ever.
+// Nothing waits for a connection and nothing is sent twice: a caller gets a reply in time or an error, and the local store
+// takes over. Only the attempts to connect continue forever.
 const OPTIONS: ClientOptions = {
   lazyConnect: true,
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
-  // Channels are subscribed again by the channels adapter, which knows when that is done.
+  // The channels adapter subscribes again, since it must know when that is done.
   autoResubscribe: false,
   maxRetriesPerRequest: 0,
   connectTimeout: CONNECT_TIMEOUT_MS,
@@ -32,7 +32,7 @@ const OPTIONS: ClientOptions = {
   retryStrategy: (attempt) =>
     Math.min(RETRY_MIN_MS * 2 ** Math.min(attempt - 1, 10), RETRY_MAX_MS) +
     Math.floor(Math.random() * RETRY_JITTER_MS),
-  // A primary that was demoted goes on answering; the address leads to the new one.
+  // A demoted primary keeps replying; a new connection reaches the new primary.
   reconnectOnError: (error) => error.message.startsWith('READONLY'),
 };
 
@@ -41,16 +41,16 @@ export function createRedisClient(url: string, overrides: ClientOptions = {}): R
   return new Redis(url, { ...OPTIONS, ...overrides });
 }
 
-/** Sends a command at once, also where the methods of the client would let it wait for company. */
+/** Sends a command at once, without the batching of the client's methods. */
 export const sendNow = (client: Redis, name: string, values: readonly string[]): Promise<unknown> =>
   Promise.resolve(client.sendCommand(new Command(name, [...values], { replyEncoding: 'utf8' })));
 
-/** Ends a connection for good and waits until its socket is gone. */
+/** Closes a connection and waits until its socket is closed. */
 export async function closeRedisClient(client: Redis): Promise<void> {
   if (client.status === 'end') return;
   if (client.status === 'reconnecting') {
     client.disconnect();
-    // The client looks after the socket that it has lost for this long, with a timer that nothing else ends.
+    // The client keeps a timer for a lost socket for this long, which nothing else ends.
     return delay(DISCONNECT_TIMEOUT_MS);
   }
   await new Promise<void>((resolve) => {
@@ -63,7 +63,7 @@ export async function closeRedisClient(client: Redis): Promise<void> {
   });
 }
 
-/** Where a Redis is, without the credentials. */
+/** The address of a Redis, without the credentials. */
 export function describeRedisUrl(url: string): string {
   const { protocol, host } = new URL(url);
   return `${protocol}//${host}`;

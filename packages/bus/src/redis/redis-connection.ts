@@ -14,28 +14,28 @@ import { createSupervisedClient } from './supervised-client.ts';
  * subscriptions, and blocking ones on demand.
  */
 export interface RedisConnection {
-  /** Commands are being answered. */
+  /** Redis replies to commands. */
   commandsReady(): boolean;
-  /** Commands are being answered and every subscription of this process is live. */
+  /** Redis replies to commands and every subscription of this process is live. */
   channelsReady(): boolean;
-  /** Called whenever one of the two changes; the answer stops that. */
+  /** Called whenever one of the two changes; the returned function stops that. */
   onChange(listener: () => void): () => void;
-  /** Sends a command. Never waits for a Redis that is away. */
+  /** Sends a command. Never waits for an unavailable Redis. */
   run<Answer>(command: (client: Redis) => Promise<Answer>): Promise<Answer>;
   /**
-   * Sends one command at once, where `run` would let it wait for company until the next turn of the event loop: for callers that have
-   * gathered theirs.
+   * Sends one command at once, while `run` batches commands until the next turn of the event loop: for callers that batch
+   * themselves.
    */
   send(name: string, values: readonly string[]): Promise<unknown>;
   /** The same as `run` on the connection that carries subscriptions. */
   runOnSubscriber<Answer>(command: (client: Redis) => Promise<Answer>): Promise<Answer>;
-  /** Messages count only while the subscriptions can be trusted. */
+  /** Calls back with messages only while the subscriptions are live. */
   onMessage(listener: (channel: string, message: string) => void): void;
-  /** What makes the subscriptions live again on a new connection. */
+  /** Restores the subscriptions on a new connection. */
   onSubscriberConnected(restore: (subscriber: Redis) => Promise<void>): void;
-  /** A connection of its own for commands that wait; whoever opens it closes it. */
+  /** A separate connection for blocking commands; the caller closes it. */
   openBlocking(): Redis;
-  /** Rejects with a StartupError when Redis cannot be used; from then on its absence is tolerated. */
+  /** Rejects with a StartupError when Redis cannot be used; later outages are tolerated. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ interface ConnectionOptions {
   readonly hasQuickLine?: boolean;
 }
 
-// Longer than any wait that is asked for: only a connection that has gone silent gets there.
+// Longer than any requested wait: only a dead connection reaches it.
 const BLOCKING_TIMEOUT_MS = 2_000;
 
 export function createRedisConnection({
@@ -74,8 +74,8 @@ export function createRedisConnection({
     onChange: () => {
       if (!commands.ready()) quick.close();
       else if (hasQuickLine) quick.open();
-      // A publish that has not been answered may still come out at the other end. After this it cannot, and the
-      // in-process side may deliver it.
+      // A publish without a reply may still be delivered by Redis. After the disconnect it cannot, and it may be delivered
+      // locally.
       if (!commands.ready() && subscriber.ready()) subscriber.drop();
       announce();
     },
@@ -101,8 +101,9 @@ export function createRedisConnection({
   }
 
   function logSwitch(isBack: boolean): void {
-    if (isBack) log.info({}, 'Redis is back');
-    else if (closed === undefined) log.warn({}, 'Redis is away; this process goes on by itself');
+    if (isBack) log.info({}, 'Redis is available again');
+    else if (closed === undefined)
+      log.warn({}, 'Redis is unavailable; this process continues without it');
   }
 
   async function closeAll(): Promise<void> {

@@ -3,7 +3,7 @@ import { requireWholeNumber } from '../whole-number.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { script } from './script.ts';
 
-// The expiry belongs to the creation, so that a counter which is added to all the time still ends.
+// The expiry is set on creation, so that a counter in constant use still expires.
 const ADD = script(`
 local created = redis.call('EXISTS', KEYS[1]) == 0
 local value = redis.call('INCRBY', KEYS[1], ARGV[1])
@@ -16,7 +16,7 @@ interface RedisCountersOptions {
   readonly prefix: string;
 }
 
-/** What a counter is kept under, for scripts of others that read it. */
+/** The key of a counter, for other scripts that read it. */
 export const redisCounterKey = (prefix: string, key: string): string => `${prefix}counter:${key}`;
 
 /** Counters that all processes on one Redis share. */

@@ -4,13 +4,13 @@ import { requireExpiryTime } from '../expiry-time.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { script } from './script.ts';
 
-/** An entry and how long it still lives. */
+/** An entry and its remaining time. */
 export interface StoredEntry {
   readonly value: string;
   readonly expiresAfterMs: number;
 }
 
-/** What has become of an entry without Redis, and which values there it takes the place of. */
+/** A change of an entry without Redis, and the values on Redis that it may replace. */
 export interface EntryChange {
   /** Undefined when the entry was removed. */
   readonly entry: StoredEntry | undefined;

@@ -16,13 +16,13 @@ interface RedisJournalOptions {
   readonly connection: RedisConnection;
   readonly prefix: string;
   readonly log: Log;
-  /** After this long without a sign a recorder counts as dead and its entries go to another. */
+  /** After this time without activity a recorder counts as dead and its entries go to another. */
   readonly claimIdleMs?: number;
 }
 
 const CLAIM_IDLE_MS = 30_000;
 
-// One call for all that are appended together: what Node spends on a call to Redis hardly depends on its length.
+// One call for all entries that are appended together: the CPU time of a call hardly depends on its length.
 const APPEND = script(`
 for i = 1, #ARGV, 2 do
   redis.call('XADD', KEYS[1], '*', 'id', ARGV[i], 'body', ARGV[i + 1])
@@ -61,7 +61,7 @@ export function createRedisJournal(options: RedisJournalOptions): RedisJournal {
     },
     appendAll,
     async drain(record, { batchSize, signal }) {
-      // A consumer that drains again finds what it had been given before it was interrupted.
+      // A consumer that drains again finds its unfinished entries.
       const slot = takeSlot();
       const blocking = connection.openBlocking();
       const consumer = createStreamConsumer({

@@ -3,10 +3,10 @@ import { isError } from '@model-gateway/kernel';
 import type { Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.ts';
 
-/** A Lua script that Redis runs as one step; its text travels only when Redis does not know it yet. */
+/** A Lua script that Redis runs as one step; its text is sent only when Redis does not know it yet. */
 export interface Script {
   run(client: Redis, keys: readonly string[], values: readonly string[]): Promise<unknown>;
-  /** The same without waiting for other commands to share the way with. */
+  /** The same without batching. */
   runNow(
     connection: Pick<RedisConnection, 'run' | 'send'>,
     keys: readonly string[],

@@ -14,9 +14,9 @@ import {
   type StreamEntry,
 } from './stream-entries.ts';
 
-/** One recorder's seat in the consumer group of the journal. */
+/** One consumer in the consumer group of the journal. */
 export interface StreamConsumer {
-  /** Hands over entries until the signal aborts: its own unfinished ones first, those of dead consumers in between. */
+  /** Delivers entries until the signal aborts: its own unfinished ones first, those of dead consumers in between. */
   consume(record: RecordBatch, batchSize: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ interface ConsumerOptions {
   readonly log: Log;
   readonly stream: string;
   readonly owner: ProcessOwner;
-  /** Tells the consumers of one process apart. */
+  /** Distinguishes the consumers of one process. */
   readonly slot: number;
   readonly claimIdleMs: number;
 }
@@ -36,18 +36,18 @@ const GROUP = 'recorders';
 const BLOCK_MS = 500;
 const RETRY_MS = 200;
 const BATCH_MAX = 1_000;
-// Settling a batch costs the database about as much as thirty entries. So where they come one after the other, some are
-// gathered first; one that comes alone is recorded at once.
+// Settling a batch costs the database about as much as thirty entries. So frequent entries are collected first; a single one
+// is recorded at once.
 const GATHER_MS = 50;
 const CONSUMER_STALE_MS = 300_000;
 
-// An entry is taken off the group's list and out of the stream in one step, so that the length is what is unrecorded.
+// An entry is acknowledged and deleted in one step, so that the length of the stream is the number of unrecorded entries.
 const FINISH = script(`
 redis.call('XACK', KEYS[1], ARGV[1], unpack(ARGV, 2))
 return redis.call('XDEL', KEYS[1], unpack(ARGV, 2))
 `);
 
-// Deleting a consumer forgets what it was given, so that only one with empty hands may go.
+// Deleting a consumer loses its pending entries, so only one without any is deleted.
 const REMOVE_IDLE_CONSUMER = script(`
 if #redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 1, ARGV[2]) > 0 then return 0 end
 return redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2])
@@ -87,7 +87,7 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
     return parseReadAnswer(answer);
   }
 
-  /** What a consumer holds whose process is known to be dead need not wait for its time to run out. */
+  /** The entries of a consumer whose process is known to be dead are claimed without waiting. */
   async function claimFromDead(count: number): Promise<readonly StreamEntry[]> {
     const answer = await connection.run((client) => client.xinfo('CONSUMERS', stream, GROUP));
     const dead = parseConsumers(answer).find(
@@ -158,7 +158,7 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
   ): Promise<void> {
     const batch = entries.flatMap(({ entry }) => (entry === undefined ? [] : [entry]));
     if (batch.length < entries.length) {
-      log.warn({ entries: entries.length - batch.length }, 'unreadable journal entries left out');
+      log.warn({ entries: entries.length - batch.length }, 'unreadable journal entries skipped');
     }
     if (batch.length > 0 && !(await recordBatch(record, batch, { signal, log }))) return;
     const ids = entries.map(({ streamId }) => streamId);
@@ -174,10 +174,10 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
           if (entries.length > 0) await handOver(entries, record, signal);
           if (entries.length > 1 && entries.length < count) await pause(GATHER_MS, signal);
         } catch (error) {
-          // What was handed over but not finished is still this consumer's.
+          // Delivered but unfinished entries still belong to this consumer.
           ownUnfinished = true;
           hasGroup = false;
-          log.debug({ reason: describeError(error) }, 'the journal stream could not be read');
+          log.debug({ reason: describeError(error) }, 'reading the journal stream failed');
           await pause(RETRY_MS, signal);
         }
       }

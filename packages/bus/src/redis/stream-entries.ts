@@ -1,18 +1,18 @@
 import type { JournalEntry } from '@model-gateway/kernel';
 
-/** What a consumer holds: the entry, or undefined when it is not there any more or was not written by us. */
+/** An entry of a consumer; undefined when it was deleted or has another format. */
 export interface StreamEntry {
   readonly streamId: string;
   readonly entry: JournalEntry | undefined;
 }
 
-/** Reads the answer to XREADGROUP on one stream; nothing came when it is null. */
+/** Parses the reply to XREADGROUP on one stream; null means no entries. */
 export function parseReadAnswer(answer: unknown): readonly StreamEntry[] {
   const [first] = listOf(answer);
   return parseStreamEntries(listOf(first)[1]);
 }
 
-/** Reads the answer to XAUTOCLAIM: where to go on, and what was taken over. */
+/** Parses the reply to XAUTOCLAIM: the next cursor and the claimed entries. */
 export function parseClaimAnswer(answer: unknown): {
   readonly cursor: string;
   readonly entries: readonly StreamEntry[];
@@ -24,7 +24,7 @@ export function parseClaimAnswer(answer: unknown): {
   };
 }
 
-/** The consumers in an answer to XINFO CONSUMERS, each a flat list of names and values. */
+/** The consumers in a reply to XINFO CONSUMERS, each a flat list of names and values. */
 export function parseConsumers(
   answer: unknown,
 ): readonly { readonly name: string; readonly pending: number; readonly idleMs: number }[] {
@@ -37,7 +37,7 @@ export function parseConsumers(
   });
 }
 
-/** The ids in an answer to the extended form of XPENDING. */
+/** The ids in a reply to the extended form of XPENDING. */
 export function parsePendingIds(answer: unknown): readonly string[] {
   return listOf(answer).flatMap((item) => {
     const [streamId] = listOf(item);
@@ -45,7 +45,7 @@ export function parsePendingIds(answer: unknown): readonly string[] {
   });
 }
 
-/** Reads the `[[id, [field, value, …]], …]` of Redis; entries that are gone are left out. */
+/** Reads the `[[id, [field, value, …]], …]` of Redis; deleted entries are omitted. */
 export function parseStreamEntries(items: unknown): readonly StreamEntry[] {
   return listOf(items).flatMap((item) => {
     const [streamId, fields] = listOf(item);

@@ -2,7 +2,7 @@ import { describeError, type Log } from '@model-gateway/kernel';
 import type { Redis } from 'ioredis';
 import { closeRedisClient } from './redis-client.ts';
 
-/** One connection that knows whether it can be used, notices when Redis hangs, and comes back by itself. */
+/** One connection that knows whether it is usable, detects a hanging Redis, and reconnects. */
 export interface SupervisedClient {
   ready(): boolean;
   /** Rejects at once when the connection is not ready, and within the command timeout in any case. */
@@ -14,7 +14,7 @@ export interface SupervisedClient {
   close(): Promise<void>;
 }
 
-// A command was not sent, since Redis is away.
+// A command was not sent, since Redis is unavailable.
 class RedisUnavailableError extends Error {
   override readonly name = 'RedisAwayError';
 }
@@ -23,7 +23,7 @@ interface SupervisedOptions {
   readonly client: Redis;
   readonly log: Log;
   readonly onChange: () => void;
-  /** What has to be done on each new connection before it is used. */
+  /** Runs on each new connection before it is used. */
   readonly prepare?: (client: Redis) => Promise<void>;
 }
 
@@ -59,18 +59,18 @@ export function createSupervisedClient(options: SupervisedOptions): SupervisedCl
       if (prepares === connection) setReady(true);
     } catch (error) {
       lastError = error;
-      log.debug({ error }, 'a new Redis connection could not be prepared');
+      log.debug({ error }, 'preparing a new Redis connection failed');
       if (prepares === connection) drop();
     }
   }
 
   async function run<Answer>(command: (client: Redis) => Promise<Answer>): Promise<Answer> {
-    if (!ready) throw new RedisUnavailableError('Redis is away');
+    if (!ready) throw new RedisUnavailableError('Redis is unavailable');
     const usedConnection = connection;
     try {
       return await command(client);
     } catch (error) {
-      // A Redis that hangs keeps its connections open; without this every caller would wait for the timeout.
+      // A hanging Redis keeps its connections open; without this every caller would wait for the timeout.
       const timedOut = error instanceof Error && error.message === 'Command timed out';
       if (timedOut && usedConnection === connection) drop();
       throw error;

@@ -65,7 +65,7 @@ export function createPostgresGroupMembers(connection: Connection): MemberStore 
 
     remove: (groupId, userId) =>
       connection.transaction(async (queries) => {
-        // A deletion of the group would take the same rows in another order.
+        // A deletion of the group would lock the same rows in another order.
         if (!(await holdGroup(queries, groupId))) return false;
         const { count } = await queries.groupMember.deleteMany({ where: { groupId, userId } });
         if (count === 0) return false;

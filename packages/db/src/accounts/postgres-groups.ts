@@ -13,7 +13,7 @@ export function createPostgresGroups(connection: Connection): GroupStore {
   return {
     create: ({ id, ownerId, name, description }) =>
       connection.transaction(async (queries) => {
-        // Of many that bring the same id one inserts, and the others wait for it and then do nothing.
+        // Of concurrent inserts with the same id one succeeds; the others wait for it and then do nothing.
         const made = await queries.$executeRaw`
           INSERT INTO groups (id, owner_id, name, description)
           VALUES (${id}::uuid, ${ownerId}::uuid, ${name}, ${description})
@@ -73,7 +73,7 @@ export function createPostgresGroups(connection: Connection): GroupStore {
   };
 }
 
-/** Keeps the group from being deleted until the transaction ends. False when it is gone already. */
+/** Prevents that the group is deleted before the transaction ends. False when there is no such group. */
 export async function holdGroup(queries: Queries, groupId: string): Promise<boolean> {
   const rows = await queries.$queryRaw<unknown[]>`
     SELECT 1 FROM groups WHERE id = ${groupId}::uuid FOR KEY SHARE`;

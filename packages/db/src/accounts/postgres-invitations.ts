@@ -50,7 +50,7 @@ async function join(
   userId: string,
 ): Promise<JoinOutcome> {
   if (!(await holdGroup(queries, groupId))) return 'gone';
-  // Whoever else comes with this invitation waits here, and then sees what was left of it.
+  // Other users of this invitation wait here, and then see how many uses are left.
   const [invitation] = await queries.$queryRaw<{ hasUsesLeft: boolean }[]>`
     SELECT uses < max_uses AS "hasUsesLeft" FROM group_invitations
     WHERE id = ${id}::uuid

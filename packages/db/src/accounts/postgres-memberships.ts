@@ -1,7 +1,7 @@
 import type { Memberships } from '@model-gateway/accounts';
 import type { Connection } from '../connection/connection.ts';
 
-/** Who is an active member of a group, in Postgres. */
+/** Active group members in Postgres. */
 export function createPostgresMemberships(connection: Connection): Memberships {
   return {
     isActiveMember: (groupId, userId) =>

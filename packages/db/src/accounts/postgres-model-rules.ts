@@ -2,7 +2,7 @@ import type { ModelRuleStore } from '@model-gateway/accounts';
 import type { Connection } from '../connection/connection.ts';
 import { holdGroup } from './postgres-groups.ts';
 
-/** The model rules of groups in Postgres, a row a model. */
+/** The model rules of groups in Postgres, one row per model. */
 export function createPostgresModelRules(connection: Connection): ModelRuleStore {
   return {
     list: (groupId) =>
@@ -12,7 +12,7 @@ export function createPostgresModelRules(connection: Connection): ModelRuleStore
           select: { model: true, rule: true },
         });
         const modelsWith = (rule: string): readonly string[] =>
-          // Sorted here, because the order of the database depends on how it was set up.
+          // Sorted here, because the order of the database depends on its collation.
           rows
             .filter((row) => row.rule === rule)
             .map((row) => row.model)
@@ -23,7 +23,7 @@ export function createPostgresModelRules(connection: Connection): ModelRuleStore
     set: (groupId, rule, models) =>
       connection.transaction(async (queries) => {
         if (!(await holdGroup(queries, groupId))) return false;
-        // Once each and always in the same order: a row cannot be written twice, and two writers must not wait for each other.
+        // Without duplicates and in a fixed order: a row cannot be written twice, and writers must not deadlock.
         const distinct = [...new Set(models)].toSorted();
         await queries.$executeRaw`
           INSERT INTO group_model_rules (group_id, model, rule)

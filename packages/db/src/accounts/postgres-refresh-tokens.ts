@@ -53,8 +53,8 @@ export function createPostgresRefreshTokens(connection: Connection): RefreshToke
 }
 
 /**
- * Lets one transaction at a time work on a family. A lock on the presented token's row would not do: whoever revokes the
- * family would miss the successor that another transaction is just adding.
+ * Serializes the transactions on a token family. A lock on the row of the token is not enough: a revocation would miss
+ * the successor that another transaction is adding.
  */
 async function lockFamilyOf(queries: Queries, tokenHash: string): Promise<boolean> {
   const token = await queries.refreshToken.findUnique({

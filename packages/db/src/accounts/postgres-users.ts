@@ -3,7 +3,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import type { Connection } from '../connection/connection.ts';
 import { classifyFailure } from '../connection/store-failure.ts';
 
-// Held while an account is created, so that of many first accounts exactly one finds the table empty.
+// Locked while an account is created, so that only one of several first accounts becomes the admin.
 const FIRST_USER_LOCK = 4_711_001n;
 
 const shown = { id: true, email: true, name: true, isAdmin: true } as const;

@@ -3,7 +3,7 @@ import type { Queries } from '../connection/connection.ts';
 
 const UNOPENED: AccountState = { balance: 0, hasHistory: false, refusedUntil: null, version: 0 };
 
-/** What each of the accounts holds, in their order. */
+/** The state of each account, in their order. */
 export async function readAccounts(
   queries: Queries,
   accounts: readonly DrawingAccount[],

@@ -10,10 +10,10 @@ import { readWindows } from '../usage/window-usage.ts';
 
 const PAGE_ROWS = 1000;
 const SMALLEST_UUID = '00000000-0000-0000-0000-000000000000';
-// Lines of these projects are held against the whole user alone.
+// Usage of these projects counts against the whole user only.
 const WITHOUT_WINDOW: ReadonlySet<string> = new Set(['', 'default']);
 
-/** Everything that changed since then, a page at a time. What changes meanwhile may come twice. */
+/** Everything that changed since then, a page at a time. What changes during the read may appear twice. */
 export async function* readChangedFacts(
   connection: Connection,
   since: Date,
@@ -30,7 +30,7 @@ export async function* readChangedFacts(
   }
 }
 
-/** Reads on from the last row until a page is not full. */
+/** Reads pages until one is not full. */
 async function* pages<Row>(
   read: (after: Row | undefined) => Promise<readonly Row[]>,
 ): AsyncGenerator<readonly Row[]> {

@@ -10,7 +10,7 @@ interface ClosingGroup {
 
 /**
  * Moves what is left in the pool of a group to the wallet of its owner, as one movement with two entries. The caller
- * holds the group, so that meanwhile the pool can shrink but not grow.
+ * has locked the group, so that the pool can shrink but not grow meanwhile.
  */
 export async function emptyGroupPool(queries: Queries, group: ClosingGroup): Promise<void> {
   const known = await queries.ledgerAccount.findUnique({

@@ -8,17 +8,17 @@ export interface LockedAccount {
   readonly balance: bigint;
 }
 
-/** Beyond this a balance could not be told exactly any more. */
+/** Above this a balance is not exact in a JavaScript number. */
 const BALANCE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Makes an empty account, unless it is there. */
+/** Creates an empty account if there is none. */
 export async function openAccount(queries: Queries, { type, id }: DrawingAccount): Promise<void> {
   await queries.$executeRaw`
     INSERT INTO ledger_accounts (owner_type, owner_id) VALUES (${type}, ${id}::uuid)
     ON CONFLICT (owner_type, owner_id) DO NOTHING`;
 }
 
-/** Locks those of the accounts that there are. Everybody locks in the order of ids, so that nobody waits in a circle. */
+/** Locks the existing accounts. All callers lock in the order of ids, which prevents deadlocks. */
 export function lockAccounts(
   queries: Queries,
   accounts: readonly DrawingAccount[],
@@ -35,7 +35,7 @@ export function lockAccounts(
     FOR UPDATE`;
 }
 
-/** Adds points, or takes some. Answers the new balance; undefined, and nothing done, when it would be out of bounds. */
+/** Adds or subtracts points. Returns the new balance, or undefined without a change if it would be out of bounds. */
 export async function addPoints(
   queries: Queries,
   accountId: string,

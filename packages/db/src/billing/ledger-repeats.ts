@@ -1,12 +1,12 @@
 import type { Queries } from '../connection/connection.ts';
 
-/** What a movement is known by when it is asked for again; both null when it cannot be. */
+/** Identifies a repeated movement; both are null without an idempotency key. */
 export interface Idempotency {
   readonly idempotencyScope: string | null;
   readonly idempotencyKey: string | null;
 }
 
-/** A movement that was made before: the entry that carries the key, and the other side where there is one. */
+/** An earlier movement: the entry with the key, and the other side if there is one. */
 export interface KnownMovement {
   readonly delta: bigint;
   readonly balanceAfter: bigint;
@@ -25,7 +25,7 @@ export function idempotencyOf(
     : { idempotencyScope: `${method}:${groupId}`, idempotencyKey: key };
 }
 
-/** The movement that this key made already. */
+/** The earlier movement with this key. */
 export async function findMovement(
   queries: Queries,
   { idempotencyScope, idempotencyKey }: Idempotency,

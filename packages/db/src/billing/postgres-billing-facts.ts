@@ -5,7 +5,7 @@ import type { Connection } from '../connection/connection.ts';
 import { readTiers } from './tier-limits.ts';
 import { readWindows } from '../usage/window-usage.ts';
 
-/** What the database knows about quotas and accounts. */
+/** Quotas and accounts in the database. */
 export function createPostgresBillingFacts(connection: Connection): BillingFacts {
   return {
     window: (window) =>
@@ -28,9 +28,9 @@ export function createPostgresBillingFacts(connection: Connection): BillingFacts
   };
 }
 
-/** What one question was asked for. */
+/** The result for a single item. */
 function only<Answer>(answers: readonly Answer[]): Answer {
   const [answer] = answers;
-  if (answer === undefined) throw new Error('the database gave no answer');
+  if (answer === undefined) throw new Error('the database returned no row');
   return answer;
 }

@@ -13,7 +13,7 @@ export function createPostgresLedger(connection: Connection): LedgerStore {
   return {
     read: ({ type, id }) =>
       connection.run(async (queries) => {
-        // One statement, so that the balance is the one that the newest entry led to.
+        // One statement, so that the balance matches the newest entry.
         const rows = await queries.$queryRaw<LedgerRow[]>`
           SELECT a.balance, e.*
           FROM ledger_accounts a
@@ -68,7 +68,7 @@ async function allocate(
   const user = await queries.user.findUnique({ where: { email }, select: { id: true } });
   if (user === null) throw memberNotFound();
   const userId = user.id;
-  // An allocation that is refused below takes the new wallet back with it.
+  // A refused allocation rolls the new wallet back.
   await openAccount(queries, { type: 'user', id: userId });
   const locked = await lockAccounts(queries, [
     { type: 'group', id: groupId },
@@ -77,7 +77,7 @@ async function allocate(
   const pool = locked.find(({ ownerType }) => ownerType === 'group');
   const wallet = locked.find(({ ownerType }) => ownerType === 'user');
   const idempotency = idempotencyOf('group.credits.allocate', groupId, idempotencyKey);
-  // Looked for under the lock of the pool: of calls that come at once, the second finds what the first did.
+  // Read under the lock of the pool, so that the second of two concurrent calls finds the movement of the first.
   const before = await findMovement(queries, idempotency);
   if (before !== undefined) {
     const isSame = before.delta === -BigInt(points) && before.otherAccountId === wallet?.id;
@@ -106,7 +106,7 @@ async function allocate(
   return { balance: Number(balanceAfter), walletBalance: Number(walletAfter), userId };
 }
 
-/** Keeps the group from being deleted meanwhile, which would leave points in a pool that nobody can reach. */
+/** Prevents that the group is deleted meanwhile, which would lose the points in its pool. */
 async function enterGroup(queries: Queries, groupId: string): Promise<void> {
   if (!(await holdGroup(queries, groupId))) throw new ServiceError('not_found', 'group not found');
 }
@@ -126,7 +126,7 @@ async function assertActiveMember(
 
 interface LedgerRow {
   readonly balance: bigint;
-  /** Null, like all that follows, in the one row of an account without entries. */
+  /** Null, like the fields below, if the account has no entries. */
   readonly id: bigint | null;
   readonly delta: bigint;
   readonly balanceAfter: bigint;

@@ -2,7 +2,7 @@ import { FREE_TIER, type PlanStanding, type PlanStore } from '@model-gateway/bil
 import { ServiceError } from '@model-gateway/contracts';
 import type { Connection } from '../connection/connection.ts';
 
-/** Tiers, and who is on which, in Postgres. */
+/** Tiers and the tier of each user, in Postgres. */
 export function createPostgresPlans(connection: Connection): PlanStore {
   return {
     tiers: () =>

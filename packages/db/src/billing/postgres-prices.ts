@@ -1,7 +1,7 @@
 import type { PriceStore } from '@model-gateway/billing';
 import type { Connection } from '../connection/connection.ts';
 
-/** Prices that are laid over the built-in ones, in Postgres. */
+/** Prices that override the built-in ones, in Postgres. */
 export function createPostgresPrices(connection: Connection): PriceStore {
   return {
     list: () =>

@@ -6,7 +6,7 @@ import type { VideoPricing as VideoPricingRow } from '../generated/client.ts';
 const modeSchema = z.enum(['per_call', 'per_second_resolution', 'per_frame']);
 const coefficientsSchema = z.record(z.string(), z.number());
 
-/** What video costs, in Postgres. */
+/** Video prices in Postgres. */
 export function createPostgresVideoPricing(connection: Connection): VideoPricingStore {
   return {
     list: () =>

@@ -3,7 +3,7 @@ import type { Queries } from '../connection/connection.ts';
 
 type TierRow = Omit<TierLimits, 'name'> & { readonly name: string | null };
 
-/** The tier of each user, by user id: the free one where none is set, or the user is gone. */
+/** The tier of each user, by user id: the free one if none is set or the user was deleted. */
 export async function readTiers(
   queries: Queries,
   userIds: readonly string[],

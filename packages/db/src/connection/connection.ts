@@ -10,14 +10,14 @@ const TRANSACTION_MS_MAX = 15_000;
 /** The queries that an adapter may make, inside or outside of a transaction. */
 export type Queries = Prisma.TransactionClient;
 
-/** How an adapter reaches the database, without knowing whether a transaction is already open around it. */
+/** How an adapter accesses the database, inside or outside of an open transaction. */
 export interface Connection {
   run<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
-  /** All or nothing. The work may run more than once: it is repeated when Postgres found it in conflict with another. */
+  /** All or nothing. The work runs again when Postgres reports a conflict with another transaction. */
   transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
 }
 
-/** Every call is its own; a transaction opens one. */
+/** Each call runs by itself; `transaction` opens a transaction. */
 export function createConnection(prisma: PrismaClient): Connection {
   return {
     async run(work) {
@@ -37,7 +37,7 @@ export function createConnection(prisma: PrismaClient): Connection {
         } catch (error) {
           if (attempt === ATTEMPTS_MAX || classifyFailure(error).kind !== 'conflict')
             throw translateFailure(error);
-          // Those who collided pause for different times, or they would collide again.
+          // Random pauses, so that the same transactions do not conflict again.
           await delay(FIRST_PAUSE_MS * 2 ** attempt * Math.random());
         }
       }
@@ -45,7 +45,7 @@ export function createConnection(prisma: PrismaClient): Connection {
   };
 }
 
-/** Everything happens inside the transaction that is already open. */
+/** Everything runs inside the open transaction. */
 export function joinTransaction(queries: Queries): Connection {
   return {
     run: (work) => work(queries),

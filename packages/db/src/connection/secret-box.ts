@@ -10,13 +10,13 @@ const VERSION = 'v1';
 
 /** Encrypts the secrets that have to be read again, such as the keys of upstreams. */
 export interface SecretBox {
-  /** The place is where the secret belongs, such as the row's name: sealed for one place, it does not open in another. */
+  /** The place is where the secret is stored, such as a row name: sealed for one place, it does not open in another. */
   seal(secret: string, place: string): string;
   /** Throws when the text was sealed with another key, for another place, or was changed. */
   open(sealed: string, place: string): string;
 }
 
-/** A box whose key is 32 bytes in base64. Sealed texts look like `v1.<base64url of nonce, tag and ciphertext>`. */
+/** A box with a key of 32 bytes in base64. Sealed texts look like `v1.<base64url of nonce, tag and ciphertext>`. */
 export function createSecretBox(encryptionKey: string): SecretBox {
   const key = decodeEncryptionKey(encryptionKey);
   if (key === undefined)

@@ -11,7 +11,7 @@ const UNREACHABLE_CODES = new Set([
   'ENOENT',
 ]);
 
-/** One sentence for why a process could not use its database at start. Never holds the password of the URL. */
+/** One sentence that explains why a process could not use its database at start, without the password of the URL. */
 export function explainStartFailure(error: unknown, databaseUrl: string): StartupError {
   if (error instanceof StartupError) return error;
   return new StartupError(sentence(error, databaseUrl), { cause: error });

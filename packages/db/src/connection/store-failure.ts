@@ -14,7 +14,7 @@ const UNAVAILABLE_KINDS = new Set([
   'TooManyConnections',
 ]);
 
-// Prisma's own: not reachable, the pool or a transaction timed out.
+// Codes of Prisma: not reachable, the pool or a transaction timed out.
 const UNAVAILABLE_CODES = /^(P1\d{3}|P2024|P2028|E[A-Z_]+)$/;
 // Postgres: connection exceptions, insufficient resources, operator intervention.
 const UNAVAILABLE_SQL_STATES = /^(08|53|57P)/;
@@ -22,7 +22,7 @@ const UNAVAILABLE_SQL_STATES = /^(08|53|57P)/;
 const UNSTORABLE_SQL_STATES: ReadonlySet<string> = new Set(['22021', '22P05']);
 // Postgres: data exceptions, integrity constraint violations, program limits exceeded.
 const REFUSED_SQL_STATES = /^(22|23|54)/;
-// The driver says these in words alone.
+// The driver has no codes for these.
 const UNAVAILABLE_TEXTS =
   /timeout exceeded when trying to connect|connection terminated|query read timeout|connection error|after calling end on the pool|socket hang up/i;
 
@@ -43,7 +43,7 @@ const failureSchema = z.object({
     .catch(undefined),
 });
 
-/** What a failed database call means for whoever made it. */
+/** What a failed database call means for its caller. */
 export type StoreFailure =
   | { readonly kind: 'unavailable' }
   | { readonly kind: 'conflict' }
@@ -53,7 +53,7 @@ export type StoreFailure =
   | { readonly kind: 'taken'; readonly constraint: string | undefined }
   | { readonly kind: 'other' };
 
-/** Sorts a failure by what can be done about it: wait for the store, try again, refuse, or report. */
+/** Classifies a failure by the reaction to it: wait for the store, try again, refuse, or report. */
 export function classifyFailure(error: unknown): StoreFailure {
   const parsed = failureSchema.safeParse(error);
   if (!parsed.success || error instanceof ServiceError || error instanceof UsageRejectedError)
@@ -74,8 +74,8 @@ export function classifyFailure(error: unknown): StoreFailure {
 }
 
 /**
- * The error that leaves this package: `store_unavailable` when the database is away, `missing_fields` for a text that
- * it cannot keep, the original otherwise.
+ * The error that leaves this package: `store_unavailable` when the database is unavailable, `missing_fields` for a text
+ * that it cannot store, the original otherwise.
  */
 export function translateFailure(error: unknown): unknown {
   switch (classifyFailure(error).kind) {
@@ -99,8 +99,8 @@ const OF_THE_VALUES: ReadonlySet<StoreFailure['kind']> = new Set([
 ]);
 
 /**
- * Whether what was to be written is at fault, so that neither time nor the operator of the database can help. Our own
- * code fails so, too, on values that it does not expect.
+ * Whether the written values caused the failure, so that a retry cannot help. Code that does not expect a value fails
+ * this way, too.
  */
 export function isFaultOfValues(error: unknown): boolean {
   if (error instanceof ServiceError) return error.code === 'missing_fields';

@@ -13,7 +13,7 @@ const imagePartSchema = z.object({
   image_url: z.union([z.string(), z.object({ url: z.string() }).transform(({ url }) => url)]),
 });
 
-/** Adds messages as one turn; the lock on the conversation keeps turns that come at once one after the other. */
+/** Adds messages as one turn; the lock on the conversation orders concurrent turns. */
 export async function insertTurn(
   queries: Queries,
   conversationId: string,
@@ -51,7 +51,7 @@ export async function insertTurn(
   return rows[0]?.turn.toString();
 }
 
-/** Adds a message to a turn that is there already. */
+/** Adds a message to an existing turn. */
 export async function insertIntoTurn(
   queries: Queries,
   conversationId: string,
@@ -105,7 +105,7 @@ export async function readHistory(
   });
 }
 
-/** A message as people are shown it. */
+/** A message as users see it. */
 export function toMessage(row: MessageRow): ConversationMessage {
   const images = listSchema.parse(row.images) ?? imageParts(extraSchema.parse(row.extra));
   return {
@@ -126,7 +126,7 @@ function listsOf(images: unknown, toolCalls: unknown): Pick<NewMessage, 'images'
   };
 }
 
-/** The images among the content parts of a message, which are kept once, with the parts. */
+/** The images among the content parts of a message; they are stored once, with the parts. */
 function imageParts(extra: Readonly<Record<string, unknown>> | null): readonly string[] | null {
   const parts = listSchema.parse(extra?.['content'] ?? null) ?? [];
   const images = parts.flatMap((part) => {
@@ -136,7 +136,7 @@ function imageParts(extra: Readonly<Record<string, unknown>> | null): readonly s
   return images.length === 0 ? null : images;
 }
 
-// Postgres keeps no NUL characters and no halves of characters, and refuses a whole turn over one.
+// Postgres rejects a whole turn for one NUL character or unpaired surrogate.
 const clean = (text: string): string =>
   text.replaceAll('\u0000', '').replaceAll(/\p{Surrogate}/gu, '\uFFFD');
 

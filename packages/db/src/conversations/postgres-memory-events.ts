@@ -1,7 +1,7 @@
 import type { MemoryEvent, MemoryEventStore } from '@model-gateway/inference';
 import type { Connection } from '../connection/connection.ts';
 
-/** The recent doings of long-term memory, in Postgres. */
+/** The recent events of long-term memory in Postgres. */
 export function createPostgresMemoryEvents(connection: Connection): MemoryEventStore {
   return {
     append: (events, keptMax) =>
@@ -13,8 +13,8 @@ export function createPostgresMemoryEvents(connection: Connection): MemoryEventS
           node_ids: nodeIds.map(storable),
           detail: detail === null ? null : storable(detail),
         }));
-        // The statement does not see what it adds, so of the older rows it keeps that many fewer. Rows that another
-        // process is just forgetting are left to it: nobody waits for anybody.
+        // The statement does not see the rows it adds, so it keeps that many fewer of the older ones. Rows that another
+        // process is deleting are skipped, so that neither waits.
         await queries.$executeRaw`
           WITH given AS (
             SELECT g.*
@@ -61,12 +61,12 @@ export function createPostgresMemoryEvents(connection: Connection): MemoryEventS
   };
 }
 
-/** Postgres keeps neither a NUL nor half a character in a text. */
+/** Postgres stores neither a NUL nor an unpaired surrogate in a text. */
 const storable = (text: string): string =>
   Buffer.from(text.replaceAll('\0', ''), 'utf8').toString('utf8');
 
 const KINDS: readonly MemoryEvent['kind'][] = ['recall', 'write', 'delete', 'error'];
 
-/** The table allows no other. */
+/** The table allows no other kinds. */
 const kindOf = (text: string): MemoryEvent['kind'] =>
   KINDS.find((kind) => kind === text) ?? 'error';

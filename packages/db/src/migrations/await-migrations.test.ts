@@ -36,7 +36,7 @@ test('who waits in vain says what is missing and what to do', async () => {
   ).rejects.toMatchObject({
     name: 'StartupError',
     message:
-      'the database lacks the migration 1_one and 1 more, and SERVICE_MIGRATE=0 leaves them to somebody else; run `pnpm db:migrate`',
+      'the database lacks the migration 1_one and 1 more, and SERVICE_MIGRATE=0 leaves them to another process; run `pnpm db:migrate`',
   });
 });
 

@@ -11,7 +11,7 @@ interface AwaitOptions extends MigrateOptions {
 const POLL_MS = 500;
 const TIMEOUT_MS = 120_000;
 
-/** For a process that leaves migrating to another one: waits until that is done, and gives up in the end. */
+/** For a process that does not migrate: waits until another process has migrated, up to a timeout. */
 export async function awaitMigrations(options: AwaitOptions): Promise<void> {
   const { log, signal, timeoutMs = TIMEOUT_MS } = options;
   const deadline = performance.now() + timeoutMs;
@@ -20,13 +20,13 @@ export async function awaitMigrations(options: AwaitOptions): Promise<void> {
     log.info({ migrations: pending }, 'waiting for the database to be migrated');
   while (pending.length > 0 && !signal.aborted) {
     if (performance.now() >= deadline) throw new StartupError(explain(pending));
-    // Cut short, it rejects: then the next look at the signal ends the loop.
+    // An aborted pause rejects; the loop then checks the signal and ends.
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
-    // A database that is away for a moment is asked again.
+    // If the database is unavailable for a moment, the query is repeated.
     pending = await pendingMigrations(options).catch(() => pending);
   }
 }
 
 const explain = ([first = '', ...others]: readonly string[]): string =>
   `the database lacks the migration ${first}${others.length === 0 ? '' : ` and ${others.length} more`}, and SERVICE_MIGRATE=0 ` +
-  'leaves them to somebody else; run `pnpm db:migrate`';
+  'leaves them to another process; run `pnpm db:migrate`';

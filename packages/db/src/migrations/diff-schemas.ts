@@ -24,7 +24,7 @@ function datamodel(content: string): DiffTarget {
   return { tag: 'schemaDatamodel', files: [{ path: 'schema.prisma', content }] };
 }
 
-/** Answers the one question that the engine asks before it compares texts: which server this is. */
+/** Replies to the only query of the engine before it compares schemas: the server version. */
 class NoDatabase extends PrismaPg {
   constructor() {
     super({});

@@ -8,7 +8,7 @@ import { explainStartFailure } from '../connection/start-failure.ts';
 // Always the compiled one: Node cannot run the source.
 const CHILD = fileURLToPath(new URL('../../dist/migrations/migrate-child.js', import.meta.url));
 
-/** What the child is told. It comes over the channel, because command lines and environments can be read by others. */
+/** The input of the child. It is sent over the channel, because other users can read command lines and environments. */
 export const assignmentSchema = z.object({
   databaseUrl: z.string(),
   folder: z.string().optional(),
@@ -19,12 +19,12 @@ const outcomeSchema = z.union([
   z.object({ failure: z.string() }),
 ]);
 
-/** What the child answers. */
+/** The reply of the child. */
 export type MigrationOutcome = z.infer<typeof outcomeSchema>;
 
 /**
- * `migrateDatabase` for a process that lives on. The engine takes some 40 MB that a process never gets back, so it works
- * in a child; where there is nothing to do, no child is started.
+ * `migrateDatabase` for a long-running process. The engine takes about 40 MB that are never freed, so it runs in a
+ * child process; without pending migrations no child is started.
  */
 export async function migrateApart(options: MigrateOptions): Promise<readonly string[]> {
   const { databaseUrl, log, folder } = options;
@@ -47,14 +47,14 @@ function runChild(assignment: z.infer<typeof assignmentSchema>): Promise<Migrati
       child.disconnect();
     });
     child.once('error', (error) => {
-      // Without its code, which would be taken for one of Postgres.
+      // Without its code, which would be mistaken for one of Postgres.
       reject(new Error(`no process could be started for it (${describeError(error)})`));
     });
     child.once('exit', (status, signal) => {
       if (outcome !== undefined) resolve(outcome);
       else reject(new Error(`the process that migrates ended with ${signal ?? status}`));
     });
-    // A child that is gone before it reads this says so by its exit.
+    // If the child exits before it reads this, the exit handler reports it.
     child.send(assignment, () => undefined);
   });
 }

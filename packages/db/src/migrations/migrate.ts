@@ -25,9 +25,9 @@ export interface MigrateOptions {
 }
 
 /**
- * Brings the database up to date and answers the names of the migrations that this call applied. Any number of processes
- * may call it at once: one migrates, the others wait. Everything happens in one transaction on one connection, so that a
- * failure or a killed process leaves the database as it was.
+ * Applies all pending migrations and returns the names of the migrations that this call applied. Any number of
+ * processes may call it at once: one migrates, the others wait. Everything happens in one transaction on one
+ * connection, so that a failure or a killed process leaves the database as it was.
  */
 export async function migrateDatabase(options: MigrateOptions): Promise<readonly string[]> {
   const { log, folder = prismaFolder() } = options;
@@ -39,7 +39,7 @@ export async function migrateDatabase(options: MigrateOptions): Promise<readonly
   return applied;
 }
 
-/** The names of the migrations that the database does not have yet. Asking is cheap: no engine is loaded for it. */
+/** The names of the pending migrations. This is cheap: no engine is loaded. */
 export async function pendingMigrations(options: MigrateOptions): Promise<readonly string[]> {
   const names = await listMigrations(options.folder ?? prismaFolder());
   return withConnection(options, (pool) => pendingOf(pool, names));
@@ -67,7 +67,7 @@ async function migrateUnderLock(
   await pool.query('BEGIN');
   await pool.query("SELECT set_config('lock_timeout', $1, true)", [`${LOCK_WAIT_MS_MAX}ms`]);
   await pool.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-  // Whoever held the lock before may have done the work.
+  // Another process may have migrated while this one waited for the lock.
   if ((await pendingOf(pool, names)).length === 0) return [];
   const applied = await applyMigrations(
     pool,
@@ -78,7 +78,7 @@ async function migrateUnderLock(
   return applied;
 }
 
-/** The migrations that the database does not have yet. */
+/** The pending migrations. */
 async function pendingOf(pool: Pool, names: readonly string[]): Promise<readonly string[]> {
   const table = await pool.query<{ present: boolean }>(
     "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS present",
@@ -126,9 +126,7 @@ async function applyMigrations(
   }
 }
 
-/**
- * The stock adapter cuts a script at every semicolon, which breaks function bodies. Postgres takes a script whole.
- */
+/** The stock adapter splits a script at every semicolon, which breaks function bodies. Postgres accepts a whole script. */
 class WholeScripts extends PrismaPg {
   failure: unknown;
 

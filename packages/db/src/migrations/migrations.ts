@@ -18,7 +18,7 @@ export async function listMigrations(folder: string): Promise<readonly string[]>
     .toSorted();
 }
 
-/** What each of the named migrations does. */
+/** The SQL of the named migrations. */
 export function readMigrations(
   folder: string,
   names: readonly string[],
@@ -36,7 +36,7 @@ export function readSchema(folder: string): Promise<string> {
   return readFile(join(folder, 'schema.prisma'), 'utf8');
 }
 
-/** Where the schema and its migrations lie: a build carries a copy beside the compiled code, the sources read the original. */
+/** The folder of the schema and its migrations: a build has a copy beside the compiled code, the sources use the original. */
 export function prismaFolder(): string {
   const copy = fileURLToPath(new URL('../prisma/', import.meta.url));
   return existsSync(copy) ? copy : fileURLToPath(new URL('../../../../prisma/', import.meta.url));

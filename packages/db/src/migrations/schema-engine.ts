@@ -7,7 +7,7 @@ import {
 } from '@prisma/driver-adapter-utils';
 import type { SchemaEngine, SchemaFilter } from '@prisma/schema-engine-wasm/schema_engine_bg';
 
-// Node has it, but its type comes with the browser's library alone.
+// Node has it, but its type is only part of the DOM library.
 declare const WebAssembly: {
   instantiate(
     bytes: Uint8Array,
@@ -36,12 +36,12 @@ export async function withSchemaEngine<Result>(
   }
 }
 
-/** Nothing in the database is managed by somebody else. */
+/** The schema manages all tables of the database. */
 export const WHOLE_SCHEMA: SchemaFilter = { externalTables: [], externalEnums: [] };
 
 type Bindings = typeof import('@prisma/schema-engine-wasm/schema_engine_bg');
 
-// The bindings know one instance per process: a second one would pull the memory from under the first.
+// The bindings support one instance per process: a second one would replace the memory of the first.
 let loaded: Promise<Bindings> | undefined;
 
 async function loadBindings(): Promise<Bindings> {

@@ -1,7 +1,7 @@
 import type { BrokenDeploy } from '@model-gateway/router';
 import type { Queries } from '../connection/connection.ts';
 
-/** Ends every deployment of a node; whoever gets a stream here owes it the end. */
+/** Ends every deployment of a node; the caller must publish the end on the returned streams. */
 export async function endDeploys(
   queries: Queries,
   agentId: string,

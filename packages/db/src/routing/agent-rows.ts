@@ -5,7 +5,7 @@ import type { Prisma } from '../generated/client.ts';
 /** A node with its models, as Prisma reads it. */
 export type AgentRow = Prisma.AgentNodeGetPayload<{ include: { models: true } }>;
 
-// What is in the column was validated on its way in; a row that somebody edited must not take the others away.
+// The column was validated when it was written; a row that was edited by hand must not break the others.
 const gpusSchema = z
   .array(
     z.object({
@@ -17,7 +17,7 @@ const gpusSchema = z
   )
   .catch([]);
 
-/** What a row says. */
+/** The node in a row. */
 export function agentOf(row: AgentRow): AgentNode {
   return {
     id: row.id,
@@ -39,7 +39,7 @@ export function agentOf(row: AgentRow): AgentNode {
   };
 }
 
-/** GPUs as the column keeps them. */
+/** The GPUs in the form of the column. */
 export const gpuColumn = (gpus: readonly AgentGpu[]) =>
   gpus.map(({ name, memoryTotalMb, memoryUsedMb, utilization }) => ({
     name,

@@ -7,9 +7,9 @@ interface Placement {
 }
 
 /**
- * Brings the backends of these models to where the nodes have them now, inside the transaction that changed the nodes:
- * of the online nodes that have a model ready, the one where it became so last. Answers the backends that changed. A
- * backend that an operator registered under such a name is replaced, but never removed.
+ * Points the backends of these models at the online node where the model became ready last, inside the transaction that
+ * changed the nodes. Returns the changed backends. A backend of the same name that an operator registered is replaced,
+ * but never removed.
  */
 export async function placeBackends(
   queries: Queries,
@@ -18,7 +18,7 @@ export async function placeBackends(
 ): Promise<readonly PlacedBackend[]> {
   const models = [...new Set(modelIds)].toSorted();
   if (models.length === 0) return [];
-  // Two nodes with one model must not decide about it at once. Everybody locks in the same order.
+  // Two nodes with one model must not place it at the same time. All callers lock in the same order.
   await queries.$executeRaw`
     SELECT pg_advisory_xact_lock(hashtextextended('agent-backend:' || model, 0))
     FROM unnest(${models}::text[]) AS model`;

@@ -10,7 +10,7 @@ import { gpuColumn } from './agent-rows.ts';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { placeBackends } from './place-backends.ts';
 
-/** Who holds which node, in Postgres. */
+/** The connections of the nodes in Postgres. */
 export function createPostgresAgentConnections(connection: Connection): AgentConnections {
   return {
     authenticate: (tokenHash) =>
@@ -93,7 +93,7 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
         await queries.$executeRaw`
           UPDATE agent_models SET streams = '{}', updated_at = now()
           WHERE agent_id = ${agentId}::uuid AND model_id = ${modelId}`;
-        // What did not get ready is gone, unless the node says otherwise.
+        // A model that did not become ready is removed, unless the node reports it again.
         await queries.$executeRaw`
           DELETE FROM agent_models
           WHERE agent_id = ${agentId}::uuid AND model_id = ${modelId} AND status <> ${READY}`;
@@ -110,7 +110,7 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
   };
 }
 
-/** Locks the node, so that nobody else gets it before the transaction ends. */
+/** Locks the node until the transaction ends. */
 async function isConnected(
   queries: Queries,
   { agentId, connectionId }: NodeConnection,
@@ -121,7 +121,7 @@ async function isConnected(
   return locked.length > 0;
 }
 
-/** Removes the models of a node that are neither among these nor being deployed; answers those. */
+/** Removes the models of a node that are neither in the list nor being deployed; returns the removed ids. */
 async function removeOthers(
   queries: Queries,
   agentId: string,
@@ -147,7 +147,7 @@ async function writeModels(
     port,
     url,
   }));
-  // A model that stays ready keeps the time when it became so.
+  // A model that stays ready keeps its `ready_at`.
   await queries.$executeRaw`
     INSERT INTO agent_models AS m (agent_id, model_id, status, port, url, ready_at)
     SELECT ${agentId}::uuid, g.model_id, g.status, g.port, g.url,

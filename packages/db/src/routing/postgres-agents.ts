@@ -42,7 +42,7 @@ export function createPostgresAgents(connection: Connection): AgentStore {
         if (node === undefined) return undefined;
         const deploys = await endDeploys(queries, agentId);
         const models = await modelsOf(queries, agentId);
-        // Its backends stay until their models are placed anew, so that those which move keep their position.
+        // Its backends stay until their models are placed again, so that a moved one keeps its position.
         await queries.$executeRaw`
           UPDATE agent_nodes SET connection_id = NULL WHERE id = ${agentId}::uuid`;
         const backends = await placeBackends(queries, models, onlineSince);

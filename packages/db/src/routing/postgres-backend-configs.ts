@@ -13,7 +13,7 @@ const workflowSchema = z.record(z.string(), z.unknown()).optional().catch(undefi
 
 interface BackendConfigOptions {
   readonly connection: Connection;
-  /** Absent where no encryption key is configured: then upstream keys can be neither stored nor read. */
+  /** Without it upstream keys can be neither stored nor read. */
   readonly secretBox: SecretBox | undefined;
   readonly log: Log;
 }
@@ -37,7 +37,7 @@ export function createPostgresBackendConfigs(options: BackendConfigOptions): Bac
       if (secretBox === undefined) throw new Error('SERVICE_ENCRYPTION_KEY is not set');
       return secretBox.open(sealed, name);
     } catch (error) {
-      // One unreadable key must not take the other backends away.
+      // One unreadable key must not disable the other backends.
       log.error(
         { backend: name, reason: describeError(error) },
         'the upstream key of a backend cannot be read',
@@ -73,7 +73,7 @@ export function createPostgresBackendConfigs(options: BackendConfigOptions): Bac
             workflow === undefined
               ? Prisma.DbNull
               : jsonObject.parse(JSON.parse(storableJson(workflow))),
-          // Whatever it was before, from now on it is the operator's.
+          // An operator's registration replaces the one of a node.
           agentId: null,
         };
         await queries.backendConfig.upsert({

@@ -39,7 +39,7 @@ export function createPostgresProviders(connection: Connection): ProviderStore {
   };
 }
 
-/** Only what is to change. */
+/** Only the fields to change. */
 function given({ name, description, websiteDomain }: ProviderChanges) {
   return {
     ...(name === undefined ? {} : { name }),

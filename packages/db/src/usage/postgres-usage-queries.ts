@@ -21,7 +21,7 @@ export function createPostgresUsageQueries(connection: Connection): UsageQueries
 
     groups: (filter, by) =>
       connection.run(async (queries) => {
-        // Keys are ordered by code point, whatever the language of the database.
+        // Keys are ordered by code point, independent of the collation of the database.
         const rows = await queries.$queryRaw<GroupRow[]>`
           SELECT bucket AS key, GROUPING(bucket) = 1 AS "isTotal", ${SUMS}
           FROM ${slicesOf(filter, by)}
@@ -46,8 +46,8 @@ export function createPostgresUsageQueries(connection: Connection): UsageQueries
 }
 
 /**
- * The newest rows, at least so many where there are so many. Each reference is asked for its own: there is an index for
- * that, while of several at once all rows would have to be sorted.
+ * At least `limit` of the newest rows. Each reference is queried separately, which uses an index; a query for several
+ * would sort all rows.
  */
 function newestRows(filter: UsageFilter, count: number): Prisma.Sql {
   const newest = (condition: Prisma.Sql) => Prisma.sql`(

@@ -50,7 +50,7 @@ export function createPostgresUsage(connection: Connection, log: Log): UsageStor
   };
 }
 
-/** Says when the keys were last used, at most once a minute each. A key that somebody else is just writing is left to them. */
+/** Updates when the keys were last used, at most once a minute each. A key that another process is writing is skipped. */
 async function touchKeys(queries: Queries, events: readonly UsageEvent[]): Promise<void> {
   const used = events.filter(({ key_id }) => key_id !== null);
   if (used.length === 0) return;

@@ -7,7 +7,7 @@ type ListQuery = Parameters<UsageStore['list']>[0];
 /** A page of a user's rows. The total is read from the totals, however many rows there are. */
 export async function listUsage(queries: Queries, query: ListQuery): Promise<UsagePage> {
   const { userId, project, limit, offset } = query;
-  // The totals keep requests without a key under this name; no key has it.
+  // The totals store requests without a key under this name; no key has it.
   if (project === '') return { records: [], total: 0 };
   const ofProject = project === undefined ? {} : { project };
   const [rows, totals] = await Promise.all([

@@ -2,11 +2,11 @@ import type { SettledRow } from '@model-gateway/billing';
 import type { UsageEvent } from '@model-gateway/contracts';
 import type { Queries } from '../connection/connection.ts';
 
-// What an upstream reports is not to be trusted: one absurd number must not keep a whole batch from being written.
+// Numbers from an upstream are not trusted: an absurd one must not fail a whole batch.
 const COUNT_MAX = 2_147_483_647;
 const COST_USD_MAX = 1_000_000_000;
 
-/** The event as the database can keep it. */
+/** The event in a form that the database can store. */
 export function storable(event: UsageEvent): UsageEvent {
   return {
     ...event,
@@ -22,10 +22,10 @@ export function storable(event: UsageEvent): UsageEvent {
   };
 }
 
-// Postgres keeps no NUL characters, and refuses the whole batch over one.
+// Postgres rejects the whole batch for one NUL character.
 const clean = (value: string): string => value.replaceAll('\u0000', '');
 
-/** Writes rows none of which is there yet. */
+/** Inserts rows that do not exist yet. */
 export async function insertUsageRows(
   queries: Queries,
   rows: readonly SettledRow[],

@@ -14,12 +14,12 @@ import { readTiers } from '../billing/tier-limits.ts';
 import { insertUsageRows } from './usage-rows.ts';
 import { readWindows } from './window-usage.ts';
 
-// One settlement at a time in the whole installation; any number that nobody else locks.
+// One settlement at a time in the whole installation; the number is used for no other lock.
 const SETTLEMENT_LOCK = 72_707_370n;
-// A recorder whose machine vanished in the middle must not keep the others waiting longer than this.
+// If the machine of a recorder fails, the other recorders wait at most this long.
 const IDLE_MS_MAX = 15_000;
 
-/** Settles what is new of a batch and writes it down. To be called within a transaction. */
+/** Settles the new events of a batch and stores them. Call it inside a transaction. */
 export async function settleBatch(
   queries: Queries,
   batch: readonly UsageEvent[],
@@ -33,7 +33,7 @@ export async function settleBatch(
   return { added: events.length, points, facts: { windows, accounts } };
 }
 
-/** Answers how many points were paid. */
+/** Returns the number of points paid. */
 async function settleNew(
   queries: Queries,
   events: readonly UsageEvent[],
@@ -59,7 +59,7 @@ async function takeTurn(queries: Queries): Promise<void> {
       pg_advisory_xact_lock(${SETTLEMENT_LOCK})`;
 }
 
-/** Events that were written before have the same id and time. */
+/** Events that were stored before have the same id and time. */
 async function withoutKnown(
   queries: Queries,
   batch: readonly UsageEvent[],
@@ -80,7 +80,7 @@ interface AccountRow extends Pick<SettledAccount, 'balance' | 'refusedUntil'> {
   readonly position: number;
 }
 
-/** Those that exist. They are locked in one order, so that two who lock several wait for one another. */
+/** The existing accounts, locked in one order, so that concurrent settlements cannot deadlock. */
 async function lockAccounts(
   queries: Queries,
   accounts: readonly DrawingAccount[],

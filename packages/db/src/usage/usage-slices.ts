@@ -7,8 +7,8 @@ import {
 } from '@model-gateway/billing';
 import { Prisma } from '../generated/client.ts';
 
-// What is kept of the days counts in exact decimals. Some thousand rows are added up as they are, which is much faster; the
-// noise of that is far below this many digits of a dollar.
+// Daily sums are exact decimals. Single rows are added as floats, which is much faster; the rounding error is far below
+// this many digits of a dollar.
 const USD_DIGITS = 12;
 const DATE_CHARS = 'YYYY-MM-DD'.length;
 
@@ -27,9 +27,9 @@ const BY_BACKEND = Prisma.sql`backend::text`;
 const BY_REF = Prisma.sql`ref_id::text`;
 
 /**
- * Everything that the filter lets through, summed up by bucket, each bucket in one or more pieces: whole days and hours come
- * from what is kept of them, what is left from the rows themselves. All say the same of the same moment, because a row and
- * what is kept change together. Without a grouping there is one bucket, of null.
+ * The sums of all rows that match the filter, by bucket, each in one or more slices: whole days and hours come from the
+ * stored sums, the rest from the rows. Rows and sums change in one transaction, so they agree. Without a grouping there
+ * is one bucket, null.
  */
 export function slicesOf(filter: UsageFilter, by?: UsageGrouping): Prisma.Sql {
   const slices = filter.refIds.length > 0 ? slicesOfRefs(filter, by) : slicesOfAll(filter, by);
@@ -48,7 +48,7 @@ function slicesOfAll(range: TimeRange, by: UsageGrouping | undefined): readonly 
   ];
 }
 
-/** What carries no reference is everything less what carries one. */
+/** Usage without a reference is the total minus the usage with one. */
 const daysByRef = (days: TimeRange | undefined): readonly Prisma.Sql[] =>
   inDays(days, (within) => [
     Prisma.sql`SELECT ${NO_BUCKET}, ${ADDED} FROM usage_daily WHERE ${within} GROUP BY 1`,
@@ -71,7 +71,7 @@ function slicesOfRefs(
   ];
 }
 
-/** Days are written out once they are summed up. */
+/** Dates are formatted after summing. */
 const daySlice = (
   table: Prisma.Sql,
   condition: Prisma.Sql,
@@ -110,7 +110,7 @@ function bucketOf(by: UsageGrouping | undefined, day: Prisma.Sql): Prisma.Sql {
   }
 }
 
-/** A part of a day lies in one. */
+/** A part of a day belongs to one day. */
 const dayOf = ({ since }: TimeSpan): Prisma.Sql => Prisma.sql`${dateOf(since)}::date`;
 
 function inDays(

@@ -3,7 +3,7 @@ import type { Queries } from '../connection/connection.ts';
 
 const EMPTY: WindowUsage = { costUsd: 0, tokens: 0, version: 0 };
 
-/** What counts against the tier in each of the windows, in their order. */
+/** The usage that counts against the tier in each window, in their order. */
 export async function readWindows(
   queries: Queries,
   windows: readonly QuotaWindow[],

@@ -122,7 +122,7 @@ async function addJob(queries: Queries, job: NewVideoJob): ReturnType<VideoJobSt
   return { job: toJob(row), isNew };
 }
 
-/** False when the user's key stands for another job already. */
+/** False when the idempotency key belongs to another job of the user. */
 async function insertJob(queries: Queries, job: NewVideoJob): Promise<boolean> {
   const { payer } = job;
   const added = await queries.$executeRaw`
@@ -149,7 +149,7 @@ async function insertImages(queries: Queries, { id, images }: NewVideoJob): Prom
   });
 }
 
-/** One page, from behind the job where the page before ended: by its row, since times lose their microseconds on the way here. */
+/** One page, after the last job of the previous page: found by its row, since JavaScript dates lose microseconds. */
 async function readUnfinished(
   queries: Queries,
   submittingMs: number,
@@ -189,7 +189,7 @@ function toWork(row: VideoJobRow): VideoWork {
       apiKeyId: row.apiKeyId,
       project: row.project,
       groupId: row.groupId,
-      // A job whose group was deleted draws on the wallet of its user, like the key that it came with.
+      // A job whose group was deleted draws on the wallet of its user, like its key.
       multiplier: row.groupId === null ? 1 : row.costMultiplier,
     },
     resolvedModel: row.resolvedModel,

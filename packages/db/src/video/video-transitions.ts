@@ -6,7 +6,7 @@ type FailedVideo = NonNullable<Awaited<ReturnType<VideoJobStore['fail']>>>;
 type End = Parameters<VideoJobStore['finish']>[1];
 type Destination = Parameters<VideoJobStore['startSubmission']>[1];
 
-/** Notes where a queued job is about to be submitted. */
+/** Stores where a queued job is about to be submitted. */
 export async function startSubmission(
   queries: Queries,
   id: string,
@@ -20,7 +20,7 @@ export async function startSubmission(
   return changed > 0;
 }
 
-/** Queued → running. The task id is there before anybody asks about the task. */
+/** Queued → running. The task id is stored before the task is polled. */
 export async function beginJob(queries: Queries, id: string, taskId: string): Promise<boolean> {
   const changed = await queries.$executeRaw`
     UPDATE video_jobs

@@ -2,7 +2,7 @@ import { isModelAllowed } from '@model-gateway/accounts';
 import { ServiceError } from '@model-gateway/contracts';
 import type { Caller } from './caller.ts';
 
-/** Refuses a model that the rules of the caller's group refuse, by the name that was asked for or by what that stands for. */
+/** Refuses a model that the rules of the caller's group refuse, by the requested name or the target of its alias. */
 export function assertModelAllowed(
   { modelPolicy }: Pick<Caller, 'modelPolicy'>,
   requested: string,

@@ -14,18 +14,18 @@ export interface ChatTurn {
   /** Which surface serves it: `gateway` or `rpc`. */
   readonly surface: string;
   readonly request: ChatRequest;
-  /** What the alias of its model stands for. */
+  /** The target of its model's alias. */
   readonly resolvedModel: string;
-  /** The conversation that the turn belongs to; its turns go to one backend, and are written down. */
+  /** The conversation of the turn; its turns go to one backend and are stored. */
   readonly conversationId: string | undefined;
-  /** Who knows what was said before: clients of the chat-completions convention send it along, others leave it to us. */
+  /** Who supplies the history: clients of the chat-completions convention send it, for others it is read from the store. */
   readonly history: 'client' | 'stored';
   readonly refId: string | null;
-  /** Aborted when the client went away. */
+  /** Aborted when the client disconnected. */
   readonly signal: Cancel;
 }
 
-/** What a turn is served with. */
+/** The dependencies of serving a turn. */
 export interface ChatDependencies {
   readonly router: Pick<Router, 'choose'>;
   readonly telemetry: UpstreamTelemetry;

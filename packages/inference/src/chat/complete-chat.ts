@@ -14,7 +14,7 @@ export interface ChatAnswer {
   readonly backend: string;
 }
 
-/** Serves one turn whole: route, ask the upstream, settle, answer. */
+/** Serves one turn without streaming: route, call the upstream, settle, respond. */
 export async function completeChat(
   turn: PreparedTurn,
   dependencies: ChatDependencies,
@@ -33,7 +33,7 @@ export async function completeChat(
     isComplete: true,
     readReply: () => replyOf(completion),
   });
-  // The client waits for what is written down; the rest is done meanwhile.
+  // The client waits only for the record of its usage; the rest runs meanwhile.
   void route.settle('success');
   call.end(() => ({
     usage,
@@ -47,7 +47,7 @@ export async function completeChat(
   };
 }
 
-/** A backend that declared something which it cannot do. */
+/** A backend that declared a capability without supporting it. */
 export const cannotChat = (backend: string): ServiceError =>
   new ServiceError('unsupported_operation', `backend '${backend}' does not support chat`);
 

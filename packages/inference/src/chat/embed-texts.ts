@@ -21,10 +21,10 @@ export interface EmbeddingsTurn {
   readonly caller: Caller;
   readonly surface: string;
   readonly request: EmbeddingsRequest;
-  /** What the alias of its model stands for. */
+  /** The target of its model's alias. */
   readonly resolvedModel: string;
   readonly refId: string | null;
-  /** Aborted when the client went away. */
+  /** Aborted when the client disconnected. */
   readonly signal: Cancel;
 }
 
@@ -42,13 +42,13 @@ interface EmbeddingsDependencies {
   readonly requests: Pick<RequestCounter, 'accepted'>;
 }
 
-// Fields that are for the gateway. Vectors are asked for as numbers, whichever way they are told to the client.
+// Fields for the gateway. Vectors are requested as numbers, whatever format the client gets.
 const OWN_FIELDS = new Set(['conversation_id', 'memory', 'extra', 'provider', 'encoding_format']);
 
-// The kinds whose upstream gets a request as it was sent.
+// The kinds that forward a request unchanged.
 const KINDS_WITH_TOKENS: ReadonlySet<BackendKind> = new Set<BackendKind>(['external', 'agent']);
 
-/** Serves one embeddings request: route, ask the upstream, meter, answer. */
+/** Serves one embeddings request: route, call the upstream, meter, respond. */
 export async function embedTexts(
   { request, resolvedModel, caller, surface, refId, signal }: EmbeddingsTurn,
   { router, telemetry, meter, requests }: EmbeddingsDependencies,
@@ -88,7 +88,7 @@ const takesTextsOnly = (): ServiceError =>
     `'input': the backend of this model takes texts, not token ids`,
   );
 
-/** An answer that leaves inputs out would give the caller the vectors of others. */
+/** If inputs were missing, the caller would get vectors of other inputs. */
 function requireAll({ vectors }: UpstreamEmbeddings, input: EmbeddingInput): void {
   const expected = countInputs(input);
   if (vectors.length === expected) return;

@@ -18,7 +18,7 @@ interface InvokeDependencies {
 
 const INVOKE_TIMEOUT_MS = 30_000;
 
-/** Calls an engine and answers what it answered. Tried once: nobody knows what a call that failed has moved. */
+/** Calls an engine and returns its result. Tried once, since a failed call may have had effects. */
 export async function invokeEngine(
   { model: requested, method, params }: EngineCall,
   { router, telemetry, timeoutMs = INVOKE_TIMEOUT_MS }: InvokeDependencies,

@@ -6,25 +6,25 @@ import type { RequestCounter } from '../usage/request-counter.ts';
 import { toHistory } from './stored-message.ts';
 import { createTurnRecord, type TurnRecord } from './turn-record.ts';
 
-/** A turn with all that a model is to be told: it can be routed. */
+/** A turn with its complete messages, ready to be routed. */
 export interface PreparedTurn extends ChatTurn {
-  /** The request with what is remembered and what was said before in front of its messages. */
+  /** The request with memories and the history before its messages. */
   readonly full: ChatRequest;
   readonly memory: MemoryState;
-  /** Where the turn is written down; undefined outside of conversations. */
+  /** Stores the turn; undefined outside of conversations. */
   readonly record: TurnRecord | undefined;
 }
 
-/** How much of a conversation a model is told again: the newest messages. */
+/** How much history a model gets: the newest messages. */
 const HISTORY_LIMITS = { messagesMax: 200, bytesMax: 16 * 1024 * 1024 };
 
-/** Puts a turn together. At once where there is nothing to look up, which is what most turns are. */
+/** Completes a turn; synchronous if there is nothing to look up, as for most turns. */
 export function prepareTurn(
   turn: ChatTurn,
   dependencies: ChatDependencies,
 ): PreparedTurn | Promise<PreparedTurn> {
   if (turn.conversationId === undefined && !dependencies.memory.isConfigured) {
-    // Field by field, because every request comes by here, and `...` costs it some microseconds.
+    // Field by field, because this runs for every request and `...` costs some microseconds.
     const { caller, surface, request, resolvedModel, conversationId, history, refId, signal } =
       turn;
     return {
@@ -44,7 +44,7 @@ export function prepareTurn(
   return assemble(turn, dependencies);
 }
 
-/** What a turn asks the router for. */
+/** The route request of a turn. */
 export function routeRequestOf(
   { request, resolvedModel, conversationId, signal, record }: PreparedTurn,
   requests: Pick<RequestCounter, 'accepted'>,
@@ -95,8 +95,8 @@ async function historyOf(
 }
 
 /**
- * What a turn adds to its conversation. A client that sends the history along adds its last user message, or the results of
- * the tools that the model has called since.
+ * The messages that a turn adds to its conversation. If the client sends the history, these are its last user message or the
+ * results of the latest tool calls.
  */
 function newMessagesOf({ request: { messages }, history }: ChatTurn): readonly ChatMessage[] {
   if (history === 'stored') return messages;

@@ -9,11 +9,11 @@ import { settleStream, type SettledStream } from './settle-stream.ts';
 import { createStreamObserver, outcomeOf, type StreamObserver } from '../stream/stream-observer.ts';
 import { upstreamBody } from './upstream-body.ts';
 
-/** How an answer ended that came to its end. */
+/** The end of a complete response. */
 export interface ChatEnd {
   readonly finishReason: string | null;
   readonly usage: TokenUsage;
-  /** The model as the upstream names it. */
+  /** The upstream's name of the model. */
   readonly model: string;
   /** The id of the reply in its conversation. */
   readonly messageId: string | undefined;
@@ -28,8 +28,8 @@ interface Begun {
 const NO_USAGE: TokenUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
 /**
- * Finds somebody to ask, before anything is promised: rejects with what the caller is to be told when there is nobody. From
- * then on the turn counts and what was asked is written down. Whoever accepts a turn has to produce it.
+ * Chooses the backend; rejects with an error for the caller if there is none. Then the turn counts as accepted and its
+ * messages are stored. An accepted turn must be produced.
  */
 export async function acceptChat(
   turn: PreparedTurn,
@@ -51,7 +51,7 @@ export async function acceptChat(
   return route;
 }
 
-/** Generates an accepted turn piece by piece. However it ends, or is left, it is settled before that is told. */
+/** Generates an accepted turn chunk by chunk. It is settled before the iteration ends, also if it fails or is abandoned. */
 export async function* produceChat(
   turn: PreparedTurn,
   accepted: Route,
@@ -89,7 +89,7 @@ export async function* produceChat(
     await settleFailure({ route, call }, failure, signal);
     throw failure;
   } finally {
-    // What was said of the backend and written down before stands.
+    // Earlier reports to the breaker and records stay valid.
     void route.settle('neutral');
     await settle(false);
     call.leave();

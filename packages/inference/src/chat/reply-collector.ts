@@ -1,15 +1,15 @@
-/** What a model said in a turn. */
+/** The reply of a model in a turn. */
 export interface Reply {
   readonly content: string;
   readonly toolCalls: readonly unknown[];
 }
 
-/** Puts a reply together out of the pieces of a stream. */
+/** Assembles a reply from the chunks of a stream. */
 export interface ReplyCollector {
   addText(text: string): void;
   /** Pieces of tool calls, in the form of the chat-completions convention. */
   addToolCalls(deltas: readonly unknown[]): void;
-  /** What has been said so far. */
+  /** The reply so far. */
   read(): Reply;
 }
 
@@ -31,7 +31,7 @@ export function createReplyCollector(): ReplyCollector {
     const call = calls.get(at) ?? { fields: {}, names: [], argumentTexts: [] };
     if (!calls.has(at) && calls.size === TOOL_CALLS_MAX) return;
     calls.set(at, call);
-    // The id and the type come with the first piece of a call; some upstreams repeat them as null.
+    // The id and the type come with the first chunk of a call; some upstreams repeat them as null.
     for (const [name, value] of Object.entries(fields)) {
       if (value !== null && value !== undefined) call.fields[name] = value;
     }

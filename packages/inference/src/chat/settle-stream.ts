@@ -12,14 +12,14 @@ interface StreamOutcome {
   readonly isComplete: boolean;
 }
 
-/** What a settled stream was billed and written down as. */
+/** The billed usage and stored reply of a stream. */
 export interface SettledStream {
-  /** Undefined when there was neither text nor usage: nothing was served that could be billed. */
+  /** Undefined without text or usage: nothing billable was served. */
   readonly usage: TokenUsage | undefined;
   readonly messageId: string | undefined;
 }
 
-/** Ends a streamed turn, by what was seen of its stream. */
+/** Ends a streamed turn by the observed part of its stream. */
 export async function settleStream(
   turn: PreparedTurn,
   dependencies: Pick<ChatDependencies, 'meter' | 'memory'>,

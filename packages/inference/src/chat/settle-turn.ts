@@ -3,21 +3,21 @@ import type { ChatDependencies } from './chat-turn.ts';
 import type { PreparedTurn } from './prepare-turn.ts';
 import type { Reply } from './reply-collector.ts';
 
-/** What a turn came to. */
+/** The result of a turn. */
 export interface TurnOutcome {
   /** The model that answered, as its backend lists it. */
   readonly model: string;
-  /** What is billed; undefined when nothing was served that could be. */
+  /** The usage to bill; undefined when nothing billable was served. */
   readonly usage: TokenUsage | undefined;
-  /** Whether the answer came to its end. */
+  /** Whether the response is complete. */
   readonly isComplete: boolean;
-  /** What was said, as far as it came; asked for only where somebody needs it. */
+  /** The reply so far; computed only if it is needed. */
   readonly readReply: () => Reply;
 }
 
 /**
- * Ends a turn, well or badly: the reply is written down, the usage is metered, and a completed turn is remembered in the
- * background. Answers the id of the reply in its conversation.
+ * Ends a turn, complete or not: stores the reply, meters the usage, and writes a completed turn to memory in the background.
+ * Returns the id of the reply in its conversation.
  */
 export async function settleTurn(
   turn: PreparedTurn,
@@ -33,7 +33,7 @@ export async function settleTurn(
   return messageId;
 }
 
-/** What the user said last and the reply: what came before was remembered when it was said. */
+/** The last message of the user and the reply; earlier messages were written in their own turns. */
 function remember(
   { caller, request }: PreparedTurn,
   memory: ChatDependencies['memory'],

@@ -11,7 +11,7 @@ const ROLES: ReadonlySet<string> = new Set<ChatMessage['role']>([
   'tool',
 ]);
 
-/** A message of a client as it is kept: its words, and beside them whatever a model needs to be given it again. */
+/** A message of a client as it is stored: its text, and the other fields that a model needs later. */
 export function toStored(message: ChatMessage): NewMessage {
   const { role, content, images, tool_calls, ...others } = message;
   const extra = Array.isArray(content) ? { ...others, content } : others;
@@ -24,14 +24,14 @@ export function toStored(message: ChatMessage): NewMessage {
   };
 }
 
-/** A reply as it is kept. */
+/** A reply as it is stored. */
 export function toStoredReply({ content, toolCalls }: Reply, model: string): NewMessage {
   return { role: 'assistant', content, model, ...(toolCalls.length === 0 ? {} : { toolCalls }) };
 }
 
-/** What was kept as a model is given it again, from the first message that a conversation can begin with. */
+/** The stored messages for a model, from the first one that can start a conversation. */
 export function toHistory(stored: readonly NewMessage[]): readonly ChatMessage[] {
-  // The older messages may have been left out: an answer to nobody, or the result of a call that nobody made, is refused.
+  // Older messages may have been cut off: upstreams reject a reply or a tool result without its request.
   const first = stored.findIndex(({ role }) => role !== 'assistant' && role !== 'tool');
   return first === -1 ? [] : stored.slice(first).flatMap(toChatMessage);
 }

@@ -10,18 +10,18 @@ import { settleStream } from './settle-stream.ts';
 import { createStreamObserver, outcomeOf, type StreamObserver } from '../stream/stream-observer.ts';
 import { upstreamBody } from './upstream-body.ts';
 
-/** A turn that is answered as it is generated. */
+/** A turn that is streamed while it is generated. */
 export interface StreamedChat {
   /** The name of the backend that serves the turn. */
   readonly backend: string;
   /**
-   * Hands over the server-sent events without the end mark, which belongs behind them: when this resolves, the turn has been
-   * metered. Waits where the taker answers with a promise. Call it once, also when the client is gone.
+   * Writes the server-sent events without the end mark, which the caller adds. When this resolves, the turn is metered.
+   * Awaits the promise of the writer, if any. Call it once, also when the client has disconnected.
    */
   deliver(take: WriteChunk): Promise<void>;
 }
 
-/** Takes some events; a promise where it has enough for now. */
+/** Writes some events; returns a promise while its buffer is full. */
 export type WriteChunk = (events: Buffer) => Promise<void> | undefined;
 
 interface StreamDependencies extends ChatDependencies {
@@ -30,13 +30,13 @@ interface StreamDependencies extends ChatDependencies {
 
 interface Begun {
   readonly observer: StreamObserver;
-  /** What a chunk of our own says. */
+  /** The fields of the gateway's own chunks. */
   readonly head: ChunkHead;
   readonly first: Buffer | undefined;
   readonly rest: Relay;
 }
 
-/** Begins a turn: resolves when there is something to show, so that what fails before that can go to another backend. */
+/** Begins a turn: resolves with the first chunk, so that an earlier failure can be retried on another backend. */
 export async function streamChat(
   turn: PreparedTurn,
   dependencies: StreamDependencies,
@@ -93,11 +93,11 @@ async function deliver(
     await settleFailure({ route, call }, failure, turn.signal);
     if (turn.signal.aborted) return;
     const { name } = route.backend;
-    dependencies.log.warn({ backend: name, error: failure }, 'an answer broke off in mid-stream');
+    dependencies.log.warn({ backend: name, error: failure }, 'a response stream was interrupted');
     await take(errorEvent(failure));
   } finally {
-    // Also reached when the client is gone: what was streamed is settled all the same, and the backend is not kept waiting for
-    // an outcome. What was said of it before stands.
+    // Also runs when the client has disconnected: the streamed part is settled, and the route gets an outcome. Earlier
+    // reports stay valid.
     if (!isComplete) rest.leave();
     void route.settle('neutral');
     const outcome = { observer, model: route.model, isComplete };
@@ -106,7 +106,7 @@ async function deliver(
     if (isComplete) call.end(() => outcomeOf(observer, usage));
     else call.leave();
   }
-  // A client that asked for the usage is told what it is billed, where the upstream did not say.
+  // A client that requested the usage gets the billed estimate if the upstream reported none.
   if (isComplete && passesUsage && estimated !== undefined) await take(usageEvent(head, estimated));
 }
 

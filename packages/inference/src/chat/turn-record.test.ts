@@ -9,7 +9,7 @@ interface Failing {
 
 function setup(failing: Failing = {}, added = [{ role: 'user' as const, content: 'Hi there' }]) {
   const written: unknown[] = [];
-  const away = () => Promise.reject(new Error('away'));
+  const away = () => Promise.reject(new Error('unavailable'));
   const record = createTurnRecord({
     conversationId: 'c',
     added,

@@ -9,11 +9,11 @@ import { messageText } from './message-text.ts';
 import type { Reply } from './reply-collector.ts';
 import { toStored, toStoredReply } from './stored-message.ts';
 
-/** Writes one turn of a conversation down. What cannot be written is logged, and never fails or delays the turn much. */
+/** Stores one turn of a conversation. A failure is logged, and never fails or delays the turn much. */
 export interface TurnRecord {
-  /** What was asked. Resolves when it is written, or cannot be for now. */
+  /** Stores the new messages. Resolves when they are stored, or when that failed. */
   begin(): Promise<void>;
-  /** What was answered, right after what was asked. Answers the id of the message, where it was written in time. */
+  /** Stores the reply after its messages. Returns the id of the reply if it was stored in time. */
   end(reply: Reply, model: string): Promise<string | undefined>;
 }
 
@@ -24,7 +24,7 @@ interface TurnRecordOptions {
   readonly log: Log;
 }
 
-/** How long a turn waits for a slow store; what is under way then goes on. */
+/** How long a turn waits for a slow store; the write itself continues. */
 const PATIENCE_MS = 2_000;
 
 export function createTurnRecord(options: TurnRecordOptions): TurnRecord {
@@ -34,7 +34,7 @@ export function createTurnRecord(options: TurnRecordOptions): TurnRecord {
   const notWritten = (error: unknown): undefined => {
     log.warn(
       { conversation_id: conversationId, reason: describeError(error) },
-      'a turn of a conversation could not be written down',
+      'storing a turn of a conversation failed',
     );
   };
 
@@ -49,7 +49,7 @@ export function createTurnRecord(options: TurnRecordOptions): TurnRecord {
       return undefined;
     }
     const number = await beginning();
-    // The conversation was deleted, or what was asked could not be written: a reply alone would mean nothing.
+    // The conversation was deleted, or the messages could not be stored: a reply without them is not stored.
     if (number === undefined) return undefined;
     return store.addToTurn(conversationId, number, message).catch(notWritten);
   }

@@ -1,10 +1,10 @@
 import type { ChatRequest } from '@model-gateway/contracts';
 import type { UpstreamChat } from '@model-gateway/router';
 
-// Fields that are for the gateway; no upstream ever sees them.
+// Fields for the gateway; they are not sent to upstreams.
 const OWN_FIELDS = new Set(['conversation_id', 'memory', 'extra', 'provider']);
 
-// What `extra` may not touch, not even where it is absent.
+// Fields that `extra` may not set, even if they are absent.
 const PROTECTED_FIELDS = new Set([
   ...OWN_FIELDS,
   'model',
@@ -15,15 +15,14 @@ const PROTECTED_FIELDS = new Set([
   'options',
 ]);
 
-// Where the fields go that every surface knows. Adapters that stream put the last two there themselves.
+// The order of the fields that every surface knows. Streaming adapters add the last two themselves.
 const FIRST_FIELDS = ['temperature', 'max_tokens', 'tools'];
 const LAST_FIELDS = ['stream', 'stream_options'];
 const PLACED_FIELDS = new Set(['model', 'messages', ...FIRST_FIELDS, ...LAST_FIELDS]);
 
 /**
- * The body that an upstream is sent: what the client sent, without what is ours, and `extra` laid under it. Fields that the
- * client left null are left out, since some upstreams refuse them. The order does not depend on the client's or the
- * surface, so that the same turn is the same bytes.
+ * The body for an upstream: the client's fields without those for the gateway, with `extra` as defaults. Null fields are
+ * omitted, since some upstreams reject them. The order of fields is fixed, so that the same turn has the same bytes.
  */
 export function upstreamBody(request: ChatRequest, model: string): UpstreamChat {
   const given = givenFields(request);

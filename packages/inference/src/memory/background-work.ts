@@ -1,6 +1,6 @@
-/** Work that nobody waits for: a few at once, and a bounded number that waits. */
+/** Background work: a few tasks at once, and a bounded queue. */
 export interface BackgroundWork {
-  /** Takes work that handles its own failures; false when too much waits already, and it was not taken. */
+  /** Adds work that handles its own failures; false when the queue is full and the work was dropped. */
   add(work: () => Promise<void>): boolean;
   /** Resolves when nothing is left. */
   idle(): Promise<void>;

@@ -69,7 +69,7 @@ test('a store that fails loses what it was given, and goes on with the next', as
   const { batches, store } = storeOf();
   let isUnavailable = true;
   const append: MemoryEventStore['append'] = async (events, keptMax) => {
-    if (isUnavailable) throw new Error('away');
+    if (isUnavailable) throw new Error('unavailable');
     await store.append(events, keptMax);
   };
   const events = createMemoryEvents({ store: { ...store, append }, clock, log: silentLog });

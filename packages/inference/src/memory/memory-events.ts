@@ -1,7 +1,7 @@
 import { describeError, withTimeout, type Clock, type Log } from '@model-gateway/kernel';
 import { beginningOf } from '../chat/message-text.ts';
 
-/** Something that memory did for a user, or failed to do. */
+/** An action of memory for a user, or its failure. */
 export interface MemoryEvent {
   readonly at: Date;
   readonly kind: 'recall' | 'write' | 'delete' | 'error';
@@ -13,15 +13,15 @@ export interface UserMemoryEvent extends MemoryEvent {
   readonly userId: string;
 }
 
-/** Where the recent events of every user are kept. */
+/** Stores the recent events of every user. */
 export interface MemoryEventStore {
-  /** Adds events, the oldest first, and forgets what is older than the newest `keptMax` of each user. */
+  /** Adds events, the oldest first, and deletes all but the newest `keptMax` of each user. */
   append(events: readonly UserMemoryEvent[], keptMax: number): Promise<void>;
   /** The newest first. */
   newest(userId: string, countMax: number): Promise<readonly MemoryEvent[]>;
 }
 
-/** The events of this process: written down in the background, since no chat waits for them. */
+/** The events of this process, written in the background. */
 export interface MemoryEvents {
   record(
     userId: string,
@@ -30,7 +30,7 @@ export interface MemoryEvents {
   ): void;
   /** Those of every process, the newest first. */
   newest(userId: string): Promise<readonly MemoryEvent[]>;
-  /** Waits for what is being written down, for a moment. */
+  /** Waits for pending writes, up to a timeout. */
   settled(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export function createMemoryEvents({ store, clock, log }: MemoryEventsDependenci
         lostCount += batch.length;
         reason = describeError(error);
       }
-      if (lostCount > 0) log.warn({ reason, lost: lostCount }, 'memory events were not written');
+      if (lostCount > 0) log.warn({ reason, lost: lostCount }, 'writing memory events failed');
       lostCount = 0;
     }
     writing = undefined;

@@ -4,7 +4,7 @@ import type { MemoryService } from './memory-service.ts';
 import { createDisabledMemory, createMemory } from './memory.ts';
 
 const away = async (): Promise<never> => {
-  throw new Error('away');
+  throw new Error('unavailable');
 };
 const AWAY: MemoryService = { recall: away, write: away, delete: away, close: () => undefined };
 const EMPTY: MemoryService = {

@@ -6,12 +6,12 @@ import type { MemoryService, RememberedMessage } from './memory-service.ts';
 import { beginningOf, messageText } from '../chat/message-text.ts';
 import { isRecalled, recallMessage, recallQuery } from './recall-message.ts';
 
-/** What became of the recall of a turn. */
+/** The state of the recall of a turn. */
 export type MemoryState = 'enabled' | 'disabled' | 'offline';
 
 export interface Recall {
   readonly state: MemoryState;
-  /** What to put in front of the messages; undefined when nothing was recalled. */
+  /** The message to prepend; undefined when nothing was recalled. */
   readonly message?: ChatMessage;
 }
 
@@ -22,18 +22,18 @@ export interface MemoryStatus {
   readonly events: readonly MemoryEvent[];
 }
 
-/** Long-term memory, as a turn uses it. Whatever is wrong with it never fails a turn. */
+/** Long-term memory for turns. A failure of it never fails a turn. */
 export interface Memory {
-  /** Whether there is a memory service at all: a turn need not ask where there is none. */
+  /** Whether there is a memory service. */
   readonly isConfigured: boolean;
-  /** Never rejects and never takes longer than the time-out. Not wanted (the request said `memory: false`) is `disabled`. */
+  /** Never rejects and never takes longer than the timeout. A request with `memory: false` is `disabled`. */
   recall(userId: string, messages: readonly ChatMessage[], isWanted: boolean): Promise<Recall>;
   /** Returns at once; the messages of a completed turn that wanted memory are written back in the background. */
   writeBack(userId: string, messages: readonly ChatMessage[]): void;
   status(userId: string): Promise<MemoryStatus>;
-  /** False when the user has no such node. Rejects when the service cannot be asked. */
+  /** False when the user has no such node. Rejects when the service is unavailable. */
   delete(userId: string, nodeId: string): Promise<boolean>;
-  /** Waits for the write-backs under way, for a while. */
+  /** Waits for the current write-backs, up to a timeout. */
   stop(): Promise<void>;
 }
 
@@ -113,7 +113,7 @@ const DISABLED: Recall = { state: 'disabled' };
 const OFFLINE: Recall = { state: 'offline' };
 const NOTHING_RECALLED: Recall = { state: 'enabled' };
 
-/** Where there is no memory service: every turn does without, and what memory did before is still told. */
+/** Without a memory service: turns use no memory, and earlier events can still be read. */
 export function createDisabledMemory(events: Pick<MemoryEvents, 'newest'>): Memory {
   return {
     isConfigured: false,
@@ -129,7 +129,7 @@ export function createDisabledMemory(events: Pick<MemoryEvents, 'newest'>): Memo
   };
 }
 
-/** What user and assistant said, in words. */
+/** The texts of user and assistant. */
 function rememberedOf(messages: readonly ChatMessage[]): RememberedMessage[] {
   return messages.flatMap(({ role, content }) => {
     if (role !== 'user' && role !== 'assistant') return [];

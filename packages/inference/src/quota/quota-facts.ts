@@ -11,7 +11,7 @@ import { describeError, withTimeout, type Clock, type Log } from '@model-gateway
 
 export type ReadableFacts = Pick<BillingFacts, 'window' | 'account' | 'tierOf' | 'isRecorded'>;
 
-/** What the database says about a quota; undefined while it cannot be asked. What it says is noted for the next request. */
+/** Quotas read from the database; undefined while it is unavailable. Results become hints for the next request. */
 export interface QuotaFacts {
   window(window: QuotaWindow): Promise<WindowUsage | undefined>;
   account(account: DrawingAccount): Promise<AccountState | undefined>;
@@ -26,9 +26,9 @@ interface QuotaFactsDependencies {
   readonly log: Log;
 }
 
-/** A database that does not answer for so long counts as away. */
+/** After this time without a response the database counts as unavailable. */
 const LOOKUP_TIMEOUT_MS = 500;
-/** How long a database that was away is not asked again. */
+/** How long an unavailable database is not queried again. */
 const UNAVAILABLE_PAUSE_MS = 2_000;
 
 export function createQuotaFacts({ store, facts, clock, log }: QuotaFactsDependencies): QuotaFacts {
@@ -40,10 +40,7 @@ export function createQuotaFacts({ store, facts, clock, log }: QuotaFactsDepende
       return await withTimeout(question(), LOOKUP_TIMEOUT_MS);
     } catch (error) {
       unavailableUntil = clock.now() + UNAVAILABLE_PAUSE_MS;
-      log.warn(
-        { reason: describeError(error) },
-        'a quota could not be looked up: nobody is refused',
-      );
+      log.warn({ reason: describeError(error) }, 'quota lookup failed; the request is allowed');
       return undefined;
     }
   }
@@ -53,7 +50,7 @@ export function createQuotaFacts({ store, facts, clock, log }: QuotaFactsDepende
     accounts: readonly (DrawingAccount & AccountState)[],
   ) {
     store.updateHints({ windows, accounts }).catch((error: unknown) => {
-      log.warn({ reason: describeError(error) }, 'a quota was looked up and could not be noted');
+      log.warn({ reason: describeError(error) }, 'storing quota hints failed');
     });
   }
 

@@ -28,7 +28,7 @@ function setup({ window = drained, account = empty } = {}) {
   };
   const answer = <Fact>(fact: Fact): Promise<Fact> => {
     state.asked += 1;
-    return state.isUnavailable ? Promise.reject(new Error('away')) : Promise.resolve(fact);
+    return state.isUnavailable ? Promise.reject(new Error('unavailable')) : Promise.resolve(fact);
   };
   const facts: ReadableFacts = {
     window: () => answer(window),

@@ -24,17 +24,17 @@ export interface Payer extends UsageOwner {
   readonly tier: TierLimits;
 }
 
-/** What the admission store knew; undefined where it did not. */
+/** Hints from the admission store; undefined if it had none. */
 export interface QuotaHints {
   readonly window: WindowUsage | undefined;
   readonly account: AccountState | undefined;
 }
 
-/** Refuses what neither the monthly quota nor points cover. What cannot be found out refuses nobody. */
+/** Refuses requests that neither the monthly quota nor points cover. Unknown values refuse no request. */
 export interface Quotas {
-  /** Resolves, or is nothing at once, when the request is covered. The model is null for video, which always has a price. */
+  /** Undefined or a promise that resolves if the request is covered. The model is null for video, which always has a price. */
   assertCovered(payer: Payer, hints: QuotaHints, model: string | null): Promise<void> | undefined;
-  /** The same for a user who came with a JWT: by the window of everything that the user does, and their own wallet. */
+  /** The same for a user with a JWT: by the window of the whole user and the user's wallet. */
   assertUserCovered(userId: string, model: string | null): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   const { store, facts, unsettled, pointsPerUsd, isPriced, clock, log } = dependencies;
   const stored = createQuotaFacts({ store, facts, clock, log });
 
-  /** Whether what was served a moment ago could be what drains the tier or the account. */
+  /** Whether the requests of the last moment could drain the tier or the account. */
   function isNearLimit({ tier, multiplier }: Payer, hints: QuotaHints, recent: RecentUsage) {
     const { window, account } = hints;
     if (window === undefined) return true;
@@ -65,7 +65,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     return account.balance <= Math.ceil(recent.costUsd * pointsPerUsd * multiplier);
   }
 
-  /** The recorder may be another process, and needs a few milliseconds for what it is told. */
+  /** The recorder may be another process, and needs a few milliseconds per event. */
   async function untilRecorded({ id, createdAt }: RecentUsage['last']): Promise<void> {
     const deadline = performance.now() + SETTLED_WITHIN_MS;
     while (performance.now() < deadline) {
@@ -74,7 +74,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     }
   }
 
-  /** What to decide by: the truth, where the hints may be a moment behind it. */
+  /** The values to decide by: those of the database if the hints may be outdated. */
   async function latest(payer: Payer, hints: QuotaHints, now: Date): Promise<QuotaHints> {
     const recent = unsettled.of(payer.userId);
     if (recent === undefined || !isNearLimit(payer, hints, recent)) return hints;

@@ -2,24 +2,24 @@ import type { UsageEvent } from '@model-gateway/contracts';
 import type { Clock } from '@model-gateway/kernel';
 import { LRUCache } from 'lru-cache';
 
-/** What a user was served here in the last moments. */
+/** What this process served a user in the last moments. */
 export interface RecentUsage {
   readonly costUsd: number;
   readonly tokens: number;
-  /** The newest of it. */
+  /** The latest request. */
   readonly last: { readonly id: string; readonly createdAt: string };
 }
 
 /**
- * What this process served a moment ago, and the database may not have counted yet. Without it a client that asks again at
- * once would get one request more than its quota.
+ * Usage of the last moments that the database may not have counted yet. Without it a client with fast requests would get one
+ * more than its quota.
  */
 export interface UnsettledUsage {
   note(event: UsageEvent): void;
   of(userId: string): RecentUsage | undefined;
 }
 
-/** Whole spans are forgotten at once, so that a busy user costs no more than a quiet one: between one and two of them are known. */
+/** Whole spans are dropped at once, so that a busy user costs no more than others: between one and two spans are known. */
 const SPAN_MS = 1_000;
 const USERS_MAX = 20_000;
 
@@ -37,7 +37,7 @@ export function createUnsettledUsage(clock: Clock): UnsettledUsage {
 
   const currentSpan = (): number => Math.floor(clock.now() / SPAN_MS);
 
-  /** Moves a tally on to the current span; false when all of it is too old. */
+  /** Moves a tally to the current span; false when all of it is too old. */
   function isRecent(tally: Tally, span: number): boolean {
     const passed = span - tally.span;
     if (passed === 0) return true;

@@ -8,7 +8,7 @@ import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 /** A realtime session that is open at its upstream. */
 export interface OpenRealtime {
   readonly link: RealtimeLink;
-  /** To be settled when the session is over. */
+  /** Settle it when the session is over. */
   readonly route: Route;
 }
 
@@ -20,7 +20,7 @@ interface OpenRealtimeDependencies {
 
 const OPENING_TIMEOUT_MS = 30_000;
 
-/** Opens a realtime session at a backend that can do so; there is nothing else to fall back to. */
+/** Opens a realtime session at a backend with that capability. */
 export async function openRealtime(
   opening: RealtimeOpening,
   resolvedModel: string,
@@ -43,7 +43,7 @@ export async function openRealtime(
       return backend.openRealtime({ ...opening, model }, canceller.cancel);
     };
     const { answer, route, call } = await attempt({ router, telemetry }, query, ask);
-    // What is watched is the opening: a session lasts as long as people talk.
+    // Only the opening is measured: the length of a session depends on its users.
     call.end();
     void route.answered();
     return { link: answer, route };

@@ -3,19 +3,19 @@ import type { RealtimeEvent } from '@model-gateway/router';
 import { responseUsage } from './response-usage.ts';
 import { createTranscripts } from './transcripts.ts';
 
-/** What has to be written down about a response that ended. */
+/** The record of a response that ended. */
 export interface EndedResponse {
-  /** Undefined when it is not to be recorded. */
+  /** Undefined when it is not recorded. */
   readonly usage: TokenUsage | undefined;
-  /** What the model said or wrote; undefined when that was nothing. */
+  /** The text of the model; undefined when there is none. */
   readonly transcript: string | undefined;
 }
 
-/** Looks at the events of an upstream on their way to the client. Both generations of the OpenAI names are understood. */
+/** Observes the events from an upstream. Supports both generations of the OpenAI event names. */
 export interface RealtimeObserver {
-  /** Answers something when a response ended with this event. */
+  /** Returns the response that ended with this event, if any. */
   observe(event: RealtimeEvent): EndedResponse | undefined;
-  /** What the responses that have not ended said so far, each of them once. */
+  /** The texts of the unfinished responses, each of them once. */
   takeUnfinished(): readonly string[];
 }
 

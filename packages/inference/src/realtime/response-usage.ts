@@ -2,7 +2,7 @@ import type { TokenUsage } from '@model-gateway/contracts';
 import type { RealtimeEvent } from '@model-gateway/router';
 import { property } from '../stream/chunk-fields.ts';
 
-/** The tokens of a response that `response.done` ends; zero where the upstream does not tell. */
+/** The tokens of a response that `response.done` ends; zero if the upstream reports none. */
 export function responseUsage(event: RealtimeEvent): TokenUsage {
   const usage = property(event['response'], 'usage');
   const prompt_tokens = sideOf(usage, 'input') ?? 0;
@@ -11,14 +11,14 @@ export function responseUsage(event: RealtimeEvent): TokenUsage {
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }
 
-/** What went in or came out: as the upstream sums it up, else by kind, under the older or the current name. */
+/** Input or output tokens: the upstream's sum, or the sum of the kinds, under the older or the current name. */
 function sideOf(usage: unknown, side: 'input' | 'output'): number | undefined {
   const details =
     property(usage, `${side}_tokens_details`) ?? property(usage, `${side}_token_details`);
   return countOf(usage, `${side}_tokens`) ?? sumOf(details);
 }
 
-// Cached tokens are among the others already.
+// Cached tokens are already included in the others.
 const TOKEN_KINDS = ['text_tokens', 'audio_tokens', 'image_tokens'];
 
 function sumOf(details: unknown): number | undefined {
@@ -26,7 +26,7 @@ function sumOf(details: unknown): number | undefined {
   return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** A number of tokens; what makes no sense as one counts as missing. */
+/** A number of tokens; an invalid value counts as missing. */
 function countOf(value: unknown, name: string): number | undefined {
   const count = property(value, name);
   return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;

@@ -2,13 +2,13 @@ import type { RealtimeEvent } from '@model-gateway/router';
 import { LRUCache } from 'lru-cache';
 import { property } from '../stream/chunk-fields.ts';
 
-/** Puts together what the model says in a realtime session. */
+/** Collects what the model says in a realtime session. */
 export interface Transcripts {
-  /** Takes a piece, or the whole of a part; other events are left alone. */
+  /** Takes the deltas and the texts of parts; ignores other events. */
   add(event: RealtimeEvent): void;
-  /** What was said in the response that `response.done` ends; undefined when that was nothing. */
+  /** The text of the response that `response.done` ends; undefined when there is none. */
   takeEnded(event: RealtimeEvent): string | undefined;
-  /** What was said in all others, oldest first. */
+  /** The texts of all other responses, oldest first. */
   takeAll(): readonly string[];
 }
 
@@ -28,7 +28,7 @@ const RESPONSES_MAX = 16;
 const RESPONSE_CHARS_MAX = 1_000_000;
 
 export function createTranscripts(): Transcripts {
-  // Responses come one after another; one that never ends must not keep its words forever.
+  // Responses come one after another; the text of one that never ends must not be kept forever.
   const responses = new LRUCache<string, Response>({ max: RESPONSES_MAX });
 
   function responseOf(id: string): Response {
@@ -66,7 +66,7 @@ export function createTranscripts(): Transcripts {
     takeEnded(event) {
       const response: unknown = event['response'];
       const id = textAt(response, 'id') ?? '';
-      // Some upstreams leave the id out of the pieces.
+      // Some upstreams omit the id in deltas.
       return take(responses.has(id) ? id : '');
     },
     takeAll: () => [...responses.rkeys()].flatMap((id) => take(id) ?? []),

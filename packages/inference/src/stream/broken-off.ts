@@ -1,15 +1,15 @@
 import { UpstreamFailure } from '@model-gateway/router';
 
-/** What is said of a stream that ended without having come to its end. */
+/** The message for a stream that ended too early. */
 export const CUT_OFF = 'the upstream ended the stream before the answer was complete';
 
-/** The failure of an answer into which the upstream wrote an error of its own. */
+/** The failure of a response in which the upstream sent an error. */
 export const brokenOffBy = (error: string): UpstreamFailure =>
   new UpstreamFailure(error, {
     isBackendAtFault: true,
     loggedAs: 'the upstream sent an error in the middle of its answer',
   });
 
-/** The failure of an answer that had begun. */
+/** The failure of a response that had begun. */
 export const brokenOff = (message: string): UpstreamFailure =>
   new UpstreamFailure(message, { isBackendAtFault: true });

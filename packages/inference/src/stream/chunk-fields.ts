@@ -1,12 +1,12 @@
 import { readUsage, type TokenUsage } from '@model-gateway/contracts';
 
-/** Whether a chunk carries usage and nothing else: clients that did not ask for it are spared it. */
+/** Whether a chunk has usage and nothing else: it is sent only to clients that requested usage. */
 export function isUsageOnly(chunk: unknown): boolean {
   const usage = property(chunk, 'usage');
   return usage !== undefined && usage !== null && choicesOf(chunk).length === 0;
 }
 
-/** The error that an upstream put into its stream, as text. */
+/** The text of an error in an upstream's stream. */
 export function errorOf(chunk: unknown): string | undefined {
   const error = property(chunk, 'error');
   if (error === undefined || error === null) return undefined;
@@ -14,7 +14,7 @@ export function errorOf(chunk: unknown): string | undefined {
   return typeof message === 'string' ? message : JSON.stringify(error);
 }
 
-/** What a chunk adds to the first choice; undefined where it says nothing of it. */
+/** The delta of the first choice in a chunk, if there is one. */
 export function firstDelta(chunk: unknown): unknown {
   return property(choicesOf(chunk).find(isFirstChoice), 'delta');
 }
@@ -25,18 +25,18 @@ export function contentOf(delta: unknown): string {
   return typeof content === 'string' ? content : '';
 }
 
-/** The pieces of tool calls in a delta. */
+/** The tool calls in a delta. */
 export function toolCallsOf(delta: unknown): readonly unknown[] {
   const calls = property(delta, 'tool_calls');
   return Array.isArray(calls) ? calls : [];
 }
 
-/** Whether a choice is the one that is kept and shown where only one can be. */
+/** Whether a choice is the one that is used where only one can be. */
 export function isFirstChoice(choice: unknown): boolean {
   return (property(choice, 'index') ?? 0) === 0;
 }
 
-/** What a chunk says the request took. */
+/** The usage in a chunk. */
 export function usageOf(chunk: unknown): TokenUsage | undefined {
   return readUsage(property(chunk, 'usage'));
 }
@@ -47,14 +47,14 @@ export function choicesOf(chunk: unknown): readonly unknown[] {
   return Array.isArray(choices) ? choices : [];
 }
 
-/** Everything that a delta generates: text, and what it says in tool calls. */
+/** All generated text of a delta: content and tool calls. */
 export function textOfDelta(delta: unknown): string {
   const calls = toolCallsOf(delta);
   const written = contentOf(delta);
   return calls.length === 0 ? written : written + textOfCalls(calls);
 }
 
-/** What tool calls say: the names of the tools and what they are told. */
+/** The text of tool calls: the names of the tools and their arguments. */
 export const textOfCalls = (calls: readonly unknown[]): string =>
   calls.map((call) => textOfCall(property(call, 'function'))).join('');
 
@@ -64,7 +64,7 @@ function textOfCall(call: unknown): string {
   return `${typeof name === 'string' ? name : ''}${typeof text === 'string' ? text : ''}`;
 }
 
-/** A field of anything. */
+/** A field of any value. */
 export function property(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

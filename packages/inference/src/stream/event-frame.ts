@@ -1,17 +1,17 @@
 const QUOTE = '"';
 const BACKSLASH = '\\';
 const BEYOND_ASCII = /[^\0-\x7f]/;
-/** An upstream whose events have no frame in common is not asked for it for ever. */
+/** After this many frames the upstream has no common one, and the search ends. */
 const FRAMES_SET_MAX = 4;
 
 /**
- * What the events of a stream have around their text. Most upstreams write the same before and after every token, so that an event
- * of theirs is known by two comparisons. Texts have a character per byte.
+ * The part of an event before and after its text. Most upstreams write the same around every token, so that two comparisons
+ * recognize an event. Texts have a character per byte.
  */
 export interface EventFrame {
-  /** What stands around the text of an event, the quote behind it and the end of the event included. */
+  /** Sets the parts around the text, including the closing quote and the end of the event. */
   setFrame(before: string, after: string): void;
-  /** Whether another one may be learned. */
+  /** Whether another frame may be set. */
   readonly isWanted: boolean;
   /** The text of all events, where they are whole, have this frame and escape nothing. */
   textIn(events: string): string | undefined;
@@ -35,7 +35,7 @@ export function createEventFrame(): EventFrame {
       let text = '';
       for (let at = 0; at < events.length;) {
         const from = at + before.length;
-        // Cut out and compared: `startsWith` goes character by character, which takes longer.
+        // Slices and compares: `startsWith` is slower.
         if (events.slice(at, from) !== before) return undefined;
         const end = events.indexOf(QUOTE, from);
         if (end === -1) return undefined;
@@ -43,12 +43,12 @@ export function createEventFrame(): EventFrame {
         if (events.slice(end, at) !== after) return undefined;
         text += events.slice(from, end);
       }
-      // An escaped quote would not be the end of the text.
+      // An escaped quote is not the end of the text.
       return text.includes(BACKSLASH) ? undefined : utf8Of(text);
     },
   };
 }
 
-/** The characters of a text that has one per byte. */
+/** Decodes a text that has one character per byte. */
 export const utf8Of = (text: string): string =>
   BEYOND_ASCII.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text;

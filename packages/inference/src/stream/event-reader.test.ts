@@ -94,7 +94,7 @@ test('what is no JSON is told and not passed on; comments are passed on', () => 
   expect(
     read(text('a'), 'data: {oops\n\n', ': ping\n\n', 'nonsense\n\n', text('b')).passed.toString(),
   ).toBe(`${text('a')}: ping\n\n${text('b')}`);
-  expect(garbage).toEqual(['an upstream sent an event that is no JSON; it was left out']);
+  expect(garbage).toEqual(['an upstream sent an event that is not JSON; it was dropped']);
 });
 
 test('other ways to write the same are understood', () => {

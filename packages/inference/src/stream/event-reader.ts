@@ -16,7 +16,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const END = '\n\n';
 
-/** What every chunk of an answer says. */
+/** The fields of every chunk of a response. */
 export interface ChunkHead {
   readonly id: string;
   readonly object: 'chat.completion.chunk';
@@ -24,38 +24,38 @@ export interface ChunkHead {
   readonly model: string;
 }
 
-/** How a stream is read on its way through. */
+/** How a stream is forwarded. */
 export interface EventReaderOptions {
   readonly observer: StreamObserver;
-  /** Whether the client asked to see the chunk with the usage. */
+  /** Whether the client requested the chunk with the usage. */
   readonly passesUsage: boolean;
-  /** What a chunk is given that an upstream left out; without it, chunks stay as they are. */
+  /** Defaults for fields that an upstream omitted; without it, chunks stay as they are. */
   readonly head?: ChunkHead;
-  /** Whether every event is parsed: where several choices are generated and it matters which one a text is of. */
+  /** Whether every event is parsed: needed if there are several choices. */
   readonly parsesAll: boolean;
   /** Called with every chunk that was parsed. */
   readonly onChunk?: (chunk: unknown) => void;
   readonly log: Log;
 }
 
-/** What became of some whole events. */
+/** The result of reading some events. */
 export interface ReadEvents {
-  /** What the client is to see. */
+  /** The bytes for the client. */
   readonly passed: Buffer;
   /** The upstream's end mark was among them. */
   readonly isDone: boolean;
-  /** The upstream's own error, if it sent one. */
+  /** The upstream's error, if it sent one. */
   readonly error: string | undefined;
 }
 
 /**
- * Reads server-sent events on their way through: passes their bytes on untouched and parses only those that can carry
- * usage, an error or the end. Of the others only the text is picked out, in case the stream has to be estimated.
+ * Reads server-sent events while they are forwarded: passes their bytes on unchanged and parses only those that can have
+ * usage, an error or the end. From the others it extracts only the text, to estimate the usage if necessary.
  */
 export interface EventReader {
   /** Reads some whole events. */
   read(events: Buffer): ReadEvents;
-  /** Whether these bytes are whole events that differ from an earlier one in their text alone: then they are read, and pass as they are. */
+  /** Whether these bytes are complete events that differ from an earlier one only in their text: then they pass unchanged. */
   takes(bytes: Buffer): boolean;
 }
 
@@ -68,7 +68,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     try {
       chunk = JSON.parse(data);
     } catch {
-      log.warn({}, 'an upstream sent an event that is no JSON; it was left out');
+      log.warn({}, 'an upstream sent an event that is not JSON; it was dropped');
       return { passes: false };
     }
     const error = errorOf(chunk);
@@ -89,7 +89,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
 
   function read(events: Buffer): ReadEvents {
     const passed: Buffer[] = [];
-    // A character per byte: searching a string costs a fraction of searching a buffer, and positions are the same.
+    // One character per byte: searching a string is much faster than searching a buffer, and positions are the same.
     const text = events.toString('latin1');
     let from = 0;
     for (let at = 0; at < text.length;) {
@@ -118,7 +118,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     return { passed: join(passed), isDone: false, error: undefined };
   }
 
-  /** Takes the text of a plain event without parsing the event. */
+  /** Extracts the text of a plain event without parsing the event. */
   function pickText(event: string): void {
     const start = event.indexOf(CONTENT);
     if (start === -1) return;
@@ -128,18 +128,18 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     observer.addText(text.includes('\\') ? unescaped(utf8Of(text)) : utf8Of(text));
     const before = event.slice(0, from);
     const after = event.slice(end);
-    // What makes the event a plain one must not have been in its text.
+    // The markers of a plain event must not come from its text.
     if (frame.isWanted && isPlain(before + after)) frame.setFrame(before, after + END);
   }
 
   return { read, takes };
 }
 
-/** What became of the JSON of one event. */
+/** The result of parsing one event. */
 interface ParsedEvent {
   readonly passes: boolean;
   readonly error?: string;
-  /** What is to be passed on instead. */
+  /** The bytes to forward instead. */
   readonly replacement?: object;
 }
 
@@ -150,14 +150,14 @@ interface Verdict {
   readonly error: string | undefined;
 }
 
-/** An event that has to be looked at: the end mark, a comment, an error, usage, or anything unusual. */
+/** An event that must be parsed: the end mark, a comment, an error, usage, or anything unusual. */
 function readOdd(event: string, readParsed: (data: string) => ParsedEvent): Verdict {
   const lines = event.split('\n');
   const data = lines
     .filter((line) => line.startsWith('data:'))
     .map((line) => line.slice('data:'.length).trimStart())
     .join('\n');
-  // A comment keeps the connection alive; it passes. So does an event that says nothing.
+  // A comment keeps the connection alive; it passes. So does an empty event.
   if (data === '')
     return { passes: lines.every((line) => line.startsWith(':')), isDone: false, error: undefined };
   if (data.trim() === '[DONE]') return { passes: false, isDone: true, error: undefined };
@@ -165,7 +165,7 @@ function readOdd(event: string, readParsed: (data: string) => ParsedEvent): Verd
   const verdict = { passes, isDone: false, error };
   if (replacement !== undefined)
     return { ...verdict, replacement: encode(JSON.stringify(replacement)) };
-  // One line of data per chunk, however many the upstream made of it.
+  // One line of data per chunk, even if the upstream sent several.
   return passes && data.includes('\n')
     ? { ...verdict, replacement: encode(JSON.stringify(JSON.parse(data))) }
     : verdict;
@@ -173,7 +173,7 @@ function readOdd(event: string, readParsed: (data: string) => ParsedEvent): Verd
 
 const encode = (json: string): Buffer => Buffer.from(`data: ${json}\n\n`);
 
-/** The chunk with what its upstream left out; undefined where there is nothing to add. */
+/** The chunk with the fields that its upstream omitted; undefined if there are none. */
 function completed(chunk: unknown, head: ChunkHead): object | undefined {
   if (typeof chunk !== 'object' || chunk === null) return undefined;
   const choices = choicesOf(chunk);
@@ -191,12 +191,12 @@ const completedChoice = (choice: unknown, index: number): unknown =>
     ? { index, finish_reason: null, ...choice }
     : choice;
 
-/** An ordinary piece of an answer: nothing in it but text that need not be understood. */
+/** An ordinary chunk: only text that need not be parsed. */
 function isPlain(event: string): boolean {
   if (!event.startsWith(DATA) || !event.endsWith('}')) return false;
   for (const field of HEAD) if (!event.includes(field)) return false;
   if (event.includes(ERROR) || event.includes(TOOL_CALLS) || hasUsage(event)) return false;
-  // One with a finish, or with the field written in some other way, is worth a parse: there is one in a stream.
+  // An event with a finish reason, or with an unusual form of the field, is parsed: there is one per stream.
   return event.includes(NOT_FINISHED) && !event.includes(FINISHED);
 }
 
@@ -205,7 +205,7 @@ function hasUsage(event: string): boolean {
   return at !== -1 && !event.startsWith(NULL, at + USAGE.length);
 }
 
-/** Where the JSON text ends that begins there. */
+/** The end of the JSON string that begins there. */
 function endOfText(event: string, from: number): number {
   let at = from;
   for (let code = event.charCodeAt(at); at < event.length && code !== QUOTE;) {

@@ -3,15 +3,15 @@ const EVENT_BYTES_MAX = 16 * 1024 * 1024;
 const RETURN = 0x0d;
 
 /**
- * Cuts a byte stream of server-sent events where events end, whatever pieces it arrives in. What comes out holds whole
- * events, each ended by an empty line; a character that arrives in two halves is never looked at in half.
+ * Splits a byte stream of server-sent events at the ends of events. The results are whole events, each ended by an empty
+ * line, so that a character is never split.
  */
 export interface EventSplitter {
-  /** The whole events that are complete now; empty while one is still on its way. */
+  /** The events that are complete now; empty while one is incomplete. */
   push(chunk: Buffer): Buffer;
-  /** Whether nothing is on its way: the next chunk begins an event. */
+  /** Whether the next chunk begins an event. */
   isEmpty(): boolean;
-  /** What was left when the stream ended, as if it had been whole. */
+  /** The rest at the end of the stream, as if it were complete. */
   rest(): Buffer;
 }
 
@@ -20,7 +20,7 @@ const NOTHING = Buffer.alloc(0);
 export function createEventSplitter(): EventSplitter {
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
-  // A return at the end of a chunk: whether a newline follows is known with the next one.
+  // A carriage return at the end of a chunk: the next chunk shows whether a newline follows.
   let heldReturn = false;
 
   function withoutReturns(raw: Buffer): Buffer {
@@ -38,7 +38,7 @@ export function createEventSplitter(): EventSplitter {
     push(raw) {
       const chunk = heldReturn || raw.includes(RETURN) ? withoutReturns(raw) : raw;
       if (chunk.length === 0) return NOTHING;
-      // The end of an event can lie across two chunks.
+      // The end of an event can be split across two chunks.
       const last = waiting.at(-1)?.at(-1);
       const startsWithEnd = last === NEWLINE && chunk[0] === NEWLINE;
       const end = chunk.lastIndexOf('\n\n');

@@ -17,8 +17,8 @@ interface ReadOptions {
 }
 
 /**
- * The pieces of an upstream's stream as they arrive, while the observer learns what it needs. Ends when the answer is
- * complete and throws an UpstreamFailure when it is not.
+ * The deltas of an upstream's stream as they arrive; the observer sees all of them. Ends when the response is complete and
+ * throws an UpstreamFailure when it is not.
  */
 export async function* readDeltas(
   stream: UpstreamStream,
@@ -42,7 +42,7 @@ export async function* readDeltas(
   }
 }
 
-/** What a chunk adds to the answer that is shown; undefined when it is nothing. */
+/** The visible delta of a chunk; undefined when there is none. */
 function deltaOf(chunk: unknown): ChatDelta | undefined {
   const delta = firstDelta(chunk);
   const token = contentOf(delta);

@@ -6,18 +6,15 @@ import { createEventSplitter } from './event-splitter.ts';
 import { errorOf, isUsageOnly } from './chunk-fields.ts';
 import type { StreamObserver } from './stream-observer.ts';
 
-/**
- * What the client is to see of an upstream's stream, as server-sent events without the end mark, while the observer learns
- * what it needs.
- */
+/** Forwards an upstream's stream to the client as server-sent events without the end mark; the observer sees all of them. */
 export interface Relay {
-  /** The next events; undefined when the answer is complete. Rejects with an UpstreamFailure when it is not; the rest is left then. */
+  /** The next events; undefined when the response is complete. Rejects with an UpstreamFailure when it is not. */
   next(): Promise<Buffer | undefined>;
-  /** Leaves what has not been asked for, so that the upstream is not kept waiting. */
+  /** Cancels the rest of the stream. */
   leave(): void;
 }
 
-/** Passes one stream on. */
+/** Forwards one stream. */
 export function relay(stream: UpstreamStream, options: EventReaderOptions): Relay {
   return stream.form === 'events'
     ? new EventRelay(stream, options)
@@ -26,7 +23,7 @@ export function relay(stream: UpstreamStream, options: EventReaderOptions): Rela
 
 type EventStream = UpstreamStream & { readonly form: 'events' };
 
-/** Classes, because each token comes by: a generator, and one around it, cost as much as reading the token does. */
+/** Classes, because this runs for each token: nested generators cost as much as reading the token. */
 class EventRelay implements Relay {
   readonly #bytes: AsyncIterator<Uint8Array>;
   readonly #cleanMessage: EventStream['cleanMessage'];
@@ -34,7 +31,7 @@ class EventRelay implements Relay {
   readonly #splitter = createEventSplitter();
   readonly #reader: EventReader;
   #isOver = false;
-  /** What is told after what came before it. */
+  /** A failure that is thrown after the events before it. */
   #failure: UpstreamFailure | undefined;
 
   constructor({ bytes, cleanMessage }: EventStream, options: EventReaderOptions) {
@@ -82,7 +79,7 @@ class EventRelay implements Relay {
 
   #rest(): Buffer {
     const passed = this.#read(this.#splitter.rest());
-    // Some upstreams leave out the end mark; without a finish either, the answer was cut off and must not look whole.
+    // Some upstreams omit the end mark; without a finish reason either, the response was cut off and must not look complete.
     if (!this.#isOver && !this.#observer.isFinished) this.#failure = brokenOff(CUT_OFF);
     this.#isOver = true;
     return passed;
@@ -122,7 +119,7 @@ class ChunkRelay implements Relay {
   }
 }
 
-/** Whether leaving an upstream works out is of no interest any more. */
+/** A failure to cancel the upstream does not matter any more. */
 function giveUp(stream: AsyncIterator<unknown>): void {
   stream.return?.().catch(() => undefined);
 }

@@ -11,29 +11,29 @@ import {
 import { createReplyCollector, type Reply } from '../chat/reply-collector.ts';
 import type { CallOutcome } from '../upstream/upstream-telemetry.ts';
 
-/** What a stream has told so far: what it is billed by, and whether it came to its end. */
+/** The observed part of a stream: its usage, and whether it is complete. */
 export interface StreamObserver {
-  /** Looks at one chunk of the chat-completions convention. */
+  /** Observes one chunk of the chat-completions convention. */
   observe(chunk: unknown): void;
-  /** A piece of the answer whose chunk was not parsed. */
+  /** The text of a chunk that was not parsed. */
   addText(text: string): void;
   readonly usage: TokenUsage | undefined;
-  /** Everything that was generated, for an estimate where the upstream reports no usage. */
+  /** All generated text, to estimate the usage if the upstream reports none. */
   readonly text: string;
   readonly isFinished: boolean;
-  /** Why the answer ended, and the model that gave it, as far as parsed chunks said so. */
+  /** The finish reason and the model, if parsed chunks had them. */
   readonly finishReason: string | undefined;
   readonly model: string | undefined;
-  /** The reply so far: the first choice. Empty unless it is kept. */
+  /** The reply so far: the first choice. Empty unless `keepsReply` is set. */
   readReply(): Reply;
 }
 
 interface StreamObserverOptions {
-  /** Whether the reply will be asked for. */
+  /** Whether the reply will be needed. */
   readonly keepsReply: boolean;
 }
 
-/** What an observed stream came to, for whoever watches the call. */
+/** The outcome of an observed stream for its trace. */
 export const outcomeOf = (
   { finishReason, model }: StreamObserver,
   usage: TokenUsage | undefined,

@@ -9,37 +9,37 @@ import {
 } from '@model-gateway/router';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
-/** What has to be served. */
+/** The requirements of a request. */
 export interface RouteRequest extends Omit<ChoiceOptions, 'exclude'> {
   readonly model: string;
   readonly capability: Capability;
-  /** Aborted when the client went away. */
+  /** Aborted when the client disconnected. */
   readonly signal: Cancel;
-  /** Called once, when there is somebody to ask; not where that was known before. */
+  /** Called once, when a backend was found; not if the route was chosen before. */
   readonly onAccepted: () => void;
 }
 
-/** Whom to ask, and who watches. */
+/** Chooses backends, and measures the calls. */
 export interface AttemptDependencies {
   readonly router: Pick<Router, 'choose'>;
   readonly telemetry: UpstreamTelemetry;
 }
 
-/** A backend that is being asked. */
+/** A call in progress. */
 export interface ActiveCall {
   readonly route: Route;
   readonly call: UpstreamCall;
 }
 
-/** An answer and where it came from. Whoever has it says how the call ended. */
+/** A response and its route. The caller must report how the call ended. */
 export interface Attempted<Answer> extends ActiveCall {
   readonly answer: Answer;
 }
 
 /**
- * Asks a backend, and once more another one, where the first is to blame and nothing has reached the client yet. A failure is
- * told to the backend's breaker here; what becomes of an answer that has begun is for the caller to tell. Whoever has
- * chosen the first backend already gives its route.
+ * Calls a backend, and a second one if the first is at fault and the client has received nothing. Reports failures to the
+ * breaker of the backend; the caller reports the end of a response that has begun. A caller that has chosen the first backend
+ * passes its route.
  */
 export async function attempt<Answer>(
   { router, telemetry }: AttemptDependencies,
@@ -62,7 +62,7 @@ export async function attempt<Answer>(
     const isBackendFault = await settleFailure(first, failure, signal);
     const { name } = firstRoute.backend;
     const secondRoute = isBackendFault ? await chooseAnother(router, query, name) : undefined;
-    // Where there is no other, the first failure says more than that.
+    // If there is no other backend, the first failure is the better error.
     if (secondRoute === undefined) throw failure;
     const second = begin(secondRoute);
     try {
@@ -75,7 +75,7 @@ export async function attempt<Answer>(
   }
 }
 
-/** Tells the backend's breaker of a failure; true when the backend is to blame. */
+/** Reports a failure to the backend's breaker; true when the backend is at fault. */
 export async function settleFailure(
   { route, call }: ActiveCall,
   failure: unknown,

@@ -7,7 +7,7 @@ const SERVER_ERROR = 500;
 const CLIENT_ERROR = 400;
 const TIMEOUT = /time.?out|took longer|did not answer within/i;
 
-/** What went wrong with a call to a backend, as one of a few kinds. */
+/** The kind of failure of a call to a backend. */
 export type FailureKind =
   | 'rate_limited'
   | 'refused'
@@ -18,7 +18,7 @@ export type FailureKind =
   | 'unsupported'
   | 'transport';
 
-/** The kind of a failure; an answer that had begun and did not end was broken off, whatever the reason. */
+/** The kind of a failure; a response that began and did not end was broken off, whatever the reason. */
 export function failureKindOf(failure: unknown, hadBegun: boolean): FailureKind {
   if (hadBegun) return 'broken_off';
   if (!(failure instanceof UpstreamFailure)) {
@@ -30,7 +30,7 @@ export function failureKindOf(failure: unknown, hadBegun: boolean): FailureKind 
   return isTimeout(failure) ? 'timeout' : 'transport';
 }
 
-/** How a trace names the failure: the status where there was one. */
+/** The failure in a trace: the status if there was one. */
 export function errorTypeOf(failure: unknown, kind: FailureKind): string {
   const status = failure instanceof UpstreamFailure ? failure.status : undefined;
   return status === undefined || kind === 'broken_off' ? kind : String(status);
@@ -39,7 +39,7 @@ export function errorTypeOf(failure: unknown, kind: FailureKind): string {
 function kindOfStatus(status: number): FailureKind {
   if (status === TOO_MANY_REQUESTS) return 'rate_limited';
   if (status >= SERVER_ERROR) return 'server_error';
-  // A good status with an error inside is the server's failure as well.
+  // A good status with an error inside is a failure of the server as well.
   return status >= CLIENT_ERROR ? 'refused' : 'server_error';
 }
 

@@ -10,7 +10,7 @@ import {
 import type { Backend, Capability } from '@model-gateway/router';
 import { errorTypeOf, failureKindOf } from './failure-kind.ts';
 
-/** Follows the calls to backends: how many, how long, how they end. */
+/** Metrics and traces of the calls to backends. */
 export interface UpstreamTelemetry {
   begin(
     operation: Capability,
@@ -19,24 +19,24 @@ export interface UpstreamTelemetry {
   ): UpstreamCall;
 }
 
-/** One call to a backend. How it ended is said once; what is said after that does not count. */
+/** One call to a backend. Only the first report of its end counts. */
 export interface UpstreamCall {
-  /** Makes the call, so that what it sends carries the trace on. */
+  /** Makes the call inside its trace span. */
   run<Result>(work: () => Result): Result;
-  /** The first piece of a streamed answer is there. */
+  /** The first chunk of a streamed response arrived. */
   begun(): void;
-  /** What the answer said of itself is asked for only where somebody follows the call. */
+  /** The outcome is computed only if the call is traced. */
   end(outcome?: () => CallOutcome): void;
   fail(failure: unknown): void;
-  /** Nobody waits for the answer any more; the backend is not to blame. */
+  /** The client left; the backend is not at fault. */
   leave(): void;
 }
 
-/** What a good answer said of itself. */
+/** The data of a successful response for the trace. */
 export interface CallOutcome {
   readonly usage?: TokenUsage | undefined;
   readonly finishReasons?: readonly string[];
-  /** The model as the upstream names it. */
+  /** The upstream's name of the model. */
   readonly model?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ interface UpstreamTelemetryDependencies {
   readonly tracing?: Tracing | undefined;
 }
 
-/** What the calls of one backend for one thing are counted in. */
+/** The counters of one backend and operation. */
 interface CallCounts {
   readonly calls: CounterSeries;
   readonly duration: HistogramSeries;
@@ -73,7 +73,7 @@ export function createUpstreamTelemetry(
   };
 }
 
-/** A class, because one is made per request: its methods are made once. */
+/** A class, because there is one per request: methods are created once. */
 class TrackedCall implements UpstreamCall {
   readonly #counts: CallCounts;
   readonly #span: Span | undefined;
@@ -130,7 +130,7 @@ class TrackedCall implements UpstreamCall {
 function createCounts(metrics: Metrics) {
   const calls = metrics.counter({
     name: 'service_upstream_requests_total',
-    help: 'Calls to backends, those that were tried again on another one counted twice.',
+    help: 'Calls to backends; a retry on another backend counts again.',
     labels: ['backend', 'operation'],
   });
   const errors = metrics.counter({
@@ -140,13 +140,13 @@ function createCounts(metrics: Metrics) {
   });
   const durations = metrics.histogram({
     name: 'service_upstream_duration_seconds',
-    help: 'How long backends took for a whole answer, good or bad.',
+    help: 'How long calls to backends took, successful or not.',
     labels: ['backend', 'operation'],
     buckets: DURATION_SECONDS,
   });
   const firstTokens = metrics.histogram({
     name: 'service_time_to_first_token_seconds',
-    help: 'How long backends took to begin a streamed answer.',
+    help: 'How long backends took until the first chunk of a streamed response.',
     labels: ['backend'],
     buckets: FIRST_TOKEN_SECONDS,
   });
@@ -167,7 +167,7 @@ interface SpanFacts {
   readonly model: string | undefined;
 }
 
-/** By the conventions for generative AI of OpenTelemetry. Never what was asked or answered. */
+/** The OpenTelemetry attributes for generative AI, without prompts and responses. */
 const beginSpan = (tracing: Tracing, { operation, backend, model }: SpanFacts): Span =>
   tracing.begin({
     name: model === undefined ? operation : `${operation} ${model}`,

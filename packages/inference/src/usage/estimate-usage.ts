@@ -2,7 +2,7 @@ import { estimateTokens } from '@model-gateway/billing';
 import type { ChatRequest, TokenUsage, UpstreamCompletion } from '@model-gateway/contracts';
 import { textOfCalls, toolCallsOf } from '../stream/chunk-fields.ts';
 
-/** The usage of a turn whose upstream reported none, from the texts that went in and out. */
+/** Estimates the usage of a turn from its texts, if the upstream reported none. */
 export function estimateUsage(messages: ChatRequest['messages'], answer: string): TokenUsage {
   const prompt_tokens = messages.reduce(
     (sum, message) => sum + estimateTokens(textOf(message.content)),
@@ -12,7 +12,7 @@ export function estimateUsage(messages: ChatRequest['messages'], answer: string)
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }
 
-/** Everything that an answer says. */
+/** The whole text of a completion. */
 export function textOfCompletion({ choices }: UpstreamCompletion): string {
   return choices
     .map(({ message }) => textOf(message['content']) + textOfCalls(toolCallsOf(message)))

@@ -17,9 +17,9 @@ export interface ServedRequest {
   readonly cost?: number;
 }
 
-/** Writes down what was served. A failure to do so is logged and never fails the request. */
+/** Records served requests. A failure is logged and never fails the request. */
 export interface Meter {
-  /** Resolves when the event would survive the death of this process. */
+  /** Resolves when the event would survive a crash of this process. */
   record(served: ServedRequest): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         backend: surface,
         prompt_tokens: usage.prompt_tokens,
         completion_tokens: usage.completion_tokens,
-        // The sum, whatever an upstream adds to its own.
+        // The sum, whatever the upstream reports as its total.
         total_tokens: usage.prompt_tokens + usage.completion_tokens,
         cost: cost === undefined ? prices.costOf(model, usage) : cost,
         ref_id: refId,
@@ -59,12 +59,12 @@ export function createMeter(dependencies: MeterDependencies): Meter {
       };
       try {
         const written = journal.append({ id: event.id, body: JSON.stringify(event) });
-        // While it is on its way.
+        // Until it is settled.
         unsettled.note(event);
         count(event);
         await written;
       } catch (error) {
-        log.error({ error, usage_event: event }, 'a usage event could not be written down');
+        log.error({ error, usage_event: event }, 'writing a usage event failed');
       }
     },
   };

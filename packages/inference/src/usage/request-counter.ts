@@ -2,11 +2,11 @@ import { describeError, type Clock, type Counters, type Log } from '@model-gatew
 
 /** Counts the inference and video requests that all processes accepted. */
 export interface RequestCounter {
-  /** Costs nothing: the count is shared a moment later. */
+  /** Cheap: the count is shared a moment later. */
   accepted(): void;
-  /** Since the shared store was empty, and in the trailing minute. */
+  /** The total since the shared store was empty, and the last minute. */
   read(): Promise<{ readonly total: number; readonly perMinute: number }>;
-  /** Shares what is left to share. */
+  /** Shares the remaining counts. */
   stop(): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ interface RequestCounterDependencies {
 const SHARE_EVERY_MS = 250;
 const SECOND_MS = 1_000;
 const WINDOW_SECS = 60;
-// Longer than they are read for, because the clocks of processes differ.
+// Longer than they are read, because the clocks of processes differ.
 const SECOND_EXPIRES_MS = 2 * WINDOW_SECS * SECOND_MS;
 const TOTAL_KEY = 'requests:total';
 
@@ -39,7 +39,7 @@ export function createRequestCounter({
     const taken = [...unshared];
     unshared.clear();
     for (const [second, count] of taken) {
-      // The counters serve by themselves while their store is away, so a failure here is the end of the process.
+      // The counters work locally while their store is unavailable, so this fails only when the process stops.
       await counters.add(secondKey(second), count, { expiresAfterMs: SECOND_EXPIRES_MS });
       await counters.add(TOTAL_KEY, count);
     }
@@ -49,7 +49,7 @@ export function createRequestCounter({
     clearTimeout(timer);
     timer = undefined;
     sharing = sharing.then(shareAll).catch((error: unknown) => {
-      log.warn({ reason: describeError(error) }, 'accepted requests were not counted');
+      log.warn({ reason: describeError(error) }, 'counting accepted requests failed');
     });
     return sharing;
   }

@@ -11,7 +11,7 @@ function setup() {
     agents: {
       count({ heartbeatSince }) {
         asked.push(heartbeatSince);
-        if (isUnavailable) return Promise.reject(new Error('away'));
+        if (isUnavailable) return Promise.reject(new Error('unavailable'));
         return Promise.resolve({ agentsOnline: asked.length, gpuNodes: 1, modelsDeployed: 2 });
       },
     },
@@ -49,7 +49,7 @@ test('the stores are asked once a second, however many ask for the status', asyn
 test('a failure is not remembered', async () => {
   const { monitor, setAway } = setup();
   setAway(true);
-  await expect(monitor.read()).rejects.toThrow('away');
+  await expect(monitor.read()).rejects.toThrow('unavailable');
   setAway(false);
   expect(await monitor.read()).toMatchObject({ agentsOnline: 2 });
 });

@@ -2,15 +2,15 @@ import type { Clock } from '@model-gateway/kernel';
 import type { AgentCounter, AgentCounts } from '@model-gateway/router';
 import type { RequestCounter } from './request-counter.ts';
 
-/** How much is going on in the installation. */
+/** The current load of the installation. */
 export interface SystemStatus extends AgentCounts {
   readonly requestsTotal: number;
   readonly requestsPerMinute: number;
-  /** Of the process that answers. */
+  /** Of this process. */
   readonly uptimeSecs: number;
 }
 
-/** Tells the status to anyone who asks, however often. */
+/** Reads the status; cheap enough for frequent calls. */
 export interface SystemMonitor {
   read(): Promise<SystemStatus>;
 }
@@ -25,7 +25,7 @@ interface SystemMonitorDependencies {
 
 const CACHED_MS = 1_000;
 
-/** Asks the stores at most once a second, whoever calls; it counts the uptime from its creation. */
+/** Reads the stores at most once a second; the uptime begins when this is created. */
 export function createSystemMonitor({
   agents,
   requests,
@@ -51,7 +51,7 @@ export function createSystemMonitor({
       if (cached === undefined || now - cached.readAt >= CACHED_MS) {
         const reading = { readAt: now, counts: readCounts() };
         cached = reading;
-        // A failure is not remembered: the next caller asks again.
+        // A failure is not cached: the next call reads again.
         reading.counts.catch(() => {
           if (cached === reading) cached = undefined;
         });

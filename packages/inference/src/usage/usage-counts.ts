@@ -1,12 +1,12 @@
 import type { UsageEvent } from '@model-gateway/contracts';
 import { perName, type CounterSeries, type Metrics } from '@model-gateway/kernel';
 
-/** Counts what was served and metered, for whoever scrapes. */
+/** Metrics of the metered requests. */
 export type UsageCounts = (
   usage: Pick<UsageEvent, 'model' | 'prompt_tokens' | 'completion_tokens' | 'cost'>,
 ) => void;
 
-/** What one model is counted in. */
+/** The counters of one model. */
 interface ModelCounts {
   readonly served: CounterSeries;
   readonly prompt: CounterSeries;
@@ -15,7 +15,7 @@ interface ModelCounts {
   readonly unpriced: CounterSeries;
 }
 
-/** Models are those that backends list, and only so many of them have series of their own. */
+/** Models are those that backends list; a limited number of them have their own series. */
 const MODELS_MAX = 200;
 
 export function createUsageCounts(metrics: Metrics): UsageCounts {
@@ -36,7 +36,7 @@ export function createUsageCounts(metrics: Metrics): UsageCounts {
   });
   const unpriced = metrics.counter({
     name: 'service_unpriced_requests_total',
-    help: 'Requests that were served by a model without a price: they cost nobody anything.',
+    help: 'Requests that were served by a model without a price; they are not charged.',
     labels: ['model'],
   });
   const countsOf = perName<ModelCounts>(MODELS_MAX, (model) => ({

@@ -3,7 +3,7 @@ import type { VideoResult } from '@model-gateway/contracts';
 import type { UpstreamVideo } from '@model-gateway/router';
 import type { VideoImage, VideoOrder } from './video-job.ts';
 
-// What `extra` may not touch, not even where it is absent: prices go by some of it.
+// Fields that `extra` may not set, even if they are absent: some determine the price.
 const PROTECTED_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'prompt',
@@ -19,7 +19,7 @@ const PROTECTED_FIELDS: ReadonlySet<string> = new Set([
 
 const FORMAT = /\.([a-z0-9]{2,5})$/i;
 
-/** The body that an upstream is sent: what was asked for, and `extra` laid under it. */
+/** The body for an upstream: the requested fields, with `extra` as defaults. */
 export function upstreamVideo(
   order: VideoOrder,
   images: readonly VideoImage[],
@@ -31,7 +31,7 @@ export function upstreamVideo(
   return {
     ...Object.fromEntries(additions),
     ...requested,
-    // The same in the words of the MiniMax convention.
+    // The same under the names of the MiniMax convention.
     ...(duration_seconds === undefined ? {} : { duration: duration_seconds }),
     ...(images.length === 0 ? {} : { images: images.map(encodeImage) }),
     model,
@@ -43,7 +43,7 @@ const encodeImage = ({ mimeType, data }: VideoImage) => ({
   mime_type: mimeType,
 });
 
-/** What a video is priced by. */
+/** The values that determine the price of a video. */
 export function videoShapeOf({ duration_seconds, width, height, extra }: VideoOrder): VideoShape {
   const frames = extra?.['frames'];
   return {
@@ -54,14 +54,14 @@ export function videoShapeOf({ duration_seconds, width, height, extra }: VideoOr
   };
 }
 
-/** What a finished upstream task tells about its video. */
+/** The video of a finished upstream task. */
 export interface FinishedVideo {
   readonly url: string;
   readonly width: number | undefined;
   readonly height: number | undefined;
 }
 
-/** What the owner of a finished job is told about the video. */
+/** The result of a finished job for its owner. */
 export function videoResultOf(
   { url, width, height }: FinishedVideo,
   { duration_seconds }: VideoOrder,

@@ -8,7 +8,7 @@ import type {
   VideoWork,
 } from './video-job.ts';
 
-/** A job that is not there yet. */
+/** A job to create. */
 export interface NewVideoJob {
   readonly id: string;
   readonly payer: VideoPayer;
@@ -16,49 +16,49 @@ export interface NewVideoJob {
   readonly resolvedModel: string;
   readonly order: VideoOrder;
   readonly images: readonly VideoImage[];
-  /** The caller's own, to make a repeated request recognisable. */
+  /** Chosen by the caller, to detect a repeated request. */
   readonly idempotencyKey: string | null;
 }
 
 /**
- * Where video jobs are kept. Every change says in what state it finds the job, so that of several who would end one,
- * exactly one does; a job that has ended never changes again, and its images are gone.
+ * Stores video jobs. Every change depends on the current state of the job, so that of several concurrent ends exactly one
+ * succeeds; a job that has ended never changes again, and its images are deleted.
  */
 export interface VideoJobStore {
-  /** Adds a job that is queued; a repeated idempotency key adds none and answers the user's earlier job. */
+  /** Adds a job that is queued; a repeated idempotency key returns the user's earlier job. */
   create(job: NewVideoJob): Promise<{ readonly job: VideoJob; readonly isNew: boolean }>;
   find(id: string): Promise<VideoJob | undefined>;
   /** The newest first. */
   list(userId: string, countMax: number): Promise<readonly VideoJob[]>;
   findWork(id: string): Promise<VideoWork | undefined>;
   images(id: string): Promise<readonly VideoImage[]>;
-  /** The ids of all queued and running jobs, oldest first, without those whose submission began within this time. */
+  /** The ids of all queued and running jobs, oldest first, except those whose submission began within this time. */
   unfinished(submittingMs: number): AsyncIterable<readonly string[]>;
 
-  /** Notes where a queued job is about to be submitted, before it is; false when it is queued no longer. */
+  /** Stores where a queued job is about to be submitted; false when it is no longer queued. */
   startSubmission(
     id: string,
     to: { readonly backend: string; readonly servedModel: string },
   ): Promise<boolean>;
-  /** The submission had no effect: the job may go anywhere again. */
+  /** The submission had no effect: the job may go to any backend again. */
   undoSubmission(id: string): Promise<void>;
-  /** The upstream took a queued job, which runs now; false when it was queued no longer. */
+  /** The upstream accepted a queued job, which is running now; false when it was no longer queued. */
   begin(id: string, taskId: string): Promise<boolean>;
-  /** A running job that nobody set out to ask about within the interval; from now on somebody has. */
+  /** Claims a running job that was not polled within the interval. */
   claimPoll(id: string, intervalMs: number): Promise<VideoPoll | undefined>;
-  /** Moves the progress of a running job on, never back; true when that changed it. */
+  /** Increases the progress of a running job; true when it changed. */
   advance(id: string, progress: number): Promise<boolean>;
 
-  /** Ends a running job well; false when it ran no longer. */
+  /** Ends a running job as done; false when it was no longer running. */
   finish(
     id: string,
     end: { readonly result: VideoResult; readonly cost: number; readonly at: Date },
   ): Promise<boolean>;
-  /** Ends a queued or running job as failed and answers what it was; undefined when it had ended. */
+  /** Ends a queued or running job as failed and returns it; undefined when it had ended. */
   fail(
     id: string,
     error: string,
   ): Promise<Pick<VideoWork, 'userId' | 'model' | 'backend'> | undefined>;
-  /** Ends a queued or running job at its owner's wish; false when it had ended. */
+  /** Cancels a queued or running job for its owner; false when it had ended. */
   cancel(id: string): Promise<boolean>;
 }

@@ -3,7 +3,7 @@ import type { VideoJob } from './video-job.ts';
 
 const SECOND_MS = 1_000;
 
-/** A job in the words of the surfaces. */
+/** A job in the form of the public APIs. */
 export function viewVideoJob(job: VideoJob): VideoJobView {
   const { id, model, status, progress, result, error, cost, createdAt } = job;
   const created_at = Math.floor(createdAt.getTime() / SECOND_MS);

@@ -5,10 +5,10 @@ import type { Caller } from '../chat/caller.ts';
 export interface VideoJob {
   readonly id: string;
   readonly userId: string;
-  /** As it was asked for. */
+  /** As it was requested. */
   readonly model: string;
   readonly status: VideoJobStatus;
-  /** 0–99 until it is done, and never less than it was. */
+  /** 0–99 until it is done; it never decreases. */
   readonly progress: number;
   readonly result: VideoResult | null;
   readonly error: string | null;
@@ -17,31 +17,31 @@ export interface VideoJob {
   readonly createdAt: Date;
 }
 
-/** What is to be generated: the request without what is kept beside it. */
+/** The request without the fields that are stored separately. */
 export type VideoOrder = Omit<VideoRequest, 'model' | 'images'>;
 
-/** A picture that a video is to be made from. */
+/** An input image of a video. */
 export interface VideoImage {
   readonly mimeType: string;
   readonly data: Uint8Array;
 }
 
-/** Who pays, as the usage row will say it. */
+/** Who pays, as in the usage row. */
 export type VideoPayer = Omit<Caller, 'modelPolicy'>;
 
 /** A job with everything that is needed to submit it and to bill it. */
 export interface VideoWork extends VideoJob {
   readonly payer: VideoPayer;
-  /** What the model's alias meant when the job was created; prices go by it. */
+  /** The target of the model's alias when the job was created; it determines the price. */
   readonly resolvedModel: string;
   readonly order: VideoOrder;
-  /** Where it was submitted, or was about to be; null as long as it may go anywhere. */
+  /** The backend of its submission; null while it may go to any backend. */
   readonly backend: string | null;
-  /** What that backend calls the model. */
+  /** The backend's id of the model. */
   readonly servedModel: string | null;
 }
 
-/** A running job that it is time to ask the upstream about. */
+/** A running job that is due for a poll of its upstream. */
 export interface VideoPoll {
   readonly id: string;
   readonly backend: string;

@@ -7,7 +7,7 @@ import type { VideoJobStore } from './video-job-store.ts';
 import type { VideoImage, VideoJob } from './video-job.ts';
 import type { VideoNotifications } from './video-notifications.ts';
 
-/** The video jobs of people: asked for here, carried out by whoever hears of them. */
+/** The video jobs of users: created here, executed by the workers. */
 export interface VideoJobs {
   /** Queues a job that the caller is covered for; refuses one that no healthy backend could take. */
   create(
@@ -18,7 +18,7 @@ export interface VideoJobs {
   ): Promise<VideoJob>;
   get(userId: string, id: string): Promise<VideoJob>;
   list(userId: string, countMax: number): Promise<readonly VideoJob[]>;
-  /** Once more changes nothing; a job that ended otherwise is refused. */
+  /** Canceling again changes nothing; a job that ended otherwise is refused. */
   cancel(userId: string, id: string): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ interface VideoJobsDependencies {
   readonly log: Log;
 }
 
-/** The channel on which workers hear of new jobs. What they do not hear of they find by themselves, a little later. */
+/** Announces new jobs to workers. Workers also poll, in case they miss a message. */
 export const VIDEO_QUEUED_CHANNEL = 'video:queued';
 
 /** Longer than a job lasts. */
@@ -41,13 +41,13 @@ const OWNED_MS = 24 * 60 * 60 * 1000;
 export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs {
   const { store, router, requests, notifications, channels, entries, log } = dependencies;
 
-  /** The job is safe by now, so nothing of this may fail the request. */
+  /** The job is stored by now, so a failure here must not fail the request. */
   async function announce({ id, userId }: VideoJob): Promise<void> {
     try {
       await entries.put(sessionOwnerKey(id), userId, { expiresAfterMs: OWNED_MS });
       await channels.publish(VIDEO_QUEUED_CHANNEL, id);
     } catch (error) {
-      log.warn({ job_id: id, reason: describeError(error) }, 'a video job was not announced');
+      log.warn({ job_id: id, reason: describeError(error) }, 'announcing a video job failed');
     }
   }
 

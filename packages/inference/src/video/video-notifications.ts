@@ -1,7 +1,7 @@
 import { sessionChannel, type RpcNotification, type VideoResult } from '@model-gateway/contracts';
 import { describeError, type Channels, type Log } from '@model-gateway/kernel';
 
-/** Tells whoever listens what becomes of video jobs. What cannot be told is logged and never fails the job. */
+/** Publishes the progress of video jobs. A failure to publish is logged and never fails the job. */
 export interface VideoNotifications {
   progress(jobId: string, progress: number): Promise<void>;
   done(jobId: string, end: { readonly result: VideoResult; readonly cost: number }): Promise<void>;
@@ -14,7 +14,7 @@ interface VideoNotificationsDependencies {
   readonly log: Log;
 }
 
-/** The stream of a job has the id of the job, whichever surface it came from. */
+/** The stream of a job has the id of the job, for every surface. */
 export function createVideoNotifications({
   channels,
   log,
@@ -23,7 +23,7 @@ export function createVideoNotifications({
     try {
       await channels.publish(sessionChannel(jobId), JSON.stringify(notification));
     } catch (error) {
-      log.warn({ job_id: jobId, reason: describeError(error) }, 'news of a video job were lost');
+      log.warn({ job_id: jobId, reason: describeError(error) }, 'notifying of a video job failed');
     }
   }
 

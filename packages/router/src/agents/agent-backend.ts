@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { BackendConfig } from '../registry/backend-config-store.ts';
 import type { Capability } from '../registry/backend.ts';
 
-/** What the model of a node can be asked for. */
+/** The capabilities of a model on a node. */
 export const AGENT_CAPABILITIES: readonly Capability[] = ['chat', 'embeddings'];
 
 /** The path below which a tunnel process passes requests on to its nodes. */
@@ -34,6 +34,6 @@ export function isTunneled({ type, url }: Pick<BackendConfig, 'type' | 'url'>): 
   );
 }
 
-/** What routers show to tunnel processes: derived from a secret that all of them have and nobody else. */
+/** The key that routers send to tunnel processes, derived from a secret that only they share. */
 export const tunnelKey = (serviceSecret: string): string =>
   createHmac('sha256', serviceSecret).update('agent-tunnel').digest('base64url');

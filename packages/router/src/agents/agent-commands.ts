@@ -2,11 +2,11 @@ import { ServiceError } from '@model-gateway/contracts';
 import { RequestError, type Requests, type Subscription } from '@model-gateway/kernel';
 import { z } from 'zod';
 
-/** What is asked of whichever process holds the connection of a node. */
+/** A command to the process that holds the connection of a node. */
 const commandSchema = z.discriminatedUnion('kind', [
-  /** Answered when the deployment has begun. */
+  /** The reply is sent when the deployment has begun. */
   z.object({ kind: z.literal('deploy'), modelId: z.string(), streamId: z.string() }),
-  /** Answered when the model is gone. */
+  /** The reply is sent when the model is removed. */
   z.object({ kind: z.literal('stop'), modelId: z.string() }),
   /** The connection is to be closed. */
   z.object({ kind: z.literal('leave'), why: z.enum(['replaced', 'deregistered']) }),
@@ -14,23 +14,23 @@ const commandSchema = z.discriminatedUnion('kind', [
 export type AgentCommand = z.output<typeof commandSchema>;
 
 const answerSchema = z.object({
-  /** What the caller is told when it cannot be done. */
+  /** The error for the caller. */
   refusal: z.string().optional(),
 });
 export type AgentCommandAnswer = z.output<typeof answerSchema>;
 
-/** Reaches the connections of nodes, in whichever process they are. */
+/** Sends commands to the connections of nodes, in any process. */
 export interface AgentCommands {
-  /** Answers the commands to one connection. */
+  /** Executes the commands to one connection. */
   serve(
     connectionId: string,
     answer: (command: AgentCommand) => Promise<AgentCommandAnswer>,
   ): Promise<Subscription>;
-  /** Rejects with `agent_unavailable` when it cannot be done; `AgentUnreachable` says that nothing was begun. */
+  /** Rejects with `agent_unavailable` when it cannot be done; `AgentUnreachable` means that nothing was begun. */
   send(connectionId: string, command: AgentCommand): Promise<void>;
 }
 
-/** Nobody holds the connection any more. */
+/** No process has the connection any more. */
 export class AgentUnreachable extends ServiceError {
   constructor() {
     super('agent_unavailable', 'the agent is offline');
@@ -67,6 +67,6 @@ function failureOf(error: unknown): unknown {
   const message =
     error.reason === 'timeout'
       ? 'the agent did not answer in time'
-      : 'the agent could not be asked';
+      : 'the agent could not be reached';
   return new ServiceError('agent_unavailable', message, { cause: error });
 }

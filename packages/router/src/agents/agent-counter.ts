@@ -1,4 +1,4 @@
-/** How many agent nodes serve at the moment, and what. */
+/** How many agent nodes are online, and how many models they serve. */
 export interface AgentCounts {
   readonly agentsOnline: number;
   /** Online nodes with a GPU. */
@@ -9,6 +9,6 @@ export interface AgentCounts {
 
 /** Counts the agent nodes of the installation. */
 export interface AgentCounter {
-  /** A node is online when it holds a connection and was heard of since then. */
+  /** A node is online when it has a connection and sent a heartbeat since then. */
   count(options: { readonly heartbeatSince: Date }): Promise<AgentCounts>;
 }

@@ -1,12 +1,12 @@
-/** A GPU node as it was last heard of. */
+/** A GPU node as of its last heartbeat. */
 export interface AgentNode {
   readonly id: string;
   readonly name: string;
-  /** Where its models can be reached, as far as it or its connection told. */
+  /** Where its models can be reached, if the node or its connection reported it. */
   readonly host: string | null;
   readonly version: string;
   readonly gpus: readonly AgentGpu[];
-  /** The average over its GPUs in percent; null where it tells none. */
+  /** The average over its GPUs in percent; null if it reports none. */
   readonly gpuUtilization: number | null;
   readonly models: readonly DeployedModel[];
   readonly createdAt: Date;
@@ -29,13 +29,13 @@ export interface DeployedModel {
   readonly port: number | null;
 }
 
-/** The model can be asked: its node says so, and where. */
+/** The status of a model that can be called. */
 export const READY = 'ready';
 
 /** The heartbeats since which a node counts as online. */
 export const onlineSince = (now: number, timeoutMs: number): Date => new Date(now - timeoutMs);
 
-/** Whether a node holds a connection and was heard of lately. */
+/** Whether a node has a connection and a recent heartbeat. */
 export function isOnline(
   { connectionId, lastHeartbeatAt }: Pick<AgentNode, 'connectionId' | 'lastHeartbeatAt'>,
   since: Date,
@@ -53,7 +53,7 @@ export function byLoad(nodes: readonly AgentNode[]): readonly AgentNode[] {
   );
 }
 
-/** Beyond every percentage, and still a number that can be subtracted. */
+/** Above every percentage, and still a number that can be subtracted. */
 const WITHOUT_TELEMETRY = Number.MAX_SAFE_INTEGER;
 
 const loadOf = ({ gpuUtilization }: AgentNode): number => gpuUtilization ?? WITHOUT_TELEMETRY;

@@ -11,18 +11,18 @@ export interface AgentState extends AgentNode {
   readonly isOnline: boolean;
 }
 
-/** The GPU nodes of the installation and what is done with them. */
+/** Manages the GPU nodes of the installation. */
 export interface Agents {
   /** By name. */
   list(): Promise<readonly AgentState[]>;
   get(agentId: string): Promise<AgentState>;
-  /** The token is known to the caller alone. */
+  /** The token is shown only once. */
   register(node: {
     readonly name: string;
     readonly version: string;
   }): Promise<{ readonly agentId: string; readonly token: string }>;
   deregister(agentId: string): Promise<void>;
-  /** Begins a deployment, on the least loaded node unless one is named; how it goes is told on the stream. */
+  /** Starts a deployment, on the least loaded node unless one is named; progress is published on the stream. */
   deploy(deployment: {
     readonly modelId: string;
     readonly agentId: string | undefined;
@@ -62,7 +62,7 @@ export function createAgents(dependencies: AgentsDependencies): Agents {
     return connectionId;
   }
 
-  /** Goes on to the next node as long as nothing was begun. */
+  /** Tries the next node as long as nothing was begun. */
   async function deployOnLeastLoaded(modelId: string, streamId: string): Promise<void> {
     const online = (await store.list()).filter((node) => isOnline(node, since()));
     for (const { connectionId } of byLoad(online)) {
@@ -92,11 +92,11 @@ export function createAgents(dependencies: AgentsDependencies): Agents {
       await announcer.announce(backends);
       for (const deploy of deploys) await notices.fail(deploy, 'the agent was deregistered');
       if (connectionId === null) return;
-      // Whoever holds it and cannot be told finds out with its next heartbeat.
+      // A process that misses this notices at its next heartbeat.
       await commands
         .send(connectionId, { kind: 'leave', why: 'deregistered' })
         .catch((error: unknown) =>
-          log.info({ agentId, reason: describeError(error) }, 'a deregistered agent was not told'),
+          log.info({ agentId, reason: describeError(error) }, 'disconnecting an agent failed'),
         );
     },
     async deploy({ modelId, agentId, streamId }) {

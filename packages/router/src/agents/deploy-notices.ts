@@ -6,13 +6,13 @@ import {
 import { describeError, type Channels, type Log } from '@model-gateway/kernel';
 import type { BrokenDeploy } from './agent-store.ts';
 
-/** What a deployment tells whoever listens to its stream. */
+/** The notifications on the stream of a deployment. */
 export type DeployNotice = RpcNotificationParams<'models.progress'>;
 
-/** Tells the listeners of deployments how they are going. */
+/** Publishes the progress of deployments. */
 export interface DeployNotices {
   push(notice: DeployNotice): Promise<void>;
-  /** The end of a deployment, on every stream that is owed it. */
+  /** The end of a deployment, on each of its streams. */
   fail(deploy: BrokenDeploy, message: string): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export function createDeployNotices(dependencies: {
     try {
       await channels.publish(sessionChannel(params.stream_id), JSON.stringify(message));
     } catch (error) {
-      log.warn({ reason: describeError(error) }, 'a notification could not be published');
+      log.warn({ reason: describeError(error) }, 'publishing a notification failed');
     }
   }
 

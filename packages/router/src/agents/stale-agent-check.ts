@@ -5,8 +5,8 @@ import type { AgentConnections, NodeConnection } from './agent-store.ts';
 import type { DeployNotices } from './deploy-notices.ts';
 
 /**
- * Takes nodes out of routing whose connection was lost without anybody noticing, because the process that held it died.
- * Every process that routes does this, so that it does not depend on those which hold connections.
+ * Removes nodes from routing whose connection was lost because its process died. Every routing process does this, so that it
+ * does not depend on the processes with connections.
  */
 export interface StaleAgentCheck {
   start(): void;
@@ -23,7 +23,7 @@ interface StaleAgentCheckDependencies {
   readonly timeoutMs: number;
 }
 
-/** The entry by which the holder of a connection shows that it is alive, also while the database is away. */
+/** The entry that shows that the process of a connection is alive, also while the database is unavailable. */
 export const agentAliveKey = (agentId: string): string => `agent-alive:${agentId}`;
 
 const CHECK_EVERY_MS_MAX = 2_000;
@@ -34,17 +34,17 @@ export function createStaleAgentCheck(dependencies: StaleAgentCheckDependencies)
   let timer: NodeJS.Timeout | undefined;
   let checking: Promise<void> = Promise.resolve();
 
-  /** The database may have missed heartbeats, and Redis may have lost entries: only both together are believed. */
+  /** The database may have missed heartbeats, and Redis may have lost entries: a node is stale only if both say so. */
   async function isAlive({ agentId, connectionId }: NodeConnection): Promise<boolean> {
     return (await entries.get(agentAliveKey(agentId))) === connectionId;
   }
 
   async function release(node: NodeConnection): Promise<void> {
     const since = onlineSince(clock.now(), timeoutMs);
-    // Several processes may look at once; the database lets one of them do it.
+    // Several processes may check at once; in the database only one of them succeeds.
     const removal = await connections.disconnect(node, { onlineSince: since });
     if (removal === undefined) return;
-    log.warn({ agentId: node.agentId }, 'an agent is offline: nothing was heard of it in time');
+    log.warn({ agentId: node.agentId }, 'an agent is offline: no heartbeat in time');
     await announcer.announce(removal.backends);
     for (const deploy of removal.deploys) await notices.fail(deploy, 'the agent disconnected');
   }
@@ -65,7 +65,7 @@ export function createStaleAgentCheck(dependencies: StaleAgentCheckDependencies)
         isBusy = true;
         checking = checkAll()
           .catch((error: unknown) => {
-            log.debug({ reason: describeError(error) }, 'agents could not be looked after');
+            log.debug({ reason: describeError(error) }, 'checking for stale agents failed');
           })
           .finally(() => {
             isBusy = false;

@@ -1,17 +1,17 @@
 import type { Entries } from '@model-gateway/kernel';
 
-/** Which backend a conversation stays with. */
+/** The backend that a conversation is bound to. */
 export interface Affinity {
-  /** Binds a conversation that is not bound yet; answers the backend that it is bound to now. */
+  /** Binds a conversation that is not bound yet; returns its backend. */
   claim(conversationId: string, name: string): Promise<string>;
-  /** Binds the conversation, whatever it was bound to, for another day. */
+  /** Binds the conversation for another day and replaces an earlier binding. */
   bind(conversationId: string, name: string): Promise<void>;
 }
 
 const BOUND_FOR_MS = 24 * 60 * 60 * 1000;
 const TIMES = { expiresAfterMs: BOUND_FOR_MS };
 
-/** The entries serve by themselves what this process used last while their store is away. */
+/** While their store is unavailable, the entries serve what this process used last. */
 export function createAffinity(entries: Entries): Affinity {
   const keyOf = (conversationId: string): string => `affinity:${conversationId}`;
   return {

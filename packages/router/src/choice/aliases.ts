@@ -15,23 +15,23 @@ export interface Alias {
   readonly target: string;
 }
 
-/** Other names for models. They live in the memory of the running processes and are gone when all have stopped. */
+/** Other names for models, in the memory of the processes: they are lost when all have stopped. */
 export interface Aliases {
-  /** An existing alias is replaced. Resolves when the other replicas have been told. */
+  /** Replaces an existing alias. Resolves when the change is published. */
   set(alias: string, target: string): Promise<void>;
   remove(alias: string): Promise<void>;
   /** Sorted by alias. */
   list(): readonly Alias[];
-  /** What a model id means: one hop, aliases do not chain. */
+  /** The target of a model id: one hop, aliases do not chain. */
   resolve(model: string): string;
 }
 
 /** Aliases that are kept the same on every replica. */
 export interface SharedAliases extends Aliases {
-  /** Listens to the other replicas and takes over what they know. */
+  /** Subscribes to the other replicas and reads their aliases. */
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Tells the others everything and asks what was missed, for when the replicas could not hear each other for a while. */
+  /** Publishes everything and requests missed changes, after the replicas were disconnected for a while. */
   announceAll(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ interface AliasesDependencies {
 const CHANNEL = 'aliases';
 const PEERS_ADDRESS = 'aliases';
 const PEERS_TIMEOUT_MS = 1_000;
-/** For so long a removal is remembered, so that news from before it do not bring the alias back. */
+/** How long a removal is kept, so that an older message does not restore the alias. */
 const REMOVAL_KEPT_MS = 60 * 60 * 1000;
 
 const changeSchema = z.object({
@@ -64,7 +64,7 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
   const changes = new Map<string, Change>();
   const subscriptions: Subscription[] = [];
 
-  /** The last write wins, in whatever order the news come. */
+  /** The last write wins, in any order of messages. */
   function merge(news: readonly Change[]): void {
     for (const incoming of news) {
       const known = changes.get(incoming.alias);
@@ -91,14 +91,14 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
       merge(news);
       return;
     }
-    // No news is the question of somebody who may have missed some.
+    // An empty message is a request from a replica that may have missed changes.
     announceKnown().catch((error: unknown) => {
-      log.warn({ error }, 'the aliases were not told to whoever asked');
+      log.warn({ error }, 'publishing the aliases failed');
     });
   }
 
   async function change(alias: string, target: string | null): Promise<void> {
-    // A change that is made after another was seen comes after it, whatever the clocks say.
+    // A change after a known one is newer than it, whatever the clocks say.
     const at = Math.max(clock.now(), (changes.get(alias)?.at ?? 0) + 1);
     const made = { alias, target, at, id: randomToken() };
     merge([made]);
@@ -111,7 +111,7 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
       merge(changesSchema.parse(answer));
     } catch (error) {
       const isFirst = error instanceof RequestError && error.reason === 'unreachable';
-      if (!isFirst) log.warn({ error }, 'no other process told its aliases');
+      if (!isFirst) log.warn({ error }, 'no other process sent its aliases');
     }
   }
 
@@ -131,7 +131,7 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
       const updates = await channels.subscribe(CHANNEL, applyMessage);
       subscriptions.push(updates);
       await readFromPeers();
-      // Not before it knows them itself.
+      // Only after this process knows them itself.
       const peers = await requests.serve(PEERS_ADDRESS, async () =>
         Promise.resolve([...changes.values()]),
       );

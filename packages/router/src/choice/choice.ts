@@ -4,24 +4,24 @@ import type { Backend, Capability } from '../registry/backend.ts';
 import { matchModel } from './model-match.ts';
 import type { RequestCounts } from './request-counts.ts';
 
-/** What is asked of a backend. */
+/** The requirements for a backend. */
 export interface BackendQuery {
-  /** The model id as the caller said it. */
+  /** The model id from the request. */
   readonly requested: string;
-  /** What its alias means, else the same. */
+  /** The target of its alias, or the same id. */
   readonly model: string;
   readonly capability?: Capability | undefined;
-  /** A backend's name or kind, in any case. */
+  /** A backend's name or kind, case-insensitive. */
   readonly provider?: string | undefined;
 }
 
-/** A backend that could serve a request, and what it calls the model. */
+/** A backend that could serve a request, and its id of the model. */
 export interface Candidate {
   readonly slot: Slot;
   readonly model: string;
 }
 
-/** The backends that can do what is wanted, healthy or not. */
+/** The backends that match the query, healthy or not. */
 export function findServing(slots: readonly Slot[], query: BackendQuery): readonly Candidate[] {
   const { requested, capability } = query;
   const serving = findListing(slots, query);
@@ -31,21 +31,21 @@ export function findServing(slots: readonly Slot[], query: BackendQuery): readon
   if (capability === undefined) return serving;
   const able = serving.filter(({ slot, model }) => slot.can(capability, model));
   if (able.length > 0) return able;
-  // What one that is away can do may not be known, or no longer.
+  // The capabilities of an unavailable backend may be unknown.
   if (serving.every(({ slot }) => slot.report.state !== 'Healthy')) {
     throw new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
   }
   throw new ServiceError('unsupported_operation', unsupported(capability, requested));
 }
 
-/** Whether a healthy backend can do what is wanted. */
+/** Whether a healthy backend matches the query. */
 export const isServed = (slots: readonly Slot[], query: BackendQuery): boolean =>
   findListing(slots, query).some(({ slot, model }) => {
     const isAble = query.capability === undefined || slot.can(query.capability, model);
     return isAble && slot.report.state === 'Healthy';
   });
 
-/** The backends that list the model, whatever they can do with it. */
+/** The backends that list the model, regardless of their capabilities. */
 function findListing(
   slots: readonly Slot[],
   { model: query, provider }: BackendQuery,
@@ -59,7 +59,7 @@ function findListing(
   return listing;
 }
 
-/** What the caller is told when a model is served, but not for this. */
+/** The error for a model that is served, but without this capability. */
 function unsupported(capability: Capability, model: string): string {
   if (capability === 'realtime') return `model '${model}' does not support realtime sessions`;
   if (capability === 'invoke')

@@ -9,35 +9,34 @@ import type { RequestCounts } from './request-counts.ts';
 
 /** Chooses a backend for each request. */
 export interface Chooser {
-  /** Rejects with what the caller is to be told when there is none. */
+  /** Rejects with an error for the caller when there is none. */
   choose(query: BackendQuery & ChoiceOptions): Promise<Route>;
 }
 
-/** How a choice is narrowed down. */
+/** Further conditions of a choice. */
 export interface ChoiceOptions {
-  /** What the model was found to stand for earlier; without it, its alias is looked up now. */
+  /** The resolved alias of the model; without it, the alias is looked up now. */
   readonly resolved?: string | undefined;
   readonly capability?: Capability | undefined;
-  /** A backend's name or kind, in any case. */
+  /** A backend's name or kind, case-insensitive. */
   readonly provider?: string | undefined;
-  /** Stays with the backend that it was first sent to, as long as that one can serve. */
+  /** The conversation stays with its first backend as long as that can serve. */
   readonly conversationId?: string | undefined;
-  /** Names of backends that have been tried already. */
+  /** Names of backends that were tried already. */
   readonly exclude?: readonly string[] | undefined;
 }
 
-/** Where a request goes. */
+/** The backend for one request. */
 export interface Route {
   readonly backend: Backend;
   /** The model id as the chosen backend lists it. */
   readonly model: string;
-  /** Tells the circuit breaker that the backend answered well while it goes on serving: `settle` is still due. */
+  /** Reports a success to the circuit breaker while the backend is still serving: `settle` must still be called. */
   answered(): Promise<void>;
   /**
-   * Says what became of the request, for the circuit breaker: `failure` when the backend is at fault, `neutral` when the
-   * request was refused or left by the client. What is said first counts. Every route has to be settled, when
-   * the backend is done with the request: before that it is not closed. This process knows it at once; it resolves when the
-   * others can know, and never rejects.
+   * Reports the outcome of the request to the circuit breaker: `failure` when the backend is at fault, `neutral` when the
+   * request was refused or the client left. Only the first call counts. Every route must be settled when the backend has
+   * finished the request: it is not closed before. Resolves when the outcome is stored; never rejects.
    */
   settle(outcome: Outcome): Promise<void>;
 }
@@ -47,7 +46,7 @@ interface ChooserDependencies {
   readonly breakers: Breakers;
   readonly counts: RequestCounts;
   readonly affinity: Affinity;
-  /** Resolves when a change of the backends is done; undefined while there is none under way. */
+  /** Resolves when the current change of the backends is done; undefined without one. */
   readonly changing: () => Promise<void> | undefined;
   readonly log: Log;
 }
@@ -62,7 +61,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     });
   }
 
-  /** At once, unless the circuit is half-open: then undefined where somebody else has its test call. */
+  /** Synchronous unless the circuit is half-open; undefined if another process has its test call. */
   function acquire(candidate: Candidate): Route | Promise<Route | undefined> {
     const acquired = breakers.acquire(candidate.slot.backend.name);
     if (!(acquired instanceof Promise)) return begin(candidate, acquired);
@@ -96,14 +95,14 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   }
 
   function notBound(error: unknown): undefined {
-    log.warn({ error }, 'a conversation could not be bound to its backend');
+    log.warn({ error }, 'binding a conversation to its backend failed');
   }
 
   function boundTo(conversationId: string, ifUnbound: string): Promise<string | undefined> {
     return affinity.claim(conversationId, ifUnbound).catch(notBound);
   }
 
-  /** Stays with the backend that the conversation is bound to, or binds it to another one. */
+  /** Uses the backend that the conversation is bound to, or binds it to another one. */
   async function chooseFor(
     conversationId: string,
     query: BackendQuery,
@@ -115,7 +114,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     const route =
       (kept === undefined ? undefined : await acquire(kept)) ??
       (await chooseLeastUsed(query, exclude));
-    // Also when it stays, since the binding lasts for a day from its last use.
+    // Also if it is unchanged, since a binding lasts for a day from its last use.
     affinity.bind(conversationId, route.backend.name).catch(notBound);
     return route;
   }
@@ -134,7 +133,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
       } catch (error) {
         const change = changing();
         if (change === undefined) throw error;
-        // The backend may have been registered on another replica a moment ago.
+        // Another replica may have just registered the backend.
         await change;
         return chooseNow(query);
       }

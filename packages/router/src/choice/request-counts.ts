@@ -7,7 +7,7 @@ import {
 } from '@model-gateway/kernel';
 import { z } from 'zod';
 
-/** How many requests each backend was given, here and, a moment later, by the other replicas. */
+/** The number of requests of each backend, in this process and, a moment later, in the other replicas. */
 export interface RequestCounts {
   of(name: string): number;
   add(name: string): void;
@@ -41,13 +41,13 @@ export function createRequestCounts(dependencies: RequestCountsDependencies): Re
   const add = (to: Map<string, number>, name: string, by: number): void =>
     void to.set(name, (to.get(name) ?? 0) + by);
 
-  /** Only what came since the last time travels, and nothing when nothing came. */
+  /** Only the new counts are published, and nothing if there are none. */
   function share(): void {
     timer = undefined;
     const message = JSON.stringify({ from, counts: Object.fromEntries(unshared) });
     unshared.clear();
     channels.publish(CHANNEL, message).catch((error: unknown) => {
-      log.warn({ error }, 'request counts were not shared');
+      log.warn({ error }, 'sharing request counts failed');
     });
   }
 

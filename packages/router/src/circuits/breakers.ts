@@ -28,28 +28,28 @@ import {
   type LocalCircuit,
 } from './local-circuit.ts';
 
-/** What became of a request. Neutral is one that says nothing about the backend: refused, or left by the client. */
+/** The outcome of a request. Neutral says nothing about the backend: the request was refused, or the client left. */
 export type Outcome = 'success' | 'failure' | 'neutral';
 
-/** The leave to send one request to a backend. */
+/** The permission to send one request to a backend. */
 export interface Permit {
-  /** Says what became of the request; what is said first counts. Resolves when it is in the store; never rejects. */
+  /** Reports the outcome of the request; only the first call counts. Resolves when it is stored; never rejects. */
   settle(outcome: Outcome): Promise<void>;
 }
 
-/** The circuit breakers of all backends. While a circuit is closed and nothing fails, no store is asked. */
+/** The circuit breakers of all backends. While a circuit is closed and nothing fails, no store is called. */
 export interface Breakers {
   stateOf(name: string): CircuitState;
-  /** Whether to try `acquire` at all. */
+  /** Whether `acquire` may succeed. */
   permits(name: string): boolean;
-  /** Undefined when the circuit lets no request through: of a half-open one, one process gets the one test call. */
+  /** Undefined when the circuit lets no request through; one process gets the test call of a half-open one. */
   acquire(name: string): Permit | Promise<Permit | undefined>;
-  /** Closes the circuit of a backend that was registered anew or removed. */
+  /** Closes the circuit of a backend that was registered again or removed. */
   forget(name: string): Promise<void>;
-  /** Reads how the circuits stand, for when news may have been missed. */
+  /** Reads the circuits again, after messages may have been missed. */
   refresh(names: readonly string[]): Promise<void>;
   start(): Promise<void>;
-  /** Resolves when what was settled is in the store. */
+  /** Resolves when all outcomes are stored. */
   stop(): Promise<void>;
 }
 
@@ -66,9 +66,9 @@ const DONE = Promise.resolve();
 export function createBreakers(dependencies: BreakersDependencies): Breakers {
   const { store, channels, clock, log, rules } = dependencies;
   const from = randomToken();
-  /** Only circuits with failures: those of the other backends are closed. */
+  /** Only circuits with failures; all others are closed. */
   const known = new Map<string, LocalCircuit>();
-  /** How many answers of the store are awaited; the last one counts. */
+  /** The number of pending calls to the store; the last result counts. */
   const awaited = new Map<string, number>();
   const running = new Set<Promise<unknown>>();
   let subscription: Subscription | undefined;
@@ -81,14 +81,14 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
     if (before !== after) log.info({ backend: name, circuit: after }, 'a circuit changed');
   }
 
-  /** Makes a step in the store and takes over its answer, unless one is awaited that knows more. */
+  /** Changes the circuit in the store and keeps the result, unless a later call is pending. */
   async function step(name: string, work: () => Promise<Circuit>): Promise<Circuit | undefined> {
     awaited.set(name, (awaited.get(name) ?? 0) + 1);
     let circuit: Circuit | undefined;
     try {
       circuit = await work();
     } catch (error) {
-      log.error({ error, backend: name }, 'a circuit could not be kept');
+      log.error({ error, backend: name }, 'storing a circuit failed');
     }
     const left = (awaited.get(name) ?? 1) - 1;
     if (left > 0) awaited.set(name, left);
@@ -97,7 +97,7 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
     return circuit;
   }
 
-  /** Makes a step and tells the other replicas when it changed something. */
+  /** Changes the circuit and notifies the other replicas if it is different. */
   async function change(name: string, work: () => Promise<Circuit>): Promise<void> {
     const before = known.get(name);
     const circuit = await step(name, work);
@@ -109,7 +109,7 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
   async function publishChange(name: string): Promise<void> {
     const message: HealthMessage = { kind: 'circuit', name, from };
     await channels.publish(HEALTH_CHANNEL, JSON.stringify(message)).catch((error: unknown) => {
-      log.error({ error, backend: name }, 'the change of a circuit was not told');
+      log.error({ error, backend: name }, 'publishing a circuit change failed');
     });
   }
 
@@ -119,7 +119,7 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
     running.delete(work);
   }
 
-  // What a request met is known here at once, and to the others a moment later.
+  // This process knows an outcome at once, the others a moment later.
   function settle(name: string, outcome: Outcome, token?: string): Promise<void> {
     const circuit = known.get(name);
     if (outcome === 'failure') {
@@ -160,10 +160,10 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
   async function read(name: string): Promise<void> {
     try {
       const circuit = await store.read(name);
-      // A step that is under way will answer what holds after it.
+      // A pending call will return a newer state.
       if (!awaited.has(name)) remember(name, fromCircuit(circuit, clock.now()));
     } catch (error) {
-      log.error({ error, backend: name }, 'a circuit could not be read');
+      log.error({ error, backend: name }, 'reading a circuit failed');
     }
   }
 

@@ -5,7 +5,7 @@ import {
   type CircuitState,
 } from './circuit-store.ts';
 
-/** A circuit with failures, on the clock of whoever holds it. One without failures is undefined. */
+/** A circuit with failures, in times of the local clock. A circuit without failures is undefined. */
 export interface LocalCircuit {
   readonly failures: number;
   /** Undefined while it is closed. */
@@ -39,13 +39,13 @@ export function stateOf(circuit: MaybeCircuit, now: number): CircuitState {
   return circuit.openUntil > now ? 'open' : 'half-open';
 }
 
-/** Whether a request may be tried: of a half-open circuit, only while nobody else tries. */
+/** Whether a request may be sent: through a half-open circuit only while there is no other trial. */
 export function allowsRequest(circuit: MaybeCircuit, now: number): boolean {
   if (circuit?.openUntil === undefined) return true;
   return circuit.openUntil <= now && (circuit.trial === undefined || circuit.trial.until <= now);
 }
 
-/** Whether another process would act the same on both. */
+/** Whether both mean the same to another process. */
 export function isSameCircuit(left: MaybeCircuit, right: MaybeCircuit, now: number): boolean {
   return (
     left?.failures === right?.failures &&
@@ -60,7 +60,7 @@ interface FailureOptions {
   readonly token: string | undefined;
 }
 
-/** What a failed request makes of a circuit. One that began before the circuit opened says nothing new. */
+/** The circuit after a failed request. One that began before the circuit opened changes nothing. */
 export function afterFailure(
   circuit: MaybeCircuit,
   { now, rules, token }: FailureOptions,
@@ -74,7 +74,7 @@ export function afterFailure(
   return { failures, openUntil: undefined, trial: undefined };
 }
 
-/** What a request that went well makes of a circuit. */
+/** The circuit after a successful request. */
 export function afterSuccess(circuit: MaybeCircuit, token: string | undefined): MaybeCircuit {
   return circuit?.openUntil === undefined || isTrial(circuit, token) ? undefined : circuit;
 }

@@ -11,14 +11,14 @@ import {
   type LocalCircuit,
 } from './local-circuit.ts';
 
-/** Circuits inside one process: all there is without a shared store, and what serves while that is away. */
+/** Circuits inside one process: used without a shared store, and while that is unavailable. */
 export interface LocalCircuits extends CircuitStore {
-  /** Takes over how a circuit stands elsewhere. */
+  /** Sets a circuit to the state of another store. */
   adopt(name: string, circuit: Circuit): void;
 }
 
 export function createLocalCircuits({ clock }: { readonly clock: Clock }): LocalCircuits {
-  /** Only those with failures. */
+  /** Only circuits with failures. */
   const circuits = new Map<string, LocalCircuit>();
 
   function change(

@@ -9,7 +9,7 @@ import {
 } from '@model-gateway/kernel';
 import { HEALTH_CHANNEL, healthMessageSchema, type HealthMessage } from './health-report.ts';
 
-/** Has every backend probed once per interval, by one process for all. */
+/** Probes every backend once per interval, in one process for all. */
 export interface HealthChecker {
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -20,21 +20,20 @@ interface HealthCheckerDependencies {
   readonly channels: Channels;
   readonly log: Log;
   readonly intervalMs: number;
-  /** What the one process does in a round. */
+  /** Runs in the process that got the lock. */
   readonly checkAll: () => Promise<void>;
-  /** What the others do in that round. */
+  /** Runs in the other processes. */
   readonly onRoundElsewhere: () => Promise<void>;
 }
 
 const LOCK = 'health-round';
-// The lock is kept until it expires, so that there is one round per interval. It is free again when the next one is due,
-// whatever has become of its holder.
+// The lock is kept until it expires, so that there is one round per interval even if its holder dies.
 const LOCK_SHARE = 0.8;
 const RETRY_SHARE = 0.1;
 
 /**
- * The beginning of a round sets everybody's watch: all try for the next one when it is due, and one of them gets it. So
- * when a prober dies, another one probes at the time when it would have.
+ * The start of a round sets the time of the next one in all processes: all try to get its lock, and one succeeds. So when a
+ * prober dies, another one probes at the same time.
  */
 export function createHealthChecker(dependencies: HealthCheckerDependencies): HealthChecker {
   const { locks, channels, log, intervalMs, checkAll, onRoundElsewhere } = dependencies;

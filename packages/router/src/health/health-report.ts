@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { CAPABILITIES, type Capability, type HealthState } from '../registry/backend.ts';
 
-/** What is known of a backend's health, as all replicas know it. */
+/** The health of a backend, as all replicas know it. */
 export interface HealthReport {
   readonly state: HealthState;
   /** Why it is not Healthy. */
   readonly reason: string | undefined;
-  /** The last known models; they stay known while the backend is away. */
+  /** The last known models; they stay known while the backend is unavailable. */
   readonly models: readonly string[];
-  /** What it can be asked for, as it told whoever probed it. */
+  /** Its capabilities, as of its last probe. */
   readonly capabilities: readonly Capability[];
 }
 
-/** Fail-closed: what a backend is before its first probe. */
+/** Fail-closed: the health of a backend before its first probe. */
 export const NOT_PROBED: HealthReport = {
   state: 'Unhealthy',
   reason: 'not probed yet',
@@ -20,7 +20,7 @@ export const NOT_PROBED: HealthReport = {
   capabilities: [],
 };
 
-/** A report about one registration; the fingerprint tells it from an earlier one under the same name. */
+/** A report about one registration; the fingerprint distinguishes it from an earlier one under the same name. */
 export const sharedReportSchema = z.object({
   fingerprint: z.string(),
   state: z.enum(['Healthy', 'Degraded', 'Unhealthy']),
@@ -30,10 +30,10 @@ export const sharedReportSchema = z.object({
 });
 export type SharedReport = z.infer<typeof sharedReportSchema>;
 
-/** What travels on the health channel. */
+/** A message on the health channel. */
 export const healthMessageSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('report'), name: z.string(), report: sharedReportSchema }),
-  /** The circuit of a backend is another than before; how it stands is read from the store. */
+  /** The circuit of a backend changed; read it from the store. */
   z.object({ kind: z.literal('circuit'), name: z.string(), from: z.string() }),
   /** A process has begun to probe all backends. */
   z.object({ kind: z.literal('round'), from: z.string() }),

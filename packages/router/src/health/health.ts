@@ -19,13 +19,13 @@ import {
   type SharedReport,
 } from './health-report.ts';
 
-/** How well each backend answers, the same on every replica. */
+/** The health of each backend, the same on every replica. */
 export interface Health {
-  /** Probes one backend now and tells the other replicas. */
+  /** Probes one backend now and publishes the result. */
   probe(name: string): Promise<void>;
   /** Probes many, a few at a time. */
   probeAll(names: readonly string[]): Promise<void>;
-  /** Learns about backends that were registered elsewhere: what the others know, else by a probe. */
+  /** Loads the health of backends that were registered elsewhere: from the shared report, or by a probe. */
   loadAll(names: readonly string[]): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -37,7 +37,7 @@ interface HealthDependencies {
   readonly entries: Entries;
   readonly log: Log;
   readonly probeTimeoutMs: number;
-  /** For so long a report is worth something to a process that starts. */
+  /** How long a report is valid for a process that starts. */
   readonly reportKeptMs: number;
 }
 
@@ -50,7 +50,7 @@ export function createHealth(dependencies: HealthDependencies): Health {
   function apply(slot: Slot, report: HealthReport): void {
     const { name } = slot.backend;
     const { state, reason } = report;
-    // The first reason too, of one that was never well.
+    // Also the first reason of a backend that was never healthy.
     if (state !== slot.report.state || reason !== slot.report.reason) {
       log.info({ backend: name, state, reason }, 'backend health changed');
     }
@@ -59,7 +59,7 @@ export function createHealth(dependencies: HealthDependencies): Health {
 
   function applyShared(name: string, report: SharedReport): boolean {
     const slot = list.get(name);
-    // The registration may be another one here, for now.
+    // This process may still have another registration.
     if (slot === undefined || slot.fingerprint !== report.fingerprint) return false;
     const { state, reason, models, capabilities } = report;
     apply(slot, { state, reason, models, capabilities });
@@ -85,21 +85,21 @@ export function createHealth(dependencies: HealthDependencies): Health {
     const slot = list.get(name);
     if (slot === undefined) return;
     const { state, reason, models } = await probeWithin(slot.backend, probeTimeoutMs);
-    // The registration may have been replaced while the probe was under way.
+    // The registration may have been replaced during the probe.
     if (list.get(name) !== slot) return;
     apply(slot, {
       state,
       reason,
-      // One that is not well tells less than it serves: what it told when it was well stays known.
+      // An unhealthy backend may list fewer models: those of its last healthy probe stay known.
       models: state === 'Healthy' ? models : [...new Set([...slot.report.models, ...models])],
       capabilities: [...slot.backend.capabilities()],
     });
-    // Nobody else has an unlisted one.
+    // Other processes do not have unlisted backends.
     if (slot.listed) await share(slot).catch(reportNotShared);
   }
 
   function reportNotShared(error: unknown): void {
-    log.error({ error }, 'the health of a backend was not shared');
+    log.error({ error }, 'publishing the health of a backend failed');
   }
 
   async function known(name: string): Promise<SharedReport | undefined> {
@@ -128,7 +128,7 @@ export function createHealth(dependencies: HealthDependencies): Health {
   };
 }
 
-/** Goes through the names, a few at a time. */
+/** Handles the names, a few at a time. */
 async function forEach(
   names: readonly string[],
   work: (name: string) => Promise<void>,
@@ -140,7 +140,7 @@ async function forEach(
   await Promise.all(Array.from({ length: Math.min(PROBES_AT_ONCE_MAX, left.length) }, next));
 }
 
-/** No probe takes longer than this, not even one that does not listen to its signal. */
+/** No probe takes longer than this, not even one that ignores its signal. */
 async function probeWithin(backend: Backend, timeoutMs: number): Promise<Probe> {
   const controller = new AbortController();
   try {

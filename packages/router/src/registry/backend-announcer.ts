@@ -17,9 +17,9 @@ import {
 } from '../health/health-report.ts';
 import { fingerprintOf, REGISTRY_CHANNEL } from './registry.ts';
 
-/** Tells every router of backends that somebody else than an operator registered or took away. */
+/** Notifies every router of backends that agents, not operators, registered or removed. */
 export interface BackendAnnouncer {
-  /** `isProbed` where whoever announces them has just been answered by each of them: then they are routable at once. */
+  /** `isProbed` if the caller has just probed each of them: then they get requests at once. */
   announce(
     backends: readonly PlacedBackend[],
     options?: { readonly isProbed?: boolean },
@@ -33,7 +33,7 @@ interface BackendAnnouncerDependencies {
   readonly log: Log;
 }
 
-/** Long enough for everybody to read it; then they probe by themselves. */
+/** Long enough for every router to read it; afterwards they probe themselves. */
 const REPORT_KEPT_MS = 60_000;
 
 export function createBackendAnnouncer(
@@ -45,7 +45,7 @@ export function createBackendAnnouncer(
   const publish = (message: HealthMessage): Promise<unknown> =>
     channels.publish(HEALTH_CHANNEL, JSON.stringify(message));
 
-  /** What failed at another place says nothing about this one. */
+  /** Failures at the old place say nothing about the new one. */
   async function closeCircuit(name: string): Promise<void> {
     await circuits.remove(name);
     await publish({ kind: 'circuit', name, from });
@@ -72,8 +72,8 @@ export function createBackendAnnouncer(
         }
         await channels.publish(REGISTRY_CHANNEL, backends[0]?.name ?? '');
       } catch (error) {
-        // Everybody reads the store again with the next round of health checks.
-        log.warn({ reason: describeError(error) }, 'a change of the backends was not announced');
+        // Every router reads the store again with the next round of health checks.
+        log.warn({ reason: describeError(error) }, 'announcing a change of the backends failed');
       }
     },
   };

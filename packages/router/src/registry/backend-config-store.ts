@@ -7,11 +7,11 @@ export interface BackendConfig {
   readonly models: readonly string[];
   /** Null where the kind's own defaults apply. */
   readonly capabilities: readonly string[] | null;
-  /** Kept for those who registered with one long ago; no backend reads it. */
+  /** Kept for old registrations; no backend reads it. */
   readonly workflow?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Where backend registrations are kept, with their upstream keys encrypted. */
+/** Stores backend registrations, with encrypted upstream keys. */
 export interface BackendConfigStore {
   /** In registration order. */
   list(): Promise<readonly BackendConfig[]>;

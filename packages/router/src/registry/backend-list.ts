@@ -4,17 +4,17 @@ import { NOT_PROBED, type HealthReport } from '../health/health-report.ts';
 /** One registered backend in this process. */
 export interface Slot {
   readonly backend: Backend;
-  /** An unlisted backend is routed to like any other, but has no index and appears in no listing or count. */
+  /** An unlisted backend gets requests like any other, but has no index and is in no listing or count. */
   readonly listed: boolean;
-  /** The same on every replica for the same registration. */
+  /** Equal on every replica for the same registration. */
   readonly fingerprint: string;
   readonly report: HealthReport;
   readonly models: ReadonlySet<string>;
   update(report: HealthReport): void;
   can(capability: Capability, model: string): boolean;
-  /** Notes that a request is being served; the answer says that it no longer is. */
+  /** Marks that a request is being served; call the returned function when it ends. */
   use(): () => void;
-  /** Resolves when no request is being served. */
+  /** Resolves when no request is being served any more. */
   unused(): Promise<void>;
 }
 
@@ -25,10 +25,10 @@ export interface BackendList {
   get(name: string): Slot | undefined;
   /** The position among the listed backends, or -1. */
   indexOf(name: string): number;
-  /** Adds a backend at the end; the same name is replaced in place. Answers the one that was replaced. */
+  /** Adds a backend at the end, or replaces one with the same name in place and returns it. */
   put(slot: Slot): Slot | undefined;
   remove(name: string): Slot | undefined;
-  /** Brings the named ones into this order; the other listed ones come after them. */
+  /** Sorts the named ones in this order; the other listed ones come after them. */
   arrange(names: readonly string[]): void;
   clear(): readonly Slot[];
 }
@@ -77,11 +77,11 @@ export function createBackendList(): BackendList {
 interface SlotOptions {
   readonly listed: boolean;
   readonly fingerprint: string;
-  /** What is known to be served before the first probe. */
+  /** The models known before the first probe. */
   readonly models: readonly string[];
 }
 
-/** A backend that has just been registered: not routable before its first probe. */
+/** A new backend: it gets no requests before its first probe. */
 export function createSlot(
   backend: Backend,
   { listed, fingerprint, models: knownModels }: SlotOptions,
@@ -106,7 +106,7 @@ export function createSlot(
       models = new Set(next.models);
       capabilities = new Set(next.capabilities);
     },
-    // A backend may learn what it can do only where it was probed; the others go by the report.
+    // A backend may know its capabilities only on the replica that probed it; the others use the report.
     can(capability, model) {
       if (!capabilities.has(capability) && !backend.capabilities().has(capability)) return false;
       return backend.serves?.(capability, model) ?? true;

@@ -2,10 +2,10 @@ import type { UpstreamCompletion } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
 import type { UpstreamFailure } from './upstream-failure.ts';
 
-/** How well a backend answers. Only Healthy ones are routed to. */
+/** The health of a backend. Only Healthy ones get requests. */
 export type HealthState = 'Healthy' | 'Degraded' | 'Unhealthy';
 
-/** What a backend can be asked for. */
+/** The capabilities of a backend. */
 export const CAPABILITIES = ['chat', 'embeddings', 'video', 'realtime', 'invoke'] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
@@ -21,7 +21,7 @@ export type BackendKind = (typeof BACKEND_KINDS)[number];
 
 export interface Probe {
   readonly state: HealthState;
-  /** The model ids that the backend serves, where it could be asked. */
+  /** The model ids that the backend serves, if the probe could list them. */
   readonly models: readonly string[];
   /** Why it is not Healthy. */
   readonly reason?: string;
@@ -33,7 +33,7 @@ export type UpstreamChat = Readonly<Record<string, unknown>> & { readonly model:
 /** A whole answer. */
 export interface UpstreamAnswer {
   readonly completion: UpstreamCompletion;
-  /** What the upstream wrote, where that can be passed on as it is. */
+  /** The bytes of the upstream, if they can be passed on unchanged. */
   readonly text?: string;
 }
 
@@ -41,14 +41,14 @@ export interface UpstreamAnswer {
 export type ChatChunk = Readonly<Record<string, unknown>>;
 
 /**
- * A streamed answer. An upstream that speaks the chat-completions convention itself passes its bytes on untouched; the
- * others make chunks. Iterating pulls: nothing is read from the upstream that nobody asked for.
+ * A streamed response. The bytes of an upstream that uses the chat-completions convention are passed on unchanged; other
+ * kinds produce chunks. Iterating pulls: nothing is read from the upstream before it is needed.
  */
 export type UpstreamStream =
   | {
       readonly form: 'events';
       readonly bytes: AsyncIterable<Uint8Array>;
-      /** Makes an error of the stream fit for users: one line, bounded, without the backend's key. */
+      /** Cleans an error of the stream for users: one line, bounded, without the backend's key. */
       readonly cleanMessage: (message: string) => string;
     }
   | { readonly form: 'chunks'; readonly chunks: AsyncIterable<ChatChunk> };
@@ -62,7 +62,7 @@ export type UpstreamEmbedding = Readonly<Record<string, unknown>> & {
   readonly input: EmbeddingInput;
 };
 
-/** The vectors of the inputs, in order, and how many tokens they were where the upstream says it. */
+/** The vectors of the inputs, in order, and the number of tokens if the upstream reports it. */
 export interface UpstreamEmbeddings {
   readonly model: string;
   readonly vectors: readonly (readonly number[])[];
@@ -72,9 +72,9 @@ export interface UpstreamEmbeddings {
 /** A video task on its way to an upstream: ready to send, with the model id as the backend lists it. */
 export type UpstreamVideo = Readonly<Record<string, unknown>> & { readonly model: string };
 
-/** How a submitted video task stands. */
+/** The state of a submitted video task. */
 export type VideoTask =
-  /** The progress in percent, where the upstream tells it. */
+  /** The progress in percent, if the upstream reports it. */
   | { readonly state: 'pending'; readonly progress: number | undefined }
   | {
       readonly state: 'done';
@@ -87,58 +87,58 @@ export type VideoTask =
 /** One event of a realtime session, in either direction. */
 export type RealtimeEvent = Readonly<Record<string, unknown>>;
 
-/** What an upstream said in a realtime session. */
+/** An event from an upstream in a realtime session. */
 export interface UpstreamEvent {
   readonly event: RealtimeEvent;
-  /** The event as JSON on one line, with the very digits of the upstream where they can be had. */
+  /** The event as JSON on one line, with the original digits of numbers where possible. */
   readonly text: string;
 }
 
-/** A realtime session that is to be opened. */
+/** The options of a realtime session. */
 export interface RealtimeOpening {
   /** As the backend lists it. */
   readonly model: string;
-  /** Told to the upstream first; undefined tells it nothing. */
+  /** Sent to the upstream first, unless undefined. */
   readonly config: RealtimeEvent | undefined;
-  /** Told every event in order, the first perhaps before the link is there. */
+  /** Called with every event in order, the first possibly before the link exists. */
   readonly onEvent: (event: UpstreamEvent) => void;
-  /** Told once, after the last event, when the upstream ended the session or was lost; not after `close`. */
+  /** Called once, after the last event, when the upstream ended the session or disconnected; not after `close`. */
   readonly onClosed: (reason: UpstreamFailure) => void;
 }
 
-/** The way to the upstream of an open realtime session. */
+/** The connection to the upstream of an open realtime session. */
 export interface RealtimeLink {
-  /** Queues an event without waiting. False when too much is waiting already, and it was not taken. */
+  /** Queues an event without waiting. False when the queue is full and the event was dropped. */
   send(event: RealtimeEvent): boolean;
-  /** Ends the session; nothing is told any more. */
+  /** Ends the session; no callback is called afterwards. */
   close(): void;
 }
 
-/** One upstream behind the gateway. A backend that lacks a method cannot do that. */
+/** One upstream of the gateway. A backend without a method does not support it. */
 export interface Backend {
   readonly name: string;
   readonly kind: BackendKind;
-  /** What it can be asked for now; an engine tells with its handshake. */
+  /** Its current capabilities; an engine reports them in its handshake. */
   capabilities(): ReadonlySet<Capability>;
-  /** Whether it can do that for this model; where it is missing, it can do the same for all of them. */
+  /** Whether it has the capability for this model; without this method all models have the same. */
   serves?(capability: Capability, model: string): boolean;
   probe(signal: AbortSignal): Promise<Probe>;
   chat?(body: UpstreamChat, cancel: Cancel): Promise<UpstreamAnswer>;
-  /** Resolves when the upstream has begun a good answer; what fails later fails the iteration. */
+  /** Resolves when a successful response has begun; a later failure fails the iteration. */
   chatStream?(body: UpstreamChat, cancel: Cancel): Promise<UpstreamStream>;
-  /** Token ids are given only to kinds that pass a request on as it is. */
+  /** Token ids are passed only to kinds that forward requests unchanged. */
   embed?(request: UpstreamEmbedding, cancel: Cancel): Promise<UpstreamEmbeddings>;
-  /** Calls a method of the engine behind a model; answers what it answered. */
+  /** Calls a method of the engine behind a model; returns its result. */
   invoke?(model: string, method: string, params: unknown, cancel: Cancel): Promise<unknown>;
   /** Resolves when the session is open at the upstream. */
   openRealtime?(opening: RealtimeOpening, cancel: Cancel): Promise<RealtimeLink>;
-  /** Submits a video task. The same key never makes a second task where the upstream heeds it. */
+  /** Submits a video task. The same key creates no second task if the upstream supports that. */
   submitVideo?(
     body: UpstreamVideo,
     options: { readonly idempotencyKey: string; readonly signal: AbortSignal },
   ): Promise<{ readonly taskId: string }>;
   queryVideo?(taskId: string, signal: AbortSignal): Promise<VideoTask>;
-  /** Where the file of a finished task can be fetched. */
+  /** The URL of the file of a finished task. */
   resolveVideo?(fileId: string, signal: AbortSignal): Promise<{ readonly url: string }>;
   close(): Promise<void>;
 }

@@ -1,12 +1,12 @@
-/** Changes of the backends that were made here, until the store has them. */
+/** Local changes of the backends that are not stored yet. */
 export interface PendingChanges {
   /** A change of the same name that has not been written takes the place of the earlier one. */
   begin(name: string, write: () => Promise<void>): PendingChange;
-  /** Those that the store did not take, to be written again. */
+  /** The changes that could not be stored, to be written again. */
   failed(): readonly PendingChange[];
-  /** The moment before something is read from the store; one reading at a time. */
+  /** Marks the start of a read from the store; one read at a time. */
   mark(): number;
-  /** Whether what was read after the mark shows the last change of this name. */
+  /** Whether a read after the mark includes the last change of this name. */
   isSettledSince(name: string, mark: number): boolean;
 }
 
@@ -52,7 +52,7 @@ export function createPendingChanges(): PendingChanges {
     begin,
     failed: () => [...entries.values()].filter(({ state }) => state === 'failed'),
     mark() {
-      // What is written by now is seen by whatever is read from now on.
+      // Every later read includes what is written by now.
       for (const { name, state } of entries.values()) {
         if (state === 'written') entries.delete(name);
       }

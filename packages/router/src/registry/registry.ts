@@ -14,31 +14,31 @@ import { createRetirement } from './retirement.ts';
 /** The backends that operators registered, here and on the other replicas. */
 export interface Registry {
   /**
-   * Registers and probes a backend now; the same name replaces the earlier registration in place. Keeping it is best effort
+   * Registers and probes a backend now; the same name replaces the earlier registration in place. Storing it is best effort
    * and never fails the registration.
    */
   register(config: BackendConfig): Promise<{ readonly index: number }>;
-  /** Answers the name of the removed one, or undefined when there is none at this index. */
+  /** Returns the name of the removed one, or undefined when there is none at this index. */
   removeAt(index: number): Promise<string | undefined>;
-  /** Answers whether there was one. */
+  /** Returns whether there was one. */
   remove(name: string): Promise<boolean>;
 }
 
-/** The registry that is kept in step with the store. */
+/** The registry that follows the store. */
 export interface SyncedRegistry extends Registry {
-  /** Adds, replaces and removes so that the backends are those of the store. What cannot be read now stays as it was. */
+  /** Makes the backends those of the store. If the store cannot be read, they stay as they are. */
   reread(): Promise<void>;
-  /** Resolves when the change under way is done and new backends are known, or after 3 s; undefined while there is none. */
+  /** Resolves when the current change is done and new backends are probed, or after 3 s; undefined without a change. */
   changing(): Promise<void> | undefined;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Makes the backends that registrations describe. */
+/** Builds backends from registrations. */
 export interface BackendBuilder {
   /** For a new registration: rejects when it cannot be used. */
   open(config: BackendConfig): Promise<Backend>;
-  /** For one that was registered before, also when it cannot be reached now. */
+  /** For an existing registration, also when it cannot be reached now. */
   restore(config: BackendConfig): Backend;
 }
 
@@ -48,18 +48,18 @@ export interface RegistryDependencies {
   readonly channels: Channels;
   readonly log: Log;
   readonly builder: BackendBuilder;
-  /** Backends that are served but neither kept nor listed. */
+  /** Backends that get requests but are neither stored nor listed. */
   readonly unlisted: readonly BackendConfig[];
   readonly probe: (name: string) => Promise<void>;
-  /** Learns about backends that came from the store. */
+  /** Loads the health of backends that came from the store. */
   readonly loadAll: (names: readonly string[]) => Promise<void>;
-  /** Closes the circuit of a backend that an operator registered anew or removed. */
+  /** Closes the circuit of a backend that an operator registered again or removed. */
   readonly resetCircuit: (name: string) => Promise<void>;
-  /** A backend is no more on this replica. */
+  /** Called when a backend was removed from this replica. */
   readonly onRemoved: (name: string) => void;
 }
 
-/** Everybody who hears something on it reads the store again. */
+/** Every process that receives a message reads the store again. */
 export const REGISTRY_CHANNEL = 'registry';
 const CHANGE_WAIT_MS = 3_000;
 
@@ -68,7 +68,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
   const { probe, loadAll, resetCircuit, onRemoved } = dependencies;
   const pending = createPendingChanges();
   const retirement = createRetirement(log);
-  /** Registrations of the store that no backend could be built of, so that the log says it once. */
+  /** Registrations that no backend could be built from; each is logged once. */
   const unusable = new Map<string, string>();
   let subscription: Subscription | undefined;
   let rereading: Promise<void> | undefined;
@@ -96,17 +96,17 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     onRemoved(name);
   }
 
-  /** Writes to the store, now or when the list is read again, and tells the other replicas. */
+  /** Writes to the store, now or with the next read, and notifies the other replicas. */
   async function keep(change: PendingChange): Promise<void> {
     try {
       await change.write();
       await channels.publish(REGISTRY_CHANNEL, change.name);
     } catch (error) {
-      log.error({ error, backend: change.name }, 'a change of the backends could not be kept');
+      log.error({ error, backend: change.name }, 'storing a change of the backends failed');
     }
   }
 
-  /** True when the backend is a new one here. */
+  /** True when the backend is new in this process. */
   function takeOver(config: BackendConfig): boolean {
     const { name } = config;
     const fingerprint = fingerprintOf(config);
@@ -116,7 +116,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
       unusable.delete(name);
       return true;
     } catch (error) {
-      // One that cannot be used must not take the others away.
+      // One that cannot be used must not disable the others.
       if (unusable.get(name) !== fingerprint) {
         log.error({ error, backend: name }, 'a registered backend cannot be used');
       }
@@ -129,7 +129,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     for (const change of pending.failed()) await keep(change);
     const mark = pending.mark();
     const configs = await store.list();
-    // What was changed here in the meantime is newer than what was read.
+    // Local changes since the read are newer than the read.
     const settled = (name: string): boolean => pending.isSettledSince(name, mark);
     const fresh = configs.filter((config) => settled(config.name) && takeOver(config));
     const names = configs.map(({ name }) => name);
@@ -140,7 +140,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     list.arrange(names);
     const loaded = loadAll(fresh.map(({ name }) => name))
       .catch((error: unknown) => {
-        log.error({ error }, 'the health of new backends is not known');
+        log.error({ error }, 'loading the health of new backends failed');
       })
       .finally(() => {
         if (loading === loaded) loading = undefined;
@@ -154,13 +154,13 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
       try {
         await rereadOnce();
       } catch (error) {
-        log.error({ error }, 'the registered backends could not be read');
+        log.error({ error }, 'reading the registered backends failed');
       }
     } while (rereadAgain && !stopped);
     rereading = undefined;
   }
 
-  /** One at a time; news that come while it reads are read afterwards. */
+  /** One at a time; a notification during a read causes another read. */
   function reread(): Promise<void> {
     if (stopped) return Promise.resolve();
     rereadAgain = true;
@@ -193,7 +193,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
         resetCircuit(name).then(() => probe(name)),
         keep(pending.begin(name, () => store.save(config))),
       ]);
-      // The order of registration is the store's: another replica may have come in between.
+      // The order is that of the store: another replica may have registered in between.
       await reread();
       return { index: list.indexOf(name) };
     },
@@ -205,7 +205,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     async start() {
       subscription = await channels.subscribe(REGISTRY_CHANNEL, () => void reread());
       await reread();
-      // Whoever asks this process first should find what the others know. Backends that hang are not waited for.
+      // The first request should find what the other replicas know. Backends that hang are not waited for.
       await withTimeout(changed(), CHANGE_WAIT_MS, () => undefined);
       for (const config of unlisted) {
         adopt(builder.restore(config), config, false);
@@ -221,7 +221,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
   };
 }
 
-/** Tells one registration from another under the same name without telling what is in it. */
+/** Distinguishes registrations under the same name without revealing their content. */
 export const fingerprintOf = (config: BackendConfig): string =>
   sha256Hex(
     JSON.stringify([
@@ -234,6 +234,6 @@ export const fingerprintOf = (config: BackendConfig): string =>
     ]),
   ).slice(0, 32);
 
-/** What is known to be served before anybody could ask; local servers serve only what they list. */
+/** The models known before the first probe; local servers serve only what they list. */
 const staticModels = ({ kind }: Backend, { models }: BackendConfig): readonly string[] =>
   kind === 'local-server' ? [] : models;

@@ -1,14 +1,14 @@
 import { describeError, type Log } from '@model-gateway/kernel';
 import type { Slot } from './backend-list.ts';
 
-/** Closes backends that were replaced or removed, after the requests that they still serve. */
+/** Closes replaced or removed backends when their last request has ended. */
 export interface Retirement {
   retire(slot: Slot | undefined): void;
   /** Closes these, and those that are still in use, now. */
   closeAll(slots: readonly Slot[]): Promise<void>;
 }
 
-// As long as an answer may take; a request that has not ended by then is not waited for.
+// As long as a response may take; longer requests are not waited for.
 const IN_USE_MAX_MS = 15 * 60 * 1000;
 
 export function createRetirement(log: Log): Retirement {
@@ -17,7 +17,7 @@ export function createRetirement(log: Log): Retirement {
   async function close(slot: Slot): Promise<void> {
     const { backend } = slot;
     await backend.close().catch((error: unknown) => {
-      log.warn({ backend: backend.name, reason: describeError(error) }, 'a backend stays open');
+      log.warn({ backend: backend.name, reason: describeError(error) }, 'closing a backend failed');
     });
   }
 

@@ -2,17 +2,17 @@ import { ServiceError } from '@model-gateway/contracts';
 
 interface UpstreamFailureOptions {
   /**
-   * Whether the backend is to blame: transport failures, 5xx and 429 count in its breaker and may be tried once on
-   * another backend; a request that the upstream merely refused would be refused there too.
+   * Whether the backend is at fault: transport failures, 5xx and 429 count in its breaker and may be retried once on another
+   * backend; a request that the upstream rejected would be rejected there too.
    */
   readonly isBackendAtFault: boolean;
-  /** Whether the upstream certainly did nothing, so that asking again cannot do it twice; false where it is not known. */
+  /** Whether the upstream certainly did nothing, so that a retry is safe; false if unknown. */
   readonly hadNoEffect?: boolean;
-  /** Whether there was an answer with a good status, but not one that can be understood. */
+  /** Whether there was a response with a good status that could not be parsed. */
   readonly wasUnreadable?: boolean;
-  /** What the upstream's answer said, where there was one. */
+  /** The status of the upstream's response, if there was one. */
   readonly status?: number | undefined;
-  /** What logs say instead, where the message quotes the upstream: it may in turn quote what a person wrote. */
+  /** The text for logs if the message quotes the upstream, since that may quote a prompt. */
   readonly loggedAs?: string | undefined;
   readonly cause?: unknown;
 }
