@@ -30,10 +30,10 @@ test.each([
   { what: 'nobody listens', isReadable: true },
 ])('a warning is all that comes of it when $what', async ({ isReadable }) => {
   const warnings: string[] = [];
-  const away = () => Promise.reject(new Error('unavailable'));
+  const unavailable = () => Promise.reject(new Error('unavailable'));
   const hints = createAccountHints({
-    facts: { account: isReadable ? async () => STATE : away },
-    admission: { updateHints: away },
+    facts: { account: isReadable ? async () => STATE : unavailable },
+    admission: { updateHints: unavailable },
     log: { ...silentLog, warn: (_fields: unknown, text: string) => void warnings.push(text) },
   });
   await hints.refresh([POOL]);

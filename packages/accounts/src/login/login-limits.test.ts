@@ -134,16 +134,18 @@ test('an attempt that could not be checked is no failure', async () => {
   const { process } = setup();
   const limits = process();
   for (let index = 0; index < 30; index += 1) {
-    const away = limits.attempt(who, () => Promise.reject(new Error('the database is away')));
-    await expect(away).rejects.toThrow('the database is away');
+    const unavailable = limits.attempt(who, () =>
+      Promise.reject(new Error('the database is away')),
+    );
+    await expect(unavailable).rejects.toThrow('the database is away');
   }
   expect(await limits.attempt(who, right)).toBe('proof');
 });
 
 test('nobody is kept out because the counters are away', async () => {
-  const away = () => Promise.reject(new Error('unavailable'));
+  const unavailable = () => Promise.reject(new Error('unavailable'));
   const limits = createLoginLimits({
-    counters: { add: away, read: away, remove: away },
+    counters: { add: unavailable, read: unavailable, remove: unavailable },
     clock: manualClock(0),
     log: silentLog,
   });

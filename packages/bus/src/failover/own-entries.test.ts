@@ -25,7 +25,7 @@ test('a value put here replaces on Redis only the values that were known here', 
   clock.advance(1_000);
   expect(own.missed('owner')?.toRepeat()).toEqual({
     replaces: ['a', 'b'],
-    held: { value: 'c', expiresAfterMs: MINUTE_MS - 1_000 },
+    entry: { value: 'c', expiresAfterMs: MINUTE_MS - 1_000 },
   });
 });
 
@@ -33,8 +33,8 @@ test('a removal is repeated for whatever value Redis has, a conditional one for 
   const { own } = makeOwn();
   await own.remove('a');
   expect(await own.removeIf('b', 'value')).toBe(false);
-  expect(own.missed('a')?.toRepeat()).toEqual({ replaces: 'any', held: undefined });
-  expect(own.missed('b')?.toRepeat()).toEqual({ replaces: ['value'], held: undefined });
+  expect(own.missed('a')?.toRepeat()).toEqual({ replaces: 'any', entry: undefined });
+  expect(own.missed('b')?.toRepeat()).toEqual({ replaces: ['value'], entry: undefined });
 });
 
 test('a value that expired before it was handed back counts as removed', async () => {
@@ -42,7 +42,7 @@ test('a value that expired before it was handed back counts as removed', async (
   own.remember('owner', { value: 'a', expiresAfterMs: 2 * MINUTE_MS });
   await own.put('owner', 'b', MINUTE);
   clock.advance(MINUTE_MS);
-  expect(own.missed('owner')?.toRepeat()).toEqual({ replaces: ['a'], held: undefined });
+  expect(own.missed('owner')?.toRepeat()).toEqual({ replaces: ['a'], entry: undefined });
 });
 
 test('a change that is made while an earlier one is handed back stays to be handed back', async () => {

@@ -9,19 +9,19 @@ interface Failing {
 
 function setup(failing: Failing = {}, added = [{ role: 'user' as const, content: 'Hi there' }]) {
   const written: unknown[] = [];
-  const away = () => Promise.reject(new Error('unavailable'));
+  const unavailable = () => Promise.reject(new Error('unavailable'));
   const record = createTurnRecord({
     conversationId: 'c',
     added,
     log: silentLog,
     store: {
       addTurn: async (id: string, messages: readonly NewMessage[], title?: string) => {
-        if (failing.addTurn === true) return away();
+        if (failing.addTurn === true) return unavailable();
         written.push([id, messages, title]);
         return '7';
       },
       addToTurn: async (id: string, turn: string, message: NewMessage) => {
-        if (failing.addToTurn === true) return away();
+        if (failing.addToTurn === true) return unavailable();
         written.push([id, turn, message]);
         return 'message';
       },

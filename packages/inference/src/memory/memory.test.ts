@@ -3,10 +3,15 @@ import type { MemoryEvents } from './memory-events.ts';
 import type { MemoryService } from './memory-service.ts';
 import { createDisabledMemory, createMemory } from './memory.ts';
 
-const away = async (): Promise<never> => {
+const unavailable = async (): Promise<never> => {
   throw new Error('unavailable');
 };
-const AWAY: MemoryService = { recall: away, write: away, delete: away, close: () => undefined };
+const UNAVAILABLE: MemoryService = {
+  recall: unavailable,
+  write: unavailable,
+  delete: unavailable,
+  close: () => undefined,
+};
 const EMPTY: MemoryService = {
   recall: async () => [],
   write: async () => [],
@@ -56,19 +61,19 @@ describe('recall', () => {
   });
 
   test('of a service that is away is offline, and an event', async () => {
-    const { memory, recorded } = memoryOn(AWAY);
+    const { memory, recorded } = memoryOn(UNAVAILABLE);
     expect(await memory.recall('ann', ask('tea?'), true)).toEqual({ state: 'offline' });
-    expect(recorded).toEqual([{ userId: 'ann', kind: 'error', detail: 'recall: away' }]);
+    expect(recorded).toEqual([{ userId: 'ann', kind: 'error', detail: 'recall: unavailable' }]);
   });
 
   test('that is not wanted is disabled, and asks nobody', async () => {
-    const { memory, recorded } = memoryOn(AWAY);
+    const { memory, recorded } = memoryOn(UNAVAILABLE);
     expect(await memory.recall('ann', ask('tea?'), false)).toEqual({ state: 'disabled' });
     expect(recorded).toEqual([]);
   });
 
   test('asks nobody when there is nothing to ask for', async () => {
-    const { memory } = memoryOn(AWAY);
+    const { memory } = memoryOn(UNAVAILABLE);
     expect(await memory.recall('ann', ask(' '), true)).toEqual({ state: 'enabled' });
   });
 
@@ -112,17 +117,17 @@ describe('write-back', () => {
   });
 
   test('that fails is an event', async () => {
-    const { memory, recorded } = memoryOn(AWAY);
+    const { memory, recorded } = memoryOn(UNAVAILABLE);
     memory.writeBack('ann', turn);
     await memory.stop();
-    expect(recorded).toEqual([{ userId: 'ann', kind: 'error', detail: 'write: away' }]);
+    expect(recorded).toEqual([{ userId: 'ann', kind: 'error', detail: 'write: unavailable' }]);
   });
 
   test.each([
     { why: 'it is switched off', writeback: false, messages: turn },
     { why: 'nothing was said', writeback: true, messages: turn.slice(4) },
   ])('does nothing when $why', async ({ writeback, messages }) => {
-    const { memory, recorded } = memoryOn(AWAY, writeback);
+    const { memory, recorded } = memoryOn(UNAVAILABLE, writeback);
     memory.writeBack('ann', messages);
     await memory.stop();
     expect(recorded).toEqual([]);
@@ -146,12 +151,12 @@ describe('deleting', () => {
   });
 
   test('fails when the service is away', async () => {
-    const { memory, recorded } = memoryOn(AWAY);
+    const { memory, recorded } = memoryOn(UNAVAILABLE);
     await expect(memory.delete('ann', 'mine')).rejects.toMatchObject({
       code: 'bad_gateway',
       message: 'the memory service is not available',
     });
-    expect(recorded).toEqual([{ userId: 'ann', kind: 'error', detail: 'delete: away' }]);
+    expect(recorded).toEqual([{ userId: 'ann', kind: 'error', detail: 'delete: unavailable' }]);
   });
 });
 

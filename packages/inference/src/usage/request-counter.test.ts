@@ -75,9 +75,13 @@ test('what was accepted is shared a moment later without being asked for', async
 });
 
 test('a failure to share is no failure of a request', async () => {
-  const away = () => Promise.reject(new Error('unavailable'));
+  const unavailable = () => Promise.reject(new Error('unavailable'));
   const counter = createRequestCounter({
-    counters: { add: away, read: (keys) => Promise.resolve(keys.map(() => 0)), remove: away },
+    counters: {
+      add: unavailable,
+      read: (keys) => Promise.resolve(keys.map(() => 0)),
+      remove: unavailable,
+    },
     clock: manualClock(0),
     log: silentLog,
   });

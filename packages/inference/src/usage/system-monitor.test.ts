@@ -19,7 +19,12 @@ function setup() {
     clock,
     agentTimeoutMs: 30_000,
   });
-  return { clock, asked, monitor, setAway: (away: boolean) => (isUnavailable = away) };
+  return {
+    clock,
+    asked,
+    monitor,
+    setAway: (unavailable: boolean) => (isUnavailable = unavailable),
+  };
 }
 
 test('the status puts together what the stores say, and counts the time since the start', async () => {
