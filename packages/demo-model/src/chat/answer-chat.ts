@@ -7,13 +7,12 @@ import {
 } from '../answering/answer.ts';
 import type { ChatRequest } from '../answering/chat-request.ts';
 import { faultOf } from '../faults/fault-plan.ts';
-import { applyStreamFaults, isStreamFault } from '../faults/stream-faults.ts';
+import { applyStreamFaults, type ChatFault } from '../faults/stream-faults.ts';
 import type { ServedLog } from '../recording/served-log.ts';
 import type { Exchange } from '../wire/exchange.ts';
 import { asObject, asText } from '../wire/json.ts';
 import { sendCut } from '../wire/send-cut.ts';
 import { writeStream, type StreamOutcome } from '../wire/stream-writer.ts';
-import type { ChatFault } from './chat-faults.ts';
 import {
   chatError,
   completionBody,
@@ -36,8 +35,7 @@ const GARBAGE_LINE = 'data: {"id": "half a chu\n\n';
 /** Responds to one chat request, streamed or not, and records the tokens that were sent. */
 export async function answerChat(turn: ChatTurn): Promise<void> {
   const { exchange, request, faults, served } = turn;
-  const streamFaults = faults.filter(isStreamFault);
-  const answer = applyStreamFaults(composeAnswer(request, turn.answerText), streamFaults);
+  const answer = applyStreamFaults(composeAnswer(request, turn.answerText), faults);
   const head: CompletionHead = {
     id: `chatcmpl-${randomUUID().replaceAll('-', '')}`,
     created: Math.floor(Date.now() / 1000),
@@ -88,7 +86,7 @@ function streamAnswer(
       done: faultOf(faults, 'no-done') === undefined,
     }),
     delayMs: tokenDelayMs,
-    faults: faults.filter(isStreamFault),
+    faults,
     garbage: GARBAGE_LINE,
     errorChunk: (message) => sse(chatError(message, 'server_error')),
   });

@@ -1,8 +1,4 @@
-import type { HttpFault } from '../faults/http-faults.ts';
-import type { StreamFault } from '../faults/stream-faults.ts';
-
-/** The faults of a chat-compatible upstream. */
-export type ChatFault = HttpFault | StreamFault;
+import type { ChatFault } from '../faults/stream-faults.ts';
 
 /** The operations that a fault can apply to; by default chat and embeddings, but not the list of models, which probes read. */
 export type ChatOperation = 'chat' | 'embeddings' | 'models';

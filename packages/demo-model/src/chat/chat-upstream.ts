@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { AnswerText } from '../answering/answer.ts';
 import { readChatRequest } from '../answering/chat-request.ts';
 import { createFaultPlan, faultOf, type FaultPlan } from '../faults/fault-plan.ts';
-import { isHttpFault, applyHttpFaults } from '../faults/http-faults.ts';
+import { applyHttpFaults } from '../faults/http-faults.ts';
+import type { ChatFault } from '../faults/stream-faults.ts';
 import { createChanges } from '../recording/changes.ts';
 import { createServedLog, type ServedLog } from '../recording/served-log.ts';
 import type { Exchange } from '../wire/exchange.ts';
@@ -15,13 +16,7 @@ import {
 import { asObject, asText } from '../wire/json.ts';
 import { sendCut } from '../wire/send-cut.ts';
 import { answerChat } from './answer-chat.ts';
-import {
-  FAULT_HEADER,
-  FAULT_MARK,
-  parseChatFault,
-  type ChatFault,
-  type ChatOperation,
-} from './chat-faults.ts';
+import { FAULT_HEADER, FAULT_MARK, parseChatFault, type ChatOperation } from './chat-faults.ts';
 import { chatError } from './completion-shapes.ts';
 import { embed } from './embeddings.ts';
 
@@ -69,8 +64,7 @@ export async function startChatUpstream(
     }
     const ownFaults = requestFaults ? faultsOfRequest(exchange) : [];
     const currentFaults = [...ownFaults, ...faults.take(operation)];
-    if (await applyHttpFaults(exchange, currentFaults.filter(isHttpFault), errorBody))
-      return undefined;
+    if (await applyHttpFaults(exchange, currentFaults, errorBody)) return undefined;
     if (operation === 'models') return listModels(exchange, models, `${basePath}/models`);
     const model = asText(asObject(exchange.json).model) ?? '';
     if (!models.includes(requestFaults ? withoutFault(model) : model)) {
@@ -116,15 +110,7 @@ export async function startChatUpstream(
   }
 
   const server = await startHttpServer(options, handle, changes);
-  return extend(server, {
-    faults,
-    get served() {
-      return log.served;
-    },
-    get totals() {
-      return log.totals;
-    },
-  });
+  return extend(extend(server, log), { faults });
 }
 
 function operationOf({ method, path }: Exchange, basePath: string): ChatOperation | undefined {

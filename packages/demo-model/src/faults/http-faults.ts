@@ -31,12 +31,13 @@ export type ErrorBody = (status: number, message: string) => unknown;
 const HUGE_ERROR_BYTES = 5 * 1024 * 1024;
 const GARBAGE = '{"id": "half an obj';
 
-/** Applies the faults of the whole response; returns whether the exchange has ended. */
+/** Applies the faults that are about the whole response; returns whether the exchange has ended. */
 export async function applyHttpFaults(
   exchange: Exchange,
-  faults: readonly HttpFault[],
+  given: readonly { readonly kind: string }[],
   errorBody: ErrorBody,
 ): Promise<boolean> {
+  const faults = given.filter(isHttpFault);
   const slow = faultOf(faults, 'slow-start');
   if (slow !== undefined && !(await exchange.wait(slow.delayMs))) return true;
   const held = faultOf(faults, 'held');
@@ -103,7 +104,6 @@ const KINDS: Readonly<Record<HttpFault['kind'], true>> = {
   'huge-error': true,
 };
 
-/** Whether a fault applies to the whole response. */
-export function isHttpFault(fault: { readonly kind: string }): fault is HttpFault {
+function isHttpFault(fault: { readonly kind: string }): fault is HttpFault {
   return Object.hasOwn(KINDS, fault.kind);
 }

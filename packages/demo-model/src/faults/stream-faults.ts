@@ -1,5 +1,6 @@
 import type { Answer } from '../answering/answer.ts';
 import { faultOf } from './fault-plan.ts';
+import type { HttpFault } from './http-faults.ts';
 
 /** Faults of a streamed response; `afterChunks` counts every chunk, including the first. */
 export type StreamFault =
@@ -24,11 +25,14 @@ export type StreamFault =
   /** Responds without any token. */
   | { readonly kind: 'no-tokens' };
 
+/** The faults of a chat API. */
+export type ChatFault = HttpFault | StreamFault;
+
 const HUGE_CHUNK_BYTES = 5 * 1024 * 1024;
 const WIDE_TOKENS = [' Grüße', ' aus', ' 世', '界', ' 👋🏽'];
 
 /** The answer with the faults applied: empty, or with a huge or a multi-byte token. */
-export function applyStreamFaults(answer: Answer, faults: readonly StreamFault[]): Answer {
+export function applyStreamFaults(answer: Answer, faults: readonly ChatFault[]): Answer {
   if (faultOf(faults, 'no-tokens') !== undefined) return { ...answer, tokens: [], toolCalls: [] };
   const huge = faultOf(faults, 'huge-chunk');
   const wide = faultOf(faults, 'split-utf8');
@@ -37,22 +41,4 @@ export function applyStreamFaults(answer: Answer, faults: readonly StreamFault[]
   if (wide !== undefined) tokens.push(...WIDE_TOKENS);
   if (huge !== undefined) tokens.push(` ${'x'.repeat((huge.bytes ?? HUGE_CHUNK_BYTES) - 1)}`);
   return { ...answer, tokens };
-}
-
-const KINDS: Readonly<Record<StreamFault['kind'], true>> = {
-  'slow-chunks': true,
-  cut: true,
-  stall: true,
-  'garbage-line': true,
-  'error-chunk': true,
-  'no-done': true,
-  'huge-chunk': true,
-  'split-utf8': true,
-  'no-usage': true,
-  'no-tokens': true,
-};
-
-/** Whether a fault applies to a stream, not to the whole response. */
-export function isStreamFault(fault: { readonly kind: string }): fault is StreamFault {
-  return Object.hasOwn(KINDS, fault.kind);
 }

@@ -60,16 +60,7 @@ export async function startHttpServer(
     });
   }, options);
 
-  return extend(runningServer('http', listener, changes), {
-    get requests() {
-      return log.requests;
-    },
-    get requestCount() {
-      return log.requestCount;
-    },
-    get lastRequest() {
-      return log.lastRequest;
-    },
+  return extend(extend(runningServer('http', listener, changes), log), {
     get aborted() {
       return aborted;
     },

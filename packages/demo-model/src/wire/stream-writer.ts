@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { faultOf } from '../faults/fault-plan.ts';
-import type { StreamFault } from '../faults/stream-faults.ts';
+import type { ChatFault } from '../faults/stream-faults.ts';
 import type { Exchange } from './exchange.ts';
 
 /** One formatted chunk of a streamed response, and its tokens. */
@@ -18,7 +18,7 @@ export interface StreamOutcome {
 interface StreamOptions {
   readonly chunks: Iterable<Chunk>;
   readonly delayMs: number;
-  readonly faults: readonly StreamFault[];
+  readonly faults: readonly ChatFault[];
   /** An invalid line in this format. */
   readonly garbage: string;
   /** A failure reported inside the stream, in this format. */

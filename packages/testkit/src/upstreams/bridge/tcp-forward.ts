@@ -9,7 +9,6 @@ export interface ForwardTarget {
 /** A local port that forwards connections to a target. */
 export interface TcpForward {
   readonly port: number;
-  readonly connectionCount: number;
   /** Stops listening and ends every connection. */
   close(): Promise<void>;
 }
@@ -19,13 +18,11 @@ const LOCAL_HOST = '127.0.0.1';
 /** Opens a local port, but never `notPort`, and forwards each connection to the target. */
 export async function openTcpForward(target: ForwardTarget, notPort?: number): Promise<TcpForward> {
   const sockets = new Set<Socket>();
-  let connectionCount = 0;
   const track = (socket: Socket): void => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   };
   const server = createServer((near) => {
-    connectionCount += 1;
     const far = connect(target.port, target.host);
     track(near);
     track(far);
@@ -35,9 +32,6 @@ export async function openTcpForward(target: ForwardTarget, notPort?: number): P
   const port = await bindOtherPort(server, notPort);
   return {
     port,
-    get connectionCount() {
-      return connectionCount;
-    },
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const socket of sockets) socket.destroy();

@@ -4,7 +4,6 @@ import {
   createFaultPlan,
   extend,
   faultOf,
-  isHttpFault,
   isObject,
   applyHttpFaults,
   startHttpServer,
@@ -87,8 +86,7 @@ export async function startCloudVideo(options: CloudVideoOptions = {}): Promise<
       return refuse(exchange, 401, AUTH_FAILED, 'login fail: please carry the API secret key');
     }
     const currentFaults = faults.take(operation);
-    if (await applyHttpFaults(exchange, currentFaults.filter(isHttpFault), errorBody))
-      return undefined;
+    if (await applyHttpFaults(exchange, currentFaults, errorBody)) return undefined;
     const refused = faultOf(currentFaults, 'refused');
     if (refused !== undefined) {
       const { code = INVALID_PARAMS, message = 'invalid params' } = refused;

@@ -116,7 +116,7 @@ export async function startEngine(options: EngineOptions = {}): Promise<RunningE
     'Engine.Invoke',
   ]);
   const server = await startJsonRpcServer(options, { methods, faults, changes });
-  return extend(server, {
+  return extend(extend(server, log), {
     faults,
     get aborted() {
       return chats.aborted;
@@ -125,11 +125,5 @@ export async function startEngine(options: EngineOptions = {}): Promise<RunningE
       return realtime.open;
     },
     endSessions: realtime.endAll,
-    get served() {
-      return log.served;
-    },
-    get totals() {
-      return log.totals;
-    },
   });
 }

@@ -14,28 +14,22 @@ import {
   embeddingOf,
   extend,
   faultOf,
-  isHttpFault,
-  isStreamFault,
   applyHttpFaults,
   readChatRequest,
   sendCut,
   startHttpServer,
   writeStream,
   type AnswerText,
+  type ChatFault,
   type ChatRequest,
   type Exchange,
   type FaultPlan,
-  type HttpFault,
   type HttpServerOptions,
   type RunningHttpServer,
   type ServedLog,
-  type StreamFault,
   type StreamOutcome,
 } from '@model-gateway/demo-model/server-parts';
 import { messageLines, ndjson, tagOf, wholeMessage } from './ollama-shapes.ts';
-
-/** The faults of an Ollama-style server; `error-chunk` is its `{"error": …}` line. */
-export type OllamaFault = HttpFault | StreamFault;
 
 /** The operations that a fault can apply to; by default chat and embed. */
 export type OllamaOperation = 'chat' | 'embed' | 'tags';
@@ -50,7 +44,8 @@ export interface OllamaServerOptions extends HttpServerOptions {
 
 /** A running Ollama-style server. */
 export interface RunningOllamaServer extends RunningHttpServer, Omit<ServedLog, 'record'> {
-  readonly faults: FaultPlan<OllamaFault, OllamaOperation>;
+  /** `error-chunk` is its `{"error": …}` line. */
+  readonly faults: FaultPlan<ChatFault, OllamaOperation>;
 }
 
 const VERSION = '0.12.0';
@@ -66,7 +61,7 @@ export async function startOllamaServer(
   options: OllamaServerOptions = {},
 ): Promise<RunningOllamaServer> {
   const { models = ['demo-local:latest'] } = options;
-  const faults = createFaultPlan<OllamaFault, OllamaOperation>(['chat', 'embed']);
+  const faults = createFaultPlan<ChatFault, OllamaOperation>(['chat', 'embed']);
   const changes = createChanges();
   const log = createServedLog(changes);
 
@@ -76,18 +71,16 @@ export async function startOllamaServer(
     const operation = OPERATIONS[`${exchange.method} ${exchange.path}`];
     if (operation === undefined) return exchange.send(404, 'text/plain', '404 page not found');
     const currentFaults = faults.take(operation);
-    if (await applyHttpFaults(exchange, currentFaults.filter(isHttpFault), errorBody))
-      return undefined;
+    if (await applyHttpFaults(exchange, currentFaults, errorBody)) return undefined;
     if (operation === 'tags') return exchange.sendJson(200, { models: models.map(tagOf) });
     const model = asText(asObject(exchange.json).model) ?? '';
     if (!models.includes(model.includes(':') ? model : `${model}:latest`)) {
       return exchange.sendJson(404, { error: `model '${model}' not found` });
     }
-    const streamFaults = currentFaults.filter(isStreamFault);
-    return operation === 'chat' ? chat(exchange, streamFaults) : embed(exchange, model);
+    return operation === 'chat' ? chat(exchange, currentFaults) : embed(exchange, model);
   }
 
-  async function chat(exchange: Exchange, currentFaults: readonly StreamFault[]): Promise<void> {
+  async function chat(exchange: Exchange, currentFaults: readonly ChatFault[]): Promise<void> {
     const request = readOllamaChat(exchange.json);
     if (typeof request === 'string') return exchange.sendJson(400, { error: request });
     const answer = applyStreamFaults(composeAnswer(request, options.answer), currentFaults);
@@ -139,15 +132,7 @@ export async function startOllamaServer(
   }
 
   const server = await startHttpServer(options, handle, changes);
-  return extend(server, {
-    faults,
-    get served() {
-      return log.served;
-    },
-    get totals() {
-      return log.totals;
-    },
-  });
+  return extend(extend(server, log), { faults });
 }
 
 /** The body is that of the chat-completions API except for the token limit, which is an option here. */

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import {
-  asText,
   createChanges,
   createFaultPlan,
   createRing,
@@ -15,7 +14,11 @@ import {
   type ListenOptions,
 } from '@model-gateway/demo-model/server-parts';
 import { hasBearer, startSocketServer, type RunningSocketServer } from '../wire/web-sockets.ts';
-import type { RealtimeFault, RealtimeOperation } from './realtime-faults.ts';
+import {
+  REALTIME_OPERATIONS,
+  type RealtimeFault,
+  type RealtimeOperation,
+} from './realtime-faults.ts';
 import { createRealtimeSession, type RealtimeSession } from './realtime-session.ts';
 import type { RealtimeGeneration } from './response-events.ts';
 
@@ -108,8 +111,8 @@ export async function startRealtimeApi(
   }
 
   function take(socket: WebSocket, session: RealtimeSession, event: JsonObject): Promise<void> {
-    const type = asText(event.type) ?? '';
-    const currentFaults = isOperation(type) ? faults.take(type) : [];
+    const operation = REALTIME_OPERATIONS.find((name) => name === event.type);
+    const currentFaults = operation === undefined ? [] : faults.take(operation);
     return applyFaults(socket, currentFaults, () => session.handle(event, currentFaults));
   }
 
@@ -185,17 +188,3 @@ async function applyFaults(
 
 const urlOf = (request: IncomingMessage): URL =>
   new URL(request.url ?? '/', 'http://upstream.invalid');
-
-const OPERATIONS: Readonly<Record<RealtimeOperation, true>> = {
-  connect: true,
-  'session.update': true,
-  'input_audio_buffer.append': true,
-  'input_audio_buffer.commit': true,
-  'input_audio_buffer.clear': true,
-  'input_image_buffer.append': true,
-  'conversation.item.create': true,
-  'response.create': true,
-  'response.cancel': true,
-};
-
-const isOperation = (type: string): type is RealtimeOperation => Object.hasOwn(OPERATIONS, type);

@@ -19,14 +19,16 @@ export type RealtimeFault =
   /** Sends no usage. */
   | { readonly kind: 'no-usage' };
 
-/** The client event that a fault applies to; `response.create` by default. `connect` is the opening itself. */
-export type RealtimeOperation =
-  | 'connect'
-  | 'session.update'
-  | 'input_audio_buffer.append'
-  | 'input_audio_buffer.commit'
-  | 'input_audio_buffer.clear'
-  | 'input_image_buffer.append'
-  | 'conversation.item.create'
-  | 'response.create'
-  | 'response.cancel';
+/** The client events that a fault can apply to; by default `response.create`. `connect` is the opening itself. */
+export const REALTIME_OPERATIONS = [
+  'connect',
+  'session.update',
+  'input_audio_buffer.append',
+  'input_audio_buffer.commit',
+  'input_audio_buffer.clear',
+  'input_image_buffer.append',
+  'conversation.item.create',
+  'response.create',
+  'response.cancel',
+] as const;
+export type RealtimeOperation = (typeof REALTIME_OPERATIONS)[number];
