@@ -8,21 +8,9 @@ export default {
   modulePathIgnorePatterns: ['/dist/'],
   // Not in the folder for temporary files, which is a new one for every run.
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',
-  testEnvironment: 'node',
-  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: { target: 'es2023', parser: { syntax: 'typescript' } },
-        module: { type: 'es6' },
-        sourceMaps: 'inline',
-      },
-    ],
-  },
-  // Its sources are TypeScript too, under the same condition as ours.
-  transformIgnorePatterns: ['/node_modules/(?!.*eventsource-parser/)'],
+  runtime: '<rootDir>/scripts/jest/native-runtime.mjs',
+  testEnvironment: '<rootDir>/scripts/jest/native-environment.mjs',
+  transform: {},
   globalSetup: '<rootDir>/scripts/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/scripts/jest/global-teardown.mjs',
   testSequencer: '<rootDir>/scripts/jest/slow-first.mjs',

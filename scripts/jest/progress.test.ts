@@ -1,6 +1,5 @@
+import { mock } from 'node:test';
 import { clockText, startProgress } from './progress.mjs';
-
-const { jest } = import.meta;
 
 function startOn(isTTY: boolean) {
   const written: string[] = [];
@@ -11,18 +10,18 @@ function startOn(isTTY: boolean) {
 }
 
 beforeEach(() => {
-  jest.useFakeTimers();
+  mock.timers.enable({ apis: ['setInterval'] });
 });
 afterEach(() => {
-  jest.useRealTimers();
+  mock.timers.reset();
 });
 
 test('a terminal has one line, which changes every second and makes way for other text', () => {
   const { progress, written } = startOn(true);
-  jest.advanceTimersByTime(2_000);
+  mock.timers.tick(2_000);
   progress.write('✗ a failure\n');
   progress.stop();
-  jest.advanceTimersByTime(10_000);
+  mock.timers.tick(10_000);
   const clear = '\r\u001B[K';
   expect(written).toEqual([
     `${clear}step 1`,
@@ -35,7 +34,7 @@ test('a terminal has one line, which changes every second and makes way for othe
 
 test('elsewhere there is a line every 30 seconds', () => {
   const { progress, written } = startOn(false);
-  jest.advanceTimersByTime(60_000);
+  mock.timers.tick(60_000);
   progress.write('✗ a failure\n');
   progress.stop();
   expect(written).toEqual(['step 1\n', 'step 2\n', '✗ a failure\n']);

@@ -33,7 +33,6 @@ async function runJest(args, scratch) {
   const { ok, seconds } = await runCommand(
     'node',
     [
-      '--experimental-vm-modules',
       '--no-warnings',
       join(ROOT, 'node_modules/jest/bin/jest.js'),
       ...args,

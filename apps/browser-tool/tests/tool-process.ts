@@ -59,7 +59,9 @@ export function startToolProcess({ args, env = {}, viaRunner = false }: StartOpt
   createInterface({ input: child.stdout }).on('line', (line) => stdout.push(line));
   createInterface({ input: child.stderr }).on('line', (line) => stderr.push(line));
   child.stdin.on('error', () => undefined);
-  const pid = child.pid ?? 0;
+  const { pid } = child;
+  // Otherwise the signals below would go to the process group of the tests.
+  if (pid === undefined) throw new Error(`${command} cannot be started`);
   running.add(pid);
   const exited = new Promise<number>((resolve) => {
     child.once('exit', (code, signal) => {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rpcCall, startProcess, waitUntil, type TestProcess } from '@model-gateway/testkit';
-import { startStandalone, temporaryFolder } from './standalone.ts';
+import { startStandalone, preparedFolder } from './standalone.ts';
 
 const ENGINE = fileURLToPath(
   new URL('../../gpu-agent/tests/child/chat-engine.mjs', import.meta.url),
@@ -10,7 +10,7 @@ const ENGINE = fileURLToPath(
 const MODEL = 'tiny';
 const ENV = { SERVICE_ADMIN_TOKEN: 'admin', SERVICE_API_RATE_LIMIT_RPM: '100000' };
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let folder: Awaited<ReturnType<typeof preparedFolder>>;
 let standalone: TestProcess;
 let daemon: TestProcess;
 let token = '';
@@ -39,11 +39,11 @@ async function chat(): Promise<{ status: number; backend: string | null }> {
 }
 
 beforeAll(async () => {
-  folder = await temporaryFolder();
+  folder = await preparedFolder();
   const listening = ['--model', '{id}', '--host', '{host}', '--port', '{port}'];
   const command = [process.execPath, ENGINE, ...listening];
   await writeFile(join(folder.path, 'engines.json'), JSON.stringify({ default: { command } }));
-  standalone = await startStandalone(join(folder.path, 'data'), ENV);
+  standalone = await startStandalone(folder.path, ENV);
   const account = { email: 'a@example.com', password: 'long enough' };
   const { result } = await rpcCall(standalone.url, 'auth.register', account);
   token = (result as { access_token: string }).access_token;
@@ -83,7 +83,7 @@ test('a node connects to the one port, and a model deployed on it is served thro
 test('after a restart the node is listed, and its model is available without a new deployment', async () => {
   const { port } = standalone;
   expect(await standalone.stop()).toBe(0);
-  standalone = await startStandalone(join(folder.path, 'data'), ENV, port);
+  standalone = await startStandalone(folder.path, ENV, port);
   expect(await call('agents.list')).toMatchObject([{ name: 'this machine' }]);
   await waitUntil(async () => (await chat()).status === 200, { what: 'a chat' });
   expect((await status()).models).toMatchObject([{ model_id: MODEL, status: 'ready' }]);

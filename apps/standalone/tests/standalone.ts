@@ -1,7 +1,13 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rpcCall, startProcess, waitUntil, type TestProcess } from '@model-gateway/testkit';
+import {
+  dataDirTemplate,
+  rpcCall,
+  startProcess,
+  waitUntil,
+  type TestProcess,
+} from '@model-gateway/testkit';
 
 const START_TIMEOUT_MS = 180_000;
 const PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
@@ -13,6 +19,15 @@ export async function temporaryFolder(): Promise<{
 }> {
   const path = await mkdtemp(join(tmpdir(), 'model-gateway-standalone-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** One whose Postgres is set up and migrated already, which takes a first start several seconds. */
+export async function preparedFolder(): ReturnType<typeof temporaryFolder> {
+  const folder = await temporaryFolder();
+  const template = dataDirTemplate();
+  if (template !== undefined) await cp(template, folder.path, { recursive: true });
+  await chmod(folder.path, 0o711);
+  return folder;
 }
 
 /** Runs the built standalone app as a separate process. */

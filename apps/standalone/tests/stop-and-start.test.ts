@@ -6,15 +6,15 @@ import {
   chatOnce,
   processesOf,
   startStandalone,
-  temporaryFolder,
+  preparedFolder,
   usageRows,
 } from './standalone.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let folder: Awaited<ReturnType<typeof preparedFolder>>;
 const running: TestProcess[] = [];
 
 beforeEach(async () => {
-  folder = await temporaryFolder();
+  folder = await preparedFolder();
 });
 afterEach(async () => {
   await Promise.all(running.splice(0).map((standalone) => standalone.stop()));
@@ -87,7 +87,7 @@ test('without the demo backend there is no demo model', async () => {
 });
 
 test('two instances with their own data directory and port run side by side', async () => {
-  const other = await temporaryFolder();
+  const other = await preparedFolder();
   const [left, right] = await Promise.all([start(), startStandalone(other.path)]);
   running.push(right);
   const { key } = await chatOnce(left.url, 'left@example.com');

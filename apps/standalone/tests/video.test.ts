@@ -2,16 +2,16 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rpcCall, waitUntil, type TestProcess } from '@model-gateway/testkit';
 import { startCloudVideo, type RunningCloudVideo } from '@model-gateway/testkit/upstreams';
-import { chatOnce, startStandalone, temporaryFolder, usageRows } from './standalone.ts';
+import { chatOnce, startStandalone, preparedFolder, usageRows } from './standalone.ts';
 
 const ADMIN_TOKEN = 'an admin token';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let folder: Awaited<ReturnType<typeof preparedFolder>>;
 let video: RunningCloudVideo;
 const running: TestProcess[] = [];
 
 beforeEach(async () => {
-  folder = await temporaryFolder();
+  folder = await preparedFolder();
   video = await startCloudVideo();
 });
 afterEach(async () => {

@@ -16,6 +16,7 @@ interface EventStreamOptions {
   readonly fetch: typeof fetch;
   /** Each of them ends the stream. */
   readonly signals: readonly AbortSignal[];
+  readonly onEnd: () => void;
   /** How long the service may take to confirm the subscription. */
   readonly timeoutMs: number;
 }
@@ -34,7 +35,11 @@ export function openEventStream(options: EventStreamOptions): RpcSubscription {
     isEnded = true;
     ending.abort(reason);
   };
-  const release = followAll(signals, end);
+  const unfollow = followAll(signals, end);
+  const release = (): void => {
+    unfollow();
+    options.onEnd();
+  };
   const timer = setTimeout(() => {
     ending.abort(new RpcConnectionError('timeout', `no event stream within ${timeoutMs} ms`));
   }, timeoutMs);

@@ -75,21 +75,20 @@ export function createRpcClient(options: RpcClientOptions): RpcClient {
   const fetch_ = options.fetch ?? globalThis.fetch;
   const token = tokenSource(options.token);
   const transport = createTransport(options, base, token, fetch_);
-  const closing = new AbortController();
-
-  const signalsWith = (signal: AbortSignal | undefined): readonly AbortSignal[] =>
-    signal === undefined ? [closing.signal] : [signal, closing.signal];
+  const closing = createClosing();
 
   async function within<Result>(
     { signal, sessionId }: RpcCallOptions,
     send: (sending: SendOptions) => Promise<Result>,
   ): Promise<Result> {
-    const deadline = startDeadline(timeoutMs, signalsWith(signal));
+    const closed = closing.begin();
+    const deadline = startDeadline(timeoutMs, both(signal, closed.signal));
     try {
       deadline.signal.throwIfAborted();
       return await send({ signal: deadline.signal, sessionId });
     } finally {
       deadline.release();
+      closed.release();
     }
   }
 
@@ -118,17 +117,41 @@ export function createRpcClient(options: RpcClientOptions): RpcClient {
     },
     discover: async (callOptions) =>
       (await callAny('rpc.discover', undefined, callOptions)) as OpenRpcDocument,
-    subscribe: (sessionId, { signal } = {}) =>
-      openEventStream({
+    subscribe(sessionId, { signal } = {}) {
+      const closed = closing.begin();
+      return openEventStream({
         url: `${base}/api/rpc/events?session=${encodeURIComponent(sessionId)}`,
         token,
         fetch: fetch_,
-        signals: signalsWith(signal),
+        signals: both(signal, closed.signal),
+        onEnd: closed.release,
         timeoutMs,
-      }),
+      });
+    },
     close() {
-      closing.abort(new RpcConnectionError('closed', 'the client was closed'));
+      closing.end(new RpcConnectionError('closed', 'the client was closed'));
       transport.close();
+    },
+  };
+}
+
+const both = (given: AbortSignal | undefined, own: AbortSignal): readonly AbortSignal[] =>
+  given === undefined ? [own] : [given, own];
+
+/** A signal for each call that aborts when the client is closed. Node warns of a leak where one signal has many listeners. */
+function createClosing() {
+  const open = new Set<AbortController>();
+  let reason: Error | undefined;
+  return {
+    begin() {
+      const controller = new AbortController();
+      if (reason !== undefined) controller.abort(reason);
+      open.add(controller);
+      return { signal: controller.signal, release: () => void open.delete(controller) };
+    },
+    end(error: Error) {
+      reason = error;
+      for (const controller of open) controller.abort(error);
     },
   };
 }

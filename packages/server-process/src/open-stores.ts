@@ -1,6 +1,6 @@
 import { createBus, type Bus } from '@model-gateway/bus';
 import { awaitMigrations, createDatabase, migrateApart, type Database } from '@model-gateway/db';
-import { describeError, StartupError, type Lifecycle, type Log } from '@model-gateway/kernel';
+import type { Lifecycle, Log } from '@model-gateway/kernel';
 
 interface StoresConfig {
   readonly databaseUrl: string;
@@ -32,11 +32,6 @@ export async function openStores(
     () => createDatabase({ databaseUrl, log, encryptionKey }),
     (opened) => opened.close(),
   );
-  await database.ping().catch((error: unknown) => {
-    throw new StartupError(
-      `the database does not answer (${describeError(error)}); check DATABASE_URL`,
-    );
-  });
   const bus = await lifecycle.open(
     'bus',
     async () => {

@@ -61,7 +61,8 @@ const WARN_EVERY_MS = 60_000;
 /** Sends spans to a collector, in batches of bounded size. */
 export function createOtelTracing(options: OtelTracingOptions): OtelTracing {
   const { name, endpoint, sampling, log } = options;
-  logExportErrors(log);
+  const reportFailure = createFailureReport(log);
+  setGlobalErrorHandler(reportFailure);
   const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
   const provider = new TracerProvider({
     resource: defaultResource()
@@ -96,7 +97,8 @@ export function createOtelTracing(options: OtelTracingOptions): OtelTracing {
       return carrier;
     },
     async close() {
-      await withTimeout(provider.shutdown(), CLOSE_MS_MAX).catch(() => undefined);
+      // The SDK reports failures to its handler, except those of the last batches.
+      await withTimeout(provider.shutdown(), CLOSE_MS_MAX).catch(reportFailure);
     },
   };
 }
@@ -125,11 +127,11 @@ const copied = (attributes: SpanAttributes): Attributes =>
     ]),
   );
 
-function logExportErrors(log: Log): void {
+function createFailureReport(log: Log): (error: unknown) => void {
   let warnedAt = -Infinity;
-  setGlobalErrorHandler((error) => {
+  return (error) => {
     if (performance.now() - warnedAt < WARN_EVERY_MS) return;
     warnedAt = performance.now();
     log.warn({ reason: describeError(error) }, 'sending traces failed');
-  });
+  };
 }

@@ -15,6 +15,10 @@ const testSettings = {
     description:
       'The migrated database of which test databases are copies; set by the test command.',
   }),
+  dataDirTemplate: setting('TEST_DATA_DIR_TEMPLATE', withDefault(text(), NOT_SET), {
+    description:
+      'A data directory whose Postgres is migrated, of which others are copies; set by the test command.',
+  }),
   redisUrl: setting('TEST_REDIS_URL', withDefault(urlWith('redis', 'rediss'), NOT_SET), {
     description: 'A Redis for tests; set by the test command.',
     secret: true,
@@ -31,6 +35,12 @@ export const testPostgresUrl = (): string => present('TEST_DATABASE_URL', settin
 /** The migrated database there, of which test databases are copies. */
 export const testPostgresTemplate = (): string =>
   present('TEST_DATABASE_TEMPLATE', settings().template);
+
+/** A data directory to copy, whose Postgres is migrated; undefined where the tests use a Postgres that was there before. */
+export function dataDirTemplate(): string | undefined {
+  const path = settings().dataDirTemplate;
+  return path === NOT_SET ? undefined : path;
+}
 
 /** The Redis that all tests share; use a `uniquePrefix()` for your keys. */
 export const testRedisUrl = (): string => present('TEST_REDIS_URL', settings().redisUrl);

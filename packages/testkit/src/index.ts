@@ -1,5 +1,5 @@
 export { freePort } from '@model-gateway/kernel';
-export { fullSize, testPostgresUrl, testRedisUrl } from './config.ts';
+export { dataDirTemplate, fullSize, testPostgresUrl, testRedisUrl } from './config.ts';
 export { createGate } from './gate.ts';
 export { startProcess, type TestProcess } from './start-process.ts';
 export { createTestDatabase, type TestDatabase } from './test-database.ts';

@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { createStreamOutput } from './stream-output.ts';
 
 function setup(lateListenerMs?: number) {
@@ -38,23 +39,22 @@ test('a listener that arrives after the end gets everything, too', async () => {
 });
 
 test('a listener may come up to ten seconds after the end', async () => {
-  const { jest } = import.meta;
-  jest.useFakeTimers();
+  mock.timers.enable();
   try {
     const { output, sent, listen } = setup();
     const ended = output.end('end');
-    jest.advanceTimersByTime(9_999);
+    mock.timers.tick(9_999);
     expect(sent).toEqual([]);
     listen();
     await ended;
     expect(sent).toEqual(['end']);
     const unheard = setup();
     const over = unheard.output.end('end');
-    jest.advanceTimersByTime(10_000);
+    mock.timers.tick(10_000);
     await over;
     expect(unheard.sent).toEqual(['end']);
   } finally {
-    jest.useRealTimers();
+    mock.timers.reset();
   }
 });
 

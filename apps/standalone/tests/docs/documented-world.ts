@@ -11,7 +11,7 @@ import {
   startOllamaServer,
   startRealtimeApi,
 } from '@model-gateway/testkit/upstreams';
-import { temporaryFolder } from '../standalone.ts';
+import { preparedFolder } from '../standalone.ts';
 
 /** Everything that the documents use: the service, and fake servers for the other addresses. */
 export interface DocumentedWorld {
@@ -56,7 +56,7 @@ export async function openDocumentedWorld(root: string): Promise<DocumentedWorld
   try {
     const home = await mkdtemp(join(tmpdir(), 'model-gateway-docs-'));
     opened.push(() => rm(home, { recursive: true, force: true }));
-    const data = await temporaryFolder();
+    const data = await preparedFolder();
     opened.push(() => data.remove());
     const upstreams = await openUpstreams(open);
     const service = await startService(upstreams, data.path);
