@@ -1,6 +1,6 @@
 // `pnpm bench:browser`: compares our browser tool with two other MCP servers for browsers on the same page.
 import { rmSync } from 'node:fs';
-import { contestants } from './browser/contestants.mjs';
+import { candidates } from './browser/candidates.mjs';
 import { measureRound } from './browser/measure.mjs';
 import { servePages } from './browser/pages.mjs';
 import { ensurePeers } from './browser/peers.mjs';
@@ -12,7 +12,7 @@ import { runCommandLine, withScratch } from './run.mjs';
 const USAGE = `pnpm bench:browser [options]
 
   --quick          one short round: to see that everything runs, not to quote
-  --rounds COUNT   how often everybody is started anew; else 5
+  --rounds COUNT   how often all are started anew; else 5
   --samples COUNT  how often each is asked for each thing in a round; else 15
   --json FILE      also write the measurements as JSON
   --markdown FILE  also write the table into FILE, between its marks
@@ -32,22 +32,22 @@ async function measure(options, { folder, opened }) {
   const pages = await servePages();
   opened.push(() => pages.close());
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => leave(folder));
-  const everybody = contestants({ executable: await findBrowser(), peers });
+  const all = candidates({ executable: await findBrowser(), peers });
   const context = { pages, samples: options.samples, tokens: peers.tokens, folder };
-  const { measured, failed } = await takeTurns(everybody, options.rounds, context);
+  const { measured, failed } = await takeTurns(all, options.rounds, context);
   const rounds = Object.fromEntries(measured.map((each) => [each.name, each.rounds]));
   await report(options, machine, WORK, { ...tableOf(measured, [...refused, ...failed]), rounds });
 }
 
-/** A contestant and its browser end with its input. */
+/** A candidate and its browser end with its input. */
 function leave(folder) {
   rmSync(folder, { recursive: true, force: true });
   process.exit(INTERRUPTED);
 }
 
 /** Runs several rounds. A peer that fails is skipped from then on; a failure of our tool ends the run. */
-async function takeTurns(everybody, count, context) {
-  let measured = everybody.map((contestant) => ({ ...contestant, rounds: [] }));
+async function takeTurns(all, count, context) {
+  let measured = all.map((candidate) => ({ ...candidate, rounds: [] }));
   const failed = [];
   const leaveOut = ({ name, label }, error) => {
     if (name === 'ours') throw error;

@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startContestant } from './contestants.mjs';
+import { startCandidate } from './candidates.mjs';
 import { resolveFromCaller } from './options.mjs';
 import { print } from './report.mjs';
 import { runBench, runCommandLine } from './run.mjs';
-import { HASTY_STREAM, streamedAnswer, WHOLE_ANSWER } from './works/chat-body.mjs';
-import { inRounds } from './works/rounds.mjs';
+import { HASTY_STREAM, streamedAnswer, WHOLE_ANSWER } from './workloads/chat-body.mjs';
+import { inRounds } from './workloads/rounds.mjs';
 
 const USAGE = `pnpm bench:compare OTHER [options]
 
@@ -79,9 +79,9 @@ async function measure(run) {
 }
 
 /** The cost of each round for both: `[{ ours, other }]`, in milliseconds of CPU. */
-async function compare(run, work, { body, warmBody, send }) {
+async function compare(run, workload, { body, warmBody, send }) {
   const { rounds, checkouts } = run.options;
-  const contestants = {
+  const candidates = {
     start: (names, asked) =>
       Promise.all(names.map((name) => startGateway(run, name, checkouts[name], asked))),
   };
@@ -89,9 +89,9 @@ async function compare(run, work, { body, warmBody, send }) {
   while (costs.length < rounds) {
     let sent = 0;
     const measured = await inRounds({
-      run: { ...run, contestants },
+      run: { ...run, candidates },
       names: Object.keys(checkouts),
-      work: `${work}, ${costs.length} rounds done`,
+      workload: `${workload}, ${costs.length} rounds done`,
       body,
       rounds: WARM_ROUNDS + Math.min(ROUNDS_PER_START, rounds - costs.length),
       warmUp: () => undefined,
@@ -113,7 +113,7 @@ async function compare(run, work, { body, warmBody, send }) {
 function startGateway({ service, cores }, name, checkout, asked) {
   const headers = { authorization: `Bearer ${service.key}` };
   const start = async () => [await service.startApp('gateway', { on: cores?.measured, checkout })];
-  return startContestant({ name, headers, start }, asked);
+  return startCandidate({ name, headers, start }, asked);
 }
 
 function costsOf({ name, refusal, samples }) {

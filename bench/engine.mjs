@@ -5,7 +5,7 @@ import { connect, runLoop } from './engine/control-loop.mjs';
 import { parseOptions } from './options.mjs';
 import { print, report } from './report.mjs';
 import { runBench, runCommandLine } from './run.mjs';
-import { quantile } from './works/rounds.mjs';
+import { quantile } from './workloads/rounds.mjs';
 
 const USAGE = `pnpm bench:engine [options]
 

@@ -17,12 +17,12 @@ export const USAGE = `pnpm bench:gateway [options]
   --help           this text
 `;
 
-// Many short rounds, so that other work on the machine affects all contestants equally.
+// Many short rounds, so that other work on the machine affects all candidates equally.
 const FULL = { rounds: 9, requestMs: 1500, warmupMs: 30_000, manyTokens: 100, idleMs: 10_000 };
 const QUICK = { rounds: 1, requestMs: 1000, warmupMs: 5000, manyTokens: 30, idleMs: 3000 };
 
 /** Parses the command line of `pnpm bench:gateway`; throws an error for invalid options. */
-export function readOptions(args, workNames) {
+export function readOptions(args, workloadNames) {
   const values = parseOptions(args, {
     only: { type: 'string' },
     quick: { type: 'boolean', default: false },
@@ -31,10 +31,10 @@ export function readOptions(args, workNames) {
     database: { type: 'string' },
     redis: { type: 'string' },
   });
-  const works = values.only?.split(',') ?? workNames;
-  const unknown = works.filter((name) => !workNames.includes(name));
+  const workloads = values.only?.split(',') ?? workloadNames;
+  const unknown = workloads.filter((name) => !workloadNames.includes(name));
   if (unknown.length > 0) throw new Error(`unknown workload: ${unknown.join(', ')}`);
-  return { ...values, works, size: values.quick ? QUICK : FULL };
+  return { ...values, workloads, size: values.quick ? QUICK : FULL };
 }
 
 /** Parses the options of one command, and those that all commands have. */

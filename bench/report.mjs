@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { runCommand } from '../scripts/run-command.mjs';
-import { isUnsteady } from './works/rounds.mjs';
+import { isUnsteady } from './workloads/rounds.mjs';
 
 const NOTHING = '–';
 // If other work uses this many cores before the run, only ratios are useful.
@@ -14,12 +14,12 @@ export const print = (text) => process.stdout.write(`${text}\n`);
  * Prints the result of a benchmark with one workload, and writes it to the files that the options name; to the Markdown only
  * the goals in `shownGoals`.
  */
-export async function report(options, machine, work, { shownGoals, ...result }) {
-  print(textReport(work, result));
+export async function report(options, machine, workload, { shownGoals, ...result }) {
+  print(textReport(workload, result));
   writeJson(options, { machine, ...result, goals: withVerdicts(result.goals) });
   if (options.markdown === undefined) return;
   const goals = shownGoals ?? result.goals;
-  await writeMarkdown(options.markdown, machine, [{ work, result: { ...result, goals } }]);
+  await writeMarkdown(options.markdown, machine, [{ workload, result: { ...result, goals } }]);
 }
 
 export function writeJson({ json }, value) {
@@ -61,10 +61,10 @@ function shown(value, digits) {
 const cellsOf = ({ columns }, row) => columns.map(({ key, digits }) => shown(row[key], digits));
 
 /** The table of one workload for the terminal, with its goals. */
-export function textReport(work, { rows, goals }) {
+export function textReport(workload, { rows, goals }) {
   const able = rows.filter(({ refusal }) => refusal === undefined);
-  const head = ['', ...work.columns.map(({ label }) => label)];
-  const lines = [head, ...able.map((row) => [row.label, ...cellsOf(work, row)])];
+  const head = ['', ...workload.columns.map(({ label }) => label)];
+  const lines = [head, ...able.map((row) => [row.label, ...cellsOf(workload, row)])];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column].length)));
   const table = lines.map((line) =>
     line
@@ -75,7 +75,7 @@ export function textReport(work, { rows, goals }) {
       .trimEnd(),
   );
   return [
-    `\n${work.title}`,
+    `\n${workload.title}`,
     ...table,
     ...refusals(rows),
     ...unsteady(rows),
@@ -113,9 +113,9 @@ function verdict({ what, atLeast, atMost, unit, measured, isUndecided = false })
 /** Writes the tables into a Markdown file, each between its markers; a workload without markers is appended. */
 export async function writeMarkdown(file, machine, results) {
   let text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  for (const { work, result } of results) {
-    const [start, end] = [`<!-- bench:${work.name} -->`, `<!-- /bench:${work.name} -->`];
-    const section = `${start}\n\n${markdownReport(work, result, machine)}\n\n${end}`;
+  for (const { workload, result } of results) {
+    const [start, end] = [`<!-- bench:${workload.name} -->`, `<!-- /bench:${workload.name} -->`];
+    const section = `${start}\n\n${markdownReport(workload, result, machine)}\n\n${end}`;
     const from = text.indexOf(start);
     const to = text.indexOf(end);
     text =
@@ -127,13 +127,13 @@ export async function writeMarkdown(file, machine, results) {
   await runCommand('node', ['node_modules/oxfmt/bin/oxfmt', '--write', file]);
 }
 
-function markdownReport(work, { rows, goals }, machine) {
+function markdownReport(workload, { rows, goals }, machine) {
   const able = rows.filter(({ refusal }) => refusal === undefined);
   const row = (cells) => `| ${cells.join(' | ')} |`;
   return [
-    row([sentence(work.title), ...work.columns.map(({ label }) => label)]),
-    row(['---', ...work.columns.map(() => '---:')]),
-    ...able.map((each) => row([each.label, ...cellsOf(work, each)])),
+    row([sentence(workload.title), ...workload.columns.map(({ label }) => label)]),
+    row(['---', ...workload.columns.map(() => '---:')]),
+    ...able.map((each) => row([each.label, ...cellsOf(workload, each)])),
     '',
     ...[...refusals(rows), ...unsteady(rows), ...goals.map(verdict)].map(
       (line) => `- ${sentence(line)}`,

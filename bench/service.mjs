@@ -46,14 +46,14 @@ export async function startService({
   };
 
   let started = 0;
-  const startApp = (app, { on, work, checkout = OUR_CHECKOUT } = {}) =>
+  const startApp = (app, { on, workload, checkout = OUR_CHECKOUT } = {}) =>
     processes.start({
       name: app,
       cores: on,
       outputFile: join(folder, `${app}-${(started += 1)}.log`),
       command: () => [
         options.node,
-        ...profileFlags(options, work),
+        ...profileFlags(options, workload),
         join(checkout, 'apps', app, 'dist', 'main.js'),
       ],
       environment: (port) => ({ ...environment, SERVICE_PORT: String(port) }),
@@ -119,11 +119,11 @@ async function recorded(port) {
 }
 
 /** With `--profile`, the measured processes write a CPU profile when they end. */
-const profileFlags = ({ profile }, work) =>
-  profile && work !== undefined
+const profileFlags = ({ profile }, workload) =>
+  profile && workload !== undefined
     ? [
         '--cpu-prof',
-        `--cpu-prof-dir=${fileURLToPath(new URL(`profiles/${work}`, import.meta.url))}`,
+        `--cpu-prof-dir=${fileURLToPath(new URL(`profiles/${workload}`, import.meta.url))}`,
       ]
     : [];
 

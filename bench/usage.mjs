@@ -6,14 +6,14 @@ import { describeMachine, print, report } from './report.mjs';
 import { runCommandLine, withScratch } from './run.mjs';
 import { seed } from './usage/seed.mjs';
 import { SHAPES } from './usage/shapes.mjs';
-import { medianOf, quantile } from './works/rounds.mjs';
+import { medianOf, quantile } from './workloads/rounds.mjs';
 
 const { Client } = createRequire(new URL('../packages/db/package.json', import.meta.url))('pg');
 
 const USAGE = `pnpm bench:usage [options]
 
   --rows NUMBERS   the numbers of rows to measure at, ascending; else 50000,5000000
-  --samples COUNT  how often each query is asked in each of 5 rounds; else 60
+  --samples COUNT  how often each query runs in each of 5 rounds; else 60
   --json FILE      also write the measurements as JSON
   --markdown FILE  also write the table into FILE, between its marks
   --database URL   a server to make the scratch databases in, instead of the embedded Postgres
@@ -129,7 +129,7 @@ async function compareSizes(options, machine, measured) {
       slower: after.p95Ms / before.p95Ms,
     };
   });
-  const work = workOf(small.rows, large.rows);
+  const workload = workloadOf(small.rows, large.rows);
   const bounded = rows.filter((_row, index) => SHAPES[index].isUnbounded !== true);
   const goals = bounded.map(({ label, slower }) => ({
     what: `p95 of ${label} against that at ${shown(small.rows)} rows`,
@@ -139,14 +139,14 @@ async function compareSizes(options, machine, measured) {
   }));
   // In the Markdown one line for the goal; the table has the details.
   const worst = goals.toSorted((a, b) => b.measured - a.measured)[0];
-  await report(options, machine, work, { rows, goals, shownGoals: [worst] });
+  await report(options, machine, workload, { rows, goals, shownGoals: [worst] });
 }
 
 const shown = (rows) => rows.toLocaleString('en-US');
 
-const workOf = (few, many) => ({
+const workloadOf = (few, many) => ({
   name: 'usage',
-  title: 'queries over usage, asked of the stores one at a time',
+  title: 'queries over usage, one at a time',
   columns: [
     { key: 'smallP50Ms', label: `p50 ms, ${shown(few)} rows`, digits: 1 },
     { key: 'smallP95Ms', label: 'p95 ms', digits: 1 },

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 5;
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** The descendants of a process. */
 export function processesBelow(pid) {
@@ -23,14 +23,14 @@ export function processesBelow(pid) {
 
 /** The memory of some processes; shared memory counts once. */
 export function memoryMb(pids) {
-  const heldKb = (pid) => {
+  const usedKb = (pid) => {
     try {
       return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
     } catch {
       return 0;
     }
   };
-  return pids.reduce((sum, pid) => sum + heldKb(pid), 0) / 1024;
+  return pids.reduce((sum, pid) => sum + usedKb(pid), 0) / 1024;
 }
 
 /** The processes of a browser among some processes; a server may have others, such as a guard. */
@@ -45,9 +45,9 @@ export function browsersAmong(pids) {
 }
 
 /** Waits until none of these runs; returns the milliseconds, or Infinity if some still run. */
-export async function untilGone(pids) {
+export async function untilExited(pids) {
   const start = performance.now();
-  while (performance.now() - start < PATIENCE_MS) {
+  while (performance.now() - start < TIMEOUT_MS) {
     if (!pids.some((pid) => isRunning(pid))) return performance.now() - start;
     await sleep(POLL_MS);
   }

@@ -1,15 +1,15 @@
-// One round: all contestants in new processes, and each operation on one contestant right after the other.
-import { browsersAmong, memoryMb, processesBelow, untilGone } from './browser-processes.mjs';
-import { ask } from './contestants.mjs';
+// One round: all candidates in new processes, and each operation on one candidate right after the other.
+import { browsersAmong, memoryMb, processesBelow, untilExited } from './browser-processes.mjs';
+import { ask } from './candidates.mjs';
 import { connectStdio } from './stdio-client.mjs';
-import { median } from '../works/rounds.mjs';
+import { median } from '../workloads/rounds.mjs';
 
 // Nothing listens there.
 const DEAD_URL = 'http://127.0.0.1:1/';
 const TRIES_AFTER_DEAD = 5;
 
-/** The repeated operations with the arguments of each contestant. */
-const WISHES = {
+/** The repeated operations with the arguments of each candidate. */
+const OPERATIONS = {
   snapshot: () => [],
   click: ({ button }) => [button],
   type: ({ field }, sample) => [field, `Ann ${sample}`],
@@ -18,12 +18,12 @@ const WISHES = {
 };
 
 /**
- * Runs one round of all contestants and returns the results by name. A contestant that fails is passed to `leaveOut` and has no
+ * Runs one round of all candidates and returns the results by name. A candidate that fails is passed to `leaveOut` and has no
  * result.
  */
-export async function measureRound(contestants, context, leaveOut) {
+export async function measureRound(candidates, context, leaveOut) {
   const { pages, samples } = context;
-  let present = contestants.map((contestant) => ({ ...contestant, times: {}, found: {} }));
+  let present = candidates.map((candidate) => ({ ...candidate, times: {}, found: {} }));
   const inTurn = async (work, shift = 0) => {
     const order = [...present.slice(shift % present.length), ...present].slice(0, present.length);
     for (const self of order) {
@@ -39,7 +39,7 @@ export async function measureRound(contestants, context, leaveOut) {
   try {
     await inTurn((self) => begin(self, context));
     for (let sample = 1; sample <= samples; sample += 1) {
-      for (const [operation, tell] of Object.entries(WISHES)) {
+      for (const [operation, tell] of Object.entries(OPERATIONS)) {
         await inTurn((self) => take(self, operation, tell(self, sample)), sample);
       }
     }
@@ -135,7 +135,7 @@ async function reaches(self, { shop, titles }) {
 async function goneAfter({ pid }, end) {
   const pids = browsersAmong(processesBelow(pid));
   end();
-  return untilGone(pids);
+  return untilExited(pids);
 }
 
 const middles = (times) =>

@@ -1,4 +1,4 @@
-// A minimal MCP client over standard input and output, the same for all contestants.
+// A minimal MCP client over standard input and output, the same for all candidates.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 

@@ -1,5 +1,5 @@
-// The results of all contestants as one table, with the goals.
-import { median } from '../works/rounds.mjs';
+// The results of all candidates as one table, with the goals.
+import { median } from '../workloads/rounds.mjs';
 
 /** How the table is printed. */
 export const WORK = {
@@ -31,7 +31,7 @@ const MEASURES = [
 ];
 const COVERED_MS_MAX = 1100;
 
-/** The rows and goals for the `{ name, label, rounds }` of each contestant, and a row for each that was not measured. */
+/** The rows and goals for the `{ name, label, rounds }` of each candidate, and a row for each that was not measured. */
 export function tableOf(measured, refused) {
   const rows = [...MEASURES.map((measure) => measureRow(measure, measured)), ...oddRows(measured)];
   const goals = MEASURES.filter(({ ratio, atMost }) => (ratio ?? atMost) !== undefined).map(

@@ -45,16 +45,16 @@ export const streams = {
       });
     const measured = await inRounds({
       run,
-      work: 'streams',
+      workload: 'streams',
       body: streamedAnswer(TOKENS, INTERVAL_MS),
       rounds: run.options.size.rounds,
-      warmUp: async (contestant) => {
-        await warmStreams(run, contestant);
-        await load(contestant);
+      warmUp: async (candidate) => {
+        await warmStreams(run, candidate);
+        await load(candidate);
       },
       measure: load,
     });
-    const plain = measured.map((contestant) => rowOf(contestant, streamValues));
+    const plain = measured.map((candidate) => rowOf(candidate, streamValues));
     const rows = againstPortkey(withAdded(plain, 'firstMs', 'addedMs'), 'addedMs');
     return {
       rows,

@@ -19,9 +19,9 @@ export const latency = {
   ],
   async run(run) {
     const cores = run.cores?.load;
-    const measured = await requestRounds(run, { work: 'latency', connections: 1, cores });
-    const plain = measured.map((contestant) =>
-      rowOf(contestant, (samples) => ({
+    const measured = await requestRounds(run, { workload: 'latency', connections: 1, cores });
+    const plain = measured.map((candidate) =>
+      rowOf(candidate, (samples) => ({
         p50Us: medianOf(samples, ({ latency_us }) => latency_us.p50),
         p99Us: medianOf(samples, ({ latency_us }) => latency_us.p99),
       })),

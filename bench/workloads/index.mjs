@@ -7,7 +7,7 @@ import { surfaces } from './surfaces.mjs';
 import { throughput } from './throughput.mjs';
 import { twoProcesses } from './two-processes.mjs';
 
-export const WORKS = [
+export const WORKLOADS = [
   throughput,
   latency,
   streams,

@@ -19,13 +19,13 @@ export const twoProcesses = {
     await move(run, 'both', others);
     const measured = await requestRounds(run, {
       names: NAMES,
-      work: 'two-processes',
+      workload: 'two-processes',
       connections: CONNECTIONS,
       cores: run.cores?.both,
       prepare: ({ pids }) => move(run, 'both', pids),
     });
     await move(run, 'load', others);
-    const rows = withVersusOne(measured.map((contestant) => rowOf(contestant, requestValues)));
+    const rows = withVersusOne(measured.map((candidate) => rowOf(candidate, requestValues)));
     return {
       rows,
       goals: [

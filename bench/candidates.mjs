@@ -1,4 +1,4 @@
-// The contestants. They are restarted for each workload and take turns within its rounds.
+// The candidates. They are restarted for each workload and take turns within its rounds.
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureNginx, nginxCommand } from './peers/nginx.mjs';
@@ -21,8 +21,8 @@ export const LABELS = {
 
 const peer = (name) => fileURLToPath(new URL(`peers/${name}.mjs`, import.meta.url));
 
-/** Creates the function that starts contestants by name. A peer that is not available is skipped with a note. */
-export async function createContestants(run) {
+/** Creates the function that starts candidates by name. A peer that is not available is skipped with a note. */
+export async function createCandidates(run) {
   const { processes, service, options, cores, folder, upstream } = run;
   const origin = `http://127.0.0.1:${upstream.port}`;
   const nginx = await ensureNginx();
@@ -35,7 +35,7 @@ export async function createContestants(run) {
     processes.start({ name, command, environment, cores: cores?.measured });
   const bare = () =>
     spawnPeer('bare', (port) => [options.node, peer('bare'), port, origin].map(String));
-  const gateway = (work) => service.startApp('gateway', { on: cores?.measured, work });
+  const gateway = (workload) => service.startApp('gateway', { on: cores?.measured, workload });
   const authorization = { authorization: `Bearer ${service.key}` };
 
   const catalogue = {
@@ -69,29 +69,29 @@ export async function createContestants(run) {
         ),
       ],
     },
-    gateway: { headers: authorization, start: async (work) => [await gateway(work)] },
+    gateway: { headers: authorization, start: async (workload) => [await gateway(workload)] },
     'gateway-two': {
       headers: authorization,
-      start: (work) => Promise.all([gateway(work), gateway(work)]),
+      start: (workload) => Promise.all([gateway(workload), gateway(workload)]),
     },
   };
 
   return {
     notes,
-    /** Starts the available contestants; each must respond to `request` once, or has a `refusal`. */
-    async start(names, { work, body }) {
+    /** Starts the available candidates; each must respond to `request` once, or has a `refusal`. */
+    async start(names, { workload, body }) {
       const started = [];
       for (const name of names.filter((each) => catalogue[each] !== undefined)) {
-        started.push(await startContestant({ name, ...catalogue[name] }, { work, body }));
+        started.push(await startCandidate({ name, ...catalogue[name] }, { workload, body }));
       }
       return started;
     },
   };
 }
 
-/** Starts the processes of one contestant; each must respond to a request once, or `refusal` has the reason. */
-export async function startContestant({ name, headers = {}, start }, { work, body }) {
-  const children = await start(work);
+/** Starts the processes of one candidate; each must respond to a request once, or `refusal` has the reason. */
+export async function startCandidate({ name, headers = {}, start }, { workload, body }) {
+  const children = await start(workload);
   const request = { path: '/v1/chat/completions', headers, body };
   const refusals = await Promise.all(children.map(({ port }) => firstAnswer(port, request)));
   return {

@@ -1,12 +1,12 @@
-// How to start each contestant, and its names for the operations.
+// How to start each candidate, and its names for the operations.
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../apps/browser-tool/dist/main.js', import.meta.url));
 
 const textOf = ({ content }) => content.map(({ text = '' }) => text).join('\n');
 
-/** The available contestants, ours last. All get the same browser. */
-export function contestants({ executable, peers }) {
+/** The available candidates, ours last. All get the same browser. */
+export function candidates({ executable, peers }) {
   const isRoot = process.getuid?.() === 0;
   return [
     ...(peers.playwright === undefined ? [] : [playwright(peers.playwright, executable, isRoot)]),
@@ -75,7 +75,7 @@ const devtools = (program, executable, isRoot) => ({
   refOf: (text, control) => new RegExp(`uid=(\\S+) ${control}`).exec(text)?.[1],
 });
 
-/** Runs an operation of a contestant; returns its duration and result. */
+/** Runs an operation of a candidate; returns its duration and result. */
 export async function ask({ client, tools }, operation, ...args) {
   const [name, parameters] = tools[operation](...args);
   const start = performance.now();

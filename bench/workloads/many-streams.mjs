@@ -41,13 +41,13 @@ export const manyStreams = {
       });
     const measured = await inRounds({
       run,
-      work: 'many-streams',
+      workload: 'many-streams',
       body: streamedAnswer(tokens, INTERVAL_MS),
       rounds: Math.min(run.options.size.rounds, ROUNDS_MAX),
-      warmUp: (contestant) => warmStreams(run, contestant),
-      measure: (contestant) => withPeakRss(contestant, () => load(contestant)),
+      warmUp: (candidate) => warmStreams(run, candidate),
+      measure: (candidate) => withPeakRss(candidate, () => load(candidate)),
     });
-    const plain = measured.map((contestant) => rowOf(contestant, streamValues));
+    const plain = measured.map((candidate) => rowOf(candidate, streamValues));
     const rows = againstPortkey(withAdded(plain, 'firstMs', 'addedMs'), 'addedMs');
     return { rows, goals: goalsOf(rows) };
   },

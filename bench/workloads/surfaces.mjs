@@ -45,7 +45,7 @@ async function measure(run, app, label, request) {
   const { requestMs, warmupMs, rounds } = run.options.size;
   const child = await run.service.startApp(app, {
     on: run.cores?.measured,
-    work: `surfaces-${app}`,
+    workload: `surfaces-${app}`,
   });
   try {
     const refusal = await refusalOf(child.port, request);

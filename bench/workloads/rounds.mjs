@@ -1,4 +1,4 @@
-// The method of all workloads: contestants take turns in rounds, and the median of the rounds counts.
+// The method of all workloads: candidates take turns in rounds, and the median of the rounds counts.
 import { cpuMs } from '../processes.mjs';
 import { WHOLE_ANSWER } from './chat-body.mjs';
 
@@ -47,60 +47,60 @@ export const requestValues = (samples) => ({
   ),
 });
 
-/** Measures complete responses over a number of connections. `prepare(contestant)` is called before its warm-up. */
-export function requestRounds(run, { names, work, connections, cores, prepare }) {
+/** Measures complete responses over a number of connections. `prepare(candidate)` is called before its warm-up. */
+export function requestRounds(run, { names, workload, connections, cores, prepare }) {
   const { requestMs, warmupMs, rounds } = run.options.size;
   const load = ({ ports, request }, durationMs) =>
     run.load.requests({ ports, request, cores, connections, durationMs });
   return inRounds({
     run,
     names,
-    work,
+    workload,
     body: WHOLE_ANSWER,
     rounds,
-    warmUp: async (contestant) => {
-      await prepare?.(contestant);
-      await sendUntilWarm((durationMs) => load(contestant, durationMs), warmupMs);
+    warmUp: async (candidate) => {
+      await prepare?.(candidate);
+      await sendUntilWarm((durationMs) => load(candidate, durationMs), warmupMs);
     },
-    measure: (contestant) => load(contestant, requestMs),
+    measure: (candidate) => load(candidate, requestMs),
   });
 }
 
 /**
- * Starts contestants, warms each up, measures them in turns and stops them. Gives
- * `[{ contestant, samples, refusal }]`, in the order of the names.
+ * Starts candidates, warms each up, measures them in turns and stops them. Gives
+ * `[{ candidate, samples, refusal }]`, in the order of the names.
  */
-export async function inRounds({ run, names = PEERS, work, body, rounds, warmUp, measure }) {
-  const contestants = await run.contestants.start(names, { work, body });
+export async function inRounds({ run, names = PEERS, workload, body, rounds, warmUp, measure }) {
+  const candidates = await run.candidates.start(names, { workload, body });
   try {
-    const able = contestants.filter(({ refusal }) => refusal === undefined);
-    const samples = new Map(contestants.map(({ name }) => [name, []]));
-    for (const contestant of able) await warmUp(contestant);
+    const able = candidates.filter(({ refusal }) => refusal === undefined);
+    const samples = new Map(candidates.map(({ name }) => [name, []]));
+    for (const candidate of able) await warmUp(candidate);
     await run.service.recorded();
     // Postgres has started new processes meanwhile.
     run.service.yieldToOthers();
     for (let round = 1; round <= rounds; round += 1) {
-      run.progress(`${work}: round ${round} of ${rounds}`);
-      for (const contestant of able) {
-        const cpuBefore = cpuOf(contestant);
-        const sample = await measure(contestant);
-        const cpuAfter = cpuOf(contestant);
-        samples.get(contestant.name).push({
+      run.progress(`${workload}: round ${round} of ${rounds}`);
+      for (const candidate of able) {
+        const cpuBefore = cpuOf(candidate);
+        const sample = await measure(candidate);
+        const cpuAfter = cpuOf(candidate);
+        samples.get(candidate.name).push({
           ...sample,
           cpuMs: cpuBefore === undefined ? undefined : cpuAfter - cpuBefore,
         });
-        // So that the next contestant is not slowed down by the recorder.
+        // So that the next candidate is not slowed down by the recorder.
         await run.service.recorded();
       }
     }
-    return contestants.map(({ name, label, refusal }) => ({
+    return candidates.map(({ name, label, refusal }) => ({
       name,
       label,
       refusal,
       samples: samples.get(name),
     }));
   } finally {
-    await Promise.all(contestants.map((contestant) => contestant.stop()));
+    await Promise.all(candidates.map((candidate) => candidate.stop()));
   }
 }
 
@@ -109,7 +109,7 @@ function cpuOf({ pids }) {
   return each.includes(undefined) ? undefined : each.reduce((sum, value) => sum + value, 0);
 }
 
-/** The ratio of two contestants for one value; undefined if either is missing. */
+/** The ratio of two candidates for one value; undefined if either is missing. */
 export function ratio(rows, of, to, key) {
   const upper = rows.find(({ name }) => name === of)?.[key];
   const lower = rows.find(({ name }) => name === to)?.[key];
@@ -153,7 +153,7 @@ function spreadPercent(samples) {
 /** Whether the rounds of a row differ too much for a result. */
 export const isUnsteady = ({ spreadPercent: spread }) => spread > SPREAD_PERCENT_MAX;
 
-/** A goal for the ratio of two contestants, by default of ours to Portkey; undecided if one of them was not steady. */
+/** A goal for the ratio of two candidates, by default of ours to Portkey; undecided if one of them was not steady. */
 export function comparison({ rows, of = 'gateway', to = 'portkey', key, ...goal }) {
   return {
     ...goal,

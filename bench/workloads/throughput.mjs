@@ -24,11 +24,11 @@ export const throughput = {
   ],
   async run(run) {
     const measured = await requestRounds(run, {
-      work: 'throughput',
+      workload: 'throughput',
       connections: CONNECTIONS,
       cores: run.cores?.load,
     });
-    const plain = measured.map((contestant) => rowOf(contestant, requestValues));
+    const plain = measured.map((candidate) => rowOf(candidate, requestValues));
     // If other work disturbs the machine, CPU time is more reliable.
     const rows = againstPortkey(plain, 'perSecond').map((row) => ({
       ...row,

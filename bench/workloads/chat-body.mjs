@@ -1,4 +1,4 @@
-// The same short conversation for all contestants.
+// The same short conversation for all candidates.
 const MESSAGES = [
   { role: 'system', content: 'You are a helpful assistant. Answer in one short sentence.' },
   { role: 'user', content: 'What does the quick brown fox do, and to whom does it do it?' },
