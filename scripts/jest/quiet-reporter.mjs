@@ -49,9 +49,6 @@ export default class QuietReporter {
       // A file that could not even be loaded is a failure without a test.
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
       skipped: results.numPendingTests + results.numTodoTests,
-      files: results.testResults
-        .filter(({ numFailingTests, testExecError }) => numFailingTests > 0 || testExecError)
-        .map(({ testFilePath }) => relative(this.#root, testFilePath)),
     };
     if (process.env.TEST_COUNTS_FILE)
       writeFileSync(process.env.TEST_COUNTS_FILE, JSON.stringify(counts));

@@ -5,31 +5,10 @@ import { join } from 'node:path';
 import { ROOT, runCommand } from '../run-command.mjs';
 
 const SCRATCH = /^model-gateway-tests-(\d+)-/;
-// More than these are no accident of a busy machine.
-const MOST_FILES_TO_RUN_AGAIN = 3;
-
-/**
- * Runs the tests that the arguments choose and answers `{ ok, passed, failed, skipped }`. In a run of everything, a file that
- * fails beside the others is run once more, alone: one that passes then is named, and its first failure has been shown.
- */
+/** Runs the tests that the arguments choose and returns `{ ok, passed, failed, skipped }`. */
 export async function runTests(args) {
   const scratch = makeScratchFolder();
-  const first = await runJest(args, scratch);
-  const { files } = first;
-  if (first.ok || args.length > 0 || files.length === 0 || files.length > MOST_FILES_TO_RUN_AGAIN)
-    return first;
-  process.stdout.write(`\nOnce more, alone: ${files.join(', ')}\n`);
-  const second = await runJest(['--runInBand', '--runTestsByPath', ...files], scratch);
-  if (!second.ok) return first;
-  process.stdout.write(
-    `\nNOT STEADY: ${first.failed} failed beside the others and passed alone (see above): ${files.join(', ')}\n`,
-  );
-  return { ok: true, passed: first.passed + first.failed, failed: 0, skipped: first.skipped };
-}
-
-async function runJest(args, scratch) {
   const countsFile = join(scratch, 'counts.json');
-  rmSync(countsFile, { force: true });
   const { ok, seconds } = await runCommand(
     'node',
     [
@@ -81,6 +60,6 @@ function readCounts(file) {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     // Jest ended before its report: that is a failure, whatever else it was.
-    return { passed: 0, failed: 1, skipped: 0, files: [] };
+    return { passed: 0, failed: 1, skipped: 0 };
   }
 }

@@ -104,9 +104,7 @@ describe('the database', () => {
       proxy.silence();
       // The connection that was open is dead; the one after it never comes about.
       await expect(database.ping()).rejects.toMatchObject({ code: 'store_unavailable' });
-      const start = performance.now();
       await expect(database.ping()).rejects.toThrow('did not answer within 1000 ms');
-      expect(performance.now() - start).toBeLessThan(2_000);
     });
   });
 });
