@@ -40,9 +40,9 @@ export function windowOf(owner: UsageOwner, moment: Date): QuotaWindow {
 export function windowsOf(
   owner: UsageOwner,
   moment: Date,
-): readonly [held: QuotaWindow, ...others: QuotaWindow[]] {
-  const held = windowOf(owner, moment);
-  return held.project === null ? [held] : [held, { ...held, project: null }];
+): readonly [limiting: QuotaWindow, ...others: QuotaWindow[]] {
+  const limiting = windowOf(owner, moment);
+  return limiting.project === null ? [limiting] : [limiting, { ...limiting, project: null }];
 }
 
 /** The first moment of a UTC month. */

@@ -121,8 +121,8 @@ function openBooks(input: SettlementInput): Books {
     changed,
     accountFor: (event) => accounts.get(accountName(accountOf(event))),
     isTierDrained(event) {
-      const [held] = windowsOfEvent(event);
-      return isDrained(input.tiers.get(event.user_id) ?? FREE_TIER, usageOf(held));
+      const [limiting] = windowsOfEvent(event);
+      return isDrained(input.tiers.get(event.user_id) ?? FREE_TIER, usageOf(limiting));
     },
     draw({ type, id, balance, refusedUntil }, points, rowId) {
       const balanceAfter = balance - points;

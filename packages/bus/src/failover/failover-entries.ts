@@ -72,10 +72,10 @@ export function createFailoverEntries(options: FailoverEntriesOptions): Entries 
         key,
         async () => {
           const knownBefore = own.known(key);
-          const held = await redis.read(key);
+          const entry = await redis.read(key);
           // Unless it was written here before the reply arrived.
-          if (own.known(key) === knownBefore) own.remember(key, held);
-          return held?.value;
+          if (own.known(key) === knownBefore) own.remember(key, entry);
+          return entry?.value;
         },
         () => own.get(key),
       ),
@@ -90,9 +90,9 @@ export function createFailoverEntries(options: FailoverEntriesOptions): Entries 
     async putIfAbsent(key, value, times) {
       requireExpiryTime(times.expiresAfterMs);
       const claimThere = async (): Promise<string> => {
-        const held = await redis.claim(key, value, times);
-        own.remember(key, held);
-        return held.value;
+        const entry = await redis.claim(key, value, times);
+        own.remember(key, entry);
+        return entry.value;
       };
       return serve(key, claimThere, () => own.putIfAbsent(key, value, times));
     },

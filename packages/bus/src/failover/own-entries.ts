@@ -10,7 +10,7 @@ export interface OwnEntries extends Entries {
   /** The entry as this process knows it; the same object until it changes. */
   known(key: string): ExpiringEntry<string> | undefined;
   /** Stores a reply of Redis. */
-  remember(key: string, held: StoredEntry | undefined): void;
+  remember(key: string, entry: StoredEntry | undefined): void;
   /** The change of an entry that Redis missed; the same object until it changes. */
   missed(key: string): MissedChange | undefined;
   missedKeys(): readonly string[];
@@ -74,9 +74,9 @@ export function createOwnEntries(options: OwnEntriesOptions): OwnEntries {
       return change(key, [value], () => local.removeIf(key, value));
     },
     known: (key) => recent.get(key),
-    remember(key, held) {
-      if (held === undefined) recent.delete(key);
-      else recent.set(key, held.value, clock.now() + held.expiresAfterMs);
+    remember(key, entry) {
+      if (entry === undefined) recent.delete(key);
+      else recent.set(key, entry.value, clock.now() + entry.expiresAfterMs);
     },
     missed: (key) => changes.peek(key),
     missedKeys: () => [...changes.rkeys()],

@@ -46,8 +46,8 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
     name: string,
     fact: Fact,
   ): void {
-    const held = facts.get(name)?.value;
-    if (held === undefined || held.version < fact.version) {
+    const stored = facts.get(name)?.value;
+    if (stored === undefined || stored.version < fact.version) {
       facts.set(name, fact, clock.now() + factKeptMs);
     }
   }

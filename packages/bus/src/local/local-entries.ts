@@ -22,9 +22,9 @@ export function createLocalEntries({ clock, map: given }: LocalEntriesOptions): 
     },
     async putIfAbsent(key, value, { expiresAfterMs }) {
       requireExpiryTime(expiresAfterMs);
-      const held = map.get(key);
-      if (held === undefined) map.set(key, value, clock.now() + expiresAfterMs);
-      return Promise.resolve(held?.value ?? value);
+      const entry = map.get(key);
+      if (entry === undefined) map.set(key, value, clock.now() + expiresAfterMs);
+      return Promise.resolve(entry?.value ?? value);
     },
     remove(key) {
       map.delete(key);

@@ -118,8 +118,8 @@ export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionS
     const facts = askedFacts(requests);
     // Without limits to count no script is needed.
     if (requests.every(({ limits }) => limits.length === 0)) {
-      const held = await connection.send('mget', facts.keys);
-      return readAnswers(requests, facts, held, []);
+      const stored = await connection.send('mget', facts.keys);
+      return readAnswers(requests, facts, stored, []);
     }
     const keys = [...facts.keys];
     const values = [String(keys.length)];
@@ -156,15 +156,15 @@ export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionS
 function readAnswers(
   requests: readonly AdmissionRequest[],
   { windows, accounts }: ReadableFacts,
-  held: unknown,
+  stored: unknown,
   outcomes: unknown,
 ): readonly AdmissionAnswer[] {
-  if (!Array.isArray(held) || !Array.isArray(outcomes)) {
+  if (!Array.isArray(stored) || !Array.isArray(outcomes)) {
     throw new TypeError('Redis answered an admission with something else');
   }
-  const epoch = Number(held[0] ?? 0);
-  const window = readOnce(held, readWindow);
-  const account = readOnce(held, readAccount);
+  const epoch = Number(stored[0] ?? 0);
+  const window = readOnce(stored, readWindow);
+  const account = readOnce(stored, readAccount);
   return requests.map((request, index) => {
     if (epoch > request.knownEpoch) return { outcome: 'stale', epoch };
     const limit = request.limits[Number(outcomes[index] ?? -1)];
@@ -179,11 +179,11 @@ function readAnswers(
 }
 
 /** Reads each fact once, however many requests share it. */
-function readOnce<Fact>(held: readonly unknown[], read: (fact: unknown) => Fact | undefined) {
+function readOnce<Fact>(stored: readonly unknown[], read: (fact: unknown) => Fact | undefined) {
   const facts: (Fact | undefined)[] = [];
   return (place = NOT_ASKED): Fact | undefined => {
     if (place === NOT_ASKED) return undefined;
-    facts[place] ??= read(held[place]);
+    facts[place] ??= read(stored[place]);
     return facts[place];
   };
 }

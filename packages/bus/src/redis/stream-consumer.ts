@@ -94,10 +94,10 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
       (consumer) => consumer.pending > 0 && consumer.name !== name && isDead(consumer),
     );
     if (dead === undefined) return [];
-    const held = await connection.run((client) =>
+    const pending = await connection.run((client) =>
       client.xpending(stream, GROUP, '-', '+', count, dead.name),
     );
-    const ids = parsePendingIds(held);
+    const ids = parsePendingIds(pending);
     if (ids.length === 0) return [];
     return parseStreamEntries(
       await connection.run((client) => client.xclaim(stream, GROUP, name, 0, ...ids)),
