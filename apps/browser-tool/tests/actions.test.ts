@@ -139,7 +139,7 @@ describe('a click', () => {
     expect((await click('#nothing')).data).toMatchObject({ navigated: false, url: `${site.url}/` });
   });
 
-  test('whose navigation fails says where the page is, and the tab goes on', async () => {
+  test('whose navigation fails returns the address of the page, and the tab still works', async () => {
     expect((await click('#dead')).data).toMatchObject({
       navigated: true,
       url: 'http://127.0.0.1:1/',
@@ -147,7 +147,7 @@ describe('a click', () => {
     expect((await tool.open(`${site.url}/`)).data.title).toBe('Start');
   });
 
-  test('waits for the answer that it asked for', async () => {
+  test('waits for the requested response', async () => {
     await click('#fetch');
     expect(await text('#out')).toBe('fetched');
   });
@@ -346,7 +346,7 @@ describe('a page that navigates while a command runs', () => {
     );
   });
 
-  test('a script whose page went away fails', async () => {
+  test('a script fails when its page is closed', async () => {
     const answer = await tool.post('/evaluate', {
       expression: `${LEAVE}; new Promise(() => undefined)`,
     });
@@ -356,7 +356,7 @@ describe('a page that navigates while a command runs', () => {
     );
   });
 
-  test('waiting for an element goes on there', async () => {
+  test('waiting for an element continues there', async () => {
     await tool.post('/evaluate', { expression: LEAVE });
     expect((await tool.post('/wait-for-selector', { selector: 'h1' })).data).toMatchObject({
       found: true,

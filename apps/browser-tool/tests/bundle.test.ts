@@ -38,7 +38,7 @@ test.each([
   expect(ended).toMatchObject({ status, stdout: '', stderr: expect.stringContaining(text) });
 });
 
-test('help says how it is used', async () => {
+test('help shows the usage', async () => {
   expect(await bundle('--help')).toMatchObject({
     status: 0,
     stdout: expect.stringMatching(/^Usage: browser-tool bundle/),

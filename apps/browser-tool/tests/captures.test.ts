@@ -83,7 +83,7 @@ describe('the console', () => {
     expect(entries[2]).toMatchObject({ source: 'exception', url: `${site.url}/` });
   });
 
-  test('levels mean at least, and since goes on where a reader left off', async () => {
+  test('levels are minimum levels, and since continues after the last read entry', async () => {
     await run('console.debug("d"); console.info("i"); console.warn("w"); console.error("e")');
     const levels = async (query: string) =>
       textsOf((await tool.get(`/console?${query}`)).data.entries);
@@ -122,7 +122,7 @@ describe('the console', () => {
     expect(textsOf(rejections)).toContain('Error: rejected');
   });
 
-  test('a new page starts anew, all shows what was before, and clearing clears', async () => {
+  test('a new page starts an empty list, all includes earlier entries, and clearing clears', async () => {
     await run('console.log("before")');
     await tool.open(`${site.url}/`);
     expect((await tool.get('/console')).data.entries).toEqual([]);
@@ -164,7 +164,7 @@ describe('the console', () => {
     expect(thrown.filter(({ text }) => text === 'Error: after it')).toMatchObject([{ count: 1 }]);
   });
 
-  test('what a worker writes and throws is told once', async () => {
+  test('output and errors of a worker are reported once', async () => {
     await run('new Worker("/failing-worker.js"); 0');
     const told = async () => (await tool.get('/console')).data.entries as { text: string }[];
     await waitUntil(async () => textsOf(await told()).includes('end'));
@@ -222,7 +222,7 @@ describe('the network', () => {
     });
   });
 
-  test('one of them in full, secrets taken out unless asked for', async () => {
+  test('one of them in full, without secrets unless requested', async () => {
     await run(
       'await fetch("/json", { method: "POST", body: "hi", headers: { authorization: "Bearer x" } }).then((r) => r.text())',
     );
@@ -314,7 +314,7 @@ test('WebSockets are kept with their frames', async () => {
   await new Promise((resolve) => sockets.close(() => server.close(resolve)));
 });
 
-test('events are told as they happen', async () => {
+test('events are sent as they happen', async () => {
   await tool.open(`${site.url}/`);
   const aborter = new AbortController();
   const response = await fetch(`${tool.url}/events`, { signal: aborter.signal });

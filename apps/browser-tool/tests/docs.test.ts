@@ -97,7 +97,7 @@ async function run(block: Block): Promise<void> {
   }
 }
 
-test('the commands of the guide do what it says', async () => {
+test('the commands of the guide work as documented', async () => {
   const blocks = guide.blocks.filter(({ language, isNotRun }) => language === 'sh' && !isNotRun);
   expect(blocks.length).toBeGreaterThan(10);
   for (const block of blocks) await run(block);

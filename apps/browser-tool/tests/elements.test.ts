@@ -206,7 +206,7 @@ describe('a covered element', () => {
     expect(await tool.post('/click', { target: cover })).toMatchObject({ ok: true });
   });
 
-  test('is clicked once the cover is gone', async () => {
+  test('is clicked after the cover disappears', async () => {
     await tool.open(`${site.url}/covered`);
     await tool.post('/evaluate', { expression: 'setTimeout(() => ov.remove(), 300); 0' });
     expect(await tool.post('/click', { target: '#under' })).toMatchObject({ ok: true });
@@ -283,7 +283,7 @@ describe('targets', () => {
     );
   });
 
-  test('what takes no text is said so', async () => {
+  test('an element that takes no text is reported', async () => {
     await tool.open(`${site.url}/fields`);
     for (const target of ['#r', '#d', '[type=checkbox]']) {
       const answer = await tool.post('/type', { target, text: 'x', timeout_ms: 300 });

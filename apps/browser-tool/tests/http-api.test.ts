@@ -240,7 +240,7 @@ describe('batches', () => {
     await tool.post('/resize', { width: 1280, height: 720 });
   });
 
-  test('the first failure ends it, unless it shall go on', async () => {
+  test('the first failure ends it, unless it continues on errors', async () => {
     const operations = [
       { type: 'evaluate', expression: '1' },
       { type: 'click', target: '#nope', timeout_ms: 100 },
@@ -278,7 +278,7 @@ describe('batches', () => {
     );
   });
 
-  test('nobody gets in between', async () => {
+  test('no other call runs in between', async () => {
     await tool.open(`${site.url}/`);
     const operations = [
       { type: 'evaluate', expression: 'window.order = []; fetch("/batch-began"); 0' },
@@ -293,7 +293,7 @@ describe('batches', () => {
   });
 });
 
-test('what runs here is told while a call takes long', async () => {
+test('the running calls are listed during a long call', async () => {
   await tool.open(`${site.url}/`);
   const slow = tool.post('/batch', {
     operations: [

@@ -58,15 +58,18 @@ const calls: readonly { name: string; call: () => Promise<Answer> }[] = [
   { name: 'wait-for-selector', call: () => tool.post('/wait-for-selector', { selector: 'a' }) },
 ];
 
-test.each(calls)('a tab that opened between two calls is told once, by $name', async ({ call }) => {
-  await openBetweenCalls();
-  expect(await call()).toMatchObject({
-    ok: true,
-    data: { opened_tab: { url: `${site.url}/form` } },
-  });
-  const again = await tool.post('/evaluate', { expression: '1' });
-  expect(again.data.opened_tab).toBeUndefined();
-});
+test.each(calls)(
+  'a tab that opened between two calls is reported once, by $name',
+  async ({ call }) => {
+    await openBetweenCalls();
+    expect(await call()).toMatchObject({
+      ok: true,
+      data: { opened_tab: { url: `${site.url}/form` } },
+    });
+    const again = await tool.post('/evaluate', { expression: '1' });
+    expect(again.data.opened_tab).toBeUndefined();
+  },
+);
 
 test.each([
   { name: 'browser_evaluate', args: { function: '1' } },
@@ -80,7 +83,7 @@ test.each([
   expect((await callMcp(tool, name, args)).said).not.toContain('Opened tab');
 });
 
-test('a tab that stays empty is told too', async () => {
+test('a tab that stays empty is reported too', async () => {
   await runBetweenCalls("window.open('')");
   await waitUntil(async () => {
     const { data } = await tool.post('/evaluate', { expression: '1' });
@@ -88,7 +91,7 @@ test('a tab that stays empty is told too', async () => {
   });
 });
 
-test('neither a call that fails nor one that tells nothing swallows it', async () => {
+test('a failed call or one without a report does not lose it', async () => {
   await openBetweenCalls();
   await waitUntil(async () => (await tool.get('/info')).data.url === `${site.url}/form`);
   expect((await tool.get('/viewport')).ok).toBe(true);
@@ -97,7 +100,7 @@ test('neither a call that fails nor one that tells nothing swallows it', async (
   expect(data.opened_tab).toEqual({ url: `${site.url}/form` });
 });
 
-test('going back in it says where it is', async () => {
+test('going back in it returns its address', async () => {
   await openBetweenCalls();
   expect(await tool.post('/back')).toMatchObject({
     status: 409,
@@ -106,7 +109,7 @@ test('going back in it says where it is', async () => {
   });
 });
 
-test('a dialog that nobody was told of waits for the next call, and /info is none', async () => {
+test('an unreported dialog waits for the next call, and /info does not count as one', async () => {
   const kinds: string[] = [];
   const stop = tool.tool.session.captures.events.listen((kind) => kinds.push(kind));
   await runBetweenCalls("confirm('Late?')");
@@ -117,7 +120,7 @@ test('a dialog that nobody was told of waits for the next call, and /info is non
   expect(data.dialogs).toEqual([{ type: 'confirm', message: 'Late?', action: 'dismissed' }]);
 });
 
-test('a failure tells of the dialogs that came before it', async () => {
+test('a failure reports the dialogs before it', async () => {
   await tool.open(`${site.url}/`);
   const failed = await tool.post('/evaluate', { expression: 'confirm("Really?"); nothing()' });
   expect(failed).toMatchObject({

@@ -288,7 +288,7 @@ describe("the SDK's own client", () => {
     );
   });
 
-  test('a picture is never larger than a model takes, whatever it shows and however it is asked for', async () => {
+  test('an image is never larger than a model accepts, for every content and option', async () => {
     await call('browser_navigate', { url: `${site.url}/noise` });
     for (const maxDimension of [0, 1_568]) {
       const shot = await call('browser_screenshot', { fullPage: true, maxDimension });
@@ -298,7 +298,7 @@ describe("the SDK's own client", () => {
     }
   });
 
-  test('a status that is not well is told, and a failed navigation does not spoil the next', async () => {
+  test('an error status is reported, and a failed navigation does not affect the next', async () => {
     const missing = await call('browser_navigate', { url: `${site.url}/missing` });
     expect(missing.content[0].text).toContain('- HTTP status: 404 Not Found');
     expect((await call('browser_navigate', { url: 'http://127.0.0.1:1/' })).isError).toBe(true);

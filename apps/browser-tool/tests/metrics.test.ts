@@ -70,7 +70,7 @@ test('browsers that were started and lost are counted', async () => {
   );
 });
 
-test('a page of another origin, and whoever has no token, may not read them', async () => {
+test('they cannot be read by a page of another origin or without a token', async () => {
   const foreign = { headers: { origin: 'https://evil.example' } };
   expect((await fetch(`${tool.url}/metrics`, foreign)).status).toBe(403);
   const guarded = await startTool({ env: { BROWSER_TOKEN: TOKEN } });

@@ -38,7 +38,7 @@ afterAll(async () => {
 const navigate = (path: string, more: object = {}) =>
   tool.post('/navigate', { url: `${site.url}${path}`, ...more });
 
-test('a page is opened, and the answer says all about it', async () => {
+test('a page is opened and described in the response', async () => {
   const answer = await navigate('/a');
   expect(answer).toMatchObject({ status: 200, ok: true });
   expect(answer.data).toEqual({
@@ -53,7 +53,7 @@ test('a page is opened, and the answer says all about it', async () => {
   });
 });
 
-test('redirects of the server and of the page are followed and told', async () => {
+test('redirects of the server and of the page are followed and reported', async () => {
   for (const path of ['/moved', '/hops-on']) {
     expect((await navigate(path)).data).toMatchObject({
       url: `${site.url}/b`,
@@ -109,7 +109,7 @@ test('it can wait for an element besides', async () => {
 });
 
 describe('a navigation that fails', () => {
-  test('says why, and the next one works', async () => {
+  test('reports the reason, and the next one works', async () => {
     const refused = await tool.post('/navigate', { url: 'http://127.0.0.1:1/' });
     expect(refused).toMatchObject({
       status: 502,
@@ -206,7 +206,7 @@ describe('history', () => {
     expect((await tool.post('/back')).data).toMatchObject({ url: `${site.url}/a` });
   });
 
-  test('where there is none, the answer says so', async () => {
+  test('without one, the response reports it', async () => {
     await navigate('/a?last');
     const answer = await tool.post('/forward');
     expect(answer).toMatchObject({ status: 409, code: 'NO_HISTORY' });

@@ -50,7 +50,7 @@ function letCome(): void {
   }
 }
 
-test('a click that leads to a server which does not answer says so in time, and the page is still there', async () => {
+test('a click to a server that does not respond reports it in time, and the page is still there', async () => {
   const { data } = await tool.post('/click', { target: 'text=away' });
   expect(data).toMatchObject({ navigated: false, url: `${site.url}/`, title: 'Start' });
   expect(data).not.toHaveProperty('restarted');
@@ -81,7 +81,7 @@ test('what is waited for on a page that is on its way is found once it is there'
   expect((await waiting).data).toMatchObject({ found: true, count: 1 });
 });
 
-test('a page that is on its way can be sent elsewhere and asked where it is', async () => {
+test('a loading page can be redirected and can report its address', async () => {
   await leave();
   expect((await tool.get('/info')).data).toMatchObject({ url: `${site.url}/`, title: 'Start' });
   expect((await tool.open(`${site.url}/popup`)).data).toMatchObject({ title: 'Popup' });
@@ -104,7 +104,7 @@ test('the time-out of a navigation covers the element that is waited for', async
   expect(answer.error).toContain('within 1500 ms');
 });
 
-test('a tab that a script opens is told by its address', async () => {
+test('a tab that a script opens is reported by its address', async () => {
   const { data } = await evaluate('window.open("/popup"); 1');
   expect(data.opened_tab).toEqual({ url: `${site.url}/popup` });
   // Its answer and the end of its tab are on their way at the same time.

@@ -120,7 +120,7 @@ describe('the MCP server', () => {
     expect(await tool.exited).toBe(0);
   });
 
-  test('ends when the client goes away in the middle of a call', async () => {
+  test('ends when the client disconnects during a call', async () => {
     const tool = startToolProcess({ args: ['mcp'] });
     await initialize(tool);
     await callTool(tool, 'browser_navigate', { url: 'about:blank' });
@@ -150,7 +150,7 @@ describe('the MCP server', () => {
     for (const line of tool.stdout) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
   });
 
-  test('answers initialize and tools/list without a browser, and says on a call what is missing', async () => {
+  test('handles initialize and tools/list without a browser, and reports on a call what is missing', async () => {
     const tool = startToolProcess({ args: ['mcp'], env: { CHROMIUM_PATH: '/no/such/browser' } });
     expect(await initialize(tool)).toMatchObject({
       result: { serverInfo: { name: 'browser-tool' }, capabilities: { tools: {} } },
@@ -165,7 +165,7 @@ describe('the MCP server', () => {
     expect(await tool.exited).toBe(0);
   });
 
-  test('starts with a backend that does not exist, and says so on the first call', async () => {
+  test('starts with a backend that does not exist, and reports it on the first call', async () => {
     const tool = startToolProcess({ args: ['mcp'], env: { BROWSER_BACKEND: 'lynx' } });
     await initialize(tool);
     const answer = await callTool(tool, 'browser_snapshot');
@@ -175,7 +175,7 @@ describe('the MCP server', () => {
     expect(await tool.exited).toBe(0);
   });
 
-  test('starts with settings that make no sense, and says so on the first call', async () => {
+  test('starts with invalid settings, and reports them on the first call', async () => {
     const tool = startToolProcess({
       args: ['mcp'],
       env: { BROWSER_ALLOWED_ORIGINS: 'everywhere' },
@@ -201,7 +201,7 @@ describe('the MCP server', () => {
     await expectNothingLeft(profile);
   });
 
-  test('sweeps away the profiles of processes that are gone', async () => {
+  test('deletes the profiles of processes that have ended', async () => {
     const stale = await mkdtemp(join(tmpdir(), 'browser-tool-profile-'));
     await writeFile(join(stale, 'owner.pid'), '4194000');
     await mkdir(join(stale, 'Default'));
@@ -258,7 +258,7 @@ describe('the debug server', () => {
     expect(await tool.exited).toBe(0);
   });
 
-  test('a port that is taken is said so', async () => {
+  test('a port in use is reported', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };

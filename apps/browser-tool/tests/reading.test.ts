@@ -54,7 +54,7 @@ afterAll(async () => {
 });
 
 describe('the accessibility tree', () => {
-  test('as text: one line a control, rows on one line, nothing said twice', async () => {
+  test('as text: one line per control, rows on one line, no duplicates', async () => {
     await tool.open(`${site.url}/shop`);
     const { data } = await tool.get('/a11y?format=text');
     expect((data.text as string).replace(/ref=e\d+/g, 'ref=e1')).toBe(
@@ -248,7 +248,7 @@ describe('screenshots', () => {
     expect(Buffer.from(await raw.arrayBuffer()).toString('latin1', 1, 4)).toBe('PNG');
   });
 
-  test('of the whole page, no longer than 1568 pixels unless asked for', async () => {
+  test('of the whole page, no longer than 1568 pixels unless requested', async () => {
     await tool.open(`${site.url}/long`);
     const { data } = await tool.post('/screenshot', { full_page: true });
     expect(data.height).toBe(1568);

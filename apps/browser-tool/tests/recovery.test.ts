@@ -36,7 +36,7 @@ const neverEnding = (name: string) =>
 const ownProfiles = (): readonly string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith('browser-tool-profile-'));
 
-test('a browser that was killed is started anew by the next call, and old refs are stale', async () => {
+test('a browser that was killed is restarted by the next call, and old refs are stale', async () => {
   await tool.open(`${site.url}/`);
   const { ref } = (await tool.get('/dom?selector=button')).data as { ref: string };
   const pid = await browserPid();
@@ -54,7 +54,7 @@ test('a browser that was killed is started anew by the next call, and old refs a
   expect(Number(fresh.ref.slice(1))).toBeGreaterThan(Number(ref.slice(1)));
 });
 
-test('the answer of a call that needed a new browser says so', async () => {
+test('the response of a call that needed a new browser reports it', async () => {
   process.kill(await browserPid(), 'SIGKILL');
   await waitUntil(() => tool.tool.session.engine() === undefined);
   expect((await tool.get('/health')).data).toMatchObject({ status: 'ok' });
@@ -94,7 +94,7 @@ test('a page that hangs costs its call, not the tool', async () => {
   expect((await tool.open(`${site.url}/`)).data.title).toBe('Start');
 });
 
-test('a browser that stands still is given up', async () => {
+test('a browser that hangs is ended', async () => {
   await tool.open(`${site.url}/`);
   const pid = await browserPid();
   process.kill(-pid, 'SIGSTOP');

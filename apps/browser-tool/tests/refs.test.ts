@@ -47,7 +47,7 @@ describe('refs', () => {
     expect(second.filter((ref) => first.includes(ref))).toEqual([]);
   });
 
-  test('a ref of a page that was left is stale and says both addresses', async () => {
+  test('a ref of an earlier page is stale and reports both addresses', async () => {
     await tool.open(`${site.url}/twins`);
     const { ref } = (await tool.get('/dom?selector=a')).data as { ref: string };
     await tool.open(`${site.url}/b`);

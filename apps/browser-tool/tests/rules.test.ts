@@ -113,7 +113,7 @@ test('pages go through the proxy, loopback too, with its password', async () => 
   }
 });
 
-test('a browser that is not there is said so, and the server goes on', async () => {
+test('a missing browser is reported, and the server keeps running', async () => {
   const tool = await startTool({ env: { CHROMIUM_PATH: '/no/such/chromium' } });
   try {
     const answer = await tool.post('/navigate', { url: 'about:blank' });
@@ -132,7 +132,7 @@ test('a browser that is not there is said so, and the server goes on', async () 
   }
 });
 
-test('a first page that may not be opened is said so', async () => {
+test('a first page that may not be opened is reported', async () => {
   const tool = await startTool({ env: { BROWSER_URL: 'file:///etc/hostname' } });
   try {
     const answer = await tool.post('/navigate', { url: 'about:blank' });
@@ -143,7 +143,7 @@ test('a first page that may not be opened is said so', async () => {
   }
 });
 
-test('a program that is no browser is said so', async () => {
+test('a program that is no browser is reported', async () => {
   const tool = await startTool({ env: { CHROMIUM_PATH: '/bin/false' } });
   try {
     const answer = await tool.post('/navigate', { url: 'about:blank' });

@@ -56,7 +56,7 @@ describe('scripts', () => {
     });
   });
 
-  test('what goes in circles is cut and said to be', async () => {
+  test('circular values are cut and marked', async () => {
     const { data } = await tool.post('/evaluate', {
       expression: 'const o = { a: 1 }; o.self = o; o',
     });
@@ -108,7 +108,7 @@ describe('scripts', () => {
     expect(answer).toMatchObject({ code: 'EVALUATION_FAILED', details: { line, column } });
   });
 
-  test('what is thrown is told in part where it is long', async () => {
+  test('a long exception is truncated', async () => {
     const answer = await tool.post('/evaluate', {
       expression: 'throw new Error("x".repeat(1_000_000))',
     });
@@ -137,7 +137,7 @@ describe('scripts', () => {
     await tool.open(`${site.url}/shop`);
   });
 
-  test('of many dialogs a hundred are told, from the first on', async () => {
+  test('of many dialogs the first hundred are reported', async () => {
     const { data } = await tool.post('/evaluate', {
       function: '() => { for (let i = 0; i < 150; i += 1) alert(`number ${i}`); return "done"; }',
       timeout_ms: 60_000,

@@ -183,7 +183,7 @@ describe('what a request sent', () => {
     expect(sent.post_data).toBe(`t=${'y'.repeat(POST_BYTES_MAX - 2)}`);
   });
 
-  test('of several parts is what the browser tells', async () => {
+  test('of several parts is what the browser reports', async () => {
     await run(
       `(() => {
          const form = new FormData();

@@ -48,7 +48,7 @@ const text = async (name: string, args: object) => (await call(name, args)).said
 describe('the status of the page that an action led to', () => {
   beforeEach(() => tool.open(`${site.url}/`));
 
-  test.each(['#missing', '#tab'])('is told by a click on %s', async (target) => {
+  test.each(['#missing', '#tab'])('is reported by a click on %s', async (target) => {
     expect((await tool.post('/click', { target })).data).toMatchObject({
       url: `${site.url}/missing`,
       status: 404,
@@ -61,7 +61,7 @@ describe('the status of the page that an action led to', () => {
     });
   });
 
-  test('is told by typing that submits and by a key', async () => {
+  test('is reported by typing that submits and by a key', async () => {
     const typed = await tool.post('/type', { target: '#search', text: 'x', submit: true });
     expect(typed.data).toMatchObject({ navigated: true, status: 404 });
     await tool.open(`${site.url}/`);
@@ -127,7 +127,7 @@ describe('typing', () => {
     expect((await tool.post('/evaluate', { expression: 'size.value' })).data.result).toBe('Small');
   });
 
-  test('what the field made of the text is told', async () => {
+  test('the resulting text of the field is reported', async () => {
     expect(await text('browser_type', { target: '#short', text: 'abcdef' })).toMatch(
       /^Typed "abcdef" into textbox \[ref=e\d+\]; its value is now "abcd"\n/,
     );
@@ -144,7 +144,7 @@ describe('typing', () => {
   });
 });
 
-test('what a page says stays on its own line of a snapshot', async () => {
+test('text of a page stays on its own line of a snapshot', async () => {
   await tool.open(`${site.url}/forged`);
   const { data } = await tool.get('/a11y?format=text');
   expect((data.text as string).split('\n')).toEqual([
@@ -155,7 +155,7 @@ test('what a page says stays on its own line of a snapshot', async () => {
   ]);
 });
 
-test('a picture that could not hold the whole page says so', async () => {
+test('an image that is smaller than the whole page reports it', async () => {
   await tool.open(`${site.url}/tall`);
   expect((await tool.post('/screenshot', { full_page: true })).data).toMatchObject({
     truncated: true,
@@ -180,7 +180,7 @@ test.each([
   expect(response.headers.get('content-type')).toBe(type);
 });
 
-test('text and markup each have the characters that were asked for', async () => {
+test('text and markup each have the requested number of characters', async () => {
   await tool.open('data:text/html,<p>hello</p>');
   const { data } = await tool.get('/dom');
   expect(data).toMatchObject({ text: 'hello', html: expect.stringContaining('<p>hello</p>') });

@@ -50,7 +50,7 @@ test('what lies in very many boxes is read all the same', async () => {
   expect(await text('&max_chars=1000000')).toMatch(/- button "Innermost" \[ref\]$/);
 });
 
-test('elements without end are cut, and the answer says so', async () => {
+test('too many elements are cut, and the response reports it', async () => {
   await tool.open('about:blank');
   await tool.post('/evaluate', {
     function: `() => {
@@ -77,7 +77,7 @@ test('the parts of a drawing that can be acted on are there', async () => {
   expect((await tool.get('/info')).data.title).toBe('dot');
 });
 
-test('lines of a name are apart, and it is said once', async () => {
+test('lines of a name are separate, and it is shown once', async () => {
   await tool.open(`${site.url}/lines`);
   expect(await text()).toBe('- link "q w" [ref]');
 });

@@ -28,13 +28,13 @@ test('the pool, the journal and a Redis that is there are shown', async () => {
   expect(text).toContain('service_redis_connected 1\n');
 });
 
-test('while Redis is away nobody knows how far behind the journal is', async () => {
+test('while Redis is unavailable the journal lag is unknown', async () => {
   const text = await scraped({ isShared: true, mode: () => 'local', lag: async () => 0 });
   expect(text).toContain('service_journal_lag Nan\n');
   expect(text).toContain('service_redis_connected 0\n');
 });
 
-test('a Redis that goes away while it is asked is away', async () => {
+test('a Redis that fails during the read is unavailable', async () => {
   let mode: 'redis' | 'local' = 'redis';
   const lag = async () => {
     mode = 'local';
@@ -44,13 +44,13 @@ test('a Redis that goes away while it is asked is away', async () => {
   expect(text).toContain('service_journal_lag Nan\n');
 });
 
-test('where no Redis is configured none can be away', async () => {
+test('without a configured Redis none is unavailable', async () => {
   const text = await scraped({ isShared: false, mode: () => 'local', lag: async () => 2 });
   expect(text).toContain('service_journal_lag 2\n');
   expect(text).not.toContain('service_redis_connected');
 });
 
-test('a journal that cannot be asked does not spoil the scrape', async () => {
+test('a journal that fails does not fail the scrape', async () => {
   const lag = () => Promise.reject(new Error('unavailable'));
   const text = await scraped({ isShared: true, mode: () => 'redis', lag });
   expect(text).toContain('service_journal_lag Nan\n');

@@ -41,7 +41,7 @@ test('the variable lists libraries as PATH lists folders', async () => {
   );
 });
 
-test('the manifest says what is optional and for which system', async () => {
+test('the manifest lists what is optional and for which system', async () => {
   const a = await place('liba.so', makeElf({ needed: [] }));
   const manifest = await place(
     'bundle.toml',
@@ -82,7 +82,7 @@ test.each([
   await expect(readBundleList(config(undefined, 'bundle.toml'))).rejects.toThrow(reason);
 });
 
-test('a manifest that is not there is told', async () => {
+test('a missing manifest is reported', async () => {
   await expect(readBundleList(config(undefined, 'gone.toml'))).rejects.toThrow(
     /BROWSER_BUNDLE_MANIFEST .*gone\.toml: ENOENT/,
   );
@@ -133,7 +133,7 @@ Incomplete: libgone.so, /nowhere/libx.so
   );
 });
 
-test('a file that is no binary says so', async () => {
+test('a file that is no binary is reported', async () => {
   const report = await buildBundleReport(await place('text', 'just words'));
   expect(report).toMatchObject({ format: null, dependencies: [], complete: false });
   expect(renderBundleReport(report)).toMatch(

@@ -98,7 +98,7 @@ describe('Mach-O', () => {
     ]);
   });
 
-  test('a fat file tells of the slice for this machine', async () => {
+  test('a fat file is read for the architecture of this machine', async () => {
     const [own, other] = process.arch === 'arm64' ? [ARM, X64] : [X64, ARM];
     const program = await place(
       'program',

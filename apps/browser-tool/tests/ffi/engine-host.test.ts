@@ -99,7 +99,7 @@ test('a library is opened and answers, with text and bytes of any size and alpha
   expect(await ask({ kind: 'call', method: 'click', params: '{}' })).toMatchObject({ status: 2 });
 });
 
-test('everything that the library hands out is given back', async () => {
+test('all memory of the library is freed', async () => {
   await open(library);
   for (let round = 0; round < 20; round += 1) {
     await ask({ kind: 'evaluate', source: 'x' });
@@ -153,14 +153,14 @@ test.each([
   expect(await open(await libraries.build(definition))).toEqual({ problem: 'wrong-abi', message });
 });
 
-test('a file that is no library is refused with what the system says', async () => {
+test('a file that is no library is refused with the error of the system', async () => {
   expect(await open(fileURLToPath(import.meta.url))).toMatchObject({
     problem: 'not-loaded',
     message: expect.stringMatching(/invalid ELF header|not a mach-o|slice is not valid/i),
   });
 });
 
-test('an engine that does not start tells why', async () => {
+test('an engine that does not start reports the reason', async () => {
   expect(await open(library, null)).toEqual({
     problem: 'not-created',
     message: '{"code":"NO_DISPLAY","message":"there is no display"}',

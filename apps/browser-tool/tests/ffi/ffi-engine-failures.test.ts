@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => scene.close());
 
-test('a hung engine is a time-out; its process and its profile go, and the tool goes on', async () => {
+test('a hung engine times out; its process and its profile are removed, and the tool still works', async () => {
   const before = await ownProfiles();
   const { engine, ends } = await scene.start();
   expect(await ownProfiles()).toHaveLength(before.length + 1);
@@ -22,7 +22,7 @@ test('a hung engine is a time-out; its process and its profile go, and the tool 
   await waitUntil(async () => (await ownProfiles()).length === before.length);
 });
 
-test('a crash of the engine is told once', async () => {
+test('a crash of the engine is reported once', async () => {
   const { engine, ends } = await scene.start();
   const crash = engine.navigate(
     { url: 'http://crash/', waitUntil: 'load', timeoutMs: 5_000 },

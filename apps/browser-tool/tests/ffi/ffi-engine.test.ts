@@ -56,7 +56,7 @@ describe('with an engine that offers nothing but scripts', () => {
   beforeEach(() => go('/'));
   afterAll(() => engine.close());
 
-  test('it is told what to open and how', () => {
+  test('it gets the URL and the options', () => {
     expect(JSON.parse(scene.behind.options[0] ?? '')).toEqual({
       url: 'about:blank',
       proxy: scene.behind.url,
@@ -70,7 +70,7 @@ describe('with an engine that offers nothing but scripts', () => {
     });
   });
 
-  test('navigating tells the status, the title and the state of loading', async () => {
+  test('navigating returns the status, the title and the state of loading', async () => {
     expect(await go('/next')).toEqual({
       url: `${address}/next`,
       title: 'Next',
@@ -113,7 +113,7 @@ describe('with an engine that offers nothing but scripts', () => {
     });
   });
 
-  test('a disabled element is told as everywhere', async () => {
+  test('a disabled element is reported as in other backends', async () => {
     await expect(click('#off')).rejects.toMatchObject({ code: 'ELEMENT_DISABLED' });
     await expect(click('#nowhere')).rejects.toMatchObject({ code: 'ELEMENT_NOT_FOUND' });
     await expect(click('##')).rejects.toMatchObject({ code: 'INVALID_SELECTOR' });

@@ -143,7 +143,7 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
   },
 );
 
-test('a library that is not there is told on the first call, and the server stays', async () => {
+test('a missing library is reported on the first call, and the server keeps running', async () => {
   await start({ BROWSER_SERVO_ENGINE: '/nowhere/libx.so' });
   expect(await post('/navigate', { url: PAGE })).toMatchObject({
     http: 503,

@@ -87,7 +87,7 @@ describe.each([
     });
   });
 
-  test('says what it cannot do', async () => {
+  test('reports what it does not support', async () => {
     for (const answer of [
       await tool.post('/click', { target: 'button' }),
       await tool.get('/a11y'),

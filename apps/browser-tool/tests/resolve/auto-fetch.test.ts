@@ -34,13 +34,13 @@ test('a build that fetches writes the path down, and the tool then finds the bro
   expect(mirror.requests).toHaveLength(1);
 });
 
-test('a later build that does not fetch takes it back', async () => {
+test('a later build without the download removes it', async () => {
   await autoFetch(scene.config, true, silentLog);
   expect(await autoFetch(scene.config, false, silentLog)).toBeUndefined();
   await expect(access(scene.config.bakedFile)).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-test('the skip variable wins, and the build says so and goes on', async () => {
+test('the skip variable has priority, and the build reports it and continues', async () => {
   const skipping = { ...scene.config, skipBrowserFetch: true };
   expect(await autoFetch(skipping, true, silentLog)).toContain('BROWSER_SKIP_BROWSER_FETCH');
   await expect(access(scene.config.bakedFile)).rejects.toMatchObject({ code: 'ENOENT' });

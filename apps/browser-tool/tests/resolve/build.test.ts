@@ -94,7 +94,7 @@ test('a build that is killed in the middle leaves nothing that the next one trip
   expect(await build.finishBuild(environment)).toMatchObject({ status: 0 });
 });
 
-test('a mirror with TLS is asked directly', async () => {
+test('a mirror with TLS is requested directly', async () => {
   const ended = await build.finishBuild({ ...environment, BROWSER_CHROME_MIRROR: secure.url });
   expect(ended).toMatchObject({ status: 0 });
   expect(secure.requests).toEqual([path]);
@@ -116,7 +116,7 @@ test.each([
   expect(secure.requests).toEqual([path]);
 });
 
-test('a mirror that nobody vouches for is not trusted', async () => {
+test('a mirror with an untrusted certificate is refused', async () => {
   const ended = await build.finishBuild({
     ...environment,
     BROWSER_CHROME_MIRROR: secure.url,
@@ -135,7 +135,7 @@ test('the skip variable keeps the build from downloading', async () => {
   expect(mirror.requests).toEqual([]);
 });
 
-test('settings that make no sense are told together', async () => {
+test('invalid settings are reported together', async () => {
   const ended = await build.finishBuild({
     BROWSER_CHROME_VERSION: '../../etc',
     BROWSER_CHROME_SHA256: 'abc',

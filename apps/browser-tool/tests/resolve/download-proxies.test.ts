@@ -31,7 +31,7 @@ const fetch = (downloadProxy: string) =>
     silentLog,
   );
 
-test('an http proxy is asked for a plain mirror by its whole URL, with its password', async () => {
+test('an http proxy gets the whole URL of a plain mirror, with its password', async () => {
   proxy = await startHttpProxy({ knownName });
   await fetch(`http://ann:s%20ecret@127.0.0.1:${proxy.port}`);
   expect(proxy.seen).toEqual([`GET http://${knownName}:${mirror.port}${path} ann:s ecret`]);
@@ -53,7 +53,7 @@ test('a proxy that is not there is named in the error, without its password', as
   });
 });
 
-test('a proxy that refuses is told by its answer', async () => {
+test('the response of a proxy that refuses is reported', async () => {
   proxy = await startHttpProxy();
   await expect(fetch(`http://127.0.0.1:${proxy.port}`)).rejects.toMatchObject({
     code: 'DOWNLOAD_FAILED',

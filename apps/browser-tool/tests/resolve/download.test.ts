@@ -75,7 +75,7 @@ test('a failure that may pass is tried three times in all', async () => {
   expect(await leftovers()).toEqual([]);
 });
 
-test('a download that breaks off is begun anew', async () => {
+test('an interrupted download is restarted', async () => {
   mirror.answer((response) => {
     response.writeHead(200, { 'content-length': archive.length });
     response.write(archive.subarray(0, 20), () => response.destroy());
@@ -85,7 +85,7 @@ test('a download that breaks off is begun anew', async () => {
   expect(mirror.requests).toHaveLength(2);
 });
 
-test('a version that is not published is not asked for again', async () => {
+test('a version that is not published is not requested again', async () => {
   mirror.answer((response) => response.writeHead(404).end());
   await expect(fetch()).rejects.toMatchObject({
     code: 'DOWNLOAD_FAILED',
@@ -210,7 +210,7 @@ test.each([
   },
 );
 
-test('a folder that cannot be written is told', async () => {
+test('a folder that cannot be written is reported', async () => {
   const file = join(scene.folder, 'file');
   await writeFile(file, '');
   await expect(fetch({ cache: join(file, 'cache') })).rejects.toMatchObject({
@@ -225,7 +225,7 @@ test('many at once in one process download once', async () => {
   expect(mirror.requests).toHaveLength(1);
 });
 
-test('the lock of a process that died holds nobody up, and old leftovers go', async () => {
+test('the lock of a dead process does not block, and old leftovers are deleted', async () => {
   const forgotten = join(home(), '.install-abc');
   await mkdir(forgotten, { recursive: true });
   await utimes(forgotten, new Date(0), new Date(0));
@@ -251,7 +251,7 @@ test('the lock of another machine counts for as long as it is touched', async ()
   });
 });
 
-test('a download that nobody wants any more ends at once and leaves nothing', async () => {
+test('an aborted download ends at once and leaves nothing', async () => {
   const leaving = new AbortController();
   mirror.answer((response) => {
     response.write(archive.subarray(0, 20));

@@ -51,7 +51,7 @@ test('a variable comes before the build, and the build before the system', async
   });
 });
 
-test('the browser of a build that is gone, or written down badly, is passed over', async () => {
+test('a missing or invalid record of the build is ignored', async () => {
   const system = await scene.program('first/chromium');
   await bake(join(scene.folder, 'gone'));
   expect(await resolve()).toMatchObject({ executable: system, resolvedBy: 'system' });
@@ -132,7 +132,7 @@ test.each([
   });
 });
 
-test('nothing found says what was tried, that downloads are off, and what to do', async () => {
+test('without a browser the error lists what was tried, that downloads are off, and what to do', async () => {
   await expect(resolve()).rejects.toMatchObject({
     code: 'BROWSER_NOT_FOUND',
     sentence:
@@ -153,7 +153,7 @@ test('edge is never downloaded', async () => {
   });
 });
 
-test('a backend that there is none of is told with the six that there are', async () => {
+test('an unknown backend is reported with the six known ones', async () => {
   await expect(resolve({ backend: 'netscape' })).rejects.toMatchObject({
     code: 'INVALID_BACKEND',
     sentence:
@@ -162,7 +162,7 @@ test('a backend that there is none of is told with the six that there are', asyn
   await expect(resolve({ backend: 'Chrome' })).rejects.toMatchObject({ code: 'BROWSER_NOT_FOUND' });
 });
 
-test('libraries that the build shipped are told with the browser', async () => {
+test('libraries of the build are reported with the browser', async () => {
   const executable = await scene.program('first/chromium');
   expect(await resolve()).not.toHaveProperty('libraryFolder');
   await scene.program('output/lib/libx.so');
@@ -198,7 +198,7 @@ test('an engine is its library: its own variable, the common one, beside the too
   });
 });
 
-test('an engine without its library says where it was looked for and what to do', async () => {
+test('an engine without its library reports where it was searched and what to do', async () => {
   await expect(resolve({ backend: 'firefox' })).rejects.toMatchObject({
     code: 'ENGINE_LIB_NOT_FOUND',
     message: expect.stringMatching(

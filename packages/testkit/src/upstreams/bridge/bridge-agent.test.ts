@@ -33,7 +33,7 @@ describe('the bridge agent', () => {
     expect(agent.localPort('gpu-1', 'chat')).toBe(port);
   });
 
-  it('drops a tunnel and comes back on another port', async () => {
+  it('drops a tunnel and opens it again on another port', async () => {
     const port = await connect();
     await agent.dropTunnel('gpu-1', 'chat');
     await expect(models(port)).rejects.toThrow('fetch failed');
@@ -42,13 +42,13 @@ describe('the bridge agent', () => {
     expect((await models(other)).status).toBe(200);
   });
 
-  it('breaks the connection when the service behind it is away', async () => {
+  it('breaks the connection when the service behind it is unavailable', async () => {
     const port = await connect();
     await upstream.refuse();
     await expect(models(port)).rejects.toThrow('fetch failed');
   });
 
-  it('refuses a service it does not know, until it is told where that is', async () => {
+  it('refuses an unknown service until its address is set', async () => {
     const refused = await client.call('Bridge.Connect', { node: 'gpu-1', service: 'other' });
     expect(refused.error).toMatchObject({ message: 'no such service: gpu-1/other' });
     agent.setTarget('gpu-1', 'other', { host: '127.0.0.1', port: upstream.port });

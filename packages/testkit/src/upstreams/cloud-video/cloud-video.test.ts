@@ -49,7 +49,7 @@ describe('the video API', () => {
     expect(video.tasks.map((task) => task.idempotencyKey)).toEqual(['job-1', 'job-2']);
   });
 
-  it('leaves every move to the test when told', async () => {
+  it('leaves every step to the test if configured', async () => {
     await video.close();
     video = await startCloudVideo({ apiKey: 'secret', steps: [] });
     const taskId = await submit();

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => engine.close());
 
 describe('the engine', () => {
-  it('says who it is and what it can, and wants that first', async () => {
+  it('describes itself in the handshake, and requires it first', async () => {
     const stranger = await connectSocket(engine.url);
     expect((await stranger.call('Engine.Models')).error).toMatchObject({
       message: 'handshake first',
@@ -115,7 +115,7 @@ describe('the engine', () => {
     expect(engine.openSessions).toBe(0);
   });
 
-  it('ends a realtime session by itself and says so', async () => {
+  it('ends a realtime session and notifies the client', async () => {
     const started = await client.call('Engine.RealtimeStart', { model: 'demo-engine' });
     expect(engine.openSessions).toBe(1);
     engine.endSessions();
@@ -154,7 +154,7 @@ describe('faults of the engine', () => {
     expect(engine.served[0]).toMatchObject({ completionTokens: 2, completed: false });
   });
 
-  it('sends garbage in a stream and goes on, and leaves usage out', async () => {
+  it('sends garbage in a stream and continues, and omits usage', async () => {
     engine.faults.always({ kind: 'no-usage' });
     engine.faults.next({ kind: 'garbage-chunk', afterChunks: 1 });
     await client.call('Engine.ChatStart', turn);

@@ -14,7 +14,7 @@ const recall = (user: string, query: string) =>
   client.call('Memory.Recall', { user_id: user, query, limit: 5 });
 
 describe('the memory service', () => {
-  it('recalls what was written, the closest first, at most as many as asked', async () => {
+  it('recalls what was written, the closest first, up to the requested number', async () => {
     const messages = [
       { role: 'user', content: 'My cat is called Tom' },
       { role: 'assistant', content: 'Tom is a good name for a cat' },
@@ -80,7 +80,7 @@ describe('faults of a JSON-RPC service', () => {
     expect((await recall('ann', 'x')).result).toEqual({ nodes: [] });
   });
 
-  it('closes in the middle of a call, and dies and comes back', async () => {
+  it('closes during a call, stops and restarts', async () => {
     service.faults.next({ kind: 'close' });
     client.send({ jsonrpc: '2.0', id: 1, method: 'Memory.Recall', params: {} });
     expect(await client.closed).toBe(1006);

@@ -42,7 +42,7 @@ describe('the Ollama-style server', () => {
     expect(server.totals).toMatchObject({ promptTokens: 2, completionTokens: 3, completed: 1 });
   });
 
-  it('answers whole when told, and honours num_predict', async () => {
+  it('responds without streaming if requested, and respects num_predict', async () => {
     const answer = await (await chat({ stream: false, options: { num_predict: 2 } })).json();
     expect(answer).toMatchObject({
       message: { role: 'assistant', content: 'one two' },

@@ -35,7 +35,7 @@ describe('the realtime API', () => {
     });
   });
 
-  it('hears audio and answers with speech, its transcript and its usage', async () => {
+  it('receives audio and responds with speech, its transcript and its usage', async () => {
     const audio = Buffer.alloc(16_000).toString('base64');
     client.send({ type: 'input_audio_buffer.append', audio });
     client.send({ type: 'input_audio_buffer.append', audio });
@@ -85,7 +85,7 @@ describe('the realtime API', () => {
     expect(endOf(events)).toMatchObject({ usage: { input_tokens: 2, output_tokens: 2 } });
   });
 
-  it('uses the current names when told', async () => {
+  it('uses the current names if configured', async () => {
     await start('ga');
     const spoken = await respond();
     expect(typesOf(spoken)).toEqual(
@@ -188,7 +188,7 @@ describe('faults of the realtime API', () => {
     expect(endOf(await respond())).toMatchObject({ status: 'completed', usage: null });
   });
 
-  it('stops reading for a while, and then hears what was said meanwhile', async () => {
+  it('stops reading for a while, and then receives what was sent meanwhile', async () => {
     api.faults.next({ kind: 'stop-reading' }, 1, 'input_audio_buffer.clear');
     client.send({ type: 'input_audio_buffer.clear' });
     await api.until(() => api.eventCount === 1);
@@ -200,7 +200,7 @@ describe('faults of the realtime API', () => {
     expect((await client.readUntil(is('response.done')))[0]?.type).toBe('response.created');
   });
 
-  it('says nothing when a client connects', async () => {
+  it('sends nothing when a client connects', async () => {
     api.faults.next({ kind: 'silent' }, 1, 'connect');
     const other = await connectSocket(`${api.url}/v1/realtime?model=m`, 'k');
     other.send({ type: 'input_audio_buffer.clear' });
