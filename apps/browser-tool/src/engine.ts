@@ -308,6 +308,14 @@ export interface BrowserEngine {
   close(): Promise<void>;
 }
 
+/** A method of the engine as a function that gets what it works on as its first parameter. */
+export type EngineMethod<Name extends keyof BrowserEngine, On> = BrowserEngine[Name] extends (
+  request: infer Request,
+  call: EngineCall,
+) => infer Outcome
+  ? (on: On, request: Request, call: EngineCall) => Outcome
+  : never;
+
 /** The dependencies and options of an engine. */
 export interface EngineContext {
   readonly captures: Captures;

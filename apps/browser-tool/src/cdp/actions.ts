@@ -1,14 +1,4 @@
-import type {
-  ActionOutcome,
-  EngineCall,
-  ClickOutcome,
-  ClickRequest,
-  PressRequest,
-  ScrollOutcome,
-  ScrollRequest,
-  TypeOutcome,
-  TypeRequest,
-} from '../engine.ts';
+import type { ActionOutcome, EngineCall, EngineMethod, TypeRequest } from '../engine.ts';
 import { editingError } from '../session/editing-error.ts';
 import { readAddress, destinationOf } from './address.ts';
 import { isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
@@ -21,10 +11,10 @@ import { markPage, settle, type SettleMark } from './settle.ts';
 
 /** The actions that commands perform on a page. */
 export interface Actions {
-  click(page: Page, request: ClickRequest, call: EngineCall): Promise<ClickOutcome>;
-  type(page: Page, request: TypeRequest, call: EngineCall): Promise<TypeOutcome>;
-  press(page: Page, request: PressRequest, call: EngineCall): Promise<ActionOutcome>;
-  scroll(page: Page, request: ScrollRequest, call: EngineCall): Promise<ScrollOutcome>;
+  readonly click: EngineMethod<'click', Page>;
+  readonly type: EngineMethod<'type', Page>;
+  readonly press: EngineMethod<'press', Page>;
+  readonly scroll: EngineMethod<'scroll', Page>;
   /** Adds the URL of a tab that a page opened, during this call or before it. */
   reportOpenedTab(call: EngineCall): Promise<void>;
 }

@@ -1,14 +1,4 @@
-import type {
-  ActionOutcome,
-  EngineCall,
-  ClickOutcome,
-  ClickRequest,
-  PressRequest,
-  ScrollOutcome,
-  ScrollRequest,
-  TypeOutcome,
-  TypeRequest,
-} from '../engine.ts';
+import type { EngineCall, EngineMethod } from '../engine.ts';
 import type { ReadinessRequest } from '../page-scripts/readiness.ts';
 import { characterKey, parseKeyPress } from '../cdp/keys.ts';
 import { editingError } from '../session/editing-error.ts';
@@ -21,11 +11,7 @@ import { clickElement, insertText, pressKey } from './page-actions.ts';
 const SCRIPT_MARGIN_MS = 5_000;
 
 /** Clicks an element, with the engine's mouse if it has one. */
-export async function clickFfi(
-  ffi: FfiContext,
-  request: ClickRequest,
-  call: EngineCall,
-): Promise<ClickOutcome> {
+export const clickFfi: EngineMethod<'click', FfiContext> = async (ffi, request, call) => {
   const { target, position, force, timeoutMs, button, double, modifiers } = request;
   const { element, point, before } = await makeReady(ffi, call, target, {
     action: 'click',
@@ -40,14 +26,14 @@ export async function clickFfi(
     (await native.tryCall('click', parameters, call)) !== undefined;
   if (!isDone) await act(ffi, element.ref, clickElement, parameters, call);
   return { target: element, ...(await settleAction(ffi, before, call)) };
-}
+};
 
 /** Types into a field. */
-export async function typeFfi(
-  ffi: FfiContext,
-  { target, text, clear, submit, slowly, timeoutMs }: TypeRequest,
-  call: EngineCall,
-): Promise<TypeOutcome> {
+export const typeFfi: EngineMethod<'type', FfiContext> = async (
+  ffi,
+  { target, text, clear, submit, slowly, timeoutMs },
+  call,
+) => {
   const { element, before } = await makeReady(ffi, call, target, {
     action: 'type',
     position: undefined,
@@ -61,32 +47,32 @@ export async function typeFfi(
   const value = await ffi.channel.callScript('read', { ref }, call);
   if (submit) await press(ffi, 'Enter', call);
   return { target: element, value, ...(await settleAction(ffi, before, call)) };
-}
+};
 
 /** Presses a key or a key combination on the focused element. */
-export async function pressFfi(
-  ffi: FfiContext,
-  { key, target, count, timeoutMs }: PressRequest,
-  call: EngineCall,
-): Promise<ActionOutcome> {
+export const pressFfi: EngineMethod<'press', FfiContext> = async (
+  ffi,
+  { key, target, count, timeoutMs },
+  call,
+) => {
   parseKeyPress(key);
   const before =
     target === undefined ? await beginAction(ffi, call) : await focus(ffi, target, timeoutMs, call);
   for (let round = 0; round < count; round += 1) await press(ffi, key, call);
   return settleAction(ffi, before, call);
-}
+};
 
 /** Scrolls the page or an element. */
-export async function scrollFfi(
-  ffi: FfiContext,
-  { target, deltaX, deltaY, to }: ScrollRequest,
-  call: EngineCall,
-): Promise<ScrollOutcome> {
+export const scrollFfi: EngineMethod<'scroll', FfiContext> = async (
+  ffi,
+  { target, deltaX, deltaY, to },
+  call,
+) => {
   const { channel } = ffi;
   const ref = target === undefined ? undefined : await refOf(ffi, target, call);
   const place = await channel.callScript('scroll', { ref, deltaX, deltaY, to }, call);
   return { ...place, ...(await channel.callScript('address', undefined, call)) };
-}
+};
 
 async function makeReady(
   ffi: FfiContext,

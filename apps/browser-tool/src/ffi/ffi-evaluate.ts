@@ -1,6 +1,6 @@
 import { Script } from 'node:vm';
 import { looksLikeFunction } from '../cdp/function-text.ts';
-import type { EngineCall, EvaluateOutcome, EvaluateRequest } from '../engine.ts';
+import type { EngineCall, EngineMethod, EvaluateOutcome, EvaluateRequest } from '../engine.ts';
 import { jsonForm } from '../page-scripts/json-value.ts';
 import { ToolError } from '../tool-error.ts';
 import { refOf, type FfiContext } from './ffi-context.ts';
@@ -17,11 +17,7 @@ interface ScriptResult {
 }
 
 /** Evaluates a caller's function or expression in the page. */
-export async function evaluateFfi(
-  ffi: FfiContext,
-  request: EvaluateRequest,
-  call: EngineCall,
-): Promise<EvaluateOutcome> {
+export const evaluateFfi: EngineMethod<'evaluate', FfiContext> = async (ffi, request, call) => {
   const { source, args, target, awaitPromise, timeoutMs } = request;
   if (!(await ffi.channel.runsScripts(call))) return evaluatePlain(ffi, request, call);
   const element =
@@ -41,7 +37,7 @@ export async function evaluateFfi(
   const { json, truncated, type } = result.response.value as ScriptResult;
   checkResultSize(json?.length ?? 0);
   return { result: json === undefined ? null : (JSON.parse(json) as unknown), type, truncated };
-}
+};
 
 /** For an engine that cannot run the tool's scripts: it evaluates the caller's text, and its response is the result. */
 async function evaluatePlain(

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type {
   EngineCall,
+  EngineMethod,
   LoadState,
   NavigateRequest,
   NavigationOutcome,
@@ -39,11 +40,11 @@ export async function addressFfi(ffi: FfiContext, call: EngineCall): Promise<Pag
 }
 
 /** Opens a URL. */
-export async function navigateFfi(
-  ffi: FfiContext,
-  { url, waitUntil, timeoutMs }: NavigateRequest,
-  call: EngineCall,
-): Promise<NavigationOutcome> {
+export const navigateFfi: EngineMethod<'navigate', FfiContext> = async (
+  ffi,
+  { url, waitUntil, timeoutMs },
+  call,
+) => {
   const opened = navigatedShape.parse(await ffi.native.navigate(url, call, timeoutMs));
   ffi.lastAddress = { url: opened.url ?? url, title: opened.title };
   const page =
@@ -56,7 +57,7 @@ export async function navigateFfi(
     status: opened.status,
     redirected: withoutFragment(url) !== withoutFragment(page.url),
   };
-}
+};
 
 /** Goes back or forward in the history, or reloads the page. */
 export async function traverseFfi(

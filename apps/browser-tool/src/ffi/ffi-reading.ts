@@ -1,16 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { imageSize } from '../cdp/image-size.ts';
-import type {
-  EngineCall,
-  DomOutcome,
-  DomRequest,
-  ScreenshotOutcome,
-  ScreenshotRequest,
-  SnapshotOutcome,
-  SnapshotRequest,
-  WaitOutcome,
-  WaitRequest,
-} from '../engine.ts';
+import type { EngineCall, EngineMethod } from '../engine.ts';
 import { notReadyError } from '../session/not-ready.ts';
 import { ToolError } from '../tool-error.ts';
 import { queryOf, type FfiContext } from './ffi-context.ts';
@@ -20,38 +10,34 @@ const POLL_MS = 100;
 const NODES_MAX = 50_000;
 
 /** Elements of the DOM. */
-export async function domFfi(
-  ffi: FfiContext,
-  request: DomRequest,
-  call: EngineCall,
-): Promise<DomOutcome> {
+export const domFfi: EngineMethod<'dom', FfiContext> = async (ffi, request, call) => {
   const { selector, ...rest } = request;
   const query = selector === undefined ? undefined : await queryOf(ffi, selector, call);
   const found = await ffi.channel.callScript('inspect', { ...rest, query }, call);
   if (!found.ok) throw notReadyError(selector ?? '', found, 0);
   return { count: found.count, matches: found.matches, truncated: found.truncated };
-}
+};
 
 /** The accessibility tree of the page. */
-export async function snapshotFfi(
-  ffi: FfiContext,
-  { target, urls, boxes }: SnapshotRequest,
-  call: EngineCall,
-): Promise<SnapshotOutcome> {
+export const snapshotFfi: EngineMethod<'snapshot', FfiContext> = async (
+  ffi,
+  { target, urls, boxes },
+  call,
+) => {
   const { channel } = ffi;
   const query = target === undefined ? undefined : await queryOf(ffi, target, call);
   const tree = await channel.callScript('tree', { query, urls, boxes, nodesMax: NODES_MAX }, call);
   if (!tree.ok) throw notReadyError(target ?? '', tree, 0);
   const address = await channel.callScript('address', undefined, call);
   return { ...address, nodes: tree.nodes, truncated: tree.truncated };
-}
+};
 
 /** Waits until an element has the requested state, or until the timeout. */
-export async function waitForFfi(
-  ffi: FfiContext,
-  { target, state, timeoutMs }: WaitRequest,
-  call: EngineCall,
-): Promise<WaitOutcome> {
+export const waitForFfi: EngineMethod<'waitFor', FfiContext> = async (
+  ffi,
+  { target, state, timeoutMs },
+  call,
+) => {
   const query = await queryOf(ffi, target, call);
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -67,14 +53,14 @@ export async function waitForFfi(
     await delay(POLL_MS);
     call.signal.throwIfAborted();
   }
-}
+};
 
 /** A screenshot of the page or of one element. Engines return PNG and may ignore the scale. */
-export async function screenshotFfi(
-  ffi: FfiContext,
-  { target, fullPage, format, maxDimension, omitBackground }: ScreenshotRequest,
-  call: EngineCall,
-): Promise<ScreenshotOutcome> {
+export const screenshotFfi: EngineMethod<'screenshot', FfiContext> = async (
+  ffi,
+  { target, fullPage, format, maxDimension, omitBackground },
+  call,
+) => {
   if (format !== 'png') throw notSupported(ffi.backend, `${format} screenshots, only png`);
   const area = await areaOf(ffi, target, fullPage, call);
   const longest = Math.max(area.width, area.height, 1);
@@ -96,7 +82,7 @@ export async function screenshotFfi(
     bytes: bytes.length,
     truncated: false,
   };
-}
+};
 
 async function areaOf(
   ffi: FfiContext,
