@@ -1,5 +1,5 @@
 import type { AgentModel } from '@model-gateway/contracts';
-import { describeError, type Log } from '@model-gateway/kernel';
+import { createSequence, describeError, type Log } from '@model-gateway/kernel';
 import {
   READY,
   type AgentConnections,
@@ -10,7 +10,6 @@ import {
 } from '@model-gateway/router';
 import { NodeError } from './agent-calls.ts';
 import type { ModelLocation, ModelLocator } from './model-locator.ts';
-import { createSequence } from './sequence.ts';
 
 /** The models of one node and where they are reached; changes are stored and announced. */
 export interface NodeModels {

@@ -1,11 +1,16 @@
 import { AGENT_CLOSE_CODES, type AgentHeartbeat, type AgentHello } from '@model-gateway/contracts';
-import { createDeferred, describeError, newId, type Subscription } from '@model-gateway/kernel';
+import {
+  createDeferred,
+  createSequence,
+  describeError,
+  newId,
+  type Subscription,
+} from '@model-gateway/kernel';
 import { agentAliveKey, onlineSince, type NodeConnection } from '@model-gateway/router';
 import type { Exchange } from '@model-gateway/tunnel';
 import type { WebSocket } from 'ws';
 import { createAgentLink } from './agent-link.ts';
 import { createConnectedNode, type ConnectedNode } from './connected-node.ts';
-import { createSequence } from './sequence.ts';
 import { telemetryOf } from './telemetry.ts';
 import type { TunnelDependencies } from './tunnel-dependencies.ts';
 

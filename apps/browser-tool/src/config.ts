@@ -1,5 +1,6 @@
 import { arch, homedir, platform } from 'node:os';
 import {
+  createLog,
   flag,
   list,
   loadConfig,
@@ -10,20 +11,13 @@ import {
   text,
   withDefault,
   type Environment,
+  type Log,
 } from '@model-gateway/kernel';
-import { z } from 'zod';
 import type { BundleConfig } from './bundle/bundle-list.ts';
 import { bundleSettings } from './bundle/bundle-settings.ts';
 import { resolveConfigFrom, resolveSettings } from './resolve/index.ts';
 
-const origins = z
-  .string()
-  .transform((value) =>
-    value
-      .split(',')
-      .map((entry) => entry.trim())
-      .filter((entry) => entry !== ''),
-  )
+const origins = list()
   .refine(
     (entries) => entries.every(isOrigin),
     'origins such as https://example.com, separated by commas',
@@ -85,6 +79,12 @@ export function readBrowserToolConfig(environment: Environment = process.env) {
     // npm and pnpm run scripts in the package's folder and set this to the caller's folder.
     workingDirectory: environment['INIT_CWD'] ?? process.cwd(),
   };
+}
+
+/** The log of the tool goes to standard error, because standard output belongs to its protocol. */
+export function createToolLog({ logLevel }: Pick<BrowserToolConfig, 'logLevel'>): Log {
+  const destination = { write: (line: string) => void process.stderr.write(line) };
+  return createLog({ level: logLevel, app: 'browser-tool', destination });
 }
 
 /** Reads only the lists of libraries to ship. */

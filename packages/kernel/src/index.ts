@@ -49,5 +49,6 @@ export type { Lock, Locks } from './ports/locks.ts';
 export { RequestError, type Requests } from './ports/requests.ts';
 export type { Span, SpanAttributes, SpanStart, Tracing } from './ports/tracing.ts';
 export { runProcess } from './process.ts';
+export { createSequence, type Sequence } from './sequence.ts';
 export { tryParse, tryParseJson } from './try-parse.ts';
 export { withTimeout } from './with-timeout.ts';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createLog, describeError, errorCode } from '@model-gateway/kernel';
+import { describeError, errorCode } from '@model-gateway/kernel';
 import { EXIT_FAILED, EXIT_OK, EXIT_USAGE } from '../cli.ts';
-import { readBrowserToolConfig, readBundleConfig } from '../config.ts';
+import { createToolLog, readBrowserToolConfig, readBundleConfig } from '../config.ts';
 import { resolveBrowser } from '../resolve/index.ts';
 import { BinaryFormatError } from './binary-reader.ts';
 import { BundleListError } from './bundle-list.ts';
@@ -74,11 +74,6 @@ function parse(args: readonly string[]): BundleArguments {
 /** The program or engine library that the tool would start. */
 async function findBrowser(): Promise<string> {
   const config = readBrowserToolConfig();
-  const log = createLog({
-    level: config.logLevel,
-    app: 'browser-tool',
-    destination: { write: (line) => void process.stderr.write(line) },
-  });
-  const found = await resolveBrowser(config.resolve, log);
+  const found = await resolveBrowser(config.resolve, createToolLog(config));
   return found.kind === 'cdp' ? found.executable : found.library;
 }

@@ -285,28 +285,19 @@ function documentOf(page: Page, frameId: string): string | undefined {
 
 function navigatedError(page: Page, frameId: string): ToolError {
   const now = shownUrl(page.frames.find(frameId) ?? page.main);
-  if (page.hasEnded) {
-    return new ToolError(
-      'EVALUATION_FAILED',
-      `The tab of ${now} closed before the script finished.`,
-      {
+  const { sentence, hint, ...thrown } = page.hasEnded
+    ? {
+        sentence: `The tab of ${now} closed before the script finished.`,
         hint: 'Call again on the page that is shown now.',
-        details: { name: 'Closed', message: 'the tab closed', stack: '', line: null, column: null },
-      },
-    );
-  }
-  return new ToolError(
-    'EVALUATION_FAILED',
-    `The page navigated to ${now} before the script finished.`,
-    {
-      hint: 'Call again on the new page, or do not await what navigates.',
-      details: {
+        name: 'Closed',
+        message: 'the tab closed',
+      }
+    : {
+        sentence: `The page navigated to ${now} before the script finished.`,
+        hint: 'Call again on the new page, or do not await what navigates.',
         name: 'Navigation',
         message: `navigated to ${now}`,
-        stack: '',
-        line: null,
-        column: null,
-      },
-    },
-  );
+      };
+  const details = { ...thrown, stack: '', line: null, column: null };
+  return new ToolError('EVALUATION_FAILED', sentence, { hint, details });
 }

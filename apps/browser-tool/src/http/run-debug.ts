@@ -1,7 +1,7 @@
-import { createLog, StartupError } from '@model-gateway/kernel';
+import { StartupError } from '@model-gateway/kernel';
 import { createBrowserTool } from '../app.ts';
 import { EXIT_OK } from '../cli.ts';
-import { readBrowserToolConfig } from '../config.ts';
+import { createToolLog, readBrowserToolConfig } from '../config.ts';
 import { endRequested } from '../process/end-requested.ts';
 import { parseBrowserBackend } from '../resolve/index.ts';
 import { startDebugServer } from './server.ts';
@@ -19,11 +19,7 @@ export async function runDebug({ port, host, proxy }: DebugOptions): Promise<num
   const config = readBrowserToolConfig();
   parseBrowserBackend(config.backend);
   checkHost(host, config);
-  const log = createLog({
-    level: config.logLevel,
-    app: 'browser-tool',
-    destination: { write: (line) => void process.stderr.write(line) },
-  });
+  const log = createToolLog(config);
   const end = endRequested();
   const tool = createBrowserTool({ config, log, proxy });
   // Before the first request can ask for the browser's state.

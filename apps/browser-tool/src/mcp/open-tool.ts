@@ -6,18 +6,12 @@ import { ToolError } from '../tool-error.ts';
  * configuration.
  */
 export async function openTool(proxy: string | undefined): Promise<BrowserTool> {
-  const [{ createBrowserTool }, { readBrowserToolConfig }, { createLog }] = await Promise.all([
+  const [{ createBrowserTool }, { createToolLog, readBrowserToolConfig }] = await Promise.all([
     import('../app.ts'),
     import('../config.ts'),
-    import('@model-gateway/kernel'),
   ]);
   const config = readConfig(readBrowserToolConfig);
-  const log = createLog({
-    level: config.logLevel,
-    app: 'browser-tool',
-    // Standard output belongs to the protocol.
-    destination: { write: (line) => void process.stderr.write(line) },
-  });
+  const log = createToolLog(config);
   return createBrowserTool({ config, log, proxy: proxy ?? config.downloadProxy });
 }
 

@@ -1,4 +1,4 @@
-import { raceAbort, type Log } from '@model-gateway/kernel';
+import { createSequence, raceAbort, type Log } from '@model-gateway/kernel';
 import type { Captures } from '../capture/captures.ts';
 import type {
   BrowserEngine,
@@ -10,7 +10,6 @@ import type {
 } from '../engine.ts';
 import type { ResolvedBrowser } from '../resolve/index.ts';
 import { ToolError } from '../tool-error.ts';
-import { createQueue } from './queue.ts';
 
 /** The options of one call. */
 export interface CallOptions {
@@ -86,7 +85,7 @@ export function createBrowserSession({
   resolve,
   launch,
 }: SessionDependencies): BrowserSession {
-  const queue = createQueue();
+  const queue = createSequence();
   const closing = new AbortController();
   let resolved: ResolvedBrowser | undefined;
   let engine: BrowserEngine | undefined;
@@ -178,8 +177,12 @@ export function createBrowserSession({
     warmUp() {
       void ensureEngine().catch(() => undefined);
     },
-    run: (options, work) => queue.add(() => runNow(options, work), options.signal),
-    exclusive: (work) => queue.add(() => work(runNow)),
+    run: (options, work) =>
+      queue.run(async () => {
+        options.signal?.throwIfAborted();
+        return runNow(options, work);
+      }),
+    exclusive: (work) => queue.run(() => work(runNow)),
     status: () => ({
       resolved,
       engine: engine?.status(),

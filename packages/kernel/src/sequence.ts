@@ -1,4 +1,4 @@
-/** Runs tasks one after another, in the order of the calls. */
+/** Runs tasks one after another, in the order of the calls; a failed task does not affect the next one. */
 export interface Sequence {
   run<Result>(work: () => Promise<Result>): Promise<Result>;
 }
