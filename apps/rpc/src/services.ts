@@ -9,8 +9,9 @@ import {
   createPasswords,
   createProviders,
   createCachedUsers,
+  type AccountEvents,
 } from '@model-gateway/accounts';
-import { createAccountHints } from '@model-gateway/billing';
+import { createAccountHints, type AccountHints } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/server-process';
 import { createSystemMonitor } from '@model-gateway/inference';
 import type { InferenceRuntime } from '@model-gateway/inference-runtime';
@@ -56,7 +57,10 @@ export function createServices(
     registrationOpen: config.registrationOpen,
     refreshTokenTtlSecs: config.refreshTokenTtlSecs,
   });
-  const events = createAccountEvents({ channels: bus.channels, counters: bus.counters, log });
+  const { channels, counters, admission } = bus;
+  const events: AccountEvents = createAccountEvents({ channels, counters, log });
+  const facts = database.billingFacts;
+  const hints: AccountHints = createAccountHints({ facts, admission, log });
   const groupRules = createGroupRules({ stores: database, events, clock });
   return {
     accounts,
@@ -75,11 +79,11 @@ export function createServices(
     runtime,
     usage: database.usage,
     ledger: database.ledger,
-    hints: createAccountHints({ facts: database.billingFacts, admission: bus.admission, log }),
+    hints,
     plans: database.plans,
     videoPricing: database.videoPricing,
     prices: database.prices,
-    channels: bus.channels,
+    channels,
     events,
     pointsPerUsd: config.pointsPerUsd,
     users,

@@ -5,8 +5,6 @@ export { createAccountChanges } from './changes/account-changes.ts';
 export { createAccountEvents, type AccountEvents } from './changes/account-events.ts';
 export { createGroupRules, type GroupRules } from './groups/group-rules.ts';
 export type { GroupAccess } from './groups/group-access.ts';
-export type { GroupMembers } from './groups/group-members.ts';
-export type { GroupModels } from './groups/group-models.ts';
 export type { Group, GroupRole, GroupStore } from './groups/group-store.ts';
 export type {
   Invitation,

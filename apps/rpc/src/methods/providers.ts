@@ -1,9 +1,12 @@
-import type { Provider } from '@model-gateway/accounts';
+import type { Provider, Providers } from '@model-gateway/accounts';
 import type { RpcResult } from '@model-gateway/contracts';
 import type { HandlersOf } from '../protocol/handlers.ts';
-import type { Services } from '../services.ts';
 
-export function createProvidersMethods({ providers }: Services): HandlersOf<'providers'> {
+export function createProvidersMethods({
+  providers,
+}: {
+  readonly providers: Providers;
+}): HandlersOf<'providers'> {
   return {
     'providers.list': async () => (await providers.list()).map(providerRecord),
     'providers.add': async ({ id, name, description, website_domain }) => {

@@ -1,7 +1,11 @@
+import type { SystemMonitor } from '@model-gateway/inference';
 import type { HandlersOf } from '../protocol/handlers.ts';
-import type { Services } from '../services.ts';
 
-export function createSystemMethods({ system }: Services): HandlersOf<'system'> {
+export function createSystemMethods({
+  system,
+}: {
+  readonly system: SystemMonitor;
+}): HandlersOf<'system'> {
   return {
     'system.status': async () => {
       const status = await system.read();
