@@ -6,7 +6,7 @@ const STATE = { balance: 5, hasHistory: true, refusedUntil: null, version: 3 };
 const POOL = { type: 'group', id: 'g' } as const;
 const WALLET = { type: 'user', id: 'u' } as const;
 
-test('the states of the accounts are told as they are now', async () => {
+test('the current states of the accounts are published', async () => {
   const learned: AdmissionFacts[] = [];
   const hints = createAccountHints({
     facts: { account: async ({ type }) => ({ ...STATE, balance: type === 'group' ? 1 : 2 }) },

@@ -38,7 +38,7 @@ test.each([
   },
 );
 
-test('a tier that nobody knows is the free one', () => {
+test('an unknown tier is the free one', () => {
   expect(planOf([], standing('gone', 0.25, 0))).toMatchObject({
     currentTier: 'free',
     remaining: { costUsd: 0.75 },

@@ -89,7 +89,7 @@ test('an account that could not cover a request on a drained tier is refused unt
   expect(before.accounts).toEqual([]);
 });
 
-test('an account that nobody opened is neither charged nor refused', () => {
+test('a missing account is neither charged nor refused', () => {
   const settled = settleThese([event({ cost: 5 })], { windows: [drained] });
   expect(settled).toMatchObject({ rows: [{ points: null }], movements: [], accounts: [] });
 });

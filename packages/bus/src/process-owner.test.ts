@@ -13,7 +13,7 @@ const me = newProcessOwner(STARTED_AT + 1);
 const sibling = newProcessOwner(STARTED_AT + 2);
 const deadPid = spawnSync(process.execPath, ['--version']).pid;
 
-test('a name tells its owner', () => {
+test('a name has its owner', () => {
   expect(parseOwner(formatOwner(me))).toEqual(me);
   expect(parseOwner('somebody')).toBeUndefined();
 });

@@ -10,7 +10,7 @@ function counting(atOnceMax: number) {
   return { asked, runBatch };
 }
 
-test('what is asked in one turn is asked together, and each has its own answer', async () => {
+test('calls of one turn run together, and each has its own result', async () => {
   const { asked, runBatch } = counting(100);
   expect(await Promise.all([1, 2, 3].map((item) => runBatch(item)))).toEqual([2, 4, 6]);
   expect(await runBatch(4)).toBe(8);
@@ -25,7 +25,7 @@ test('the first of a crowd waits for the others as long as there is one', async 
   expect(asked).toEqual([[1], [2, 3], [1, 2, 3]]);
 });
 
-test('one that comes alone is asked at once', () => {
+test('a single call runs at once', () => {
   const { asked, runBatch } = counting(100);
   void runBatch(1);
   expect(asked).toEqual([[1]]);
@@ -39,7 +39,7 @@ test('so many at once and no more', async () => {
   expect(asked).toEqual([[1], [2, 3], [4, 5]]);
 });
 
-test('a failure is that of all who asked together, and of nobody after them', async () => {
+test('a failure fails the whole batch, and no later call', async () => {
   const { runBatch } = counting(100);
   const failing = await Promise.allSettled([runBatch(0), runBatch(1), runBatch(13)]);
   expect(failing.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);

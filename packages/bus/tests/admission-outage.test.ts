@@ -52,14 +52,14 @@ const ask = ({ admission }: Bus): Promise<AdmissionAnswer> =>
 const modeIs = (of: Bus, mode: 'redis' | 'local'): Promise<void> =>
   eventually(`the bus is in mode ${mode}`, () => of.mode() === mode);
 
-test('two processes share one limit and what one of them has learned', async () => {
+test('two processes share one limit and the facts of one of them', async () => {
   await bus.admission.updateHints(FACTS);
   expect(await ask(peer)).toMatchObject({ outcome: 'passed', window: USAGE, account: STATE });
   const rest = await Promise.all([ask(bus), ask(peer), ask(bus), ask(peer)]);
   expect(rest.filter(({ outcome }) => outcome === 'passed')).toHaveLength(2);
 });
 
-test('while Redis is away each process has limits of its own and facts for 5 seconds', async () => {
+test('while Redis is unavailable each process has its own limits and facts for 5 seconds', async () => {
   await bus.admission.updateHints(FACTS);
   for (let count = 0; count < 3; count += 1) await ask(bus);
   await server.kill();

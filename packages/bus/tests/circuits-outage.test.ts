@@ -33,7 +33,7 @@ afterEach(async () => {
 const modeIs = (of: Bus, mode: 'redis' | 'local'): Promise<void> =>
   eventually(`the bus is in mode ${mode}`, () => of.mode() === mode);
 
-test('a circuit goes on in the process while Redis is away and is shared again when it is back', async () => {
+test('a circuit continues in the process while Redis is unavailable and is shared again afterwards', async () => {
   for (let failure = 0; failure < 3; failure += 1) {
     await bus.circuits.failed('opened before', RULES);
   }

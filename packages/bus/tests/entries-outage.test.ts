@@ -52,7 +52,7 @@ async function directly<Answer>(use: (client: Redis) => Promise<Answer>): Promis
   }
 }
 
-test('entries go on in the process while Redis is away and are shared again when it is back', async () => {
+test('entries continue in the process while Redis is unavailable and are shared again afterwards', async () => {
   const [bus, peer] = [await startBus(), await startBus()];
   await bus.entries.put('written', 'by bus', LONG);
   await peer.entries.put('read', 'by peer', LONG);

@@ -41,7 +41,7 @@ async function startBus(): Promise<Bus> {
 const modeIs = (bus: Bus, mode: 'redis' | 'local'): Promise<void> =>
   eventually(`the bus is in mode ${mode}`, () => bus.mode() === mode);
 
-test('every port goes on in the process while Redis is away and is shared again when it is back', async () => {
+test('every port works in the process while Redis is unavailable and is shared again afterwards', async () => {
   const [bus, peer] = [await startBus(), await startBus()];
   const modes: string[] = [];
   bus.onModeChange((mode) => modes.push(mode));
@@ -182,7 +182,7 @@ test('no message is delivered twice or out of order across an outage', async () 
   expect(sentAlone.filter((one) => !arrived.has(one))).toEqual([]);
 });
 
-test('a Redis that hangs holds nobody up, and is used again when it answers', async () => {
+test('a hanging Redis does not block, and is used again when it replies', async () => {
   const bus = await startBus();
   const seen: string[] = [];
   await bus.channels.subscribe('news', (message) => seen.push(message));
@@ -212,7 +212,7 @@ test('a hanging Redis is noticed without any call', async () => {
   await modeIs(bus, 'redis');
 });
 
-test('closing while Redis is away does not wait for it and loses nothing', async () => {
+test('closing while Redis is unavailable does not wait for it and loses nothing', async () => {
   const bus = await startBus();
   await server.kill();
   await modeIs(bus, 'local');

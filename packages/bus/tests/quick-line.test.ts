@@ -115,7 +115,7 @@ test('a line that Redis does not let in stays closed, and opens once it does', a
   await isOpen();
 });
 
-test('whoever takes the connection and says nothing is only left, again and again', async () => {
+test('a server that accepts connections and sends nothing is disconnected each time', async () => {
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1');
   await once(silent, 'listening');
@@ -127,7 +127,7 @@ test('whoever takes the connection and says nothing is only left, again and agai
   silent.close();
 });
 
-test('a lost connection fails who waits on it, and is made anew', async () => {
+test('a lost connection fails its pending calls, and is reopened', async () => {
   lineTo(server.url);
   await isOpen();
   const [answer] = await Promise.allSettled([
@@ -171,7 +171,7 @@ test('an answer that came while this process was busy is not late', async () => 
   expect([line.isOpen(), useless]).toEqual([true, 0]);
 });
 
-test('a Redis that hangs while nothing is asked is noticed by the heartbeat', async () => {
+test('a Redis that hangs without pending calls is noticed by the heartbeat', async () => {
   lineTo(server.url);
   await isOpen();
   server.freeze();
@@ -211,7 +211,7 @@ test('a closed line fails who waits on it and stays closed', async () => {
   await eventually('Redis sees nobody', async () => (await connectionsNow()).length === 0);
 });
 
-test('while its line is lost a connection goes on by its client', async () => {
+test('while its line is lost a connection uses its client', async () => {
   connection = createRedisConnection({ url: server.url, log: silentLog });
   await connection.start();
   const live = connection;

@@ -15,7 +15,7 @@ describe('the settings of the database', () => {
     });
   });
 
-  it('can leave migrating to somebody else', () => {
+  it('can leave migrating to another process', () => {
     expect(loadConfig(databaseSettings, { DATABASE_URL, SERVICE_MIGRATE: '0' }).migrate).toBe(
       false,
     );

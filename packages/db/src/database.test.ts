@@ -67,7 +67,7 @@ describe('the database', () => {
       await proxy.close();
     });
 
-    it('rejects every call with store_unavailable while Postgres is away, and works again when it is back', async () => {
+    it('rejects every call with store_unavailable while Postgres is unavailable, and works again afterwards', async () => {
       await proxy.cut();
       const calls: readonly (() => Promise<unknown>)[] = [
         () => database.ping(),
@@ -88,7 +88,7 @@ describe('the database', () => {
       expect(await database.users.findById(user.id)).toEqual(user);
     });
 
-    it('goes on when a transaction loses its connection half-way', async () => {
+    it('works after a transaction has lost its connection', async () => {
       const attempt = database.transaction(async (stores) => {
         await stores.users.findById(newId());
         proxy.silence();

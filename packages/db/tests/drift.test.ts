@@ -67,7 +67,7 @@ describe('migrations and schema.prisma', () => {
     expect(compareCatalogs(...catalogs)).toEqual(DELIBERATE);
   });
 
-  it('are told apart when a column, an index, a foreign key, a default or a type differs', async () => {
+  it('differ when a column, an index, a foreign key, a default or a type differs', async () => {
     await described.query(`
       ALTER TABLE users DROP COLUMN name;
       ALTER TABLE users ALTER COLUMN email TYPE text;

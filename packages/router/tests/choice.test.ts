@@ -102,7 +102,7 @@ test('a backend may have a capability for some of its models only', async () => 
   );
 });
 
-test('a backend that answered well counts so while it goes on serving, and is closed only afterwards', async () => {
+test('a backend that responded counts as successful while it serves, and is closed only afterwards', async () => {
   await register('a');
   await fail('a', 2);
   const route = await router.choose('m');
@@ -116,7 +116,7 @@ test('a backend that answered well counts so while it goes on serving, and is cl
   expect(replicas.upstreams.get('a')?.closed).toBe(1);
 });
 
-test('a model whose backends are all away is known but unavailable', async () => {
+test('a model whose backends are all unhealthy is known but unavailable', async () => {
   await register('a');
   const upstream = replicas.upstreams.get('a');
   if (upstream !== undefined) upstream.probe = () => Promise.reject(new Error('refused'));
@@ -125,7 +125,7 @@ test('a model whose backends are all away is known but unavailable', async () =>
   expect(router.list()).toMatchObject([{ state: 'Unhealthy', reason: 'refused', models: ['m'] }]);
 });
 
-test('a registered list of models is known before the backend could be asked', async () => {
+test('a registered list of models is known before the first probe', async () => {
   const config = replicas.upstream('a', { probe: () => Promise.reject(new Error('refused')) });
   await router.registry.register({ ...config, models: ['static'] });
   await expect(router.choose('static')).rejects.toThrow('all backends unhealthy');
@@ -140,7 +140,7 @@ test('what a backend can do that was never well is not known: its model is unava
   );
 });
 
-test('what a backend told while it was well stays known while it tells less', async () => {
+test('the models of a healthy probe stay known while an unhealthy one lists fewer', async () => {
   const config = replicas.upstream('a', { probe: serving('static', 'discovered') });
   const registration = { ...config, models: ['static'] };
   await router.registry.register(registration);
@@ -184,7 +184,7 @@ test('a trial that fails opens the circuit for another period', async () => {
   expect(await chosen('m')).toBe('a');
 });
 
-test('a trial that says nothing is given to the next request', async () => {
+test('a trial without a result is given to the next request', async () => {
   await register('a');
   await fail('a');
   clock.advance(30_000);
@@ -193,7 +193,7 @@ test('a trial that says nothing is given to the next request', async () => {
   expect(router.list()).toMatchObject([{ circuit: 'closed' }]);
 });
 
-test('a success in between starts the count anew, a refusal does not', async () => {
+test('a success in between resets the count, a refusal does not', async () => {
   await register('a');
   await fail('a', 2);
   await chosen('m');
@@ -204,7 +204,7 @@ test('a success in between starts the count anew, a refusal does not', async () 
   expect(router.list()).toMatchObject([{ circuit: 'open' }]);
 });
 
-test('only what is said first about a request counts', async () => {
+test('only the first outcome of a request counts', async () => {
   await register('a');
   const route = await router.choose('m');
   for (let time = 0; time < 3; time += 1) await route.settle('failure');
@@ -224,7 +224,7 @@ test('requests go to the others while a circuit is open or being tried', async (
   expect(await chosen('m')).toBe('b');
 });
 
-test('nothing is asked of the store while a circuit is closed and nothing fails', async () => {
+test('the store is not called while a circuit is closed and nothing fails', async () => {
   await register('a');
   const used: string[] = [];
   const { circuits } = replicas.stores;
@@ -304,7 +304,7 @@ test('an alias that was resolved earlier is not resolved again', async () => {
   expect(await chosen('nickname', { resolved: 'm' })).toBe('a');
 });
 
-test('a backend that was chosen earlier can be gone on with, and is closed after that', async () => {
+test('a backend that was chosen earlier can still be used, and is closed after that', async () => {
   await register('a');
   const used = router.use('a');
   expect(used?.backend.name).toBe('a');

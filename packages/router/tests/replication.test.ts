@@ -99,7 +99,7 @@ test('a probe that does not end is given up', async () => {
   expect(left.list()).toMatchObject([{ state: 'Unhealthy', reason: 'no answer within 100 ms' }]);
 });
 
-test('a replica that starts takes over what the others know, and asks where they know nothing', async () => {
+test('a replica that starts uses the reports of the others, and probes without one', async () => {
   await registerAll('a');
   const probes = replicas.upstreams.get('a')?.probes;
   const started = await replicas.start();
@@ -127,7 +127,7 @@ test('what a backend can do is known where it was not probed', async () => {
   expect(await right.choose('m', { capability: 'chat' })).toMatchObject({ model: 'm' });
 });
 
-test('backends go on without the database, and are kept when it is back', async () => {
+test('backends work without the database, and are stored afterwards', async () => {
   await registerAll('a', 'b');
   replicas.storeIsAway = true;
   await left.registry.register(replicas.upstream('c'));
@@ -144,7 +144,7 @@ test('backends go on without the database, and are kept when it is back', async 
   ]);
 });
 
-test('a registration that cannot be used does not take the others away', async () => {
+test('a registration that cannot be used does not disable the others', async () => {
   replicas.kept.push(configOf('broken'), replicas.upstream('a'));
   await left.refresh();
   expect(names(left)).toEqual(['a']);
@@ -231,7 +231,7 @@ test('requests that the other replicas gave to a backend count', async () => {
   await until(() => right.list()[1]?.requests === 1);
 });
 
-test('counts travel together and not at all when there is nothing to tell', async () => {
+test('counts are published together, and not at all without new ones', async () => {
   await registerAll('a');
   for (let request = 0; request < 50; request += 1) await left.choose('m');
   await until(() => right.list()[0]?.requests === 50);
@@ -263,7 +263,7 @@ test('replicas that set one alias at the same time agree', async () => {
   expect(left.aliases.list()).toHaveLength(1);
 });
 
-test('a replica that starts asks the others for their aliases, and the last one takes them along', async () => {
+test('a replica that starts gets the aliases of the others, and they are lost with the last one', async () => {
   await left.aliases.set('x', 'm');
   const started = await replicas.start();
   expect(started.aliases.list()).toEqual([{ alias: 'x', target: 'm' }]);
@@ -280,7 +280,7 @@ describe('health rounds', () => {
     breakerOpenMs: 30_000,
   };
 
-  test('one replica per round probes for all, and another one when it is gone', async () => {
+  test('one replica per round probes for all, and another one after it stopped', async () => {
     const timed = createReplicas(systemClock);
     const routers = [await timed.start({ rules }), await timed.start({ rules })];
     const [first, second] = routers;
@@ -302,7 +302,7 @@ describe('health rounds', () => {
     await timed.stop();
   });
 
-  test('the list is read anew in every round', async () => {
+  test('the list is read again in every round', async () => {
     const timed = createReplicas(systemClock);
     const router = await timed.start({ rules });
     timed.kept.push(timed.upstream('quietly added'));

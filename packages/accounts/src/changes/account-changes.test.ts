@@ -14,7 +14,7 @@ function setup() {
   return { waiting, changes: createAccountChanges({ counters, channels, log: silentLog }) };
 }
 
-test('calls that meet share a question that was asked after all of them', async () => {
+test('concurrent calls share one read that starts after all of them', async () => {
   const { waiting, changes } = setup();
   const first = changes.readEpoch();
   const others = [changes.readEpoch(), changes.readEpoch(), changes.readEpoch()];

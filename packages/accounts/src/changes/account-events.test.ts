@@ -39,7 +39,7 @@ test.each(['', '{', '{"kind":"other","epoch":1}', '{"kind":"key","epoch":"1","ke
   },
 );
 
-test('a change that cannot be announced is logged and fails nobody', async () => {
+test('a change that cannot be announced is logged and fails no call', async () => {
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (_fields: unknown, text: string) => void warnings.push(text) };
   const events = createAccountEvents({

@@ -53,7 +53,7 @@ test('requests that come at once share a look-up', async () => {
   expect(state.lookups).toBe(1);
 });
 
-test('a revocation is noticed by its number alone, before it is heard of', async () => {
+test('a revocation is noticed by its number, before its announcement arrives', async () => {
   const { store, state, found } = setup();
   await found();
   store.delete(SECRET);
@@ -61,7 +61,7 @@ test('a revocation is noticed by its number alone, before it is heard of', async
   expect(await found()).toBeUndefined();
 });
 
-test('a change that is heard of leaves the keys standing that it does not concern', async () => {
+test('an announced change keeps the keys that it does not concern', async () => {
   const { state, cache, found } = setup();
   cache.applyChange({ epoch: 3, change: { kind: 'key', keyId: 'before' } });
   await Promise.all([found(), found(OTHER)]);
@@ -73,7 +73,7 @@ test('a change that is heard of leaves the keys standing that it does not concer
   expect(state.lookups).toBe(3);
 });
 
-test('after a change that was not heard of, everything is looked up anew', async () => {
+test('after a missed change everything is looked up again', async () => {
   const { state, cache, found } = setup();
   cache.applyChange({ epoch: 3, change: { kind: 'key', keyId: 'before' } });
   await found();
@@ -110,7 +110,7 @@ test('a look-up that a change overtook is not remembered', async () => {
   expect(await late).toBeUndefined();
 });
 
-test('when the count begins anew, nothing that was remembered before is trusted', async () => {
+test('when the counter is reset, no cached entry is used', async () => {
   const { store, state, cache, found } = setup();
   cache.applyChange({ epoch: 3, change: { kind: 'key', keyId: 'before' } });
   await found();
@@ -135,7 +135,7 @@ test('what is no key is not looked up', async () => {
   expect(state.lookups).toBe(0);
 });
 
-test('while the store is away a remembered key goes on for 10 minutes, and the store is left in peace', async () => {
+test('while the store is unavailable a cached key stays valid for 10 minutes, and the store is not read', async () => {
   const { clock, state, found } = setup();
   await found();
   state.isUnavailable = true;
@@ -148,13 +148,13 @@ test('while the store is away a remembered key goes on for 10 minutes, and the s
   await expect(found()).rejects.toMatchObject({ code: 'store_unavailable' });
 });
 
-test('while the store is away an unknown key is neither known nor refused', async () => {
+test('while the store is unavailable an unknown key is neither accepted nor refused', async () => {
   const { state, found } = setup();
   state.isUnavailable = true;
   await expect(found()).rejects.toMatchObject({ code: 'store_unavailable' });
 });
 
-test('while the store is away a key whose revocation was heard of does not go on', async () => {
+test('while the store is unavailable a key whose revocation was announced is not valid', async () => {
   const { state, cache, found } = setup();
   await found();
   state.isUnavailable = true;
@@ -163,7 +163,7 @@ test('while the store is away a key whose revocation was heard of does not go on
   await expect(found()).rejects.toMatchObject({ code: 'store_unavailable' });
 });
 
-test('a store that does not answer keeps nobody waiting whose key is remembered', async () => {
+test('a store that does not respond does not delay cached keys', async () => {
   const clock = manualClock(0);
   let isHanging = false;
   const cache = createKeyCache({

@@ -52,7 +52,7 @@ test('only so much happens at once, and a key that waits for itself does not hol
   expect(await Promise.all(all)).toEqual(['done', 'done', 'done', 'done']);
 });
 
-test('work that fails makes room like any other', async () => {
+test('failed work frees its slot like any other', async () => {
   const stile = queue(1);
   const failing = stile.run('a', () => Promise.reject(new Error('broken')));
   const next = stile.run('a', () => Promise.resolve('next'));

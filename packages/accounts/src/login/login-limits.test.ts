@@ -142,7 +142,7 @@ test('an attempt that could not be checked is no failure', async () => {
   expect(await limits.attempt(who, right)).toBe('proof');
 });
 
-test('nobody is kept out because the counters are away', async () => {
+test('no login is refused because the counters are unavailable', async () => {
   const unavailable = () => Promise.reject(new Error('unavailable'));
   const limits = createLoginLimits({
     counters: { add: unavailable, read: unavailable, remove: unavailable },

@@ -102,7 +102,7 @@ test('a token that is traded gives a new one', async () => {
   expect(refreshToken).toMatch(/^[\w-]{43}$/);
 });
 
-test('reuse is told to the log, without the token', async () => {
+test('reuse is logged without the token', async () => {
   const warnings: unknown[] = [];
   const { accounts } = setup({
     rotation: { outcome: 'reused', userId: user.id },

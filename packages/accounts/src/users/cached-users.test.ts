@@ -24,7 +24,7 @@ function setup() {
   return { clock, state, users: createCachedUsers(store, clock) };
 }
 
-test('an account that was seen goes on for 10 minutes while the store is away', async () => {
+test('a cached account stays valid for 10 minutes while the store is unavailable', async () => {
   const { clock, state, users } = setup();
   await users.findById('ann');
   state.isUnavailable = true;
@@ -34,7 +34,7 @@ test('an account that was seen goes on for 10 minutes while the store is away', 
   await expect(users.findById('ann')).rejects.toMatchObject({ code: 'store_unavailable' });
 });
 
-test('nobody is remembered who was never seen, or who is gone', async () => {
+test('unknown and deleted accounts are not cached', async () => {
   const { state, users } = setup();
   state.isUnavailable = true;
   await expect(users.findById('ann')).rejects.toMatchObject({ code: 'store_unavailable' });
@@ -46,7 +46,7 @@ test('nobody is remembered who was never seen, or who is gone', async () => {
   await expect(users.findById('ann')).rejects.toMatchObject({ code: 'store_unavailable' });
 });
 
-test('while the store answers, it is asked', async () => {
+test('while the store is available, it is read', async () => {
   const { state, users } = setup();
   await users.findById('ann');
   state.user = { ...ANN, isAdmin: false };

@@ -78,7 +78,7 @@ describe('a cloud video API', () => {
     expect(video.taskCount).toBe(1);
   });
 
-  it('tells why a task failed', async () => {
+  it('reports why a task failed', async () => {
     const taskId = await submit();
     video.faults.next({ kind: 'fail', reason: 'no GPU' });
     expect(await query(taskId)).toEqual({ state: 'failed', error: 'no GPU' });
@@ -164,7 +164,7 @@ describe('a failing cloud video API', () => {
     });
   });
 
-  it('has forgotten the task, or tells no address', async () => {
+  it('does not know the task, or returns no address', async () => {
     await expect(query('unknown')).rejects.toThrow('upstream 2013: task not found');
     const taskId = await submit();
     video.setTask(taskId, 'Success');

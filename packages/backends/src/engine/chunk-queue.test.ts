@@ -43,12 +43,12 @@ test('a reader that falls too far behind is cut off', async () => {
   await expect(readAll(queue.read())).rejects.toThrow('read too slowly');
 });
 
-test('a reader that waits too long is told', async () => {
+test('a reader that waits too long gets an error', async () => {
   const { queue } = queueOf({ idleMs: 20 });
   await expect(readAll(queue.read())).rejects.toThrow('sent nothing for 20 ms');
 });
 
-test('a caller that leaves ends the stream, even if nobody reads it', () => {
+test('an abort ends the stream, even if it is not read', () => {
   const controller = new AbortController();
   const { overs } = queueOf({ signal: controller.signal });
   controller.abort(new Error('client left'));

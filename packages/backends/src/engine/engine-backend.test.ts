@@ -66,7 +66,7 @@ describe('an engine', () => {
     expect([...backend.capabilities()]).toEqual(['embeddings', 'chat']);
   });
 
-  it('can do realtime when it declares that, or that it hears or sees', async () => {
+  it('supports realtime when it declares that, or audio or video input', async () => {
     for (const declared of [
       { capabilities: ['realtime'], modalities: ['text'] },
       { capabilities: [], modalities: ['text', 'audio'] },
@@ -103,13 +103,13 @@ describe('an engine', () => {
     });
   });
 
-  it('is told what a chat says, except how it is answered', async () => {
+  it('gets the fields of a chat, except those about streaming', async () => {
     const more = { temperature: 0.5, stream: true, stream_options: { include_usage: true } };
     await readAll(await start({ ...chatBody(), ...more }));
     expect(engine.frames.at(-1)?.params).toEqual({ ...chatBody(), temperature: 0.5 });
   });
 
-  it('streams, and tells the usage at the end', async () => {
+  it('streams, and reports the usage at the end', async () => {
     const chunks = await readAll(await start());
     expect(chunks[0]).toMatchObject({
       choices: [{ delta: { role: 'assistant', content: 'one' } }],
@@ -199,7 +199,7 @@ describe('an engine that fails', () => {
     expect(engine.callsOf('Engine.Handshake')).toBe(2);
   });
 
-  it('lets a stream go on when another call is refused', async () => {
+  it('continues a stream when another call is refused', async () => {
     await useInstead({ tokenDelayMs: 50 });
     const stream = (await start())[Symbol.asyncIterator]();
     const first = await stream.next();
@@ -270,7 +270,7 @@ describe('an engine that fails', () => {
     });
   });
 
-  it('is not at fault when a method that it was asked to call says no', async () => {
+  it('is not at fault when a method returns an error', async () => {
     engine.faults.next({ kind: 'error', message: 'joint 3 is locked' }, 1, 'Engine.Invoke');
     await expect(backend.invoke?.('demo-engine', 'move', {}, signal)).rejects.toMatchObject({
       message: 'upstream -32000: joint 3 is locked',

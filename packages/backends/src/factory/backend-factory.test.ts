@@ -147,7 +147,7 @@ describe('a bridge that cannot be reached', () => {
     },
   );
 
-  it('refuses a registration when the agent is away', async () => {
+  it('refuses a registration when the agent is unavailable', async () => {
     await agent.refuse();
     await expect(open()).rejects.toMatchObject({ code: 'bridge_unreachable' });
   });

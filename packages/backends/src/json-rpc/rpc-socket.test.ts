@@ -29,7 +29,7 @@ async function accepted(): Promise<WebSocket> {
 const connect = (options: Partial<Parameters<typeof openRpcSocket>[0]> = {}) =>
   openRpcSocket({ url, connectTimeoutMs: 1_000, ...options });
 
-test('a peer that answers no ping any more is gone, and so are the calls to it', async () => {
+test('a peer that replies to no ping is disconnected, and its calls fail', async () => {
   const socket = await connect({ heartbeatMs: 20 });
   await expect(socket.call('Any', {}, how)).rejects.toThrow('did not reply to pings for 20 ms');
 });
@@ -77,7 +77,7 @@ test('an answer that cannot be read fails its call alone', async () => {
   socket.close();
 });
 
-test('the end of a connection is told once', async () => {
+test('the end of a connection is reported once', async () => {
   const ends: string[] = [];
   const peer = accepted();
   const socket = await connect({ onClosed: ({ message }) => void ends.push(message) });

@@ -47,7 +47,7 @@ describe('a recorded stream', () => {
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
   });
 
-  it('tells tool calls with indexes, ids and arguments as text', async () => {
+  it('returns tool calls with indexes, ids and arguments as text', async () => {
     const chunks = await chunksOf('chat-tools.ndjson');
     expect(choicesOf(chunks).slice(0, 3)).toMatchObject([
       {
@@ -74,7 +74,7 @@ describe('a recorded stream', () => {
     ]);
   });
 
-  it('tells thoughts apart, and counts what was left out as zero', async () => {
+  it('separates reasoning, and counts missing numbers as zero', async () => {
     const chunks = await chunksOf('chat-thinking.ndjson');
     expect(choicesOf(chunks).slice(0, 3)).toMatchObject([
       { delta: { role: 'assistant', reasoning_content: 'Two and' } },

@@ -73,7 +73,7 @@ describe('a local server', () => {
     });
   });
 
-  it('streams, and tells the usage at the end', async () => {
+  it('streams, and reports the usage at the end', async () => {
     const chunks = await read();
     expect(textOf(chunks.slice(0, -1))).toBe('one two three');
     expect(chunks.at(-1)).toMatchObject({
@@ -121,13 +121,13 @@ describe('a local server', () => {
     await keyed.close();
   });
 
-  it('is left alone when the reader stops', async () => {
+  it('is canceled when the reader stops', async () => {
     server.faults.next({ kind: 'slow-chunks', delayMs: 20 });
     for await (const chunk of await start()) if (chunk['choices'] !== undefined) break;
     await server.until(() => server.aborted === 1);
   });
 
-  it('is left alone when the caller leaves', async () => {
+  it('is canceled when the caller leaves', async () => {
     const controller = new AbortController();
     server.faults.next({ kind: 'stall', afterChunks: 1 });
     const reading = readAll(await start(chatBody(), controller.signal));
@@ -210,7 +210,7 @@ describe('a local server that fails', () => {
     });
   });
 
-  it('is Degraded when its listing is, and Unhealthy when it is away', async () => {
+  it('is Degraded when its listing is, and Unhealthy when it is unreachable', async () => {
     server.faults.next({ kind: 'status', status: 500 }, 1, 'tags');
     expect(await backend.probe(signal)).toMatchObject({
       state: 'Degraded',

@@ -109,7 +109,7 @@ describe('a service that cannot be connected to', () => {
     });
   });
 
-  test('costs nobody anything until one call has tried again', async () => {
+  test('delays no call until one has tried again', async () => {
     const client = connect();
     await service.refuse();
     const together = [1, 2, 3].map(() => failureOf(client.recall('ann', 'tea', 5)));

@@ -29,7 +29,7 @@ test('a connection is shared, and nothing is opened before it is needed', async 
   expect(second).toBe(first);
 });
 
-test('a connection that was lost while nobody used it is replaced', async () => {
+test('a connection that was lost while unused is replaced', async () => {
   const { lost, open } = setUp();
   const first = await open();
   lost[0]?.();

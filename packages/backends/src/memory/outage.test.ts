@@ -13,7 +13,7 @@ test('without a failure everyone may wait', () => {
   expect(outage.tryCall()).toBeDefined();
 });
 
-test('after a failure nobody waits for a moment, then one tries for all', () => {
+test('after a failure no call waits for a moment, then one tries for all', () => {
   const { clock, outage } = setUp();
   outage.failed();
   expect([outage.isPaused, outage.tryCall()]).toEqual([true, undefined]);

@@ -73,7 +73,7 @@ describe.each([
     for (const { event, text } of events) expect(JSON.parse(text)).toEqual(event);
   });
 
-  it('ends at the upstream when it is closed, and tells nothing more', async () => {
+  it('ends at the upstream when it is closed, and reports nothing more', async () => {
     const { link, events, closed } = await open(backend());
     await untilThere(() => events.length === 1);
     link.close();
@@ -82,7 +82,7 @@ describe.each([
     expect({ events: events.length, closed }).toEqual({ events: 1, closed: [] });
   });
 
-  it('tells once that its backend was closed', async () => {
+  it('reports once that its backend was closed', async () => {
     const closing = backend();
     const { link, closed } = await open(closing);
     await closing.close();
@@ -109,7 +109,7 @@ describe('an external backend', () => {
     },
   );
 
-  it('tells what the upstream refused, without the key', async () => {
+  it('reports the refusal of the upstream, without the key', async () => {
     await expect(open(cloud('/other'))).rejects.toMatchObject({
       message: 'upstream 404: Not Found',
       isBackendAtFault: false,
@@ -128,7 +128,7 @@ describe('an external backend', () => {
     expect(JSON.parse(text ?? '')).toEqual(event);
   });
 
-  it('tells why the upstream ended a session', async () => {
+  it('reports why the upstream ended a session', async () => {
     const { closed } = await open(cloud());
     api.closeSessions(1008, 'quota of the upstream');
     await untilThere(() => closed.length === 1);
@@ -159,7 +159,7 @@ describe('an external backend', () => {
 });
 
 describe('an engine', () => {
-  it('is told that a session is not wanted any more when its start comes late', async () => {
+  it('gets a stop for a session whose start comes too late', async () => {
     const backend = local();
     await backend.probe(signal);
     const left = new AbortController();

@@ -32,7 +32,7 @@ async function awake<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-test('a call that takes too long is told so once, not before its time, and others have their own', async () => {
+test('a call that takes too long times out once, not too early, and others have their own limit', async () => {
   const deadlines = createDeadlines(TIMEOUT_MS);
   const startedAt = performance.now();
   const [first, over] = [begin(), begin()];

@@ -103,7 +103,7 @@ test('what is left at closing goes to the next journal of the directory, in orde
   expect(await files()).toEqual([]);
 });
 
-test('the segments of a living owner are left alone', async () => {
+test('the segments of a living owner are not taken', async () => {
   const [mine, other] = [await open(1_000), await open(1_000)];
   await appendAll(other, ids(40));
   const otherFiles = await files();
@@ -125,7 +125,7 @@ test('an append that cannot be written rejects, and the next one that can is kep
   expect(await drainTo(journal, 'kept')).toEqual(['kept']);
 });
 
-test('a drain that is interrupted goes on where it was', async () => {
+test('an interrupted drain continues where it was', async () => {
   const journal = await open();
   await appendAll(journal, ids(20));
   expect(await drainTo(journal, 'id-0')).toEqual(ids(7));

@@ -36,7 +36,7 @@ test.each([Infinity, 1, 2, 3, 5, 7, 11, 64])('answers that come %s bytes at a ti
   expect(read(EVERYTHING, pieces)).toEqual(READ);
 });
 
-test('a refusal is told from an answer of the same words', () => {
+test('a refusal is distinguished from a reply with the same text', () => {
   const [refusal, status] = read('-NOSCRIPT No matching script.\r\n+NOSCRIPT\r\n');
   expect(refusal).toBeInstanceOf(RedisRefusal);
   expect(refusal).toMatchObject({ message: 'NOSCRIPT No matching script.' });

@@ -77,7 +77,7 @@ describe('groups in Postgres', () => {
     expect(await database.groups.find(id, ownerId)).toMatchObject({ memberCount: 1 });
   });
 
-  it('refuse rules, members and invitations once they are gone', async () => {
+  it('refuse rules, members and invitations once they are deleted', async () => {
     await database.groups.delete(groupId);
     const userId = await newUser();
     expect(await database.modelRules.set(groupId, 'allow', ['a'])).toBe(false);

@@ -84,7 +84,7 @@ describe('API keys in Postgres', () => {
     ]);
   });
 
-  it('are revoked by nobody but their owner', async () => {
+  it('are revoked only by their owner', async () => {
     const key = newKey();
     await database.keys.create(key);
     expect(await database.keys.revoke(newId(), key.id, new Date())).toBe(false);

@@ -17,7 +17,7 @@ describe('users in Postgres', () => {
 
   afterEach(() => database.close());
 
-  it('make exactly one of fifty first accounts the admin, and nobody later', async () => {
+  it('make exactly one of fifty first accounts the admin, and no later one', async () => {
     const created = await Promise.all(
       Array.from({ length: 50 }, () => database.users.create(newUser())),
     );

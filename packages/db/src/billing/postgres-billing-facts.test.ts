@@ -29,7 +29,7 @@ describe('billing facts in Postgres', () => {
     return row?.now ?? new Date(Number.NaN);
   };
 
-  it('are zeros for a window without rows and for an account that nobody opened', async () => {
+  it('are zeros for a window without rows and for a missing account', async () => {
     const userId = newId();
     expect(
       await database.billingFacts.window({ userId, project: 'shop', month: '2026-03' }),
@@ -42,7 +42,7 @@ describe('billing facts in Postgres', () => {
     });
   });
 
-  it('have the free tier for a user without one and for a user who is gone', async () => {
+  it('have the free tier for a user without one and for a deleted user', async () => {
     const userId = newId();
     const free = { name: 'free', monthlyUsdQuota: 1, monthlyTokenQuota: 100_000, rpm: 10 };
     expect(await database.billingFacts.tierOf(userId)).toEqual(free);

@@ -55,7 +55,7 @@ async function together<Result>(count: number, work: (index: number) => Promise<
 }
 
 describe('reading', () => {
-  it('of an account that nobody opened finds it empty, and opens nothing', async () => {
+  it('of a missing account finds it empty, and creates nothing', async () => {
     const before = await accountCount();
     expect(await pool()).toEqual({ balance: 0, entries: [] });
     expect(await wallet()).toEqual({ balance: 0, entries: [] });
@@ -123,7 +123,7 @@ describe('topping up', () => {
     expect(after.version).toBeGreaterThan(before.version);
   });
 
-  it('stops where a balance could not be told exactly any more', async () => {
+  it('stops where a balance would not be exact any more', async () => {
     await topUp(Number.MAX_SAFE_INTEGER - 1);
     await expect(topUp(2)).rejects.toMatchObject(refusal('the pool cannot hold so many points'));
     expect(await topUp(1)).toEqual({ balance: Number.MAX_SAFE_INTEGER });
@@ -222,7 +222,7 @@ describe('allocating', () => {
     expect(await database.ledger.topUp(elsewhere)).toEqual({ balance: 7 });
   });
 
-  it('to somebody who is no active member is refused', async () => {
+  it('to a user who is not an active member is refused', async () => {
     await topUp(10);
     const stranger = await newPerson();
     const nobody = { id: '', email: 'nobody@example.com' };

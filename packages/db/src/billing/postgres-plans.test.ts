@@ -62,7 +62,7 @@ test('a user is on the free tier until they are put on another', async () => {
   expect(await database.plans.standing(userId, '2025-05')).toEqual({ tierName: 'pro', ...nothing });
 });
 
-test('who and what is not there is told apart', async () => {
+test('a missing user and a missing tier are distinguished', async () => {
   const notFound = (message: string) => ({ code: 'not_found', message });
   await expect(database.plans.assign('nobody@example.com', 'pro')).rejects.toMatchObject(
     notFound('user not found'),

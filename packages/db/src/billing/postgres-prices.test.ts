@@ -9,7 +9,7 @@ describe('price overrides in Postgres', () => {
 
   afterAll(() => database.close());
 
-  it('are listed by pattern, replaced by a second setting, and gone when removed', async () => {
+  it('are listed by pattern, replaced by a second setting, and deleted', async () => {
     expect(await database.prices.list()).toEqual([]);
     const demo = { pattern: 'demo', inputPerMillion: 0.075, outputPerMillion: 0 };
     const chat = { pattern: 'chat%_', inputPerMillion: 1, outputPerMillion: 2 };

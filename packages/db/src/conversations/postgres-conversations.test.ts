@@ -70,7 +70,7 @@ describe('conversations in Postgres', () => {
     expect(newest?.conversation.messageCount).toBe(3);
   });
 
-  it('are not there for anybody else', async () => {
+  it('are not visible to other users', async () => {
     const { id } = await create('mine');
     expect(await database.conversations.find(newId(), id, 10)).toBeUndefined();
     expect(await database.conversations.remove(newId(), id)).toBe(false);
@@ -191,7 +191,7 @@ describe('conversations in Postgres', () => {
     ]);
   });
 
-  it('take nothing once they are gone', async () => {
+  it('accept nothing once they are deleted', async () => {
     const { id } = await create('talk');
     const message = { role: 'user', content: 'late' };
     const turn = await database.conversations.addTurn(id, [message]);

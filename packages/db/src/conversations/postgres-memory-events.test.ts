@@ -88,7 +88,7 @@ describe('memory events in Postgres', () => {
     for (const user of users) expect(await detailsOf(user)).toHaveLength(KEPT_MAX);
   });
 
-  it('of a user who is gone, or with a NUL in them, take no other with them', async () => {
+  it('of a deleted user, or with a NUL, do not fail the others', async () => {
     const ann = await newUser();
     await append([error(newId(), 'nobody'), error(ann, 'a\0b'), error(ann, 'lone \ud800')]);
     expect(await detailsOf(ann)).toEqual(['lone \ufffd', 'ab']);

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const options = () => ({ databaseUrl: database.url, log: silentLog, folder });
 
-test('who waits in vain says what is missing and what to do', async () => {
+test('a timeout reports what is missing and what to do', async () => {
   await expect(
     awaitMigrations({ ...options(), signal: never, timeoutMs: 0 }),
   ).rejects.toMatchObject({
@@ -49,7 +49,7 @@ function listen(): { readonly log: Log; readonly said: Promise<string> } {
   return { log: { ...silentLog, info: (_fields, message) => hear(message) }, said };
 }
 
-test('who is told to stop while waiting stops', async () => {
+test('an abort ends the wait', async () => {
   const stop = new AbortController();
   const { log, said } = listen();
   const waiting = awaitMigrations({ ...options(), log, signal: stop.signal });
@@ -58,7 +58,7 @@ test('who is told to stop while waiting stops', async () => {
   await waiting;
 });
 
-test('who waits goes on when another process has migrated', async () => {
+test('the wait ends when another process has migrated', async () => {
   const { log, said } = listen();
   const waiting = awaitMigrations({ ...options(), log, signal: never });
   await said;

@@ -62,7 +62,7 @@ describe('migrating in a process of its own', () => {
     ]);
   });
 
-  it('tells in the same words why a migration failed', async () => {
+  it('reports with the same text why a migration failed', async () => {
     await addMigration('1_bad', 'CREATE TABLE twice (id int); CREATE TABLE twice (id int);');
     await expect(migrate()).rejects.toMatchObject({
       name: 'StartupError',
@@ -73,7 +73,7 @@ describe('migrating in a process of its own', () => {
     expect(await hasTable('twice')).toBe(false);
   });
 
-  it('tells that the connection was lost, and succeeds when it is tried again', async () => {
+  it('reports that the connection was lost, and succeeds when it is tried again', async () => {
     await addMigration('1_good', 'CREATE TABLE good (id int);');
     await lock();
     const refusal = migrate().catch((error: unknown) => error);

@@ -53,7 +53,7 @@ describe('migrating', () => {
     expect(await migrateDatabase({ databaseUrl: database.url, log })).toEqual([]);
   });
 
-  it('waits for whoever migrates already', async () => {
+  it('waits for a migration in progress', async () => {
     await database.query('SELECT pg_advisory_lock(72707369)');
     const waiting = migrateDatabase({ databaseUrl: database.url, log });
     const isWaiting = async () =>
@@ -98,7 +98,7 @@ describe('migrating', () => {
     );
   });
 
-  it('keeps away from a database that a newer release has migrated', async () => {
+  it('does not change a database that a newer release has migrated', async () => {
     await addMigration('1_good', 'CREATE TABLE good (id int);');
     await addMigration('2_newer', 'CREATE TABLE newer (id int);');
     await migrateDatabase({ databaseUrl: database.url, log, folder });
@@ -136,7 +136,7 @@ describe('migrating', () => {
     expect(failure).not.toMatchObject({ message: expect.stringContaining('very-secret') });
   });
 
-  it('says in one sentence that nobody listens', async () => {
+  it('reports in one sentence that there is no server', async () => {
     const proxy = await createCuttableProxy(database.url);
     await proxy.cut();
     const { host } = new URL(proxy.url);

@@ -119,7 +119,7 @@ test('the backend of a model comes with it, moves with it and goes with it', asy
   expect(await backends()).toEqual([]);
 });
 
-test('what a node no longer has when it connects anew is gone at once, and the rest stays', async () => {
+test('models that a node lost before it connects again are removed at once, and the rest stays', async () => {
   const agentId = await register('node');
   const { node } = await connect(agentId);
   await database.agentConnections.saveModels(node, [ready('m'), ready('n')], PLACING);
@@ -156,7 +156,7 @@ test('of several nodes the one where the model became ready last serves, and the
   ]);
 });
 
-test('a node that was not heard of in time serves nothing', async () => {
+test('a node without a recent heartbeat serves nothing', async () => {
   const { node } = await connect(await register('node'));
   const later = { onlineSince: new Date(AT.getTime() + 1) };
   expect(await database.agentConnections.saveModels(node, [ready('m')], later)).toEqual([]);
@@ -184,7 +184,7 @@ test('a backend that an operator registered is replaced, but never removed', asy
   expect(await backends()).toEqual(['agent-m http://own']);
 });
 
-test('the end of a deployment is owed to its streams once, whoever ends it', async () => {
+test('the streams of a deployment are returned once, by the first call that ends it', async () => {
   const { agentConnections } = database;
   const agentId = await register('node');
   const { node } = await connect(agentId);

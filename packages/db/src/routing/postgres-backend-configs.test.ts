@@ -45,7 +45,7 @@ describe('backend configurations in Postgres', () => {
     expect((await database.backendConfigs.list()).map(({ name }) => name)).toEqual(['b', 'c']);
   });
 
-  it('keep a workflow that somebody still sends', async () => {
+  it('keep a workflow of an old client', async () => {
     const legacy = config('a', { workflow: { nodes: [{ id: 1 }], name: 'old' } });
     await database.backendConfigs.save(legacy);
     expect(await database.backendConfigs.list()).toEqual([legacy]);

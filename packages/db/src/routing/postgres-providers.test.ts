@@ -16,7 +16,7 @@ describe('custom providers in Postgres', () => {
     websiteDomain: 'example.com',
   });
 
-  it('are added once, listed by name, changed where asked and removed', async () => {
+  it('are added once, listed by name, changed and removed', async () => {
     const { providers } = database;
     expect(await providers.add(provider('b', 'Zebra'))).toBe(true);
     expect(await providers.add(provider('a', 'Ape'))).toBe(true);

@@ -132,7 +132,7 @@ describe('video jobs in Postgres', () => {
     });
   });
 
-  it('are asked about by one worker in an interval, and only while they run', async () => {
+  it('are polled by one worker in an interval, and only while they run', async () => {
     const id = await began();
     const HOUR_MS = 3_600_000;
     const claims = await Promise.all(
@@ -182,7 +182,7 @@ describe('video jobs in Postgres', () => {
     expect(await database.videoJobs.fail(id, 'no GPU')).toBeUndefined();
   });
 
-  it('end once, whoever is the first', async () => {
+  it('end once, by the first call', async () => {
     for (let round = 0; round < 5; round += 1) {
       const id = await began();
       const won = await Promise.all([ends.done(id), ends.failed(id), ends.cancelled(id)]);

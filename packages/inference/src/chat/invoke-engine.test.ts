@@ -36,7 +36,7 @@ const untilCancelled = (cancel: Cancel): Promise<never> =>
     });
   });
 
-test('an engine is asked under the name that it lists', async () => {
+test('an engine is called with the name that it lists', async () => {
   const { answer, settled } = await invoking(async (...args) => args.slice(0, 3));
   expect(answer).toEqual(['m:latest', 'sensor.ingest', { x: 1 }]);
   expect(settled).toEqual(['success']);
@@ -61,7 +61,7 @@ test.each([
   expect({ answer, settled, calls }).toEqual({ answer: failure, settled: [outcome], calls: 1 });
 });
 
-test('a backend without such a channel says so', async () => {
+test('a backend without this method is reported', async () => {
   const { answer, settled } = await invoking(undefined);
   expect(answer).toMatchObject({ code: 'unsupported_operation' });
   expect(settled).toEqual(['neutral']);

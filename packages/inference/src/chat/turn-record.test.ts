@@ -32,7 +32,7 @@ function setup(failing: Failing = {}, added = [{ role: 'user' as const, content:
 
 const reply = { content: 'Hello', toolCalls: [] };
 
-test('what was asked is written first, with a title, and the reply into the same turn', async () => {
+test('the messages are stored first, with a title, and the reply in the same turn', async () => {
   const { record, written } = setup();
   await record.begin();
   expect(written).toEqual([['c', [{ role: 'user', content: 'Hi there' }], 'Hi there']]);
@@ -47,7 +47,7 @@ test('a reply that comes before the beginning is written waits for it', async ()
   expect(written).toHaveLength(2);
 });
 
-test('nothing said is nothing written', async () => {
+test('an empty turn is not stored', async () => {
   const { record, written } = setup();
   await record.begin();
   expect(await record.end({ content: '', toolCalls: [] }, 'm')).toBeUndefined();

@@ -20,7 +20,7 @@ function storeOf() {
 }
 const clock = manualClock(1_700_000_000_000);
 
-test('what was recorded is there for whoever asks, the newest first', async () => {
+test('recorded events are listed, the newest first', async () => {
   const events = createMemoryEvents({ store: storeOf().store, clock, log: silentLog });
   events.record('ann', 'recall', { nodeIds: ['a', 'b'] });
   events.record('bob', 'delete', { nodeIds: ['c'] });
@@ -41,7 +41,7 @@ test('details and node ids are bounded', async () => {
   expect(batches[0]?.[0]?.detail).toHaveLength(500);
 });
 
-test('a store that is slow delays nobody, and gets what gathered meanwhile in batches, the newest thousand', async () => {
+test('a slow store delays no call, and gets the newest thousand events in batches', async () => {
   const { batches, store } = storeOf();
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => {
@@ -65,7 +65,7 @@ test('a store that is slow delays nobody, and gets what gathered meanwhile in ba
   expect(batches[1]?.[0]?.detail).toBe('200');
 });
 
-test('a store that fails loses what it was given, and goes on with the next', async () => {
+test('a store that fails loses its batch, and gets the next', async () => {
   const { batches, store } = storeOf();
   let isUnavailable = true;
   const append: MemoryEventStore['append'] = async (events, keptMax) => {

@@ -33,7 +33,7 @@ function memoryOn(service: Partial<MemoryService>, writeback = true) {
 const ask = (content: string): ChatMessage[] => [{ role: 'user', content }];
 
 describe('recall', () => {
-  test('asks for at most five memories of the user, and tells what was found', async () => {
+  test('requests at most five memories of the user, and returns them', async () => {
     const asked: unknown[] = [];
     const { memory, recorded } = memoryOn({
       recall: async (...question) => {
@@ -60,19 +60,19 @@ describe('recall', () => {
     expect(recorded).toEqual([{ userId: 'ann', kind: 'recall', nodeIds: [] }]);
   });
 
-  test('of a service that is away is offline, and an event', async () => {
+  test('of an unavailable service is offline, and an event', async () => {
     const { memory, recorded } = memoryOn(UNAVAILABLE);
     expect(await memory.recall('ann', ask('tea?'), true)).toEqual({ state: 'offline' });
     expect(recorded).toEqual([{ userId: 'ann', kind: 'error', detail: 'recall: unavailable' }]);
   });
 
-  test('that is not wanted is disabled, and asks nobody', async () => {
+  test('that is switched off is disabled, and calls nothing', async () => {
     const { memory, recorded } = memoryOn(UNAVAILABLE);
     expect(await memory.recall('ann', ask('tea?'), false)).toEqual({ state: 'disabled' });
     expect(recorded).toEqual([]);
   });
 
-  test('asks nobody when there is nothing to ask for', async () => {
+  test('calls nothing without a query', async () => {
     const { memory } = memoryOn(UNAVAILABLE);
     expect(await memory.recall('ann', ask(' '), true)).toEqual({ state: 'enabled' });
   });
@@ -94,7 +94,7 @@ describe('write-back', () => {
     { role: 'assistant', content: null, tool_calls: [] },
   ];
 
-  test('tells what user and assistant said, in the background', async () => {
+  test('writes what user and assistant said, in the background', async () => {
     const written: unknown[] = [];
     const { memory, recorded } = memoryOn({
       write: async (...what) => {
@@ -133,7 +133,7 @@ describe('write-back', () => {
     expect(recorded).toEqual([]);
   });
 
-  test('gives up what is too much, and says so', () => {
+  test('drops what is too much, and records it', () => {
     const { memory, recorded } = memoryOn({ write: () => new Promise(() => undefined) });
     for (let index = 0; index < 209; index += 1) memory.writeBack('ann', turn);
     expect(recorded).toEqual([
@@ -150,7 +150,7 @@ describe('deleting', () => {
     expect(recorded).toEqual([{ userId: 'ann', kind: 'delete', nodeIds: ['mine'] }]);
   });
 
-  test('fails when the service is away', async () => {
+  test('fails when the service is unavailable', async () => {
     const { memory, recorded } = memoryOn(UNAVAILABLE);
     await expect(memory.delete('ann', 'mine')).rejects.toMatchObject({
       code: 'bad_gateway',
@@ -160,7 +160,7 @@ describe('deleting', () => {
   });
 });
 
-test('the status tells what is switched on', async () => {
+test('the status shows what is switched on', async () => {
   const { memory, events } = memoryOn({}, false);
   expect(await memory.status('ann')).toEqual({ enabled: true, writeback: false, events: [] });
   const disabled = createDisabledMemory(events);

@@ -9,7 +9,7 @@ const linesOf = (...texts: readonly string[]): readonly string[] => {
   return typeof content === 'string' ? content.split('\n').slice(1) : [];
 };
 
-describe('what is asked for', () => {
+describe('the query', () => {
   test.each<{ why: string; messages: ChatMessage[]; query: string }>([
     {
       why: 'is the last user message',
@@ -53,7 +53,7 @@ describe('what is asked for', () => {
   });
 });
 
-describe('what a model is told', () => {
+describe('the message for the model', () => {
   test('is one system message, a line for each memory', () => {
     expect(recallMessage(nodes('likes tea', 'has a cat'))).toEqual({
       role: 'system',

@@ -60,7 +60,7 @@ function setup({ window = drained, account = empty } = {}) {
   return { clock, state, quotas, serve };
 }
 
-test('what the store does not know is asked of the database once, and noted', async () => {
+test('values that the store lacks are read from the database once, and stored as hints', async () => {
   const { state, quotas } = setup();
   await expect(quotas.assertCovered(PAYER, UNKNOWN, 'priced')).rejects.toMatchObject({
     code: 'quota_exceeded',
@@ -79,7 +79,7 @@ test('a window that is known not to be drained costs nothing', () => {
   expect(state.asked).toBe(0);
 });
 
-test('while the database is away nobody is refused, and it is left in peace for a while', async () => {
+test('while the database is unavailable no request is refused, and it is not read for a while', async () => {
   const { clock, state, quotas } = setup();
   state.isUnavailable = true;
   await quotas.assertCovered(PAYER, UNKNOWN, 'priced');
@@ -120,7 +120,7 @@ test('what was served longer ago has been counted', () => {
   expect(quotas.assertCovered(PAYER, counted, 'priced')).toBeUndefined();
 });
 
-test('whoever has plenty of points waits for nothing on a drained tier', async () => {
+test('a user with plenty of points does not wait on a drained tier', async () => {
   const { state, quotas, serve } = setup();
   serve({ cost: 0.1 });
   const rich = { window: drained, account: { ...empty, balance: 11, hasHistory: true } };

@@ -91,7 +91,7 @@ describe('what the model says', () => {
     ).toMatchObject([{ transcript: 'Good day\nand bye' }]);
   });
 
-  test('is kept apart by response, and told once', () => {
+  test('is separate by response, and returned once', () => {
     const delta = (response_id: string, text: string) => ({
       type: 'response.text.delta',
       ...place,

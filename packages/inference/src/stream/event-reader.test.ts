@@ -39,7 +39,7 @@ test('plain events pass byte for byte, and their text is picked out', () => {
   expect(observer.isFinished).toBe(false);
 });
 
-test('the chunk with the usage reaches the client only if it asked for it', () => {
+test('the chunk with the usage reaches the client only if it was requested', () => {
   const spared = reader();
   expect(spared.read(text('a'), finish, usage).passed.toString()).toBe(text('a') + finish);
   expect(spared.observer.usage).toEqual({
@@ -89,7 +89,7 @@ test.each([
   });
 });
 
-test('what is no JSON is told and not passed on; comments are passed on', () => {
+test('invalid JSON is logged and not passed on; comments are passed on', () => {
   const { garbage, read } = reader();
   expect(
     read(text('a'), 'data: {oops\n\n', ': ping\n\n', 'nonsense\n\n', text('b')).passed.toString(),
@@ -180,7 +180,7 @@ test('nothing else is taken: neither what has to be looked at nor what is not wh
   expect(observer.text).toBe('a');
 });
 
-test('an event that looks plain only by what its text says teaches nothing', () => {
+test('an event that looks plain only by its text sets no frame', () => {
   const { read, takes } = reader();
   const odd = (content: string) =>
     `data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`;

@@ -29,7 +29,7 @@ async function read(...parts: readonly (string | Buffer)[]) {
   return { observer, tokens: deltas.map(({ token }) => token), deltas, failure };
 }
 
-test('tokens come out in order, whatever pieces the bytes come in, and the observer learns the rest', async () => {
+test('tokens come in order, however the bytes are split, and the observer gets the rest', async () => {
   const whole = Buffer.from(
     `: hello\n\n${text('Grüße ')}${text('世界')}${finish}${event({ choices: [], usage })}${DONE}`,
   );

@@ -52,7 +52,7 @@ test.each([
   expect(ended).toEqual([type]);
 });
 
-test('an answer that had begun was broken off, and how it ended is said once', async () => {
+test('a response that had begun was broken off, and only the first end counts', async () => {
   const metrics = createMetrics();
   const { tracing, ended } = notedTracing();
   const call = createUpstreamTelemetry({ metrics, tracing }).begin('chat', { name: 'up' }, 'm');

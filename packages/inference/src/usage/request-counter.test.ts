@@ -58,7 +58,7 @@ test('accepting shares nothing by itself, and sharing takes two calls for a seco
   expect(added).toHaveLength(2);
 });
 
-test('what was accepted is shared a moment later without being asked for', async () => {
+test('accepted requests are shared a moment later', async () => {
   const clock = manualClock(0);
   const shared = new Promise<number>((resolve) => {
     const counters: Counters = {

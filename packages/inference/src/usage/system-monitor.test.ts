@@ -41,7 +41,7 @@ test('the status puts together what the stores say, and counts the time since th
   expect(asked).toEqual([new Date(NOW + 60_500)]);
 });
 
-test('the stores are asked once a second, however many ask for the status', async () => {
+test('the stores are read once a second, for any number of calls', async () => {
   const { clock, asked, monitor } = setup();
   await Promise.all(Array.from({ length: 100 }, () => monitor.read()));
   clock.advance(999);

@@ -10,7 +10,7 @@ test('an upstream is sent the order in our words, with the model as it lists it'
   });
 });
 
-test('seconds are told in both ways, and images as they came', () => {
+test('seconds are sent in both forms, and images unchanged', () => {
   const images = [{ mimeType: 'image/png', data: Buffer.from('pixels') }];
   expect(upstreamVideo({ prompt, duration_seconds: 6 }, images, 'v-1')).toEqual({
     model: 'v-1',
@@ -21,7 +21,7 @@ test('seconds are told in both ways, and images as they came', () => {
   });
 });
 
-test('extra adds what nobody else says, and touches nothing that prices go by', () => {
+test('extra adds only missing fields, and none that determine the price', () => {
   const extra = {
     seed: 7,
     frames: 81,
@@ -41,7 +41,7 @@ test('extra adds what nobody else says, and touches nothing that prices go by', 
   });
 });
 
-test('a video is priced by what was asked for', () => {
+test('a video is priced by the request', () => {
   const order = { prompt, duration_seconds: 6, width: 640, height: 480, extra: { frames: 81 } };
   expect(videoShapeOf(order)).toEqual({
     durationSeconds: 6,
@@ -60,7 +60,7 @@ test.each([
   expect(videoResultOf(video, { prompt })).toEqual({ url, ...format });
 });
 
-test('the result says what is known of the video', () => {
+test('the result has what is known of the video', () => {
   const video = { url: 'https://cdn.example.com/a', width: 1280, height: 720 };
   expect(videoResultOf(video, { prompt, duration_seconds: 6 })).toEqual({
     url: 'https://cdn.example.com/a',
