@@ -1,7 +1,6 @@
 import type { TimeRange } from './time-split.ts';
 import type { UsageRecord } from './usage-store.ts';
 
-/** Selects rows. */
 export interface UsageFilter extends TimeRange {
   /** Rows with any of these references; empty means all rows. */
   readonly refIds: readonly string[];
@@ -9,7 +8,6 @@ export interface UsageFilter extends TimeRange {
 
 export type UsageGrouping = 'model' | 'backend' | 'ref' | 'day';
 
-/** The sums of rows. */
 export interface UsageSums {
   readonly requests: number;
   readonly promptTokens: number;

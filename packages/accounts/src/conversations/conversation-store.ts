@@ -22,7 +22,6 @@ export interface ConversationMessage {
 /** A message that is not stored yet. */
 export interface NewMessage {
   readonly role: string;
-  /** Its text. */
   readonly content: string;
   readonly images?: readonly unknown[];
   readonly toolCalls?: readonly unknown[];

@@ -3,7 +3,6 @@ import type { User } from '../users/user-store.ts';
 import type { Group, GroupStore } from './group-store.ts';
 import { permissionFor, permissionHint, type GroupAction } from './permissions.ts';
 
-/** Authorizes calls about groups. */
 export interface GroupAccess {
   /** The group as the caller sees it. Rejects when the caller may not do this; without a role the group is not found. */
   authorize(caller: User, groupId: string, action: GroupAction): Promise<Group>;

@@ -23,7 +23,6 @@ export type Membership = 'none' | 'active' | 'deactivated';
 /** The result of an attempt to join. Only `joined` uses the invitation. */
 export type JoinOutcome = 'joined' | 'member already' | 'used up' | 'gone';
 
-/** Stores invitations. */
 export interface InvitationStore {
   /** False when the group was deleted. */
   create(invitation: NewInvitation): Promise<boolean>;

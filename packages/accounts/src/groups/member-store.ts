@@ -20,7 +20,6 @@ export interface MemberChanges {
   readonly isActive?: boolean | undefined;
 }
 
-/** Stores memberships. */
 export interface MemberStore {
   /** The active members: the owner, then by the time of joining. */
   list(groupId: string): Promise<readonly Member[]>;

@@ -35,7 +35,6 @@ export interface KeyCache {
 }
 
 interface KeyCacheDependencies {
-  /** Reads the store. */
   readonly lookUp: (secret: string) => Promise<KeyGrant | undefined>;
   /** Reads the number of changes so far. */
   readonly readEpoch: () => Promise<number>;

@@ -17,7 +17,6 @@ export interface ProviderChanges {
   readonly websiteDomain?: string | undefined;
 }
 
-/** Stores the custom providers. */
 export interface ProviderStore {
   /** By name. */
   list(countMax: number): Promise<readonly Provider[]>;

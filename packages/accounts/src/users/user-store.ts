@@ -13,7 +13,6 @@ export interface NewUser {
   readonly passwordHash: string;
 }
 
-/** Stores accounts. */
 export interface UserStore {
   /**
    * The first account becomes the admin, also when several are created at once. Rejects with `email_taken` when the email has

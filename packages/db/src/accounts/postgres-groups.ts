@@ -8,7 +8,6 @@ const oldestFirst = [
   { id: 'asc' },
 ] satisfies Prisma.GroupOrderByWithRelationInput[];
 
-/** Groups in Postgres. */
 export function createPostgresGroups(connection: Connection): GroupStore {
   return {
     create: ({ id, ownerId, name, description }) =>

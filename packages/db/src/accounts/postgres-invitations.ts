@@ -12,7 +12,6 @@ const shown = {
   expiresAt: true,
 } as const;
 
-/** Invitations in Postgres. */
 export function createPostgresInvitations(connection: Connection): InvitationStore {
   return {
     create: (invitation) =>

@@ -1,7 +1,6 @@
 import type { ApiKey, FoundKey, KeyHolder, KeyStore } from '@model-gateway/accounts';
 import type { Connection } from '../connection/connection.ts';
 
-/** API keys in Postgres. */
 export function createPostgresKeys(connection: Connection): KeyStore {
   return {
     create: ({ id, userId, groupId, name, keyHash, keyPrefix, keyHint, project }) =>

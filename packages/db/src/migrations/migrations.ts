@@ -18,7 +18,6 @@ export async function listMigrations(folder: string): Promise<readonly string[]>
     .toSorted();
 }
 
-/** The SQL of the named migrations. */
 export function readMigrations(
   folder: string,
   names: readonly string[],

@@ -22,7 +22,6 @@ const shown = {
   createdAt: true,
 } as const;
 
-/** Video jobs in Postgres. */
 export function createPostgresVideoJobs(connection: Connection): VideoJobStore {
   return {
     create: (job) =>
