@@ -1,5 +1,5 @@
 // The test environment that goes with native-runtime.mjs: the globals of the worker itself.
-const { exit } = process;
+const exit = process.exit.bind(process);
 
 export default class NativeEnvironment {
   global = globalThis;

@@ -12,7 +12,6 @@ export type {
   JoinOutcome,
   Membership,
 } from './groups/invitation-store.ts';
-export type { Invitations } from './groups/invitations.ts';
 export { isModelAllowed, type ModelPolicy } from './groups/is-model-allowed.ts';
 export type { Member, MemberStore } from './groups/member-store.ts';
 export type { ModelRules, ModelRuleStore } from './groups/model-rule-store.ts';
