@@ -99,7 +99,7 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
   function requestAdmission({ grant, epoch }: KnownGrant): Promise<AdmissionAnswer> {
     const { limits, account } = factsOf(grant);
     const window =
-      account === undefined ? undefined : windowOf(grant.holder, new Date(clock.now()));
+      account === undefined ? undefined : windowOf(grant.holder.userId, new Date(clock.now()));
     return admission.admit({ knownEpoch: epoch, limits, window, account });
   }
 
@@ -176,7 +176,7 @@ function readGrant(grant: KeyGrant): GrantFacts {
   const multiplier = groupId === null ? 1 : limits.costMultiplier;
   return {
     caller: { userId, keyId, apiKeyId: keyPrefix, project, groupId, multiplier, modelPolicy },
-    payer: { userId, keyId, project, groupId, multiplier, tier: limits.tier },
+    payer: { userId, groupId, multiplier, tier: limits.tier },
     limits: limitsOf(grant),
     account: hasQuota(limits.tier) ? drawingAccountOf(holder) : undefined,
   };

@@ -149,16 +149,18 @@ test('an account that could not cover a request on a drained tier is refused unt
   expect((await chat()).status).toBe(200);
 });
 
-test('a key with a project counts against that project, other keys against the whole usage', async () => {
+test('the window of the whole user binds every key: five project labels share one quota', async () => {
   await setTier({ monthlyTokenQuota: 100 });
   const keys = keysOf(gateway.test);
-  const shop = await keys.create({ userId: gateway.userId, name: 'shop', project: 'shop' });
-  await spend({ tokens: 60, project: 'shop', keyId: shop.key.id });
-  await spend({ tokens: 60, keyId: null });
-  expect((await chat(PRICED, shop.secret)).status).toBe(200);
-  await expectQuotaExceeded(await chat());
-  await spend({ tokens: 40, project: 'shop', keyId: shop.key.id });
-  await expectQuotaExceeded(await chat(PRICED, shop.secret));
+  const labelled = await Promise.all(
+    ['a', 'b', 'c', 'd', 'default'].map((project) =>
+      keys.create({ userId: gateway.userId, name: project, project }),
+    ),
+  );
+  await spend({ tokens: 60, project: 'a', keyId: labelled[0]?.key.id ?? null });
+  for (const { secret } of labelled) expect((await chat(PRICED, secret)).status).toBe(200);
+  await spend({ tokens: 40, keyId: null });
+  for (const { secret } of labelled) await expectQuotaExceeded(await chat(PRICED, secret));
 });
 
 test('a group key draws on the pool of its group', async () => {

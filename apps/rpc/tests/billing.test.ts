@@ -85,12 +85,12 @@ describe('billing.plan', () => {
     });
   });
 
-  it('does not count usage that was paid with points', async () => {
+  it('counts every request, and takes from the tier only what was not paid with points', async () => {
     await fund(150);
     await use(1000, 0.5);
     await use(10, 0.5);
     expect(await plan()).toMatchObject({
-      usage: { cost_usd: 0.5, tokens: 10, requests: 1 },
+      usage: { cost_usd: 0.5, tokens: 10, requests: 2 },
       remaining: { cost_usd: 0.5, tokens: 99_990 },
       points_balance: 50,
     });

@@ -1,8 +1,6 @@
-/** The usage that counts against a quota: one month of a user, or of the keys with one project label. */
+/** The usage that counts against a quota: one month of a user. */
 export interface QuotaWindow {
   readonly userId: string;
-  /** Null for all usage of the user. */
-  readonly project: string | null;
   /** UTC, `YYYY-MM`. */
   readonly month: string;
 }

@@ -28,13 +28,12 @@ export {
   nextMonthStart,
   secondsToNextMonth,
   windowOf,
-  type UsageOwner,
 } from './quota-window.ts';
 export { billingSettings } from './settings.ts';
 export {
   accountOf,
   settle,
-  windowsOfEvent,
+  windowOfEvent,
   type PointsMovement,
   type SettledAccount,
   type SettledRow,

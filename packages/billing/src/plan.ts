@@ -1,17 +1,19 @@
 import type { TierLimits } from './billing-facts.ts';
 import { FREE_TIER, isDrained } from './drained-tier.ts';
 
-/** The usage that counts against the tier of a user in a month: the rows without points. */
-export interface TierUsage {
+/** The usage of a user in a month. */
+interface MonthlyUsage {
+  /** What counts against the tier: the rows without points. */
   readonly costUsd: number;
   readonly tokens: number;
+  /** Every request, paid by points or by the tier. */
   readonly requests: number;
 }
 
 /** The tier, usage and points of a user. */
 export interface PlanStanding {
   readonly tierName: string;
-  readonly usage: TierUsage;
+  readonly usage: MonthlyUsage;
   /** Points in the user's wallet. */
   readonly pointsBalance: number;
 }

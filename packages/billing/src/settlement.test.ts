@@ -33,7 +33,7 @@ const wallet = (balance: number, refusedUntil: Date | null = null): SettledAccou
   refusedUntil,
 });
 const april = new Date('2026-04-01T00:00:00Z');
-const march = { userId: 'u', project: null, month: '2026-03' };
+const march = { userId: 'u', month: '2026-03' };
 const drained = { ...march, costUsd: 1, tokens: 0 };
 
 const settleThese = (events: readonly UsageEvent[], known: Partial<SettlementInput> = {}) =>
@@ -113,15 +113,11 @@ test('what the tier paid for counts against it within the batch', () => {
   expect(pointsOf([tiny(), expensive, tiny()], { accounts: [wallet(5)] })).toEqual([null, null, 1]);
 });
 
-test('a key with a project of its own is held against that project, others against the whole user', () => {
-  const shop = { ...march, project: 'shop', costUsd: 1, tokens: 0 };
-  const known = { accounts: [wallet(5)], windows: [drained, shop] };
+test('every request counts against the window of the whole user, whatever its project label', () => {
+  const known = { accounts: [wallet(5)], windows: [drained] };
   const tiny = (values: Partial<UsageEvent>) => event({ cost: 0.0001, ...values });
-  expect(pointsOf([tiny({ project: 'shop' }), tiny({ project: 'other' })], known)).toEqual([
-    1,
-    null,
-  ]);
-  expect(pointsOf([tiny({}), tiny({ key_id: null, project: null })], known)).toEqual([1, 1]);
+  const events = [{ project: 'shop' }, { project: 'other' }, {}, { key_id: null, project: null }];
+  expect(pointsOf(events.map(tiny), known)).toEqual([1, 1, 1, 1]);
 });
 
 test('the month of an event is the one in which it was completed', () => {

@@ -2,7 +2,7 @@ import type { UsageEvent } from '@model-gateway/contracts';
 import type { AccountState, DrawingAccount, QuotaWindow, WindowUsage } from './admission-store.ts';
 import type { TierLimits } from './billing-facts.ts';
 import { FREE_TIER, isDrained } from './drained-tier.ts';
-import { nextMonthStart, windowName, windowsOf } from './quota-window.ts';
+import { nextMonthStart, windowName, windowOf } from './quota-window.ts';
 
 type TierUsage = Pick<WindowUsage, 'costUsd' | 'tokens'>;
 
@@ -62,11 +62,9 @@ export function accountOf(event: Pick<UsageEvent, 'user_id' | 'group_id'>): Draw
     : { type: 'group', id: event.group_id };
 }
 
-/** The windows that an event counts in. When it was completed decides the month, not when it is settled. */
-export function windowsOfEvent(event: UsageEvent): ReturnType<typeof windowsOf> {
-  const owner = { userId: event.user_id, keyId: event.key_id, project: event.project };
-  return windowsOf(owner, new Date(event.created_at));
-}
+/** The window that an event counts in. When it was completed decides the month, not when it is settled. */
+export const windowOfEvent = (event: UsageEvent): QuotaWindow =>
+  windowOf(event.user_id, new Date(event.created_at));
 
 function settleOne(event: UsageEvent, books: Books, pointsPerUsd: number): SettledRow {
   const account = books.accountFor(event);
@@ -121,8 +119,8 @@ function openBooks(input: SettlementInput): Books {
     changed,
     accountFor: (event) => accounts.get(accountName(accountOf(event))),
     isTierDrained(event) {
-      const [limiting] = windowsOfEvent(event);
-      return isDrained(input.tiers.get(event.user_id) ?? FREE_TIER, usageOf(limiting));
+      const tier = input.tiers.get(event.user_id) ?? FREE_TIER;
+      return isDrained(tier, usageOf(windowOfEvent(event)));
     },
     draw({ type, id, balance, refusedUntil }, points, rowId) {
       const balanceAfter = balance - points;
@@ -134,13 +132,12 @@ function openBooks(input: SettlementInput): Books {
       if (isLater) change({ ...account, refusedUntil: until });
     },
     countOnTier(event) {
-      for (const window of windowsOfEvent(event)) {
-        const { costUsd, tokens } = usageOf(window);
-        usage.set(windowName(window), {
-          costUsd: costUsd + (event.cost ?? 0),
-          tokens: tokens + event.total_tokens,
-        });
-      }
+      const window = windowOfEvent(event);
+      const { costUsd, tokens } = usageOf(window);
+      usage.set(windowName(window), {
+        costUsd: costUsd + (event.cost ?? 0),
+        tokens: tokens + event.total_tokens,
+      });
     },
   };
 }

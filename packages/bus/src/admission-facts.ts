@@ -17,9 +17,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const WINDOW_KEPT_MS = 2 * DAY_MS;
 const ACCOUNT_KEPT_MS = 3 * DAY_MS;
 
-/** The name of a window's fact. A project can be any text, so it comes last. */
-export const windowName = ({ userId, project, month }: QuotaWindow): string =>
-  project === null ? `window:${month}:${userId}` : `window:${month}:${userId}:${project}`;
+/** The name of a window's fact. */
+export const windowName = ({ userId, month }: QuotaWindow): string => `window:${month}:${userId}`;
 
 /** The name of an account's fact. */
 export const accountName = ({ type, id }: DrawingAccount): string => `account:${type}:${id}`;

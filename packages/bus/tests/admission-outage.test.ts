@@ -8,7 +8,7 @@ import { makeTemporaryDirectory, removeDirectory } from './temporary-directory.t
 
 const PREFIX = 'admission-outage:';
 const LIMITS = [{ name: 'key:a', requestsPerMinute: 3 }];
-const WINDOW = { userId: 'user', project: 'docs', month: new Date().toISOString().slice(0, 7) };
+const WINDOW = { userId: 'user', month: new Date().toISOString().slice(0, 7) };
 const ACCOUNT = { type: 'group', id: 'pool' } as const;
 const USAGE = { costUsd: 0.5, tokens: 10, version: 1 };
 const STATE = { balance: 5, hasHistory: true, refusedUntil: null, version: 1 };

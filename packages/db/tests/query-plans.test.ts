@@ -90,7 +90,7 @@ describe('with many rows no whole table is read', () => {
     },
     {
       what: 'a window',
-      work: (own: Database) => own.billingFacts.window({ userId, project: null, month: '2026-03' }),
+      work: (own: Database) => own.billingFacts.window({ userId, month: '2026-03' }),
     },
     {
       what: 'an account',

@@ -56,7 +56,7 @@ test('the admission store gets recorded usage immediately', async () => {
   const answer = await bus.admission.admit({
     knownEpoch: Number.MAX_SAFE_INTEGER,
     limits: [],
-    window: { userId, project: null, month: new Date().toISOString().slice(0, 7) },
+    window: { userId, month: new Date().toISOString().slice(0, 7) },
     account: { type: 'user', id: userId },
   });
   expect(answer).toMatchObject({

@@ -15,7 +15,7 @@ const GROUP = { name: 'group:b', requestsPerMinute: 12 };
 const MINUTE_MS = 60_000;
 
 const MONTH = new Date().toISOString().slice(0, 7);
-const WINDOW = { userId: 'user', project: null, month: MONTH };
+const WINDOW = { userId: 'user', month: MONTH };
 const ACCOUNT = { type: 'user', id: 'user' } as const;
 const USAGE = { costUsd: 0.1 + 0.2, tokens: 123_456, version: 7 };
 const STATE = {
@@ -212,11 +212,10 @@ function describeFacts(on: On): void {
   );
 
   test(
-    'windows of other projects, users and months and accounts of another type are others',
+    'windows of other users and months and accounts of another type are others',
     on(async ({ admission }) => {
       await admission.updateHints(full);
       const others = [
-        { ...WINDOW, project: 'docs' },
         { ...WINDOW, userId: 'other' },
         { ...WINDOW, month: '2031-01' },
       ];

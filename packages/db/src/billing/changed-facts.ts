@@ -10,8 +10,6 @@ import { readWindows } from '../usage/window-usage.ts';
 
 const PAGE_ROWS = 1000;
 const SMALLEST_UUID = '00000000-0000-0000-0000-000000000000';
-// Usage of these projects counts against the whole user only.
-const WITHOUT_WINDOW: ReadonlySet<string> = new Set(['', 'default']);
 
 /** Everything that changed since then, a page at a time. What changes during the read may appear twice. */
 export async function* readChangedFacts(
@@ -74,13 +72,8 @@ function changedTotals(
 
 function windowsOf(lines: readonly TotalLine[]): readonly QuotaWindow[] {
   const users = new Map<string, QuotaWindow>();
-  for (const { userId, month } of lines)
-    users.set(`${month} ${userId}`, { userId, month, project: null });
-  const projects = lines.filter(({ project }) => !WITHOUT_WINDOW.has(project));
-  return [
-    ...users.values(),
-    ...projects.map(({ userId, month, project }) => ({ userId, month, project })),
-  ];
+  for (const { userId, month } of lines) users.set(`${month} ${userId}`, { userId, month });
+  return [...users.values()];
 }
 
 interface AccountLine {

@@ -73,7 +73,7 @@ test('a missing user and a missing tier are distinguished', async () => {
   expect(await database.plans.standing(newId(), '2025-05')).toBeUndefined();
 });
 
-test('the standing counts the rows of all projects in the month that no points were paid for', async () => {
+test('the standing counts every request of the month, and cost and tokens of those that no points were paid for', async () => {
   const add = (createdAt: string, project: string | null, points: number | null, cost: number) =>
     database.raw.query(
       `INSERT INTO usage_records
@@ -90,7 +90,7 @@ test('the standing counts the rows of all projects in the month that no points w
   expect((await database.plans.standing(userId, '2025-05'))?.usage).toEqual({
     costUsd: 0.6,
     tokens: 9,
-    requests: 3,
+    requests: 4,
   });
 });
 

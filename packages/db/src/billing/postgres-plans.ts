@@ -63,7 +63,7 @@ export function createPostgresPlans(connection: Connection): PlanStore {
             SELECT
               COALESCE(sum(tier_cost), 0)::float8 AS cost,
               COALESCE(sum(tier_tokens), 0)::bigint AS tokens,
-              COALESCE(sum(tier_requests), 0)::bigint AS requests
+              COALESCE(sum(requests), 0)::bigint AS requests
             FROM usage_totals
             WHERE user_id = u.id AND month = ${`${month}-01`}::date
           ) used

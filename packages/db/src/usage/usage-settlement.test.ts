@@ -56,8 +56,8 @@ describe('settlement in Postgres', () => {
       [id],
     );
 
-  const windowOf = (userId: string, month = '2026-03', project: string | null = null) =>
-    database.billingFacts.window({ userId, project, month });
+  const windowOf = (userId: string, month = '2026-03') =>
+    database.billingFacts.window({ userId, month });
 
   /** Uses the free tier up. */
   const drain = (userId: string, values: Partial<UsageEvent> = {}) =>
@@ -74,7 +74,7 @@ describe('settlement in Postgres', () => {
       { kind: 'usage', delta: -25, balance_after: 75, ref: event.id },
     ]);
     expect(facts).toEqual({
-      windows: [{ userId, project: null, month: '2026-03', costUsd: 0, tokens: 0, version: 1 }],
+      windows: [{ userId, month: '2026-03', costUsd: 0, tokens: 0, version: 1 }],
       accounts: [
         { type: 'user', id: userId, balance: 75, hasHistory: true, refusedUntil: null, version: 2 },
       ],
@@ -102,7 +102,6 @@ describe('settlement in Postgres', () => {
     const tierCost = points === null ? (of.cost ?? 0) : 0;
     expect(await windowOf(userId)).toEqual({
       userId,
-      project: null,
       month: '2026-03',
       costUsd: tierCost,
       tokens: points === null ? 7 : 0,
@@ -180,20 +179,15 @@ describe('settlement in Postgres', () => {
     expect(await accountOf(userId)).toMatchObject({ balance: 3, refusedUntil: null, version: 4 });
   });
 
-  it('holds a key with a project of its own against that project', async () => {
+  it('counts every project label in the window of the whole user', async () => {
     const userId = await newWallet(10);
     const shop = { user_id: userId, project: 'shop' };
     await drain(userId, shop);
     await record(usageEvent({ ...shop, cost: 0.0001 }));
     await record(usageEvent({ user_id: userId, project: 'other', cost: 0.0001 }));
     await record(usageEvent({ user_id: userId, cost: 0.0001 }));
-    expect(await accountOf(userId)).toMatchObject({ balance: 8 });
-    expect(await windowOf(userId, '2026-03', 'shop')).toMatchObject({
-      tokens: 100_000,
-      version: 2,
-    });
-    expect(await windowOf(userId, '2026-03', 'other')).toMatchObject({ tokens: 7, version: 1 });
-    expect(await windowOf(userId)).toMatchObject({ tokens: 100_007, version: 4 });
+    expect(await accountOf(userId)).toMatchObject({ balance: 7 });
+    expect(await windowOf(userId)).toMatchObject({ tokens: 100_000, version: 4 });
   });
 
   it('goes by the tier that the user is on', async () => {

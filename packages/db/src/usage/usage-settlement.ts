@@ -1,7 +1,7 @@
 import {
   accountOf,
   settle,
-  windowsOfEvent,
+  windowOfEvent,
   type DrawingAccount,
   type PointsMovement,
   type RecordedBatch,
@@ -28,7 +28,7 @@ export async function settleBatch(
   await takeTurn(queries);
   const events = await withoutKnown(queries, batch);
   const points = events.length > 0 ? await settleNew(queries, events, pointsPerUsd) : 0;
-  const windows = await readWindows(queries, distinct(batch.flatMap(windowsOfEvent)));
+  const windows = await readWindows(queries, distinct(batch.map(windowOfEvent)));
   const accounts = await readAccounts(queries, distinct(batch.map(accountOf)));
   return { added: events.length, points, facts: { windows, accounts } };
 }
@@ -42,7 +42,7 @@ async function settleNew(
   const settlement = settle({
     events,
     accounts: await lockAccounts(queries, distinct(events.map(accountOf))),
-    windows: await readWindows(queries, distinct(events.flatMap(windowsOfEvent))),
+    windows: await readWindows(queries, distinct(events.map(windowOfEvent))),
     tiers: await readTiers(queries, distinct(events.map((event) => event.user_id))),
     pointsPerUsd,
   });

@@ -13,9 +13,8 @@ export async function readWindows(
     SELECT used."costUsd", used.tokens, used.version
     FROM unnest(
       ${windows.map(({ userId }) => userId)}::uuid[],
-      ${windows.map(({ month }) => `${month}-01`)}::date[],
-      ${windows.map(({ project }) => project)}::text[]
-    ) WITH ORDINALITY AS asked (user_id, month, project, position)
+      ${windows.map(({ month }) => `${month}-01`)}::date[]
+    ) WITH ORDINALITY AS asked (user_id, month, position)
     CROSS JOIN LATERAL (
       SELECT
         coalesce(sum(tier_cost), 0)::double precision AS "costUsd",
@@ -23,7 +22,6 @@ export async function readWindows(
         coalesce(sum(requests), 0)::double precision AS version
       FROM usage_totals total
       WHERE total.user_id = asked.user_id AND total.month = asked.month
-        AND (asked.project IS NULL OR total.project = asked.project)
     ) AS used
     ORDER BY asked.position`;
   return windows.map((window, index) => ({ ...window, ...(rows[index] ?? EMPTY) }));

@@ -8,8 +8,6 @@ const NOW = Date.UTC(2026, 1, 28, 23, 59, 30);
 const TIER = { name: 'free', monthlyUsdQuota: 1, monthlyTokenQuota: 100, rpm: null };
 const PAYER: Payer = {
   userId: 'u',
-  keyId: 'k',
-  project: 'default',
   groupId: null,
   multiplier: 1,
   tier: TIER,
@@ -67,7 +65,7 @@ test('values that the store lacks are read from the database once, and stored as
     details: { retry_after_secs: 30 },
   });
   expect(state.learned).toEqual([
-    { windows: [{ userId: 'u', project: null, month: '2026-02', ...drained }], accounts: [] },
+    { windows: [{ userId: 'u', month: '2026-02', ...drained }], accounts: [] },
     { windows: [], accounts: [{ type: 'user', id: 'u', ...empty }] },
   ]);
 });

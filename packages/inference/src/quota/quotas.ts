@@ -7,7 +7,6 @@ import {
   type AdmissionStore,
   type DrawingAccount,
   type TierLimits,
-  type UsageOwner,
   type WindowUsage,
 } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
@@ -16,7 +15,8 @@ import { createQuotaFacts, type ReadableFacts } from './quota-facts.ts';
 import type { RecentUsage, UnsettledUsage } from './unsettled-usage.ts';
 
 /** Who pays for a request, and by which tier. */
-export interface Payer extends UsageOwner {
+export interface Payer {
+  readonly userId: string;
   /** Whose pool a request with a group key draws on. */
   readonly groupId: string | null;
   /** What a request costs the group, as a multiple of its price. */
@@ -80,7 +80,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     if (recent === undefined || !isNearLimit(payer, hints, recent)) return hints;
     await untilRecorded(recent.last);
     return {
-      window: (await stored.window(windowOf(payer, now))) ?? hints.window,
+      window: (await stored.window(windowOf(payer.userId, now))) ?? hints.window,
       account: (await stored.account(drawingAccountOf(payer))) ?? hints.account,
     };
   }
@@ -88,7 +88,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   async function decide(payer: Payer, known: QuotaHints, model: string | null): Promise<void> {
     const now = new Date(clock.now());
     const hints = await latest(payer, known, now);
-    const window = hints.window ?? (await stored.window(windowOf(payer, now)));
+    const window = hints.window ?? (await stored.window(windowOf(payer.userId, now)));
     if (window === undefined || !isDrained(payer.tier, window)) return;
     const account = hints.account ?? (await stored.account(drawingAccountOf(payer)));
     const { tier } = payer;
@@ -111,12 +111,12 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     async assertUserCovered(userId, model) {
       const tier = await stored.tierOf(userId);
       if (tier === undefined || !hasQuota(tier)) return;
-      const own = { keyId: null, project: null, groupId: null, multiplier: 1 };
+      const own = { groupId: null, multiplier: 1 };
       const payer: Payer = { userId, ...own, tier };
       const answer = await store.admit({
         knownEpoch: Number.MAX_SAFE_INTEGER,
         limits: [],
-        window: windowOf(payer, new Date(clock.now())),
+        window: windowOf(userId, new Date(clock.now())),
         account: drawingAccountOf(payer),
       });
       const hints = answer.outcome === 'passed' ? answer : NO_HINTS;
