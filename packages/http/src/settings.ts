@@ -10,7 +10,8 @@ import {
   urlWith,
   withDefault,
 } from '@model-gateway/kernel';
-import { BUILD_HASH } from './build-hash.ts';
+// By its package's name, so that a bundle reads it at run time.
+import { BUILD_HASH } from '@model-gateway/http/build-hash';
 import { isTrustProxy } from './client-ip.ts';
 import { isCorsOrigin } from './cors.ts';
 

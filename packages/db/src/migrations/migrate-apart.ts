@@ -1,12 +1,9 @@
 import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { describeError, StartupError } from '@model-gateway/kernel';
 import { z } from 'zod';
+import { fileInPackage } from './file-in-package.ts';
 import { pendingMigrations, type MigrateOptions } from './migrate.ts';
 import { explainStartFailure } from '../connection/start-failure.ts';
-
-// Always the compiled one: Node cannot run the source.
-const CHILD = fileURLToPath(new URL('../../dist/migrations/migrate-child.js', import.meta.url));
 
 /** The input of the child. It is sent over the channel, because other users can read command lines and environments. */
 export const assignmentSchema = z.object({
@@ -40,7 +37,11 @@ export async function migrateApart(options: MigrateOptions): Promise<readonly st
 
 function runChild(assignment: z.infer<typeof assignmentSchema>): Promise<MigrationOutcome> {
   return new Promise((resolve, reject) => {
-    const child = fork(CHILD, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    // Always the compiled one: Node cannot run the source.
+    const child = fork(fileInPackage('../dist/migrations/migrate-child.js'), {
+      execArgv: [],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
     let outcome: MigrationOutcome | undefined;
     child.once('message', (message) => {
       outcome = outcomeSchema.safeParse(message).data;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileInPackage } from './file-in-package.ts';
 
 /** One step of the database's history. */
 export interface Migration {
@@ -37,6 +37,6 @@ export function readSchema(folder: string): Promise<string> {
 
 /** The folder of the schema and its migrations: a build has a copy beside the compiled code, the sources use the original. */
 export function prismaFolder(): string {
-  const copy = fileURLToPath(new URL('../prisma/', import.meta.url));
-  return existsSync(copy) ? copy : fileURLToPath(new URL('../../../../prisma/', import.meta.url));
+  const copy = fileInPackage('./prisma/');
+  return existsSync(copy) ? copy : fileInPackage('../../../prisma/');
 }
