@@ -98,6 +98,7 @@ export function createGateway(
   return {
     name: 'gateway',
     routes: [...OPERATIONS.map(({ path }) => path), '/openapi.json', '/docs'],
+    origins: config,
     leanPaths: leanRoutes.paths,
     async start() {
       await keys.start();

@@ -106,7 +106,7 @@ test('the API description lists what the gateway serves', async () => {
   ]);
 });
 
-test('browsers on a configured origin may call; others get no CORS headers', async () => {
+test('browsers on a configured origin may call; others are refused', async () => {
   const preflight = (origin: string) =>
     fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'OPTIONS',
@@ -125,4 +125,6 @@ test('browsers on a configured origin may call; others get no CORS headers', asy
   expect(exposed).toEqual(expect.arrayContaining(['retry-after', 'x-should-retry']));
   const refused = await preflight('https://evil.example.com');
   expect(refused.headers.get('access-control-allow-origin')).toBeNull();
+  expect(refused.status).toBe(403);
+  expect(await refused.json()).toMatchObject({ error: { code: 'origin_not_allowed' } });
 });

@@ -108,6 +108,7 @@ export function createRpc(
   return {
     name: 'rpc',
     routes: Object.keys(surfaces),
+    origins: config,
     async start() {
       await sessions.start();
       if (options.runtime === undefined) await runtime.start();

@@ -26,6 +26,7 @@ export function combineApps(
   return {
     name: 'apps',
     routes: startOrder.flatMap(({ routes }) => routes),
+    ...(gateway.origins === undefined ? {} : { origins: gateway.origins }),
     leanPaths: new Set(startOrder.flatMap(({ leanPaths = [] }) => [...leanPaths])),
     async start() {
       for (const app of startOrder) await app.start();

@@ -29,6 +29,7 @@ export const ERROR_CODES = [
   'conversation_not_found',
   // Accounts.
   'email_taken',
+  'origin_not_allowed',
   'registration_closed',
   'too_many_login_attempts',
   'provider_exists',

@@ -20,7 +20,8 @@ export function isTrustProxy(text: string): boolean {
   }
 }
 
-function trustOf(text: string): (address: string, hop: number) => boolean {
+/** Which addresses, at which distance, are trusted as proxies. */
+export function trustOf(text: string): (address: string, hop: number) => boolean {
   if (text === 'true') return () => true;
   if (text === 'false') return () => false;
   if (/^\d+$/.test(text)) return (_address, hop) => hop < Number(text);

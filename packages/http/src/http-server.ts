@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '@model-gateway/contracts';
 import {
   describeError,
   errorCode,
@@ -9,11 +10,13 @@ import {
   type Metrics,
   type Tracing,
 } from '@model-gateway/kernel';
+import { createOriginCheck } from './origins.ts';
 import { createRequestObserver } from './request-observer.ts';
+import { refuseUpgrade, sendRestError } from './rest-errors.ts';
 import type { ServerApp } from './server-app.ts';
 
 interface HttpServerOptions {
-  readonly app: Pick<ServerApp, 'routes' | 'leanPaths' | 'handle' | 'upgrade'>;
+  readonly app: Pick<ServerApp, 'routes' | 'origins' | 'leanPaths' | 'handle' | 'upgrade'>;
   readonly host: string;
   readonly port: number;
   readonly log: Log;
@@ -55,6 +58,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     headersTimeout: HEADERS_TIMEOUT_MS,
   });
   const inFlight = trackRequests();
+  const isAllowedOrigin = createOriginCheck(host, app.origins);
   const observe = createRequestObserver({
     routes: app.routes,
     leanPaths: app.leanPaths,
@@ -65,12 +69,16 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   });
   server.on('request', (request, response) => {
     inFlight.begin(response);
-    observe(request, response, () => app.handle(request, response));
+    observe(request, response, () => {
+      if (isAllowedOrigin(request)) app.handle(request, response);
+      else sendRestError(originNotAllowed(), request, response, log);
+    });
   });
   server.on('upgrade', (request: IncomingMessage, socket, head) => {
     // Without a listener an error of a half-open socket would end the process.
     socket.on('error', () => socket.destroy());
-    if (app.upgrade === undefined)
+    if (!isAllowedOrigin(request)) refuseUpgrade(socket, originNotAllowed());
+    else if (app.upgrade === undefined)
       socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
     else app.upgrade(request, socket, head);
   });
@@ -87,6 +95,12 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     },
   };
 }
+
+const originNotAllowed = (): ServiceError =>
+  new ServiceError(
+    'origin_not_allowed',
+    'web pages of this origin may not call; add it to SERVICE_CORS_ORIGINS',
+  );
 
 interface RequestsInFlight {
   begin(response: ServerResponse): void;

@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import {
   ServiceError,
   STORE_RETRY_SECS,
@@ -57,6 +58,7 @@ const REST_ERRORS = {
   conversation_forbidden: auth('conversation_forbidden', 403),
   conversation_not_found: invalid('conversation_not_found', 404),
   email_taken: invalid('email_taken', 409),
+  origin_not_allowed: auth('origin_not_allowed', 403),
   registration_closed: auth('registration_closed', 403),
   too_many_login_attempts: auth('too_many_login_attempts', 429),
   provider_exists: invalid('provider_exists', 409),
@@ -124,6 +126,19 @@ function tooDeep(error: unknown): ServiceError | undefined {
   return isOverflow
     ? new ServiceError('invalid_request', 'the request is nested too deeply')
     : undefined;
+}
+
+/** Refuses a WebSocket before it is one. */
+export function refuseUpgrade(socket: Duplex, error: ServiceError): void {
+  const { status, type, code } = REST_ERRORS[error.code];
+  const { message } = error;
+  const text = JSON.stringify({
+    error: { message, type, code, param: null },
+  } satisfies RestErrorBody);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: ${JSON_TYPE}\r\n` +
+      `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  );
 }
 
 /** Responds 404 to a path that the app does not have. */

@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Part } from '@model-gateway/kernel';
+import type { OriginRules } from './origins.ts';
 
 /** A server app without a port: its process opens the port, for one app or for several. */
 export interface ServerApp extends Part {
   /** The paths that it serves besides the probes; `/v1/models/{id}` matches everything below `/v1/models/`. */
   readonly routes: readonly string[];
+  /** From where web pages may call it. */
+  readonly origins?: OriginRules;
   /** The routes that send every response through `beginResponse`, which adds the request id. */
   readonly leanPaths?: ReadonlySet<string>;
   handle(request: IncomingMessage, response: ServerResponse): void;

@@ -34,6 +34,7 @@ const RPC_CODES = {
   conversation_forbidden: APP_ERROR,
   conversation_not_found: APP_ERROR,
   email_taken: APP_ERROR,
+  origin_not_allowed: APP_ERROR,
   registration_closed: APP_ERROR,
   too_many_login_attempts: APP_ERROR,
   provider_exists: APP_ERROR,
