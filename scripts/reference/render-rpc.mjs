@@ -20,8 +20,8 @@ for Node and the browser.
 - \`GET /api/rpc\` upgraded to a WebSocket: the same messages as text frames. Without a valid token
   only the methods for anyone are answered, and \`system.probe\`, which is answered \`{ok: true,
   status: "ok"}\` before the socket closes.
-- The token is an access token of \`auth.login\` (JWT) or the admin token: \`Authorization: Bearer …\`,
-  or \`?token=…\` on a WebSocket.
+- The token is an access token of \`auth.login\` (JWT) or the admin token: \`Authorization: Bearer …\`.
+  An access token may also be in the query of a WebSocket, \`?token=…\`.
 - \`GET /api/rpc/events?session=…\`: the event stream, on which [notifications](#notifications)
   arrive. With the header \`x-session-id\` on a POST, a copy of the answer arrives there too.
 

@@ -115,7 +115,7 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
     },
     handle(request, response) {
       const path = pathOf(request);
-      if (handleProbe(request.method, path, response)) return;
+      if (handleProbe(path, request, response)) return;
       if (path !== AGENT_PATH && !relay.accepts(path)) sendNotFound(request, response, log);
       else
         respond(request, response).catch((error: unknown) =>

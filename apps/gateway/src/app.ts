@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { createAccessTokens } from '@model-gateway/accounts';
 import type { AppContext } from '@model-gateway/server-process';
 import {
@@ -36,6 +37,8 @@ export { gatewaySettings, type GatewayConfig } from './config.ts';
 interface GatewayOptions {
   /** Shared by several apps of one process; its creator then starts and stops it. */
   readonly runtime?: InferenceRuntime;
+  /** Who may read the metrics; everybody where it is absent. */
+  readonly mayReadMetrics?: (request: IncomingMessage) => boolean;
 }
 
 /** The REST surface: `/v1/*`, `/api/admin/*`, the docs and the probes. */
@@ -86,6 +89,7 @@ export function createGateway(
   const handleProbe = createProbes({
     buildHash: config.buildHash,
     ...context,
+    mayReadMetrics: options.mayReadMetrics,
     details: () => {
       const healthy = router.list().filter(({ state }) => state === 'Healthy');
       return {
@@ -112,7 +116,7 @@ export function createGateway(
       const path = pathOf(request);
       if (cors(request, response)) return;
       if (leanRoutes.handle(path, request, response)) return;
-      if (handleProbe(request.method, path, response)) return;
+      if (handleProbe(path, request, response)) return;
       handleExpress(request, response);
     },
   };

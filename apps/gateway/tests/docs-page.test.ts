@@ -30,7 +30,8 @@ test('the docs page shows every operation and loads nothing from other hosts', a
     if (!request.url().startsWith(gateway.url)) foreign.push(request.url());
   });
   page.on('pageerror', (error) => problems.push(error.message));
-  await page.goto(`${gateway.url}/docs`);
+  page.on('console', (message) => problems.push(message.text()));
+  const response = await page.goto(`${gateway.url}/docs`);
   await page.waitForSelector('#operations:not([aria-busy])');
   expect(await page.title()).toBe('Model Gateway API');
   const operations = await page.locator('details summary').allInnerTexts();
@@ -46,4 +47,18 @@ test('the docs page shows every operation and loads nothing from other hosts', a
   expect(await page.locator('details[open] pre').first().innerText()).toContain('"messages"');
   expect(foreign).toEqual([]);
   expect(problems).toEqual([]);
+  const headers = response?.headers() ?? {};
+  expect(headers).toMatchObject({
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  });
+  expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+  expect(headers['content-security-policy']).not.toContain('unsafe-inline');
+  // The policy is in force: what is not part of the page does not run.
+  await page.evaluate(
+    'const script = document.createElement("script"); script.textContent = "document.title = 1"; document.body.append(script);',
+  );
+  expect(await page.title()).toBe('Model Gateway API');
+  expect(problems.join()).toContain('Content Security Policy');
+  await page.close();
 });

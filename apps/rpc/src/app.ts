@@ -123,7 +123,7 @@ export function createRpc(
     handle(request, response) {
       const path = pathOf(request);
       if (cors(request, response)) return;
-      if (handleProbe(request.method, path, response)) return;
+      if (handleProbe(path, request, response)) return;
       const surface = Object.hasOwn(surfaces, path) ? surfaces[path] : undefined;
       if (surface === undefined) sendNotFound(request, response, log);
       else

@@ -51,9 +51,13 @@ export interface TestSocket {
   readonly closed: Promise<number>;
 }
 
-export async function openSocket(baseUrl: string, token?: string): Promise<TestSocket> {
+export async function openSocket(
+  baseUrl: string,
+  token?: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<TestSocket> {
   const query = token === undefined ? '' : `?token=${encodeURIComponent(token)}`;
-  const socket = new WebSocket(`${baseUrl.replace(/^http/, 'ws')}/api/rpc${query}`);
+  const socket = new WebSocket(`${baseUrl.replace(/^http/, 'ws')}/api/rpc${query}`, { headers });
   const frames: string[] = [];
   const waiting: ((frame: string) => void)[] = [];
   socket.on('message', (data: Buffer) => {

@@ -22,10 +22,19 @@ test('a token in the query authenticates the socket, also for admin methods', as
   socket.socket.close();
 });
 
-test('the admin token works on a socket as in a header', async () => {
-  const socket = await openSocket(rpc.url, ADMIN_TOKEN);
+test('the admin token works on a socket as a header and not in the URL', async () => {
+  const socket = await openSocket(rpc.url, undefined, { authorization: `Bearer ${ADMIN_TOKEN}` });
   expect((await socket.call('billing.plan.set', {})).error?.code).toBe(-32_602);
   expect((await socket.call('keys.list')).error?.code).toBe(-32_005);
+  socket.socket.close();
+  const inUrl = await openSocket(rpc.url, ADMIN_TOKEN);
+  expect((await inUrl.call('billing.plan.set', {})).error?.code).toBe(-32_005);
+  inUrl.socket.close();
+});
+
+test('an access token works on a socket as a header, too', async () => {
+  const socket = await openSocket(rpc.url, undefined, { authorization: `Bearer ${admin.token}` });
+  expect((await socket.call('auth.me')).result).toMatchObject({ id: admin.id });
   socket.socket.close();
 });
 

@@ -1,12 +1,11 @@
-import { exposeStores, openStores, secretOrGenerated } from '@model-gateway/server-process';
-import { checkAddress, listen, publicUrlOf } from '@model-gateway/http';
 import {
-  createMetrics,
-  generatedSecret,
-  systemClock,
-  type Lifecycle,
-  type Log,
-} from '@model-gateway/kernel';
+  exposeStores,
+  openStores,
+  secretOrGenerated,
+  warnOfShortAdminToken,
+} from '@model-gateway/server-process';
+import { checkAddress, createMetricsGate, listen, publicUrlOf } from '@model-gateway/http';
+import { createMetrics, systemClock, type Lifecycle, type Log } from '@model-gateway/kernel';
 import { tunnelKey } from '@model-gateway/router';
 import { createInferenceRuntime } from '@model-gateway/inference-runtime';
 import { openTracing } from '@model-gateway/telemetry';
@@ -14,7 +13,8 @@ import { createAgentTunnel } from 'agent-tunnel/app';
 import { createGateway } from 'gateway/app';
 import { createRpc } from 'rpc/app';
 import { createVideoWorker } from 'video-worker/app';
-import { banner, type AdminToken } from './banner.ts';
+import { adminTokenOf } from './admin-token.ts';
+import { banner } from './banner.ts';
 import { combineApps } from './combined-app.ts';
 import type { StandaloneConfig } from './config.ts';
 import { openDemoBackend } from './demo-backend.ts';
@@ -27,9 +27,10 @@ export async function openStandalone(
   log: Log,
 ): Promise<void> {
   const { host, dataDir, drainDelaySecs } = config;
+  warnOfShortAdminToken(config.adminToken, log);
   await checkAddress(host, config.port);
   const urls = await openEmbeddedStores(config, lifecycle, log);
-  const admin = await adminTokenOf(config);
+  const admin = await adminTokenOf(config, process.stdout.isTTY);
   const encryptionKey = await secretOrGenerated(config.encryptionKey, dataDir, 'encryption-key');
   const tracing = await openTracing({ name: 'standalone', ...config }, lifecycle, log);
   const stores = await openStores({ ...config, ...urls, encryptionKey }, lifecycle, log);
@@ -50,7 +51,10 @@ export async function openStandalone(
   await lifecycle.start(runtime);
   const app = combineApps(
     {
-      gateway: createGateway({ ...config, adminToken: admin.value }, context, { runtime }),
+      gateway: createGateway({ ...config, adminToken: admin.value }, context, {
+        runtime,
+        mayReadMetrics: createMetricsGate([admin.value, config.metricsToken], config.trustProxy),
+      }),
       rpc: createRpc({ ...config, adminToken: admin.value }, context, { runtime }),
       agentTunnel: createAgentTunnel(config, context),
       videoWorker: createVideoWorker({ ...config, queueRedisUrl: urls.queueRedisUrl }, context, {
@@ -74,15 +78,6 @@ export async function openStandalone(
       stores: describeStores(config, urls),
     }),
   );
-}
-
-async function adminTokenOf(
-  config: StandaloneConfig,
-): Promise<{ readonly value: string; readonly shown: AdminToken }> {
-  if (config.adminToken !== undefined)
-    return { value: config.adminToken, shown: { kind: 'configured' } };
-  const { value, file, created } = await generatedSecret(config.dataDir, 'admin-token');
-  return { value, shown: created ? { kind: 'created', file, value } : { kind: 'kept', file } };
 }
 
 function describeStores(config: StandaloneConfig, urls: StoreUrls): string {

@@ -10,7 +10,9 @@ import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway
 import {
   flag,
   loadConfig,
+  optional,
   setting,
+  text,
   withDefault,
   type ConfigOf,
   type Environment,
@@ -47,6 +49,12 @@ export const processSettings = {
   ...accountSettings,
   ...videoWorkerSettings,
   ...agentTunnelSettings,
+  metricsToken: setting('SERVICE_METRICS_TOKEN', optional(text()), {
+    description:
+      'A bearer that may read `/metrics` of `npm start` from other machines, besides the admin token.',
+    defaultText: 'unset',
+    secret: true,
+  }),
   demo: setting('SERVICE_DEMO', withDefault(flag(), true), {
     description: 'Whether `npm start` runs the demo backend (models `demo-chat` and `demo-embed`).',
     defaultText: '1',

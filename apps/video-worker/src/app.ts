@@ -58,7 +58,7 @@ export function createVideoWorker(
     },
     handle(request, response) {
       const path = pathOf(request);
-      if (handleProbe(request.method, path, response)) return;
+      if (handleProbe(path, request, response)) return;
       sendNotFound(request, response, log);
     },
   };

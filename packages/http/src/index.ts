@@ -5,6 +5,8 @@ export { disconnectSignal } from './disconnect-signal.ts';
 export { createCors } from './cors.ts';
 export { checkAddress, listen } from './http-server.ts';
 export { createLeanRoutes, type LeanRoute } from './lean-routes.ts';
+export { createMetricsGate } from './metrics-gate.ts';
+export { pageHeaders } from './page-headers.ts';
 export { createProbes } from './probes.ts';
 export { parseJson, readBody } from './read-json.ts';
 export { requestIdOf } from './request-id.ts';

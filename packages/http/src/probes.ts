@@ -1,6 +1,7 @@
-import type { ServerResponse } from 'node:http';
-import type { Metrics } from '@model-gateway/kernel';
-import { sendJson, sendText } from './rest-errors.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ServiceError } from '@model-gateway/contracts';
+import type { Log, Metrics } from '@model-gateway/kernel';
+import { sendJson, sendRestError, sendText } from './rest-errors.ts';
 import { SERVICE_VERSION } from './version.ts';
 
 /** A store whose availability can be checked; the check rejects when it is not available. */
@@ -11,19 +12,18 @@ interface CheckedStore {
 interface ProbesOptions {
   readonly buildHash: string;
   readonly metrics: Metrics;
+  readonly log: Log;
   readonly stopping: AbortSignal;
   readonly database: CheckedStore;
   readonly bus: CheckedStore;
   /** What the app adds to its health response. */
+  /** Who may read the metrics; everybody where it is absent. */
+  readonly mayReadMetrics?: ((request: IncomingMessage) => boolean) | undefined;
   readonly details?: () => Readonly<Record<string, unknown>>;
 }
 
 /** Serves the paths that orchestrators and monitors request. True when the path was one of them. */
-export type Probes = (
-  method: string | undefined,
-  path: string,
-  response: ServerResponse,
-) => boolean;
+export type Probes = (path: string, request: IncomingMessage, response: ServerResponse) => boolean;
 
 const HEALTH_PATHS = new Set(['/healthz', '/readyz', '/v1/health', '/api/health']);
 const METRICS_PATH = '/metrics';
@@ -60,21 +60,30 @@ export function createProbes(options: ProbesOptions): Probes {
     });
   }
 
-  async function sendMetrics(response: ServerResponse): Promise<void> {
+  async function sendMetrics(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (options.mayReadMetrics?.(request) === false) {
+      const error = new ServiceError(
+        'authentication_required',
+        'metrics need the admin token or SERVICE_METRICS_TOKEN as a bearer',
+      );
+      sendRestError(error, request, response, options.log);
+      return;
+    }
     const text = await metrics.expose();
     response.setHeader('content-type', metrics.contentType);
     response.end(text);
   }
 
-  return (method, path, response) => {
+  return (path, request, response) => {
+    const { method } = request;
     const send = HEALTH_PATHS.has(path)
-      ? sendHealth
+      ? () => sendHealth(path, response)
       : path === METRICS_PATH
-        ? () => sendMetrics(response)
+        ? () => sendMetrics(request, response)
         : undefined;
     if (send === undefined) return false;
     if (method === 'GET' || method === 'HEAD') {
-      send(path, response).catch(() => sendText(response, 500, 'internal error'));
+      send().catch(() => sendText(response, 500, 'internal error'));
     } else {
       response.setHeader('allow', 'GET, HEAD');
       sendJson(response, 405, {

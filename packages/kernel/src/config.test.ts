@@ -9,6 +9,11 @@ const settings = {
     secret: true,
     requiredInProduction: true,
   }),
+  token: setting('SERVICE_ADMIN_TOKEN', optional(text()), {
+    description: 'Token.',
+    secret: true,
+    minLengthInProduction: 4,
+  }),
 };
 
 const problemsOf = (environment: Record<string, string>): string => {
@@ -25,6 +30,7 @@ test('unset and blank variables take their defaults', () => {
     port: 8080,
     database: 'x',
     secret: undefined,
+    token: undefined,
   });
 });
 
@@ -43,4 +49,14 @@ test('some variables are required in production only', () => {
   expect(problemsOf({ DATABASE_URL: 'x', NODE_ENV: 'production' })).toContain(
     'SERVICE_JWT_SECRET is required when NODE_ENV=production',
   );
+});
+
+test('some variables must be longer in production', () => {
+  const short = { DATABASE_URL: 'x', SERVICE_JWT_SECRET: '1', SERVICE_ADMIN_TOKEN: 'abc' };
+  expect(problemsOf(short)).toBe('no problem');
+  expect(problemsOf({ ...short, NODE_ENV: 'production' })).toBe(
+    'invalid configuration: SERVICE_ADMIN_TOKEN must have at least 4 characters when NODE_ENV=production',
+  );
+  const long = { ...short, SERVICE_ADMIN_TOKEN: 'abcd', NODE_ENV: 'production' };
+  expect(problemsOf(long)).toBe('no problem');
 });

@@ -13,6 +13,8 @@ interface SettingNotes {
   readonly secret?: boolean;
   /** Must be set when NODE_ENV is `production`. */
   readonly requiredInProduction?: boolean;
+  /** How many characters it must have when NODE_ENV is `production`. */
+  readonly minLengthInProduction?: number;
 }
 
 /** One environment variable: its name, how its text is parsed, and its documentation. */
@@ -47,8 +49,9 @@ export function loadConfig<Group extends Settings>(
   const values: Record<string, unknown> = {};
   for (const [name, entry] of Object.entries(settings)) {
     const text = blankIsUnset(environment[entry.env]);
-    if (text === undefined && isRequired(entry, environment)) {
-      problems.push(`${entry.env} is required when NODE_ENV=production`);
+    const problem = problemInProduction(entry, text, environment);
+    if (problem !== undefined) {
+      problems.push(`${entry.env} ${problem} when NODE_ENV=production`);
       continue;
     }
     const parsed = entry.schema.safeParse(text);
@@ -61,8 +64,16 @@ export function loadConfig<Group extends Settings>(
   return values as ConfigOf<Group>;
 }
 
-function isRequired(entry: Setting, environment: Environment): boolean {
-  return entry.requiredInProduction === true && environment['NODE_ENV'] === 'production';
+function problemInProduction(
+  { requiredInProduction = false, minLengthInProduction = 0 }: Setting,
+  text: string | undefined,
+  environment: Environment,
+): string | undefined {
+  if (environment['NODE_ENV'] !== 'production') return undefined;
+  if (text === undefined) return requiredInProduction ? 'is required' : undefined;
+  return text.length < minLengthInProduction
+    ? `must have at least ${minLengthInProduction} characters`
+    : undefined;
 }
 
 function blankIsUnset(text: string | undefined): string | undefined {

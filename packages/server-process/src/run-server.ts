@@ -13,7 +13,7 @@ import { openTracing, type tracingSettings } from '@model-gateway/telemetry';
 import type { AppContext } from './app-context.ts';
 import { exposeStores } from './expose-stores.ts';
 import { openStores } from './open-stores.ts';
-import { secretOrGenerated } from './process-secrets.ts';
+import { secretOrGenerated, warnOfShortAdminToken } from './process-secrets.ts';
 
 interface ServerConfig extends ConfigOf<typeof tracingSettings> {
   readonly host: string;
@@ -25,6 +25,7 @@ interface ServerConfig extends ConfigOf<typeof tracingSettings> {
   readonly redisUrl: string;
   readonly redisPrefix: string;
   readonly migrate: boolean;
+  readonly adminToken?: string | undefined;
   readonly jwtSecret?: string | undefined;
   readonly encryptionKey?: string | undefined;
 }
@@ -45,6 +46,7 @@ export function runServer<Config extends ServerConfig>(
     readConfig,
     open: async (config: Config, lifecycle: Lifecycle, log: Log) => {
       const { host, port, dataDir, drainDelaySecs } = config;
+      warnOfShortAdminToken(config.adminToken, log);
       await checkAddress(host, port);
       const jwtSecret = await secretOrGenerated(config.jwtSecret, dataDir, 'jwt-secret');
       const encryptionKey = await secretOrGenerated(

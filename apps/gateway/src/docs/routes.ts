@@ -1,3 +1,4 @@
+import { pageHeaders } from '@model-gateway/http';
 import { Router } from 'express';
 import { DOCS_PAGE } from './docs-page.ts';
 import { openApiDocument } from './openapi.ts';
@@ -10,6 +11,9 @@ export function createDocsRoutes(publicUrl: string | undefined): Router {
   routes.get('/openapi.json', (_request, response) => {
     response.json((document ??= openApiDocument(publicUrl)));
   });
-  routes.get('/docs', (_request, response) => void response.type('html').send(DOCS_PAGE));
+  routes.get(
+    '/docs',
+    (_request, response) => void response.set(pageHeaders(DOCS_PAGE)).type('html').send(DOCS_PAGE),
+  );
   return routes;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Accounts } from '@model-gateway/accounts';
-import type { ClientIp } from '@model-gateway/http';
+import { bearerOf, type ClientIp } from '@model-gateway/http';
 import type { Log, Metrics } from '@model-gateway/kernel';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { Credentials } from '../protocol/authorize.ts';
@@ -67,11 +67,13 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
 
   /** Undefined for a socket that stays anonymous. */
   async function credentialsOf(request: IncomingMessage): Promise<Credentials | undefined> {
-    const token =
-      new URL(request.url ?? '/', 'http://localhost').searchParams.get('token') ?? undefined;
-    if (token === undefined) return undefined;
     const ip = clientIp(request);
-    if (isAdminToken(token)) return { bearer: token, clientIp: ip };
+    const bearer = bearerOf(request);
+    // Not in the URL: URLs are logged by proxies and kept by browsers.
+    if (isAdminToken(bearer)) return { bearer, clientIp: ip };
+    const token =
+      bearer ?? new URL(request.url ?? '/', 'http://localhost').searchParams.get('token');
+    if (token === null) return undefined;
     const user = await accounts.authenticate(token);
     return user === undefined ? undefined : { bearer: undefined, userId: user.id, clientIp: ip };
   }
