@@ -265,7 +265,7 @@ describe('a rolling restart of each app in turn, under load', () => {
     const registered = await account.call<{ agent_id: string; token: string }>(
       url,
       'agents.register',
-      { machine_name: 'node', version: '1' },
+      { machine_name: 'node', version: '1', hosts: ['127.0.0.2'] },
     );
     node = await startGpuNode(tunnel.url, registered.token);
     const { agent_id } = registered;

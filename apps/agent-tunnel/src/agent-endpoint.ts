@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { AGENT_FRAME_BYTES_MAX } from '@model-gateway/contracts';
 import { bearerOf, type ClientIp } from '@model-gateway/http';
 import { describeError, sha256Hex, type Log } from '@model-gateway/kernel';
-import type { AgentConnections } from '@model-gateway/router';
+import type { AgentConnections, AuthenticatedAgent } from '@model-gateway/router';
 import { WebSocketServer } from 'ws';
 import { originOf } from './origin.ts';
 import type { NodeRegistry } from './registry.ts';
@@ -11,8 +11,8 @@ import type { NodeRegistry } from './registry.ts';
 /** `GET /ws/agent`: accepts connections of nodes with a valid token. */
 export interface AgentEndpoint {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** The agent id of the token in a request. Rejects when the database is unavailable. */
-  authenticate(request: IncomingMessage): Promise<string | undefined>;
+  /** The agent of the token in a request. Rejects when the database is unavailable. */
+  authenticate(request: IncomingMessage): Promise<AuthenticatedAgent | undefined>;
   close(): void;
 }
 
@@ -34,22 +34,24 @@ export function createAgentEndpoint(dependencies: AgentEndpointDependencies): Ag
   });
   let isClosed = false;
 
-  async function authenticate(request: IncomingMessage): Promise<string | undefined> {
+  async function authenticate(request: IncomingMessage): Promise<AuthenticatedAgent | undefined> {
     const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
     const token = bearerOf(request) ?? query.get('token') ?? '';
     return token === '' ? undefined : connections.authenticate(sha256Hex(token));
   }
 
   async function accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const agentId = await authenticate(request);
-    if (agentId === undefined) {
+    const agent = await authenticate(request);
+    if (agent === undefined) {
       log.warn({ clientIp: clientIp(request) }, 'refused an agent without a valid token');
       return refuse(socket, '401 Unauthorized', 'unknown agent token');
     }
     if (isClosed) return refuse(socket, '503 Service Unavailable', 'the service is stopping');
+    const address = plainAddress(clientIp(request));
+    const isForwarded = address !== plainAddress(request.socket.remoteAddress ?? '');
     const node = {
-      agentId,
-      remoteAddress: plainAddress(clientIp(request)),
+      ...agent,
+      peer: { address, isForwarded },
       origin: dependencies.origin ?? originOf(request.socket),
     };
     server.handleUpgrade(request, socket, head, (opened) => registry.add(opened, node));

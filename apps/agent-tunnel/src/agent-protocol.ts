@@ -1,3 +1,4 @@
+import { cleanMessage } from '@model-gateway/backends';
 import { tryParseJson } from '@model-gateway/kernel';
 import {
   AGENT_METHODS,
@@ -97,7 +98,9 @@ export function createAgentProtocol({ agentId, isDeploying }: AgentProtocolOptio
     if (!progress.success) return refuse('invalid progress', options);
     if (!isDeploying(progress.data.stream_id, progress.data.model_id))
       return refuse('progress of an unknown deployment', options);
-    return { kind: 'progress', progress: progress.data, ...confirmation(id) };
+    const { message } = progress.data;
+    const told = message === undefined ? {} : { message: cleanMessage(message, null) };
+    return { kind: 'progress', progress: { ...progress.data, ...told }, ...confirmation(id) };
   }
 
   function heartbeatOf({ id, params }: Message): ParsedFrame {
@@ -126,7 +129,10 @@ export function createAgentProtocol({ agentId, isDeploying }: AgentProtocolOptio
     const outcome: Outcome =
       error === undefined
         ? { ok: true, result }
-        : { ok: false, message: error.message.slice(0, RESPONSE_MESSAGE_CHARS_MAX) };
+        : {
+            ok: false,
+            message: cleanMessage(error.message.slice(0, RESPONSE_MESSAGE_CHARS_MAX), null),
+          };
     return { kind: 'response', id, outcome };
   }
 

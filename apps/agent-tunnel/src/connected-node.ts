@@ -14,11 +14,13 @@ import { NodeError, type AgentCalls } from './agent-calls.ts';
 import { createDeploys, type Deploys } from './deploys.ts';
 import { createNodeModels, type NodeModels } from './node-models.ts';
 import { createModelLocator } from './model-locator.ts';
+import type { NodeAddress } from './node-address.ts';
 import type { TunnelDependencies } from './tunnel-dependencies.ts';
 
 /** A node that has sent its hello: its state, and the commands for it. */
 export interface ConnectedNode {
   readonly hello: AgentHello;
+  readonly address: NodeAddress;
   /** The last reported GPUs. */
   gpus: readonly AgentGpu[];
   readonly models: NodeModels;
@@ -31,7 +33,7 @@ interface ConnectedNodeOptions {
   readonly node: NodeConnection;
   readonly hello: AgentHello;
   readonly calls: Pick<AgentCalls, 'call'>;
-  readonly host: string;
+  readonly address: NodeAddress;
   readonly origin: string;
   readonly disconnect: (why: 'replaced' | 'deregistered') => void;
   readonly onLost: () => void;
@@ -45,14 +47,14 @@ export function createConnectedNode(
   options: ConnectedNodeOptions,
 ): ConnectedNode {
   const { connections, announcer, streams, clock, log, timeoutMs } = dependencies;
-  const { node, hello, calls, host, origin, disconnect, onLost } = options;
+  const { node, hello, calls, address, origin, disconnect, onLost } = options;
   const models = createNodeModels({
     node,
     connections,
     announcer,
     locator: createModelLocator({
       agentId: node.agentId,
-      host,
+      host: address.isCallable ? address.host : undefined,
       canTunnel: dependencies.canTunnel && hello.tunnel === HTTP_TUNNEL_VERSION,
       origin,
       tunnelKey: dependencies.tunnelKey,
@@ -61,16 +63,18 @@ export function createConnectedNode(
     }),
     onlineSince: () => onlineSince(clock.now(), timeoutMs),
     defaultPort: hello.port ?? null,
+    isDeploying: (modelId) => deploys.isDeploying(modelId),
     onLost,
     log,
   });
-  const deploys = createDeploys({
+  const deploys: Deploys = createDeploys({
     node,
     connections,
     calls,
     streams,
     readyPort: (modelId) => models.readyPort(modelId),
     onReady: (modelId, port) => models.add(modelId, port),
+    onFailed: (modelId) => models.refresh(modelId),
     log,
   });
 
@@ -94,6 +98,7 @@ export function createConnectedNode(
 
   return {
     hello,
+    address,
     gpus: hello.gpus,
     models,
     deploys,

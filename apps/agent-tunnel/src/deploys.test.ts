@@ -20,7 +20,7 @@ function setUp(options: { readonly isStoreDown?: () => boolean } = {}) {
     connections: {
       async beginDeploy(_node, modelId, streamId) {
         pending.set(modelId, [...(pending.get(modelId) ?? []), streamId]);
-        return true;
+        return 'begun';
       },
       async endDeploy(_agentId, modelId) {
         if (options.isStoreDown?.() === true) throw new Error('the store is down');
@@ -41,6 +41,7 @@ function setUp(options: { readonly isStoreDown?: () => boolean } = {}) {
     },
     readyPort: () => undefined,
     onReady: async () => undefined,
+    onFailed: () => undefined,
     log: silentLog,
     reportTimeoutMs: REPORT_TIMEOUT_MS,
   });

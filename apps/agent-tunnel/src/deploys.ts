@@ -1,6 +1,11 @@
 import { AGENT_METHODS, agentDeployedSchema, type AgentProgress } from '@model-gateway/contracts';
 import { describeError, type Log } from '@model-gateway/kernel';
-import type { AgentConnections, NodeConnection } from '@model-gateway/router';
+import {
+  agentBackendName,
+  type AgentConnections,
+  type DeployBegin,
+  type NodeConnection,
+} from '@model-gateway/router';
 import { NodeError, type AgentCalls } from './agent-calls.ts';
 import type { ProgressStreams } from './progress-streams.ts';
 
@@ -9,6 +14,8 @@ export interface Deploys {
   /** Begins one, or adds a stream to the one in progress; returns the reason when it is refused. */
   begin(modelId: string, streamId: string): Promise<{ readonly refusal?: string }>;
   isRunning(streamId: string, modelId: string): boolean;
+  /** Whether a deployment of this model is in progress. */
+  isDeploying(modelId: string): boolean;
   onProgress(progress: AgentProgress): void;
   /** Ends a deployment of this model, if there is one. */
   cancel(modelId: string, reason: string): void;
@@ -19,10 +26,12 @@ interface DeploysDependencies {
   readonly connections: Pick<AgentConnections, 'beginDeploy' | 'endDeploy'>;
   readonly calls: Pick<AgentCalls, 'call'>;
   readonly streams: ProgressStreams;
-  /** The port of a model that the node has ready. */
+  /** The port of a model that is deployed on the node and ready. */
   readonly readyPort: (modelId: string) => number | undefined;
   /** Makes the model routable; rejects with a NodeError when it cannot be reached. */
   readonly onReady: (modelId: string, port: number) => Promise<void>;
+  /** Called when a deployment has failed and is no longer in progress. */
+  readonly onFailed: (modelId: string) => void;
   readonly log: Log;
   readonly reportTimeoutMs?: number;
 }
@@ -41,7 +50,7 @@ const RUNNING_MAX = 32;
 const LISTENERS_MAX = 64;
 
 export function createDeploys(dependencies: DeploysDependencies): Deploys {
-  const { node, connections, calls, streams, readyPort, onReady, log } = dependencies;
+  const { node, connections, calls, streams, readyPort, onReady, onFailed, log } = dependencies;
   const { reportTimeoutMs = REPORT_TIMEOUT_MS } = dependencies;
   const { agentId } = node;
   const running = new Map<string, RunningDeploy>();
@@ -83,7 +92,10 @@ export function createDeploys(dependencies: DeploysDependencies): Deploys {
     }
     running.delete(modelId);
     const open = await openStreams(modelId, deploy);
-    if (failure !== undefined) return streams.fail({ agentId, modelId, streams: open }, failure);
+    if (failure !== undefined) {
+      onFailed(modelId);
+      return streams.fail({ agentId, modelId, streams: open }, failure);
+    }
     log.info({ agentId, modelId }, 'a model was deployed');
     for (const streamId of open) await streams.push(readyNotice(streamId, agentId, modelId));
   }
@@ -93,15 +105,15 @@ export function createDeploys(dependencies: DeploysDependencies): Deploys {
     modelId: string,
     streamId: string,
     deploy: RunningDeploy,
-  ): Promise<boolean> {
-    let isStored = false;
+  ): Promise<DeployBegin> {
+    let begin: DeployBegin | undefined;
     try {
-      isStored = await connections.beginDeploy(node, modelId, streamId);
+      begin = await connections.beginDeploy(node, modelId, streamId);
+      return begin;
     } finally {
-      if (!isStored) deploy.listeners.delete(streamId);
+      if (begin !== 'begun') deploy.listeners.delete(streamId);
       if (deploy.listeners.size === 0 && running.get(modelId) === deploy) running.delete(modelId);
     }
-    return isStored;
   }
 
   /** The deployment ended while a stream was being added to it. */
@@ -123,13 +135,15 @@ export function createDeploys(dependencies: DeploysDependencies): Deploys {
       const deploy = existing ?? newRun(streamId);
       running.set(modelId, deploy);
       deploy.listeners.add(streamId);
-      if (!(await storeStream(modelId, streamId, deploy)))
-        return { refusal: 'the agent is offline' };
+      const begin = await storeStream(modelId, streamId, deploy);
+      if (begin === 'offline') return { refusal: 'the agent is offline' };
+      if (begin === 'name_taken') return { refusal: nameTaken(modelId) };
       streams.open(streamId);
       if (existing === undefined) void run(modelId, deploy);
       else if (running.get(modelId) !== existing) rerun(modelId, streamId);
       return {};
     },
+    isDeploying: (modelId) => running.has(modelId),
     isRunning: (streamId, modelId) => running.get(modelId)?.streamId === streamId,
     onProgress(progress) {
       const deploy = running.get(progress.model_id);
@@ -145,6 +159,9 @@ export function createDeploys(dependencies: DeploysDependencies): Deploys {
     cancel: (modelId, reason) => running.get(modelId)?.controller.abort(reason),
   };
 }
+
+const nameTaken = (modelId: string): string =>
+  `the backend '${agentBackendName(modelId)}' was registered by an operator; remove it before you deploy the model`;
 
 const newRun = (streamId: string): RunningDeploy => ({
   streamId,

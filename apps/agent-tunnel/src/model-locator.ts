@@ -5,7 +5,10 @@ import { tunneledUrl } from '@model-gateway/router';
 
 /** Finds the URL at which gateways reach the models of a node. */
 export interface ModelLocator {
-  /** Undefined when the model does not respond. For a node without a tunnel it is its own address, whether or not it responds yet. */
+  /**
+   * Undefined when the model does not respond. For a node without a tunnel it is its own address, whether or not it responds
+   * yet.
+   */
   locate(modelId: string, port: number): Promise<ModelLocation | undefined>;
   /** Whether a model still responds at its location. */
   isServing(modelId: string, location: ModelLocation): Promise<boolean>;
@@ -20,8 +23,8 @@ export interface ModelLocation {
 
 export interface ModelLocatorOptions {
   readonly agentId: string;
-  /** Where the models of the node listen: the reported host or the remote address of its connection. */
-  readonly host: string;
+  /** Where the models of the node listen; undefined when gateways must not call it there. */
+  readonly host: string | undefined;
   /** Whether requests can be forwarded to it through its connection. */
   readonly canTunnel: boolean;
   /** The URL at which gateways reach this process. */
@@ -36,7 +39,6 @@ const TIMEOUTS = { connectMs: PROBE_MS, idleMs: PROBE_MS, totalMs: PROBE_MS };
 
 export function createModelLocator(options: ModelLocatorOptions): ModelLocator {
   const { agentId, host, canTunnel, origin, tunnelKey, clock, log } = options;
-  const hostInUrl = isIPv6(host) ? `[${host}]` : host;
 
   /** Probes as a gateway does; returns the models that are served there, none when it is not healthy. */
   async function modelsAt(
@@ -71,15 +73,22 @@ export function createModelLocator(options: ModelLocatorOptions): ModelLocator {
 
   return {
     async locate(modelId, port) {
-      const direct = { url: `http://${hostInUrl}:${port}`, isTunneled: false };
-      const listed = await modelsAt(direct, []);
+      const direct = host === undefined ? undefined : directLocation(host, port);
+      const listed = direct === undefined ? [] : await modelsAt(direct, []);
       // Behind NAT another server may have this address. Only a server that lists the model is the node.
       if (listed.includes(modelId) || listed.includes(`${modelId}:latest`)) return direct;
-      if (!canTunnel)
-        return (await responds(direct, modelId)) ? direct : { ...direct, isUnresponsive: true };
+      if (!canTunnel) {
+        if (direct === undefined || (await responds(direct, modelId))) return direct;
+        return { ...direct, isUnresponsive: true };
+      }
       const through = { url: tunneledUrl(origin, agentId, modelId), isTunneled: true };
       return (await responds(through, modelId)) ? through : undefined;
     },
     isServing: (modelId, location) => responds(location, modelId),
   };
 }
+
+const directLocation = (host: string, port: number): ModelLocation => ({
+  url: `http://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+  isTunneled: false,
+});

@@ -34,11 +34,13 @@ function setUp() {
     },
     onlineSince: () => new Date(0),
     defaultPort: null,
+    isDeploying: () => false,
     onLost: () => {
       state.lost += 1;
     },
     log: silentLog,
   });
+  models.setDeployed(['m']);
   return { models, saved, located, announced, state };
 }
 

@@ -1,30 +1,40 @@
 import type { AgentModel } from '@model-gateway/contracts';
 import { createSequence, describeError, type Log } from '@model-gateway/kernel';
 import {
+  IGNORED,
   READY,
   type AgentConnections,
   type BackendAnnouncer,
   type DeployedModel,
   type NodeConnection,
   type PlacedBackend,
+  type PlacementOptions,
 } from '@model-gateway/router';
 import { NodeError } from './agent-calls.ts';
 import type { ModelLocation, ModelLocator } from './model-locator.ts';
 
-/** The models of one node and where they are reached; changes are stored and announced. */
+/**
+ * The models of one node and where they are reached; changes are stored and announced. A model that is not deployed on the
+ * node is listed as ignored: it is neither called nor routable.
+ */
 export interface NodeModels {
+  /** Sets which models are deployed on the node, as stored. */
+  setDeployed(modelIds: readonly string[]): void;
   /** Handles the models that the node reports. */
   report(models: readonly AgentModel[]): void;
   ids(): readonly string[];
+  /** The port of a model that is deployed and ready. */
   readyPort(modelId: string): number | undefined;
   /** Makes a deployed model routable; rejects with a NodeError when it does not respond anywhere. */
   add(modelId: string, port: number): Promise<void>;
-  /** Makes a model unroutable and then stops it; reports of the node meanwhile do not add it again. */
+  /** Makes a model unroutable and then stops it; reports of the node do not add it again. */
   remove(modelId: string, stop: () => Promise<void>): Promise<void>;
   /** Checks whether the models still respond where they were located. */
   recheck(): void;
   /** Stores all models again. */
   save(): Promise<void>;
+  /** Stores a model again after its deployment has failed, in the background. */
+  refresh(modelId: string): void;
 }
 
 interface NodeModelsDependencies {
@@ -35,28 +45,58 @@ interface NodeModelsDependencies {
   readonly onlineSince: () => Date;
   /** The port of models that name none. */
   readonly defaultPort: number | null;
+  /** Whether a deployment of this model is in progress. */
+  readonly isDeploying: (modelId: string) => boolean;
   /** The node belongs to another connection, or to none. */
   readonly onLost: () => void;
   readonly log: Log;
 }
 
+type DeploymentChange = Pick<PlacementOptions, 'deployed' | 'stopped'>;
+
+/** A node can change its claims with every frame; after this many the log has seen enough of one connection. */
+const IGNORED_LOGS_MAX = 20;
+const IGNORED_IDS_LOGGED_MAX = 10;
+
 export function createNodeModels(dependencies: NodeModelsDependencies): NodeModels {
   const { node, connections, announcer, locator, onlineSince, defaultPort, onLost, log } =
     dependencies;
+  const { isDeploying } = dependencies;
   const sequence = createSequence();
   const stopping = new Set<string>();
+  let deployed: ReadonlySet<string> = new Set();
   let known: ReadonlyMap<string, DeployedModel> = new Map();
   const locations = new Map<string, { readonly port: number; readonly location: ModelLocation }>();
   let isReportQueued = false;
   let isRechecking = false;
   let reported = '';
+  let ignoredLogged = '';
+  let ignoredLogs = 0;
+
+  const isIgnored = (modelId: string): boolean => !deployed.has(modelId) && !isDeploying(modelId);
+
+  function logIgnored(): void {
+    const ignored = [...known.keys()].filter(isIgnored);
+    const text = JSON.stringify(ignored);
+    if (ignored.length === 0 || text === ignoredLogged || ignoredLogs >= IGNORED_LOGS_MAX) return;
+    ignoredLogged = text;
+    ignoredLogs += 1;
+    log.warn(
+      {
+        agentId: node.agentId,
+        models: ignored.slice(0, IGNORED_IDS_LOGGED_MAX),
+        count: ignored.length,
+      },
+      'ignored models that were not deployed on the agent',
+    );
+  }
 
   async function locate({
     modelId,
     status,
     port,
   }: DeployedModel): Promise<ModelLocation | undefined> {
-    if (status !== READY || port === null) {
+    if (status !== READY || port === null || !deployed.has(modelId)) {
       locations.delete(modelId);
       return undefined;
     }
@@ -71,18 +111,24 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
     return location;
   }
 
-  async function write(redeployed?: string): Promise<void> {
+  /** False when the connection has lost its node. */
+  async function write(change: DeploymentChange = {}): Promise<boolean> {
+    logIgnored();
     const models = await Promise.all(
       [...known.values()].map(async (model) => ({
         ...model,
+        status: isIgnored(model.modelId) ? IGNORED : model.status,
         url: (await locate(model))?.url ?? null,
       })),
     );
     const placed = await connections.saveModels(node, models, {
       onlineSince: onlineSince(),
-      redeployed,
+      ...change,
     });
-    if (placed === undefined) return onLost();
+    if (placed === undefined) {
+      onLost();
+      return false;
+    }
     const responsive = new Set(
       [...locations.values()].flatMap(({ location }) =>
         location.isUnresponsive ? [] : [location.url],
@@ -93,15 +139,21 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
       config !== null && responsive.has(config.url);
     await announcer.announce(placed.filter(isProbed), { isProbed: true });
     await announcer.announce(placed.filter((backend) => !isProbed(backend)));
+    return true;
+  }
+
+  /** Writes a change that an admin asked for, which must not be lost. */
+  async function writeChange(change: DeploymentChange): Promise<void> {
+    if (!(await write(change))) throw new NodeError('the agent is offline');
   }
 
   function writeLater(): void {
     if (isReportQueued) return;
     isReportQueued = true;
     sequence
-      .run(() => {
+      .run(async () => {
         isReportQueued = false;
-        return write();
+        await write();
       })
       .catch((error: unknown) => {
         // The next report stores it.
@@ -126,6 +178,9 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
   }
 
   return {
+    setDeployed(modelIds) {
+      deployed = new Set(modelIds);
+    },
     report(models) {
       const text = JSON.stringify([models, [...stopping]]);
       if (text === reported) return;
@@ -142,18 +197,25 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
     },
     ids: () => [...known.keys()],
     readyPort(modelId) {
-      const model = known.get(modelId);
+      const model = deployed.has(modelId) ? known.get(modelId) : undefined;
       return model?.status === READY ? (model.port ?? undefined) : undefined;
     },
     async add(modelId, port) {
       await sequence.run(async () => {
         const model = { modelId, status: READY, port };
+        const wasDeployed = deployed.has(modelId);
+        deployed = new Set([...deployed, modelId]);
         known = new Map([...known, [modelId, model]]);
-        if ((await locate(model)) === undefined)
-          throw new NodeError(
-            'the model is ready, but it responds neither at the agent nor through the tunnel',
-          );
-        await write(modelId);
+        try {
+          if ((await locate(model)) === undefined)
+            throw new NodeError(
+              'the model is ready, but it responds neither at the agent nor through the tunnel',
+            );
+          await writeChange({ deployed: modelId });
+        } catch (error) {
+          if (!wasDeployed) deployed = without(deployed, modelId);
+          throw error;
+        }
       });
     },
     async remove(modelId, stop) {
@@ -162,7 +224,8 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
         await sequence.run(async () => {
           known = new Map([...known].filter(([id]) => id !== modelId));
           locations.delete(modelId);
-          await write();
+          await writeChange({ stopped: modelId });
+          deployed = without(deployed, modelId);
         });
         await stop();
       } finally {
@@ -177,6 +240,14 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
         isRechecking = false;
       });
     },
-    save: () => sequence.run(() => write()),
+    async save() {
+      await sequence.run(() => write());
+    },
+    refresh(modelId) {
+      if (known.has(modelId)) writeLater();
+    },
   };
 }
+
+const without = (ids: ReadonlySet<string>, removed: string): ReadonlySet<string> =>
+  new Set([...ids].filter((id) => id !== removed));

@@ -6,11 +6,17 @@ import {
   newId,
   type Subscription,
 } from '@model-gateway/kernel';
-import { agentAliveKey, onlineSince, type NodeConnection } from '@model-gateway/router';
+import {
+  agentAliveKey,
+  onlineSince,
+  type AuthenticatedAgent,
+  type NodeConnection,
+} from '@model-gateway/router';
 import type { Exchange } from '@model-gateway/tunnel';
 import type { WebSocket } from 'ws';
 import { createAgentLink } from './agent-link.ts';
 import { createConnectedNode, type ConnectedNode } from './connected-node.ts';
+import { nodeAddress, type NodeAddress, type NodePeer } from './node-address.ts';
 import { telemetryOf } from './telemetry.ts';
 import type { TunnelDependencies } from './tunnel-dependencies.ts';
 
@@ -34,12 +40,15 @@ export interface NodeSession extends NodeConnection {
   readonly ended: Promise<void>;
 }
 
-interface NodeSessionOptions {
-  readonly socket: WebSocket;
-  readonly agentId: string;
-  readonly remoteAddress: string;
+/** A node whose token is valid. */
+export interface AcceptedNode extends AuthenticatedAgent {
+  readonly peer: NodePeer;
   /** The URL at which gateways reach this process. */
   readonly origin: string;
+}
+
+interface NodeSessionOptions extends AcceptedNode {
+  readonly socket: WebSocket;
 }
 
 const CLOSE_TRY_AGAIN = 1013;
@@ -54,7 +63,7 @@ interface MovingNode {
 
 export function createNodeSession(
   dependencies: TunnelDependencies,
-  { socket, agentId, remoteAddress, origin }: NodeSessionOptions,
+  { socket, agentId, hosts, peer, origin }: NodeSessionOptions,
 ): NodeSession {
   const { agents, connections, commands, heartbeats, streams, announcer, entries } = dependencies;
   const { clock, heartbeatMs, timeoutMs } = dependencies;
@@ -94,21 +103,24 @@ export function createNodeSession(
   }
 
   /** False when the node was deregistered in the meantime. */
-  async function claim(hello: AgentHello, modelIds: readonly string[]): Promise<boolean> {
-    const host = hello.host ?? remoteAddress;
+  async function claim(
+    { hello, address, models }: ConnectedNode,
+    modelIds: readonly string[],
+  ): Promise<boolean> {
     const claimed = await connections.claim(
       {
         ...ids,
         ...telemetryOf(hello, clock.now()),
         version: hello.version,
-        host,
+        host: address.host,
         modelIds,
       },
       { onlineSince: since() },
     );
     if (claimed === undefined) return false;
     await entries.put(agentAliveKey(agentId), ids.connectionId, { expiresAfterMs: timeoutMs });
-    const { previous, deploys, backends } = claimed;
+    const { previous, deployed, deploys, backends } = claimed;
+    models.setDeployed(deployed);
     await announcer.announce(backends);
     for (const deploy of deploys) await streams.fail(deploy, 'the agent reconnected');
     if (previous !== null && previous !== ids.connectionId) disconnectPrevious(previous);
@@ -127,13 +139,23 @@ export function createNodeSession(
     });
   }
 
+  function addressOf({ host }: AgentHello): NodeAddress {
+    const address = nodeAddress(host, hosts, peer);
+    if (host && host !== address.host)
+      log.warn(
+        { host, calledAt: address.host },
+        'ignored a host that is not allowed for the agent',
+      );
+    return address;
+  }
+
   async function greet(hello: AgentHello): Promise<void> {
     if (isOver) return;
     const connected = createConnectedNode(dependencies, {
       node: ids,
       hello,
       calls: link.calls,
-      host: hello.host ?? remoteAddress,
+      address: addressOf(hello),
       origin,
       disconnect(why) {
         if (why === 'replaced') onReplaced();
@@ -143,12 +165,8 @@ export function createNodeSession(
     });
     // Commands are served before the claim, so that every process that sees the connection can reach it.
     subscription = await commands.serve(ids.connectionId, (command) => connected.execute(command));
-    if (
-      !(await claim(
-        hello,
-        hello.models.map(({ model_id }) => model_id),
-      ))
-    )
+    const modelIds = hello.models.map(({ model_id }) => model_id);
+    if (!(await claim(connected, modelIds)))
       return link.close(AGENT_CLOSE_CODES.deregistered, 'the agent was deregistered');
     node = connected;
     link.welcome({ agent_id: agentId, heartbeat_secs: heartbeatMs / 1000 });
@@ -173,7 +191,7 @@ export function createNodeSession(
     const isFree = current.connectionId === null || current.connectionId === ids.connectionId;
     if (!isFree) return onReplaced();
     log.warn({}, 'an agent was marked offline while connected; claiming it again');
-    if (await claim(node.hello, node.models.ids())) await node.models.save();
+    if (await claim(node, node.models.ids())) await node.models.save();
   }
 
   function onLost(): void {

@@ -1,14 +1,11 @@
 import type { WebSocket } from 'ws';
-import { createNodeSession, type NodeSession } from './node-session.ts';
+import { createNodeSession, type AcceptedNode, type NodeSession } from './node-session.ts';
 import type { TunnelDependencies } from './tunnel-dependencies.ts';
 
 /** The nodes that are connected to this process. */
 export interface NodeRegistry {
   /** Adds the connection of an authenticated node. */
-  add(
-    socket: WebSocket,
-    node: { readonly agentId: string; readonly remoteAddress: string; readonly origin: string },
-  ): void;
+  add(socket: WebSocket, node: AcceptedNode): void;
   /** The newest connected session of a node. */
   get(agentId: string): NodeSession | undefined;
   /** According to the database, this connection no longer owns its node. */

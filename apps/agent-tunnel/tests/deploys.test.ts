@@ -1,6 +1,6 @@
 import { createTestAccount, rpcCall, waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
-import { startScene, type Scene } from './scene.ts';
+import { deployOn, startScene, type Scene } from './scene.ts';
 import { connectAgent, type SimulatedAgent } from './simulated-agent.ts';
 
 let scene: Scene;
@@ -22,7 +22,8 @@ afterAll(async () => {
 });
 
 async function connect(name: string, hello: Parameters<typeof connectAgent>[2] = {}) {
-  const { agent_id, token } = await scene.register(name);
+  const hosts = hello.host === undefined ? [] : [hello.host];
+  const { agent_id, token } = await scene.register(name, hosts);
   const agent = await connectAgent(scene.tunnelUrl, token, hello);
   open.push(agent);
   return { agent, agent_id, token };
@@ -90,10 +91,9 @@ test('an offline node refuses a deployment', async () => {
 test('the least loaded node is chosen: by utilization, then by models, then by name; without telemetry last', async () => {
   const busy = await connect('a-busy', { gpus: gpu(80) });
   await connect('a-unknown');
-  const loaded = await connect('b-idle', {
-    gpus: gpu(5),
-    models: [{ ...ready('n'), status: 'loading' }],
-  });
+  const loaded = await connect('b-idle', { gpus: gpu(5) });
+  await deployOn(scene, loaded, upstream.port, ['n']);
+  loaded.agent.heartbeat({ gpus: gpu(5), models: [{ ...ready('n'), status: 'loading' }] });
   const idle = await connect('c-idle', { gpus: gpu(5) });
   const { stream } = await deploy({ model_id: 'm' });
   const { params } = await idle.agent.nextCall('Agent.Deploy');
@@ -241,12 +241,9 @@ test.each<[string, (agent: SimulatedAgent, agentId: string) => Promise<unknown>,
 test('deploying a model on another node moves its backend, and the first node takes over again', async () => {
   const one = await connect('one');
   const two = await connect('two', { host: 'localhost' });
-  for (const { agent, agent_id } of [one, two]) {
-    const { stream } = await deploy({ model_id: 'm', agent_id });
-    (await agent.nextCall('Agent.Deploy')).respond({ result: { port: upstream.port } });
-    await stream.end();
-    stream.close();
-    agent.heartbeat({ models: [ready()] });
+  for (const node of [one, two]) {
+    await deployOn(scene, node, upstream.port);
+    node.agent.heartbeat({ models: [ready()] });
   }
   expect(await backendUrls()).toEqual([`agent-m http://localhost:${upstream.port}`]);
   const back = await deploy({ model_id: 'm', agent_id: one.agent_id });
@@ -263,8 +260,9 @@ test('deploying a model on another node moves its backend, and the first node ta
 });
 
 test('a model is unroutable before its node stops it, and a late heartbeat does not add it again', async () => {
-  const { agent, agent_id } = await connect('node', { models: [ready()] });
-  await waitUntil(async () => (await backendUrls()).length === 1);
+  const { agent, agent_id } = await connect('node');
+  await deployOn(scene, { agent, agent_id }, upstream.port);
+  expect(await backendUrls()).toHaveLength(1);
   const stopped = scene.call('agents.stop', { agent_id, model_id: 'm' });
   const call = await agent.nextCall('Agent.Stop');
   expect(call.params).toEqual({ model_id: 'm' });
@@ -276,26 +274,32 @@ test('a model is unroutable before its node stops it, and a late heartbeat does 
   expect(await stopped).toEqual({ ok: true, stream_id: null });
 });
 
-test('a model that its node could not stop is routable after the next heartbeat, and the caller gets the reason', async () => {
-  const { agent, agent_id } = await connect('node', { models: [ready()] });
-  await waitUntil(async () => (await backendUrls()).length === 1);
+test('a model that its node could not stop is not routable any more, and the caller gets the reason', async () => {
+  const { agent, agent_id } = await connect('node');
+  await deployOn(scene, { agent, agent_id }, upstream.port);
+  expect(await backendUrls()).toHaveLength(1);
   const stopped = scene.call('agents.stop', { agent_id, model_id: 'm' });
   (await agent.nextCall('Agent.Stop')).respond({ error: 'it hangs' });
   await expect(stopped).rejects.toThrow('it hangs');
   agent.heartbeat({ models: [ready()] });
-  await waitUntil(async () => (await backendUrls()).length === 1);
+  const ignored = { ...ready(), status: 'ignored' };
+  await waitUntil(async () => (await scene.agent(agent_id)).models[0]?.status === 'ignored');
+  expect((await scene.agent(agent_id)).models).toEqual([ignored]);
+  expect(await backendUrls()).toEqual([]);
 });
 
 test('an engine that exits is unroutable after the heartbeat that reports it', async () => {
-  const { agent } = await connect('node', { models: [ready()] });
+  const { agent, agent_id } = await connect('node');
+  await deployOn(scene, { agent, agent_id }, upstream.port);
   await waitUntil(async () => (await scene.chat('m')).status === 200);
   agent.heartbeat({ models: [{ ...ready(), status: 'failed' }] });
   await waitUntil(async () => (await scene.chat('m')).status === 404);
 });
 
 test('the status counts nodes, GPUs and ready models', async () => {
-  await connect('gpu', { gpus: gpu(1), models: [ready()] });
-  await connect('cpu', { models: [ready('n'), { ...ready('o'), status: 'loading' }] });
+  await deployOn(scene, await connect('gpu', { gpus: gpu(1) }), upstream.port);
+  const cpu = await connect('cpu', { models: [ready('o')] });
+  await deployOn(scene, cpu, upstream.port, ['n']);
   await scene.register('offline');
   await waitUntil(async () => {
     const status = await scene.call<Record<string, number>>('system.status');

@@ -17,6 +17,7 @@ beforeAll(async () => {
     name: 'node',
     version: '1',
     tokenHash: sha256Hex(TOKEN),
+    hosts: [],
   });
   agentId = id;
   const write = (line: string): void =>

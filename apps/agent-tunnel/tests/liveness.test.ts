@@ -3,7 +3,7 @@ import { newId } from '@model-gateway/kernel';
 import { agentAliveKey, type NodeConnection } from '@model-gateway/router';
 import { waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
-import { startScene, type Scene } from './scene.ts';
+import { deployOn, startScene, type Scene } from './scene.ts';
 import { connectAgent } from './simulated-agent.ts';
 
 let scene: Scene;
@@ -47,7 +47,8 @@ test('the welcome contains the heartbeat interval', async () => {
 
 test('a node without heartbeats goes offline although its socket is open, and is online again when it reconnects', async () => {
   const { agent_id, token } = await scene.register('silent');
-  const agent = await connectAgent(scene.tunnelUrl, token, ready());
+  const agent = await connectAgent(scene.tunnelUrl, token);
+  await deployOn(scene, { agent, agent_id }, upstream.port);
   await waitUntil(canChat);
   const beating = setInterval(() => agent.heartbeat(ready()), 500);
   // With heartbeats it stays online for longer than the timeout.
@@ -73,7 +74,8 @@ test('a node without heartbeats goes offline although its socket is open, and is
 
 test('a closed socket takes the node offline immediately, and a reconnect without the model does not add it again', async () => {
   const { agent_id, token } = await scene.register('closing');
-  const agent = await connectAgent(scene.tunnelUrl, token, ready());
+  const agent = await connectAgent(scene.tunnelUrl, token);
+  await deployOn(scene, { agent, agent_id }, upstream.port);
   await waitUntil(canChat);
   agent.socket.terminate();
   await waitUntil(isUnknown);
@@ -101,7 +103,7 @@ describe('a process that owned a node and crashed', () => {
       const expiry = { expiresAfterMs: 60_000 };
       await bus.entries.put(agentAliveKey(agent_id), node.connectionId, expiry);
     }
-    await database.agentConnections.saveModels(node, models, { onlineSince: at });
+    await database.agentConnections.saveModels(node, models, { onlineSince: at, deployed: 'm' });
     await database.agentConnections.beginDeploy(node, 'n', `stream-${name}`);
     return node;
   }
@@ -156,7 +158,8 @@ describe('a connection that lost its node notices with its next heartbeat', () =
 
   test('marked offline by mistake: it is claimed again, with its models', async () => {
     const { agent_id, token } = await scene.register('given-up');
-    const agent = await connectAgent(scene.tunnelUrl, token, ready());
+    const agent = await connectAgent(scene.tunnelUrl, token);
+    await deployOn(scene, { agent, agent_id }, upstream.port);
     await waitUntil(canChat);
     const { database } = scene.test.context;
     const connectionId = (await database.agents.find(agent_id))?.connectionId ?? '';

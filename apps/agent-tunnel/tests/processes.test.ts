@@ -114,6 +114,7 @@ beforeAll(async () => {
   const registered = await call<{ agent_id: string; token: string }>('agents.register', {
     machine_name: 'node',
     version: '1',
+    hosts: ['127.0.0.2'],
   });
   ({ agent_id: agentId, token: agentToken } = registered);
   daemon = await startDaemon();

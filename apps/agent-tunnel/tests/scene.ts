@@ -12,6 +12,7 @@ import { createGateway, gatewaySettings } from 'gateway/app';
 import { createGpuAgent, type GpuAgent } from 'gpu-agent/app';
 import { accountSettings, createRpc } from 'rpc/app';
 import { agentTunnelSettings, createAgentTunnel, type AgentTunnelConfig } from '../src/app.ts';
+import type { SimulatedAgent } from './simulated-agent.ts';
 
 /** The server apps on real stores, an admin, and a key to chat with. */
 export interface Scene {
@@ -23,7 +24,8 @@ export interface Scene {
   readonly key: string;
   /** Calls a method as the admin; throws the error of a refusal. */
   call<Result>(method: string, params?: unknown): Promise<Result>;
-  register(name: string): Promise<Registered>;
+  /** The node may name the hosts as its own. */
+  register(name: string, hosts?: readonly string[]): Promise<Registered>;
   agent(agentId: string): Promise<AgentRecord>;
   chat(model: string, body?: Readonly<Record<string, unknown>>): Promise<Response>;
   /** Subscribes to a notification stream. */
@@ -41,6 +43,7 @@ export interface AgentRecord {
   readonly status: string;
   readonly online: boolean;
   readonly host: string | null;
+  readonly hosts: readonly string[];
   readonly models: readonly { model_id: string; status: string; port: number | null }[];
   readonly gpus: readonly unknown[];
   readonly gpu_utilization: number | null;
@@ -102,7 +105,8 @@ export async function startScene(
     adminToken,
     key,
     call,
-    register: (name) => call('agents.register', { machine_name: name, version: '1.0.0' }),
+    register: (name, hosts) =>
+      call('agents.register', { machine_name: name, version: '1.0.0', hosts }),
     agent: (agentId) => call('agents.status', { agent_id: agentId }),
     chat: (model, body = {}) =>
       fetch(`${gatewayUrl}/v1/chat/completions`, {
@@ -141,6 +145,26 @@ async function listenTo(rpcUrl: string, streamId: string): Promise<ProgressStrea
     },
     close: () => controller.abort(),
   };
+}
+
+/** Deploys models on a simulated node that has them at this port. */
+export async function deployOn(
+  scene: Scene,
+  { agent, agent_id }: { readonly agent: SimulatedAgent; readonly agent_id: string },
+  port: number,
+  modelIds: readonly string[] = ['m'],
+): Promise<void> {
+  for (const model_id of modelIds) {
+    const { stream_id } = await scene.call<{ stream_id: string }>('agents.deploy', {
+      model_id,
+      agent_id,
+    });
+    const stream = await scene.listen(stream_id);
+    (await agent.nextCall('Agent.Deploy')).respond({ result: { port } });
+    const end = (await stream.end()).at(-1);
+    stream.close();
+    if (end?.status !== 'ready') throw new Error(end?.message ?? 'the deployment failed');
+  }
 }
 
 const ENGINE = fileURLToPath(

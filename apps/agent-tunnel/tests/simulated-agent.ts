@@ -32,18 +32,20 @@ interface HelloOptions {
   readonly host?: string;
   /** The version of the HTTP tunnel that it supports. */
   readonly tunnel?: number;
+  /** Headers of the upgrade. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Opens the WebSocket and sends nothing. */
 export async function openAgent(
   tunnelUrl: string,
   token: string,
-  { inQuery = false } = {},
+  { inQuery = false, headers = {} } = {},
 ): Promise<SimulatedAgent> {
   const url = `${tunnelUrl.replace('http', 'ws')}/ws/agent`;
   const socket = inQuery
     ? new WebSocket(`${url}?token=${token}`)
-    : new WebSocket(url, { headers: { authorization: `Bearer ${token}` } });
+    : new WebSocket(url, { headers: { ...headers, authorization: `Bearer ${token}` } });
   const frames: Frame[] = [];
   const handled = new Set<Frame>();
   socket.on('message', (data: Buffer, isBinary) => {
@@ -91,9 +93,9 @@ export async function openAgent(
 export async function connectAgent(
   tunnelUrl: string,
   token: string,
-  { models = [], gpus = [], host, tunnel }: HelloOptions = {},
+  { models = [], gpus = [], host, tunnel, headers }: HelloOptions = {},
 ): Promise<SimulatedAgent> {
-  const agent = await openAgent(tunnelUrl, token);
+  const agent = await openAgent(tunnelUrl, token, { headers: headers ?? {} });
   const params = { version: '9.9.9', gpus, models, host, tunnel };
   agent.send({ jsonrpc: '2.0', id: 'hello', method: 'Agent.Hello', params });
   await waitUntil(() => agent.frames.some(({ id }) => id === 'hello'), { what: 'the welcome' });

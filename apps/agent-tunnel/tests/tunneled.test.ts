@@ -16,7 +16,7 @@ const MODEL = 'meta/tiny model';
 
 beforeAll(async () => {
   scene = await startScene();
-  node = await scene.register('behind-nat');
+  node = await scene.register('behind-nat', [UNREACHABLE]);
   daemon = createNode(scene, node.token, { host: UNREACHABLE });
   await daemon.start();
   await waitUntil(async () => (await scene.agent(node.agent_id)).online);

@@ -12,7 +12,7 @@ afterEach(() => daemon?.stop());
 afterAll(() => scene.close());
 
 async function deploy(host: string): Promise<void> {
-  const node = await scene.register(host);
+  const node = await scene.register(host, [host]);
   daemon = createNode(scene, node.token, { host });
   await daemon.start();
   await waitUntil(async () => (await scene.agent(node.agent_id)).online);

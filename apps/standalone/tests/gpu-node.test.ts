@@ -50,7 +50,11 @@ beforeAll(async () => {
   const unlimited = { name: 'free', monthly_usd_quota: null, monthly_token_quota: null, rpm: null };
   await rpcCall(standalone.url, 'billing.tiers.set', unlimited, 'admin');
   key = (await call<{ key: string }>('keys.create', { name: 'k' })).key;
-  agent = await call('agents.register', { machine_name: 'this machine', version: '1' });
+  agent = await call('agents.register', {
+    machine_name: 'this machine',
+    version: '1',
+    hosts: ['127.0.0.2'],
+  });
   daemon = await startProcess({
     app: 'gpu-agent',
     // As if behind NAT: everything goes through the one port of the service.

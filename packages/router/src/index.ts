@@ -15,6 +15,7 @@ export {
   type AgentCommands,
 } from './agents/agent-commands.ts';
 export {
+  IGNORED,
   onlineSince,
   READY,
   type AgentGpu,
@@ -26,9 +27,12 @@ export type {
   AgentConnections,
   AgentStore,
   AgentTelemetry,
+  AuthenticatedAgent,
   BrokenDeploy,
+  DeployBegin,
   NodeConnection,
   PlacedBackend,
+  PlacementOptions,
   ReachableModel,
 } from './agents/agent-store.ts';
 export { agentAliveKey, createStaleAgentCheck } from './agents/stale-agent-check.ts';

@@ -7,8 +7,8 @@ import type { Services } from '../services.ts';
 export function createAgentsMethods({ agents, sessions }: Services): HandlersOf<'agents'> {
   return {
     'agents.list': async () => (await agents.list()).map(agentRecord),
-    'agents.register': async ({ machine_name, version }) => {
-      const { agentId, token } = await agents.register({ name: machine_name, version });
+    'agents.register': async ({ machine_name, version, hosts = [] }) => {
+      const { agentId, token } = await agents.register({ name: machine_name, version, hosts });
       return { agent_id: agentId, token };
     },
     'agents.deregister': async ({ agent_id }) => {
@@ -41,6 +41,7 @@ function agentRecord(agent: AgentState): RpcResult<'agents.list'>[number] {
     id: agent.id,
     name: agent.name,
     host: agent.host,
+    hosts: [...agent.hosts],
     version: agent.version,
     status: agent.isOnline ? 'online' : 'offline',
     gpus: agent.gpus.map(({ name, memoryTotalMb, memoryUsedMb, utilization }) => ({

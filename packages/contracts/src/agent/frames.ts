@@ -44,6 +44,11 @@ const megabytes = z.number().nonnegative();
 const percent = z.number().min(0).max(PERCENT_MAX);
 const bytes = z.int().nonnegative();
 
+/** A host name or an address, without a port. */
+export const nodeHostSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be a host name or an address');
+
 /** One GPU and its current load. */
 const agentGpuSchema = z.object({
   name: storable(128),
@@ -65,11 +70,8 @@ const models = z.array(agentModelSchema).max(MODELS_MAX);
 /** The version, GPUs and models of a node that connects. */
 export const agentHelloSchema = z.object({
   version: storable(64).min(1),
-  /** Where its models can be reached; by default the address that it connects from. */
-  host: z
-    .string()
-    .regex(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be a host name or an address')
-    .nullish(),
+  /** Where its models can be reached; counts only if an admin allowed it. Otherwise it is the address that it connects from. */
+  host: nodeHostSchema.nullish(),
   /** The port of those models that name no port. */
   port: port.nullish(),
   gpus: gpus.default([]),

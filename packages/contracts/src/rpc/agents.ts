@@ -1,11 +1,15 @@
 import { z } from 'zod';
+import { nodeHostSchema } from '../agent/frames.ts';
 import { method } from './method.ts';
 import { label, modelId, record, text, timestamp } from './records.ts';
+
+const HOSTS_MAX = 16;
 
 const agent = record('Agent', {
   id: z.uuid(),
   name: z.string(),
   host: z.string().nullable(),
+  hosts: z.array(z.string()).meta({ description: 'the hosts that the node may name as its own' }),
   version: z.string(),
   status: z.enum(['online', 'offline']),
   gpus: z.array(
@@ -17,7 +21,12 @@ const agent = record('Agent', {
     }),
   ),
   gpu_utilization: z.number().nullable(),
-  models: z.array(z.object({ model_id: z.string(), status: z.string(), port: z.int().nullable() })),
+  models: z
+    .array(z.object({ model_id: z.string(), status: z.string(), port: z.int().nullable() }))
+    .meta({
+      description:
+        'what the node reports; the status is `ignored` for a model that was not deployed on it',
+    }),
   created_at: timestamp,
   connected_at: timestamp.nullable(),
   last_heartbeat_at: timestamp.nullable(),
@@ -35,7 +44,14 @@ export const agentsMethods = {
   'agents.register': method({
     auth: 'admin',
     summary: 'Register a GPU node; its token is shown only once.',
-    params: z.object({ machine_name: label, version: text(64).min(1) }),
+    params: z.object({
+      machine_name: label,
+      version: text(64).min(1),
+      hosts: z.array(nodeHostSchema).max(HOSTS_MAX).optional().meta({
+        description:
+          'hosts that the node may name as its own (`--host`); otherwise gateways call it only at the address that it connects from',
+      }),
+    }),
     result: z.object({ agent_id: z.uuid(), token: z.string() }),
   }),
   'agents.deregister': method({

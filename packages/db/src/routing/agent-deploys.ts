@@ -26,3 +26,31 @@ export async function modelsOf(queries: Queries, agentId: string): Promise<reado
   });
   return rows.map(({ modelId }) => modelId);
 }
+
+/** The ids of the models that admins deployed on a node and did not stop. */
+export async function deployedOn(queries: Queries, agentId: string): Promise<readonly string[]> {
+  const rows = await queries.agentDeployment.findMany({
+    where: { agentId },
+    select: { modelId: true },
+  });
+  return rows.map(({ modelId }) => modelId);
+}
+
+/** Lets a node serve a model, in preference to nodes where it was deployed before. */
+export async function addDeployment(
+  queries: Queries,
+  agentId: string,
+  modelId: string,
+): Promise<void> {
+  await queries.$executeRaw`
+    INSERT INTO agent_deployments (agent_id, model_id) VALUES (${agentId}::uuid, ${modelId})
+    ON CONFLICT (agent_id, model_id) DO UPDATE SET deployed_at = now()`;
+}
+
+export async function removeDeployment(
+  queries: Queries,
+  agentId: string,
+  modelId: string,
+): Promise<void> {
+  await queries.agentDeployment.deleteMany({ where: { agentId, modelId } });
+}

@@ -23,6 +23,7 @@ export function agentOf(row: AgentRow): AgentNode {
     id: row.id,
     name: row.name,
     host: row.host,
+    hosts: row.hosts,
     version: row.version,
     gpus: gpusSchema.parse(row.gpus).map((gpu) => ({
       name: gpu.name,

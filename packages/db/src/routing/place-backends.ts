@@ -7,9 +7,8 @@ interface Placement {
 }
 
 /**
- * Points the backends of these models at the online node where the model became ready last, inside the transaction that
- * changed the nodes. Returns the changed backends. A backend of the same name that an operator registered is replaced,
- * but never removed.
+ * Points the backends of these models at the online node where the model was deployed last, inside the transaction that
+ * changed the nodes. Returns the changed backends. A backend of the same name that an operator registered stays as it is.
  */
 export async function placeBackends(
   queries: Queries,
@@ -26,9 +25,10 @@ export async function placeBackends(
     WITH serving AS (
       SELECT DISTINCT ON (m.model_id) m.model_id, m.agent_id, m.url
       FROM agent_models m JOIN agent_nodes n ON n.id = m.agent_id
+      JOIN agent_deployments d ON d.agent_id = m.agent_id AND d.model_id = m.model_id
       WHERE m.model_id = ANY(${models}::text[]) AND m.status = ${READY} AND m.url IS NOT NULL
         AND n.connection_id IS NOT NULL AND n.last_heartbeat_at >= ${onlineSince}
-      ORDER BY m.model_id, m.ready_at DESC NULLS LAST, m.agent_id
+      ORDER BY m.model_id, d.deployed_at DESC, m.agent_id
     ),
     named AS (
       SELECT model_id, ${agentBackendName('')} || model_id AS name
@@ -47,7 +47,8 @@ export async function placeBackends(
       ON CONFLICT (name) DO UPDATE
         SET type = excluded.type, url = excluded.url, models = excluded.models,
           agent_id = excluded.agent_id, api_key = NULL, capabilities = NULL, updated_at = now()
-        WHERE (b.type, b.url, b.agent_id) IS DISTINCT FROM (excluded.type, excluded.url, excluded.agent_id)
+        WHERE b.agent_id IS NOT NULL
+          AND (b.type, b.url, b.agent_id) IS DISTINCT FROM (excluded.type, excluded.url, excluded.agent_id)
       RETURNING b.models[1] AS model_id, b.url
     )
     SELECT model_id AS "modelId", NULL AS url FROM removed

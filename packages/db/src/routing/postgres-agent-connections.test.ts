@@ -1,5 +1,5 @@
 import { newId, sha256Hex } from '@model-gateway/kernel';
-import type { ReachableModel } from '@model-gateway/router';
+import type { NodeConnection, ReachableModel } from '@model-gateway/router';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 
 let database: OpenedDatabase;
@@ -13,8 +13,9 @@ const SINCE = new Date('2026-01-01T00:00:00Z');
 const PLACING = { onlineSince: SINCE };
 
 async function register(name: string): Promise<string> {
-  const { id } = await database.agents.register({ name, version: '1', tokenHash: sha256Hex(name) });
-  return id;
+  const tokenHash = sha256Hex(name);
+  const node = { name, version: '1', tokenHash, hosts: [`${name}.lan`] };
+  return (await database.agents.register(node)).id;
 }
 
 async function connect(agentId: string, modelIds: readonly string[] = []) {
@@ -41,12 +42,22 @@ const ready = (modelId: string, url: string | null = 'http://10.0.0.1:9000'): Re
   url,
 });
 
+/** Stores the models of a node and deploys the last one. */
+const deploy = (node: NodeConnection, ...models: readonly ReachableModel[]) =>
+  database.agentConnections.saveModels(node, models, {
+    ...PLACING,
+    deployed: models.at(-1)?.modelId,
+  });
+
 const backends = async () =>
   (await database.backendConfigs.list()).map(({ name, url }) => `${name} ${url}`);
 
 test('a registered node is found by its token, listed by name and offline until it connects', async () => {
   const [second, first] = [await register('b'), await register('a')];
-  expect(await database.agentConnections.authenticate(sha256Hex('a'))).toBe(first);
+  expect(await database.agentConnections.authenticate(sha256Hex('a'))).toEqual({
+    agentId: first,
+    hosts: ['a.lan'],
+  });
   expect(await database.agentConnections.authenticate(sha256Hex('c'))).toBeUndefined();
   expect(await database.agents.list()).toMatchObject([
     { id: first, name: 'a', connectionId: null, lastHeartbeatAt: null, models: [], gpus: [] },
@@ -58,13 +69,19 @@ test('a registered node is found by its token, listed by name and offline until 
 test('a connection takes the node over from the one before, which then can do nothing', async () => {
   const agentId = await register('node');
   const first = await connect(agentId);
-  expect(first.claimed).toEqual({ previous: null, deploys: [], backends: [] });
-  expect(await database.agentConnections.beginDeploy(first.node, 'm', 's1')).toBe(true);
-  expect(await database.agentConnections.beginDeploy(first.node, 'm', 's2')).toBe(true);
+  expect(first.claimed).toEqual({
+    previous: null,
+    deployed: [],
+    deploys: [],
+    backends: [],
+  });
+  expect(await database.agentConnections.beginDeploy(first.node, 'm', 's1')).toBe('begun');
+  expect(await database.agentConnections.beginDeploy(first.node, 'm', 's2')).toBe('begun');
 
   const second = await connect(agentId);
   expect(second.claimed).toEqual({
     previous: first.node.connectionId,
+    deployed: [],
     deploys: [{ agentId, modelId: 'm', streams: ['s1', 's2'] }],
     backends: [],
   });
@@ -72,7 +89,7 @@ test('a connection takes the node over from the one before, which then can do no
   expect(
     await database.agentConnections.saveModels(first.node, [ready('m')], PLACING),
   ).toBeUndefined();
-  expect(await database.agentConnections.beginDeploy(first.node, 'm', 's3')).toBe(false);
+  expect(await database.agentConnections.beginDeploy(first.node, 'm', 's3')).toBe('offline');
   const heartbeats = [first.node, second.node].map((node) => ({
     ...node,
     gpus: [{ name: 'L4', memoryTotalMb: 24, memoryUsedMb: 1, utilization: 7 }],
@@ -94,7 +111,7 @@ test('a connection takes the node over from the one before, which then can do no
 test('the backend of a model comes with it, moves with it and goes with it', async () => {
   const { node } = await connect(await register('node'));
   const { agentConnections } = database;
-  expect(await agentConnections.saveModels(node, [ready('m'), ready('n', null)], PLACING)).toEqual([
+  expect(await deploy(node, ready('n', null), ready('m'))).toEqual([
     {
       name: 'agent-m',
       config: {
@@ -122,26 +139,50 @@ test('the backend of a model comes with it, moves with it and goes with it', asy
 test('models that a node lost before it connects again are removed at once, and the rest stays', async () => {
   const agentId = await register('node');
   const { node } = await connect(agentId);
-  await database.agentConnections.saveModels(node, [ready('m'), ready('n')], PLACING);
+  await deploy(node, ready('m'));
+  await deploy(node, ready('m'), ready('n'));
   const { claimed } = await connect(agentId, ['n']);
   expect(claimed).toMatchObject({ backends: [{ name: 'agent-m', config: null }] });
+  expect(claimed?.deployed.toSorted()).toEqual(['m', 'n']);
   expect(await database.agents.find(agentId)).toMatchObject({ models: [{ modelId: 'n' }] });
   expect(await backends()).toEqual(['agent-n http://10.0.0.1:9000']);
 });
 
-test('of several nodes the one where the model became ready last serves, and the next one takes over', async () => {
+test('a model that was not deployed on the node has no backend, and neither has one that was stopped', async () => {
+  const agentId = await register('node');
+  const { node } = await connect(agentId);
+  const { agentConnections } = database;
+  expect(await agentConnections.saveModels(node, [ready('m')], PLACING)).toEqual([]);
+  expect(await deploy(node, ready('m'))).toMatchObject([{ name: 'agent-m' }]);
+  const stopped = { ...PLACING, stopped: 'm' };
+  expect(await agentConnections.saveModels(node, [], stopped)).toEqual([
+    { name: 'agent-m', config: null },
+  ]);
+  expect(await agentConnections.saveModels(node, [ready('m')], PLACING)).toEqual([]);
+  expect((await connect(agentId)).claimed?.deployed).toEqual([]);
+});
+
+test('a deployed model that its node lost and reports again is served again', async () => {
+  const { node } = await connect(await register('node'));
+  await deploy(node, ready('m'));
+  await database.agentConnections.saveModels(node, [], PLACING);
+  expect(await backends()).toEqual([]);
+  await database.agentConnections.saveModels(node, [ready('m')], PLACING);
+  expect(await backends()).toEqual(['agent-m http://10.0.0.1:9000']);
+});
+
+test('of several nodes the one where the model was deployed last serves, and the next one takes over', async () => {
   const { agentConnections } = database;
   const one = await connect(await register('one'));
   const two = await connect(await register('two'));
-  await agentConnections.saveModels(one.node, [ready('m', 'http://one')], PLACING);
-  await agentConnections.saveModels(two.node, [ready('m', 'http://two')], PLACING);
+  await deploy(one.node, ready('m', 'http://one'));
+  await deploy(two.node, ready('m', 'http://two'));
   expect(await backends()).toEqual(['agent-m http://two']);
-  // A heartbeat that says the same again changes nothing; deploying there again does.
-  expect(await agentConnections.saveModels(one.node, [ready('m', 'http://one')], PLACING)).toEqual(
-    [],
-  );
-  const redeployed = { ...PLACING, redeployed: 'm' };
-  await agentConnections.saveModels(one.node, [ready('m', 'http://one')], redeployed);
+  // Whatever the node reports changes nothing; deploying there again does.
+  const failed = { ...ready('m', null), status: 'failed' };
+  for (const reported of [failed, ready('m', 'http://one')])
+    expect(await agentConnections.saveModels(one.node, [reported], PLACING)).toEqual([]);
+  await deploy(one.node, ready('m', 'http://one'));
   expect(await backends()).toEqual(['agent-m http://one']);
 
   expect(await agentConnections.disconnect(one.node, PLACING)).toMatchObject({
@@ -159,12 +200,13 @@ test('of several nodes the one where the model became ready last serves, and the
 test('a node without a recent heartbeat serves nothing', async () => {
   const { node } = await connect(await register('node'));
   const later = { onlineSince: new Date(AT.getTime() + 1) };
-  expect(await database.agentConnections.saveModels(node, [ready('m')], later)).toEqual([]);
+  const deployed = { ...later, deployed: 'm' };
+  expect(await database.agentConnections.saveModels(node, [ready('m')], deployed)).toEqual([]);
   expect(await database.agentConnections.findStale(AT)).toEqual([]);
   expect(await database.agentConnections.findStale(later.onlineSince)).toEqual([node]);
 });
 
-test('a backend that an operator registered is replaced, but never removed', async () => {
+test('a backend that an operator registered is neither replaced nor removed, and prevents a deployment', async () => {
   const { node } = await connect(await register('node'));
   const own = {
     name: 'agent-m',
@@ -177,9 +219,9 @@ test('a backend that an operator registered is replaced, but never removed', asy
   await database.backendConfigs.save(own);
   await database.agentConnections.saveModels(node, [], PLACING);
   expect(await backends()).toEqual(['agent-m http://own']);
-  await database.agentConnections.saveModels(node, [ready('m')], PLACING);
-  expect(await backends()).toEqual(['agent-m http://10.0.0.1:9000']);
-  await database.backendConfigs.save(own);
+  expect(await database.agentConnections.beginDeploy(node, 'm', 's')).toBe('name_taken');
+  expect(await deploy(node, ready('m'))).toEqual([]);
+  expect(await backends()).toEqual(['agent-m http://own']);
   await database.agentConnections.disconnect(node, PLACING);
   expect(await backends()).toEqual(['agent-m http://own']);
 });
@@ -206,12 +248,9 @@ test('the streams of a deployment are returned once, by the first call that ends
 test('a node that is forgotten leaves nothing behind, and another takes over what it served', async () => {
   const one = await connect(await register('one'));
   const two = await connect(await register('two'));
-  await database.agentConnections.saveModels(two.node, [ready('m', 'http://two')], PLACING);
-  await database.agentConnections.saveModels(
-    one.node,
-    [ready('m', 'http://one'), ready('n', 'http://one')],
-    PLACING,
-  );
+  await deploy(two.node, ready('m', 'http://two'));
+  await deploy(one.node, ready('n', 'http://one'));
+  await deploy(one.node, ready('n', 'http://one'), ready('m', 'http://one'));
   await database.agentConnections.beginDeploy(one.node, 'o', 's');
   const { agentId, connectionId } = one.node;
   const removed = await database.agents.remove(agentId, PLACING);

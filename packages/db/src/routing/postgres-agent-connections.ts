@@ -1,11 +1,18 @@
 import {
+  agentBackendName,
   READY,
   type AgentHeartbeat,
   type AgentConnections,
   type NodeConnection,
   type ReachableModel,
 } from '@model-gateway/router';
-import { endDeploys, modelsOf } from './agent-deploys.ts';
+import {
+  addDeployment,
+  deployedOn,
+  endDeploys,
+  modelsOf,
+  removeDeployment,
+} from './agent-deploys.ts';
 import { gpuColumn } from './agent-rows.ts';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { placeBackends } from './place-backends.ts';
@@ -17,9 +24,9 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
       connection.run(async (queries) => {
         const row = await queries.agentNode.findUnique({
           where: { tokenHash },
-          select: { id: true },
+          select: { id: true, hosts: true },
         });
-        return row?.id;
+        return row === null ? undefined : { agentId: row.id, hosts: row.hosts };
       }),
 
     claim: ({ agentId, modelIds, gpus, at, ...node }, { onlineSince }) =>
@@ -36,7 +43,8 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
         const deploys = await endDeploys(queries, agentId);
         const lost = await removeOthers(queries, agentId, modelIds);
         const backends = await placeBackends(queries, lost, onlineSince);
-        return { previous: before.connectionId, deploys, backends };
+        const deployed = await deployedOn(queries, agentId);
+        return { previous: before.connectionId, deployed, deploys, backends };
       }),
 
     recordHeartbeats: (heartbeats) =>
@@ -62,18 +70,26 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
         return { deploys, backends: await placeBackends(queries, models, onlineSince) };
       }),
 
-    saveModels: (node, models, { onlineSince, redeployed }) =>
+    saveModels: (node, models, { onlineSince, deployed, stopped }) =>
       connection.transaction(async (queries) => {
         if (!(await isConnected(queries, node))) return undefined;
         const { agentId } = node;
         const modelIds = models.map(({ modelId }) => modelId);
         const removedIds = await removeOthers(queries, agentId, modelIds);
-        await writeModels(queries, agentId, models, redeployed);
-        return placeBackends(queries, [...removedIds, ...modelIds], onlineSince);
+        await writeModels(queries, agentId, models);
+        if (deployed !== undefined) await addDeployment(queries, agentId, deployed);
+        if (stopped !== undefined) await removeDeployment(queries, agentId, stopped);
+        const changed = stopped === undefined ? modelIds : [...modelIds, stopped];
+        return placeBackends(queries, [...removedIds, ...changed], onlineSince);
       }),
 
     beginDeploy: ({ agentId, connectionId }, modelId, streamId) =>
       connection.run(async (queries) => {
+        const named = await queries.backendConfig.findUnique({
+          where: { name: agentBackendName(modelId) },
+          select: { agentId: true },
+        });
+        if (named?.agentId === null) return 'name_taken';
         const begun = await queries.$executeRaw`
           INSERT INTO agent_models AS m (agent_id, model_id, status, streams)
           SELECT id, ${modelId}, 'pulling', ARRAY[${streamId}] FROM agent_nodes
@@ -81,7 +97,7 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
           ON CONFLICT (agent_id, model_id) DO UPDATE
             SET streams = m.streams || excluded.streams, updated_at = now(),
               status = CASE WHEN m.status = ${READY} THEN m.status ELSE excluded.status END`;
-        return begun === 1;
+        return begun === 1 ? 'begun' : 'offline';
       }),
 
     endDeploy: (agentId, modelId) =>
@@ -139,7 +155,6 @@ async function writeModels(
   queries: Queries,
   agentId: string,
   models: readonly ReachableModel[],
-  redeployed: string | undefined,
 ): Promise<void> {
   const rows = models.map(({ modelId, status, port, url }) => ({
     model_id: modelId,
@@ -147,19 +162,13 @@ async function writeModels(
     port,
     url,
   }));
-  // A model that stays ready keeps its `ready_at`.
   await queries.$executeRaw`
-    INSERT INTO agent_models AS m (agent_id, model_id, status, port, url, ready_at)
-    SELECT ${agentId}::uuid, g.model_id, g.status, g.port, g.url,
-      CASE WHEN g.status = ${READY} THEN now() END
+    INSERT INTO agent_models (agent_id, model_id, status, port, url)
+    SELECT ${agentId}::uuid, g.model_id, g.status, g.port, g.url
     FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       AS g (model_id text, status text, port int, url text)
     ON CONFLICT (agent_id, model_id) DO UPDATE
-      SET status = excluded.status, port = excluded.port, url = excluded.url, updated_at = now(),
-        ready_at = CASE
-          WHEN m.status = excluded.status AND m.model_id <> ${redeployed ?? ''} THEN m.ready_at
-          ELSE excluded.ready_at
-        END`;
+      SET status = excluded.status, port = excluded.port, url = excluded.url, updated_at = now()`;
 }
 
 const heartbeatRow = ({ agentId, connectionId, at, gpus, gpuUtilization }: AgentHeartbeat) => ({

@@ -10,9 +10,12 @@ const WITH_MODELS = { models: { orderBy: { modelId: 'asc' } } } as const;
 /** The registered nodes in Postgres. */
 export function createPostgresAgents(connection: Connection): AgentStore {
   return {
-    register: ({ name, version, tokenHash }) =>
+    register: ({ name, version, tokenHash, hosts }) =>
       connection.run((queries) =>
-        queries.agentNode.create({ data: { name, version, tokenHash }, select: { id: true } }),
+        queries.agentNode.create({
+          data: { name, version, tokenHash, hosts: [...hosts] },
+          select: { id: true },
+        }),
       ),
 
     list: () =>

@@ -4,6 +4,7 @@ const node = (name: string, gpuUtilization: number | null, models = 0): AgentNod
   id: name,
   name,
   host: null,
+  hosts: [],
   version: '1',
   gpus: [],
   gpuUtilization,

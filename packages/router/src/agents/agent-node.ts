@@ -4,6 +4,8 @@ export interface AgentNode {
   readonly name: string;
   /** Where its models can be reached, if the node or its connection reported it. */
   readonly host: string | null;
+  /** The hosts that it may name as its own, as an admin allowed. */
+  readonly hosts: readonly string[];
   readonly version: string;
   readonly gpus: readonly AgentGpu[];
   /** The average over its GPUs in percent; null if it reports none. */
@@ -32,6 +34,9 @@ export interface DeployedModel {
 /** The status of a model that can be called. */
 export const READY = 'ready';
 
+/** The status of a model that a node reports although it was not deployed there. It is not served. */
+export const IGNORED = 'ignored';
+
 /** The heartbeats since which a node counts as online. */
 export const onlineSince = (now: number, timeoutMs: number): Date => new Date(now - timeoutMs);
 
@@ -48,10 +53,13 @@ export function byLoad(nodes: readonly AgentNode[]): readonly AgentNode[] {
   return nodes.toSorted(
     (left, right) =>
       loadOf(left) - loadOf(right) ||
-      left.models.length - right.models.length ||
+      modelCount(left) - modelCount(right) ||
       (left.name < right.name ? -1 : Number(left.name > right.name)),
   );
 }
+
+const modelCount = ({ models }: AgentNode): number =>
+  models.filter(({ status }) => status !== IGNORED).length;
 
 /** Above every percentage, and still a number that can be subtracted. */
 const WITHOUT_TELEMETRY = Number.MAX_SAFE_INTEGER;

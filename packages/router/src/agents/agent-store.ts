@@ -7,6 +7,8 @@ export interface AgentStore {
     readonly name: string;
     readonly version: string;
     readonly tokenHash: string;
+    /** The hosts that it may name as its own. */
+    readonly hosts: readonly string[];
   }): Promise<{ readonly id: string }>;
   /** By name. */
   list(): Promise<readonly AgentNode[]>;
@@ -21,7 +23,7 @@ export interface AgentStore {
 /** The connections of nodes. Calls for a connection that has lost its node do nothing. */
 export interface AgentConnections {
   /** The node that a token belongs to. */
-  authenticate(tokenHash: string): Promise<string | undefined>;
+  authenticate(tokenHash: string): Promise<AuthenticatedAgent | undefined>;
   /** Assigns a node to a new connection; undefined when the node was deleted. */
   claim(
     claim: AgentClaim,
@@ -34,19 +36,32 @@ export interface AgentConnections {
     node: NodeConnection,
     options: Pick<PlacementOptions, 'onlineSince'>,
   ): Promise<NodeRemoval | undefined>;
-  /** Replaces the models of the node, except those being deployed. Undefined when the connection lost its node. */
+  /**
+   * Replaces the models of the node, except those being deployed. Only models that are deployed on it are placed. Undefined
+   * when the connection lost its node.
+   */
   saveModels(
     node: NodeConnection,
     models: readonly ReachableModel[],
     options: PlacementOptions,
   ): Promise<readonly PlacedBackend[] | undefined>;
-  /** Adds a stream to a deployment; false when the connection lost its node. */
-  beginDeploy(node: NodeConnection, modelId: string, streamId: string): Promise<boolean>;
+  /** Adds a stream to a deployment, unless something prevents it. */
+  beginDeploy(node: NodeConnection, modelId: string, streamId: string): Promise<DeployBegin>;
   /** Ends a deployment; returns the streams on which the end must be published. */
   endDeploy(agentId: string, modelId: string): Promise<readonly string[]>;
   /** The nodes with a connection but without a heartbeat since then. */
   findStale(since: Date): Promise<readonly NodeConnection[]>;
 }
+
+/** The node that a token belongs to. */
+export interface AuthenticatedAgent {
+  readonly agentId: string;
+  /** The hosts that it may name as its own. */
+  readonly hosts: readonly string[];
+}
+
+/** Whether a deployment began. Otherwise the connection lost its node, or an operator's backend has the name. */
+export type DeployBegin = 'begun' | 'offline' | 'name_taken';
 
 /** The ids of a node and of its connection. */
 export interface NodeConnection {
@@ -73,6 +88,8 @@ export interface AgentHeartbeat extends NodeConnection, AgentTelemetry {}
 export interface ClaimedAgent extends NodeRemoval {
   /** The previous connection. */
   readonly previous: string | null;
+  /** The models that are deployed on the node. */
+  readonly deployed: readonly string[];
 }
 
 /** A model and its URL; null while that is not known. */
@@ -83,8 +100,10 @@ export interface ReachableModel extends DeployedModel {
 export interface PlacementOptions {
   /** Only nodes with a heartbeat since then serve. */
   readonly onlineSince: Date;
-  /** A model that was just deployed here: from now on this node serves it, even if it was ready before. */
-  readonly redeployed?: string | undefined;
+  /** A model that was just deployed here: from now on this node serves it. */
+  readonly deployed?: string | undefined;
+  /** A model that was just stopped here: from now on this node does not serve it. */
+  readonly stopped?: string | undefined;
 }
 
 /** An aborted deployment, and the streams on which its end must be published. */

@@ -20,6 +20,8 @@ export interface Agents {
   register(node: {
     readonly name: string;
     readonly version: string;
+    /** The hosts that it may name as its own. */
+    readonly hosts: readonly string[];
   }): Promise<{ readonly agentId: string; readonly token: string }>;
   deregister(agentId: string): Promise<void>;
   /** Starts a deployment, on the least loaded node unless one is named; progress is published on the stream. */
@@ -80,9 +82,9 @@ export function createAgents(dependencies: AgentsDependencies): Agents {
   return {
     list: async () => (await store.list()).map(stateOf),
     get: find,
-    async register({ name, version }) {
+    async register({ name, version, hosts }) {
       const token = `${TOKEN_PREFIX}${randomToken(TOKEN_BYTES)}`;
-      const { id } = await store.register({ name, version, tokenHash: sha256Hex(token) });
+      const { id } = await store.register({ name, version, hosts, tokenHash: sha256Hex(token) });
       return { agentId: id, token };
     },
     async deregister(agentId) {
