@@ -8,7 +8,7 @@ import {
   type RunningChatUpstream,
   type RunningCloudVideo,
 } from '@model-gateway/testkit/upstreams';
-import { groupsOf, keysOf, registerBackend, startGateway } from './gateway.ts';
+import { admin, groupsOf, keysOf, registerBackend, startGateway } from './gateway.ts';
 import type { GatewayUnderTest } from './gateway.ts';
 
 let gateway: GatewayUnderTest;
@@ -143,6 +143,11 @@ test.each([
     body: { ...order, extra: { frames: -100 } },
     field: 'extra.frames',
   },
+  {
+    why: 'too many frames',
+    body: { ...order, extra: { frames: 10_001 } },
+    field: 'extra.frames',
+  },
   { why: 'a list in place of an object', body: [], field: null },
 ])('a request with $why is refused, and the message names the field', async ({ body, field }) => {
   const response = await post(body);
@@ -150,6 +155,65 @@ test.each([
   const { error } = (await response.json()) as { error: { message: string } };
   expect(error).toMatchObject({ type: 'invalid_request', code: 'missing_fields', param: null });
   expect(error.message).toContain(field === null ? 'the request body' : `'${field}'`);
+});
+
+test.each([
+  'n',
+  'num_videos',
+  'duration',
+  'duration_seconds',
+  'durationSeconds',
+  'resolution',
+  'size',
+  'width',
+  'height',
+  'fps',
+  'FPS',
+])('extra.%s is refused, because the price depends on it', async (name) => {
+  for (const value of [2, null]) {
+    const response = await post({ ...order, extra: { seed: 1, [name]: value } });
+    expect(response.status).toBe(400);
+    const { error } = (await response.json()) as { error: { message: string } };
+    expect(error).toMatchObject({ type: 'invalid_request', code: 'bad_extra', param: null });
+    expect(error.message).toContain(`'extra.${name}' is not allowed`);
+  }
+});
+
+test('extra with other fields is accepted, and so are up to 10,000 frames', async () => {
+  for (const extra of [{ seed: 1, resize: true, nn: 1, video_size: 1 }, { frames: 10_000 }])
+    expect((await post({ ...order, extra })).status).toBe(200);
+});
+
+test('a model whose price is switched off is refused, also by its alias; switched on, it is accepted', async () => {
+  const { videoPricing } = gateway.test.context.database;
+  const save = (enabled: boolean) =>
+    videoPricing.save({
+      model: 'v-1',
+      mode: 'per_call',
+      basePrice: 1,
+      pricePerSecond: 0,
+      pricePerFrame: 0,
+      resolutionCoeff: {},
+      currency: 'USD',
+      enabled,
+    });
+  const alias = await admin(gateway, 'POST', 'aliases', { alias: 'v-alias', target: 'v-1' });
+  expect(alias.status).toBe(200);
+  await save(false);
+  for (const model of ['v-1', 'v-alias']) {
+    const response = await post({ ...order, model });
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({
+      error: {
+        type: 'auth_error',
+        code: 'model_not_allowed',
+        message: `the model is switched off: ${model}`,
+      },
+    });
+  }
+  await save(true);
+  for (const model of ['v-1', 'v-alias'])
+    expect((await post({ ...order, model })).status).toBe(200);
 });
 
 test.each([

@@ -203,7 +203,7 @@ describe('video prices', () => {
       price_per_second: 0.25,
       price_per_frame: 0.125,
       resolution_coeff: { '720': 1.5, '*': 1 },
-      currency: 'EUR',
+      currency: 'USD',
       enabled: false,
     };
     await set('billing.video.pricing.set', full);
@@ -319,6 +319,8 @@ test.each([
   { method: 'billing.video.pricing.set', params: { model: 'm', mode: 'per_minute' } },
   { method: 'billing.video.pricing.set', params: { model: 'm', base_price: -0.1 } },
   { method: 'billing.video.pricing.set', params: { model: 'm', resolution_coeff: { wide: 2 } } },
+  { method: 'billing.video.pricing.set', params: { model: 'm', currency: 'EUR' } },
+  { method: 'billing.video.pricing.set', params: { model: 'm', currency: '' } },
   { method: 'billing.pricing.set', params: { pattern: 'p' } },
   { method: 'billing.pricing.set', params: { pattern: 'p', input_per_million: 1 } },
   {

@@ -156,6 +156,35 @@ test.each([
   expect(error?.message).toContain(`'${path}'`);
 });
 
+test('an extra with a field that the price depends on is -32602', async () => {
+  const { error } = await create({ extra: { duration: 60 } });
+  expect(error).toMatchObject({ code: -32_602 });
+  expect(error?.message).toContain("'extra.duration' is not allowed");
+  expect((await create({ extra: { seed: 7 } })).error).toBeUndefined();
+});
+
+test('a model whose price is switched off is -32000; switched on, it is accepted', async () => {
+  const { videoPricing } = rpc.test.context.database;
+  const save = (enabled: boolean) =>
+    videoPricing.save({
+      model: 'v-1',
+      mode: 'per_call',
+      basePrice: 1,
+      pricePerSecond: 0,
+      pricePerFrame: 0,
+      resolutionCoeff: {},
+      currency: 'USD',
+      enabled,
+    });
+  await save(false);
+  expect((await create()).error).toEqual({
+    code: -32_000,
+    message: 'the model is switched off: v-1',
+  });
+  await save(true);
+  expect((await create()).error).toBeUndefined();
+});
+
 test('a model that no healthy backend can make videos with is -32000', async () => {
   for (const params of [{ model: 'unknown' }, { provider: 'missing' }]) {
     const { error } = await create(params);

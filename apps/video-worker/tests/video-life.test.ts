@@ -74,7 +74,7 @@ test('the upstream gets the requested fields, and fields of extra that are not s
     duration_seconds: 2,
     width: 640,
     provider: 'cloud',
-    extra: { seed: 7, width: 4096, duration: 60, model: 'dear', height: 4096, provider: 'x' },
+    extra: { seed: 7, model: 'dear', prompt: 'a dog', provider: 'x' },
   });
   await job.ended();
   expect(scene.video.tasks.at(-1)?.body).toEqual({
@@ -139,10 +139,10 @@ test.each([
     cost: 0.5 + 81 * 0.01,
   },
   {
-    why: 'the fallback, in place of a disabled price',
-    pricing: { enabled: false },
-    order: {},
-    cost: 5 * 0.005,
+    why: 'no fewer frames than the duration has',
+    pricing: { mode: 'per_frame' as const },
+    order: { duration_seconds: 2, extra: { frames: 1 } },
+    cost: 0.5 + 48 * 0.01,
   },
 ])('a video costs by $why: $cost', async ({ pricing, order, cost }) => {
   const { database } = scene.test.context;

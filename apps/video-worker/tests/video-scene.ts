@@ -122,6 +122,7 @@ function videoJobsOf(
   return createVideoJobs({
     store: database.videoJobs,
     router,
+    pricing: database.videoPricing,
     requests: createRequestCounter({ counters: bus.counters, clock, log }),
     notifications: createVideoNotifications({ channels: bus.channels, log }),
     channels,

@@ -6,7 +6,6 @@ const price = (values: Partial<VideoPrice>): VideoPrice => ({
   pricePerSecond: 0.1,
   pricePerFrame: 0.01,
   resolutionCoeff: { '720': 1.5, '1080': 2, '*': 3 },
-  enabled: true,
   ...values,
 });
 
@@ -43,13 +42,13 @@ test.each([
     video: { durationSeconds: 2, frames: 81 },
     usd: 0.5 + 81 * 0.01,
   },
-  { why: 'the fallback', price: undefined, video: { durationSeconds: 8 }, usd: 8 * 0.005 },
   {
-    why: 'the fallback in place of a price that is switched off',
-    price: price({ enabled: false }),
-    video: {},
-    usd: 5 * 0.005,
+    why: 'no fewer frames than the duration has',
+    price: price({ mode: 'per_frame' }),
+    video: { durationSeconds: 2, frames: 1 },
+    usd: 0.5 + 48 * 0.01,
   },
+  { why: 'the fallback', price: undefined, video: { durationSeconds: 8 }, usd: 8 * 0.005 },
 ])('a video costs by $why: $usd', ({ price: row, video, usd }) => {
   expect(videoCostOf(row, video)).toBe(usd);
 });

@@ -8,8 +8,6 @@ export interface VideoPrice {
   readonly pricePerFrame: number;
   /** Multipliers by short side in pixels, `*` for any other. */
   readonly resolutionCoeff: Readonly<Record<string, number>>;
-  /** One that is not enabled counts as absent. */
-  readonly enabled: boolean;
 }
 
 /** The requested size and length; missing fields have defaults. */
@@ -33,12 +31,11 @@ export const FALLBACK_VIDEO_PRICE: VideoPrice = {
   pricePerSecond: 0.005,
   pricePerFrame: 0,
   resolutionCoeff: { [ANY_SHORT_SIDE]: 1 },
-  enabled: true,
 };
 
 /** The cost of a video in USD, by the price of its model. */
 export function videoCostOf(configured: VideoPrice | undefined, video: VideoShape): number {
-  const price = configured?.enabled === true ? configured : FALLBACK_VIDEO_PRICE;
+  const price = configured ?? FALLBACK_VIDEO_PRICE;
   const duration = video.durationSeconds ?? DURATION_SECONDS_DEFAULT;
   switch (price.mode) {
     case 'per_call':
@@ -46,9 +43,13 @@ export function videoCostOf(configured: VideoPrice | undefined, video: VideoShap
     case 'per_second_resolution':
       return price.basePrice + duration * price.pricePerSecond * coefficientOf(price, video);
     case 'per_frame':
-      return price.basePrice + (video.frames ?? duration * FRAMES_PER_SECOND) * price.pricePerFrame;
+      return price.basePrice + framesOf(duration, video) * price.pricePerFrame;
   }
 }
+
+/** A request for fewer frames than its duration has does not make the video cheaper. */
+const framesOf = (duration: number, { frames = 0 }: VideoShape): number =>
+  Math.max(frames, duration * FRAMES_PER_SECOND);
 
 function coefficientOf({ resolutionCoeff }: VideoPrice, video: VideoShape): number {
   const { width = WIDTH_PIXELS_DEFAULT, height = HEIGHT_PIXELS_DEFAULT } = video;

@@ -15,6 +15,7 @@ export const ERROR_CODES = [
   'bad_until',
   'bad_group_by',
   'bad_id',
+  'bad_extra',
   'request_too_large',
   'not_found',
   'method_not_allowed',

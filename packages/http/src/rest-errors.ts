@@ -46,6 +46,7 @@ const REST_ERRORS = {
   bad_until: invalid('bad_until'),
   bad_group_by: invalid('bad_group_by'),
   bad_id: invalid('bad_id'),
+  bad_extra: invalid('bad_extra'),
   request_too_large: invalid('request_too_large', 413),
   not_found: invalid('not_found', 404),
   method_not_allowed: invalid('method_not_allowed', 405),

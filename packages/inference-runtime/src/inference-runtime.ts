@@ -63,6 +63,7 @@ export function createInferenceRuntime(
     memory,
     videoJobs: createVideoJobs({
       store: database.videoJobs,
+      pricing: database.videoPricing,
       router,
       requests,
       notifications: createVideoNotifications({ channels: bus.channels, log }),

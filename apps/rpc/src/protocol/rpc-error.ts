@@ -22,6 +22,7 @@ const RPC_CODES = {
   bad_until: -32_602,
   bad_group_by: -32_602,
   bad_id: -32_602,
+  bad_extra: -32_602,
   request_too_large: -32_600,
   not_found: APP_ERROR,
   method_not_allowed: -32_601,

@@ -42,8 +42,7 @@ export function createSettle(dependencies: SettleDependencies): SettleJob {
     return database.transaction(async ({ videoJobs, videoPricing, usage }) => {
       const work = await videoJobs.findWork(jobId);
       if (work === undefined) return undefined;
-      const prices = await videoPricing.list();
-      const price = prices.find(({ model }) => model === work.resolvedModel);
+      const price = await videoPricing.find(work.resolvedModel);
       const cost = videoCostOf(price, videoShapeOf(work.order));
       const result = videoResultOf(video, work.order);
       const at = new Date(clock.now());

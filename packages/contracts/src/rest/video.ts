@@ -6,7 +6,7 @@ const IMAGE_BYTES_MAX = 10 * 1024 * 1024;
 const DURATION_SECS_MAX = 60;
 const SIDE_PIXELS_MIN = 64;
 const SIDE_PIXELS_MAX = 4096;
-const FRAMES_MAX = 100_000;
+const FRAMES_MAX = 10_000;
 
 // Matches what is invalid: a pattern for valid base64 would overflow the stack on a text of many megabytes.
 const INVALID_BASE64 = /[^A-Za-z0-9+/=]|=[^=]|={3}/;

@@ -119,7 +119,7 @@ export const billingMethods = {
         .record(z.string().regex(/^(\*|\d{1,5})$/, 'must be a short side in pixels, or *'), price)
         .default({})
         .describe('multipliers by short side in pixels, `*` for any other'),
-      currency: z.string().length(3).default('USD'),
+      currency: z.literal('USD', 'must be USD: other currencies have no rates').default('USD'),
       enabled: z.boolean().default(true),
     }),
     result: done,

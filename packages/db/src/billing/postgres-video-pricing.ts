@@ -15,6 +15,12 @@ export function createPostgresVideoPricing(connection: Connection): VideoPricing
         return rows.map(toPricing);
       }),
 
+    find: (model) =>
+      connection.run(async (queries) => {
+        const row = await queries.videoPricing.findUnique({ where: { model } });
+        return row === null ? undefined : toPricing(row);
+      }),
+
     save: ({ model, resolutionCoeff, ...prices }) =>
       connection.run(async (queries) => {
         const values = { ...prices, resolutionCoeff: { ...resolutionCoeff } };

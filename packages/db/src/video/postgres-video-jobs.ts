@@ -1,4 +1,5 @@
 import { videoJobSchema, videoRequestSchema } from '@model-gateway/contracts';
+import { z } from 'zod';
 import type { NewVideoJob, VideoJob, VideoJobStore, VideoWork } from '@model-gateway/inference';
 import type { Connection, Queries } from '../connection/connection.ts';
 import type { VideoJob as VideoJobRow } from '../generated/client.ts';
@@ -8,7 +9,10 @@ import { beginJob, cancelJob, failJob, finishJob, startSubmission } from './vide
 const PAGE_ROWS = 1_000;
 
 const { status: statusSchema, result: resultSchema } = videoJobSchema.shape;
-const orderSchema = videoRequestSchema.omit({ model: true, images: true });
+// A stored order was valid when it was created, so a limit that changed since then does not matter.
+const orderSchema = videoRequestSchema
+  .omit({ model: true, images: true })
+  .extend({ extra: z.record(z.string(), z.unknown()).optional() });
 
 const shown = {
   id: true,

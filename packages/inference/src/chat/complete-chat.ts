@@ -1,6 +1,7 @@
 import { ServiceError, type UpstreamCompletion } from '@model-gateway/contracts';
 import { attempt } from '../upstream/attempts.ts';
 import type { ChatDependencies } from './chat-turn.ts';
+import { boundedUsage } from '../usage/bounded-usage.ts';
 import { estimateUsage, textOfCompletion } from '../usage/estimate-usage.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import type { Reply } from './reply-collector.ts';
@@ -26,7 +27,10 @@ export async function completeChat(
     return backend.chat(upstreamBody(full, model), signal);
   });
   const { completion, text } = answer;
-  const usage = completion.usage ?? estimateUsage(full.messages, textOfCompletion(completion));
+  const estimate = () => estimateUsage(full.messages, textOfCompletion(completion));
+  const reported = completion.usage ?? undefined;
+  const usage =
+    reported === undefined ? estimate() : boundedUsage(route.backend.kind, reported, estimate);
   const settled = settleTurn(turn, dependencies, {
     model: route.model,
     usage,

@@ -12,6 +12,7 @@ import {
 } from '@model-gateway/router';
 import { attempt } from '../upstream/attempts.ts';
 import type { Caller } from './caller.ts';
+import { boundedUsage } from '../usage/bounded-usage.ts';
 import type { Meter } from '../usage/meter.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
@@ -72,12 +73,23 @@ export async function embedTexts(
   };
   const { answer, route, call } = await attempt({ router, telemetry }, query, ask);
   void route.settle('success');
-  const prompt_tokens = answer.promptTokens ?? estimateInput(input);
-  const usage = { prompt_tokens, completion_tokens: 0, total_tokens: prompt_tokens };
+  const estimate = () => promptUsage(estimateInput(input));
+  const reported = answer.promptTokens;
+  const usage =
+    reported === undefined
+      ? estimate()
+      : boundedUsage(route.backend.kind, promptUsage(reported), estimate);
   call.end(() => ({ usage, model: answer.model }));
   await meter.record({ caller, model: route.model, surface, usage, refId });
   return { embeddings: answer, usage, backend: route.backend.name };
 }
+
+/** The usage of a request that generates nothing. */
+const promptUsage = (prompt_tokens: number): TokenUsage => ({
+  prompt_tokens,
+  completion_tokens: 0,
+  total_tokens: prompt_tokens,
+});
 
 const cannotEmbed = (backend: string): ServiceError =>
   new ServiceError('unsupported_operation', `backend '${backend}' does not support embeddings`);

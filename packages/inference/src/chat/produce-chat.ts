@@ -75,6 +75,7 @@ export async function* produceChat(
     (settled ??= await settleStream(turn, dependencies, {
       observer,
       model: route.model,
+      kind: route.backend.kind,
       isComplete,
     }));
   try {

@@ -1,5 +1,7 @@
 import type { TokenUsage } from '@model-gateway/contracts';
+import type { BackendKind } from '@model-gateway/router';
 import type { ChatDependencies } from './chat-turn.ts';
+import { boundedUsage } from '../usage/bounded-usage.ts';
 import { estimateUsage } from '../usage/estimate-usage.ts';
 import type { PreparedTurn } from './prepare-turn.ts';
 import { settleTurn } from './settle-turn.ts';
@@ -9,6 +11,7 @@ interface StreamOutcome {
   readonly observer: StreamObserver;
   /** The model that answered, as its backend lists it. */
   readonly model: string;
+  readonly kind: BackendKind;
   readonly isComplete: boolean;
 }
 
@@ -23,9 +26,12 @@ export interface SettledStream {
 export async function settleStream(
   turn: PreparedTurn,
   dependencies: Pick<ChatDependencies, 'meter' | 'memory'>,
-  { observer, model, isComplete }: StreamOutcome,
+  { observer, model, kind, isComplete }: StreamOutcome,
 ): Promise<SettledStream> {
-  const usage = observer.usage ?? estimateOf(turn, observer.text);
+  const unbounded = observer.usage ?? estimateOf(turn, observer.text);
+  const usage =
+    unbounded &&
+    boundedUsage(kind, unbounded, () => estimateUsage(turn.full.messages, observer.text));
   const readReply = () => observer.readReply();
   const messageId = await settleTurn(turn, dependencies, { model, usage, isComplete, readReply });
   return { usage, messageId };

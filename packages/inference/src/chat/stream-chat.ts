@@ -100,7 +100,8 @@ async function deliver(
     // reports stay valid.
     if (!isComplete) rest.leave();
     void route.settle('neutral');
-    const outcome = { observer, model: route.model, isComplete };
+    const { kind } = route.backend;
+    const outcome = { observer, model: route.model, kind, isComplete };
     const { usage } = await settleStream(turn, dependencies, outcome);
     estimated = observer.usage === undefined ? usage : undefined;
     if (isComplete) call.end(() => outcomeOf(observer, usage));

@@ -1,21 +1,22 @@
 import type { VideoShape } from '@model-gateway/billing';
-import type { VideoResult } from '@model-gateway/contracts';
+import { ServiceError, type VideoResult } from '@model-gateway/contracts';
 import type { UpstreamVideo } from '@model-gateway/router';
 import type { VideoImage, VideoOrder } from './video-job.ts';
 
-// Fields that `extra` may not set, even if they are absent: some determine the price.
+// Fields that `extra` does not set, even if they are absent.
 const PROTECTED_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'prompt',
   'negative_prompt',
   'images',
-  'duration_seconds',
-  'duration',
-  'width',
-  'height',
   'provider',
   'extra',
 ]);
+
+// Names of upstreams for what the price depends on: how many videos, how long and how large.
+const PRICED_FIELD = /^(n|num_videos|duration.*|resolution|size|width|height|fps)$/i;
+
+const FIELD_CHARS_MAX = 64;
 
 const FORMAT = /\.([a-z0-9]{2,5})$/i;
 
@@ -26,7 +27,9 @@ export function upstreamVideo(
   model: string,
 ): UpstreamVideo {
   const { provider: _provider, extra = {}, ...requested } = order;
-  const additions = Object.entries(extra).filter(([name]) => !PROTECTED_FIELDS.has(name));
+  const additions = Object.entries(extra).filter(
+    ([name]) => !PROTECTED_FIELDS.has(name) && !PRICED_FIELD.test(name),
+  );
   const { duration_seconds } = requested;
   return {
     ...Object.fromEntries(additions),
@@ -42,6 +45,16 @@ const encodeImage = ({ mimeType, data }: VideoImage) => ({
   data_base64: Buffer.from(data).toString('base64'),
   mime_type: mimeType,
 });
+
+/** Refuses an `extra` with a field that the price depends on: the upstream would charge for something else. */
+export function assertPriceableExtra(extra: VideoOrder['extra'] = {}): void {
+  const priced = Object.keys(extra).find((name) => PRICED_FIELD.test(name));
+  if (priced === undefined) return;
+  throw new ServiceError(
+    'bad_extra',
+    `'extra.${priced.slice(0, FIELD_CHARS_MAX)}' is not allowed, because the price depends on it; use 'duration_seconds', 'width', 'height' or 'extra.frames'`,
+  );
+}
 
 /** The values that determine the price of a video. */
 export function videoShapeOf({ duration_seconds, width, height, extra }: VideoOrder): VideoShape {

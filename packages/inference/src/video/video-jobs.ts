@@ -1,8 +1,10 @@
+import type { VideoPricingStore } from '@model-gateway/billing';
 import { ServiceError, sessionOwnerKey, type VideoRequest } from '@model-gateway/contracts';
 import { describeError, newId, type Channels, type Entries, type Log } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { Caller } from '../chat/caller.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
+import { assertPriceableExtra } from './upstream-video.ts';
 import type { VideoJobStore } from './video-job-store.ts';
 import type { VideoImage, VideoJob } from './video-job.ts';
 import type { VideoNotifications } from './video-notifications.ts';
@@ -25,6 +27,7 @@ export interface VideoJobs {
 interface VideoJobsDependencies {
   readonly store: VideoJobStore;
   readonly router: Pick<Router, 'canServe'>;
+  readonly pricing: Pick<VideoPricingStore, 'find'>;
   readonly requests: Pick<RequestCounter, 'accepted'>;
   readonly notifications: Pick<VideoNotifications, 'cancelled'>;
   readonly channels: Pick<Channels, 'publish'>;
@@ -39,7 +42,7 @@ export const VIDEO_QUEUED_CHANNEL = 'video:queued';
 const OWNED_MS = 24 * 60 * 60 * 1000;
 
 export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs {
-  const { store, router, requests, notifications, channels, entries, log } = dependencies;
+  const { store, router, pricing, requests, notifications, channels, entries, log } = dependencies;
 
   /** The job is stored by now, so a failure here must not fail the request. */
   async function announce({ id, userId }: VideoJob): Promise<void> {
@@ -63,6 +66,9 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
     async create({ modelPolicy: _policy, ...payer }, request, resolvedModel, idempotencyKey) {
       const { model, images = [], ...order } = request;
       const { provider } = order;
+      assertPriceableExtra(order.extra);
+      if ((await pricing.find(resolvedModel))?.enabled === false)
+        throw new ServiceError('model_not_allowed', `the model is switched off: ${model}`);
       if (!router.canServe(model, { resolved: resolvedModel, capability: 'video', provider })) {
         const message = `no healthy video-capable backend serves the model: ${model}`;
         throw new ServiceError('no_video_backend', message);

@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { usageEventSchema } from '@model-gateway/contracts';
+import { waitUntil } from '@model-gateway/testkit';
+import { deployOn, startScene, type Scene } from './scene.ts';
+import { connectAgent } from './simulated-agent.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+});
+afterAll(() => scene.close());
+
+const PROMPT = 'x'.repeat(40);
+const REPLY = 'y'.repeat(80);
+/** One token for each four characters. */
+const ESTIMATE = { prompt_tokens: 10, completion_tokens: 20 };
+
+/** A model that reports the same usage, whatever the texts are. */
+async function startModel(prompt_tokens: number, completion_tokens: number) {
+  const usage = { prompt_tokens, completion_tokens, total_tokens: 1 };
+  const message = { role: 'assistant', content: REPLY };
+  const event = (chunk: object): string => `data: ${JSON.stringify({ id: 'c', ...chunk })}\n\n`;
+  const stream =
+    event({ choices: [{ index: 0, delta: message, finish_reason: 'stop' }] }) +
+    event({ choices: [], usage });
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      response.setHeader('content-type', 'application/json');
+      if (request.url === '/v1/models')
+        return response.end(JSON.stringify({ data: [{ id: 'm' }] }));
+      if (request.url === '/v1/embeddings')
+        return response.end(JSON.stringify({ data: [{ index: 0, embedding: [1] }], usage }));
+      if (!body.includes('"stream":true')) {
+        const choices = [{ index: 0, message, finish_reason: 'stop' }];
+        return response.end(JSON.stringify({ id: 'c', choices, usage }));
+      }
+      response.setHeader('content-type', 'text/event-stream');
+      return response.end(`${stream}data: [DONE]\n\n`);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { agent_id, token } = await scene.register('node');
+  const agent = await connectAgent(scene.tunnelUrl, token);
+  await deployOn(scene, { agent, agent_id }, port);
+  return {
+    async close() {
+      await scene.call('agents.deregister', { agent_id });
+      server.close();
+    },
+  };
+}
+
+/** The usage of one request of each kind. */
+async function usageOfAll() {
+  const messages = [{ role: 'user', content: PROMPT }];
+  await waitUntil(async () => (await scene.chat('m', { messages })).status === 200);
+  await (await scene.chat('m', { messages, stream: true })).text();
+  const embedded = await fetch(`${scene.gatewayUrl}/v1/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${scene.key}` },
+    body: JSON.stringify({ model: 'm', input: PROMPT }),
+  });
+  expect(embedded.status).toBe(200);
+  const { stream_id } = await scene.call<{ stream_id: string }>('chat.send', {
+    model: 'm',
+    messages,
+  });
+  const ended = await fetch(`${scene.rpcUrl}/api/rpc/events?session=${stream_id}`);
+  const reader = ended.body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (let seen = ''; !seen.includes('"is_complete":true');)
+    seen += (await reader?.read())?.value ?? '';
+  await reader?.cancel();
+  const events = await recordedUsage(4);
+  return events.map(({ prompt_tokens, completion_tokens }) => [prompt_tokens, completion_tokens]);
+}
+
+/** Takes this many usage events from the journal. */
+async function recordedUsage(count: number) {
+  const events: ReturnType<typeof usageEventSchema.parse>[] = [];
+  const enough = new AbortController();
+  await scene.test.context.bus.journal.drain(
+    async (batch) => {
+      events.push(...batch.map(({ body }) => usageEventSchema.parse(JSON.parse(body))));
+      if (events.length >= count) enough.abort();
+    },
+    { batchSize: 10, signal: enough.signal },
+  );
+  return events;
+}
+
+test('a node that reports more than its texts can be is billed for four times their estimate', async () => {
+  const model = await startModel(1_000_000, 2_000_000);
+  const { prompt_tokens, completion_tokens } = ESTIMATE;
+  const bounded = [4 * prompt_tokens, 4 * completion_tokens];
+  expect(await usageOfAll()).toEqual([bounded, bounded, [4 * prompt_tokens, 0], bounded]);
+  await model.close();
+});
+
+test('what a node reports within that is billed as it is', async () => {
+  const model = await startModel(40, 79);
+  expect(await usageOfAll()).toEqual([
+    [40, 79],
+    [40, 79],
+    [40, 0],
+    [40, 79],
+  ]);
+  await model.close();
+});

@@ -1,0 +1,27 @@
+import type { TokenUsage } from '@model-gateway/contracts';
+import type { BackendKind } from '@model-gateway/router';
+
+/** More tokens than any tokenizer makes of a text, as a multiple of its estimate. */
+const ESTIMATES_MAX = 4;
+
+/**
+ * The reported usage; of a GPU node at most what the texts can be. Its owner chooses what it reports, and others pay for it.
+ */
+export function boundedUsage(
+  kind: BackendKind,
+  reported: TokenUsage,
+  estimate: () => TokenUsage,
+): TokenUsage {
+  if (kind !== 'agent') return reported;
+  const estimated = estimate();
+  const prompt_tokens = boundedTokens(reported.prompt_tokens, estimated.prompt_tokens);
+  const completion_tokens = boundedTokens(reported.completion_tokens, estimated.completion_tokens);
+  const isWithin =
+    prompt_tokens === reported.prompt_tokens && completion_tokens === reported.completion_tokens;
+  return isWithin
+    ? reported
+    : { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+}
+
+const boundedTokens = (reported: number, estimated: number): number =>
+  Math.min(reported, estimated * ESTIMATES_MAX);
