@@ -38,7 +38,8 @@ export const processSettings = {
     defaultText: 'none',
   }),
   advertisedHost: setting('AGENT_HOST', optional(text()), {
-    description: 'The host name or address at which gateways reach the models of a GPU node.',
+    description:
+      'The host name or address at which gateways reach the models of a GPU node; an admin must have allowed it at `agents.register`.',
     defaultText: 'the address that it connects from',
   }),
   listenHost: setting('AGENT_LISTEN', withDefault(text(), '127.0.0.1'), {
