@@ -11,7 +11,7 @@ import { createTestContext, type TestContext } from '@model-gateway/testkit';
 import { createGateway } from '../src/app.ts';
 import { readGatewayConfig } from '../src/config.ts';
 
-const ADMIN_TOKEN = 'the admin token of the tests';
+export const ADMIN_TOKEN = 'the admin token of the tests';
 
 /** A gateway on real stores, with a user and a key. */
 export interface GatewayUnderTest {

@@ -1,0 +1,64 @@
+import { createAccessTokens } from '@model-gateway/accounts';
+import { manualClock, systemClock } from '@model-gateway/kernel';
+import { OPERATIONS, type Operation } from '../src/docs/operations.ts';
+import { ADMIN_TOKEN, keysOf, startGateway, type GatewayUnderTest } from './gateway.ts';
+
+// Every declared operation is tried with every kind of credential. A new operation is part of this by being declared.
+
+const ACCEPTED = {
+  apiKey: ['API key'],
+  accessToken: ['user'],
+  adminToken: ['admin token'],
+} as const satisfies Record<Operation['security'][number], readonly string[]>;
+
+let gateway: GatewayUnderTest;
+let credentials: Readonly<Record<string, string | undefined>>;
+beforeAll(async () => {
+  gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '100000' });
+  const { jwtSecret: secret } = gateway.test.context;
+  const valid = createAccessTokens({ secret, expiresInSecs: 900, clock: systemClock });
+  const expired = createAccessTokens({ secret, expiresInSecs: 1, clock: manualClock(0) });
+  const keys = keysOf(gateway.test);
+  const revoked = await keys.create({ userId: gateway.userId, name: 'revoked' });
+  await keys.revoke(gateway.userId, revoked.key.id);
+  const user = valid.sign(gateway.userId);
+  credentials = {
+    none: undefined,
+    user,
+    'API key': gateway.key,
+    'admin token': ADMIN_TOKEN,
+    'revoked key': revoked.secret,
+    'expired token': expired.sign(gateway.userId),
+    'tampered token': `${user.slice(0, -2)}xx`,
+    'refresh token': 'x'.repeat(43),
+    'node token': `agt-${'x'.repeat(43)}`,
+    'the key without its last character': gateway.key.slice(0, -1),
+  };
+});
+afterAll(() => gateway.test.close());
+
+const statusOf = async ({ method, path }: Operation, bearer: string | undefined) => {
+  const url = `${gateway.url}${path.replace(/\{\w+\}/, crypto.randomUUID())}`;
+  const response = await fetch(url, {
+    method: method.toUpperCase(),
+    headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` },
+    ...(method === 'get' ? {} : { body: '{}' }),
+  });
+  const text = await response.text();
+  if (bearer !== undefined) expect(text).not.toContain(bearer);
+  return response.status;
+};
+
+test.each(
+  OPERATIONS.map((operation) => ({ name: `${operation.method} ${operation.path}`, operation })),
+)('$name is open to the credentials of its declaration, and to no other', async ({ operation }) => {
+  const { security } = operation;
+  const served: string[] = [];
+  for (const [kind, bearer] of Object.entries(credentials))
+    if ((await statusOf(operation, bearer)) !== 401) served.push(kind);
+  const accepted: readonly string[] =
+    security.length === 0
+      ? Object.keys(credentials)
+      : security.flatMap((scheme) => [...ACCEPTED[scheme]]);
+  expect(served.toSorted()).toEqual(accepted.toSorted());
+});

@@ -1,0 +1,183 @@
+import { createAccessTokens } from '@model-gateway/accounts';
+import { rpcMethods, type RpcMethodName } from '@model-gateway/contracts';
+import { manualClock } from '@model-gateway/kernel';
+import type { RpcAnswer, TestAccount } from '@model-gateway/testkit';
+import { z } from 'zod';
+import { ADMIN_TOKEN, startRpc, type RpcServer } from './rpc-server.ts';
+
+// Every declared method is tried with every kind of credential, and every method that names an object with the object of
+// somebody else. A new method is part of both by being declared.
+
+const NAMES = Object.keys(rpcMethods) as RpcMethodName[];
+const AUTH_ERROR = -32_005;
+const FORBIDDEN = -32_007;
+
+/** The credentials that each level of a declaration accepts. */
+const ACCEPTED = {
+  public: undefined,
+  jwt: ['user', 'platform admin'],
+  admin: ['platform admin'],
+  'admin-token': ['admin token'],
+  'jwt-or-admin-token': ['user', 'platform admin', 'admin token'],
+} as const satisfies Record<(typeof rpcMethods)[RpcMethodName]['auth'], unknown>;
+
+/** The params that name an object of a user. Others name what only admins may touch, or nothing that exists. */
+const OBJECT_PARAMS = ['conversation_id', 'session_id', 'key_id', 'group_id', 'job_id', 'node_id'];
+
+let rpc: RpcServer;
+let admin: TestAccount;
+let user: TestAccount;
+let credentials: Readonly<Record<string, string | undefined>>;
+beforeAll(async () => {
+  rpc = await startRpc();
+  admin = await rpc.createAccount('admin@example.com');
+  user = await rpc.createAccount('user@example.com');
+  const registered = await rpc.call('auth.register', {
+    email: 'registered@example.com',
+    password: 'long enough',
+  });
+  const created = await rpc.call('keys.create', { name: 'key' }, user.token);
+  const node = await rpc.call(
+    'agents.register',
+    { machine_name: 'node', version: '1' },
+    admin.token,
+  );
+  const expired = createAccessTokens({
+    secret: rpc.test.context.jwtSecret,
+    expiresInSecs: 1,
+    clock: manualClock(0),
+  });
+  credentials = {
+    none: undefined,
+    user: user.token,
+    'platform admin': admin.token,
+    'admin token': ADMIN_TOKEN,
+    'API key': (created.result as { key: string }).key,
+    'expired token': expired.sign(admin.id),
+    'refresh token': (registered.result as { refresh_token: string }).refresh_token,
+    'tampered token': `${admin.token.slice(0, -2)}xx`,
+    'node token': (node.result as { token: string }).token,
+  };
+});
+afterAll(() => rpc.test.close());
+
+/** Whether a call was refused because of who made it, not because of its params. */
+const isRefused = ({ error }: RpcAnswer): boolean =>
+  error !== undefined && [AUTH_ERROR, FORBIDDEN].includes(error.code);
+
+describe.each(NAMES)('%s', (name) => {
+  const { auth } = rpcMethods[name];
+
+  test('is open to the credentials of its declaration, and to no other', async () => {
+    const accepted: readonly string[] | undefined = ACCEPTED[auth];
+    const answers = new Map<string, RpcAnswer>();
+    for (const [kind, bearer] of Object.entries(credentials))
+      answers.set(kind, await rpc.call(name, {}, bearer));
+    if (accepted === undefined) {
+      // Every caller gets the same, also where the params are the credentials.
+      expect(new Set([...answers.values()].map(({ error }) => error?.code)).size).toBe(1);
+      return;
+    }
+    const served = [...answers].filter(([, answer]) => !isRefused(answer)).map(([kind]) => kind);
+    expect(served.toSorted()).toEqual(accepted.toSorted());
+  });
+});
+
+interface OwnObjects {
+  readonly conversation_id: string;
+  readonly key_id: string;
+  readonly group_id: string;
+  readonly job_id: string;
+}
+
+/** Params with which the owner of the objects would reach them; null where the object is no row of the owner's. */
+const REACHING: Partial<Record<RpcMethodName, ((own: OwnObjects) => object) | null>> = {
+  'chat.send': ({ conversation_id }) => ({
+    model: 'm',
+    messages: [{ role: 'user', content: 'Hi' }],
+    conversation_id,
+  }),
+  'realtime.start': ({ conversation_id }) => ({ model: 'm', conversation_id }),
+  'realtime.event': null,
+  'realtime.stop': null,
+  'keys.create': ({ group_id }) => ({ name: 'stolen', group_id }),
+  'keys.revoke': ({ key_id }) => ({ key_id }),
+  'memory.delete': null,
+  'conversations.get': ({ conversation_id }) => ({ conversation_id }),
+  'conversations.delete': ({ conversation_id }) => ({ conversation_id }),
+  'video.get': ({ job_id }) => ({ job_id }),
+  'video.cancel': ({ job_id }) => ({ job_id }),
+};
+
+function namesAnObject(name: RpcMethodName): boolean {
+  const schema = z.toJSONSchema(rpcMethods[name].params, { io: 'input', unrepresentable: 'any' });
+  return Object.keys(schema.properties ?? {}).some((param) => OBJECT_PARAMS.includes(param));
+}
+
+test('every method that names an object of a user is tried with one of somebody else', () => {
+  // Methods of groups have a matrix of roles of their own.
+  const naming = NAMES.filter((name) => !name.startsWith('group.') && namesAnObject(name));
+  expect(Object.keys(REACHING).toSorted()).toEqual(naming.toSorted());
+});
+
+async function createObjects(): Promise<OwnObjects> {
+  const call = async (method: string, params: object) =>
+    (await rpc.call(method, params, user.token)).result as { id: string };
+  const { id: conversation_id } = await call('conversations.create', { title: 'mine' });
+  const { id: key_id } = await call('keys.create', { name: 'mine' });
+  const { id: group_id } = await call('group.create', { name: 'mine' });
+  const { job } = await rpc.test.context.database.videoJobs.create({
+    id: crypto.randomUUID(),
+    payer: {
+      userId: user.id,
+      apiKeyId: 'key',
+      keyId: null,
+      groupId: null,
+      project: null,
+      multiplier: 1,
+    },
+    model: 'v-1',
+    resolvedModel: 'v-1',
+    order: { prompt: 'a cat' },
+    images: [],
+    idempotencyKey: null,
+  });
+  return { conversation_id, key_id, group_id, job_id: job.id };
+}
+
+/** Everything that the owner sees of the objects. */
+async function seenByOwner({ conversation_id, job_id, group_id }: OwnObjects): Promise<unknown> {
+  const calls = [
+    ['conversations.get', { conversation_id }],
+    ['keys.list', {}],
+    ['group.get', { group_id }],
+    ['video.get', { job_id }],
+  ] as const;
+  return Promise.all(
+    calls.map(async ([method, params]) => {
+      const { result, error } = await rpc.call(method, params, user.token);
+      expect(error).toBeUndefined();
+      return result;
+    }),
+  );
+}
+
+const REACHED = NAMES.flatMap((name) => {
+  const params = REACHING[name];
+  return params === undefined || params === null ? [] : [{ name, params }];
+});
+
+test.each(REACHED)(
+  '$name refuses the object of another user, also to an admin',
+  async (reached) => {
+    const own = await createObjects();
+    const before = await seenByOwner(own);
+    const stranger = await rpc.createAccount(`${reached.name}@example.com`);
+    for (const { token } of [stranger, admin]) {
+      const { error } = await rpc.call(reached.name, reached.params(own), token);
+      expect(error).toBeDefined();
+      expect(error?.code).not.toBe(-32_602);
+    }
+    expect(await seenByOwner(own)).toEqual(before);
+  },
+);
