@@ -153,6 +153,72 @@ test('the transcript before the loss of the upstream is stored', async () => {
   talk.close();
 });
 
+describe('a response that is not completed when its session ends is metered by estimate', () => {
+  const input = [
+    {
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'input_text', text: 'twenty characters :)' }],
+    },
+  ];
+  const request = { type: 'response.create', response: { input } };
+  const config = { instructions: 'be brief', tools: [{ type: 'function', name: 'f' }] };
+  // 20 characters of the message, 8 of the instructions, 32 of the tools.
+  const prompt_tokens = 5 + 2 + 8;
+
+  beforeEach(() => scene.usage());
+  const row = async () => {
+    await waitUntil(async () => (await scene.test.context.bus.journal.lag()) > 0);
+    return scene.usage();
+  };
+
+  test('when the client stops it', async () => {
+    const talk = await start({ config });
+    api.faults.next({ kind: 'silent' });
+    await talk.say(request);
+    api.sendToAll(JSON.stringify({ type: 'response.created', response: { id: 'r1' } }));
+    for (const type of [
+      'response.audio_transcript.delta',
+      'response.function_call_arguments.delta',
+    ])
+      api.sendToAll(JSON.stringify({ type, response_id: 'r1', delta: 'eight ch' }));
+    api.sendToAll(
+      JSON.stringify({ type: 'response.audio.delta', response_id: 'r1', delta: 'AAAA' }),
+    );
+    await talk.until('response.audio.delta');
+    await talk.stop();
+    expect(await row()).toMatchObject([
+      { backend: 'realtime', model: 'a-realtime', prompt_tokens, completion_tokens: 4 },
+    ]);
+    await expectRemoved(talk);
+  });
+
+  test('when the upstream is lost', async () => {
+    const talk = await start({ config });
+    api.faults.next({ kind: 'cut', afterDeltas: 4 });
+    await talk.say(request);
+    expect(await row()).toMatchObject([{ prompt_tokens, completion_tokens: 2 }]);
+    await expectRemoved(talk);
+  });
+
+  test('when it was requested and nothing of it has come', async () => {
+    const talk = await start({ config });
+    api.faults.next({ kind: 'silent' });
+    await talk.say(request);
+    await talk.stop();
+    expect(await row()).toMatchObject([{ prompt_tokens, completion_tokens: 0 }]);
+    await expectRemoved(talk);
+  });
+
+  test('and a completed one once, as the upstream reports it', async () => {
+    const talk = await start({ config });
+    const done = (await talk.respond()).at(-1) as { response: { usage: { total_tokens: number } } };
+    await talk.stop();
+    await expectRemoved(talk);
+    expect(await scene.usage()).toMatchObject([{ total_tokens: done.response.usage.total_tokens }]);
+  });
+});
+
 test('a conversation that is deleted meanwhile does not end the session', async () => {
   const id = await scene.conversation();
   const talk = await start({ conversation_id: id });

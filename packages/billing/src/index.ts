@@ -1,7 +1,7 @@
 export { createPriceBook, type PriceBook } from './price-book.ts';
 export { PRICES_CHANNEL, type PriceStore } from './price-store.ts';
 export { pricesWith } from './prices.ts';
-export { estimateTokens } from './token-estimate.ts';
+export { createTokenCount, estimateTokens, type TokenCount } from './token-estimate.ts';
 export {
   UsageRejectedError,
   type RejectedUsage,

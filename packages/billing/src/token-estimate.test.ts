@@ -1,4 +1,5 @@
-import { estimateTokens } from './token-estimate.ts';
+import * as fc from 'fast-check';
+import { createTokenCount, estimateTokens } from './token-estimate.ts';
 
 test.each([
   ['', 0],
@@ -12,4 +13,15 @@ test.each([
   ['😀😀😀😀😀', 2],
 ])('%j is about %i tokens', (text, tokens) => {
   expect(estimateTokens(text)).toBe(tokens);
+});
+
+test('a text in pieces is counted as if it came in one', () => {
+  const unit = fc.constantFrom('a', 'é', '你', '안', '😀', '𠀀', '。', '\u1100', '\u10ff');
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit })), (pieces) => {
+      const count = createTokenCount();
+      for (const piece of pieces) count.add(piece);
+      expect(count.tokens).toBe(estimateTokens(pieces.join('')));
+    }),
+  );
 });

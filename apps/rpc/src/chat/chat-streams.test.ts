@@ -1,7 +1,9 @@
 import { createMetrics, silentLog } from '@model-gateway/kernel';
-import { createUpstreamTelemetry, jwtCaller } from '@model-gateway/inference';
-import type { ChatChunk, Route } from '@model-gateway/router';
+import { createUpstreamTelemetry, jwtCaller, type Meter } from '@model-gateway/inference';
+import { UpstreamFailure, type ChatChunk, type Route } from '@model-gateway/router';
 import { createChatStreams } from './chat-streams.ts';
+
+type ServedRequest = Parameters<Meter['record']>[0];
 
 const chunk = (content: string): ChatChunk => ({ choices: [{ index: 0, delta: { content } }] });
 
@@ -9,6 +11,7 @@ const chunk = (content: string): ChatChunk => ({ choices: [{ index: 0, delta: { 
 function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
   const pushed: Record<string, unknown>[] = [];
   const settled: string[] = [];
+  const metered: ServedRequest[] = [];
   let onStopped = (): void => undefined;
   const route: Route = {
     model: 'm',
@@ -29,7 +32,7 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
   const streams = createChatStreams({
     router: { choose: async () => route },
     telemetry: createUpstreamTelemetry({ metrics: createMetrics() }),
-    meter: { record: async () => undefined },
+    meter: { record: async (served) => void metered.push(served) },
     requests: { accepted: () => undefined },
     memory: {
       isConfigured: false,
@@ -60,6 +63,7 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
     streams,
     pushed,
     settled,
+    metered,
     whenStopped: (work: () => void) => (onStopped = work),
   };
 }
@@ -116,6 +120,22 @@ test('a turn that does not finish in time fails, and its upstream request is abo
     },
   ]);
   expect(settled[0]).toBe('neutral');
+});
+
+test('a turn that is stopped before its first visible token is metered with its reasoning, once', async () => {
+  let end = (_failure: Error): void => undefined;
+  const never = new Promise<never>((_resolve, reject) => {
+    end = reject;
+  });
+  const { streams, metered, whenStopped } = setup(async function* () {
+    yield { choices: [{ index: 0, delta: { reasoning_content: 'twelve chars' } }] };
+    await never;
+  }, 20);
+  whenStopped(() => end(new UpstreamFailure('aborted', { isBackendAtFault: false })));
+  await streams.begin(turn);
+  await streams.stop();
+  const usage = { prompt_tokens: 1, completion_tokens: 3, total_tokens: 4 };
+  expect(metered).toEqual([expect.objectContaining({ surface: 'rpc', model: 'm', usage })]);
 });
 
 test('the number of streams per user is limited, and other users are not affected', async () => {

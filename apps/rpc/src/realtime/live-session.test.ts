@@ -11,7 +11,6 @@ function setup(options: Partial<Options> = {}) {
     sent: [] as RealtimeEvent[],
     forwarded: [] as string[],
     recorded: [] as EndedResponse[],
-    transcripts: [] as string[],
     closed: 0,
     settled: [] as string[],
   };
@@ -49,7 +48,6 @@ function setup(options: Partial<Options> = {}) {
   };
   const recorder = {
     record: async (ended: EndedResponse) => void seen.recorded.push(ended),
-    storeTranscript: (transcript: string) => void seen.transcripts.push(transcript),
     settled: async () => undefined,
   };
   const receive = (event: RealtimeEvent): void =>
@@ -68,7 +66,13 @@ test('a session ends once, whatever ends it first, and releases everything', () 
   session.end('again');
   session.listener.onClosed(lost);
   expect(seen).toMatchObject({ ended: ['lost'], closed: 1, settled: ['neutral'] });
-  expect(seen.transcripts).toEqual(['half a sen']);
+  expect(seen.recorded).toEqual([
+    { usage: undefined, transcript: 'half a sen' },
+    {
+      usage: { prompt_tokens: 0, completion_tokens: 3, total_tokens: 3 },
+      transcript: undefined,
+    },
+  ]);
   receive({ type: 'late' });
   expect(seen.forwarded).toHaveLength(1);
 });

@@ -20,6 +20,8 @@ export interface LiveSession {
 
 interface LiveSessionOptions {
   readonly refId: string | null;
+  /** The settings with which the session is opened at the upstream. */
+  readonly config?: RealtimeEvent | undefined;
   readonly forwarder: Forwarder;
   /** The text of the notification for an event. */
   readonly notificationOf: (eventText: string) => string;
@@ -43,6 +45,7 @@ const LIFETIME_MS = 6 * 60 * 60_000;
 export function createLiveSession(options: LiveSessionOptions): LiveSession {
   const { refId, forwarder, notificationOf, assertCovered, onEnded } = options;
   const observer = createRealtimeObserver({ refId });
+  observer.sent({ type: 'session.update', session: options.config });
   let attached: Attached | undefined;
   let isEnded = false;
 
@@ -58,7 +61,8 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
     upstream.link.close();
     // The circuit breaker was updated when the session opened, so the end counts as neutral.
     void upstream.route.settle('neutral');
-    for (const transcript of observer.takeUnfinished()) recorder.storeTranscript(transcript);
+    // The upstream has worked on these, whoever ended the session.
+    for (const response of observer.takeUnfinished()) void recorder.record(response);
   }
   const idle = timer(options.idleMs ?? IDLE_MS, () => end('idle for too long'));
   const lifetime = timer(options.lifetimeMs ?? LIFETIME_MS, () => end('open for too long'));
@@ -98,7 +102,9 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
     },
     send(event) {
       idle.refresh();
-      return attached?.upstream.link.send(event) ?? false;
+      const isQueued = attached?.upstream.link.send(event) ?? false;
+      if (isQueued) observer.sent(event);
+      return isQueued;
     },
     end,
     async settled() {

@@ -53,6 +53,7 @@ export async function openSession(
   const forwarder = createForwarder((message) => sessions.push(streamId, message));
   const session: LiveSession = createLiveSession({
     refId,
+    config,
     forwarder,
     notificationOf: (event) => notificationText(sessionId, event),
     assertCovered: () => runtime.quotas.assertUserCovered(userId, resolvedModel),

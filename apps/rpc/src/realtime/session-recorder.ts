@@ -7,8 +7,6 @@ import { describeError, withTimeout, type Log } from '@model-gateway/kernel';
 export interface SessionRecorder {
   /** Meters a response and stores its transcript; resolves when that is done or takes too long. */
   record(ended: EndedResponse): Promise<void>;
-  /** Stores the transcript of a response that never ended. */
-  storeTranscript(transcript: string): void;
   /** Resolves when everything is stored. */
   settled(): Promise<void>;
 }
@@ -62,7 +60,6 @@ export function createSessionRecorder(options: SessionRecorderOptions): SessionR
       await metered;
       if (stored !== undefined) await withTimeout(stored, STORING_TIMEOUT_MS, () => undefined);
     },
-    storeTranscript: (transcript) => void store(transcript),
     async settled() {
       await written;
     },

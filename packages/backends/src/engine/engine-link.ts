@@ -1,6 +1,6 @@
 import { raceAbort, type Cancel } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
-import { aborted } from '../json-rpc/rpc-failures.ts';
+import { abortedUnsent } from '../json-rpc/rpc-failures.ts';
 import type { EngineConnection } from './engine-connection.ts';
 
 /** The one connection to an engine: opened by the first call that needs it, and again after it was lost. */
@@ -30,7 +30,7 @@ export function createEngineLink(open: Open): EngineLink {
     async connected(signal) {
       if (isClosed) throw new UpstreamFailure('the backend was closed', { isBackendAtFault: true });
       current ??= connect();
-      return raceAbort(current, signal, aborted);
+      return raceAbort(current, signal, abortedUnsent);
     },
     async close() {
       isClosed = true;

@@ -27,9 +27,12 @@ export function upstreamRefused(
 }
 
 /** The failure of an upstream that was unreachable or sent an invalid response. */
-export function upstreamFailed(cause: unknown): UpstreamFailure {
+export function upstreamFailed(
+  cause: unknown,
+  { hadNoEffect = false }: { readonly hadNoEffect?: boolean } = {},
+): UpstreamFailure {
   if (cause instanceof UpstreamFailure) return cause;
-  return new UpstreamFailure(describeError(cause), { isBackendAtFault: true, cause });
+  return new UpstreamFailure(describeError(cause), { isBackendAtFault: true, hadNoEffect, cause });
 }
 
 /** Removes the key, which some upstreams quote. A short key is a dummy, such as `EMPTY`, and can be part of any text. */

@@ -24,6 +24,12 @@ export function aborted({ reason }: Cancel): UpstreamFailure {
   return new UpstreamFailure(describeError(reason), { isBackendAtFault: false, cause: reason });
 }
 
+/** The failure of a call that was aborted before it was sent. */
+export function abortedUnsent({ reason }: Cancel): UpstreamFailure {
+  const details = { isBackendAtFault: false, hadNoEffect: true, cause: reason };
+  return new UpstreamFailure(describeError(reason), details);
+}
+
 /** The failure of a call that was answered with an error. */
 export function refused(
   { code, message }: NonNullable<RpcMessage['error']>,

@@ -9,7 +9,7 @@ import type { UpstreamFailure } from '@model-gateway/router';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import type { SendQueue } from '../realtime/send-queue.ts';
 import { bearerOf, openUpstreamSocket } from '../transport/upstream-socket.ts';
-import { aborted, refused, timedOut } from './rpc-failures.ts';
+import { aborted, abortedUnsent, refused, timedOut } from './rpc-failures.ts';
 
 /** The options of one call. */
 export interface CallOptions<Result> {
@@ -79,7 +79,7 @@ export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocke
     params: unknown,
     { signal, timeoutMs, read, onLateResult }: CallOptions<Result>,
   ): Promise<Result> {
-    if (signal.aborted) throw aborted(signal);
+    if (signal.aborted) throw abortedUnsent(signal);
     if (!socket.isOpen) throw upstreamFailed('the connection is closed');
     lastId += 1;
     const id = lastId;

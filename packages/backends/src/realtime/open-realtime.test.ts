@@ -128,6 +128,47 @@ describe('an external backend', () => {
     expect(JSON.parse(text ?? '')).toEqual(event);
   });
 
+  it.each([
+    {
+      what: 'a response that failed',
+      sent: {
+        type: 'response.done',
+        response: {
+          id: 'r',
+          status: 'failed',
+          status_details: { type: 'failed', error: { message: `bad key ${KEY}` } },
+          output: [{ text: `the answer quotes ${KEY}` }],
+        },
+      },
+      expected: {
+        response: {
+          status_details: { error: { message: 'bad key [redacted]' } },
+          output: [{ text: `the answer quotes ${KEY}` }],
+        },
+      },
+    },
+    {
+      what: 'a part that failed',
+      sent: {
+        type: 'conversation.item.input_audio_transcription.failed',
+        error: { message: `bad key ${KEY}` },
+      },
+      expected: { error: { message: 'bad key [redacted]' } },
+    },
+    {
+      what: 'a complete response, which may quote it',
+      sent: { type: 'response.done', response: { id: 'r', output: [{ text: KEY }] } },
+      expected: { response: { output: [{ text: KEY }] } },
+    },
+  ])('passes $what on, without the key in its error', async ({ sent, expected }) => {
+    const { events } = await open(cloud());
+    api.sendToAll(JSON.stringify(sent));
+    await untilThere(() => typesOf(events).includes(sent.type));
+    const { event, text } = events.at(-1) ?? {};
+    expect(event).toMatchObject(expected);
+    expect(JSON.parse(text ?? '')).toEqual(event);
+  });
+
   it('reports why the upstream ended a session', async () => {
     const { closed } = await open(cloud());
     api.closeSessions(1008, 'quota of the upstream');

@@ -1,5 +1,5 @@
 import { tryParseJson } from '@model-gateway/kernel';
-import type { UpstreamEvent } from '@model-gateway/router';
+import type { RealtimeEvent, UpstreamEvent } from '@model-gateway/router';
 import { z } from 'zod';
 import { upstreamFailed, withoutSecret } from '../errors/upstream-error.ts';
 
@@ -21,10 +21,32 @@ export function eventOf(value: unknown, secret: string | null): UpstreamEvent {
   return withoutQuotedKey({ event: parsed.data, text: JSON.stringify(value) }, secret);
 }
 
-/** The key is removed from error messages. Other events pass unchanged. */
+/** The key is removed from error messages. What the model says passes unchanged. */
 function withoutQuotedKey(read: UpstreamEvent, secret: string | null): UpstreamEvent {
-  if (read.event['type'] !== 'error' || secret === null) return read;
-  const quoted = JSON.stringify(secret).slice(1, -1);
-  const text = withoutSecret(JSON.stringify(read.event), quoted);
-  return { event: eventSchema.parse(JSON.parse(text)), text };
+  if (secret === null) return read;
+  const event = cleaned(read.event, secret);
+  return event === undefined ? read : { event, text: JSON.stringify(event) };
 }
+
+/** The event without the key, if it tells an error: its own, or that of a response that failed. */
+function cleaned(event: RealtimeEvent, secret: string): RealtimeEvent | undefined {
+  if (event['type'] === 'error') return eventSchema.parse(cleanedValue(event, secret));
+  const response = eventSchema.safeParse(event['response']).data;
+  const { error } = event;
+  const details = response?.['status_details'];
+  if (isAbsent(error) && isAbsent(details)) return undefined;
+  return {
+    ...event,
+    ...(isAbsent(error) ? {} : { error: cleanedValue(error, secret) }),
+    ...(isAbsent(details)
+      ? {}
+      : { response: { ...response, status_details: cleanedValue(details, secret) } }),
+  };
+}
+
+function cleanedValue(value: unknown, secret: string): unknown {
+  const quoted = JSON.stringify(secret).slice(1, -1);
+  return JSON.parse(withoutSecret(JSON.stringify(value), quoted));
+}
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null;

@@ -1,4 +1,5 @@
 import { abortReason, type Cancel, type Tracing } from '@model-gateway/kernel';
+import type { UpstreamFailure } from '@model-gateway/router';
 import { Pool, type Dispatcher } from 'undici';
 import { createDeadlines } from './deadlines.ts';
 import { upstreamAddress } from './upstream-address.ts';
@@ -78,20 +79,20 @@ export function createUpstreamHttp(
   return {
     request: (request) =>
       new Promise((resolve, reject) => {
-        const onFailure = (error: unknown) => reject(upstreamFailed(error));
-        dispatch(request, createExchange(request.signal, resolve, onFailure));
+        dispatch(request, createExchange(request.signal, resolve, reject));
       }),
     requestWhole: (request, bytesMax) =>
       new Promise((resolve, reject) => {
         const { totalMs } = timeouts;
-        const onEnd = (failure: unknown, response: WholeResponse | undefined) => {
-          if (response === undefined) reject(upstreamFailed(failure));
-          else resolve(response);
-        };
-        dispatch(
-          request,
-          createWholeExchange({ cancel: request.signal, totalMs, deadlines, bytesMax, onEnd }),
-        );
+        const handler = createWholeExchange({
+          cancel: request.signal,
+          totalMs,
+          deadlines,
+          bytesMax,
+          onResponse: resolve,
+          onFailure: reject,
+        });
+        dispatch(request, handler);
       }),
     close: () => pool.destroy(),
   };
@@ -101,22 +102,27 @@ export function createUpstreamHttp(
 function createExchange(
   signal: Cancel,
   onResponse: (response: UpstreamResponse) => void,
-  onFailure: (error: unknown) => void,
+  onFailure: (error: UpstreamFailure) => void,
 ): Dispatcher.DispatchHandler {
   const body = createBody();
+  let isSent = false;
   let isAnswered = false;
   const fail = (error: unknown) => {
     signal.removeEventListener('abort', onAbort);
     if (isAnswered) body.fail(upstreamFailed(error));
-    else onFailure(error);
+    else onFailure(upstreamFailed(error, { hadNoEffect: !isSent }));
   };
   let abort = (): void => undefined;
   const onAbort = () => abort();
   return {
     onRequestStart(controller) {
       abort = () => controller.abort(abortReason(signal));
-      if (signal.aborted) abort();
-      else signal.addEventListener('abort', onAbort, { once: true });
+      if (signal.aborted) {
+        abort();
+        return;
+      }
+      isSent = true;
+      signal.addEventListener('abort', onAbort, { once: true });
     },
     onResponseStart(controller, status, headers) {
       // An informational response, such as 100, precedes the real one.

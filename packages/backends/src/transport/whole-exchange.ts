@@ -1,6 +1,8 @@
 import { abortReason, type Cancel } from '@model-gateway/kernel';
 import type { Dispatcher } from 'undici';
+import type { UpstreamFailure } from '@model-gateway/router';
 import type { Bounded, Deadline, Deadlines } from './deadlines.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
 
 interface WholeExchangeOptions {
   readonly cancel: Cancel;
@@ -8,11 +10,9 @@ interface WholeExchangeOptions {
   /** Of calls with the same time limit. */
   readonly deadlines: Deadlines;
   readonly bytesMax: number;
-  /** Called once: with the response or the failure. */
-  readonly onEnd: (
-    failure: unknown,
-    response: { readonly status: number; readonly text: string } | undefined,
-  ) => void;
+  /** One of these is called, once. */
+  readonly onResponse: (response: { readonly status: number; readonly text: string }) => void;
+  readonly onFailure: (failure: UpstreamFailure) => void;
 }
 
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
@@ -26,6 +26,8 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
   readonly #deadline: Deadline;
   #controller: Dispatcher.DispatchController | undefined;
   #failure: Error | undefined;
+  /** Before that the upstream has nothing of the request. */
+  #isSent = false;
   #status = 0;
   #isOver = false;
   #size = 0;
@@ -57,7 +59,8 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#failure !== undefined) controller.abort(this.#failure);
+    if (this.#failure === undefined) this.#isSent = true;
+    else controller.abort(this.#failure);
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
@@ -96,14 +99,15 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
     this.#leave();
     const whole = this.#more === undefined ? this.#first : Buffer.concat(this.#more);
     const text = whole?.toString('utf8') ?? '';
-    this.#options.onEnd(undefined, { status: this.#status, text });
+    this.#options.onResponse({ status: this.#status, text });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#leave();
-    this.#options.onEnd(this.#failure ?? error, undefined);
+    const hadNoEffect = !this.#isSent;
+    this.#options.onFailure(upstreamFailed(this.#failure ?? error, { hadNoEffect }));
   }
 }
 

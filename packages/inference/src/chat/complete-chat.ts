@@ -21,13 +21,13 @@ export async function completeChat(
   dependencies: ChatDependencies,
 ): Promise<ChatAnswer> {
   const { full, signal } = turn;
-  const query = routeRequestOf(turn, dependencies.requests);
+  const query = routeRequestOf(turn, dependencies);
   const { answer, route, call } = await attempt(dependencies, query, ({ backend, model }) => {
     if (backend.chat === undefined) throw cannotChat(backend.name);
     return backend.chat(upstreamBody(full, model), signal);
   });
   const { completion, text } = answer;
-  const estimate = () => estimateUsage(full.messages, textOfCompletion(completion));
+  const estimate = () => estimateUsage(full, textOfCompletion(completion));
   const reported = completion.usage ?? undefined;
   const usage =
     reported === undefined ? estimate() : boundedUsage(route.backend.kind, reported, estimate);

@@ -63,6 +63,8 @@ export async function embedTexts(
     provider,
     signal,
     onAccepted: () => requests.accepted(),
+    onLeft: ({ model }: Route) =>
+      meter.record({ caller, model, surface, usage: promptUsage(estimateInput(input)), refId }),
   } as const;
   const ask = async ({ backend, model }: Route): Promise<UpstreamEmbeddings> => {
     if (backend.embed === undefined) throw cannotEmbed(backend.name);

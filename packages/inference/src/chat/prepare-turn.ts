@@ -1,8 +1,8 @@
 import { ServiceError, type ChatMessage, type ChatRequest } from '@model-gateway/contracts';
 import type { RouteRequest } from '../upstream/attempts.ts';
+import { estimateUsage } from '../usage/estimate-usage.ts';
 import type { ChatDependencies, ChatTurn } from './chat-turn.ts';
 import type { MemoryState } from '../memory/memory.ts';
-import type { RequestCounter } from '../usage/request-counter.ts';
 import { toHistory } from './stored-message.ts';
 import { createTurnRecord, type TurnRecord } from './turn-record.ts';
 
@@ -46,9 +46,10 @@ export function prepareTurn(
 
 /** The route request of a turn. */
 export function routeRequestOf(
-  { request, resolvedModel, conversationId, signal, record }: PreparedTurn,
-  requests: Pick<RequestCounter, 'accepted'>,
+  turn: PreparedTurn,
+  { requests, meter }: Pick<ChatDependencies, 'requests' | 'meter'>,
 ): RouteRequest {
+  const { request, resolvedModel, conversationId, signal, record } = turn;
   return {
     model: request.model,
     resolved: resolvedModel,
@@ -59,6 +60,11 @@ export function routeRequestOf(
     onAccepted() {
       requests.accepted();
       void record?.begin();
+    },
+    // Nothing of an answer was seen, but the upstream has the prompt.
+    onLeft: ({ model }) => {
+      const { caller, surface, refId, full } = turn;
+      return meter.record({ caller, model, surface, usage: estimateUsage(full, ''), refId });
     },
   };
 }

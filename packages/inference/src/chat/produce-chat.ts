@@ -6,7 +6,7 @@ import { cannotChat } from './complete-chat.ts';
 import { readDeltas, type ChatDelta } from '../stream/read-deltas.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { settleStream, type SettledStream } from './settle-stream.ts';
-import { createStreamObserver, outcomeOf, type StreamObserver } from '../stream/stream-observer.ts';
+import { createStreamObserver, outcomeOf } from '../stream/stream-observer.ts';
 import { upstreamBody } from './upstream-body.ts';
 
 /** The end of a complete response. */
@@ -20,7 +20,6 @@ export interface ChatEnd {
 }
 
 interface Begun {
-  readonly observer: StreamObserver;
   readonly first: IteratorResult<readonly ChatDelta[]>;
   readonly rest: AsyncGenerator<readonly ChatDelta[]>;
 }
@@ -33,14 +32,14 @@ const NO_USAGE: TokenUsage = { prompt_tokens: 0, completion_tokens: 0, total_tok
  */
 export async function acceptChat(
   turn: PreparedTurn,
-  { router, requests }: Pick<ChatDependencies, 'router' | 'requests'>,
+  { router, requests, meter }: Pick<ChatDependencies, 'router' | 'requests' | 'meter'>,
 ): Promise<Route> {
   const {
     model,
     signal: _signal,
     onAccepted: _onAccepted,
     ...options
-  } = routeRequestOf(turn, requests);
+  } = routeRequestOf(turn, { requests, meter });
   const route = await router.choose(model, options);
   if (route.backend.chatStream === undefined) {
     void route.settle('neutral');
@@ -58,18 +57,25 @@ export async function* produceChat(
   dependencies: ChatDependencies,
 ): AsyncGenerator<readonly ChatDelta[], ChatEnd> {
   const { full, signal } = turn;
-  const { requests, log } = dependencies;
+  const { log } = dependencies;
+  let observer = createStreamObserver({ keepsReply: true });
   const ask = async ({ backend, model }: Route): Promise<Begun> => {
     if (backend.chatStream === undefined) throw cannotChat(backend.name);
     const stream = await backend.chatStream(upstreamBody(full, model), signal);
-    const observer = createStreamObserver({ keepsReply: true });
+    observer = createStreamObserver({ keepsReply: true });
     const rest = readDeltas(stream, { observer, log });
-    return { observer, rest, first: await rest.next() };
+    return { rest, first: await rest.next() };
   };
-  const query = routeRequestOf(turn, requests);
+  const query = {
+    ...routeRequestOf(turn, dependencies),
+    // There may be reasoning before the first visible delta.
+    async onLeft({ model, backend: { kind } }: Route): Promise<void> {
+      await settleStream(turn, dependencies, { observer, model, kind, isComplete: false });
+    },
+  };
   const { answer, route, call } = await attempt(dependencies, query, ask, accepted);
   call.begun();
-  const { observer, first, rest } = answer;
+  const { first, rest } = answer;
   let settled: SettledStream | undefined;
   const settle = async (isComplete: boolean): Promise<SettledStream> =>
     (settled ??= await settleStream(turn, dependencies, {

@@ -1,8 +1,9 @@
+import { estimateTokens } from '@model-gateway/billing';
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { BackendKind } from '@model-gateway/router';
 import type { ChatDependencies } from './chat-turn.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
-import { estimateUsage } from '../usage/estimate-usage.ts';
+import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
 import type { PreparedTurn } from './prepare-turn.ts';
 import { settleTurn } from './settle-turn.ts';
 import type { StreamObserver } from '../stream/stream-observer.ts';
@@ -28,14 +29,31 @@ export async function settleStream(
   dependencies: Pick<ChatDependencies, 'meter' | 'memory'>,
   { observer, model, kind, isComplete }: StreamOutcome,
 ): Promise<SettledStream> {
-  const unbounded = observer.usage ?? estimateOf(turn, observer.text);
+  const unbounded = billedUsage(turn, observer, isComplete);
   const usage =
-    unbounded &&
-    boundedUsage(kind, unbounded, () => estimateUsage(turn.full.messages, observer.text));
+    unbounded && boundedUsage(kind, unbounded, () => estimateUsage(turn.full, observer.text));
   const readReply = () => observer.readReply();
   const messageId = await settleTurn(turn, dependencies, { model, usage, isComplete, readReply });
   return { usage, messageId };
 }
 
-const estimateOf = ({ full }: PreparedTurn, text: string): TokenUsage | undefined =>
-  text === '' ? undefined : estimateUsage(full.messages, text);
+/** The reported usage, and an estimate of what the upstream has not reported. */
+function billedUsage(
+  { full, signal }: PreparedTurn,
+  { usage, text, unreportedText }: StreamObserver,
+  isComplete: boolean,
+): TokenUsage | undefined {
+  if (usage === undefined) {
+    // Whoever leaves before the first text has still used the prompt. Without text an upstream that failed served nothing.
+    const wasLeft = !isComplete && signal.aborted;
+    return text === '' && !wasLeft ? undefined : estimateUsage(full, text);
+  }
+  if (isComplete && unreportedText === '') return usage;
+  // An upstream that reports the usage while it generates may begin with zeros.
+  const prompt_tokens = usage.prompt_tokens === 0 ? estimatePrompt(full) : usage.prompt_tokens;
+  const completion_tokens =
+    usage.completion_tokens === 0
+      ? estimateTokens(text)
+      : usage.completion_tokens + estimateTokens(unreportedText);
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+}

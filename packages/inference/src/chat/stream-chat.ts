@@ -42,11 +42,11 @@ export async function streamChat(
   dependencies: StreamDependencies,
 ): Promise<StreamedChat> {
   const { full, signal } = turn;
-  const { requests, clock, log } = dependencies;
+  const { clock, log } = dependencies;
   const passesUsage = asksForUsage(full['stream_options']);
   const keepsReply = turn.record !== undefined || turn.memory !== 'disabled';
   const parsesAll = keepsReply && full['n'] !== undefined;
-  const query = routeRequestOf(turn, requests);
+  const query = routeRequestOf(turn, dependencies);
   const { answer, route, call } = await attempt(
     dependencies,
     query,
@@ -103,11 +103,11 @@ async function deliver(
     const { kind } = route.backend;
     const outcome = { observer, model: route.model, kind, isComplete };
     const { usage } = await settleStream(turn, dependencies, outcome);
-    estimated = observer.usage === undefined ? usage : undefined;
+    estimated = usage === observer.usage ? undefined : usage;
     if (isComplete) call.end(() => outcomeOf(observer, usage));
     else call.leave();
   }
-  // A client that requested the usage gets the billed estimate if the upstream reported none.
+  // A client that requested the usage gets the billed estimate if the upstream did not report all of it.
   if (isComplete && passesUsage && estimated !== undefined) await take(usageEvent(head, estimated));
 }
 

@@ -64,6 +64,104 @@ describe('the usage of a response', () => {
   });
 });
 
+describe('an unfinished response is estimated', () => {
+  const created = (id: string) => ({ type: 'response.created', response: { id } });
+  const delta = (text: string, response_id?: string) => ({
+    type: 'response.output_text.delta',
+    delta: text,
+    ...(response_id === undefined ? {} : { response_id }),
+  });
+  const tokens = (prompt: number, completion: number) => ({
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+  });
+  const request = (text: string) => ({
+    type: 'response.create',
+    response: {
+      input: [
+        {
+          content: [
+            { type: 'input_text', text },
+            { type: 'input_image', detail: 'low' },
+          ],
+        },
+      ],
+    },
+  });
+  const heard = {
+    type: 'conversation.item.input_audio_transcription.completed',
+    transcript: 'four',
+  };
+  function unfinished(
+    events: readonly Readonly<Record<string, unknown>>[],
+    sent: readonly Readonly<Record<string, unknown>>[] = [],
+  ) {
+    const observer = createRealtimeObserver({ refId: null });
+    for (const event of sent) observer.sent(event);
+    for (const event of events) observer.observe(event);
+    return observer.takeUnfinished().flatMap(({ usage }) => usage ?? []);
+  }
+
+  test('with what was sent before it, also images and user audio', () => {
+    const image = { type: 'input_image_buffer.append', image: 'AAAA' };
+    expect(unfinished([created('a'), delta('12345', 'a')], [request('four')])).toEqual([
+      tokens(86, 2),
+    ]);
+    expect(unfinished([heard, created('a')], [image])).toEqual([tokens(766, 0)]);
+  });
+
+  test('with the settings of the response itself, where it has some', () => {
+    const session = { instructions: 'twelve chars' };
+    const sent = [
+      { type: 'session.update', session },
+      { type: 'response.create', response: { instructions: 'four' } },
+    ];
+    expect(unfinished([created('a')], sent)).toEqual([tokens(1, 0)]);
+    expect(unfinished([created('a'), created('b')], sent)).toEqual([tokens(1, 0), tokens(3, 0)]);
+  });
+
+  test('with the usage that an earlier response reported', () => {
+    const earlier = done({ input_tokens: 100, output_tokens: 20 }, 'a');
+    const events = [created('a'), delta('12345', 'a'), earlier, created('b'), delta('1234', 'b')];
+    expect(unfinished(events)).toEqual([tokens(120, 1)]);
+  });
+
+  test('with its whole texts, where there are no deltas', () => {
+    const whole = { type: 'response.audio_transcript.done', response_id: 'a', transcript: '12345' };
+    expect(unfinished([created('a'), whole])).toEqual([tokens(0, 2)]);
+    expect(unfinished([created('a'), delta('12345', 'a'), whole])).toEqual([tokens(0, 2)]);
+  });
+
+  test('also without ids, and side by side with others', () => {
+    expect(unfinished([created('a'), delta('1234'), delta('5678')])).toEqual([tokens(0, 2)]);
+    expect(unfinished([delta('1234'), delta('5678')])).toEqual([tokens(0, 2)]);
+    const events = [created('a'), created('b'), delta('1234', 'a'), delta('12345678', 'b')];
+    expect(unfinished(events)).toEqual([tokens(0, 1), tokens(0, 2)]);
+    expect(unfinished([...events, done(undefined, 'a')])).toEqual([tokens(0, 2)]);
+  });
+
+  test('but not when it has ended, whatever comes after it, or when it was refused', () => {
+    expect(unfinished([created('a'), done(undefined, 'a'), delta('1234', 'a')])).toEqual([]);
+    expect(unfinished([delta('1234'), done(undefined, 'a')])).toEqual([]);
+    const refused = { type: 'error', error: { message: 'no' } };
+    expect(unfinished([refused], [request('four')])).toEqual([]);
+    expect(unfinished([], [request('four')])).toEqual([tokens(86, 0)]);
+  });
+
+  test.each([
+    { status: 'cancelled', usage: null, expected: [tokens(0, 2)] },
+    { status: 'incomplete', usage: undefined, expected: [tokens(0, 2)] },
+    { status: 'cancelled', usage: { input_tokens: 4, output_tokens: 1 }, expected: [tokens(4, 1)] },
+    { status: 'failed', usage: null, expected: [] },
+    { status: 'completed', usage: null, expected: [] },
+  ])('when it ends as $status with the usage $usage', ({ status, usage, expected }) => {
+    const end = { type: 'response.done', response: { id: 'a', status, usage } };
+    const ended = observed([created('a'), delta('12345', 'a'), end]);
+    expect(ended.flatMap((response) => response.usage ?? [])).toEqual(expected);
+  });
+});
+
 describe('what the model says', () => {
   test.each([
     'response.audio_transcript',
@@ -102,7 +200,10 @@ describe('what the model says', () => {
     expect(observed(events)).toMatchObject([{ transcript: 'B' }]);
     const observer = createRealtimeObserver({ refId: null });
     for (const event of events) observer.observe(event);
-    expect(observer.takeUnfinished()).toEqual(['A']);
+    expect(observer.takeUnfinished()).toEqual([
+      { usage: undefined, transcript: 'A' },
+      { usage: { prompt_tokens: 0, completion_tokens: 1, total_tokens: 1 } },
+    ]);
     expect(observer.takeUnfinished()).toEqual([]);
   });
 
@@ -132,8 +233,8 @@ describe('what the model says', () => {
     for (let other = 0; other < 15; other += 1) {
       observer.observe({ ...delta, response_id: `other_${other}`, delta: 'y' });
     }
-    const unfinished = observer.takeUnfinished();
-    expect(unfinished).toHaveLength(16);
-    expect(unfinished[0]).toHaveLength(800_000);
+    const texts = observer.takeUnfinished().flatMap(({ transcript }) => transcript ?? []);
+    expect(texts).toHaveLength(16);
+    expect(texts[0]).toHaveLength(800_000);
   });
 });

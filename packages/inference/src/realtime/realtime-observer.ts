@@ -1,5 +1,7 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { RealtimeEvent } from '@model-gateway/router';
+import { property } from '../stream/chunk-fields.ts';
+import { createResponseEstimates } from './response-estimates.ts';
 import { responseUsage } from './response-usage.ts';
 import { createTranscripts } from './transcripts.ts';
 
@@ -11,12 +13,14 @@ export interface EndedResponse {
   readonly transcript: string | undefined;
 }
 
-/** Observes the events from an upstream. Supports both generations of the OpenAI event names. */
+/** Observes the events of a session. Supports both generations of the OpenAI event names. */
 export interface RealtimeObserver {
-  /** Returns the response that ended with this event, if any. */
+  /** Takes an event that was sent to the upstream. */
+  sent(event: RealtimeEvent): void;
+  /** Takes an event of the upstream. Returns the response that ended with it, if any. */
   observe(event: RealtimeEvent): EndedResponse | undefined;
-  /** The texts of the unfinished responses, each of them once. */
-  takeUnfinished(): readonly string[];
+  /** The texts and the estimated usage of the unfinished responses, each of them once. */
+  takeUnfinished(): readonly EndedResponse[];
 }
 
 interface RealtimeObserverOptions {
@@ -24,20 +28,43 @@ interface RealtimeObserverOptions {
   readonly refId: string | null;
 }
 
+// Endings by the client or by a limit. A failure is the fault of the upstream.
+const BROKEN_OFF: readonly unknown[] = ['cancelled', 'incomplete'];
+
 export function createRealtimeObserver({ refId }: RealtimeObserverOptions): RealtimeObserver {
   const transcripts = createTranscripts();
+  const estimates = createResponseEstimates();
+
+  const recorded = (usage: TokenUsage): TokenUsage | undefined =>
+    usage.total_tokens > 0 || refId !== null ? usage : undefined;
+
+  /** The reported usage; of a response that was broken off without a report, the estimate. */
+  function usageOfEnded(event: RealtimeEvent): TokenUsage {
+    const response = event['response'];
+    const usage = responseUsage(event);
+    const isReported = (property(response, 'usage') ?? null) !== null;
+    const estimate = estimates.takeEnded(event, isReported ? usage : undefined);
+    return !isReported && BROKEN_OFF.includes(property(response, 'status')) ? estimate : usage;
+  }
+
   return {
+    sent: (event) => estimates.sent(event),
     observe(event) {
       if (event['type'] !== 'response.done') {
         transcripts.add(event);
+        estimates.observe(event);
         return undefined;
       }
-      const usage = responseUsage(event);
       return {
-        usage: usage.total_tokens > 0 || refId !== null ? usage : undefined,
+        usage: recorded(usageOfEnded(event)),
         transcript: transcripts.takeEnded(event),
       };
     },
-    takeUnfinished: () => transcripts.takeAll(),
+    takeUnfinished: () => [
+      ...transcripts.takeAll().map((transcript) => ({ usage: undefined, transcript })),
+      ...estimates
+        .takeAll()
+        .map((estimate) => ({ usage: recorded(estimate), transcript: undefined })),
+    ],
   };
 }

@@ -47,23 +47,6 @@ export function choicesOf(chunk: unknown): readonly unknown[] {
   return Array.isArray(choices) ? choices : [];
 }
 
-/** All generated text of a delta: content and tool calls. */
-export function textOfDelta(delta: unknown): string {
-  const calls = toolCallsOf(delta);
-  const written = contentOf(delta);
-  return calls.length === 0 ? written : written + textOfCalls(calls);
-}
-
-/** The text of tool calls: the names of the tools and their arguments. */
-export const textOfCalls = (calls: readonly unknown[]): string =>
-  calls.map((call) => textOfCall(property(call, 'function'))).join('');
-
-function textOfCall(call: unknown): string {
-  const name = property(call, 'name');
-  const text = property(call, 'arguments');
-  return `${typeof name === 'string' ? name : ''}${typeof text === 'string' ? text : ''}`;
-}
-
 /** A field of any value. */
 export function property(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;

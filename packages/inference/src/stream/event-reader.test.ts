@@ -149,6 +149,44 @@ test('arguments of tool calls are text too', () => {
   expect(observer.text).toBe('f{"a"');
 });
 
+test.each([
+  ['reasoning', { content: null, reasoning_content: 'abc' }],
+  ['reasoning beside content', { content: 'a', reasoning: 'bc' }],
+  ['a refusal', { content: '', refusal: 'abc' }],
+  ['a function call', { function_call: { name: 'a', arguments: 'bc' } }],
+  ['a custom tool call', { tool_calls: [{ custom: { name: 'a', input: 'bc' } }] }],
+  ['a transcript', { audio: { transcript: 'abc' } }],
+  ['parts', { content: [{ type: 'thinking', thinking: [{ text: 'ab' }] }, { text: 'c' }] }],
+])('%s is text too, and passes unchanged', (_what, delta) => {
+  const { observer, read, takes } = reader();
+  const event = chunk({ choices: [{ index: 0, delta, finish_reason: null }] });
+  expect(read(text('x'), event).passed.toString()).toBe(text('x') + event);
+  expect(takes(event)).toBe(false);
+  expect(observer.text).toBe('xabc');
+});
+
+test('fields that are null keep the quick way', () => {
+  const { observer, read, takes } = reader();
+  const event = (content: string) => {
+    const delta = { content, refusal: null, reasoning_content: null, tool_calls: null };
+    return chunk({ choices: [{ index: 0, delta, finish_reason: null }] });
+  };
+  read(event('a'));
+  expect(takes(event('b'))).toBe(true);
+  expect(observer.text).toBe('ab');
+});
+
+test('two choices in one event are both text', () => {
+  const { observer, read } = reader();
+  const choice = (index: number, content: string) => ({
+    index,
+    delta: { content },
+    finish_reason: null,
+  });
+  read(chunk({ choices: [choice(0, 'a'), choice(1, 'b')] }));
+  expect(observer.text).toBe('ab');
+});
+
 test('of several choices the first is the reply, and all of them are billed', () => {
   const { observer, read } = reader(false, true);
   const choice = (index: number, content: string) =>

@@ -5,11 +5,21 @@ import type { StreamObserver } from './stream-observer.ts';
 
 const DATA = 'data: {';
 const HEAD = ['"object":"chat.completion.chunk"', '"id":"', '"model":"', '"created":', '"index":'];
+const ANY_CONTENT = '"content":';
 const CONTENT = '"content":"';
 const USAGE = '"usage":';
 const NULL = 'null';
 const ERROR = '"error"';
-const TOOL_CALLS = '"tool_calls"';
+const DELTA = '"delta":';
+// Text beside the content counts in an estimate as well; an event with one of these is parsed, unless it is null.
+const OTHER_TEXTS = [
+  '"reasoning_content":',
+  '"reasoning":',
+  '"refusal":',
+  '"tool_calls":',
+  '"function_call":',
+  '"audio":',
+];
 const FINISHED = '"finish_reason":"';
 const NOT_FINISHED = '"finish_reason":null';
 const QUOTE = 0x22;
@@ -191,18 +201,24 @@ const completedChoice = (choice: unknown, index: number): unknown =>
     ? { index, finish_reason: null, ...choice }
     : choice;
 
-/** An ordinary chunk: only text that need not be parsed. */
+/** An ordinary chunk: one choice with content, which need not be parsed. */
 function isPlain(event: string): boolean {
   if (!event.startsWith(DATA) || !event.endsWith('}')) return false;
   for (const field of HEAD) if (!event.includes(field)) return false;
-  if (event.includes(ERROR) || event.includes(TOOL_CALLS) || hasUsage(event)) return false;
+  if (event.includes(ERROR) || isSet(event, USAGE)) return false;
+  for (const field of OTHER_TEXTS) if (isSet(event, field)) return false;
+  if (event.indexOf(DELTA) !== event.lastIndexOf(DELTA)) return false;
+  // Content in parts.
+  if (isSet(event, ANY_CONTENT) && event.indexOf(ANY_CONTENT) !== event.indexOf(CONTENT))
+    return false;
   // An event with a finish reason, or with an unusual form of the field, is parsed: there is one per stream.
   return event.includes(NOT_FINISHED) && !event.includes(FINISHED);
 }
 
-function hasUsage(event: string): boolean {
-  const at = event.indexOf(USAGE);
-  return at !== -1 && !event.startsWith(NULL, at + USAGE.length);
+/** Whether an event has a field that is not null. */
+function isSet(event: string, field: string): boolean {
+  const at = event.indexOf(field);
+  return at !== -1 && !event.startsWith(NULL, at + field.length);
 }
 
 /** The end of the JSON string that begins there. */

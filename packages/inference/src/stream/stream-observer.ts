@@ -4,10 +4,10 @@ import {
   contentOf,
   isFirstChoice,
   property,
-  textOfDelta,
   toolCallsOf,
   usageOf,
 } from './chunk-fields.ts';
+import { textOfDelta } from './generated-text.ts';
 import { createReplyCollector, type Reply } from '../chat/reply-collector.ts';
 import type { CallOutcome } from '../upstream/upstream-telemetry.ts';
 
@@ -17,9 +17,12 @@ export interface StreamObserver {
   observe(chunk: unknown): void;
   /** The text of a chunk that was not parsed. */
   addText(text: string): void;
+  /** The latest usage that the upstream reported. */
   readonly usage: TokenUsage | undefined;
   /** All generated text, to estimate the usage if the upstream reports none. */
   readonly text: string;
+  /** The part of it that came after the latest report of the usage. */
+  readonly unreportedText: string;
   readonly isFinished: boolean;
   /** The finish reason and the model, if parsed chunks had them. */
   readonly finishReason: string | undefined;
@@ -47,6 +50,7 @@ const NO_REPLY: Reply = { content: '', toolCalls: [] };
 
 export function createStreamObserver({ keepsReply }: StreamObserverOptions): StreamObserver {
   const pieces: string[] = [];
+  let reportedPieces = 0;
   const reply = keepsReply ? createReplyCollector() : undefined;
   let usage: TokenUsage | undefined;
   let isFinished = false;
@@ -67,12 +71,16 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
 
   return {
     observe(chunk) {
-      usage = usageOf(chunk) ?? usage;
       if (model === undefined) {
         const named = property(chunk, 'model');
         if (typeof named === 'string') model = named;
       }
       for (const choice of choicesOf(chunk)) observeChoice(choice);
+      const reported = usageOf(chunk);
+      if (reported === undefined) return;
+      usage = reported;
+      // A report includes the text of its own chunk.
+      reportedPieces = pieces.length;
     },
     addText(text) {
       pieces.push(text);
@@ -83,6 +91,9 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
     },
     get text() {
       return pieces.join('');
+    },
+    get unreportedText() {
+      return pieces.slice(reportedPieces).join('');
     },
     get isFinished() {
       return isFinished;

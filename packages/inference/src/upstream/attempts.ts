@@ -17,6 +17,8 @@ export interface RouteRequest extends Omit<ChoiceOptions, 'exclude'> {
   readonly signal: Cancel;
   /** Called once, when a backend was found; not if the route was chosen before. */
   readonly onAccepted: () => void;
+  /** Called at most once, when the client left while the backend of this route worked on the request. */
+  readonly onLeft?: (route: Route) => Promise<void>;
 }
 
 /** Chooses backends, and measures the calls. */
@@ -60,6 +62,7 @@ export async function attempt<Answer>(
     return { answer, route: firstRoute, call: first.call };
   } catch (failure) {
     const isBackendFault = await settleFailure(first, failure, signal);
+    await reportIfLeft(firstRoute, failure, query);
     const { name } = firstRoute.backend;
     const secondRoute = isBackendFault ? await chooseAnother(router, query, name) : undefined;
     // If there is no other backend, the first failure is the better error.
@@ -70,6 +73,7 @@ export async function attempt<Answer>(
       return { answer, route: secondRoute, call: second.call };
     } catch (secondFailure) {
       await settleFailure(second, secondFailure, signal);
+      await reportIfLeft(secondRoute, secondFailure, query);
       throw secondFailure;
     }
   }
@@ -87,6 +91,17 @@ export async function settleFailure(
   else call.fail(failure);
   await route.settle(isBackendFault ? 'failure' : 'neutral');
   return isBackendFault;
+}
+
+/** A backend that was never sent the request, or refused it, did no work. */
+async function reportIfLeft(
+  route: Route,
+  failure: unknown,
+  { signal, onLeft }: RouteRequest,
+): Promise<void> {
+  if (!signal.aborted || !(failure instanceof UpstreamFailure)) return;
+  if (failure.hadNoEffect || failure.status !== undefined) return;
+  await onLeft?.(route);
 }
 
 async function chooseAnother(

@@ -20,7 +20,8 @@ test('what an answer says in tool calls counts as it does in a stream', () => {
   ];
   const text = textOfCompletion(completion({ content: null, tool_calls }));
   expect(text).toBe('look{"at":"x"}');
-  expect(estimateUsage([{ role: 'user', content: 'Hello!' }], text)).toEqual({
+  const messages = [{ role: 'user' as const, content: 'Hello!' }];
+  expect(estimateUsage({ model: 'm', messages }, text)).toEqual({
     prompt_tokens: 2,
     completion_tokens: 4,
     total_tokens: 6,

@@ -1,32 +1,62 @@
 import { estimateTokens } from '@model-gateway/billing';
-import type { ChatRequest, TokenUsage, UpstreamCompletion } from '@model-gateway/contracts';
-import { textOfCalls, toolCallsOf } from '../stream/chunk-fields.ts';
+import type {
+  ChatMessage,
+  ChatRequest,
+  TokenUsage,
+  UpstreamCompletion,
+} from '@model-gateway/contracts';
+import { property } from '../stream/chunk-fields.ts';
+import { textOfDelta } from '../stream/generated-text.ts';
 
-/** Estimates the usage of a turn from its texts, if the upstream reported none. */
-export function estimateUsage(messages: ChatRequest['messages'], answer: string): TokenUsage {
-  const prompt_tokens = messages.reduce(
-    (sum, message) => sum + estimateTokens(textOf(message.content)),
-    0,
-  );
+/** The flat amount for an image, unless it is of low detail. */
+export const IMAGE_TOKENS = 765;
+const LOW_DETAIL_IMAGE_TOKENS = 85;
+// Models read these as text before the messages. `extra` may set them, too.
+const PROMPT_FIELDS = ['tools', 'functions', 'response_format'];
+const IMAGE_PARTS: readonly unknown[] = ['image_url', 'input_image', 'image'];
+
+/** Estimates the usage of a turn from its request and the text of its answer, if the upstream reported none. */
+export function estimateUsage(request: ChatRequest, answer: string): TokenUsage {
+  const prompt_tokens = estimatePrompt(request);
   const completion_tokens = estimateTokens(answer);
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }
 
+/** Estimates the tokens of all that a request sends to the model. */
+export function estimatePrompt(request: ChatRequest): number {
+  const extra: unknown = request['extra'];
+  let tokens = 0;
+  for (const message of request.messages) tokens += tokensOfMessage(message);
+  for (const name of PROMPT_FIELDS) {
+    const value = request[name] ?? property(extra, name);
+    if (value !== undefined && value !== null) tokens += estimateTokens(JSON.stringify(value));
+  }
+  return tokens;
+}
+
 /** The whole text of a completion. */
 export function textOfCompletion({ choices }: UpstreamCompletion): string {
-  return choices
-    .map(({ message }) => textOf(message['content']) + textOfCalls(toolCallsOf(message)))
-    .join('');
+  return choices.map(({ message }) => textOfDelta(message)).join('');
 }
 
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  return content.map((part: unknown) => textOfPart(part)).join('');
+function tokensOfMessage(message: ChatMessage): number {
+  let tokens = estimateTokens(textOfDelta(message));
+  if (Array.isArray(message.content)) tokens += tokensOfImages(message.content);
+  const images: unknown = message.images;
+  if (Array.isArray(images)) for (const image of images) tokens += tokensOfImage(image);
+  return tokens;
 }
 
-function textOfPart(part: unknown): string {
-  if (typeof part !== 'object' || part === null) return '';
-  const text: unknown = Reflect.get(part, 'text');
-  return typeof text === 'string' ? text : '';
+/** The tokens of the images among the parts of a message. */
+export function tokensOfImages(parts: readonly unknown[]): number {
+  let tokens = 0;
+  for (const part of parts) if (isImage(part)) tokens += tokensOfImage(part);
+  return tokens;
+}
+
+const isImage = (part: unknown): boolean => IMAGE_PARTS.includes(property(part, 'type'));
+
+function tokensOfImage(image: unknown): number {
+  const detail = property(property(image, 'image_url'), 'detail') ?? property(image, 'detail');
+  return detail === 'low' ? LOW_DETAIL_IMAGE_TOKENS : IMAGE_TOKENS;
 }
