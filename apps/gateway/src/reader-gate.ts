@@ -28,8 +28,8 @@ export function createReaderGate({ keys, limiter, tokens }: ReaderGateDependenci
       const grant = (await keys.find(bearer))?.grant;
       return grant && { limitedAs: grant.holder.keyId, modelPolicy: grant.modelPolicy };
     }
-    const userId = tokens.verify(bearer);
-    return userId === undefined ? undefined : { limitedAs: `user:${userId}`, modelPolicy: null };
+    const signIn = tokens.verify(bearer);
+    return signIn && { limitedAs: `user:${signIn.userId}`, modelPolicy: null };
   }
 
   return async (request, response) => {

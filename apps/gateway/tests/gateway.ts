@@ -86,7 +86,12 @@ export function keysOf({ context }: TestContext): Keys {
 /** Changes groups like the management plane. */
 export function groupsOf({ context }: TestContext): GroupRules {
   const { database, clock } = context;
-  return createGroupRules({ stores: database, events: eventsOf(context), clock });
+  return createGroupRules({
+    multiplierMin: 0,
+    stores: database,
+    events: eventsOf(context),
+    clock,
+  });
 }
 
 const eventsOf = ({ bus, log }: TestContext['context']) =>

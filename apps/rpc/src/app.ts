@@ -14,6 +14,7 @@ import {
 import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
 import { createChatStreams } from './chat/chat-streams.ts';
 import type { RpcConfig } from './config.ts';
+import { warnAboutFirstAccount } from './first-account-warning.ts';
 import { createMethods } from './methods/index.ts';
 import { createAdminTokenCheck, createAuthorize } from './protocol/authorize.ts';
 import { createCallObserver } from './protocol/call-observer.ts';
@@ -21,6 +22,7 @@ import { createDispatcher } from './protocol/dispatcher.ts';
 import { createRealtimeSessions } from './realtime/realtime-sessions.ts';
 import { createServices } from './services.ts';
 import { createSessions } from './sessions/sessions.ts';
+import { createClientOf } from './transports/client-of.ts';
 import { createHttpTransport } from './transports/http.ts';
 import { createSseTransport } from './transports/sse.ts';
 import { createWebSocketTransport } from './transports/websocket.ts';
@@ -60,16 +62,15 @@ export function createRpc(
     realtime,
     sessions,
   });
-  const { accounts } = services;
+  const { accounts, signInEnds } = services;
   const isAdminToken = createAdminTokenCheck(config.adminToken);
-  const clientIp = createClientIp(config.trustProxy);
+  const clientOf = createClientOf(createClientIp(config.trustProxy));
   // Built on the first request: most processes never serve it.
   let discovery: OpenRpcDocument | undefined;
   const dispatcher = createDispatcher({
     methods: createMethods(services),
     authorize: createAuthorize({
       accounts,
-      users: services.users,
       groups: services.groupRules.access,
       isAdminToken,
     }),
@@ -77,13 +78,26 @@ export function createRpc(
     discover: () => (discovery ??= openRpcDocument({ version: SERVICE_VERSION })),
     log,
   });
-  const http = createHttpTransport({ dispatcher, sessions, clientIp });
-  const sse = createSseTransport({ sessions, accounts, metrics });
+  const http = createHttpTransport({
+    dispatcher,
+    sessions,
+    accounts,
+    isAdminToken,
+    clientOf,
+    sessionAuth: config.sessionAuth,
+  });
+  const sse = createSseTransport({
+    sessions,
+    accounts,
+    metrics,
+    sessionAuth: config.sessionAuth,
+  });
   const webSocket = createWebSocketTransport({
     dispatcher,
     accounts,
+    signInEnds,
     isAdminToken,
-    clientIp,
+    clientOf,
     anonymousIdleMs: config.anonymousIdleSecs * MS_PER_SEC,
     metrics,
     log,
@@ -110,14 +124,17 @@ export function createRpc(
     routes: Object.keys(surfaces),
     origins: config,
     async start() {
+      await signInEnds.start();
       await sessions.start();
       if (options.runtime === undefined) await runtime.start();
+      await warnAboutFirstAccount(config, services.users, log);
     },
     async stop() {
       await Promise.all([chatStreams.stop(), realtime.close()]);
       sse.close();
       await webSocket.close();
       await sessions.stop();
+      await signInEnds.stop();
       if (options.runtime === undefined) await runtime.stop();
     },
     handle(request, response) {

@@ -4,9 +4,11 @@ import { databaseSettings } from '@model-gateway/db';
 import { adminSettings, tokenSettings } from '@model-gateway/server-process';
 import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway/http';
 import {
+  decimal,
   flag,
   integer,
   loadConfig,
+  oneOf,
   setting,
   withDefault,
   type ConfigOf,
@@ -28,6 +30,30 @@ export const accountSettings = {
   registrationOpen: setting('SERVICE_REGISTRATION_OPEN', withDefault(flag(), true), {
     description: 'Whether registration is open; `false` closes it, also for the first user.',
     defaultText: 'open',
+  }),
+  registrationsPerMinuteMax: setting(
+    'SERVICE_REGISTRATIONS_PER_MINUTE',
+    withDefault(integer(1), 60),
+    {
+      description:
+        'How many accounts one client address may register per minute; clients on the same machine that use no proxy are not limited.',
+    },
+  ),
+  registrationsPerHourMax: setting('SERVICE_REGISTRATIONS_PER_HOUR', withDefault(integer(1), 600), {
+    description: 'How many accounts one client address may register per hour.',
+  }),
+  firstAdmin: setting('SERVICE_FIRST_ADMIN', withDefault(oneOf('anyone', 'token'), 'anyone'), {
+    description:
+      'Who becomes the platform admin: `anyone` makes the first account the admin, `token` the first account that was registered with the admin token as bearer.',
+  }),
+  minMultiplier: setting('SERVICE_MIN_MULTIPLIER', withDefault(decimal(0, 1), 0), {
+    description:
+      'The lowest `cost_multiplier` that group admins may give to members, from 0 to 1; platform admins may give a lower one.',
+  }),
+  sessionAuth: setting('SERVICE_SESSION_AUTH', withDefault(flag(), false), {
+    description:
+      'Whether a response that an authenticated call copies to a session by `x-session-id` reaches only listeners with a JWT of the same user.',
+    defaultText: '0',
   }),
   accessTokenTtlSecs: setting('SERVICE_ACCESS_TOKEN_TTL_SECS', withDefault(integer(1), 900), {
     description: 'How many seconds an access token is valid.',
@@ -51,7 +77,7 @@ export const processSettings = {
 /** The part that the app itself uses; the process handles ports and stores. */
 export type RpcConfig = Pick<
   ConfigOf<typeof processSettings>,
-  keyof typeof accountSettings | keyof typeof surfaceSettings | 'buildHash'
+  keyof typeof accountSettings | keyof typeof surfaceSettings | 'buildHash' | 'host'
 >;
 
 /** Reads the configuration of an rpc process. */

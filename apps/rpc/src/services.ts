@@ -1,15 +1,20 @@
 import {
   createAccessTokens,
+  createAccountChanges,
   createAccountEvents,
   createAccounts,
   createConversations,
   createGroupRules,
   createKeys,
+  createKnownAddresses,
   createLoginLimits,
   createPasswords,
   createProviders,
+  createRegistrationLimits,
   createCachedUsers,
+  createSignInEnds,
   type AccountEvents,
+  type CachedUsers,
 } from '@model-gateway/accounts';
 import { createAccountHints, type AccountHints } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/server-process';
@@ -41,7 +46,17 @@ export function createServices(
   { chatStreams, realtime, sessions }: Streams,
 ) {
   const { database, bus, clock, log } = context;
-  const users = createCachedUsers(database.users, clock);
+  const users: CachedUsers = createCachedUsers(database.users, clock);
+  const { admission, channels, counters } = bus;
+  const events: AccountEvents = createAccountEvents({ channels, counters, log });
+  const signInEnds = createSignInEnds({
+    changes: createAccountChanges({ channels, counters, log }),
+    events,
+  });
+  signInEnds.onEnd((end) => {
+    if (end.kind === 'user-deactivated') users.forget(end.userId);
+  });
+  const knownAddresses = createKnownAddresses(database.signInAddresses, clock);
   const accounts = createAccounts({
     users,
     refreshTokens: database.refreshTokens,
@@ -51,19 +66,33 @@ export function createServices(
       clock,
     }),
     passwords: createPasswords(),
-    loginLimits: createLoginLimits({ counters: bus.counters, clock, log }),
+    loginLimits: createLoginLimits({ counters, knownAddresses, clock, log }),
+    registrationLimits: createRegistrationLimits({
+      counters,
+      clock,
+      log,
+      perMinuteMax: config.registrationsPerMinuteMax,
+      perHourMax: config.registrationsPerHourMax,
+    }),
+    knownAddresses,
+    signInEnds,
     clock,
     log,
     registrationOpen: config.registrationOpen,
+    firstAdmin: config.firstAdmin,
     refreshTokenTtlSecs: config.refreshTokenTtlSecs,
   });
-  const { channels, counters, admission } = bus;
-  const events: AccountEvents = createAccountEvents({ channels, counters, log });
   const facts = database.billingFacts;
   const hints: AccountHints = createAccountHints({ facts, admission, log });
-  const groupRules = createGroupRules({ stores: database, events, clock });
+  const groupRules = createGroupRules({
+    stores: database,
+    events,
+    clock,
+    multiplierMin: config.minMultiplier,
+  });
   return {
     accounts,
+    signInEnds,
     groupRules,
     keys: createKeys({
       keys: database.keys,

@@ -2,6 +2,8 @@ import { connect } from 'node:net';
 import { sessionChannel, sessionOwnerKey } from '@model-gateway/contracts';
 import { randomToken } from '@model-gateway/kernel';
 import { waitUntil, type TestAccount } from '@model-gateway/testkit';
+import { createRpc } from '../src/app.ts';
+import { readRpcConfig } from '../src/config.ts';
 import { openStream, startRpc, type RpcServer } from './rpc-server.ts';
 
 let rpc: RpcServer;
@@ -50,6 +52,64 @@ test('the response of a call is copied to the session of its header, one event p
   expect(await stream.next()).toContain('"id":"a"');
   expect(await stream.next()).toContain('"id":"b"');
   stream.close();
+});
+
+test('a response with a secret is not copied to the session, and an error is', async () => {
+  const stream = await openStream(events('secrets'));
+  await stream.next();
+  const post = async (method: string, params: object, id: string, token?: string) => {
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const response = await fetch(`${rpc.url}/api/rpc`, {
+      method: 'POST',
+      headers: { 'x-session-id': 'secrets', ...authorization },
+      body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
+    });
+    return response.text();
+  };
+  const login = { email: owner.email, password: 'long enough' };
+  expect(await post('auth.login', login, 'a')).toContain('access_token');
+  expect(await stream.next()).toBe('data: {"jsonrpc":"2.0","id":"a","result":{"pushed":false}}');
+  expect(await post('keys.create', { name: 'key' }, 'b', owner.token)).toContain('"key":"service-');
+  expect(await stream.next()).toBe('data: {"jsonrpc":"2.0","id":"b","result":{"pushed":false}}');
+  const refused = await post('auth.login', { ...login, password: 'wrong' }, 'c');
+  expect(await stream.next()).toBe(`data: ${refused}`);
+  const me = await post('auth.me', {}, 'd', owner.token);
+  expect(await stream.next()).toBe(`data: ${me}`);
+  stream.close();
+});
+
+test('with SERVICE_SESSION_AUTH the copies of an authenticated call reach only the same user', async () => {
+  const config = readRpcConfig({
+    DATABASE_URL: 'postgres://unused',
+    REDIS_URL: 'redis://unused',
+    SERVICE_SESSION_AUTH: '1',
+  });
+  const url = await rpc.test.serve(createRpc(config, rpc.test.context));
+  const session = `${url}/api/rpc/events?session=private`;
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+  const [byHeader, byQuery, stranger, anonymous] = await Promise.all([
+    openStream(session, bearer(owner.token)),
+    openStream(`${session}&token=${owner.token}`),
+    openStream(session, bearer(other.token)),
+    openStream(session),
+  ]);
+  const streams = [byHeader, byQuery, stranger, anonymous];
+  for (const stream of streams) expect(await stream.next()).toBe(': connected');
+  const post = async (method: string, headers: Readonly<Record<string, string>>) => {
+    const response = await fetch(`${url}/api/rpc`, {
+      method: 'POST',
+      headers: { 'x-session-id': 'private', ...headers },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method }),
+    });
+    return response.text();
+  };
+  const own = await post('auth.me', bearer(owner.token));
+  const open = await post('providers.list', {});
+  expect(own).toContain(owner.email);
+  for (const stream of [byHeader, byQuery]) expect(await stream.next()).toBe(`data: ${own}`);
+  // The first that the others get is the copy of the anonymous call.
+  for (const stream of streams) expect(await stream.next()).toBe(`data: ${open}`);
+  for (const stream of streams) stream.close();
 });
 
 test.each(['', ' ', 'a b', 'x'.repeat(129), 'ü', 'a/b'])(

@@ -32,8 +32,10 @@ export interface GroupScene {
   close(): Promise<void>;
 }
 
-export async function openGroupScene(): Promise<GroupScene> {
-  const server = await startRpc();
+export async function openGroupScene(
+  env: Readonly<Record<string, string>> = {},
+): Promise<GroupScene> {
+  const server = await startRpc(env);
   const { context } = server.test;
   const { database, clock } = context;
   const tokens = createAccessTokens({ secret: context.jwtSecret, expiresInSecs: 900, clock });

@@ -12,11 +12,17 @@ const accounts = { authenticate: async () => undefined };
 test('a socket that misses two pongs is closed, one that sends them stays open', async () => {
   const transport = createWebSocketTransport({
     dispatcher: {
-      dispatch: async (text) => ({ text, responses: [text], closesConnection: false }),
+      dispatch: async (text) => ({
+        text,
+        copies: [text],
+        closesConnection: false,
+        isSignedOut: false,
+      }),
     },
     accounts,
+    signInEnds: { hasEnded: () => false, onEnd: () => () => undefined },
     isAdminToken: () => true,
-    clientIp: () => '127.0.0.1',
+    clientOf: () => ({ clientIp: '127.0.0.1', isLocalClient: true }),
     anonymousIdleMs: 60_000,
     metrics: createMetrics(),
     log: silentLog,
@@ -47,6 +53,7 @@ test('an event stream is kept alive by a comment', async () => {
     },
     accounts,
     metrics: createMetrics(),
+    sessionAuth: false,
     keepaliveMs: 20,
   });
   const server = createServer((request, response) => void sse.handle(request, response));

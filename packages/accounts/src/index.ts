@@ -1,5 +1,10 @@
 export { createAccessTokens, type AccessTokens } from './users/access-tokens.ts';
-export { createAccounts, type Accounts, type SignedIn } from './users/accounts.ts';
+export {
+  createAccounts,
+  type Accounts,
+  type Authenticated,
+  type SignedIn,
+} from './users/accounts.ts';
 export { ACCOUNT_EPOCH_KEY } from './changes/account-change.ts';
 export { createAccountChanges } from './changes/account-changes.ts';
 export { createAccountEvents, type AccountEvents } from './changes/account-events.ts';
@@ -32,9 +37,13 @@ export { createKeys, isKeyForm, type Keys } from './keys/keys.ts';
 export type { ApiKey, FoundKey, KeyHolder, KeyStore, NewApiKey } from './keys/key-store.ts';
 export { createLoginLimits } from './login/login-limits.ts';
 export type { Memberships } from './keys/memberships.ts';
+export { createKnownAddresses, type SignInAddressStore } from './login/known-addresses.ts';
 export { createPasswords } from './login/passwords.ts';
+export { createRegistrationLimits } from './login/registration-limits.ts';
 export type { Provider, ProviderChanges, ProviderStore } from './providers/provider-store.ts';
 export { createProviders, type Providers } from './providers/providers.ts';
 export type { RefreshTokenStore, Rotation } from './users/refresh-token-store.ts';
+export type { SignIn } from './users/sign-in.ts';
+export { createSignInEnds, type SignInEnd, type SignInEnds } from './users/sign-in-ends.ts';
 export type { User, UserStore } from './users/user-store.ts';
-export { createCachedUsers } from './users/cached-users.ts';
+export { createCachedUsers, type CachedUsers } from './users/cached-users.ts';

@@ -86,6 +86,7 @@ export {
   SESSION_LISTENERS_CHANNEL,
   sessionChannel,
   sessionOwnerKey,
+  userSessionChannel,
 } from './rpc/sessions.ts';
 export { usageEventSchema, type UsageEvent } from './usage-event.ts';
 export { readUsage } from './rest/read-usage.ts';

@@ -8,6 +8,7 @@ import type {
   ModelRuleStore,
   ProviderStore,
   RefreshTokenStore,
+  SignInAddressStore,
   UserStore,
 } from '@model-gateway/accounts';
 import type {
@@ -51,6 +52,7 @@ import { createPostgresPlans } from './billing/postgres-plans.ts';
 import { createPostgresPrices } from './billing/postgres-prices.ts';
 import { createPostgresProviders } from './routing/postgres-providers.ts';
 import { createPostgresRefreshTokens } from './accounts/postgres-refresh-tokens.ts';
+import { createPostgresSignInAddresses } from './accounts/postgres-sign-in-addresses.ts';
 import { createPostgresRejectedUsage } from './usage/postgres-rejected-usage.ts';
 import { createPostgresUsageQueries } from './usage/postgres-usage-queries.ts';
 import { createPostgresUsage } from './usage/postgres-usage.ts';
@@ -78,6 +80,7 @@ interface DatabaseOptions {
 export interface DatabaseStores {
   readonly users: UserStore;
   readonly refreshTokens: RefreshTokenStore;
+  readonly signInAddresses: SignInAddressStore;
   readonly keys: KeyStore;
   readonly memberships: Memberships;
   readonly groups: GroupStore;
@@ -146,6 +149,7 @@ export function createDatabase({
   const storesOn = (within: Connection): DatabaseStores => ({
     users: createPostgresUsers(within),
     refreshTokens: createPostgresRefreshTokens(within),
+    signInAddresses: createPostgresSignInAddresses(within),
     keys: createPostgresKeys(within),
     memberships: createPostgresMemberships(within),
     groups: createPostgresGroups(within),

@@ -1,11 +1,13 @@
 export { bearerOf } from './bearer.ts';
 export { beginResponse } from './begin-response.ts';
 export { createClientIp, type ClientIp } from './client-ip.ts';
+export { isDirectLoopback } from './direct-loopback.ts';
 export { disconnectSignal } from './disconnect-signal.ts';
 export { createCors } from './cors.ts';
 export { checkAddress, listen } from './http-server.ts';
 export { createLeanRoutes, type LeanRoute } from './lean-routes.ts';
 export { createMetricsGate } from './metrics-gate.ts';
+export { isLoopback } from './origins.ts';
 export { pageHeaders } from './page-headers.ts';
 export { createProbes } from './probes.ts';
 export { parseJson, readBody } from './read-json.ts';

@@ -106,6 +106,16 @@ export function integer(
     .refine((value) => value >= min && value <= max, message);
 }
 
+/** A number within bounds, such as `0.5`. */
+export function decimal(min: number, max: number): z.ZodType<number, string> {
+  const message = `a number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}(\.\d{1,15})?$/, message)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, message);
+}
+
 /** `true`, `1`, `yes`, `on` and their opposites. */
 export function flag(): z.ZodType<boolean, string> {
   const words: Readonly<Record<string, boolean>> = {

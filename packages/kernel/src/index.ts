@@ -8,6 +8,7 @@ export {
 } from './cancel.ts';
 export { manualClock, systemClock, type Clock, type ManualClock } from './clock.ts';
 export {
+  decimal,
   flag,
   integer,
   list,

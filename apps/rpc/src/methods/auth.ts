@@ -5,11 +5,18 @@ import type { Services } from '../services.ts';
 
 export function createAuthMethods({ accounts }: Services): HandlersOf<'auth'> {
   return {
-    'auth.register': async (applicant) => signedInRecord(await accounts.register(applicant)),
+    'auth.register': async (applicant, { clientIp, isLocalClient, hasAdminToken }) =>
+      signedInRecord(
+        await accounts.register({ ...applicant, clientIp, isLocalClient, hasAdminToken }),
+      ),
     'auth.login': async ({ email, password }, { clientIp }) =>
       signedInRecord(await accounts.login({ email, password, clientIp })),
     'auth.refresh': async ({ refresh_token }) =>
       signedInRecord(await accounts.refresh(refresh_token)),
+    'auth.logout': async (_params, { signIn }) => {
+      await accounts.logout(signIn);
+      return { ok: true };
+    },
     'auth.me': async (_params, { user }) => userRecord(user),
   };
 }

@@ -8,11 +8,16 @@ export function createGroupMembersMethods({
   return {
     'group.members.list': async (_params, { group }) =>
       (await members.list(group.id)).map(memberRecord),
-    'group.members.add': async ({ email, role, cost_multiplier }, { group }) =>
-      memberRecord(await members.add(group, email, { role, costMultiplier: cost_multiplier })),
-    'group.members.update': async ({ user_id, role, cost_multiplier, is_active }, { group }) =>
+    'group.members.add': async ({ email, role, cost_multiplier }, { user, group }) =>
       memberRecord(
-        await members.update(group.id, user_id, {
+        await members.add(user, group, email, { role, costMultiplier: cost_multiplier }),
+      ),
+    'group.members.update': async (
+      { user_id, role, cost_multiplier, is_active },
+      { user, group },
+    ) =>
+      memberRecord(
+        await members.update(user, group.id, user_id, {
           role,
           costMultiplier: cost_multiplier,
           isActive: is_active,

@@ -1,11 +1,12 @@
 import {
   GROUP_REQUIREMENTS,
   type Accounts,
+  type Authenticated,
   type Group,
   type GroupAccess,
   type GroupAction,
+  type SignIn,
   type User,
-  type UserStore,
 } from '@model-gateway/accounts';
 import { ServiceError, type MethodContract } from '@model-gateway/contracts';
 import { constantTimeEqual } from '@model-gateway/kernel';
@@ -16,9 +17,11 @@ import type { CallContext } from './call-context.ts';
 export interface Credentials {
   /** The bearer token, unless the connection was authenticated as a whole. */
   readonly bearer: string | undefined;
-  /** The account of a connection that was authenticated when it was opened; valid until it closes. */
-  readonly userId?: string | undefined;
+  /** The sign-in of a connection that was authenticated when it was opened. */
+  readonly signIn?: SignIn | undefined;
   readonly clientIp: string;
+  /** The client is on this machine, and not behind a proxy. */
+  readonly isLocalClient: boolean;
 }
 
 /** Checks whether a caller may call a method; the only place of the RPC plane that decides this. */
@@ -27,11 +30,16 @@ export type Authorize = (
   contract: MethodContract,
   credentials: Credentials,
   params: unknown,
-) => Promise<CallContext<'jwt-or-admin-token'> & { readonly group?: Group | undefined }>;
+) => Promise<
+  CallContext<'public'> & {
+    readonly user: User | undefined;
+    readonly signIn?: SignIn;
+    readonly group?: Group | undefined;
+  }
+>;
 
 interface AuthorizeDependencies {
-  readonly accounts: Pick<Accounts, 'authenticate'>;
-  readonly users: Pick<UserStore, 'findById'>;
+  readonly accounts: Pick<Accounts, 'authenticate' | 'findUser'>;
   readonly groups: GroupAccess;
   readonly isAdminToken: (bearer: string | undefined) => boolean;
 }
@@ -48,17 +56,23 @@ export function createAdminTokenCheck(
 
 export function createAuthorize({
   accounts,
-  users,
   groups,
   isAdminToken,
 }: AuthorizeDependencies): Authorize {
-  async function requireUser({ bearer, userId }: Credentials): Promise<User> {
-    const known = userId === undefined ? undefined : await users.findById(userId);
-    const user = known ?? (bearer === undefined ? undefined : await accounts.authenticate(bearer));
+  async function requireUser(credentials: Credentials): Promise<Authenticated> {
+    const authenticated = await authenticate(credentials);
     // Privileged methods give the same error, so that it does not reveal which methods need a privilege.
-    if (user === undefined)
+    if (authenticated === undefined)
       throw new ServiceError('authentication_required', 'authentication required');
-    return user;
+    return authenticated;
+  }
+
+  /** A socket is checked with every call, because its sign-in may have ended since it was opened. */
+  async function authenticate({ bearer, signIn }: Credentials): Promise<Authenticated | undefined> {
+    if (signIn === undefined)
+      return bearer === undefined ? undefined : accounts.authenticate(bearer);
+    const user = await accounts.findUser(signIn);
+    return user && { user, signIn };
   }
 
   /** Checks the role in the group before the params are validated, as the contract requires. */
@@ -73,26 +87,26 @@ export function createAuthorize({
   }
 
   return async (name, { auth, summary }, credentials, params) => {
-    const { bearer, clientIp } = credentials;
+    const { bearer, clientIp, isLocalClient } = credentials;
+    const client = { clientIp, isLocalClient, hasAdminToken: isAdminToken(bearer) };
     switch (auth) {
       case 'public':
-        return { clientIp, user: undefined };
+        return { ...client, user: undefined };
       case 'jwt':
       case 'admin': {
-        const user = await requireUser(credentials);
+        const { user, signIn } = await requireUser(credentials);
         if (auth === 'admin' && !user.isAdmin) {
           throw new ServiceError('admin_required', `admin access required for ${name}: ${summary}`);
         }
-        return { clientIp, user, group: await authorizeGroup(name, params, user) };
+        return { ...client, user, signIn, group: await authorizeGroup(name, params, user) };
       }
       case 'admin-token':
-        if (isAdminToken(bearer)) return { clientIp, user: undefined };
+        if (client.hasAdminToken) return { ...client, user: undefined };
         throw new ServiceError('admin_token_required', 'admin access required');
       case 'jwt-or-admin-token':
-        return {
-          clientIp,
-          user: isAdminToken(bearer) ? undefined : await requireUser(credentials),
-        };
+        return client.hasAdminToken
+          ? { ...client, user: undefined }
+          : { ...client, ...(await requireUser(credentials)) };
     }
   };
 }

@@ -1,14 +1,18 @@
-import type { User } from '@model-gateway/accounts';
+import type { SignIn, User } from '@model-gateway/accounts';
 import type { AuthLevel } from '@model-gateway/contracts';
 
 interface AnyCall {
   /** The address of the client, behind the proxies that are trusted. */
   readonly clientIp: string;
+  /** The client is on this machine, and not behind a proxy. */
+  readonly isLocalClient: boolean;
+  /** The bearer is the admin token. */
+  readonly hasAdminToken: boolean;
 }
 
 /** What a handler knows about its caller, by the auth level of its method. */
 export type CallContext<Auth extends AuthLevel> = Auth extends 'jwt' | 'admin'
-  ? AnyCall & { readonly user: User }
+  ? AnyCall & { readonly user: User; readonly signIn: SignIn }
   : Auth extends 'jwt-or-admin-token'
     ? AnyCall & {
         /** Undefined when the caller used the admin token. */

@@ -25,10 +25,19 @@ export interface RpcCaller {
 /** The response to a message. */
 export interface DispatchResult {
   readonly text: string;
-  /** The response objects in `text`, one for each request. */
-  readonly responses: readonly string[];
+  /** The response objects in `text` for the listeners of a session, one for each request and without secrets. */
+  readonly copies: readonly string[];
   /** The connection is to be closed after this response. */
   readonly closesConnection: boolean;
+  /** The connection was authenticated when it was opened, and its sign-in has ended since. */
+  readonly isSignedOut: boolean;
+}
+
+/** The response to one request. */
+interface Answer {
+  readonly text: string;
+  readonly copy: string;
+  readonly isSignedOut: boolean;
 }
 
 /** Executes JSON-RPC messages, independent of the transport. */
@@ -47,6 +56,8 @@ interface DispatcherDependencies {
 
 const BATCH_REQUESTS_MAX = 1000;
 const PARSE_ERROR = new JsonRpcError('Parse error', -32_700);
+/** What the listeners of a session get in place of a secret. */
+const NOT_PUSHED = { pushed: false };
 const INVALID_REQUEST = new JsonRpcError('Invalid request', -32_600);
 
 export function createDispatcher({
@@ -79,18 +90,20 @@ export function createDispatcher({
     return handler(parsed, context);
   }
 
-  async function respond({ id, call: request }: Message, caller: RpcCaller): Promise<string> {
-    if (request === undefined) return errorText(id, INVALID_REQUEST);
+  async function respond({ id, call: request }: Message, caller: RpcCaller): Promise<Answer> {
+    if (request === undefined) return answer(errorText(id, INVALID_REQUEST));
     const { method, params } = request;
     const observed = observe(method);
     try {
       const response = successText(id, await observed.run(() => call(method, params, caller)));
       observed.end('ok');
-      return response;
+      return hasSecretResult(method)
+        ? answer(response, successText(id, NOT_PUSHED))
+        : answer(response);
     } catch (error) {
       const rpcError = error instanceof JsonRpcError ? error : toRpcError(error, log);
       observed.end(String(rpcError.code));
-      return errorText(id, rpcError);
+      return { ...answer(errorText(id, rpcError)), isSignedOut: isSignedOut(error, caller) };
     }
   }
 
@@ -98,39 +111,59 @@ export function createDispatcher({
     messages: readonly Message[],
     caller: RpcCaller,
   ): Promise<DispatchResult> {
-    const responses: string[] = [];
+    const answers: Answer[] = [];
     let closesConnection = false;
     for (const message of messages) {
       const isProbe = isAnonymousProbe(message, caller);
-      responses.push(isProbe ? acknowledge(message) : await respond(message, caller));
+      answers.push(isProbe ? answer(acknowledge(message)) : await respond(message, caller));
       closesConnection ||= isProbe;
     }
-    return { text: `[${responses.join(',')}]`, responses, closesConnection };
+    return {
+      text: `[${answers.map(({ text }) => text).join(',')}]`,
+      copies: answers.map(({ copy }) => copy),
+      closesConnection,
+      isSignedOut: answers.some((one) => one.isSignedOut),
+    };
   }
 
   return {
     async dispatch(text, caller) {
       const parsed = parseMessages(text);
-      if (parsed.kind === 'invalid') return single(errorText('null', PARSE_ERROR));
+      if (parsed.kind === 'invalid') return single(answer(errorText('null', PARSE_ERROR)));
       if (parsed.kind === 'single') {
         const { message } = parsed;
         if (isAnonymousProbe(message, caller))
-          return { ...single(acknowledge(message)), closesConnection: true };
+          return { ...single(answer(acknowledge(message))), closesConnection: true };
         return single(await respond(message, caller));
       }
       const count = parsed.messages.length;
       if (count === 0 || count > BATCH_REQUESTS_MAX)
-        return single(errorText('null', INVALID_REQUEST));
+        return single(answer(errorText('null', INVALID_REQUEST)));
       return respondToBatch(parsed.messages, caller);
     },
   };
 }
 
-const single = (text: string): DispatchResult => ({
+const answer = (text: string, copy = text): Answer => ({ text, copy, isSignedOut: false });
+
+const single = ({ text, copy, isSignedOut: ended }: Answer): DispatchResult => ({
   text,
-  responses: [text],
+  copies: [copy],
   closesConnection: false,
+  isSignedOut: ended,
 });
+
+function hasSecretResult(method: string): boolean {
+  const contract: MethodContract | undefined = isMethod(method) ? rpcMethods[method] : undefined;
+  return contract?.hasSecretResult === true;
+}
+
+/** A socket was authenticated when it was opened, so this error means that its sign-in has ended. */
+function isSignedOut(error: unknown, { credentials }: RpcCaller): boolean {
+  const isUnauthenticated =
+    error instanceof ServiceError && error.code === 'authentication_required';
+  return isUnauthenticated && credentials.signIn !== undefined;
+}
 
 /** `system.probe` exists only for anonymous sockets. */
 function isAnonymousProbe({ call }: Message, { isAnonymousSocket }: RpcCaller): boolean {

@@ -1,4 +1,4 @@
-import { sessionChannel, sessionOwnerKey } from '@model-gateway/contracts';
+import { sessionChannel, sessionOwnerKey, userSessionChannel } from '@model-gateway/contracts';
 import type { Channels, Entries, Log, Subscription } from '@model-gateway/kernel';
 import { createSessionListeners } from './session-listeners.ts';
 
@@ -9,8 +9,15 @@ export interface Sessions {
    * logged and not thrown.
    */
   push(sessionId: string, lines: string): Promise<void>;
+  /** Pushes to the listeners of the session that are authenticated as the user. */
+  pushTo(userId: string, sessionId: string, lines: string): Promise<void>;
   /** Resolves when the subscription is live; waiters for a listener of the session are then notified. */
-  listen(sessionId: string, onMessage: (message: string) => void): Promise<Subscription>;
+  listen(
+    sessionId: string,
+    onMessage: (message: string) => void,
+    /** Set for a listener that also gets what is pushed to this user. */
+    userId?: string,
+  ): Promise<Subscription>;
   /** The owner of a session, if it has one. */
   ownerOf(sessionId: string): Promise<string | undefined>;
   /** Sets the owner: other authenticated users may not listen. */
@@ -36,21 +43,34 @@ const LINE_END = '\n';
 
 export function createSessions({ channels, entries, log }: SessionsDependencies): Sessions {
   const listeners = createSessionListeners({ channels, log });
+
+  async function publish(channel: string, lines: string): Promise<void> {
+    try {
+      await channels.publish(channel, lines);
+    } catch (error) {
+      log.warn({ error }, 'publishing a notification failed');
+    }
+  }
+
   return {
-    async push(sessionId, lines) {
-      try {
-        await channels.publish(sessionChannel(sessionId), lines);
-      } catch (error) {
-        log.warn({ error }, 'publishing a notification failed');
-      }
-    },
-    async listen(sessionId, onMessage) {
-      const subscription = await channels.subscribe(sessionChannel(sessionId), (lines) => {
+    push: (sessionId, lines) => publish(sessionChannel(sessionId), lines),
+    pushTo: (userId, sessionId, lines) => publish(userSessionChannel(userId, sessionId), lines),
+    async listen(sessionId, onMessage, userId) {
+      const onLines = (lines: string): void => {
         if (!lines.includes(LINE_END)) onMessage(lines);
         else for (const message of lines.split(LINE_END)) onMessage(message);
-      });
+      };
+      const own =
+        userId === undefined
+          ? undefined
+          : await channels.subscribe(userSessionChannel(userId, sessionId), onLines);
+      const subscription = await channels.subscribe(sessionChannel(sessionId), onLines);
       listeners.announce(sessionId);
-      return subscription;
+      return {
+        async close() {
+          await Promise.all([subscription.close(), own?.close()]);
+        },
+      };
     },
     ownerOf: (sessionId) => entries.get(sessionOwnerKey(sessionId)),
     setOwner: (sessionId, userId) =>

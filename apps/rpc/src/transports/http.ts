@@ -1,16 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Accounts } from '@model-gateway/accounts';
 import { isSessionId, ServiceError } from '@model-gateway/contracts';
-import { sendJsonText, bearerOf, readBody, requestIdOf, type ClientIp } from '@model-gateway/http';
+import { sendJsonText, bearerOf, readBody, requestIdOf } from '@model-gateway/http';
 import { JsonRpcError } from 'jsonrpc-lite';
 import type { Dispatcher } from '../protocol/dispatcher.ts';
 import { errorText } from '../protocol/response.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { ClientOf } from './client-of.ts';
 import { RPC_MESSAGE_BYTES_MAX } from './limits.ts';
 
 interface HttpTransportDependencies {
   readonly dispatcher: Dispatcher;
-  readonly sessions: Pick<Sessions, 'push'>;
-  readonly clientIp: ClientIp;
+  readonly sessions: Pick<Sessions, 'push' | 'pushTo'>;
+  readonly accounts: Pick<Accounts, 'authenticate'>;
+  readonly isAdminToken: (bearer: string | undefined) => boolean;
+  readonly clientOf: ClientOf;
+  /** Whether the copies of an authenticated call reach only listeners that are authenticated as the same user. */
+  readonly sessionAuth: boolean;
 }
 
 const TOO_LARGE = new JsonRpcError(
@@ -20,7 +26,27 @@ const TOO_LARGE = new JsonRpcError(
 const WRONG_METHOD = new JsonRpcError('Invalid request: use POST', -32_600);
 
 /** `POST /api/rpc`: every JSON-RPC response is HTTP 200, errors included. */
-export function createHttpTransport({ dispatcher, sessions, clientIp }: HttpTransportDependencies) {
+export function createHttpTransport(dependencies: HttpTransportDependencies) {
+  const { dispatcher, sessions, accounts, isAdminToken, clientOf, sessionAuth } = dependencies;
+
+  async function pushCopies(
+    sessionId: string,
+    bearer: string | undefined,
+    copies: readonly string[],
+  ): Promise<void> {
+    if (!sessionAuth || bearer === undefined) {
+      for (const copy of copies) await sessions.push(sessionId, copy);
+      return;
+    }
+    // No listener can prove to be the operator.
+    if (isAdminToken(bearer)) return;
+    const user = (await accounts.authenticate(bearer))?.user;
+    for (const copy of copies) {
+      if (user === undefined) await sessions.push(sessionId, copy);
+      else await sessions.pushTo(user.id, sessionId, copy);
+    }
+  }
+
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     requestIdOf(request, response);
     if (request.method !== 'POST') {
@@ -34,11 +60,10 @@ export function createHttpTransport({ dispatcher, sessions, clientIp }: HttpTran
       sendJsonText(response, 413, errorText('null', TOO_LARGE));
       return;
     }
-    const credentials = { bearer: bearerOf(request), clientIp: clientIp(request) };
+    const bearer = bearerOf(request);
+    const credentials = { bearer, ...clientOf(request) };
     const result = await dispatcher.dispatch(text, { credentials, isAnonymousSocket: false });
-    if (sessionId !== undefined) {
-      for (const copy of result.responses) await sessions.push(sessionId, copy);
-    }
+    if (sessionId !== undefined) await pushCopies(sessionId, bearer, result.copies);
     sendJsonText(response, 200, result.text);
   };
 }

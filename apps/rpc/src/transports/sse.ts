@@ -10,6 +10,8 @@ interface SseDependencies {
   readonly sessions: Pick<Sessions, 'listen' | 'ownerOf'>;
   readonly accounts: Pick<Accounts, 'authenticate'>;
   readonly metrics: Metrics;
+  /** Whether the copies of an authenticated call reach only listeners that are authenticated as the same user. */
+  readonly sessionAuth: boolean;
   readonly keepaliveMs?: number;
 }
 
@@ -34,7 +36,7 @@ const SILENT_AFTER_MS = 1_000;
 const DRAIN_CHECK_MS = 250;
 
 export function createSseTransport(dependencies: SseDependencies): SseTransport {
-  const { sessions, accounts, metrics, keepaliveMs = KEEPALIVE_MS } = dependencies;
+  const { sessions, accounts, metrics, sessionAuth, keepaliveMs = KEEPALIVE_MS } = dependencies;
   const open = new Map<ServerResponse, OpenStream>();
   let draining: NodeJS.Timeout | undefined;
   // One timer for all streams: thousands of timers would cost more than the comments they send.
@@ -48,19 +50,21 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
     collect: (gauge) => gauge.set(open.size),
   });
 
-  async function refuseOtherUsers(
+  /** The id of the user that the listener is authenticated as. Refuses a user that does not own the session. */
+  async function listenerOf(
     sessionId: string,
     request: IncomingMessage,
     query: URLSearchParams,
-  ): Promise<void> {
+  ): Promise<string | undefined> {
     const token = bearerOf(request) ?? query.get('token') ?? undefined;
-    if (token === undefined) return;
+    if (token === undefined) return undefined;
     const owner = await sessions.ownerOf(sessionId);
-    if (owner === undefined) return;
-    const user = await accounts.authenticate(token);
-    if (user !== undefined && user.id !== owner) {
+    if (owner === undefined && !sessionAuth) return undefined;
+    const userId = (await accounts.authenticate(token))?.user.id;
+    if (owner !== undefined && userId !== undefined && userId !== owner) {
       throw new ServiceError('session_forbidden', 'this session belongs to another user');
     }
+    return userId;
   }
 
   return {
@@ -78,16 +82,21 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
           'session must be given once, 1 to 128 characters out of A-Z a-z 0-9 . _ : -',
         );
       }
-      await refuseOtherUsers(sessionId, request, query);
+      const userId = await listenerOf(sessionId, request, query);
       // Messages that arrive before the stream has begun are buffered.
       const early: string[] = [];
       const stream: OpenStream = { sessionId, lastMessageAt: -Infinity };
-      const subscription = await sessions.listen(sessionId, (message) => {
+      const onMessage = (message: string): void => {
         stream.lastMessageAt = performance.now();
         const event = `data: ${message}\n\n`;
         if (response.headersSent) write(response, event);
         else early.push(event);
-      });
+      };
+      const subscription = await sessions.listen(
+        sessionId,
+        onMessage,
+        sessionAuth ? userId : undefined,
+      );
       response.once('close', () => {
         open.delete(response);
         void subscription.close();

@@ -1,18 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Accounts } from '@model-gateway/accounts';
-import { bearerOf, type ClientIp } from '@model-gateway/http';
+import type { Accounts, SignInEnds } from '@model-gateway/accounts';
+import { bearerOf } from '@model-gateway/http';
 import type { Log, Metrics } from '@model-gateway/kernel';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { Credentials } from '../protocol/authorize.ts';
 import type { RpcCaller, Dispatcher } from '../protocol/dispatcher.ts';
+import type { ClientOf } from './client-of.ts';
 import { RPC_MESSAGE_BYTES_MAX, UNSENT_BYTES_MAX } from './limits.ts';
+import { createSignedInSockets } from './signed-in-sockets.ts';
 
 interface WebSocketDependencies {
   readonly dispatcher: Dispatcher;
   readonly accounts: Pick<Accounts, 'authenticate'>;
+  readonly signInEnds: Pick<SignInEnds, 'hasEnded' | 'onEnd'>;
   readonly isAdminToken: (bearer: string | undefined) => boolean;
-  readonly clientIp: ClientIp;
+  readonly clientOf: ClientOf;
   readonly anonymousIdleMs: number;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -36,10 +39,14 @@ const CLOSE_NORMAL = 1000;
 const CLOSE_GOING_AWAY = 1001;
 const CLOSE_TEXT_ONLY = 1003;
 const CLOSE_IDLE = 1008;
+/** The sign-in of the socket has ended. */
+const CLOSE_SIGNED_OUT = 4401;
+const SIGNED_OUT = 'this sign-in has ended';
 
 export function createWebSocketTransport(dependencies: WebSocketDependencies): WebSocketTransport {
-  const { dispatcher, accounts, isAdminToken, clientIp, anonymousIdleMs, metrics, log } =
+  const { dispatcher, accounts, signInEnds, isAdminToken, clientOf, anonymousIdleMs } =
     dependencies;
+  const { metrics, log } = dependencies;
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: RPC_MESSAGE_BYTES_MAX,
@@ -47,6 +54,9 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
   });
   const missedPongs = new Map<WebSocket, number>();
   const inFlight = new WeakMap<WebSocket, number>();
+  const signedIn = createSignedInSockets<WebSocket>();
+  /** They accept no more calls, and close when those in flight have finished. */
+  const signedOut = new WeakSet<WebSocket>();
   let closing: Promise<void> | undefined;
   const heartbeat = setInterval(() => {
     for (const [socket, missed] of missedPongs) {
@@ -67,15 +77,15 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
 
   /** Undefined for a socket that stays anonymous. */
   async function credentialsOf(request: IncomingMessage): Promise<Credentials | undefined> {
-    const ip = clientIp(request);
+    const client = clientOf(request);
     const bearer = bearerOf(request);
     // Not in the URL: URLs are logged by proxies and kept by browsers.
-    if (isAdminToken(bearer)) return { bearer, clientIp: ip };
+    if (isAdminToken(bearer)) return { bearer, ...client };
     const token =
       bearer ?? new URL(request.url ?? '/', 'http://localhost').searchParams.get('token');
     if (token === null) return undefined;
-    const user = await accounts.authenticate(token);
-    return user === undefined ? undefined : { bearer: undefined, userId: user.id, clientIp: ip };
+    const found = await accounts.authenticate(token);
+    return found && { bearer: undefined, signIn: found.signIn, ...client };
   }
 
   function serve(socket: WebSocket, caller: RpcCaller): void {
@@ -83,12 +93,18 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
     socket.on('pong', () => missedPongs.set(socket, 0));
     socket.on('error', (error) => log.debug({ error }, 'a WebSocket failed'));
     const idle = caller.isAnonymousSocket ? idleTimer(socket, anonymousIdleMs) : undefined;
+    const { signIn } = caller.credentials;
+    if (signIn !== undefined) signedIn.add(socket, signIn);
     socket.once('close', () => {
       missedPongs.delete(socket);
       idle?.stop();
+      if (signIn !== undefined) signedIn.remove(socket, signIn);
     });
+    // The sign-in may have ended while the socket was being opened.
+    if (signIn !== undefined && signInEnds.hasEnded(signIn)) signOut(socket);
     socket.on('message', (data, isBinary) => {
       idle?.restart();
+      if (signedOut.has(socket)) return;
       if (isBinary) {
         socket.close(CLOSE_TEXT_ONLY, 'text frames only');
         return;
@@ -100,7 +116,7 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
         const left = callsOn(socket) - 1;
         inFlight.set(socket, left);
         if (socket.isPaused && left < CALLS_IN_FLIGHT_MAX) socket.resume();
-        if (left === 0 && closing !== undefined) closeSocket(socket);
+        if (left === 0) closeIfDone(socket);
         idle?.restart();
       });
     });
@@ -108,17 +124,39 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
 
   const callsOn = (socket: WebSocket): number => inFlight.get(socket) ?? 0;
 
-  function closeSocket(socket: WebSocket): void {
-    socket.close(CLOSE_GOING_AWAY, 'the service is stopping');
+  function closeSocket(
+    socket: WebSocket,
+    code = CLOSE_GOING_AWAY,
+    reason = 'the service is stopping',
+  ): void {
+    socket.close(code, reason);
     setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS).unref();
   }
+
+  /** Closes a socket that accepts no more calls. */
+  function closeIfDone(socket: WebSocket): void {
+    if (signedOut.has(socket)) closeSocket(socket, CLOSE_SIGNED_OUT, SIGNED_OUT);
+    else if (closing !== undefined) closeSocket(socket);
+  }
+
+  /** The answers of calls in flight, such as `auth.logout` itself, are still sent. */
+  function signOut(socket: WebSocket): void {
+    signedOut.add(socket);
+    if (callsOn(socket) === 0) closeSocket(socket, CLOSE_SIGNED_OUT, SIGNED_OUT);
+    else
+      setTimeout(() => closeSocket(socket, CLOSE_SIGNED_OUT, SIGNED_OUT), CLOSE_TIMEOUT_MS).unref();
+  }
+
+  const stopWatching = signInEnds.onEnd((end) => {
+    for (const socket of signedIn.of(end)) signOut(socket);
+  });
 
   /** Accepts no new sockets and closes each one when its calls have finished. */
   async function closeAll(): Promise<void> {
     clearInterval(heartbeat);
     server.close();
     const sockets = [...server.clients];
-    const late = setTimeout(() => sockets.forEach(closeSocket), DRAIN_MS);
+    const late = setTimeout(() => sockets.forEach((socket) => closeSocket(socket)), DRAIN_MS);
     await Promise.all(
       sockets.map((socket) => {
         const closed = new Promise<void>((resolve) => {
@@ -129,13 +167,15 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
       }),
     );
     clearTimeout(late);
+    stopWatching();
   }
 
   async function respond(socket: WebSocket, text: string, caller: RpcCaller): Promise<void> {
-    const { text: reply, closesConnection } = await dispatcher.dispatch(text, caller);
+    const { text: reply, closesConnection, isSignedOut } = await dispatcher.dispatch(text, caller);
     if (socket.readyState !== socket.OPEN) return;
     socket.send(reply);
     if (closesConnection) socket.close(CLOSE_NORMAL);
+    if (isSignedOut) signOut(socket);
     if (socket.bufferedAmount > UNSENT_BYTES_MAX * 2) socket.terminate();
   }
 
@@ -149,7 +189,7 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
         })
         .then((credentials) => {
           const caller = {
-            credentials: credentials ?? { bearer: undefined, clientIp: clientIp(request) },
+            credentials: credentials ?? { bearer: undefined, ...clientOf(request) },
             isAnonymousSocket: credentials === undefined,
           };
           server.handleUpgrade(request, socket, head, (opened) => serve(opened, caller));

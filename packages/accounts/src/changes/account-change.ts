@@ -1,13 +1,17 @@
 import { tryParse } from '@model-gateway/kernel';
 import { z } from 'zod';
 
-/** A change of a key's holder or of its permissions. */
+/** A change of a key's holder or of its permissions, or the end of a sign-in. */
 export type AccountChange =
   | { readonly kind: 'key'; readonly keyId: string }
   | { readonly kind: 'group'; readonly groupId: string }
   | { readonly kind: 'member'; readonly groupId: string; readonly userId: string }
   /** The tier of one user. */
   | { readonly kind: 'user'; readonly userId: string }
+  /** All sign-ins of the user have ended, and their keys do not work. */
+  | { readonly kind: 'user-deactivated'; readonly userId: string }
+  /** The refresh tokens of one sign-in were revoked. */
+  | { readonly kind: 'sign-in-ended'; readonly familyId: string }
   /** The limits of a tier: may affect all users. */
   | { readonly kind: 'tiers' };
 
@@ -34,6 +38,8 @@ const messageSchema = z
       user_id: z.string(),
     }),
     z.object({ kind: z.literal('user'), epoch: z.int(), user_id: z.string() }),
+    z.object({ kind: z.literal('user-deactivated'), epoch: z.int(), user_id: z.string() }),
+    z.object({ kind: z.literal('sign-in-ended'), epoch: z.int(), family_id: z.string() }),
     z.object({ kind: z.literal('tiers'), epoch: z.int() }),
   ])
   .transform((message): NumberedChange => {
@@ -46,7 +52,10 @@ const messageSchema = z
       case 'member':
         return { epoch, change: { kind, groupId: message.group_id, userId: message.user_id } };
       case 'user':
+      case 'user-deactivated':
         return { epoch, change: { kind, userId: message.user_id } };
+      case 'sign-in-ended':
+        return { epoch, change: { kind, familyId: message.family_id } };
       case 'tiers':
         return { epoch, change: { kind } };
     }
@@ -67,7 +76,10 @@ export function encodeChange({ epoch, change }: NumberedChange): string {
         user_id: change.userId,
       });
     case 'user':
-      return JSON.stringify({ kind: 'user', epoch, user_id: change.userId });
+    case 'user-deactivated':
+      return JSON.stringify({ kind: change.kind, epoch, user_id: change.userId });
+    case 'sign-in-ended':
+      return JSON.stringify({ kind: 'sign-in-ended', epoch, family_id: change.familyId });
     case 'tiers':
       return JSON.stringify({ kind: 'tiers', epoch });
   }

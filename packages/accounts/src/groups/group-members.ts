@@ -1,6 +1,6 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { AccountEvents } from '../changes/account-events.ts';
-import type { UserStore } from '../users/user-store.ts';
+import type { User, UserStore } from '../users/user-store.ts';
 import { groupNotFound } from './group-access.ts';
 import type { Group } from './group-store.ts';
 import type { Member, MemberChanges, MemberStore } from './member-store.ts';
@@ -10,11 +10,12 @@ export interface GroupMembers {
   list(groupId: string): Promise<readonly Member[]>;
   /** Adds a user with an account; updates and reactivates an existing member. */
   add(
+    caller: User,
     group: Pick<Group, 'id' | 'ownerId'>,
     email: string,
     changes: Omit<MemberChanges, 'isActive'>,
   ): Promise<Member>;
-  update(groupId: string, email: string, changes: MemberChanges): Promise<Member>;
+  update(caller: User, groupId: string, email: string, changes: MemberChanges): Promise<Member>;
   remove(groupId: string, email: string): Promise<void>;
 }
 
@@ -22,10 +23,21 @@ interface GroupMembersDependencies {
   readonly members: MemberStore;
   readonly users: Pick<UserStore, 'findByEmail'>;
   readonly events: AccountEvents;
+  /** Only platform admins may give a lower cost multiplier. */
+  readonly multiplierMin: number;
 }
 
 export function createGroupMembers(dependencies: GroupMembersDependencies): GroupMembers {
-  const { members, users, events } = dependencies;
+  const { members, users, events, multiplierMin } = dependencies;
+
+  /** A group admin with a multiplier of 0 would use the pool of the group for free. */
+  function refuseLowMultiplier(caller: User, { costMultiplier }: MemberChanges): void {
+    if (costMultiplier === undefined || costMultiplier >= multiplierMin || caller.isAdmin) return;
+    throw new ServiceError(
+      'admin_required',
+      `cost_multiplier must be at least ${multiplierMin}: only platform admins may give a lower one`,
+    );
+  }
 
   async function memberCalled(groupId: string, email: string): Promise<Member> {
     const member = await members.find(groupId, email);
@@ -36,7 +48,8 @@ export function createGroupMembers(dependencies: GroupMembersDependencies): Grou
   return {
     list: (groupId) => members.list(groupId),
 
-    async add({ id, ownerId }, email, changes) {
+    async add(caller, { id, ownerId }, email, changes) {
+      refuseLowMultiplier(caller, changes);
       const found = await users.findByEmail(email);
       if (found === undefined) throw new ServiceError('not_found', 'user not found');
       const userId = found.user.id;
@@ -47,7 +60,8 @@ export function createGroupMembers(dependencies: GroupMembersDependencies): Grou
       return member;
     },
 
-    async update(id, email, changes) {
+    async update(caller, id, email, changes) {
+      refuseLowMultiplier(caller, changes);
       const { userId, isOwner } = await memberCalled(id, email);
       if (isOwner) protectOwner(changes);
       const member = await members.update(id, userId, changes);

@@ -30,15 +30,18 @@ interface GroupRulesDependencies {
   };
   readonly events: AccountEvents;
   readonly clock: Clock;
+  /** The lowest cost multiplier that group admins may give. */
+  readonly multiplierMin: number;
 }
 
 /** Creates the group rules from their stores. */
-export function createGroupRules({ stores, events, clock }: GroupRulesDependencies): GroupRules {
+export function createGroupRules(dependencies: GroupRulesDependencies): GroupRules {
+  const { stores, events, clock, multiplierMin } = dependencies;
   const { users, groups, members, invitations, modelRules } = stores;
   return {
     access: createGroupAccess(groups),
     groups: createGroups({ groups, users, events }),
-    members: createGroupMembers({ members, users, events }),
+    members: createGroupMembers({ members, users, events, multiplierMin }),
     invitations: createInvitations({ invitations, groups, events, clock }),
     models: createGroupModels({ modelRules, events }),
   };

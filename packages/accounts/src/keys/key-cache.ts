@@ -174,6 +174,7 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
     applyChange({ epoch, change }) {
       if (epoch > applied + 1) distrustAll(epoch);
       applied = Math.max(applied, epoch);
+      if (change.kind === 'sign-in-ended') return;
       for (const [hash, { grant }] of known.entries()) {
         if (grant !== undefined && concerns(change, grant.holder)) known.delete(hash);
       }
@@ -192,8 +193,11 @@ function concerns(change: AccountChange, holder: KeyHolder): boolean {
     case 'member':
       return holder.groupId === change.groupId && holder.userId === change.userId;
     case 'user':
+    case 'user-deactivated':
       return holder.userId === change.userId;
     case 'tiers':
       return true;
+    case 'sign-in-ended':
+      return false;
   }
 }

@@ -28,8 +28,12 @@ function memoryCounters(clock: ManualClock): Counters & { keys(): string[] } {
 function setup() {
   const clock = manualClock(Date.UTC(2026, 0, 1));
   const counters = memoryCounters(clock);
-  const process = () => createLoginLimits({ counters, clock, log: silentLog });
-  return { clock, counters, process };
+  const known = new Set<string>();
+  const knownAddresses = {
+    isKnown: async ({ email, clientIp }: typeof who) => known.has(`${email} ${clientIp}`),
+  };
+  const process = () => createLoginLimits({ counters, knownAddresses, clock, log: silentLog });
+  return { clock, counters, known, process };
 }
 
 const refusal = (retryAfterSecs: number) => ({
@@ -48,7 +52,7 @@ async function failTimes(
   }
 }
 
-test('five failures lock the account for fifteen minutes, for the right password too and from anywhere', async () => {
+test('five failures lock the account for the address for fifteen minutes, for the right password too', async () => {
   const { clock, process } = setup();
   const limits = process();
   await failTimes(limits, 5);
@@ -59,25 +63,33 @@ test('five failures lock the account for fifteen minutes, for the right password
   };
   await expect(limits.attempt(who, check)).rejects.toMatchObject(refusal(900));
   clock.advance(14 * MINUTE_MS + 500);
-  const elsewhere = { ...who, clientIp: '192.0.2.2' };
-  await expect(limits.attempt(elsewhere, check)).rejects.toMatchObject(refusal(60));
+  await expect(limits.attempt(who, check)).rejects.toMatchObject(refusal(60));
   expect(checks).toBe(0);
   clock.advance(MINUTE_MS);
   expect(await limits.attempt(who, check)).toBe('proof');
 });
 
-test('failures count for five minutes each, wherever a window might begin', async () => {
+test('five failures lock neither the account for other addresses nor the address for other accounts', async () => {
+  const { process } = setup();
+  const limits = process();
+  await failTimes(limits, 5);
+  expect(await limits.attempt({ ...who, clientIp: '192.0.2.2' }, right)).toBe('proof');
+  expect(await limits.attempt({ ...who, email: 'b@example.com' }, right)).toBe('proof');
+  await expect(limits.attempt(who, right)).rejects.toMatchObject(refusal(900));
+});
+
+test('failures count for fifteen minutes each, wherever a window might begin', async () => {
   const { clock, process } = setup();
   const limits = process();
   await failTimes(limits, 1);
-  clock.advance(4 * MINUTE_MS);
+  clock.advance(12 * MINUTE_MS);
   await failTimes(limits, 3);
-  clock.advance(2 * MINUTE_MS);
+  clock.advance(6 * MINUTE_MS);
   await failTimes(limits, 2);
   await expect(limits.attempt(who, right)).rejects.toMatchObject(refusal(900));
 });
 
-test('a success clears the failures of the account', async () => {
+test('a success clears the failures of the account from the address', async () => {
   const { process } = setup();
   const limits = process();
   await failTimes(limits, 4);
@@ -86,17 +98,40 @@ test('a success clears the failures of the account', async () => {
   expect(await limits.attempt(who, right)).toBe('proof');
 });
 
-test('twenty failures from one address lock it for every account, and successes between do not help', async () => {
+test('thirty failures from one address lock it for every account, and successes between do not help', async () => {
   const { process } = setup();
   const limits = process();
   const another = (index: number) => ({ ...who, email: `${index}@example.com` });
-  await failTimes(limits, 19, another);
+  await failTimes(limits, 29, another);
   expect(await limits.attempt({ ...who, email: 'mine@example.com' }, right)).toBe('proof');
-  await failTimes(limits, 1, () => another(19));
+  await failTimes(limits, 1, () => another(29));
   await expect(limits.attempt({ ...who, email: 'mine@example.com' }, right)).rejects.toMatchObject(
     refusal(900),
   );
   expect(await limits.attempt({ ...who, clientIp: '192.0.2.9' }, right)).toBe('proof');
+});
+
+const elsewhere = (index: number) => ({ ...who, clientIp: `198.51.100.${index}` });
+
+test('a hundred failures lock the account for addresses that never signed in to it, and for no others', async () => {
+  const { known, process } = setup();
+  const limits = process();
+  known.add('a@example.com 192.0.2.7');
+  await failTimes(limits, 99, elsewhere);
+  expect(await limits.attempt(elsewhere(200), right)).toBe('proof');
+  await failTimes(limits, 1, () => elsewhere(99));
+  await expect(limits.attempt(elsewhere(201), right)).rejects.toMatchObject(refusal(900));
+  expect(await limits.attempt({ ...who, clientIp: '192.0.2.7' }, right)).toBe('proof');
+  expect(await limits.attempt({ ...elsewhere(201), email: 'b@example.com' }, right)).toBe('proof');
+});
+
+test('an address that has signed in to a locked account is still refused for failures of its own', async () => {
+  const { known, process } = setup();
+  const limits = process();
+  known.add('a@example.com 192.0.2.1');
+  await failTimes(limits, 100, elsewhere);
+  await failTimes(limits, 5);
+  await expect(limits.attempt(who, right)).rejects.toMatchObject(refusal(900));
 });
 
 test('of fifty wrong attempts at once in two processes exactly five are checked', async () => {
@@ -146,6 +181,7 @@ test('no login is refused because the counters are unavailable', async () => {
   const unavailable = () => Promise.reject(new Error('unavailable'));
   const limits = createLoginLimits({
     counters: { add: unavailable, read: unavailable, remove: unavailable },
+    knownAddresses: { isKnown: async () => false },
     clock: manualClock(0),
     log: silentLog,
   });

@@ -1,30 +1,37 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '@model-gateway/contracts';
 import { sha256Hex, type Clock, type Counters, type Log } from '@model-gateway/kernel';
+import { addressKey } from './address-key.ts';
 import { createFailureSlots, type FailureSlot, type Subject } from './failure-slots.ts';
 import { createKeyedQueue } from './keyed-queue.ts';
+import type { KnownAddresses } from './known-addresses.ts';
 
-/** Prevents guessing of passwords: too many failures lock the account or the address. */
+/** Who tries to sign in, and from where. */
+interface Attempt {
+  readonly email: string;
+  readonly clientIp: string;
+}
+
+/** Prevents guessing of passwords: too many failures lock the account for an address, the address, or the account. */
 export interface LoginLimits {
   /**
    * Makes one attempt; `check` returns undefined if it failed. Attempts are counted before they are checked. Rejects with
-   * `too_many_login_attempts`, without checking, while the account or the address is locked.
+   * `too_many_login_attempts`, without checking, while the account is locked for this address, or the address for all accounts.
    */
-  attempt<Proof>(
-    who: { readonly email: string; readonly clientIp: string },
-    check: () => Promise<Proof | undefined>,
-  ): Promise<Proof | undefined>;
+  attempt<Proof>(who: Attempt, check: () => Promise<Proof | undefined>): Promise<Proof | undefined>;
 }
 
 interface LoginLimitsDependencies {
   readonly counters: Counters;
+  readonly knownAddresses: Pick<KnownAddresses, 'isKnown'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-const ACCOUNT_FAILURES_MAX = 5;
-const IP_FAILURES_MAX = 20;
-const WINDOW_MS = 5 * 60_000;
+const PAIR_FAILURES_MAX = 5;
+const ADDRESS_FAILURES_MAX = 30;
+const ACCOUNT_FAILURES_MAX = 100;
+const WINDOW_MS = 15 * 60_000;
 const LOCK_MS = 15 * 60_000;
 // Much less than the failures of an address, so that many correct passwords from one do not look like failures.
 const CHECKS_AT_ONCE_MAX = 4;
@@ -33,9 +40,10 @@ const BUSY_RETRY_SECS = 1;
 const UNDECIDED_PAUSE_MS = 100;
 const UNDECIDED_MS_MAX = 3_000;
 
-export function createLoginLimits({ counters, clock, log }: LoginLimitsDependencies): LoginLimits {
+export function createLoginLimits(dependencies: LoginLimitsDependencies): LoginLimits {
+  const { counters, knownAddresses, clock, log } = dependencies;
   const slots = createFailureSlots({ counters, clock, windowMs: WINDOW_MS, lockMs: LOCK_MS });
-  // One at a time per account, so that concurrent correct passwords do not use up its slots.
+  // One at a time per account and address, so that concurrent correct passwords do not use up their slots.
   const queue = createKeyedQueue({
     atOnceMax: CHECKS_AT_ONCE_MAX,
     waitingMax: WAITING_MAX,
@@ -55,12 +63,25 @@ export function createLoginLimits({ counters, clock, log }: LoginLimitsDependenc
     throw tooManyAttempts(BUSY_RETRY_SECS);
   }
 
-  async function admitBoth(account: Subject, address: Subject): Promise<readonly FailureSlot[]> {
-    const addressSlot = await admit(address);
+  /** The failures of other addresses do not lock out one that has signed in to the account. */
+  async function admitToAccount(account: Subject, who: Attempt): Promise<readonly FailureSlot[]> {
     try {
-      return [addressSlot, await admit(account)];
+      return [await admit(account)];
     } catch (error) {
-      await slots.release(addressSlot);
+      if (error instanceof ServiceError && (await knownAddresses.isKnown(who))) return [];
+      throw error;
+    }
+  }
+
+  async function admitAll({ pair, address, account }: Subjects, who: Attempt) {
+    const taken: FailureSlot[] = [];
+    try {
+      taken.push(await admit(address));
+      taken.push(await admit(pair));
+      taken.push(...(await admitToAccount(account, who)));
+      return taken;
+    } catch (error) {
+      await Promise.all(taken.map((slot) => slots.release(slot)));
       throw error;
     }
   }
@@ -83,17 +104,17 @@ export function createLoginLimits({ counters, clock, log }: LoginLimitsDependenc
     );
 
   return {
-    attempt({ email, clientIp }, check) {
-      const account = { name: `account:${sha256Hex(email)}`, failuresMax: ACCOUNT_FAILURES_MAX };
-      const address = { name: `ip:${sha256Hex(clientIp)}`, failuresMax: IP_FAILURES_MAX };
-      return queue.run(account.name, async () => {
-        const taken = await ifAvailable(admitBoth(account, address), []);
+    attempt(who, check) {
+      const subjects = subjectsOf(who);
+      const { pair } = subjects;
+      return queue.run(pair.name, async () => {
+        const taken = await ifAvailable(admitAll(subjects, who), []);
         try {
           const proof = await check();
           if (proof === undefined) await settle(taken, (slot) => slots.keep(slot));
           else {
             await settle(taken, (slot) =>
-              slot.subject === account ? slots.clear(account) : slots.release(slot),
+              slot.subject === pair ? slots.clear(pair) : slots.release(slot),
             );
           }
           return proof;
@@ -104,6 +125,23 @@ export function createLoginLimits({ counters, clock, log }: LoginLimitsDependenc
         }
       });
     },
+  };
+}
+
+/** What the failures of an attempt are counted for. */
+interface Subjects {
+  readonly pair: Subject;
+  readonly address: Subject;
+  readonly account: Subject;
+}
+
+function subjectsOf({ email, clientIp }: Attempt): Subjects {
+  const account = sha256Hex(email);
+  const address = addressKey(clientIp);
+  return {
+    pair: { name: `pair:${account}:${address}`, failuresMax: PAIR_FAILURES_MAX },
+    address: { name: `address:${address}`, failuresMax: ADDRESS_FAILURES_MAX },
+    account: { name: `account:${account}`, failuresMax: ACCOUNT_FAILURES_MAX },
   };
 }
 

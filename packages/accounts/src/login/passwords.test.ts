@@ -11,6 +11,18 @@ test('a password is known by its argon2id hash', async () => {
   expect(await passwords.verify(hash, 'correct horsf')).toBe(false);
 });
 
+test('a login does not wait for registrations that came before it', async () => {
+  const known = await passwords.hash('correct horse');
+  let hashed = 0;
+  const registrations = Array.from({ length: 12 }, async () => {
+    await passwords.hash('another password');
+    hashed += 1;
+  });
+  expect(await passwords.verify(known, 'correct horse')).toBe(true);
+  expect(hashed).toBeLessThan(8);
+  await Promise.all(registrations);
+});
+
 test('the hash that stands in for unknown accounts costs as much to check as a real one', async () => {
   const real = await passwords.hash('correct horse');
   expect(parametersOf(DUMMY_PASSWORD_HASH)).toBe(parametersOf(real));

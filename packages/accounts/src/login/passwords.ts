@@ -17,27 +17,33 @@ export interface Passwords {
 export const DUMMY_PASSWORD_HASH =
   '$argon2id$v=19$m=65536,t=3,p=4$74FTON0UillMeeMAeSH3pQ$M7YZou3T2RXrzeWvjtLT9OKZJkT+7l+uXuKnuObfkYo';
 
-// Each takes 64 MiB and one of the four threads that Node also uses to open connections: some must stay free.
-const AT_ONCE_MAX = 2;
+// Each takes 64 MiB and one of the four threads that Node also uses to open connections: one must stay free.
+const CHECKS_AT_ONCE_MAX = 2;
+const HASHES_AT_ONCE_MAX = 1;
 const WAITING_MAX = 1_000;
 const BUSY_RETRY_SECS = 1;
 
 /** Passwords as argon2id with the library's current defaults. */
 export function createPasswords(): Passwords {
-  const queue = createKeyedQueue({
-    atOnceMax: AT_ONCE_MAX,
+  const busy = { details: { retry_after_secs: BUSY_RETRY_SECS } };
+  const checks = createKeyedQueue({
+    atOnceMax: CHECKS_AT_ONCE_MAX,
+    waitingMax: WAITING_MAX,
+    refusal: () => new ServiceError('too_many_login_attempts', 'too many login attempts', busy),
+  });
+  // Separate, so that a login never waits for registrations.
+  const hashes = createKeyedQueue({
+    atOnceMax: HASHES_AT_ONCE_MAX,
     waitingMax: WAITING_MAX,
     refusal: () =>
-      new ServiceError('too_many_login_attempts', 'too many login attempts', {
-        details: { retry_after_secs: BUSY_RETRY_SECS },
-      }),
+      new ServiceError('rate_limit_exceeded', 'too many registrations at the same time', busy),
   });
   return {
-    hash: (password) => queue.run(newId(), () => hash(password, { type: argon2id })),
+    hash: (password) => hashes.run(newId(), () => hash(password, { type: argon2id })),
     async verify(passwordHash, password) {
       // No password is longer; hashing such a text would only cost time.
       const isPossible = password.length <= PASSWORD_CHARS_MAX;
-      const isRight = await queue.run(newId(), () =>
+      const isRight = await checks.run(newId(), () =>
         verify(passwordHash, isPossible ? password : ''),
       );
       return isRight && isPossible;

@@ -16,9 +16,15 @@ test('a token speaks for its user until it expires', () => {
   const { clock, tokens: access } = tokens();
   const token = access.sign(USER);
   clock.advance(899_000);
-  expect(access.verify(token)).toBe(USER);
+  expect(access.verify(token)).toEqual({ userId: USER, familyId: undefined });
   clock.advance(1_000);
   expect(access.verify(token)).toBeUndefined();
+});
+
+test('a token names the sign-in that it came from', () => {
+  const familyId = 'b8f3c1de-0000-4000-8000-0000000000f1';
+  const { tokens: access } = tokens();
+  expect(access.verify(access.sign(USER, familyId))).toEqual({ userId: USER, familyId });
 });
 
 const claims = { sub: USER, iat: nowSecs, exp: nowSecs + 900, typ: 'access' };
@@ -34,6 +40,7 @@ test.each([
   { why: 'without an expiry', token: jwt.sign({ sub: USER, typ: 'access' }, SECRET) },
   { why: 'of nobody who can be a user', token: jwt.sign({ ...claims, sub: 'abc' }, SECRET) },
   { why: 'of nobody', token: jwt.sign({ ...claims, sub: undefined }, SECRET) },
+  { why: 'of a sign-in that cannot exist', token: jwt.sign({ ...claims, sid: 'abc' }, SECRET) },
   { why: 'tampered with', token: `${jwt.sign(claims, SECRET).slice(0, -3)}abc` },
   { why: 'not a token', token: 'hello' },
 ])('a token $why is refused', ({ token }) => {
@@ -41,5 +48,5 @@ test.each([
 });
 
 test('a proper token made elsewhere with our secret is accepted, so that the refusals above mean something', () => {
-  expect(tokens().tokens.verify(jwt.sign(claims, SECRET))).toBe(USER);
+  expect(tokens().tokens.verify(jwt.sign(claims, SECRET))).toEqual({ userId: USER });
 });

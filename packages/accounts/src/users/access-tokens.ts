@@ -1,13 +1,15 @@
 import { createSecretKey } from 'node:crypto';
 import { newId, type Clock } from '@model-gateway/kernel';
 import jwt from 'jsonwebtoken';
+import type { SignIn } from './sign-in.ts';
 
 /** Signs and verifies the short-lived tokens of signed-in users. */
 export interface AccessTokens {
   readonly expiresInSecs: number;
-  sign(userId: string): string;
-  /** The user's id, or undefined for a token that is expired, changed or not ours. */
-  verify(token: string): string | undefined;
+  /** Tokens of one sign-in carry its family, so that they end with it. */
+  sign(userId: string, familyId?: string): string;
+  /** Undefined for a token that is expired, changed or not ours. */
+  verify(token: string): SignIn | undefined;
 }
 
 interface AccessTokenOptions {
@@ -17,7 +19,7 @@ interface AccessTokenOptions {
 }
 
 const ALGORITHM = 'HS256';
-const USER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function createAccessTokens({
   secret,
@@ -29,9 +31,16 @@ export function createAccessTokens({
   const nowSecs = () => Math.floor(clock.now() / 1000);
   return {
     expiresInSecs,
-    sign(userId) {
+    sign(userId, familyId) {
       const iat = nowSecs();
-      const claims = { sub: userId, iat, exp: iat + expiresInSecs, jti: newId(), typ: 'access' };
+      const claims = {
+        sub: userId,
+        iat,
+        exp: iat + expiresInSecs,
+        jti: newId(),
+        typ: 'access',
+        ...(familyId === undefined ? {} : { sid: familyId }),
+      };
       return jwt.sign(claims, key, { algorithm: ALGORITHM });
     },
     verify(token) {
@@ -41,8 +50,11 @@ export function createAccessTokens({
           clockTimestamp: nowSecs(),
         });
         if (typeof claims === 'string' || claims['typ'] !== 'access') return undefined;
-        // A token without an expiry or a valid user id was not issued by this service.
-        return claims.exp === undefined || !isUserId(claims.sub) ? undefined : claims.sub;
+        const { exp, sub: userId, sid: familyId } = claims as jwt.JwtPayload & { sid?: unknown };
+        // A token without an expiry or valid ids was not issued by this service.
+        if (exp === undefined || !isId(userId)) return undefined;
+        if (familyId !== undefined && !isId(familyId)) return undefined;
+        return { userId, familyId };
       } catch {
         return undefined;
       }
@@ -50,5 +62,4 @@ export function createAccessTokens({
   };
 }
 
-const isUserId = (subject: string | undefined): boolean =>
-  subject !== undefined && USER_ID.test(subject);
+const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);

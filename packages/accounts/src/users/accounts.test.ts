@@ -4,6 +4,7 @@ import { createAccounts } from './accounts.ts';
 import type { LoginLimits } from '../login/login-limits.ts';
 import { DUMMY_PASSWORD_HASH, type Passwords } from '../login/passwords.ts';
 import type { RefreshTokenStore, Rotation } from './refresh-token-store.ts';
+import type { SignInEnd } from './sign-in-ends.ts';
 import type { User, UserStore } from './user-store.ts';
 
 const user: User = { id: 'user-1', email: 'known@example.com', name: 'K', isAdmin: false };
@@ -16,6 +17,7 @@ interface Setup {
 
 function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {}) {
   const clock = manualClock(Date.UTC(2026, 0, 1));
+  const ends: SignInEnd[] = [];
   const checked: { readonly hash: string; readonly password: string }[] = [];
   const passwords: Passwords = {
     hash: async (password) => `hash of ${password}`,
@@ -27,6 +29,9 @@ function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {
   const users: UserStore = {
     create: () => Promise.reject(new Error('not asked for')),
     findById: async (id) => (id === user.id ? user : undefined),
+    findBySignIn: async ({ userId }) => (userId === user.id ? user : undefined),
+    isEmpty: async () => false,
+    setActive: async () => true,
     findOldestAdmin: async () => undefined,
     findByEmail: async (email) =>
       email === user.email ? { user, passwordHash: 'hash of the right one' } : undefined,
@@ -34,6 +39,8 @@ function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {
   const refreshTokens: RefreshTokenStore = {
     save: async () => undefined,
     rotate: async () => rotation,
+    revokeFamily: async () => undefined,
+    revokeUser: async () => [],
     removeExpired: async () => undefined,
   };
   const accounts = createAccounts({
@@ -41,6 +48,13 @@ function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {
     refreshTokens,
     passwords,
     loginLimits: noLimits,
+    registrationLimits: { admit: async () => undefined },
+    knownAddresses: { remember: async () => undefined },
+    signInEnds: {
+      announce: async (end) => void ends.push(end),
+      hasEnded: () => false,
+    },
+    firstAdmin: 'anyone',
     accessTokens: createAccessTokens({ secret: 's'.repeat(32), expiresInSecs: 900, clock }),
     clock,
     log,
@@ -49,7 +63,7 @@ function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {
   });
   const login = (email: string, password: string) =>
     accounts.login({ email, password, clientIp: '192.0.2.1' });
-  return { accounts, login, checked };
+  return { accounts, login, checked, ends };
 }
 
 const refused = { code: 'invalid_credentials', message: 'invalid email or password' };
@@ -85,8 +99,14 @@ test('an unknown email is refused even if the stand-in hash should match', async
 test.each<{ why: string; rotation: Rotation }>([
   { why: 'an unknown token', rotation: { outcome: 'unknown' } },
   { why: 'an expired token', rotation: { outcome: 'expired' } },
-  { why: 'a token that was used before', rotation: { outcome: 'reused', userId: user.id } },
-  { why: 'a token of a deleted account', rotation: { outcome: 'rotated', userId: 'gone' } },
+  {
+    why: 'a token that was used before',
+    rotation: { outcome: 'reused', userId: user.id, familyId: 'family-1' },
+  },
+  {
+    why: 'a token of a deleted account',
+    rotation: { outcome: 'rotated', userId: 'gone', familyId: 'family-1' },
+  },
 ])('$why refreshes nothing', async ({ rotation }) => {
   const { accounts } = setup({ rotation });
   await expect(accounts.refresh('token')).rejects.toMatchObject({
@@ -96,16 +116,27 @@ test.each<{ why: string; rotation: Rotation }>([
 });
 
 test('a token that is traded gives a new one', async () => {
-  const { accounts } = setup({ rotation: { outcome: 'rotated', userId: user.id } });
+  const { accounts } = setup({
+    rotation: { outcome: 'rotated', userId: user.id, familyId: 'family-1' },
+  });
   const { refreshToken, ...rest } = await accounts.refresh('token');
   expect(rest).toMatchObject({ user, expiresInSecs: 900 });
   expect(refreshToken).toMatch(/^[\w-]{43}$/);
 });
 
+test('reuse ends the sign-in in every process, and a refused token of another kind ends nothing', async () => {
+  const reused = setup({ rotation: { outcome: 'reused', userId: user.id, familyId: 'family-1' } });
+  await expect(reused.accounts.refresh('token')).rejects.toThrow('invalid refresh token');
+  expect(reused.ends).toEqual([{ kind: 'sign-in-ended', familyId: 'family-1' }]);
+  const expired = setup({ rotation: { outcome: 'expired' } });
+  await expect(expired.accounts.refresh('token')).rejects.toThrow('invalid refresh token');
+  expect(expired.ends).toEqual([]);
+});
+
 test('reuse is logged without the token', async () => {
   const warnings: unknown[] = [];
   const { accounts } = setup({
-    rotation: { outcome: 'reused', userId: user.id },
+    rotation: { outcome: 'reused', userId: user.id, familyId: 'family-1' },
     log: { ...silentLog, warn: (...warning) => void warnings.push(warning) },
   });
   await expect(accounts.refresh('the token itself')).rejects.toThrow('invalid refresh token');

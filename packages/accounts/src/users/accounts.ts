@@ -3,8 +3,12 @@ import { newId, randomToken, sha256Hex, type Clock, type Log } from '@model-gate
 import type { AccessTokens } from './access-tokens.ts';
 import type { LoginLimits } from '../login/login-limits.ts';
 import { DUMMY_PASSWORD_HASH, type Passwords } from '../login/passwords.ts';
+import type { KnownAddresses } from '../login/known-addresses.ts';
+import type { RegistrationLimits } from '../login/registration-limits.ts';
 import type { RefreshTokenStore } from './refresh-token-store.ts';
-import type { User, UserStore } from './user-store.ts';
+import type { SignIn } from './sign-in.ts';
+import type { SignInEnds } from './sign-in-ends.ts';
+import type { NewUser, User, UserStore } from './user-store.ts';
 
 /** The tokens of a session. */
 export interface SignedIn {
@@ -14,13 +18,25 @@ export interface SignedIn {
   readonly expiresInSecs: number;
 }
 
+/** The user of an access token, and the sign-in that the token came from. */
+export interface Authenticated {
+  readonly user: User;
+  readonly signIn: SignIn;
+}
+
+interface Applicant {
+  readonly email: string;
+  readonly password: string;
+  readonly name?: string | undefined;
+  readonly clientIp: string;
+  /** On this machine, and not behind a proxy: no limit applies. */
+  readonly isLocalClient: boolean;
+  readonly hasAdminToken: boolean;
+}
+
 /** User accounts: registration and sign-in. */
 export interface Accounts {
-  register(applicant: {
-    readonly email: string;
-    readonly password: string;
-    readonly name?: string | undefined;
-  }): Promise<SignedIn>;
+  register(applicant: Applicant): Promise<SignedIn>;
   /** Neither the response nor its time reveals whether the email is unknown or the password wrong. */
   login(attempt: {
     readonly email: string;
@@ -29,8 +45,13 @@ export interface Accounts {
   }): Promise<SignedIn>;
   /** Exchanges a refresh token, once. A reused token revokes all tokens of its family. */
   refresh(refreshToken: string): Promise<SignedIn>;
-  /** The current user of an access token. */
-  authenticate(accessToken: string): Promise<User | undefined>;
+  authenticate(accessToken: string): Promise<Authenticated | undefined>;
+  /** The user of a sign-in, or undefined when it has ended or the user was deactivated. */
+  findUser(signIn: SignIn): Promise<User | undefined>;
+  /** Ends the sign-in: its refresh tokens, access tokens and sockets, in every process. */
+  logout(signIn: SignIn): Promise<void>;
+  /** Ends all sign-ins of the user and refuses new ones. False when there is no such user. */
+  deactivate(userId: string): Promise<boolean>;
 }
 
 interface AccountsDependencies {
@@ -39,9 +60,14 @@ interface AccountsDependencies {
   readonly accessTokens: AccessTokens;
   readonly passwords: Passwords;
   readonly loginLimits: LoginLimits;
+  readonly registrationLimits: RegistrationLimits;
+  readonly knownAddresses: Pick<KnownAddresses, 'remember'>;
+  readonly signInEnds: Pick<SignInEnds, 'announce' | 'hasEnded'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly registrationOpen: boolean;
+  /** Whether the first account becomes the admin, or the first that presents the admin token. */
+  readonly firstAdmin: 'anyone' | 'token';
   readonly refreshTokenTtlSecs: number;
 }
 
@@ -50,30 +76,43 @@ const REFRESH_TOKEN_BYTES = 32;
 const EXPIRED_REMOVED_MAX = 20;
 
 export function createAccounts(dependencies: AccountsDependencies): Accounts {
-  const { users, refreshTokens, accessTokens, passwords, loginLimits, clock, log } = dependencies;
+  const { users, refreshTokens, accessTokens, passwords, loginLimits, signInEnds, clock, log } =
+    dependencies;
 
   const newRefreshToken = () => ({
     refreshToken: randomToken(REFRESH_TOKEN_BYTES),
     expiresAt: new Date(clock.now() + dependencies.refreshTokenTtlSecs * 1000),
   });
 
-  const signedIn = (user: User, refreshToken: string): SignedIn => ({
+  const signedIn = (user: User, familyId: string, refreshToken: string): SignedIn => ({
     user,
-    accessToken: accessTokens.sign(user.id),
+    accessToken: accessTokens.sign(user.id, familyId),
     refreshToken,
     expiresInSecs: accessTokens.expiresInSecs,
   });
 
-  async function openSession(user: User): Promise<SignedIn> {
+  async function openSession(user: User, clientIp: string): Promise<SignedIn> {
     const { refreshToken, expiresAt } = newRefreshToken();
+    const familyId = newId();
     await refreshTokens.save({
       tokenHash: sha256Hex(refreshToken),
-      familyId: newId(),
+      familyId,
       userId: user.id,
       expiresAt,
     });
     await refreshTokens.removeExpired(new Date(clock.now()), EXPIRED_REMOVED_MAX);
-    return signedIn(user, refreshToken);
+    await dependencies.knownAddresses.remember(user, clientIp);
+    return signedIn(user, familyId, refreshToken);
+  }
+
+  async function findUser(signIn: SignIn): Promise<User | undefined> {
+    return signInEnds.hasEnded(signIn) ? undefined : users.findBySignIn(signIn);
+  }
+
+  /** With `token`, becoming the admin depends on the admin token alone, not on being first. */
+  function becomesAdmin(hasAdminToken: boolean): NonNullable<NewUser['becomesAdmin']> {
+    if (dependencies.firstAdmin === 'anyone') return 'if-first';
+    return hasAdminToken ? 'if-no-admin' : 'never';
   }
 
   /** The user with this email and password. The password is checked once, whether or not the account exists. */
@@ -88,21 +127,27 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     email.includes('\u0000') ? undefined : users.findByEmail(email);
 
   return {
-    async register({ email, password, name }) {
+    async register({ email, password, name, clientIp, isLocalClient, hasAdminToken }) {
       if (!dependencies.registrationOpen) {
         throw new ServiceError('registration_closed', 'registration is closed');
       }
+      if (!isLocalClient) await dependencies.registrationLimits.admit(clientIp);
       const passwordHash = await passwords.hash(password);
-      return openSession(
-        await users.create({ id: newId(), email, name: name ?? '', passwordHash }),
-      );
+      const user = await users.create({
+        id: newId(),
+        email,
+        name: name ?? '',
+        passwordHash,
+        becomesAdmin: becomesAdmin(hasAdminToken),
+      });
+      return openSession(user, clientIp);
     },
     async login({ email, password, clientIp }) {
       const user = await loginLimits.attempt({ email, clientIp }, () => prove(email, password));
       if (user === undefined) {
         throw new ServiceError('invalid_credentials', 'invalid email or password');
       }
-      return openSession(user);
+      return openSession(user, clientIp);
     },
     async refresh(presented) {
       const { refreshToken, expiresAt } = newRefreshToken();
@@ -115,18 +160,36 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
       });
       if (rotation.outcome === 'reused') {
         log.warn({ user_id: rotation.userId }, 'a refresh token was reused; its family is revoked');
+        await signInEnds.announce({ kind: 'sign-in-ended', familyId: rotation.familyId });
       }
-      const user =
-        rotation.outcome === 'rotated' ? await users.findById(rotation.userId) : undefined;
-      if (user === undefined) {
-        throw new ServiceError('invalid_credentials', 'invalid refresh token');
-      }
+      if (rotation.outcome !== 'rotated') throw invalidRefreshToken();
+      const user = await users.findById(rotation.userId);
+      if (user === undefined) throw invalidRefreshToken();
       await refreshTokens.removeExpired(now, EXPIRED_REMOVED_MAX);
-      return signedIn(user, refreshToken);
+      return signedIn(user, rotation.familyId, refreshToken);
     },
     async authenticate(accessToken) {
-      const userId = accessTokens.verify(accessToken);
-      return userId === undefined ? undefined : users.findById(userId);
+      const signIn = accessTokens.verify(accessToken);
+      const user = signIn && (await findUser(signIn));
+      return user && { user, signIn };
+    },
+    findUser,
+    async logout({ userId, familyId }) {
+      const now = new Date(clock.now());
+      if (familyId !== undefined) await refreshTokens.revokeFamily(familyId, now);
+      // An access token of an earlier version does not say which sign-in it belongs to, so all of them end.
+      const ended =
+        familyId === undefined ? await refreshTokens.revokeUser(userId, now) : [familyId];
+      for (const id of ended) await signInEnds.announce({ kind: 'sign-in-ended', familyId: id });
+    },
+    async deactivate(userId) {
+      if (!(await users.setActive(userId, false))) return false;
+      await refreshTokens.revokeUser(userId, new Date(clock.now()));
+      await signInEnds.announce({ kind: 'user-deactivated', userId });
+      return true;
     },
   };
 }
+
+const invalidRefreshToken = (): ServiceError =>
+  new ServiceError('invalid_credentials', 'invalid refresh token');

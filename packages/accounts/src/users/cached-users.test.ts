@@ -18,6 +18,9 @@ function setup() {
       if (state.isUnavailable) throw new ServiceError('store_unavailable', 'unavailable');
       return state.user;
     },
+    findBySignIn: () => Promise.reject(new Error('not asked for')),
+    isEmpty: () => Promise.reject(new Error('not asked for')),
+    setActive: () => Promise.reject(new Error('not asked for')),
     findByEmail: unused,
     findOldestAdmin: unused,
   };

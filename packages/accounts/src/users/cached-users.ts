@@ -3,6 +3,12 @@ import type { Clock } from '@model-gateway/kernel';
 import { LRUCache } from 'lru-cache';
 import type { User, UserStore } from './user-store.ts';
 
+/** A user store that serves recently read accounts while the database is unavailable. */
+export interface CachedUsers extends UserStore {
+  /** Reads the account from the store again before it is served. */
+  forget(userId: string): void;
+}
+
 const USERS_MAX = 20_000;
 /** How long a cached account stays valid while the store is unavailable; the same as for keys. */
 const STALE_MAX_MS = 10 * 60_000;
@@ -11,7 +17,7 @@ const STALE_MAX_MS = 10 * 60_000;
  * Reads the store every time; while it is unavailable, recently read accounts stay valid, so that chats and realtime sessions
  * continue.
  */
-export function createCachedUsers(users: UserStore, clock: Clock): UserStore {
+export function createCachedUsers(users: UserStore, clock: Clock): CachedUsers {
   const seen = new LRUCache<string, { readonly user: User; readonly at: number }>({
     max: USERS_MAX,
   });
@@ -21,20 +27,31 @@ export function createCachedUsers(users: UserStore, clock: Clock): UserStore {
     return entry !== undefined && clock.now() - entry.at < STALE_MAX_MS ? entry.user : undefined;
   }
 
+  async function readOrRemember(
+    id: string,
+    read: () => Promise<User | undefined>,
+  ): Promise<User | undefined> {
+    try {
+      const user = await read();
+      if (user !== undefined) seen.set(id, { user, at: clock.now() });
+      return user;
+    } catch (error) {
+      const isUnavailable = error instanceof ServiceError && error.code === 'store_unavailable';
+      const user = isUnavailable ? remembered(id) : undefined;
+      if (user === undefined) throw error;
+      return user;
+    }
+  }
+
   return {
     ...users,
     async findById(id) {
-      try {
-        const user = await users.findById(id);
-        if (user === undefined) seen.delete(id);
-        else seen.set(id, { user, at: clock.now() });
-        return user;
-      } catch (error) {
-        const isUnavailable = error instanceof ServiceError && error.code === 'store_unavailable';
-        const user = isUnavailable ? remembered(id) : undefined;
-        if (user === undefined) throw error;
-        return user;
-      }
+      const user = await readOrRemember(id, () => users.findById(id));
+      if (user === undefined) seen.delete(id);
+      return user;
     },
+    // One sign-in of the user may have ended and another not, so the account stays cached.
+    findBySignIn: (signIn) => readOrRemember(signIn.userId, () => users.findBySignIn(signIn)),
+    forget: (userId) => void seen.delete(userId),
   };
 }

@@ -8,9 +8,9 @@ export interface StoredRefreshToken {
 
 /** The result of exchanging a token for its successor. */
 export type Rotation =
-  | { readonly outcome: 'rotated'; readonly userId: string }
+  | { readonly outcome: 'rotated'; readonly userId: string; readonly familyId: string }
   /** The token was used or revoked before; now its whole family is revoked. */
-  | { readonly outcome: 'reused'; readonly userId: string }
+  | { readonly outcome: 'reused'; readonly userId: string; readonly familyId: string }
   | { readonly outcome: 'expired' }
   | { readonly outcome: 'unknown' };
 
@@ -24,6 +24,10 @@ export interface RefreshTokenStore {
     readonly successorExpiresAt: Date;
     readonly now: Date;
   }): Promise<Rotation>;
+  /** Revokes every token of the family, also one that a concurrent rotation is adding. */
+  revokeFamily(familyId: string, now: Date): Promise<void>;
+  /** Revokes every token of the user; returns the families that had a usable one. */
+  revokeUser(userId: string, now: Date): Promise<readonly string[]>;
   /** Deletes expired tokens, up to a limit. */
   removeExpired(before: Date, countMax: number): Promise<void>;
 }

@@ -53,6 +53,7 @@ export const agentsMethods = {
       }),
     }),
     result: z.object({ agent_id: z.uuid(), token: z.string() }),
+    hasSecretResult: true,
   }),
   'agents.deregister': method({
     auth: 'admin',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { email, record, text, userRecord } from './records.ts';
+import { done, email, record, text, userRecord } from './records.ts';
 
 /** The longest password that an account can have. */
 export const PASSWORD_CHARS_MAX = 128;
@@ -27,6 +27,7 @@ export const authMethods = {
       name: text(NAME_CHARS_MAX).optional(),
     }),
     result: signedIn,
+    hasSecretResult: true,
   }),
   'auth.login': method({
     auth: 'public',
@@ -37,6 +38,7 @@ export const authMethods = {
       password: z.string(),
     }),
     result: signedIn,
+    hasSecretResult: true,
   }),
   'auth.refresh': method({
     auth: 'public',
@@ -44,6 +46,15 @@ export const authMethods = {
       'Exchange a refresh token, which works once, for a new access token and refresh token.',
     params: z.object({ refresh_token: z.string().max(REFRESH_TOKEN_CHARS_MAX) }),
     result: signedIn,
+    hasSecretResult: true,
+  }),
+  'auth.logout': method({
+    auth: 'jwt',
+    summary:
+      'End this sign-in: its tokens stop working and its sockets are closed, in every process.',
+    params: z.object({}),
+    result: done,
+    isExtension: true,
   }),
   'auth.me': method({
     auth: 'jwt',

@@ -124,6 +124,7 @@ export const groupMethods = {
       uses: z.int(),
       expires_at: timestamp,
     }),
+    hasSecretResult: true,
   }),
   'group.invite.accept': method({
     auth: 'jwt',

@@ -15,6 +15,7 @@ export const keysMethods = {
       'Create an API key; its secret is shown only once. With group_id, the group pays for its requests.',
     params: z.object({ name: label, project: label.optional(), group_id: z.uuid().optional() }),
     result: keyRecord.extend({ key: z.string() }),
+    hasSecretResult: true,
   }),
   'keys.revoke': method({
     auth: 'jwt',

@@ -14,6 +14,8 @@ export interface MethodContract<
   readonly summary: string;
   readonly params: Params;
   readonly result: Result;
+  /** The result contains a secret that is shown once: no copy of it is sent to a session. */
+  readonly hasSecretResult?: true;
   /** Calls over one socket run in the order of arrival; calls of other methods run concurrently. */
   readonly isOrdered?: true;
   /** A method that the specification does not contain. */

@@ -9,6 +9,10 @@ export const isSessionId = (text: string): boolean => SESSION_ID.test(text);
  */
 export const sessionChannel = (sessionId: string): string => `notify:${sessionId}`;
 
+/** The channel for what only listeners of a session that are authenticated as the user may get. A session id contains no slash. */
+export const userSessionChannel = (userId: string, sessionId: string): string =>
+  `notify-user:${userId}/${sessionId}`;
+
 /** The key of the entry that contains the owner of a session. */
 export const sessionOwnerKey = (sessionId: string): string => `session-owner:${sessionId}`;
 

@@ -64,6 +64,7 @@ export function createPostgresKeys(connection: Connection): KeyStore {
           LEFT JOIN group_members m ON m.group_id = k.group_id AND m.user_id = k.user_id
           WHERE k.key_hash = ${keyHash}
             AND k.revoked_at IS NULL
+            AND u.is_active
             AND (k.group_id IS NULL OR m.is_active)`;
         return rows[0] && toFoundKey(rows[0]);
       }),

@@ -14,16 +14,15 @@ export function createPostgresRefreshTokens(connection: Connection): RefreshToke
 
     rotate: ({ tokenHash, successorHash, successorExpiresAt, now }) =>
       connection.transaction(async (queries): Promise<Rotation> => {
-        if (!(await lockFamilyOf(queries, tokenHash))) return { outcome: 'unknown' };
+        const familyId = await familyOf(queries, tokenHash);
+        if (familyId === undefined) return { outcome: 'unknown' };
+        await lockFamily(queries, familyId);
         const token = await queries.refreshToken.findUnique({ where: { tokenHash } });
         if (token === null) return { outcome: 'unknown' };
-        const { userId, familyId } = token;
+        const { userId } = token;
         if (token.usedAt !== null || token.revokedAt !== null) {
-          await queries.refreshToken.updateMany({
-            where: { familyId, revokedAt: null },
-            data: { revokedAt: now },
-          });
-          return { outcome: 'reused', userId };
+          await revokeLocked(queries, familyId, now);
+          return { outcome: 'reused', userId, familyId };
         }
         if (token.expiresAt <= now) return { outcome: 'expired' };
         await queries.refreshToken.update({
@@ -35,8 +34,32 @@ export function createPostgresRefreshTokens(connection: Connection): RefreshToke
           data: { tokenHash: successorHash, familyId, userId, expiresAt: successorExpiresAt },
           select: { tokenHash: true },
         });
-        return { outcome: 'rotated', userId };
+        return { outcome: 'rotated', userId, familyId };
       }),
+
+    revokeFamily: (familyId, now) =>
+      connection.transaction(async (queries) => {
+        await lockFamily(queries, familyId);
+        await revokeLocked(queries, familyId, now);
+      }),
+
+    async revokeUser(userId, now) {
+      const families = await connection.run((queries) =>
+        queries.refreshToken.findMany({
+          where: { userId, usedAt: null, revokedAt: null },
+          select: { familyId: true },
+          distinct: ['familyId'],
+        }),
+      );
+      const ids = families.map(({ familyId }) => familyId);
+      for (const familyId of ids) {
+        await connection.transaction(async (queries) => {
+          await lockFamily(queries, familyId);
+          await revokeLocked(queries, familyId, now);
+        });
+      }
+      return ids;
+    },
 
     removeExpired: (before, countMax) =>
       connection.run(async (queries) => {
@@ -52,16 +75,25 @@ export function createPostgresRefreshTokens(connection: Connection): RefreshToke
   };
 }
 
-/**
- * Serializes the transactions on a token family. A lock on the row of the token is not enough: a revocation would miss
- * the successor that another transaction is adding.
- */
-async function lockFamilyOf(queries: Queries, tokenHash: string): Promise<boolean> {
+async function familyOf(queries: Queries, tokenHash: string): Promise<string | undefined> {
   const token = await queries.refreshToken.findUnique({
     where: { tokenHash },
     select: { familyId: true },
   });
-  if (token === null) return false;
-  await queries.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${token.familyId}, 0))`;
-  return true;
+  return token?.familyId;
+}
+
+/**
+ * Serializes the transactions on a token family. A lock on the row of the token is not enough: a revocation would miss
+ * the successor that another transaction is adding.
+ */
+async function lockFamily(queries: Queries, familyId: string): Promise<void> {
+  await queries.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${familyId}, 0))`;
+}
+
+async function revokeLocked(queries: Queries, familyId: string, now: Date): Promise<void> {
+  await queries.refreshToken.updateMany({
+    where: { familyId, revokedAt: null },
+    data: { revokedAt: now },
+  });
 }

@@ -1,6 +1,6 @@
 import type { User, UserStore } from '@model-gateway/accounts';
 import { ServiceError } from '@model-gateway/contracts';
-import type { Connection } from '../connection/connection.ts';
+import type { Connection, Queries } from '../connection/connection.ts';
 import { classifyFailure } from '../connection/store-failure.ts';
 
 // Locked while an account is created, so that only one of several first accounts becomes the admin.
@@ -11,11 +11,11 @@ const shown = { id: true, email: true, name: true, isAdmin: true } as const;
 /** Accounts in Postgres. */
 export function createPostgresUsers(connection: Connection): UserStore {
   return {
-    async create({ id, email, name, passwordHash }): Promise<User> {
+    async create({ id, email, name, passwordHash, becomesAdmin = 'if-first' }): Promise<User> {
       try {
         return await connection.transaction(async (queries) => {
           await queries.$executeRaw`SELECT pg_advisory_xact_lock(${FIRST_USER_LOCK})`;
-          const isAdmin = (await queries.user.findFirst({ select: { id: true } })) === null;
+          const isAdmin = await becomesAdminNow(queries, becomesAdmin);
           return queries.user.create({
             data: { id, email, name, passwordHash, isAdmin },
             select: shown,
@@ -32,14 +32,39 @@ export function createPostgresUsers(connection: Connection): UserStore {
 
     findById: (id) =>
       connection.run(async (queries) => {
-        const row = await queries.user.findUnique({ where: { id }, select: shown });
+        const row = await queries.user.findUnique({
+          where: { id, isActive: true },
+          select: shown,
+        });
         return row ?? undefined;
+      }),
+
+    findBySignIn: ({ userId, familyId }) =>
+      connection.run(async (queries) => {
+        const rows = await queries.$queryRaw<User[]>`
+          SELECT id, email, name, is_admin AS "isAdmin" FROM users
+          WHERE id = ${userId}::uuid AND is_active AND NOT EXISTS (
+            SELECT 1 FROM refresh_tokens
+            WHERE family_id = ${familyId ?? null}::uuid AND revoked_at IS NOT NULL
+          )`;
+        return rows[0];
+      }),
+
+    isEmpty: () =>
+      connection.run(
+        async (queries) => (await queries.user.findFirst({ select: { id: true } })) === null,
+      ),
+
+    setActive: (id, isActive) =>
+      connection.run(async (queries) => {
+        const { count } = await queries.user.updateMany({ where: { id }, data: { isActive } });
+        return count > 0;
       }),
 
     findOldestAdmin: () =>
       connection.run(async (queries) => {
         const row = await queries.user.findFirst({
-          where: { isAdmin: true },
+          where: { isAdmin: true, isActive: true },
           orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
           select: shown,
         });
@@ -49,7 +74,7 @@ export function createPostgresUsers(connection: Connection): UserStore {
     findByEmail: (email) =>
       connection.run(async (queries) => {
         const row = await queries.user.findUnique({
-          where: { email },
+          where: { email, isActive: true },
           select: { ...shown, passwordHash: true },
         });
         if (row === null) return undefined;
@@ -57,4 +82,13 @@ export function createPostgresUsers(connection: Connection): UserStore {
         return { user, passwordHash };
       }),
   };
+}
+
+async function becomesAdminNow(
+  queries: Queries,
+  rule: 'if-first' | 'if-no-admin' | 'never',
+): Promise<boolean> {
+  if (rule === 'never') return false;
+  const where = rule === 'if-no-admin' ? { isAdmin: true } : {};
+  return (await queries.user.findFirst({ where, select: { id: true } })) === null;
 }
