@@ -20,14 +20,19 @@ export interface ChatResult {
   readonly text: string;
 }
 
-export async function register(rpcUrl: string, name: string): Promise<TestAccount> {
+/** The first account with the admin token is the platform admin. */
+export async function register(
+  rpcUrl: string,
+  name: string,
+  adminToken?: string,
+): Promise<TestAccount> {
   const email = `${name}@example.com`;
   const password = 'a long enough password';
   const { access_token: token } = await callAs<{ access_token: string }>(
     rpcUrl,
     'auth.register',
     { email, password },
-    undefined,
+    adminToken,
   );
   return {
     email,

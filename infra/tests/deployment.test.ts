@@ -72,7 +72,9 @@ beforeAll(async () => {
   migration = await installation.migrate();
   if (migration.status !== 0) throw new Error(`the Job failed: ${migration.output}`);
   await starting;
-  account = await register(pod('rpc', 0).url, 'account');
+  const stranger = await register(pod('rpc', 0).url, 'stranger');
+  expect(await stranger.call(pod('rpc', 0).url, 'auth.me')).toMatchObject({ is_admin: false });
+  account = await register(pod('rpc', 0).url, 'account', installation.adminToken);
   await setTier(account, 'enterprise');
   await addBackend(pod('gateway', 0), upstream);
   keys = await Promise.all(Array.from({ length: KEYS }, () => createKey(account)));

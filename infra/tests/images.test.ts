@@ -102,6 +102,14 @@ describe('the Dockerfile', () => {
 });
 
 describe('compose.yaml', () => {
+  test('gives the first account no rights by itself, and sessions and multipliers their limits', () => {
+    expect(compose.services['rpc']?.environment).toMatchObject({
+      SERVICE_FIRST_ADMIN: 'token',
+      SERVICE_SESSION_AUTH: '1',
+      SERVICE_MIN_MULTIPLIER: '1',
+    });
+  });
+
   test('matches the compose specification', () => {
     const ajv = new Ajv({ strict: false, validateFormats: false });
     // The schema does not include the name of a project.

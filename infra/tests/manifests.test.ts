@@ -34,6 +34,12 @@ const of = (overlay: string): readonly Manifest[] => built[overlay] ?? [];
 const base = buildKustomization(join(k8s, 'base'));
 const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
 
+const RESTRICTIONS = {
+  SERVICE_FIRST_ADMIN: 'token',
+  SERVICE_SESSION_AUTH: '1',
+  SERVICE_MIN_MULTIPLIER: '1',
+};
+
 describe.each(OVERLAYS)('the overlay %s', (overlay) => {
   test('contains only known objects and fields of Kubernetes', async () => {
     const problems: string[] = [];
@@ -71,6 +77,11 @@ describe.each(OVERLAYS)('the overlay %s', (overlay) => {
       ),
     );
     expect(problems).toEqual([]);
+  });
+
+  test('gives the first account no rights by itself, and sessions and multipliers their limits', () => {
+    const values = containerOf(of(overlay), 'rpc').env.map(({ name, value }) => [name, value]);
+    expect(Object.fromEntries(values)).toMatchObject(RESTRICTIONS);
   });
 
   test('takes secrets only from the Secret, and only those that make-env.mjs prints', () => {
