@@ -18,6 +18,7 @@ interface Setup {
 function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {}) {
   const clock = manualClock(Date.UTC(2026, 0, 1));
   const ends: SignInEnd[] = [];
+  const steps: string[] = [];
   const checked: { readonly hash: string; readonly password: string }[] = [];
   const passwords: Passwords = {
     hash: async (password) => `hash of ${password}`,
@@ -31,7 +32,10 @@ function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {
     findById: async (id) => (id === user.id ? user : undefined),
     findBySignIn: async ({ userId }) => (userId === user.id ? user : undefined),
     isEmpty: async () => false,
-    setActive: async () => true,
+    setActive: async (id) => {
+      steps.push('deactivated');
+      return id === user.id;
+    },
     findOldestAdmin: async () => undefined,
     findByEmail: async (email) =>
       email === user.email ? { user, passwordHash: 'hash of the right one' } : undefined,
@@ -39,8 +43,11 @@ function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {
   const refreshTokens: RefreshTokenStore = {
     save: async () => undefined,
     rotate: async () => rotation,
-    revokeFamily: async () => undefined,
-    revokeUser: async () => [],
+    revokeFamily: async () => void steps.push('family revoked'),
+    revokeUser: async () => {
+      steps.push('user revoked');
+      return ['family-1', 'family-2'];
+    },
     removeExpired: async () => undefined,
   };
   const accounts = createAccounts({
@@ -51,7 +58,10 @@ function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {
     registrationLimits: { admit: async () => undefined },
     knownAddresses: { remember: async () => undefined },
     signInEnds: {
-      announce: async (end) => void ends.push(end),
+      announce: async (end) => {
+        steps.push('announced');
+        ends.push(end);
+      },
       hasEnded: () => false,
     },
     firstAdmin: 'anyone',
@@ -63,7 +73,7 @@ function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {
   });
   const login = (email: string, password: string) =>
     accounts.login({ email, password, clientIp: '192.0.2.1' });
-  return { accounts, login, checked, ends };
+  return { accounts, login, checked, ends, steps };
 }
 
 const refused = { code: 'invalid_credentials', message: 'invalid email or password' };
@@ -131,6 +141,35 @@ test('reuse ends the sign-in in every process, and a refused token of another ki
   const expired = setup({ rotation: { outcome: 'expired' } });
   await expect(expired.accounts.refresh('token')).rejects.toThrow('invalid refresh token');
   expect(expired.ends).toEqual([]);
+});
+
+test('a sign-out is stored before it is announced, and ends one sign-in', async () => {
+  const { accounts, ends, steps } = setup();
+  await accounts.logout({ userId: user.id, familyId: 'family-1' });
+  expect(steps).toEqual(['family revoked', 'announced']);
+  expect(ends).toEqual([{ kind: 'sign-in-ended', familyId: 'family-1' }]);
+});
+
+test('a sign-out with a token that does not name its sign-in ends all of them', async () => {
+  const { accounts, ends } = setup();
+  await accounts.logout({ userId: user.id, familyId: undefined });
+  expect(ends).toEqual([
+    { kind: 'sign-in-ended', familyId: 'family-1' },
+    { kind: 'sign-in-ended', familyId: 'family-2' },
+  ]);
+});
+
+test('a deactivated user is announced after the account and its tokens are stored', async () => {
+  const { accounts, ends, steps } = setup();
+  expect(await accounts.deactivate(user.id)).toBe(true);
+  expect(steps).toEqual(['deactivated', 'user revoked', 'announced']);
+  expect(ends).toEqual([{ kind: 'user-deactivated', userId: user.id }]);
+});
+
+test('deactivating an unknown user announces nothing', async () => {
+  const { accounts, ends } = setup();
+  expect(await accounts.deactivate('unknown')).toBe(false);
+  expect(ends).toEqual([]);
 });
 
 test('reuse is logged without the token', async () => {

@@ -28,8 +28,8 @@ interface SignInEndsDependencies {
 const FAMILIES_MAX = 50_000;
 
 export function createSignInEnds({ changes, events }: SignInEndsDependencies): SignInEnds {
-  // The database also knows the revoked families; this saves those that have no stored token any more.
-  const ended = new LRUCache<string, true>({ max: FAMILIES_MAX });
+  // The database knows the revoked families too, but not while it is unavailable. The option `max` would allocate memory for all at once.
+  const ended = new LRUCache<string, true>({ maxSize: FAMILIES_MAX, sizeCalculation: () => 1 });
   const listeners = new Set<(end: SignInEnd) => void>();
   let subscription: Subscription | undefined;
 
