@@ -93,7 +93,7 @@ describe('refresh tokens in Postgres', () => {
       successorExpiresAt: LATER,
       now: NOW,
     });
-    expect(rotation).toEqual({ outcome: 'rotated', userId });
+    expect(rotation).toEqual({ outcome: 'rotated', userId, familyId: otherFamily });
   });
 
   it('are traded once when presented many times at once, and then nothing of the family is left', async () => {
