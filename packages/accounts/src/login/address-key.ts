@@ -1,5 +1,4 @@
 import { sha256Hex } from '@model-gateway/kernel';
-import { isIPv6 } from 'node:net';
 
 const IPV6_GROUPS = 8;
 const NETWORK_GROUPS = 4;
@@ -10,7 +9,7 @@ const NETWORK_GROUPS = 4;
  */
 export function addressKey(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
-  return sha256Hex(isIPv6(plain) ? networkOf(plain) : plain);
+  return sha256Hex(plain.includes(':') ? networkOf(plain) : plain);
 }
 
 function networkOf(address: string): string {
