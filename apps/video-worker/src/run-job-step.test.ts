@@ -17,6 +17,7 @@ async function runStep(work: Partial<VideoWork> | undefined, isTakenOver = false
     notifications: { done: note('notified done'), failed: note('notified failed') },
     submit: () => Promise.resolve(void steps.push('submitted')),
     poll: () => Promise.resolve(void steps.push('polled')),
+    cancel: () => Promise.resolve(void steps.push('cancelled')),
     timing: createVideoTiming({ pollMs: 2_000, timeoutSecs: 60, clock: manualClock(0) }),
   });
   return { next: await runJobStep({ jobId: 'job', memo: {}, isTakenOver }), steps };
@@ -44,6 +45,7 @@ const workOf = (id: string, work: Partial<VideoWork>): VideoWork => ({
   order: { prompt: 'a cat' },
   backend: null,
   servedModel: null,
+  cancelling: null,
   ...work,
 });
 
@@ -65,13 +67,12 @@ test('after a worker crash at the end of a job the notification is sent again', 
   ]);
 });
 
+test('the upstream of a cancelled job is asked to cancel its task', async () => {
+  expect((await runStep({ status: 'cancelled' }, true)).steps).toEqual(['cancelled']);
+});
+
 test.each([
   { why: 'ended while it waited', work: { status: 'done', result } as const, isTakenOver: false },
-  {
-    why: 'was cancelled, which was notified',
-    work: { status: 'cancelled' } as const,
-    isTakenOver: true,
-  },
   { why: 'does not exist', work: undefined, isTakenOver: true },
 ])('nothing is done for a job that $why', async ({ work, isTakenOver }) => {
   expect(await runStep(work, isTakenOver)).toEqual({ next: undefined, steps: [] });

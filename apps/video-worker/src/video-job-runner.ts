@@ -9,6 +9,8 @@ import { createPointsCount } from '@model-gateway/recorder';
 import type { Router } from '@model-gateway/router';
 import type { VideoWorkerConfig } from './config.ts';
 import { createRunJobStep } from './run-job-step.ts';
+import { createBill } from './steps/bill.ts';
+import { createCancel } from './steps/cancel.ts';
 import { createFail } from './steps/fail.ts';
 import { createPoll } from './steps/poll.ts';
 import { createSettle } from './steps/settle.ts';
@@ -38,25 +40,29 @@ export function createVideoJobRunner(
   const { admission } = bus;
   const telemetry = createUpstreamTelemetry({ metrics, tracing });
   const fail = createFail({ jobs, notifications, log });
-  const settle = createSettle({
+  const bill = createBill({
     database,
     admission,
-    notifications,
     pointsPerUsd,
     count: createUsageCounts(metrics),
     paid: createPointsCount(metrics),
     clock,
     log,
   });
+  const settle = createSettle({ bill, notifications });
   const submit = createSubmit({ jobs, router, telemetry, notifications, fail, timing, log });
   const { signal } = stopping;
   const pollDependencies = { jobs, router, telemetry, notifications, settle, fail, timing, clock };
   const poll = createPoll({ ...pollDependencies, stopping: signal });
+  const cancel = createCancel({ jobs, router, telemetry, bill, timing, log, stopping: signal });
   const queue = createVideoQueue({
     redisUrl: config.queueRedisUrl,
     prefix: `${config.redisPrefix}queue`,
     concurrency: config.videoConcurrency,
-    runStep: traced(createRunJobStep({ jobs, notifications, submit, poll, timing }), tracing),
+    runStep: traced(
+      createRunJobStep({ jobs, notifications, submit, poll, cancel, timing }),
+      tracing,
+    ),
     metrics,
     log,
   });

@@ -6,6 +6,7 @@ import {
   startVideoScene,
   submissionsOf,
   usageOf,
+  type ObservedJob,
   type VideoScene,
 } from './video-scene.ts';
 
@@ -70,6 +71,105 @@ test('a cancelled running job is not polled again and costs nothing, and cancell
   expect(await job.state()).toMatchObject({ ...cancelled, progress: 50 });
   expect(job.notified).toEqual([0, 50, 'cancelled']);
   expect((await usageOf(scene.test, scene.userId)).map(({ id }) => id)).not.toContain(job.id);
+});
+
+describe('the upstream task of a cancelled job', () => {
+  let charge: Record<string, unknown> = {};
+  let cancelling: VideoScene;
+  beforeAll(async () => {
+    cancelling = await startVideoScene({ upstream: { cancelAnswer: () => charge } });
+    await cancelling.test.context.database.videoPricing.save({
+      model: 'v-1',
+      mode: 'per_call',
+      basePrice: 0.5,
+      pricePerSecond: 0,
+      pricePerFrame: 0,
+      resolutionCoeff: {},
+      currency: 'USD',
+      enabled: true,
+    });
+  });
+  beforeEach(() => cancelling.video.faults.always({ kind: 'never-finish' }, 'query'));
+  afterEach(() => cancelling.video.faults.clear());
+  afterAll(() => cancelling.close());
+
+  const taskOf = (job: ObservedJob) =>
+    cancelling.video.tasks.find(({ idempotencyKey }) => idempotencyKey === job.id)?.taskId;
+  /** How often the upstream was asked to cancel the task of a job. */
+  const askedFor = (job: ObservedJob): number =>
+    cancelling.video.requests.filter(
+      ({ path, body }) =>
+        path === '/v1/cancel/video_generation' &&
+        JSON.stringify(body) === JSON.stringify({ task_id: taskOf(job) }),
+    ).length;
+  const isAsked = async (job: ObservedJob): Promise<boolean> => {
+    const work = await cancelling.test.context.database.videoJobs.findWork(job.id);
+    return work?.status === 'cancelled' && work.cancelling === null && askedFor(job) > 0;
+  };
+  const billedFor = async (job: ObservedJob) =>
+    (await usageOf(cancelling.test, cancelling.userId)).filter(({ id }) => id === job.id);
+
+  async function cancelRunning(): Promise<ObservedJob> {
+    const job = await cancelling.create();
+    await waitUntil(() => job.notified.includes(50), { what: 'a running job' });
+    await cancelling.jobs.cancel(cancelling.userId, job.id);
+    return job;
+  }
+
+  test.each([
+    ['charges nothing', { status: 'Cancelled' }, 0],
+    ['charges a part', { status: 'Cancelled', cost: 0.125 }, 0.125],
+    ['had finished it', { status: 'Success' }, 0.5],
+    ['names more than the price', { cost: 1_000 }, 0.5],
+    ['names no valid cost', { cost: -1 }, 0],
+  ])('is cancelled once; the upstream %s', async (_what, answer, cost) => {
+    charge = answer;
+    const job = await cancelRunning();
+    await waitUntil(() => isAsked(job), { what: 'an answer of the upstream' });
+    expect(askedFor(job)).toBe(1);
+    expect(await job.state()).toMatchObject({ ...cancelled, cost });
+    expect(await billedFor(job)).toMatchObject(cost === 0 ? [] : [{ id: job.id, cost }]);
+    expect(job.notified).toEqual([0, 50, 'cancelled']);
+  });
+
+  test('is cancelled again while the upstream does not answer, and billed once', async () => {
+    charge = { cost: 0.25 };
+    cancelling.video.faults.next({ kind: 'status', status: 503 }, 2, 'cancel');
+    const job = await cancelRunning();
+    await waitUntil(() => isAsked(job), { what: 'an answer of the upstream' });
+    expect(askedFor(job)).toBe(3);
+    expect(await billedFor(job)).toMatchObject([{ cost: 0.25 }]);
+  });
+
+  test('is cancelled when the job was cancelled during its submission', async () => {
+    charge = {};
+    const gate = createGate();
+    cancelling.video.faults.next({ kind: 'held', until: gate.opened }, 1, 'submit');
+    const job = await cancelling.create();
+    await cancelling.video.until(() => submissionsOf(cancelling.video, job) === 1);
+    await cancelling.jobs.cancel(cancelling.userId, job.id);
+    gate.open();
+    await waitUntil(() => isAsked(job), { what: 'an answer of the upstream' });
+    expect(await job.state()).toMatchObject(cancelled);
+  });
+
+  test('is cancelled also without the announcement', async () => {
+    charge = { cost: 0.125 };
+    const job = await cancelling.create();
+    await waitUntil(() => job.notified.includes(50), { what: 'a running job' });
+    expect(await cancelling.test.context.database.videoJobs.cancel(job.id)).toBe(true);
+    await waitUntil(() => isAsked(job), { what: 'an answer of the upstream' });
+    expect(await billedFor(job)).toMatchObject([{ cost: 0.125 }]);
+  });
+
+  test('is left alone where the upstream cannot cancel', async () => {
+    cancelling.video.faults.next({ kind: 'status', status: 404 }, 1, 'cancel');
+    const job = await cancelRunning();
+    await waitUntil(() => isAsked(job), { what: 'an answer of the upstream' });
+    expect(askedFor(job)).toBe(1);
+    expect(await job.state()).toMatchObject(cancelled);
+    expect(await billedFor(job)).toEqual([]);
+  });
 });
 
 test('a job that has ended otherwise cannot be cancelled', async () => {

@@ -40,6 +40,7 @@ const DELIBERATE = [
   'only in the first: function usage_records_count',
   'only in the first: function usage_records_count_finer',
   'only in the first: function usage_records_ensure_partition',
+  'only in the first: index video_jobs_cancel_pending_idx',
   'only in the first: trigger ledger_accounts.ledger_accounts_noted',
   'only in the first: trigger ledger_entries.ledger_entries_append_only',
   'only in the first: trigger usage_records.usage_records_counted',

@@ -41,7 +41,7 @@ export {
 } from './video/upstream-video.ts';
 export type { NewVideoJob, VideoJobStore } from './video/video-job-store.ts';
 export { viewVideoJob } from './video/video-job-view.ts';
-export type { VideoJob, VideoPoll, VideoWork } from './video/video-job.ts';
+export type { CancelledTask, VideoJob, VideoPoll, VideoWork } from './video/video-job.ts';
 export { createVideoJobs, VIDEO_QUEUED_CHANNEL, type VideoJobs } from './video/video-jobs.ts';
 export { createVideoNotifications, type VideoNotifications } from './video/video-notifications.ts';
 export { createUnsettledUsage } from './quota/unsettled-usage.ts';

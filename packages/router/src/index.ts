@@ -64,6 +64,7 @@ export {
   type UpstreamEvent,
   type UpstreamStream,
   type UpstreamVideo,
+  type VideoCharge,
   type VideoTask,
 } from './registry/backend.ts';
 export type { ChoiceOptions, Route } from './choice/chooser.ts';

@@ -29,6 +29,7 @@ const work: VideoWork = {
   order: { prompt: 'a cat', provider: 'left' },
   backend: null,
   servedModel: null,
+  cancelling: null,
 };
 
 interface SceneOptions {
@@ -67,6 +68,7 @@ function scene({ submitted, chosen = 'left', begin }: SceneOptions = {}) {
       startSubmission: (_id, { backend }) => note(`start ${backend}`, true),
       undoSubmission: () => note('undo', undefined),
       begin: (_id, taskId) => begin?.() ?? note(`begin ${taskId}`, true),
+      addCancelledTask: (_id, taskId) => note(`cancelled ${taskId}`, true),
     },
     telemetry: createUpstreamTelemetry({ metrics: createMetrics() }),
     router: {
@@ -126,8 +128,9 @@ test('a submission without effect is undone, and one with a possible effect fail
   expect(perhaps.notes.slice(3)).toEqual(['settle failure', 'fail no', 'settle neutral']);
 });
 
-test('a job that was cancelled while it was submitted is left alone', async () => {
+test('the task of a job that was cancelled while it was submitted is cancelled in the next step', async () => {
   const { submit, notes } = scene({ begin: () => Promise.resolve(false) });
-  expect(await submit(work, {})).toBeUndefined();
+  expect(await submit(work, {})).toEqual({ afterMs: 0 });
+  expect(notes).toContainEqual(expect.stringMatching(/^cancelled /));
   expect(notes).not.toContain('notify 0');
 });

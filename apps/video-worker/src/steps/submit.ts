@@ -16,7 +16,10 @@ import { failedUpstream, jobTimedOut, type FailJob, type JobFailure } from './fa
 export type SubmitJob = (work: VideoWork, memo: StepMemo) => Promise<NextStep | undefined>;
 
 interface SubmitDependencies {
-  readonly jobs: Pick<VideoJobStore, 'images' | 'startSubmission' | 'undoSubmission' | 'begin'>;
+  readonly jobs: Pick<
+    VideoJobStore,
+    'images' | 'startSubmission' | 'undoSubmission' | 'begin' | 'addCancelledTask'
+  >;
   readonly router: Pick<Router, 'choose'>;
   readonly telemetry: UpstreamTelemetry;
   readonly notifications: Pick<VideoNotifications, 'progress'>;
@@ -55,8 +58,9 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
 
   async function begin(jobId: string, taskId: string): Promise<NextStep | undefined> {
     try {
-      // A job that was cancelled meanwhile stays cancelled; its task is ignored.
-      if (!(await jobs.begin(jobId, taskId))) return undefined;
+      // A job that was cancelled meanwhile stays cancelled; the next step asks the upstream to cancel its task.
+      if (!(await jobs.begin(jobId, taskId)))
+        return (await jobs.addCancelledTask(jobId, taskId)) ? { afterMs: 0 } : undefined;
     } catch (error) {
       log.warn(
         { job_id: jobId, reason: describeError(error) },

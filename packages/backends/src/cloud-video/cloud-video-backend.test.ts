@@ -84,6 +84,32 @@ describe('a cloud video API', () => {
     expect(await query(taskId)).toEqual({ state: 'failed', error: 'no GPU' });
   });
 
+  it.each([
+    { answer: { status: 'Cancelled' }, charge: 'nothing' },
+    { answer: {}, charge: 'nothing' },
+    { answer: { status: 'Success' }, charge: 'everything' },
+    { answer: { status: 'Success', cost: 0.25 }, charge: { cost: 0.25 } },
+    { answer: { status: 7, cost: 'much' }, charge: 'nothing' },
+  ])('says what a cancelled task still costs: $answer', async ({ answer, charge }) => {
+    const able = await startCloudVideo({ cancelAnswer: () => answer });
+    const cancelling = createBackend(
+      { ...configOf(able.url), apiKey: KEY },
+      { timeouts, clock: systemClock },
+    );
+    const body = { model: 'demo-video', prompt: 'a cat' };
+    const submitted = await cancelling.submitVideo?.(body, { idempotencyKey: 'job-1', signal });
+    expect(await cancelling.cancelVideo?.(submitted?.taskId ?? '', signal)).toEqual(charge);
+    await cancelling.close();
+    await able.close();
+  });
+
+  it('may be unable to cancel a task', async () => {
+    const taskId = await submit();
+    expect(await rejection(backend.cancelVideo?.(taskId, signal))).toMatchObject({
+      isBackendAtFault: false,
+    });
+  });
+
   it('may be registered with its prefix', async () => {
     backend = backendWith({ path: '/v1/' });
     expect(await submit()).not.toBe('');

@@ -50,6 +50,11 @@ const querySchema = z.looseObject({
   error: reason.optional().catch(undefined),
 });
 
+const cancelledSchema = z.looseObject({
+  status: z.string().optional().catch(undefined),
+  cost: z.number().nonnegative().optional().catch(undefined),
+});
+
 const retrievedSchema = z.looseObject({
   file: z.looseObject({ download_url: z.url({ protocol: /^https?$/ }) }),
 });
@@ -75,6 +80,13 @@ export function createCloudVideoBackend(options: CloudVideoOptions): Backend {
       const headers = { 'idempotency-key': idempotencyKey };
       const answer = await control.post('/video_generation', body, { signal, headers });
       return { taskId: read(answer, submittedSchema).task_id };
+    },
+    async cancelVideo(taskId, signal) {
+      const body = { task_id: taskId };
+      const answer = await control.post('/cancel/video_generation', body, { signal });
+      const { status, cost } = read(answer, cancelledSchema);
+      if (cost !== undefined) return { cost };
+      return status === 'Success' ? 'everything' : 'nothing';
     },
     async queryVideo(taskId, signal) {
       const path = `/query/video_generation?task_id=${encodeURIComponent(taskId)}`;

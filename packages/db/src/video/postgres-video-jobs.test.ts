@@ -81,6 +81,7 @@ describe('video jobs in Postgres', () => {
       },
       backend: null,
       servedModel: null,
+      cancelling: null,
     });
     const kept = await database.videoJobs.images(job.id);
     expect(kept.map(({ mimeType, data }) => [mimeType, ...data])).toEqual([
@@ -214,7 +215,11 @@ describe('video jobs in Postgres', () => {
     const running = await began();
     const submitting = await added();
     await database.videoJobs.startSubmission(submitting, TO);
-    for (const end of Object.values(ends)) await end(await began());
+    for (const end of Object.values(ends)) {
+      const ended = await began();
+      await end(ended);
+      await database.videoJobs.endCancel(ended, 0);
+    }
     const found = async (submittingMs: number): Promise<readonly string[]> => {
       const ids: string[] = [];
       for await (const page of database.videoJobs.unfinished(submittingMs)) ids.push(...page);
@@ -222,6 +227,45 @@ describe('video jobs in Postgres', () => {
     };
     expect(await found(60_000)).toEqual([waiting, running]);
     expect(await found(0)).toEqual([waiting, running, submitting]);
+  });
+
+  it('that were cancelled while they ran are found until their upstream was asked', async () => {
+    const found = async (): Promise<readonly string[]> => {
+      const ids: string[] = [];
+      for await (const page of database.videoJobs.unfinished(0)) ids.push(...page);
+      return ids;
+    };
+    await database.raw.query('DELETE FROM video_jobs');
+    const [queued, running, failed] = [await added(), await began(), await began()];
+    for (const id of [queued, running]) expect(await ends.cancelled(id)).toBe(true);
+    await ends.failed(failed);
+    expect(await found()).toEqual([running]);
+    expect(await database.videoJobs.findWork(running)).toMatchObject({
+      cancelling: { backend: TO.backend, taskId: expect.any(String) as string },
+    });
+    const ended = [1, 2].map(() => database.videoJobs.endCancel(running, 0.25));
+    expect((await Promise.all(ended)).filter(Boolean)).toHaveLength(1);
+    expect(await database.videoJobs.findWork(running)).toMatchObject({
+      status: 'cancelled',
+      cost: 0.25,
+      cancelling: null,
+    });
+    expect(await found()).toEqual([]);
+  });
+
+  it('that were cancelled during their submission keep the task that it made', async () => {
+    const id = await added();
+    await database.videoJobs.startSubmission(id, TO);
+    expect(await database.videoJobs.addCancelledTask(id, 'late')).toBe(false);
+    await ends.cancelled(id);
+    expect(await database.videoJobs.begin(id, 'late')).toBe(false);
+    expect(await database.videoJobs.addCancelledTask(id, 'late')).toBe(true);
+    expect(await database.videoJobs.addCancelledTask(id, 'later')).toBe(false);
+    expect(await database.videoJobs.findWork(id)).toMatchObject({
+      status: 'cancelled',
+      cancelling: { taskId: 'late' },
+    });
+    await database.videoJobs.endCancel(id, 0);
   });
 
   it('that are unfinished are found in pages, however many there are', async () => {

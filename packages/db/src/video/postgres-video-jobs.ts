@@ -4,7 +4,15 @@ import type { NewVideoJob, VideoJob, VideoJobStore, VideoWork } from '@model-gat
 import type { Connection, Queries } from '../connection/connection.ts';
 import type { VideoJob as VideoJobRow } from '../generated/client.ts';
 import { storableJson } from '../connection/storable-text.ts';
-import { beginJob, cancelJob, failJob, finishJob, startSubmission } from './video-transitions.ts';
+import {
+  addCancelledTask,
+  beginJob,
+  cancelJob,
+  endCancel,
+  failJob,
+  finishJob,
+  startSubmission,
+} from './video-transitions.ts';
 
 const PAGE_ROWS = 1_000;
 
@@ -111,6 +119,9 @@ export function createPostgresVideoJobs(connection: Connection): VideoJobStore {
     finish: (id, end) => connection.run((queries) => finishJob(queries, id, end)),
     fail: (id, error) => connection.run((queries) => failJob(queries, id, error)),
     cancel: (id) => connection.run((queries) => cancelJob(queries, id)),
+    addCancelledTask: (id, taskId) =>
+      connection.run((queries) => addCancelledTask(queries, id, taskId)),
+    endCancel: (id, cost) => connection.run((queries) => endCancel(queries, id, cost)),
   };
 }
 
@@ -160,10 +171,11 @@ async function readUnfinished(
 ): Promise<readonly string[]> {
   const rows = await queries.$queryRaw<{ id: string }[]>`
     SELECT id FROM video_jobs
-    WHERE status IN ('queued', 'running')
-      AND (
-        status = 'running' OR submit_started_at IS NULL
-        OR submit_started_at <= clock_timestamp() - ${submittingMs} * INTERVAL '1 millisecond'
+    WHERE (
+        status = 'running' OR cancel_pending OR status = 'queued' AND (
+          submit_started_at IS NULL
+          OR submit_started_at <= clock_timestamp() - ${submittingMs} * INTERVAL '1 millisecond'
+        )
       )
       AND (
         ${last ?? null}::uuid IS NULL
@@ -199,5 +211,12 @@ function toWork(row: VideoJobRow): VideoWork {
     order: orderSchema.parse(row.request),
     backend: row.backend,
     servedModel: row.servedModel,
+    cancelling: cancelledTaskOf(row),
   };
+}
+
+function cancelledTaskOf(row: VideoJobRow): VideoWork['cancelling'] {
+  const { cancelPending, backend, upstreamTaskId, finishedAt, updatedAt } = row;
+  if (!cancelPending || backend === null || upstreamTaskId === null) return null;
+  return { backend, taskId: upstreamTaskId, cancelledAt: finishedAt ?? updatedAt };
 }

@@ -61,6 +61,27 @@ export const failJob = (
 export const cancelJob = async (queries: Queries, id: string): Promise<boolean> =>
   (await endWithoutResult(queries, id, 'cancelled', 'cancelled')) !== undefined;
 
+/** Stores the task of a job that was cancelled while it was submitted. */
+export async function addCancelledTask(
+  queries: Queries,
+  id: string,
+  taskId: string,
+): Promise<boolean> {
+  const changed = await queries.$executeRaw`
+    UPDATE video_jobs
+    SET upstream_task_id = ${taskId}, cancel_pending = true, updated_at = clock_timestamp()
+    WHERE id = ${id}::uuid AND status = 'cancelled' AND upstream_task_id IS NULL`;
+  return changed > 0;
+}
+
+/** The upstream was asked to cancel the task, or cannot be asked. */
+export async function endCancel(queries: Queries, id: string, cost: number): Promise<boolean> {
+  const changed = await queries.$executeRaw`
+    UPDATE video_jobs SET cancel_pending = false, cost = ${cost}, updated_at = clock_timestamp()
+    WHERE id = ${id}::uuid AND cancel_pending`;
+  return changed > 0;
+}
+
 async function endWithoutResult(
   queries: Queries,
   id: string,
@@ -70,7 +91,8 @@ async function endWithoutResult(
   const [ended] = await queries.$queryRaw<FailedVideo[]>`
     WITH ended AS (
       UPDATE video_jobs
-      SET status = ${status}, error = ${error}, finished_at = clock_timestamp(), updated_at = clock_timestamp()
+      SET status = ${status}, error = ${error}, finished_at = clock_timestamp(), updated_at = clock_timestamp(),
+        cancel_pending = (${status} = 'cancelled' AND upstream_task_id IS NOT NULL)
       WHERE id = ${id}::uuid AND status IN ('queued', 'running')
       RETURNING id, user_id, model, backend
     ), let_go AS (

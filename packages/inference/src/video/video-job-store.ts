@@ -32,7 +32,10 @@ export interface VideoJobStore {
   list(userId: string, countMax: number): Promise<readonly VideoJob[]>;
   findWork(id: string): Promise<VideoWork | undefined>;
   images(id: string): Promise<readonly VideoImage[]>;
-  /** The ids of all queued and running jobs, oldest first, except those whose submission began within this time. */
+  /**
+   * The ids of all queued and running jobs, and of cancelled ones whose upstream is still to be asked, oldest first; except
+   * those whose submission began within this time.
+   */
   unfinished(submittingMs: number): AsyncIterable<readonly string[]>;
 
   /** Stores where a queued job is about to be submitted; false when it is no longer queued. */
@@ -59,6 +62,10 @@ export interface VideoJobStore {
     id: string,
     error: string,
   ): Promise<Pick<VideoWork, 'userId' | 'model' | 'backend'> | undefined>;
-  /** Cancels a queued or running job for its owner; false when it had ended. */
+  /** Cancels a queued or running job for its owner; false when it had ended. The task of a running one is to be cancelled. */
   cancel(id: string): Promise<boolean>;
+  /** Stores the task of a job that was cancelled during its submission; false when it was not. */
+  addCancelledTask(id: string, taskId: string): Promise<boolean>;
+  /** The upstream need not be asked again. Stores the cost of what it charges; false when that was done before. */
+  endCancel(id: string, cost: number): Promise<boolean>;
 }

@@ -39,6 +39,15 @@ export interface VideoWork extends VideoJob {
   readonly backend: string | null;
   /** The backend's id of the model. */
   readonly servedModel: string | null;
+  /** The task of a cancelled job that the upstream is still to be asked to cancel. */
+  readonly cancelling: CancelledTask | null;
+}
+
+/** The task of a cancelled job. */
+export interface CancelledTask {
+  readonly backend: string;
+  readonly taskId: string;
+  readonly cancelledAt: Date;
 }
 
 /** A running job that is due for a poll of its upstream. */

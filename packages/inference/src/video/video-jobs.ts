@@ -35,7 +35,7 @@ interface VideoJobsDependencies {
   readonly log: Log;
 }
 
-/** Announces new jobs to workers. Workers also poll, in case they miss a message. */
+/** Announces new and cancelled jobs to workers. Workers also poll, in case they miss a message. */
 export const VIDEO_QUEUED_CHANNEL = 'video:queued';
 
 /** Longer than a job lasts. */
@@ -51,6 +51,15 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
       await channels.publish(VIDEO_QUEUED_CHANNEL, id);
     } catch (error) {
       log.warn({ job_id: id, reason: describeError(error) }, 'announcing a video job failed');
+    }
+  }
+
+  /** A worker asks the upstream to cancel; without this message it does so a moment later. */
+  async function announceCancelled(id: string): Promise<void> {
+    try {
+      await channels.publish(VIDEO_QUEUED_CHANNEL, id);
+    } catch (error) {
+      log.warn({ job_id: id, reason: describeError(error) }, 'announcing a cancellation failed');
     }
   }
 
@@ -93,6 +102,7 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
       await get(userId, id);
       if (await store.cancel(id)) {
         await notifications.cancelled(id);
+        await announceCancelled(id);
         return;
       }
       const { status } = await get(userId, id);

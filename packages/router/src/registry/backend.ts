@@ -84,6 +84,14 @@ export type VideoTask =
     }
   | { readonly state: 'failed'; readonly error: string };
 
+/** What an upstream charges for a video task that it was asked to cancel. */
+export type VideoCharge =
+  | 'nothing'
+  /** It had finished the task. */
+  | 'everything'
+  /** USD. */
+  | { readonly cost: number };
+
 /** One event of a realtime session, in either direction. */
 export type RealtimeEvent = Readonly<Record<string, unknown>>;
 
@@ -137,6 +145,8 @@ export interface Backend {
     body: UpstreamVideo,
     options: { readonly idempotencyKey: string; readonly signal: AbortSignal },
   ): Promise<{ readonly taskId: string }>;
+  /** Asks the upstream to cancel a task. Rejects with a failure that is not the backend's fault when it cannot. */
+  cancelVideo?(taskId: string, signal: AbortSignal): Promise<VideoCharge>;
   queryVideo?(taskId: string, signal: AbortSignal): Promise<VideoTask>;
   /** The URL of the file of a finished task. */
   resolveVideo?(fileId: string, signal: AbortSignal): Promise<{ readonly url: string }>;

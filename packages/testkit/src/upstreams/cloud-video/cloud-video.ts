@@ -35,7 +35,7 @@ export type VideoFault =
   | { readonly kind: 'no-download-url' };
 
 /** The operations that a fault can apply to; by default all except the download. */
-export type VideoOperation = 'submit' | 'query' | 'retrieve' | 'download';
+export type VideoOperation = 'submit' | 'query' | 'retrieve' | 'cancel' | 'download';
 
 /** The options of a video API. */
 export interface CloudVideoOptions extends HttpServerOptions {
@@ -43,6 +43,8 @@ export interface CloudVideoOptions extends HttpServerOptions {
   readonly apiKey?: string;
   /** The states of a task, one per poll; with an empty list only `setTask` changes the state. */
   readonly steps?: readonly VideoTaskStatus[];
+  /** The answer to a request to cancel a task. By default tasks cannot be cancelled. */
+  readonly cancelAnswer?: (task: VideoTask) => JsonObject;
 }
 
 /** A running video API. */
@@ -74,13 +76,19 @@ const VIDEO_BYTES = Buffer.from('000000186674797069736f6d0000020069736f6d69736f3
 
 /** Starts a task-based video API like MiniMax: submit, query until it ends, retrieve the file. */
 export async function startCloudVideo(options: CloudVideoOptions = {}): Promise<RunningCloudVideo> {
-  const { apiKey, steps = STEPS } = options;
-  const faults = createFaultPlan<VideoFault, VideoOperation>(['submit', 'query', 'retrieve']);
+  const { apiKey, steps = STEPS, cancelAnswer } = options;
+  const faults = createFaultPlan<VideoFault, VideoOperation>([
+    'submit',
+    'query',
+    'retrieve',
+    'cancel',
+  ]);
   const tasks = createVideoTasks(steps);
 
   async function handle(exchange: Exchange): Promise<void> {
     const operation = operationOf(exchange);
-    if (operation === undefined) return refuse(exchange, 404, INVALID_PARAMS, 'no such page');
+    if (operation === undefined || (operation === 'cancel' && cancelAnswer === undefined))
+      return refuse(exchange, 404, INVALID_PARAMS, 'no such page');
     const open = apiKey === undefined || operation === 'download';
     if (!open && exchange.headers.authorization !== `Bearer ${apiKey}`) {
       return refuse(exchange, 401, AUTH_FAILED, 'login fail: please carry the API secret key');
@@ -94,6 +102,7 @@ export async function startCloudVideo(options: CloudVideoOptions = {}): Promise<
     }
     if (operation === 'submit') return submit(exchange, currentFaults);
     if (operation === 'query') return query(exchange, currentFaults);
+    if (operation === 'cancel') return cancel(exchange);
     if (operation === 'retrieve') return retrieve(exchange, currentFaults);
     return exchange.send(200, 'video/mp4', VIDEO_BYTES);
   }
@@ -118,6 +127,13 @@ export async function startCloudVideo(options: CloudVideoOptions = {}): Promise<
     const task = tasks.poll(taskId);
     if (task === undefined) return refuse(exchange, 200, INVALID_PARAMS, 'task not found');
     return exchange.sendJson(200, taskView(task));
+  }
+
+  function cancel(exchange: Exchange): void {
+    const taskId = asText(asObject(exchange.json).task_id);
+    const task = tasks.all.find((known) => known.taskId === taskId);
+    if (task === undefined) return refuse(exchange, 200, INVALID_PARAMS, 'task not found');
+    return exchange.sendJson(200, { ...cancelAnswer?.(task), base_resp: OK });
   }
 
   function retrieve(exchange: Exchange, currentFaults: readonly VideoFault[]): void {
@@ -151,6 +167,7 @@ export async function startCloudVideo(options: CloudVideoOptions = {}): Promise<
 }
 
 function operationOf({ method, path }: Exchange): VideoOperation | undefined {
+  if (method === 'POST' && path === '/v1/cancel/video_generation') return 'cancel';
   if (method === 'POST') return path === '/v1/video_generation' ? 'submit' : undefined;
   if (path === '/v1/query/video_generation') return 'query';
   if (path === '/v1/files/retrieve') return 'retrieve';
