@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseJson, readBody, validated } from '@model-gateway/http';
 import { assertModelAllowed, type Caller, type Quotas } from '@model-gateway/inference';
+import { yieldToEventLoop } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { z } from 'zod';
 import type { KeyGate } from './key-gate.ts';
@@ -37,6 +38,8 @@ interface RequestAuthorizerDependencies {
 }
 
 const EARLY_PARSE_CHARS_MAX = 64 * 1024;
+/** A larger body is parsed and checked in steps, between which the process serves other requests. */
+const ONE_STEP_CHARS_MAX = 512 * 1024;
 
 export function createRequestAuthorizer(
   dependencies: RequestAuthorizerDependencies,
@@ -59,7 +62,7 @@ export function createRequestAuthorizer(
       if (admitted === undefined) return undefined;
       const { caller, payer, hints } = admitted;
       const { text, parsed } = await reading;
-      const body = parsed ?? validated(schema, parseJson(text));
+      const body = parsed ?? (await parseBody(schema, text));
       const resolvedModel = router.aliases.resolve(body.model);
       const covering = quotas.assertCovered(payer, hints, isAlwaysPriced ? null : resolvedModel);
       if (covering !== undefined) await covering;
@@ -67,4 +70,17 @@ export function createRequestAuthorizer(
       return { caller, body, resolvedModel };
     },
   };
+}
+
+async function parseBody<Schema extends z.ZodType>(
+  schema: Schema,
+  text: string,
+): Promise<z.output<Schema>> {
+  if (text.length <= ONE_STEP_CHARS_MAX) return validated(schema, parseJson(text));
+  await yieldToEventLoop();
+  const value = parseJson(text);
+  await yieldToEventLoop();
+  const body = validated(schema, value);
+  await yieldToEventLoop();
+  return body;
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { openRpcDocument, type OpenRpcDocument } from '@model-gateway/contracts';
+import { openRpcDocument } from '@model-gateway/contracts';
 import type { AppContext } from '@model-gateway/server-process';
 import {
   sendNotFound,
@@ -66,7 +66,7 @@ export function createRpc(
   const isAdminToken = createAdminTokenCheck(config.adminToken);
   const clientOf = createClientOf(createClientIp(config.trustProxy));
   // Built on the first request: most processes never serve it.
-  let discovery: OpenRpcDocument | undefined;
+  let discovery: string | undefined;
   const dispatcher = createDispatcher({
     methods: createMethods(services),
     authorize: createAuthorize({
@@ -75,7 +75,7 @@ export function createRpc(
       isAdminToken,
     }),
     observe: createCallObserver({ metrics, tracing, log }),
-    discover: () => (discovery ??= openRpcDocument({ version: SERVICE_VERSION })),
+    discover: () => (discovery ??= JSON.stringify(openRpcDocument({ version: SERVICE_VERSION }))),
     log,
   });
   const http = createHttpTransport({

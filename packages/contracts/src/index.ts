@@ -23,6 +23,7 @@ export {
   type TunneledResponse,
 } from './agent/tunneled-http.ts';
 export { ServiceError, STORE_RETRY_SECS, type ErrorCode } from './errors.ts';
+export { clipped, problemsOf } from './problems.ts';
 export {
   aliasChangedSchema,
   aliasListSchema,

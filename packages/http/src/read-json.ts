@@ -1,6 +1,9 @@
-import { tryParseJson } from '@model-gateway/kernel';
+import { createJsonMeter, tryParseJson, type JsonMeter } from '@model-gateway/kernel';
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
+
+/** A smaller body is parsed within milliseconds, whatever it contains. */
+const METERED_BYTES_MIN = 64 * 1024;
 
 /** Parses the text of a body; invalid JSON is refused. */
 export function parseJson(text: string): unknown {
@@ -9,27 +12,34 @@ export function parseJson(text: string): unknown {
   throw new ServiceError('invalid_json', 'the request body is not valid JSON');
 }
 
-/** Reads a body of at most `bytesMax` bytes as UTF-8. */
+/** Reads a JSON body of at most `bytesMax` bytes as UTF-8; one that would take long to parse is refused. */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const tooLarge = () => {
+    let meter: JsonMeter | undefined;
+    const refuse = (problem: string) => {
       // The rest is discarded, so that the response reaches a client that is still sending.
       request.removeAllListeners('data');
       request.resume();
-      reject(
-        new ServiceError('request_too_large', `the request body is larger than ${bytesMax} bytes`),
-      );
+      chunks.length = 0;
+      reject(new ServiceError('request_too_large', `the request body ${problem}`));
+    };
+    const isCheap = (chunk: Buffer): boolean => {
+      if (size <= METERED_BYTES_MIN) return true;
+      if (meter !== undefined) return meter.add(chunk);
+      meter = createJsonMeter();
+      return chunks.every((one) => meter?.add(one));
     };
     if (Number(request.headers['content-length'] ?? 0) > bytesMax) {
-      tooLarge();
+      refuse(`is larger than ${bytesMax} bytes`);
       return;
     }
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > bytesMax) tooLarge();
-      else chunks.push(chunk);
+      chunks.push(chunk);
+      if (size > bytesMax) refuse(`is larger than ${bytesMax} bytes`);
+      else if (!isCheap(chunk)) refuse('has too many or too deeply nested values');
     });
     const onClose = () => reject(new ServiceError('invalid_request', 'the client disconnected'));
     request.once('end', () => {

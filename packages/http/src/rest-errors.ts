@@ -1,6 +1,7 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
+  clipped,
   ServiceError,
   STORE_RETRY_SECS,
   type ErrorCode,
@@ -10,6 +11,11 @@ import { isError, type Log } from '@model-gateway/kernel';
 import { beginResponse } from './begin-response.ts';
 import { requestIdOf } from './request-id.ts';
 import { pathOf } from './server-app.ts';
+
+/** So that an error response stays below 16 KiB. */
+const MESSAGE_BYTES_MAX = 15 * 1024;
+/** A character takes at most six bytes of JSON. */
+const MESSAGE_CHARS_MIN = MESSAGE_BYTES_MAX / 6;
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -114,10 +120,17 @@ export function sendRestError(
   if (typeof retryAfter === 'number' && !response.headersSent) {
     response.setHeader('retry-after', String(retryAfter));
   }
-  const message = known?.message ?? 'internal error';
+  const message = boundedMessage(known?.message ?? 'internal error');
   sendJson(response, status, {
     error: { message, type, code, param: null },
   } satisfies RestErrorBody);
+}
+
+/** A message can quote what the client or an upstream sent. */
+function boundedMessage(message: string): string {
+  if (message.length <= MESSAGE_CHARS_MIN) return message;
+  const bytes = Buffer.byteLength(JSON.stringify(message));
+  return bytes <= MESSAGE_BYTES_MAX ? message : clipped(message, MESSAGE_CHARS_MIN);
 }
 
 /** A body nested so deeply that the stack overflowed is a client mistake. */

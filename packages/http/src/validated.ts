@@ -1,4 +1,4 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { problemsOf, ServiceError } from '@model-gateway/contracts';
 import type { z } from 'zod';
 
 /** Parses a value with the schema; the error names the first invalid field. */
@@ -8,10 +8,7 @@ export function validated<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => ({
-    path: issue.path.join('.'),
-    message: issue.message,
-  }));
+  const issues = problemsOf(parsed.error);
   const first = issues[0] ?? { path: '', message: 'invalid value' };
   const field = first.path === '' ? 'the request body' : `'${first.path}'`;
   throw new ServiceError('missing_fields', `${field}: ${first.message}`, { details: { issues } });

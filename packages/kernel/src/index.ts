@@ -29,6 +29,7 @@ export { freePort } from './free-port.ts';
 export { constantTimeEqual, newId, randomToken, sha256Hex } from './ids.ts';
 export { generatedSecret } from './generated-secret.ts';
 export { SYSTEM_ENVIRONMENT, startGuarded, type GuardedProcess } from './guarded-process.ts';
+export { createJsonMeter, type JsonMeter } from './json-meter.ts';
 export { createLifecycle, type Lifecycle, type Part } from './lifecycle.ts';
 export {
   createLog,
@@ -53,3 +54,4 @@ export { runProcess } from './process.ts';
 export { createSequence, type Sequence } from './sequence.ts';
 export { tryParse, tryParseJson } from './try-parse.ts';
 export { withTimeout } from './with-timeout.ts';
+export { yieldToEventLoop } from './yield-to-event-loop.ts';

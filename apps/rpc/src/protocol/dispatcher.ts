@@ -1,10 +1,11 @@
 import {
+  clipped,
   rpcMethods,
   ServiceError,
   type MethodContract,
   type RpcMethodName,
 } from '@model-gateway/contracts';
-import type { Log } from '@model-gateway/kernel';
+import { yieldToEventLoop, type Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 import type { Authorize, Credentials } from './authorize.ts';
 import type { CallObserver } from './call-observer.ts';
@@ -48,17 +49,22 @@ export interface Dispatcher {
 interface DispatcherDependencies {
   readonly methods: Handlers;
   readonly authorize: Authorize;
-  /** Returns the result of `rpc.discover`. */
-  readonly discover: () => unknown;
+  /** Returns the result of `rpc.discover` as JSON. */
+  readonly discover: () => string;
   readonly observe: CallObserver;
   readonly log: Log;
 }
 
-const BATCH_REQUESTS_MAX = 1000;
+/** The responses to one batch, together. */
+const BATCH_RESPONSE_BYTES_MAX = 8 * 1024 * 1024;
+/** How long a batch runs before other work gets its turn. */
+const BATCH_STEP_MS = 50;
+const METHOD_CHARS_MAX = 128;
 const PARSE_ERROR = new JsonRpcError('Parse error', -32_700);
 /** What the listeners of a session get in place of a secret. */
-const NOT_PUSHED = { pushed: false };
+const NOT_PUSHED = JSON.stringify({ pushed: false });
 const INVALID_REQUEST = new JsonRpcError('Invalid request', -32_600);
+const BATCH_TOO_LARGE = new JsonRpcError('batch answer too large', -32_000);
 
 export function createDispatcher({
   methods,
@@ -69,12 +75,14 @@ export function createDispatcher({
 }: DispatcherDependencies): Dispatcher {
   const ordered = createOrderedCalls();
 
-  async function call(method: string, params: unknown, caller: RpcCaller): Promise<unknown> {
+  /** The result of a call, as JSON. */
+  async function call(method: string, params: unknown, caller: RpcCaller): Promise<string> {
     if (method === 'rpc.discover' && !caller.isAnonymousSocket) return discover();
     if (!isMethod(method)) throw unknownMethod(method, caller);
     const contract: MethodContract = rpcMethods[method];
     const work = (): Promise<unknown> => execute(method, contract, params, caller);
-    return contract.isOrdered === true ? ordered.run(caller, work) : work();
+    const result = await (contract.isOrdered === true ? ordered.run(caller, work) : work());
+    return JSON.stringify(result ?? null);
   }
 
   async function execute(
@@ -112,11 +120,24 @@ export function createDispatcher({
     caller: RpcCaller,
   ): Promise<DispatchResult> {
     const answers: Answer[] = [];
+    const room = createBatchRoom(messages);
     let closesConnection = false;
+    let stepStartedAt = performance.now();
     for (const message of messages) {
+      if (room.isFull()) {
+        answers.push(answer(errorText(message.id, BATCH_TOO_LARGE)));
+        continue;
+      }
       const isProbe = isAnonymousProbe(message, caller);
-      answers.push(isProbe ? answer(acknowledge(message)) : await respond(message, caller));
+      const one = isProbe ? answer(acknowledge(message)) : await respond(message, caller);
+      const isSent = room.fits(message, one.text);
+      const refusal = errorText(message.id, BATCH_TOO_LARGE);
+      answers.push(isSent ? one : { ...one, text: refusal, copy: refusal });
       closesConnection ||= isProbe;
+      if (performance.now() - stepStartedAt > BATCH_STEP_MS) {
+        await yieldToEventLoop();
+        stepStartedAt = performance.now();
+      }
     }
     return {
       text: `[${answers.map(({ text }) => text).join(',')}]`,
@@ -128,17 +149,16 @@ export function createDispatcher({
 
   return {
     async dispatch(text, caller) {
-      const parsed = parseMessages(text);
+      const parsed = await parseMessages(text);
       if (parsed.kind === 'invalid') return single(answer(errorText('null', PARSE_ERROR)));
+      if (parsed.kind === 'invalid-batch')
+        return single(answer(errorText('null', INVALID_REQUEST)));
       if (parsed.kind === 'single') {
         const { message } = parsed;
         if (isAnonymousProbe(message, caller))
           return { ...single(answer(acknowledge(message))), closesConnection: true };
         return single(await respond(message, caller));
       }
-      const count = parsed.messages.length;
-      if (count === 0 || count > BATCH_REQUESTS_MAX)
-        return single(answer(errorText('null', INVALID_REQUEST)));
       return respondToBatch(parsed.messages, caller);
     },
   };
@@ -170,7 +190,8 @@ function isAnonymousProbe({ call }: Message, { isAnonymousSocket }: RpcCaller): 
   return isAnonymousSocket && call?.method === 'system.probe';
 }
 
-const acknowledge = ({ id }: Message): string => successText(id, { ok: true, status: 'ok' });
+const acknowledge = ({ id }: Message): string =>
+  successText(id, JSON.stringify({ ok: true, status: 'ok' }));
 
 function isMethod(name: string): name is RpcMethodName {
   return Object.hasOwn(rpcMethods, name);
@@ -180,5 +201,34 @@ function isMethod(name: string): name is RpcMethodName {
 function unknownMethod(method: string, { isAnonymousSocket }: RpcCaller): unknown {
   if (isAnonymousSocket)
     return new ServiceError('authentication_required', 'authentication required');
-  return new JsonRpcError(`Method not found: ${method}`, -32_601);
+  return new JsonRpcError(`Method not found: ${clipped(method, METHOD_CHARS_MAX)}`, -32_601);
 }
+
+/** How much room is left for the responses to a batch. */
+interface BatchRoom {
+  /** False when a response is too large; the batch is full from then on. */
+  fits(message: Message, response: string): boolean;
+  isFull(): boolean;
+}
+
+/** Every message has room for an error from the beginning, so that the errors fit as well. */
+function createBatchRoom(messages: readonly Message[]): BatchRoom {
+  const errorBytes = ({ id }: Message): number => bytesInBatch(errorText(id, BATCH_TOO_LARGE));
+  let left = messages.reduce(
+    (rest, message) => rest - errorBytes(message),
+    BATCH_RESPONSE_BYTES_MAX - 1,
+  );
+  let isFull = false;
+  return {
+    fits(message, response) {
+      const bytes = bytesInBatch(response) - errorBytes(message);
+      isFull ||= bytes > left;
+      if (!isFull) left -= bytes;
+      return !isFull;
+    },
+    isFull: () => isFull,
+  };
+}
+
+/** With the comma or bracket before it. */
+const bytesInBatch = (response: string): number => Buffer.byteLength(response) + 1;

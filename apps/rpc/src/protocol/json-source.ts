@@ -3,8 +3,6 @@
  * written. Every function here requires valid JSON.
  */
 
-const SPACE = /\s/;
-
 /** The source texts of the elements of an array. */
 export function elementSources(array: string): readonly string[] {
   const elements: string[] = [];
@@ -24,10 +22,10 @@ export function memberSource(object: string, name: string): string | undefined {
   let at = skipSpace(object, 0) + 1;
   for (at = skipSpace(object, at); object[at] !== '}'; at = skipSpace(object, at)) {
     const keyEnd = valueEnd(object, at);
-    const key: unknown = JSON.parse(object.slice(at, keyEnd));
+    const isNamed = isKey(object.slice(at, keyEnd), name);
     const valueStart = skipSpace(object, skipSpace(object, keyEnd) + 1);
     at = valueEnd(object, valueStart);
-    if (key === name) found = object.slice(valueStart, at);
+    if (isNamed) found = object.slice(valueStart, at);
     at = skipSpace(object, at);
     if (object[at] === ',') at += 1;
   }
@@ -40,15 +38,24 @@ export function compact(source: string): string {
   for (let at = 0; at < source.length;) {
     const character = source.charAt(at);
     const end = character === '"' ? stringEnd(source, at) : at + 1;
-    if (!SPACE.test(character)) text += source.slice(at, end);
+    if (!isSpace(source.charCodeAt(at))) text += source.slice(at, end);
     at = end;
   }
   return text;
 }
 
+/** The source of a key may contain escapes. */
+function isKey(source: string, name: string): boolean {
+  return source.includes('\\') ? JSON.parse(source) === name : source.slice(1, -1) === name;
+}
+
+/** The white space of JSON: space, tab, line feed and carriage return. */
+const isSpace = (code: number): boolean =>
+  code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+
 function skipSpace(text: string, from: number): number {
   let at = from;
-  while (at < text.length && SPACE.test(text.charAt(at))) at += 1;
+  while (at < text.length && isSpace(text.charCodeAt(at))) at += 1;
   return at;
 }
 

@@ -40,13 +40,13 @@ test.each([
   ['{"jsonrpc":"2.0","method":"m","params":"x","id":1}', { id: '1', call: undefined }],
   ['"hello"', { id: 'null', call: undefined }],
   ['null', { id: 'null', call: undefined }],
-])('%s is parsed as one message', (text, message) => {
-  expect(parseMessages(text)).toEqual({ kind: 'single', message });
+])('%s is parsed as one message', async (text, message) => {
+  expect(await parseMessages(text)).toEqual({ kind: 'single', message });
 });
 
-test('a batch is parsed element by element, and an invalid element is marked separately', () => {
+test('a batch is parsed element by element, and an invalid element is marked separately', async () => {
   const text = '[{"jsonrpc":"2.0","method":"a","id":9007199254740993}, 1, [] ]';
-  expect(parseMessages(text)).toEqual({
+  expect(await parseMessages(text)).toEqual({
     kind: 'batch',
     messages: [
       { id: '9007199254740993', call: { method: 'a', params: {} } },
@@ -56,7 +56,37 @@ test('a batch is parsed element by element, and an invalid element is marked sep
   });
 });
 
-test('text that is not JSON is invalid', () => {
-  expect(parseMessages('{"a":')).toEqual({ kind: 'invalid' });
-  expect(parseMessages('')).toEqual({ kind: 'invalid' });
+test('text that is not JSON is invalid', async () => {
+  expect(await parseMessages('{"a":')).toEqual({ kind: 'invalid' });
+  expect(await parseMessages('')).toEqual({ kind: 'invalid' });
+});
+
+const digits = (count: number): string => '7'.repeat(count);
+
+test.each([
+  ['64 digits', digits(64), `"${digits(64)}"`],
+  ['1,022 letters', `"${'a'.repeat(1_022)}"`, `"${'a'.repeat(1_022)}"`],
+])('an id of %s is repeated', async (_what, id, echo) => {
+  const parsed = await parseMessages(`{"jsonrpc":"2.0","method":"m","id":${id}}`);
+  expect(parsed).toEqual({
+    kind: 'single',
+    message: { id: echo, call: { method: 'm', params: {} } },
+  });
+});
+
+test.each([
+  ['65 digits', digits(65)],
+  ['a million digits', digits(1_000_000)],
+  ['a million digits with a sign', `-${digits(1_000_000)}`],
+  ['65 characters of a fraction', `0.${digits(63)}`],
+  ['1,023 letters', `"${'a'.repeat(1_023)}"`],
+  ['a large object', `{"a":"${'a'.repeat(1_024)}"}`],
+])('an id of %s is refused', async (_what, id) => {
+  const parsed = await parseMessages(`{"jsonrpc":"2.0","method":"m","id":${id}}`);
+  expect(parsed).toEqual({ kind: 'single', message: { id: 'null', call: undefined } });
+});
+
+test.each([0, 1_001])('a batch of %i elements is refused', async (count) => {
+  const text = JSON.stringify(Array.from({ length: count }, () => 0));
+  expect(await parseMessages(text)).toEqual({ kind: 'invalid-batch' });
 });

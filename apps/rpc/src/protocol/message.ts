@@ -1,4 +1,4 @@
-import { tryParseJson } from '@model-gateway/kernel';
+import { tryParseJson, yieldToEventLoop } from '@model-gateway/kernel';
 import { compact, elementSources, memberSource } from './json-source.ts';
 
 /** A parsed request object. */
@@ -12,19 +12,37 @@ export interface Message {
 /** The parsed text of a message. */
 export type Parsed =
   | { readonly kind: 'invalid' }
+  /** A batch without elements or with too many. */
+  | { readonly kind: 'invalid-batch' }
   | { readonly kind: 'single'; readonly message: Message }
   | { readonly kind: 'batch'; readonly messages: readonly Message[] };
 
 const INVALID: Message = { id: 'null', call: undefined };
+const BATCH_REQUESTS_MAX = 1000;
+/** A larger text is parsed in steps, between which the process serves other requests. */
+const ONE_STEP_CHARS_MAX = 64 * 1024;
+/** A longer number takes long to convert. */
+const NUMBER_CHARS_MAX = 64;
+/** Every response repeats the id, so it is bounded like an error. */
+const ID_CHARS_MAX = 1024;
 const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
 
 /** Parses one request or a batch. */
-export function parseMessages(text: string): Parsed {
+export async function parseMessages(text: string): Promise<Parsed> {
   const value = tryParseJson(text);
+  if (text.length > ONE_STEP_CHARS_MAX) await yieldToEventLoop();
+  const parsed = readMessages(value, text);
+  if (text.length > ONE_STEP_CHARS_MAX) await yieldToEventLoop();
+  return parsed;
+}
+
+function readMessages(value: unknown, text: string): Parsed {
   if (value === undefined) return { kind: 'invalid' };
   if (!Array.isArray(value)) return { kind: 'single', message: readMessage(value, text) };
   const elements: readonly unknown[] = value;
+  if (elements.length === 0 || elements.length > BATCH_REQUESTS_MAX)
+    return { kind: 'invalid-batch' };
   const sources = elementSources(text);
   return {
     kind: 'batch',
@@ -47,10 +65,17 @@ export function echoId(source: string | undefined): string {
 
 function readMessage(value: unknown, source: string): Message {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return INVALID;
-  const id = echoId(memberSource(source, 'id'));
+  const idSource = memberSource(source, 'id');
+  if (isTooLong(idSource)) return INVALID;
+  const id = echoId(idSource);
   const { jsonrpc, method, params } = value as Record<string, unknown>;
   const isCall = jsonrpc === '2.0' && typeof method === 'string' && isParams(params);
   return { id, call: isCall ? { method, params: params ?? {} } : undefined };
+}
+
+function isTooLong(id: string | undefined): boolean {
+  if (id === undefined) return false;
+  return id.length > (/^[-\d]/.test(id) ? NUMBER_CHARS_MAX : ID_CHARS_MAX);
 }
 
 // JSON-RPC allows an array of params, this service does not: it is refused later, as invalid params.

@@ -1,4 +1,4 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { problemsOf, ServiceError } from '@model-gateway/contracts';
 import type { z } from 'zod';
 
 /** Parses the params. Null for a field that does not allow it means omitted, because many clients send it so. */
@@ -22,10 +22,7 @@ function withoutRefusedNulls(params: unknown, error: z.ZodError): unknown {
 }
 
 function invalidParams(error: z.ZodError): ServiceError {
-  const issues = error.issues.map((issue) => ({
-    path: issue.path.join('.'),
-    message: issue.message,
-  }));
+  const issues = problemsOf(error);
   const first = issues[0] ?? { path: '', message: '' };
   const where = first.path === '' ? 'params' : `'${first.path}'`;
   return new ServiceError('missing_fields', `Invalid params: ${where}: ${first.message}`, {

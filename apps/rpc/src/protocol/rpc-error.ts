@@ -1,5 +1,5 @@
 import { ServiceError, STORE_RETRY_SECS, type ErrorCode } from '@model-gateway/contracts';
-import { newId, type Log } from '@model-gateway/kernel';
+import { isError, newId, type Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 
 const APP_ERROR = -32_000;
@@ -64,7 +64,7 @@ const RPC_CODES = {
 
 /** The error object for anything that was thrown. Internal errors are logged and sent without their text. */
 export function toRpcError(error: unknown, log: Log): JsonRpcError {
-  const known = error instanceof ServiceError ? error : undefined;
+  const known = error instanceof ServiceError ? error : tooDeep(error);
   const code = RPC_CODES[known?.code ?? 'internal_error'];
   if (known === undefined || code === INTERNAL_ERROR) {
     const request_id = newId();
@@ -76,4 +76,13 @@ export function toRpcError(error: unknown, log: Log): JsonRpcError {
   return known.details === undefined
     ? new JsonRpcError(known.message, code)
     : new JsonRpcError(known.message, code, known.details);
+}
+
+/** Params nested so deeply that the stack overflowed are a client mistake. */
+function tooDeep(error: unknown): ServiceError | undefined {
+  const isOverflow =
+    isError(error) && error.name === 'RangeError' && error.message.includes('call stack');
+  return isOverflow
+    ? new ServiceError('invalid_request', 'Invalid request: it is nested too deeply')
+    : undefined;
 }

@@ -19,10 +19,6 @@ interface HttpTransportDependencies {
   readonly sessionAuth: boolean;
 }
 
-const TOO_LARGE = new JsonRpcError(
-  `Invalid request: the body is larger than ${RPC_MESSAGE_BYTES_MAX} bytes`,
-  -32_600,
-);
 const WRONG_METHOD = new JsonRpcError('Invalid request: use POST', -32_600);
 
 /** `POST /api/rpc`: every JSON-RPC response is HTTP 200, errors included. */
@@ -56,8 +52,8 @@ export function createHttpTransport(dependencies: HttpTransportDependencies) {
     }
     const sessionId = attachedSession(request);
     const text = await bodyOf(request);
-    if (text === undefined) {
-      sendJsonText(response, 413, errorText('null', TOO_LARGE));
+    if (text instanceof JsonRpcError) {
+      sendJsonText(response, 413, errorText('null', text));
       return;
     }
     const bearer = bearerOf(request);
@@ -79,11 +75,13 @@ function attachedSession(request: IncomingMessage): string | undefined {
   );
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+/** The body; an error when it is too large. */
+async function bodyOf(request: IncomingMessage): Promise<string | JsonRpcError> {
   try {
     return await readBody(request, RPC_MESSAGE_BYTES_MAX);
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'request_too_large') return undefined;
+    if (error instanceof ServiceError && error.code === 'request_too_large')
+      return new JsonRpcError(`Invalid request: ${error.message}`, -32_600);
     throw error;
   }
 }

@@ -2,10 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Accounts, SignInEnds } from '@model-gateway/accounts';
 import { bearerOf } from '@model-gateway/http';
-import type { Log, Metrics } from '@model-gateway/kernel';
+import { createJsonMeter, type Log, type Metrics } from '@model-gateway/kernel';
+import { JsonRpcError } from 'jsonrpc-lite';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { Credentials } from '../protocol/authorize.ts';
 import type { RpcCaller, Dispatcher } from '../protocol/dispatcher.ts';
+import { errorText } from '../protocol/response.ts';
 import type { ClientOf } from './client-of.ts';
 import { RPC_MESSAGE_BYTES_MAX, UNSENT_BYTES_MAX } from './limits.ts';
 import { createSignedInSockets } from './signed-in-sockets.ts';
@@ -35,6 +37,10 @@ const CALLS_IN_FLIGHT_MAX = 64;
 const CLOSE_TIMEOUT_MS = 2_000;
 /** One second less than the time limit of connections, so that clients still get a close frame. */
 const DRAIN_MS = 29_000;
+const TOO_MANY_VALUES = new JsonRpcError(
+  'Invalid request: the frame has too many or too deeply nested values',
+  -32_600,
+);
 const CLOSE_NORMAL = 1000;
 const CLOSE_GOING_AWAY = 1001;
 const CLOSE_TEXT_ONLY = 1003;
@@ -112,7 +118,7 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
       const begun = callsOn(socket) + 1;
       inFlight.set(socket, begun);
       if (begun >= CALLS_IN_FLIGHT_MAX) socket.pause();
-      void respond(socket, textOf(data), caller).finally(() => {
+      void respond(socket, bytesOf(data), caller).finally(() => {
         const left = callsOn(socket) - 1;
         inFlight.set(socket, left);
         if (socket.isPaused && left < CALLS_IN_FLIGHT_MAX) socket.resume();
@@ -170,13 +176,24 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
     stopWatching();
   }
 
-  async function respond(socket: WebSocket, text: string, caller: RpcCaller): Promise<void> {
-    const { text: reply, closesConnection, isSignedOut } = await dispatcher.dispatch(text, caller);
+  async function respond(socket: WebSocket, frame: Buffer, caller: RpcCaller): Promise<void> {
+    if (!createJsonMeter().add(frame)) {
+      socket.send(errorText('null', TOO_MANY_VALUES));
+      return;
+    }
+    const { text, closesConnection, isSignedOut } = await dispatcher.dispatch(
+      frame.toString('utf8'),
+      caller,
+    );
     if (socket.readyState !== socket.OPEN) return;
-    socket.send(reply);
+    // Measured before the response, so that a client that reads also gets large ones.
+    if (socket.bufferedAmount > UNSENT_BYTES_MAX * 2) {
+      socket.terminate();
+      return;
+    }
+    socket.send(text);
     if (closesConnection) socket.close(CLOSE_NORMAL);
     if (isSignedOut) signOut(socket);
-    if (socket.bufferedAmount > UNSENT_BYTES_MAX * 2) socket.terminate();
   }
 
   return {
@@ -205,7 +222,7 @@ function idleTimer(socket: WebSocket, idleMs: number): { restart(): void; stop()
   return { restart: () => void timer.refresh(), stop: () => clearTimeout(timer) };
 }
 
-function textOf(data: RawData): string {
-  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
-  return data instanceof ArrayBuffer ? Buffer.from(data).toString('utf8') : data.toString('utf8');
+function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return data instanceof ArrayBuffer ? Buffer.from(data) : data;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyObject } from '../open-object.ts';
 
 /** The capabilities that a backend can declare. */
 const capability = z.enum(['chat', 'embeddings', 'video', 'realtime', 'invoke']);
@@ -33,9 +34,9 @@ export const backendRequestSchema = z.object({
   api_key: oneLine(4096).nullish(),
   name: oneLine(64).min(1).nullish(),
   models: z.array(z.string().min(1).max(128)).max(1000).nullish(),
-  capabilities: z.array(capability).min(1).nullish(),
+  capabilities: z.array(capability).min(1).max(capability.options.length).nullish(),
   /** Sent by older clients; no backend uses it. */
-  workflow: z.record(z.string(), z.unknown()).nullish().meta({ deprecated: true }),
+  workflow: anyObject().nullish().meta({ deprecated: true }),
 });
 
 /** The response to registering a backend. */

@@ -1,49 +1,71 @@
 import { z } from 'zod';
+import { boundedArray } from '../bounded-array.ts';
+import { anyObject, passFurtherFields } from '../open-object.ts';
 
-const anyObject = z.record(z.string(), z.unknown());
+const MESSAGES_MAX = 10_000;
+const CONTENT_PARTS_MAX = 10_000;
+const IMAGES_MAX = 1_024;
+const TOOLS_MAX = 1_024;
 
 // Images and tool calls are stored and forwarded unchanged, so their types stay open.
-const images: z.ZodType = z.array(
+const images: z.ZodType = boundedArray(
   z.union(
-    [z.string(), z.looseObject({ data: z.string() }), z.looseObject({ data_base64: z.string() })],
+    [
+      z.string(),
+      passFurtherFields(z.looseObject({ data: z.string() })),
+      passFurtherFields(z.looseObject({ data_base64: z.string() })),
+    ],
     { error: 'must be base64, a data URL, or an object with data_base64' },
   ),
+  { max: IMAGES_MAX },
 );
-const toolCalls: z.ZodType = z.array(anyObject);
+const toolCalls: z.ZodType = boundedArray(anyObject(), { max: TOOLS_MAX });
+
+const contentPart = passFurtherFields(z.looseObject({ type: z.string() }));
 
 /** A message as clients of the chat-completions convention send it; fields beyond these pass through. */
-export const chatMessageSchema = z
-  .looseObject({
-    role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
-    content: z
-      .union([z.string(), z.array(z.looseObject({ type: z.string() })), z.null()])
-      .optional(),
-    images: images.nullish(),
-    tool_calls: toolCalls.nullish(),
-  })
-  // Only an assistant message may have no content, because it may consist of tool calls.
-  .refine(({ role, content }) => role === 'assistant' || (content ?? null) !== null, {
-    path: ['content'],
-    message: 'required',
-  });
+const chatMessageSchema = passFurtherFields(
+  z
+    .looseObject({
+      role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+      content: z
+        .union([z.string(), boundedArray(contentPart, { max: CONTENT_PARTS_MAX }), z.null()])
+        .optional(),
+      images: images.nullish(),
+      tool_calls: toolCalls.nullish(),
+    })
+    // Only an assistant message may have no content, because it may consist of tool calls.
+    .refine(({ role, content }) => role === 'assistant' || (content ?? null) !== null, {
+      path: ['content'],
+      message: 'required',
+    }),
+);
 
 export type ChatMessage = z.output<typeof chatMessageSchema>;
 
+/** The messages and tools of a chat turn, the same on every surface. */
+export const chatFields = {
+  messages: boundedArray(chatMessageSchema, { min: 1, max: MESSAGES_MAX }),
+  tools: boundedArray(anyObject(), { max: TOOLS_MAX }),
+};
+
 /** The body of `POST /v1/chat/completions`; fields beyond these pass through to the upstream. */
-export const chatRequestSchema = z.looseObject({
-  model: z.string().min(1),
-  messages: z.array(chatMessageSchema).min(1),
-  stream: z.boolean().nullish(),
-  temperature: z.number().nullish(),
-  max_tokens: z.int().positive().nullish(),
-  conversation_id: z.string().nullish(),
-  memory: z.boolean().nullish(),
-  extra: z.unknown().optional().meta({
-    description: 'An object of further fields for the upstream; anything else is ignored.',
+export const chatRequestSchema = passFurtherFields(
+  z.looseObject({
+    model: z.string().min(1),
+    messages: chatFields.messages,
+    stream: z.boolean().nullish(),
+    temperature: z.number().nullish(),
+    max_tokens: z.int().positive().nullish(),
+    conversation_id: z.string().nullish(),
+    memory: z.boolean().nullish(),
+    extra: z.unknown().optional().meta({
+      description: 'An object of further fields for the upstream; anything else is ignored.',
+    }),
+    tools: chatFields.tools.nullish(),
+    provider: z.string().nullish(),
   }),
-  tools: z.array(anyObject).nullish(),
-  provider: z.string().nullish(),
-});
+);
 
 export type ChatRequest = z.output<typeof chatRequestSchema>;
 

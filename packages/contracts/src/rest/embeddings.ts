@@ -1,17 +1,30 @@
 import { z } from 'zod';
+import { boundedArray } from '../bounded-array.ts';
+import { passFurtherFields } from '../open-object.ts';
 import { tokenUsageSchema } from './chat.ts';
 
-const tokens = z.array(z.int().nonnegative()).min(1);
+const INPUTS_MAX = 100_000;
+const TOKENS_MAX = 1_000_000;
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isToken = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0;
+
+const texts = boundedArray(z.string(), { min: 1, max: INPUTS_MAX, isValid: isText });
+const tokens = boundedArray(z.int().nonnegative(), { min: 1, max: TOKENS_MAX, isValid: isToken });
+const tokenLists = boundedArray(tokens, { min: 1, max: INPUTS_MAX });
 
 /** The body of `POST /v1/embeddings`; fields beyond these pass through to the upstream. */
-export const embeddingsRequestSchema = z.looseObject({
-  model: z.string().min(1),
-  input: z.union([z.string(), z.array(z.string()).min(1), tokens, z.array(tokens).min(1)], {
-    error: 'must be a text, an array of texts, or token ids',
+export const embeddingsRequestSchema = passFurtherFields(
+  z.looseObject({
+    model: z.string().min(1),
+    input: z.union([z.string(), texts, tokens, tokenLists], {
+      error: `must be a text, an array of at most ${INPUTS_MAX} texts, or token ids`,
+    }),
+    encoding_format: z.enum(['float', 'base64']).nullish(),
+    provider: z.string().nullish(),
   }),
-  encoding_format: z.enum(['float', 'base64']).nullish(),
-  provider: z.string().nullish(),
-});
+);
 
 export type EmbeddingsRequest = z.output<typeof embeddingsRequestSchema>;
 

@@ -1,21 +1,28 @@
 import { z } from 'zod';
+import { boundedArray } from '../bounded-array.ts';
 import { clamped, usageRecord } from '../rpc/records.ts';
 import { timeBound } from './time-bound.ts';
 
 const REF_CHARS_MAX = 64;
+const REFS_MAX = 1_000;
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 500;
 const OFFSET_MAX = 2 ** 31 - 1;
 
+/** A character beyond 16 bits takes two units of a string. */
+const firstCharacters = (ref: string): string =>
+  Array.from(ref.slice(0, 2 * REF_CHARS_MAX))
+    .slice(0, REF_CHARS_MAX)
+    .join('');
+
 /** Trimmed and cut to the maximum length; blank ones are dropped. */
-const refIds = z
-  .array(
-    z
-      .string()
-      .refine((ref) => !ref.includes('\u0000'), 'must not contain NUL characters')
-      .transform((ref) => Array.from(ref.trim()).slice(0, REF_CHARS_MAX).join('')),
-  )
-  .transform((refs) => [...new Set(refs.filter((ref) => ref !== ''))]);
+const refIds = boundedArray(
+  z
+    .string()
+    .refine((ref) => !ref.includes('\u0000'), 'must not contain NUL characters')
+    .transform((ref) => firstCharacters(ref.trim())),
+  { max: REFS_MAX },
+).transform((refs) => [...new Set(refs.filter((ref) => ref !== ''))]);
 
 const bound = (dateMeans: 'start-of-day' | 'end-of-day') =>
   z.string().transform((text, context) => {

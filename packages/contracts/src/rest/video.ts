@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { passAllFields } from '../open-object.ts';
 import { modelId, videoResult } from '../rpc/records.ts';
 
 const IMAGES_MAX = 8;
@@ -13,8 +14,10 @@ const INVALID_BASE64 = /[^A-Za-z0-9+/=]|=[^=]|={3}/;
 const IMAGE_TYPE = /^image\/[a-z0-9.+-]{1,58}$/i;
 
 /** How many bytes a base64 text decodes to. */
-const decodedBytes = (text: string): number =>
-  (text.length / 4) * 3 - (text.length - text.replace(/=+$/, '').length);
+function decodedBytes(text: string): number {
+  const padding = text.endsWith('==') ? 2 : Number(text.endsWith('='));
+  return (text.length / 4) * 3 - padding;
+}
 
 const image = z.object({
   data_base64: z
@@ -45,12 +48,14 @@ export const videoFields = {
   height: side,
   provider: z.string(),
   // The price can depend on the frames, so only they are validated.
-  extra: z
-    .record(z.string(), z.unknown())
-    .refine((extra) => frames.nullish().safeParse(extra['frames']).success, {
-      path: ['frames'],
-      message: `must be a whole number from 1 to ${FRAMES_MAX}`,
-    }),
+  extra: passAllFields(
+    z
+      .record(z.string(), z.unknown())
+      .refine((extra) => frames.nullish().safeParse(extra['frames']).success, {
+        path: ['frames'],
+        message: `must be a whole number from 1 to ${FRAMES_MAX}`,
+      }),
+  ),
 };
 
 /** Null means the same as an omitted field. */

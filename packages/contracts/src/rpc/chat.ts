@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { chatMessageSchema } from '../rest/chat.ts';
+import { anyObject } from '../open-object.ts';
+import { chatFields } from '../rest/chat.ts';
 import { method } from './method.ts';
 import { modelId } from './records.ts';
 
@@ -9,13 +10,13 @@ export const chatMethods = {
     summary: 'Run a chat turn; its tokens arrive as notifications on the returned stream.',
     params: z.object({
       model: modelId,
-      messages: z.array(chatMessageSchema).min(1),
+      messages: chatFields.messages,
       temperature: z.number().optional(),
       max_tokens: z.int().positive().optional(),
       conversation_id: z.uuid().optional(),
       memory: z.boolean().optional(),
-      extra: z.record(z.string(), z.unknown()).optional(),
-      tools: z.array(z.record(z.string(), z.unknown())).optional(),
+      extra: anyObject().optional(),
+      tools: chatFields.tools.optional(),
       provider: z.string().optional(),
     }),
     result: z.object({ stream_id: z.string(), memory: z.enum(['enabled', 'disabled', 'offline']) }),

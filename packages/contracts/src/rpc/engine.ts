@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyObject } from '../open-object.ts';
 import { method } from './method.ts';
 import { modelId } from './records.ts';
 
@@ -9,7 +10,7 @@ export const engineMethods = {
     params: z.object({
       model: modelId,
       method: z.string().min(1).max(128),
-      params: z.record(z.string(), z.unknown()).optional(),
+      params: anyObject().optional(),
     }),
     result: z.unknown(),
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyObject, passFurtherFields } from '../open-object.ts';
 import { method } from './method.ts';
 import { modelId, text } from './records.ts';
 
@@ -24,7 +25,7 @@ export const realtimeMethods = {
     summary: 'Open a realtime session; events of the model arrive on its notification stream.',
     params: z.object({
       model: modelId,
-      config: z.record(z.string(), z.unknown()).optional(),
+      config: anyObject().optional(),
       conversation_id: z.uuid().optional(),
       ref_id: text(REF_CHARS_MAX).optional(),
     }),
@@ -36,7 +37,7 @@ export const realtimeMethods = {
     summary: 'Send an event to one of your realtime sessions.',
     params: z.object({
       session_id: sessionId,
-      event: z.looseObject({ type: z.enum(CLIENT_EVENTS) }),
+      event: passFurtherFields(z.looseObject({ type: z.enum(CLIENT_EVENTS) })),
     }),
     result: z.object({ ok: z.literal(true) }),
   }),

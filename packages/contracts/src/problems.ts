@@ -1,0 +1,24 @@
+import type { z } from 'zod';
+import { PROBLEMS_MAX } from './bounded-array.ts';
+
+/** What is wrong with one field of a request. */
+export interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The path can contain field names of the request, which can be as long as the request. */
+const TEXT_CHARS_MAX = 200;
+
+/** The problems that a refusal reports: the first ones, with bounded texts. */
+export function problemsOf(error: z.ZodError): readonly Problem[] {
+  return error.issues.slice(0, PROBLEMS_MAX).map(({ path, message }) => ({
+    path: clipped(path.map((part) => clipped(String(part))).join('.')),
+    message: clipped(message),
+  }));
+}
+
+/** A text that is shortened if it is longer than a sentence. */
+export function clipped(text: string, charsMax = TEXT_CHARS_MAX): string {
+  return text.length <= charsMax ? text : `${text.slice(0, charsMax)}…`;
+}
