@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parsePart, replaceParse } from './replace-parse.ts';
 
 /** How many problems of one value are reported. */
 export const PROBLEMS_MAX = 20;
@@ -19,18 +20,16 @@ export function boundedArray<Element extends z.ZodType>(
   { min = 0, max, isValid }: ArrayBounds<z.output<Element>>,
 ): z.ZodArray<Element> {
   const schema = min > 0 ? z.array(element).min(min).max(max) : z.array(element).max(max);
-  const parseAny = schema._zod.parse;
-  schema._zod.parse = (payload, context) => {
-    const elements: unknown = payload.value;
-    if (!Array.isArray(elements) || elements.length > max) return parseAny(payload, context);
+  replaceParse(schema, (payload, context, original) => {
+    const elements = payload.value;
+    if (!Array.isArray(elements) || elements.length > max) return original();
     const parsed: unknown[] = [];
-    for (const [index, value] of elements.entries()) {
+    for (const [index, value] of (elements as readonly unknown[]).entries()) {
       if (isValid?.(value) === true) {
         parsed.push(value);
         continue;
       }
-      const result = element._zod.run({ value, issues: [] }, context);
-      if (result instanceof Promise) throw new z.core.$ZodAsyncError();
+      const result = parsePart(element, value, context);
       parsed.push(result.value);
       if (result.issues.length === 0) continue;
       payload.issues.push(...z.core.util.prefixIssues(index, result.issues));
@@ -38,6 +37,6 @@ export function boundedArray<Element extends z.ZodType>(
     }
     payload.value = parsed;
     return payload;
-  };
+  });
   return schema;
 }

@@ -49,7 +49,7 @@ export function createJsonMeter(): JsonMeter {
           at = skipString(bytes, at);
           continue;
         }
-        switch (bytes[at]) {
+        switch (bytes[at] ?? 0) {
           case QUOTE:
             isInString = true;
             cost += STRING_COST;

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { boundedRecord } from '../bounded-record.ts';
 import { method } from './method.ts';
 import { done, email, label, modelId, text } from './records.ts';
 
+const RESOLUTIONS_MAX = 100;
 const TIER_NAME_CHARS_MAX = 64;
 const PATTERN_CHARS_MAX = 128;
 const RPM_MAX = 1_000_000;
@@ -115,8 +117,11 @@ export const billingMethods = {
       base_price: price.default(0),
       price_per_second: price.default(0),
       price_per_frame: price.default(0),
-      resolution_coeff: z
-        .record(z.string().regex(/^(\*|\d{1,5})$/, 'must be a short side in pixels, or *'), price)
+      resolution_coeff: boundedRecord(
+        z.string().regex(/^(\*|\d{1,5})$/, 'must be a short side in pixels, or *'),
+        price,
+        RESOLUTIONS_MAX,
+      )
         .default({})
         .describe('multipliers by short side in pixels, `*` for any other'),
       currency: z.literal('USD', 'must be USD: other currencies have no rates').default('USD'),
