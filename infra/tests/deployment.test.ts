@@ -41,6 +41,8 @@ let installation: Installation;
 const closing: RunningChatUpstream[] = [];
 let migration: { readonly status: number; readonly output: string };
 let account: TestAccount;
+/** Registered first, without the admin token. */
+let stranger: TestAccount;
 let keys: readonly string[] = [];
 let keysUsed = 0;
 
@@ -72,8 +74,7 @@ beforeAll(async () => {
   migration = await installation.migrate();
   if (migration.status !== 0) throw new Error(`the Job failed: ${migration.output}`);
   await starting;
-  const stranger = await register(pod('rpc', 0).url, 'stranger');
-  expect(await stranger.call(pod('rpc', 0).url, 'auth.me')).toMatchObject({ is_admin: false });
+  stranger = await register(pod('rpc', 0).url, 'stranger');
   account = await register(pod('rpc', 0).url, 'account', installation.adminToken);
   await setTier(account, 'enterprise');
   await addBackend(pod('gateway', 0), upstream);
@@ -130,6 +131,12 @@ async function recordedMoreThanOnce(answers: readonly ChatResult[]): Promise<rea
   );
   return rows.flatMap(({ ref_id, times }) => (times === 1 ? [] : [ref_id]));
 }
+
+test('the account with the admin token is the platform admin, not the first account', async () => {
+  const { url } = pod('rpc', 1);
+  expect(await stranger.call(url, 'auth.me')).toMatchObject({ is_admin: false });
+  expect(await account.call(url, 'auth.me')).toMatchObject({ is_admin: true });
+});
 
 test('the Job migrates an empty database while the pods wait for it, and has nothing to do later', async () => {
   expect(migration.output).toMatch(/^The database was migrated: /);

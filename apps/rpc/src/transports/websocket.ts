@@ -98,7 +98,7 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
     missedPongs.set(socket, 0);
     socket.on('pong', () => missedPongs.set(socket, 0));
     socket.on('error', (error) => log.debug({ error }, 'a WebSocket failed'));
-    const idle = caller.isAnonymousSocket ? idleTimer(socket, anonymousIdleMs) : undefined;
+    const idle = caller.isAnonymousSocket ? idleTimer(socket) : undefined;
     const { signIn } = caller.credentials;
     if (signIn !== undefined) signedIn.add(socket, signIn);
     socket.once('close', () => {
@@ -126,6 +126,14 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
         idle?.restart();
       });
     });
+  }
+
+  /** A socket that waits for a response is not idle: hashing a password can take long on a busy machine. */
+  function idleTimer(socket: WebSocket): { restart(): void; stop(): void } {
+    const timer = setTimeout(() => {
+      if (callsOn(socket) === 0) socket.close(CLOSE_IDLE, 'idle');
+    }, anonymousIdleMs);
+    return { restart: () => void timer.refresh(), stop: () => clearTimeout(timer) };
   }
 
   const callsOn = (socket: WebSocket): number => inFlight.get(socket) ?? 0;
@@ -215,11 +223,6 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
     },
     close: () => (closing ??= closeAll()),
   };
-}
-
-function idleTimer(socket: WebSocket, idleMs: number): { restart(): void; stop(): void } {
-  const timer = setTimeout(() => socket.close(CLOSE_IDLE, 'idle'), idleMs);
-  return { restart: () => void timer.refresh(), stop: () => clearTimeout(timer) };
 }
 
 function bytesOf(data: RawData): Buffer {
