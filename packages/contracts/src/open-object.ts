@@ -6,6 +6,9 @@ import { parsePart, replaceParse } from './replace-parse.ts';
  * for each, and a request can have many thousands. These objects pass as they are instead.
  */
 
+/** More fields than any API has; what happens to a request later takes time for each. */
+const FIELDS_MAX = 1_000;
+
 type AnyObject = z.ZodRecord<z.ZodString, z.ZodUnknown>;
 
 /** An object with any fields. */
@@ -28,6 +31,12 @@ export function passFurtherFields<Shape extends z.ZodRawShape>(
 ): z.ZodObject<Shape, z.core.$loose> {
   const known = z.object(schema.shape);
   replaceParse(schema, (payload, context) => {
+    const object = payload.value;
+    if (z.core.util.isPlainObject(object) && Object.keys(object).length > FIELDS_MAX) {
+      const message = `must have at most ${FIELDS_MAX} fields`;
+      payload.issues.push({ code: 'custom', message, input: object, inst: schema });
+      return payload;
+    }
     payload.issues.push(...parsePart(known, payload.value, context).issues);
     return payload;
   });
