@@ -24,8 +24,9 @@ const { metafile } = await build({
   logLevel: 'warning',
   metafile: true,
   external: [
-    // Finds its binary beside its own code.
+    // They find files beside their own code.
     'argon2',
+    'js-redis-server',
     // Only the unbundled child process of packages/db loads it.
     '@prisma/schema-engine-wasm',
     // Changes with every commit, while the bundle may come from a cache.
