@@ -130,6 +130,7 @@ export function createRpc(
       await warnAboutFirstAccount(config, services.users, log);
     },
     async stop() {
+      stopping.removeEventListener('abort', onStopping);
       await Promise.all([chatStreams.stop(), realtime.close()]);
       sse.close();
       await webSocket.close();
