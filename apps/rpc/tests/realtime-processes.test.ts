@@ -162,7 +162,7 @@ test('a stopping process closes its upstream connections', async () => {
   expect(openThere()).toBe(2);
   holder.signal('SIGTERM');
   expect(await holder.exited).toBe(0);
-  expect(openThere()).toBe(0);
+  await waitUntil(() => openThere() === 0, { what: 'no open connection' });
   expect(engine.callsOf('Engine.RealtimeStop')).toBeGreaterThan(0);
   for (const { sessionId, stream } of talks) {
     expect(await ann.refusal('realtime.event', { session_id: sessionId, event })).toEqual(
