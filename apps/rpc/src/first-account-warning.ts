@@ -5,7 +5,7 @@ import type { RpcConfig } from './config.ts';
 
 const WARNINGS = {
   anyone:
-    'WARNING: this server can be reached from other machines, registration is open and there is no account: whoever registers first becomes the platform admin. Register your account now, or set SERVICE_FIRST_ADMIN=token or SERVICE_REGISTRATION_OPEN=false',
+    'WARNING: this server can be reached from other machines, registration is open and there is no account: the first to register becomes the platform admin. Register your account now, or set SERVICE_FIRST_ADMIN=token or SERVICE_REGISTRATION_OPEN=false',
   token:
     'WARNING: this server can be reached from other machines, registration is open and there is no account. Register the platform admin with auth.register and the admin token as bearer',
 } as const satisfies Record<RpcConfig['firstAdmin'], string>;

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { ADMIN_TOKEN, startRpc, type RpcServer } from './rpc-server.ts';
 
 // Every declared method is tried with every kind of credential, and every method that names an object with the object of
-// somebody else. A new method is part of both by being declared.
+// another user. A new method is part of both by being declared.
 
 const NAMES = Object.keys(rpcMethods) as RpcMethodName[];
 const AUTH_ERROR = -32_005;
@@ -120,7 +120,7 @@ function namesAnObject(name: RpcMethodName): boolean {
   return Object.keys(schema.properties ?? {}).some((param) => OBJECT_PARAMS.includes(param));
 }
 
-test('every method that names an object of a user is tried with one of somebody else', () => {
+test('every method that names an object of a user is tried with one of another user', () => {
   // Methods of groups have a matrix of roles of their own.
   const naming = NAMES.filter((name) => !name.startsWith('group.') && namesAnObject(name));
   expect(Object.keys(REACHING).toSorted()).toEqual(naming.toSorted());

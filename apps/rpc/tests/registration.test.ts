@@ -132,7 +132,7 @@ describe('a server without an account', () => {
   test('says so when others can reach it and registration is open', async () => {
     const open = { SERVICE_HOST: '0.0.0.0' };
     expect(await warningsOf(open)).toEqual([
-      expect.stringContaining('whoever registers first becomes the platform admin'),
+      expect.stringContaining('the first to register becomes the platform admin'),
     ]);
     expect(await warningsOf({ ...open, SERVICE_FIRST_ADMIN: 'token' })).toEqual([
       expect.stringContaining('with auth.register and the admin token as bearer'),

@@ -9,7 +9,7 @@ export interface QuotaWindow {
 export interface WindowUsage {
   readonly costUsd: number;
   readonly tokens: number;
-  /** Increases with every row of the window, whoever paid: the higher of two versions is newer. */
+  /** Increases with every row of the window, paid by points or by the tier: the higher of two versions is newer. */
   readonly version: number;
 }
 

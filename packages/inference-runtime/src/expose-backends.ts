@@ -15,7 +15,7 @@ const BACKENDS_SHOWN_MAX = 500;
 const shown = (router: Pick<Router, 'list'>): readonly RoutedBackend[] =>
   router.list().slice(0, BACKENDS_SHOWN_MAX);
 
-/** How the backends are, for whoever scrapes. Their names are an operator's choice, so that they are few. */
+/** Metrics of the backends. Operators choose their names, so there are few. */
 export function exposeBackends(router: Pick<Router, 'list'>, metrics: Metrics): void {
   metrics.gauge({
     name: 'service_backends',

@@ -7,7 +7,7 @@ interface ExposedStores {
   readonly bus: Pick<Bus, 'journal' | 'mode' | 'isShared'>;
 }
 
-/** How the stores of a process are, for whoever scrapes. Nothing here asks a store that is away for longer than a moment. */
+/** Metrics of the stores of a process. Collecting them does not wait for a store that is unavailable. */
 export function exposeStores({ database, bus }: ExposedStores, metrics: Metrics): void {
   metrics.gauge({
     name: 'service_database_pool_connections',

@@ -61,7 +61,7 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
     upstream.link.close();
     // The circuit breaker was updated when the session opened, so the end counts as neutral.
     void upstream.route.settle('neutral');
-    // The upstream has worked on these, whoever ended the session.
+    // The upstream has worked on these, whichever side ended the session.
     for (const response of observer.takeUnfinished()) void recorder.record(response);
   }
   const idle = timer(options.idleMs ?? IDLE_MS, () => end('idle for too long'));

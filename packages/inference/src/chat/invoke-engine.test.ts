@@ -5,7 +5,7 @@ import { createUpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 
 type Invoke = NonNullable<Route['backend']['invoke']>;
 
-/** Invokes through a router that knows one backend; returns what the breaker was told too. */
+/** Invokes through a router that knows one backend; also returns what was reported to the breaker. */
 async function invoking(invoke: Invoke | undefined, timeoutMs = 1_000) {
   const settled: string[] = [];
   const route: Route = {

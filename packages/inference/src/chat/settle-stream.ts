@@ -44,7 +44,7 @@ function billedUsage(
   isComplete: boolean,
 ): TokenUsage | undefined {
   if (usage === undefined) {
-    // Whoever leaves before the first text has still used the prompt. Without text an upstream that failed served nothing.
+    // A client that leaves before the first text has still used the prompt. Without text an upstream that failed served nothing.
     const wasLeft = !isComplete && signal.aborted;
     return text === '' && !wasLeft ? undefined : estimateUsage(full, text);
   }
