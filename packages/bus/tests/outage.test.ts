@@ -1,6 +1,7 @@
 import { silentLog, StartupError, type JournalEntry } from '@model-gateway/kernel';
 import { Redis } from 'ioredis';
 import { createBus, type Bus } from '../src/index.ts';
+import { createRedisConnection } from '../src/redis/redis-connection.ts';
 import { eventually } from './eventually.ts';
 import { createRedisServer, type RedisServer } from './redis-server.ts';
 import { makeTemporaryDirectory, removeDirectory } from './temporary-directory.ts';
@@ -36,6 +37,11 @@ async function startBus(): Promise<Bus> {
   buses.push(bus);
   await bus.start();
   return bus;
+}
+
+/** This process runs no timers and reads no sockets for a while. */
+function stall(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
 const modeIs = (bus: Bus, mode: 'redis' | 'local'): Promise<void> =>
@@ -203,6 +209,36 @@ test('a hanging Redis does not block, and is used again when it replies', async 
   await eventually('the last has arrived', () => seen.at(-1) === 'back');
   expect(seen).toEqual(['in flight', 'alone', 'back']);
 });
+
+test.each([{ hasQuickLine: true }, { hasQuickLine: false }])(
+  'a process that gets no CPU keeps its connections and its replies ($hasQuickLine)',
+  async ({ hasQuickLine }) => {
+    const connection = createRedisConnection({ url: server.url, log: silentLog, hasQuickLine });
+    await connection.start();
+    const changes: boolean[] = [];
+    connection.onChange(() => changes.push(connection.channelsReady()));
+    await connection.run((client) => client.ping());
+    for (let round = 0; round < 2; round += 1) {
+      const answers = Promise.all([
+        connection.run((client) => client.set('key', 'value')),
+        connection.send('get', ['key']),
+        connection.runOnSubscriber((client) => client.ping()),
+      ]);
+      // Longer than a command may take, once before and once after the batch of `run` is sent.
+      if (round === 1) await new Promise(setImmediate);
+      stall(1_500);
+      expect((await answers)[0]).toBe('OK');
+    }
+    expect(changes).toEqual([]);
+
+    server.freeze();
+    await expect(connection.run((client) => client.get('key'))).rejects.toThrow();
+    expect(changes).toEqual([false]);
+    server.thaw();
+    await eventually('Redis is used again', () => connection.channelsReady());
+    await connection.close();
+  },
+);
 
 test('a hanging Redis is noticed without any call', async () => {
   const bus = await startBus();

@@ -42,6 +42,7 @@ export {
 export { makeDirectory } from './make-directory.ts';
 export type { CounterSeries, HistogramSeries } from './metric-families.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
+export { startPeerTimeout, type PeerTimeout } from './peer-timeout.ts';
 export { perName } from './per-name.ts';
 export type { Channels, Subscription } from './ports/channels.ts';
 export type { Counters } from './ports/counters.ts';

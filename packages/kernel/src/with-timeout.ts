@@ -1,3 +1,5 @@
+import { startPeerTimeout, type PeerTimeout } from './peer-timeout.ts';
+
 /** Settles as the work does. When it takes longer, `onTimeout` gives the result or throws; the work goes on. */
 export function withTimeout<Result, Late = never>(
   work: Promise<Result>,
@@ -6,9 +8,9 @@ export function withTimeout<Result, Late = never>(
     throw new Error(`not done within ${timeoutMs} ms`);
   },
 ): Promise<Result | Late> {
-  let timer: NodeJS.Timeout | undefined;
+  let timer: PeerTimeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
+    timer = startPeerTimeout(timeoutMs, resolve);
   }).then(onTimeout);
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+  return Promise.race([work, late]).finally(() => timer?.stop());
 }

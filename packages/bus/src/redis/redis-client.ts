@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { startPeerTimeout } from '@model-gateway/kernel';
 import { Command, Redis, type RedisOptions } from 'ioredis';
 
 type ClientOptions = Omit<RedisOptions, 'replyMapping'>;
@@ -26,7 +27,6 @@ const OPTIONS: ClientOptions = {
   maxRetriesPerRequest: 0,
   connectTimeout: CONNECT_TIMEOUT_MS,
   disconnectTimeout: DISCONNECT_TIMEOUT_MS,
-  commandTimeout: COMMAND_TIMEOUT_MS,
   keepAlive: KEEP_ALIVE_MS,
   maxLoadingRetryTime: LOADING_CHECK_MS,
   retryStrategy: (attempt) =>
@@ -36,9 +36,31 @@ const OPTIONS: ClientOptions = {
   reconnectOnError: (error) => error.message.startsWith('READONLY'),
 };
 
+/** A command had no reply within the command timeout. */
+export class CommandTimeout extends Error {
+  override readonly name = 'CommandTimeout';
+}
+
+// Not the client's own `commandTimeout`: it fails a command whose reply waits in the socket when this process was stalled.
+class TimedRedis extends Redis {
+  override sendCommand(command: Command, stream?: Parameters<Redis['sendCommand']>[1]): unknown {
+    const timeout = startPeerTimeout(COMMAND_TIMEOUT_MS, () =>
+      command.reject(new CommandTimeout('Command timed out')),
+    );
+    const stop = (): void => timeout.stop();
+    command.promise.then(stop, stop);
+    return super.sendCommand(command, stream);
+  }
+}
+
 /** A client for one connection, not yet connected. */
 export function createRedisClient(url: string, overrides: ClientOptions = {}): Redis {
-  return new Redis(url, { ...OPTIONS, ...overrides });
+  return new TimedRedis(url, { ...OPTIONS, ...overrides });
+}
+
+/** A client for commands that wait in Redis. The caller bounds them. */
+export function createBlockingRedisClient(url: string): Redis {
+  return new Redis(url, { ...OPTIONS, enableOfflineQueue: true });
 }
 
 /** Sends a command at once, without the batching of the client's methods. */

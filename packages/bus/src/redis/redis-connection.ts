@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { createQuickLine } from './quick-line.ts';
 import {
   COMMAND_TIMEOUT_MS,
+  createBlockingRedisClient,
   createRedisClient,
   describeRedisUrl,
   sendNow,
@@ -33,7 +34,7 @@ export interface RedisConnection {
   onMessage(listener: (channel: string, message: string) => void): void;
   /** Restores the subscriptions on a new connection. */
   onSubscriberConnected(restore: (subscriber: Redis) => Promise<void>): void;
-  /** A separate connection for blocking commands; the caller closes it. */
+  /** A separate connection for blocking commands; the caller bounds them and closes it. */
   openBlocking(): Redis;
   /** Rejects with a StartupError when Redis cannot be used; later outages are tolerated. */
   start(): Promise<void>;
@@ -46,9 +47,6 @@ interface ConnectionOptions {
   /** Without the quick line all commands use the client, as they do over TLS. */
   readonly hasQuickLine?: boolean;
 }
-
-// Longer than any requested wait: only a dead connection reaches it.
-const BLOCKING_TIMEOUT_MS = 2_000;
 
 export function createRedisConnection({
   url,
@@ -130,12 +128,7 @@ export function createRedisConnection({
     },
     onSubscriberConnected: (restore) => void restorers.push(restore),
     openBlocking() {
-      const client = createRedisClient(url, {
-        enableOfflineQueue: true,
-        commandTimeout: undefined,
-        blockingTimeout: BLOCKING_TIMEOUT_MS,
-        blockingTimeoutGrace: BLOCKING_TIMEOUT_MS,
-      });
+      const client = createBlockingRedisClient(url);
       client.on('error', (error: unknown) => {
         log.debug({ reason: describeError(error) }, 'blocking Redis connection error');
       });

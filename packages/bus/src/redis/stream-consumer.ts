@@ -1,4 +1,4 @@
-import { describeError, type Log } from '@model-gateway/kernel';
+import { describeError, withTimeout, type Log } from '@model-gateway/kernel';
 import type { Redis } from 'ioredis';
 import { pause } from '../pause.ts';
 import { formatOwner, isOwnerDead, parseOwner, type ProcessOwner } from '../process-owner.ts';
@@ -34,6 +34,8 @@ interface ConsumerOptions {
 const GROUP = 'recorders';
 // Also how long an abort can take to be noticed.
 const BLOCK_MS = 500;
+// Only a dead connection reaches it.
+const READ_TIMEOUT_MS = BLOCK_MS + 2_000;
 const RETRY_MS = 200;
 const BATCH_MAX = 1_000;
 // Settling a batch costs the database about as much as thirty entries. So frequent entries are collected first; a single one
@@ -72,7 +74,7 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
   }
 
   async function read(from: '0' | '>', count: number): Promise<readonly StreamEntry[]> {
-    const answer = await blocking.xreadgroup(
+    const reading = blocking.xreadgroup(
       'GROUP',
       GROUP,
       name,
@@ -84,7 +86,7 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
       stream,
       from,
     );
-    return parseReadAnswer(answer);
+    return parseReadAnswer(await withTimeout(reading, READ_TIMEOUT_MS));
   }
 
   /** The entries of a consumer whose process is known to be dead are claimed without waiting. */

@@ -1,6 +1,6 @@
 import { describeError, type Log } from '@model-gateway/kernel';
 import type { Redis } from 'ioredis';
-import { closeRedisClient } from './redis-client.ts';
+import { closeRedisClient, CommandTimeout } from './redis-client.ts';
 
 /** One connection that knows whether it is usable, detects a hanging Redis, and reconnects. */
 export interface SupervisedClient {
@@ -71,8 +71,7 @@ export function createSupervisedClient(options: SupervisedOptions): SupervisedCl
       return await command(client);
     } catch (error) {
       // A hanging Redis keeps its connections open; without this every caller would wait for the timeout.
-      const timedOut = error instanceof Error && error.message === 'Command timed out';
-      if (timedOut && usedConnection === connection) drop();
+      if (error instanceof CommandTimeout && usedConnection === connection) drop();
       throw error;
     }
   }
