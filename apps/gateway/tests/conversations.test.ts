@@ -43,7 +43,10 @@ function ask(body: object, signal?: AbortSignal): Promise<Response> {
 const userMessage = (content: unknown) => ({ messages: [{ role: 'user', content }] });
 const found = async () => {
   const { conversations } = gateway.test.context.database;
-  return conversations.find(gateway.userId, conversation_id, 100);
+  return conversations.find(gateway.userId, conversation_id, {
+    messagesMax: 100,
+    bytesMax: 1024 * 1024,
+  });
 };
 const storedMessages = async () => (await found())?.messages ?? [];
 

@@ -35,6 +35,8 @@ test('a conversation is created, listed, read and deleted', async () => {
   expect((await call('conversations.get', { conversation_id: id })).result).toEqual({
     ...titled,
     messages: [],
+    has_more: false,
+    before: null,
   });
   expect((await call('conversations.delete', { conversation_id: id })).result).toEqual({
     ok: true,
@@ -81,4 +83,73 @@ test.each([
 test.each(['list', 'create', 'get', 'delete'])('conversations.%s needs a token', async (name) => {
   const { error } = await rpc.call(`conversations.${name}`, {});
   expect(error).toEqual({ code: -32_005, message: 'authentication required' });
+});
+
+interface Page {
+  readonly messages: readonly { readonly id: string; readonly content: string }[];
+  readonly has_more: boolean;
+  readonly before: string | null;
+  readonly message_count: number;
+}
+
+/** Reads a conversation page by page, the newest first. */
+async function pagesOf(conversation_id: string): Promise<readonly Page[]> {
+  const pages: Page[] = [];
+  let before: string | null | undefined;
+  while (before !== null) {
+    const params = before === undefined ? { conversation_id } : { conversation_id, before };
+    const page = (await call('conversations.get', params)).result as Page;
+    expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThanOrEqual(1024 * 1024);
+    expect(page.before !== null).toBe(page.has_more);
+    pages.push(page);
+    ({ before } = page);
+  }
+  return pages;
+}
+
+const said = (content: string) => ({ role: 'user', content });
+
+test.each([
+  {
+    what: '1,000 messages',
+    messages: Array.from({ length: 2_500 }, (_, index) => said(String(index))),
+    sizes: [1_000, 1_000, 500],
+  },
+  {
+    what: '1 MiB of texts',
+    messages: Array.from({ length: 5 }, (_, index) => said(`${index}`.repeat(300_000))),
+    sizes: [2, 2, 1],
+  },
+  {
+    what: '1 MiB of texts that JSON escapes',
+    messages: Array.from({ length: 3 }, () => said('"'.repeat(300_000))),
+    sizes: [1, 1, 1],
+  },
+])('a page has at most $what, and `before` reads the older ones', async ({ messages, sizes }) => {
+  const { id } = await create();
+  await rpc.test.context.database.conversations.addTurn(id, messages);
+  const pages = await pagesOf(id);
+  expect(pages.map((page) => page.messages.length)).toEqual(sizes);
+  expect(pages[0]?.message_count).toBe(messages.length);
+  const read = pages.toReversed().flatMap((page) => page.messages.map(({ content }) => content));
+  expect(read).toEqual(messages.map(({ content }) => content));
+});
+
+test('of a message that is larger than a page the beginning is shown', async () => {
+  const { id } = await create();
+  const { conversations } = rpc.test.context.database;
+  await conversations.addTurn(id, [said('first'), said('é'.repeat(2_000_000)), said('last')]);
+  const pages = await pagesOf(id);
+  expect(pages.map((page) => page.messages)).toMatchObject([
+    [{ content: 'last' }],
+    [{ content: expect.stringMatching(/^é+$/), truncated: true }],
+    [{ content: 'first' }],
+  ]);
+});
+
+test('an unknown message as `before` gives an empty page', async () => {
+  const { id } = await create();
+  await rpc.test.context.database.conversations.addTurn(id, [said('first')]);
+  const { result } = await call('conversations.get', { conversation_id: id, before: newId() });
+  expect(result).toMatchObject({ messages: [], has_more: false, before: null });
 });

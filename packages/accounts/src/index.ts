@@ -24,9 +24,11 @@ export { GROUP_REQUIREMENTS, type GroupAction } from './groups/permissions.ts';
 export type {
   Conversation,
   ConversationMessage,
+  ConversationPage,
   ConversationStore,
   HistoryLimits,
   NewMessage,
+  MessagePageQuery,
 } from './conversations/conversation-store.ts';
 export { conversationTitle } from './conversations/conversation-title.ts';
 export { createConversations, type Conversations } from './conversations/conversations.ts';

@@ -3,6 +3,12 @@ import type { RpcResult } from '@model-gateway/contracts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
+type MessageRecord = RpcResult<'conversations.get'>['messages'][number];
+
+/** Of the MiB that a page may have; the rest is for the conversation. */
+const MESSAGES_BYTES_MAX = 1024 * 1024 - 4096;
+const JSON_BYTES_PER_CHAR = 6;
+
 export function createConversationsMethods({
   conversations,
   clock,
@@ -12,12 +18,19 @@ export function createConversationsMethods({
       (await conversations.list(user.id)).map((one) => conversationRecord(one, clock.now())),
     'conversations.create': async ({ title }, { user }) =>
       conversationRecord(await conversations.create(user.id, title), clock.now()),
-    'conversations.get': async ({ conversation_id }, { user }) => {
-      const { conversation, messages } = await conversations.get(user.id, conversation_id);
+    'conversations.get': async ({ conversation_id, before }, { user }) => {
+      const page = await conversations.get(user.id, conversation_id, before);
       const now = clock.now();
+      const messages = newestWithin(
+        MESSAGES_BYTES_MAX,
+        page.messages.map((message) => messageRecord(message, now)),
+      );
+      const has_more = page.hasMore || messages.length < page.messages.length;
       return {
-        ...conversationRecord(conversation, now),
-        messages: messages.map((message) => messageRecord(message, now)),
+        ...conversationRecord(page.conversation, now),
+        messages,
+        has_more,
+        before: has_more ? (messages[0]?.id ?? null) : null,
       };
     },
     'conversations.delete': async ({ conversation_id }, { user }) => {
@@ -26,6 +39,28 @@ export function createConversationsMethods({
     },
   };
 }
+
+/** As many of the newest messages as fit; of one that does not fit alone, the beginning of its text. */
+function newestWithin(bytesMax: number, messages: readonly MessageRecord[]): MessageRecord[] {
+  const kept: MessageRecord[] = [];
+  let left = bytesMax;
+  for (const message of messages.toReversed()) {
+    left -= jsonBytes(message);
+    if (left < 0) break;
+    kept.unshift(message);
+  }
+  const newest = messages.at(-1);
+  return kept.length > 0 || newest === undefined ? kept : [truncated(newest, bytesMax)];
+}
+
+function truncated(message: MessageRecord, bytesMax: number): MessageRecord {
+  const { images: _images, tool_calls: _calls, content, ...rest } = message;
+  const isTextTooLarge = jsonBytes(content) > bytesMax / 2;
+  const shown = isTextTooLarge ? content.slice(0, bytesMax / JSON_BYTES_PER_CHAR / 2) : content;
+  return { ...rest, content: shown, truncated: true };
+}
+
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value)) + 1;
 
 function conversationRecord(
   { id, title, messageCount, createdAt, updatedAt }: Conversation,
@@ -44,7 +79,7 @@ function conversationRecord(
 function messageRecord(
   { id, role, content, images, toolCalls, model, createdAt }: ConversationMessage,
   now: number,
-): RpcResult<'conversations.get'>['messages'][number] {
+): MessageRecord {
   return {
     id,
     role,

@@ -38,6 +38,22 @@ export interface HistoryLimits {
   readonly bytesMax: number;
 }
 
+/** Which messages of a conversation to read: the newest, or the newest before one of its messages. */
+export interface MessagePageQuery {
+  readonly before?: string | undefined;
+  readonly messagesMax: number;
+  /** In bytes of text and JSON; a message that is larger is a page of its own. */
+  readonly bytesMax: number;
+}
+
+/** A conversation with a page of its messages, oldest first. */
+export interface ConversationPage {
+  readonly conversation: Conversation;
+  readonly messages: readonly ConversationMessage[];
+  /** There are older messages. */
+  readonly hasMore: boolean;
+}
+
 /** Stores conversations. Those of other users are not found. */
 export interface ConversationStore {
   create(conversation: {
@@ -47,15 +63,8 @@ export interface ConversationStore {
   }): Promise<Conversation>;
   /** The most recently used first. */
   list(userId: string, countMax: number): Promise<readonly Conversation[]>;
-  /** With its newest messages, oldest first. */
-  find(
-    userId: string,
-    id: string,
-    messagesMax: number,
-  ): Promise<
-    | { readonly conversation: Conversation; readonly messages: readonly ConversationMessage[] }
-    | undefined
-  >;
+  /** With a page of its messages. */
+  find(userId: string, id: string, page: MessagePageQuery): Promise<ConversationPage | undefined>;
   /** The messages, oldest first; undefined when there is no such conversation. */
   history(
     userId: string,

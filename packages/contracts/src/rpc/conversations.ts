@@ -17,21 +17,30 @@ const conversation = record('Conversation', {
 });
 
 /** `id` is the older name of `conversation_id`, which is used when both are given. */
+const named = {
+  conversation_id: z.uuid().optional().describe('or `id`'),
+  // Validated only when `conversation_id` is absent.
+  id: z.unknown().optional().describe('the older name of `conversation_id`'),
+};
+
+interface Named {
+  readonly conversation_id?: string | undefined;
+  readonly id?: unknown;
+}
+
+function idOf({ conversation_id, id }: Named, context: z.RefinementCtx): string {
+  if (conversation_id !== undefined) return conversation_id;
+  const older = z.uuid().safeParse(id);
+  if (older.success) return older.data;
+  const [path, message] =
+    id === undefined ? ['conversation_id', 'required'] : ['id', 'Invalid UUID'];
+  context.addIssue({ code: 'custom', path: [path], message });
+  return z.NEVER;
+}
+
 const conversationId = z
-  .object({
-    conversation_id: z.uuid().optional().describe('or `id`'),
-    // Validated only when `conversation_id` is absent.
-    id: z.unknown().optional().describe('the older name of `conversation_id`'),
-  })
-  .transform(({ conversation_id, id }, context) => {
-    if (conversation_id !== undefined) return { conversation_id };
-    const older = z.uuid().safeParse(id);
-    if (older.success) return { conversation_id: older.data };
-    const [path, message] =
-      id === undefined ? ['conversation_id', 'required'] : ['id', 'Invalid UUID'];
-    context.addIssue({ code: 'custom', path: [path], message });
-    return z.NEVER;
-  });
+  .object(named)
+  .transform((params, context) => ({ conversation_id: idOf(params, context) }));
 
 export const conversationsMethods = {
   'conversations.list': method({
@@ -50,8 +59,16 @@ export const conversationsMethods = {
   }),
   'conversations.get': method({
     auth: 'jwt',
-    summary: 'One of your conversations with its messages.',
-    params: conversationId,
+    summary: 'One of your conversations with its newest messages, at most 1,000 and 1 MiB.',
+    params: z
+      .object({
+        ...named,
+        before: z.uuid().optional().describe('only messages before the one with this id'),
+      })
+      .transform((params, context) => ({
+        conversation_id: idOf(params, context),
+        before: params.before,
+      })),
     result: conversation.extend({
       messages: z.array(
         record('Message', {
@@ -63,8 +80,14 @@ export const conversationsMethods = {
           model: z.string().optional(),
           created_at: timestamp,
           age: z.string(),
+          truncated: z
+            .literal(true)
+            .optional()
+            .describe('the message alone is larger than 1 MiB, and only a part of it is shown'),
         }),
       ),
+      has_more: z.boolean().describe('there are older messages'),
+      before: z.uuid().nullable().describe('for the next call, if there are older messages'),
     }),
   }),
   'conversations.delete': method({

@@ -1,4 +1,10 @@
-import type { ConversationMessage, HistoryLimits, NewMessage } from '@model-gateway/accounts';
+import type {
+  ConversationMessage,
+  ConversationPage,
+  HistoryLimits,
+  MessagePageQuery,
+  NewMessage,
+} from '@model-gateway/accounts';
 import { CONVERSATION_TITLE_DEFAULT } from '@model-gateway/contracts';
 import { z } from 'zod';
 import type { Queries } from '../connection/connection.ts';
@@ -105,8 +111,47 @@ export async function readHistory(
   });
 }
 
+/** The newest messages, or those before one of them, oldest first; at least one if there is any. */
+export async function readPage(
+  queries: Queries,
+  conversationId: string,
+  { before, messagesMax, bytesMax }: MessagePageQuery,
+): Promise<Pick<ConversationPage, 'messages' | 'hasMore'>> {
+  const nextId = before ?? null;
+  const rows = await queries.$queryRaw<(MessageRow & { readonly hasMore: boolean })[]>`
+    WITH latest AS (
+      SELECT id, turn, position,
+        octet_length(content) + coalesce(octet_length(images::text), 0)
+          + coalesce(octet_length(tool_calls::text), 0) + coalesce(octet_length(extra::text), 0) AS bytes
+      FROM messages
+      WHERE conversation_id = ${conversationId}::uuid AND (
+        ${nextId}::uuid IS NULL
+        OR (turn, position) < (
+          SELECT turn, position FROM messages
+          WHERE id = ${nextId}::uuid AND conversation_id = ${conversationId}::uuid
+        )
+      )
+      ORDER BY turn DESC, position DESC
+      LIMIT ${messagesMax + 1}
+    ), numbered AS (
+      SELECT id, turn, position,
+        row_number() OVER newest_first AS place,
+        sum(bytes) OVER newest_first AS bytes,
+        count(*) OVER () AS found
+      FROM latest
+      WINDOW newest_first AS (ORDER BY turn DESC, position DESC)
+    ), page AS (
+      SELECT * FROM numbered WHERE place <= ${messagesMax} AND (place = 1 OR bytes <= ${bytesMax})
+    )
+    SELECT m.id, m.role, m.content, m.images, m.tool_calls AS "toolCalls", m.extra, m.model,
+      m.created_at AS "createdAt", page.found > (SELECT count(*) FROM page) AS "hasMore"
+    FROM page JOIN messages m USING (id)
+    ORDER BY page.turn, page.position`;
+  return { messages: rows.map(toMessage), hasMore: rows[0]?.hasMore ?? false };
+}
+
 /** A message as users see it. */
-export function toMessage(row: MessageRow): ConversationMessage {
+function toMessage(row: MessageRow): ConversationMessage {
   const images = listSchema.parse(row.images) ?? imageParts(extraSchema.parse(row.extra));
   return {
     id: row.id,

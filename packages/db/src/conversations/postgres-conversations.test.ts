@@ -1,6 +1,8 @@
 import { newId } from '@model-gateway/kernel';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 
+const pageOf = (messagesMax: number) => ({ messagesMax, bytesMax: 1024 * 1024 });
+
 describe('conversations in Postgres', () => {
   let database: OpenedDatabase;
   let userId: string;
@@ -57,7 +59,7 @@ describe('conversations in Postgres', () => {
     await say(id, 'one', { images: ['data:image/png;base64,AA=='], model: 'demo-chat' });
     await say(id, 'two', { toolCalls: [{ id: 'call' }] });
     await say(id, 'three');
-    const found = await database.conversations.find(userId, id, 10);
+    const found = await database.conversations.find(userId, id, pageOf(10));
     expect(found?.conversation).toMatchObject({ id, title: 'talk', messageCount: 3 });
     const common = { id: expect.any(String), role: 'user', createdAt: expect.any(Date) };
     expect(found?.messages).toEqual([
@@ -65,24 +67,25 @@ describe('conversations in Postgres', () => {
       { ...common, content: 'two', toolCalls: [{ id: 'call' }] },
       { ...common, content: 'three' },
     ]);
-    const newest = await database.conversations.find(userId, id, 2);
+    const newest = await database.conversations.find(userId, id, pageOf(2));
     expect(newest?.messages.map(({ content }) => content)).toEqual(['two', 'three']);
     expect(newest?.conversation.messageCount).toBe(3);
   });
 
   it('are not visible to other users', async () => {
     const { id } = await create('mine');
-    expect(await database.conversations.find(newId(), id, 10)).toBeUndefined();
+    expect(await database.conversations.find(newId(), id, pageOf(10))).toBeUndefined();
     expect(await database.conversations.remove(newId(), id)).toBe(false);
     expect(await database.conversations.remove(userId, id)).toBe(true);
     expect(await database.conversations.remove(userId, id)).toBe(false);
-    expect(await database.conversations.find(userId, id, 10)).toBeUndefined();
+    expect(await database.conversations.find(userId, id, pageOf(10))).toBeUndefined();
   });
 
   const NO_LIMITS = { messagesMax: 100, bytesMax: 1_000_000 };
   const said = async (id: string): Promise<readonly string[]> =>
-    (await database.conversations.find(userId, id, 100))?.messages.map(({ content }) => content) ??
-    [];
+    (await database.conversations.find(userId, id, pageOf(100)))?.messages.map(
+      ({ content }) => content,
+    ) ?? [];
 
   it('keep a reply right after what it answers, whatever came in between', async () => {
     const { id } = await create('talk');
@@ -96,7 +99,7 @@ describe('conversations in Postgres', () => {
     await conversations.addToTurn(id, second ?? '', { ...reply, content: 'to two' });
     const replyId = await conversations.addToTurn(id, first ?? '', { ...reply, content: 'to one' });
     expect(await said(id)).toEqual(['one', 'to one', 'be brief', 'two', 'to two']);
-    const found = await database.conversations.find(userId, id, 100);
+    const found = await database.conversations.find(userId, id, pageOf(100));
     expect(found?.messages[1]).toMatchObject({ id: replyId, ...reply, content: 'to one' });
   });
 
@@ -147,7 +150,7 @@ describe('conversations in Postgres', () => {
     ];
     await database.conversations.addTurn(id, messages);
     expect(await database.conversations.history(userId, id, NO_LIMITS)).toEqual(messages);
-    const found = await database.conversations.find(userId, id, 10);
+    const found = await database.conversations.find(userId, id, pageOf(10));
     expect(found?.messages.map(({ images }) => images)).toEqual([
       ['AA=='],
       undefined,

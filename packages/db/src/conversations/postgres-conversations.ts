@@ -1,6 +1,6 @@
 import type { Conversation, ConversationStore } from '@model-gateway/accounts';
 import type { Connection } from '../connection/connection.ts';
-import { insertIntoTurn, insertTurn, readHistory, toMessage } from './conversation-messages.ts';
+import { insertIntoTurn, insertTurn, readHistory, readPage } from './conversation-messages.ts';
 
 /** Conversations in Postgres. */
 export function createPostgresConversations(connection: Connection): ConversationStore {
@@ -29,25 +29,18 @@ export function createPostgresConversations(connection: Connection): Conversatio
           LIMIT ${countMax}`,
       ),
 
-    find: (userId, id, messagesMax) =>
+    find: (userId, id, page) =>
       connection.run(async (queries) => {
         const found = await queries.conversation.findUnique({
           where: { id, userId },
           omit: { userId: true },
         });
         if (found === null) return undefined;
-        const [messages, messageCount] = await Promise.all([
-          queries.message.findMany({
-            where: { conversationId: id },
-            orderBy: [{ turn: 'desc' }, { position: 'desc' }],
-            take: messagesMax,
-          }),
+        const [shown, messageCount] = await Promise.all([
+          readPage(queries, id, page),
           queries.message.count({ where: { conversationId: id } }),
         ]);
-        return {
-          conversation: { ...found, messageCount },
-          messages: messages.toReversed().map(toMessage),
-        };
+        return { conversation: { ...found, messageCount }, ...shown };
       }),
 
     history: (userId, id, limits) =>
