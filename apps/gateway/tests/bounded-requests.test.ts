@@ -98,6 +98,14 @@ test('unknown fields are forwarded, up to a limit', async () => {
     code: 'missing_fields',
     message: 'the request body: must have at most 1000 fields',
   });
+  for (const name of ['extra', 'tools.0']) {
+    const object = `{${fieldsTo(1_001)}}`;
+    const field = name === 'extra' ? `"extra":${object}` : `"tools":[${object}]`;
+    expect(await refusalOf(await chat(`"messages":[${MESSAGE}],${field}`))).toMatchObject({
+      status: 400,
+      message: `'${name}': must have at most 1000 fields`,
+    });
+  }
 });
 
 test.each([

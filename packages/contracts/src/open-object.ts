@@ -16,9 +16,11 @@ export const anyObject = (): AnyObject => passAllFields(z.record(z.string(), z.u
 
 /** Lets an object pass without a visit to its fields. Call it last, see `replaceParse`. */
 export function passAllFields(schema: AnyObject): AnyObject {
-  replaceParse(schema, (payload, _context, original) =>
-    z.core.util.isPlainObject(payload.value) ? payload : original(),
-  );
+  replaceParse(schema, (payload, _context, original) => {
+    if (hasTooManyFields(payload.value)) payload.issues.push(tooManyFields(schema, payload.value));
+    else if (!z.core.util.isPlainObject(payload.value)) return original();
+    return payload;
+  });
   return schema;
 }
 
@@ -31,14 +33,25 @@ export function passFurtherFields<Shape extends z.ZodRawShape>(
 ): z.ZodObject<Shape, z.core.$loose> {
   const known = z.object(schema.shape);
   replaceParse(schema, (payload, context) => {
-    const object = payload.value;
-    if (z.core.util.isPlainObject(object) && Object.keys(object).length > FIELDS_MAX) {
-      const message = `must have at most ${FIELDS_MAX} fields`;
-      payload.issues.push({ code: 'custom', message, input: object, inst: schema });
-      return payload;
-    }
-    payload.issues.push(...parsePart(known, payload.value, context).issues);
+    if (hasTooManyFields(payload.value)) payload.issues.push(tooManyFields(schema, payload.value));
+    else payload.issues.push(...parsePart(known, payload.value, context).issues);
     return payload;
   });
   return schema;
 }
+
+/** Any value; if it is an object, its fields are counted. */
+export const anyValue = () =>
+  z.unknown().refine((value) => !hasTooManyFields(value), TOO_MANY_FIELDS);
+
+const TOO_MANY_FIELDS = `must have at most ${FIELDS_MAX} fields`;
+
+const hasTooManyFields = (value: unknown): boolean =>
+  z.core.util.isPlainObject(value) && Object.keys(value).length > FIELDS_MAX;
+
+const tooManyFields = (inst: z.ZodType, input: unknown): z.core.$ZodRawIssue => ({
+  code: 'custom',
+  message: TOO_MANY_FIELDS,
+  input,
+  inst,
+});

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boundedArray } from '../bounded-array.ts';
-import { anyObject, passFurtherFields } from '../open-object.ts';
+import { anyObject, anyValue, passFurtherFields } from '../open-object.ts';
 
 const MESSAGES_MAX = 10_000;
 const CONTENT_PARTS_MAX = 10_000;
@@ -59,7 +59,7 @@ export const chatRequestSchema = passFurtherFields(
     max_tokens: z.int().positive().nullish(),
     conversation_id: z.string().nullish(),
     memory: z.boolean().nullish(),
-    extra: z.unknown().optional().meta({
+    extra: anyValue().optional().meta({
       description: 'An object of further fields for the upstream; anything else is ignored.',
     }),
     tools: chatFields.tools.nullish(),
