@@ -95,15 +95,15 @@ interface Page {
 /** Reads a conversation page by page, the newest first. */
 async function pagesOf(conversation_id: string): Promise<readonly Page[]> {
   const pages: Page[] = [];
-  let before: string | null | undefined;
-  while (before !== null) {
-    const params = before === undefined ? { conversation_id } : { conversation_id, before };
-    const page = (await call('conversations.get', params)).result as Page;
+  let before: string | null = null;
+  do {
+    const { result } = await call('conversations.get', { conversation_id, before });
+    const page = result as Page;
     expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThanOrEqual(1024 * 1024);
     expect(page.before !== null).toBe(page.has_more);
     pages.push(page);
     ({ before } = page);
-  }
+  } while (before !== null);
   return pages;
 }
 

@@ -63,11 +63,11 @@ export const conversationsMethods = {
     params: z
       .object({
         ...named,
-        before: z.uuid().optional().describe('only messages before the one with this id'),
+        before: z.uuid().nullish().describe('only messages before the one with this id'),
       })
       .transform((params, context) => ({
         conversation_id: idOf(params, context),
-        before: params.before,
+        before: params.before ?? undefined,
       })),
     result: conversation.extend({
       messages: z.array(
