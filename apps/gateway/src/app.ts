@@ -53,7 +53,7 @@ export function createGateway(
   const cors = createCors(config.corsOrigins);
   const keys = createGatewayKeys(context);
   const limiter = createRequestLimiter({ requestsPerMinute: config.requestsPerMinute, clock });
-  const keyGate = createKeyGate({ keys, limiter, admission: bus.admission, clock });
+  const keyGate = createKeyGate({ keys, limiter, admission: bus.admission, quotas, clock });
   const tokens = createAccessTokens({ secret: context.jwtSecret, expiresInSecs: 0, clock });
   const readerGate = createReaderGate({ keys, limiter, tokens });
   const { bodyBytesMax } = config;

@@ -5,6 +5,7 @@ import {
   type AdmissionAnswer,
   type AdmissionStore,
   type DrawingAccount,
+  type RequestedCall,
   type RequestLimit,
 } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
@@ -13,8 +14,12 @@ import {
   drawingAccountOf,
   hasQuota,
   type Caller,
+  tooManyCalls,
+  type PassedAdmission,
   type Payer,
-  type QuotaHints,
+  type Quotas,
+  type RequestedAdmission,
+  type Reservation,
 } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
 import type { RequestLimiter } from './request-limiter.ts';
@@ -30,7 +35,15 @@ export interface AdmittedCaller {
   readonly caller: Caller;
   readonly payer: Payer;
   /** What the store knew about the quota; the decision also depends on the model. */
-  readonly hints: QuotaHints;
+  readonly passed: PassedAdmission;
+  /** Undefined for a request that cannot be served: it only counts in the limits. */
+  readonly held: HeldCall | undefined;
+}
+
+/** The call of an admitted request. The receiver ends its reservation. */
+export interface HeldCall {
+  readonly call: RequestedCall;
+  readonly reservation: Reservation;
 }
 
 /** Checks API keys and limits in two steps, so that the body can be read while the store is queried. */
@@ -45,21 +58,34 @@ export interface KeyGate {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<KeyedRequest | undefined>;
-  /** Counts the request in the limits of its tier and group; resolves to undefined when the key is no longer valid. */
-  admit(keyed: KeyedRequest, response: ServerResponse): Promise<AdmittedCaller | undefined>;
+  /**
+   * Counts the request in the limits of its tier and group and begins its call; resolves to undefined when the key is no
+   * longer valid.
+   */
+  admit(
+    keyed: KeyedRequest,
+    response: ServerResponse,
+    requested: RequestedAdmission | undefined,
+  ): Promise<AdmittedCaller | undefined>;
 }
 
 /** What a request needs to know about its grant. */
-interface GrantFacts extends Omit<AdmittedCaller, 'hints'> {
+interface GrantFacts extends Pick<AdmittedCaller, 'caller' | 'payer'> {
   readonly limits: readonly RequestLimit[];
   /** The account that pays when the quota is used up; undefined where no quota is set. */
   readonly account: DrawingAccount | undefined;
+}
+
+interface RequestedAnswer {
+  readonly answer: AdmissionAnswer;
+  readonly call: RequestedCall | undefined;
 }
 
 interface KeyGateDependencies {
   readonly keys: Pick<KeyCache, 'find' | 'recall'>;
   readonly limiter: RequestLimiter;
   readonly admission: Pick<AdmissionStore, 'admit'>;
+  readonly quotas: Pick<Quotas, 'callOf' | 'reservationOf'>;
   readonly clock: Clock;
 }
 
@@ -72,7 +98,7 @@ const RETRY_AFTER_SECS = 60;
 const LOOKUPS_MAX = 3;
 
 export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
-  const { keys, limiter, admission, clock } = dependencies;
+  const { keys, limiter, admission, quotas, clock } = dependencies;
   /** Derived once per cached grant, because every request needs them. */
   const facts = new WeakMap<KeyGrant, GrantFacts>();
 
@@ -96,11 +122,16 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
     return refuse(response, 429, LIMITED_TEXT);
   }
 
-  function requestAdmission({ grant, epoch }: KnownGrant): Promise<AdmissionAnswer> {
-    const { limits, account } = factsOf(grant);
+  async function requestAdmission(
+    { grant, epoch }: KnownGrant,
+    requested: RequestedAdmission | undefined,
+  ): Promise<RequestedAnswer> {
+    const { limits, account, payer } = factsOf(grant);
+    const call = requested === undefined ? undefined : quotas.callOf(payer, requested);
     const window =
       account === undefined ? undefined : windowOf(grant.holder.userId, new Date(clock.now()));
-    return admission.admit({ knownEpoch: epoch, limits, window, account });
+    const answer = await admission.admit({ knownEpoch: epoch, limits, window, account, call });
+    return { answer, call };
   }
 
   function factsOf(grant: KeyGrant): GrantFacts {
@@ -125,23 +156,28 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
       return limited(known, secret) ?? refuseLimited(secret, response);
     },
 
-    async admit({ secret, known: remembered }, response) {
+    async admit({ secret, known: remembered }, response, requested) {
       let known = remembered;
-      let answer = await requestAdmission(known);
+      let { answer, call } = await requestAdmission(known, requested);
       for (let lookups = 1; answer.outcome === 'stale'; lookups += 1) {
         const found = await keys.find(secret);
         if (found === undefined) return refuse(response, 401, INVALID_TEXT);
         // After several lookups the grant counts as current, so that frequent changes cannot block a request.
         known = lookups < LOOKUPS_MAX ? found : { ...found, epoch: Number.MAX_SAFE_INTEGER };
-        answer = await requestAdmission(known);
+        ({ answer, call } = await requestAdmission(known, requested));
       }
+      const { caller, payer } = factsOf(known.grant);
+      const reservation =
+        answer.outcome === 'passed' && call && quotas.reservationOf(payer, call, answer);
       // A lower epoch than before means that the counter was reset.
       if (answer.epoch < remembered.epoch && (await keys.find(secret)) === undefined) {
+        if (reservation) reservation.end();
         return refuse(response, 401, INVALID_TEXT);
       }
       if (answer.outcome === 'limited') throw tooMany(answer.limit);
-      const { caller, payer } = factsOf(known.grant);
-      return { caller, payer, hints: answer };
+      if (answer.outcome === 'busy') throw tooManyCalls(answer.callsMax);
+      const held = call && reservation ? { call, reservation } : undefined;
+      return { caller, payer, passed: answer, held };
     },
   };
 }

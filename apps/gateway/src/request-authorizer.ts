@@ -1,6 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseJson, readBody, validated } from '@model-gateway/http';
-import { assertModelAllowed, type Caller, type Quotas } from '@model-gateway/inference';
+import {
+  assertModelAllowed,
+  type Caller,
+  type ExpectedUsage,
+  type Quotas,
+  type Reservation,
+} from '@model-gateway/inference';
 import { yieldToEventLoop } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { z } from 'zod';
@@ -12,6 +18,8 @@ export interface AuthorizedRequest<Body> {
   readonly body: Body;
   /** What the model's alias stands for: resolved once, so that the model that was checked is the one that serves. */
   readonly resolvedModel: string;
+  /** The receiver ends it when the request is over. */
+  readonly reservation: Reservation;
 }
 
 /** Runs every check that an inference request must pass before it is routed. */
@@ -21,13 +29,21 @@ export interface RequestAuthorizer {
     request: IncomingMessage,
     response: ServerResponse,
     schema: Schema,
-    options?: AuthorizationOptions,
+    options: AuthorizationOptions<z.output<Schema>>,
   ): Promise<AuthorizedRequest<z.output<Schema>> | undefined>;
 }
 
-interface AuthorizationOptions {
-  /** For requests that have a price whatever their model is; otherwise points pay only for models with a price. */
-  readonly isAlwaysPriced?: boolean;
+interface AuthorizationOptions<Body> {
+  /** Called only if a quota can refuse the request. */
+  readonly expected: (body: Body) => ExpectedUsage;
+  /** For requests that create a job, which have a price whatever their model is; otherwise points pay only for models with a price. */
+  readonly job?: (body: Body, resolvedModel: string) => Promise<JobRequest>;
+}
+
+/** The job that a request creates. */
+interface JobRequest {
+  readonly id: string;
+  readonly costUsd: number;
 }
 
 interface RequestAuthorizerDependencies {
@@ -37,7 +53,6 @@ interface RequestAuthorizerDependencies {
   readonly bodyBytesMax: number;
 }
 
-const EARLY_PARSE_CHARS_MAX = 64 * 1024;
 /** A larger body is parsed and checked in steps, between which the process serves other requests. */
 const ONE_STEP_CHARS_MAX = 512 * 1024;
 
@@ -45,38 +60,65 @@ export function createRequestAuthorizer(
   dependencies: RequestAuthorizerDependencies,
 ): RequestAuthorizer {
   const { keyGate, quotas, router, bodyBytesMax } = dependencies;
+
+  /** What the body asks for, or what is wrong with it. */
+  async function readRequest<Schema extends z.ZodType<{ readonly model: string }>>(
+    request: IncomingMessage,
+    schema: Schema,
+    { expected, job }: AuthorizationOptions<z.output<Schema>>,
+  ) {
+    try {
+      const text = await readBody(request, bodyBytesMax);
+      const body =
+        text.length > ONE_STEP_CHARS_MAX
+          ? await parseInSteps(schema, text)
+          : validated(schema, parseJson(text));
+      const resolvedModel = router.aliases.resolve(body.model);
+      if (job === undefined) {
+        return {
+          body,
+          resolvedModel,
+          admission: { model: resolvedModel, expected: () => expected(body) },
+        };
+      }
+      const { id: jobId, costUsd } = await job(body, resolvedModel);
+      const usage = () => ({ ...expected(body), costUsd });
+      return { body, resolvedModel, admission: { model: null, expected: usage, jobId } };
+    } catch (error) {
+      return { error };
+    }
+  }
+
   return {
-    async authorizeRequest(request, response, schema, { isAlwaysPriced = false } = {}) {
+    async authorizeRequest(request, response, schema, options) {
       const authenticating = keyGate.authenticate(request, response);
       const keyed = authenticating instanceof Promise ? await authenticating : authenticating;
       if (keyed === undefined) return undefined;
-      // The body is read while the limits are checked. Only a small one is parsed early, so that a refused request costs
-      // little. Problems with the key are reported before problems with the body.
-      const reading = readBody(request, bodyBytesMax).then((text) => ({
-        text,
-        parsed:
-          text.length > EARLY_PARSE_CHARS_MAX ? undefined : validated(schema, parseJson(text)),
-      }));
-      reading.catch(() => undefined);
-      const admitted = await keyGate.admit(keyed, response);
+      // What a request reserves depends on its body. Problems with limits are reported before problems with the body.
+      const asked = await readRequest(request, schema, options);
+      const admitted = await keyGate.admit(keyed, response, asked.admission);
       if (admitted === undefined) return undefined;
-      const { caller, payer, hints } = admitted;
-      const { text, parsed } = await reading;
-      const body = parsed ?? (await parseBody(schema, text));
-      const resolvedModel = router.aliases.resolve(body.model);
-      const covering = quotas.assertCovered(payer, hints, isAlwaysPriced ? null : resolvedModel);
-      if (covering !== undefined) await covering;
-      assertModelAllowed(caller, body.model, resolvedModel);
-      return { caller, body, resolvedModel };
+      const { caller, payer, passed, held } = admitted;
+      if (asked.admission === undefined || held === undefined) throw asked.error;
+      const { body, resolvedModel, admission } = asked;
+      const { call, reservation } = held;
+      try {
+        const covering = quotas.assertCovered(payer, call, passed, admission.model);
+        if (covering !== undefined) await covering;
+        assertModelAllowed(caller, body.model, resolvedModel);
+      } catch (error) {
+        reservation.end();
+        throw error;
+      }
+      return { caller, body, resolvedModel, reservation };
     },
   };
 }
 
-async function parseBody<Schema extends z.ZodType>(
+async function parseInSteps<Schema extends z.ZodType>(
   schema: Schema,
   text: string,
 ): Promise<z.output<Schema>> {
-  if (text.length <= ONE_STEP_CHARS_MAX) return validated(schema, parseJson(text));
   await yieldToEventLoop();
   const value = parseJson(text);
   await yieldToEventLoop();

@@ -81,7 +81,13 @@ async function makeKey(databaseUrl: string, dataDir: string): Promise<string> {
   const events = createAccountEvents({ channels, counters, log: silentLog });
   const owner = { email: 'owner@example.com', name: 'Owner', passwordHash: 'not used' };
   const { id: userId } = await users.create({ id: newId(), ...owner });
-  const { secret } = await createKeys({ keys, memberships, events, clock: systemClock }).create({
+  const { secret } = await createKeys({
+    keys,
+    memberships,
+    events,
+    clock: systemClock,
+    activePerUserMax: 1_000,
+  }).create({
     userId,
     name: 'test',
   });

@@ -80,7 +80,8 @@ export function admin(
 export function keysOf({ context }: TestContext): Keys {
   const { database, clock } = context;
   const { keys, memberships } = database;
-  return createKeys({ keys, memberships, events: eventsOf(context), clock });
+  const events = eventsOf(context);
+  return createKeys({ keys, memberships, events, clock, activePerUserMax: 1_000 });
 }
 
 /** Changes groups like the management plane. */

@@ -147,5 +147,5 @@ async function twice(move: () => Promise<unknown>): Promise<void> {
 export function keysOn({ keys, memberships }: Database, dataDir: string): Keys {
   const { channels, counters } = createBus({ dataDir, log: silentLog });
   const events = createAccountEvents({ channels, counters, log: silentLog });
-  return createKeys({ keys, memberships, events, clock: systemClock });
+  return createKeys({ keys, memberships, events, clock: systemClock, activePerUserMax: 1_000 });
 }

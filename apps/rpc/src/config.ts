@@ -27,6 +27,9 @@ export const accountSettings = {
   anonymousIdleSecs: setting('SERVICE_ANON_WS_IDLE_SECS', withDefault(integer(1, 3600), 10), {
     description: 'How many seconds a WebSocket without a token may be idle.',
   }),
+  keysPerUserMax: setting('SERVICE_MAX_KEYS_PER_USER', withDefault(integer(1), 1000), {
+    description: 'How many active API keys a user may have.',
+  }),
   registrationOpen: setting('SERVICE_REGISTRATION_OPEN', withDefault(flag(), true), {
     description: 'Whether registration is open; `false` closes it, also for the first user.',
     defaultText: 'open',

@@ -99,6 +99,7 @@ export function createServices(
       memberships: database.memberships,
       events,
       clock,
+      activePerUserMax: config.keysPerUserMax,
     }),
     providers: createProviders(database.providers),
     conversations: createConversations(database.conversations),

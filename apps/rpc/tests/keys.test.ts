@@ -118,3 +118,21 @@ test.each([
   const { error } = await rpc.call(method, params, signedIn ? owner.token : undefined);
   expect(error?.code).toBe(code);
 });
+
+test('a user may have so many active keys, also when they are created at once', async () => {
+  const limited = await startRpc({ SERVICE_MAX_KEYS_PER_USER: '3' });
+  const user = await limited.createAccount('many@example.com');
+  const make = () => limited.call('keys.create', { name: 'k' }, user.token);
+  const answers = await Promise.all(Array.from({ length: 8 }, make));
+  const created = answers.flatMap(({ result }) => (result === undefined ? [] : [result as Key]));
+  expect(created).toHaveLength(3);
+  expect((await make()).error).toEqual({
+    code: -32_000,
+    message: 'too many active keys: at most 3 per user; revoke one first',
+  });
+  await limited.call('keys.revoke', { key_id: created[0]?.id }, user.token);
+  expect((await make()).error).toBeUndefined();
+  const other = await limited.createAccount('few@example.com');
+  expect((await limited.call('keys.create', { name: 'k' }, other.token)).error).toBeUndefined();
+  await limited.test.close();
+});

@@ -147,6 +147,7 @@ async function createObjects(): Promise<OwnObjects> {
     order: { prompt: 'a cat' },
     images: [],
     idempotencyKey: null,
+    unfinishedMax: 10,
   });
   return { conversation_id, key_id, group_id, job_id: job.id };
 }

@@ -39,7 +39,7 @@ export function createVideoJobRunner(
   const notifications = createVideoNotifications({ channels: bus.channels, log });
   const { admission } = bus;
   const telemetry = createUpstreamTelemetry({ metrics, tracing });
-  const fail = createFail({ jobs, notifications, log });
+  const fail = createFail({ jobs, admission, notifications, log });
   const bill = createBill({
     database,
     admission,

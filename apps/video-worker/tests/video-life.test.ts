@@ -238,6 +238,7 @@ test('a job whose announcement was lost is found', async () => {
     order: { prompt: 'a cat' },
     images: [],
     idempotencyKey: null,
+    unfinishedMax: 1_000,
   });
   await waitUntil(async () => (await database.videoJobs.find(id))?.status === 'done', {
     what: 'a job that was not announced',

@@ -63,6 +63,7 @@ export async function createWorkerProcesses({
       order: { prompt: 'a cat' },
       images: [],
       idempotencyKey: null,
+      unfinishedMax: 1_000,
     });
     const observed = await observeJob({ bus, database }, job.id);
     await bus.channels.publish(VIDEO_QUEUED_CHANNEL, job.id);

@@ -1,4 +1,4 @@
-import { decideAdmission } from './admission-decision.ts';
+import { decideAdmission, NOTHING_RESERVED } from './admission-decision.ts';
 import { FREE_TIER, isDrained } from './drained-tier.ts';
 
 const now = new Date('2026-03-04T00:00:00Z');
@@ -9,6 +9,8 @@ const empty = { balance: 0, hasHistory: true, refusedUntil: null };
 const unopened = { balance: 0, hasHistory: false, refusedUntil: null };
 const refused = { ...account, refusedUntil: new Date('2026-04-01T00:00:00Z') };
 const forgiven = { ...account, refusedUntil: new Date('2026-03-01T00:00:00Z') };
+
+const still = { reserved: NOTHING_RESERVED, now };
 
 test.each([
   { why: 'the tier is not drained', window: fresh, account: unopened, decision: 'admit' },
@@ -30,9 +32,9 @@ test.each([
     decision: 'payment_required',
   },
 ])('when $why: $decision', ({ window, account: state, decision }) => {
-  expect(decideAdmission({ tier: FREE_TIER, window, account: state, isPriced: true, now })).toBe(
-    decision,
-  );
+  expect(
+    decideAdmission({ tier: FREE_TIER, window, account: state, isPriced: true, ...still }),
+  ).toBe(decision);
 });
 
 test.each([
@@ -40,12 +42,18 @@ test.each([
   { why: 'an empty one', account: empty, decision: 'payment_required' },
   { why: 'none', account: unopened, decision: 'quota_exceeded' },
 ])('a model without a price on a drained tier, with $why: $decision', (row) => {
-  const state = { tier: FREE_TIER, window: drained, account: row.account, isPriced: false, now };
+  const state = {
+    tier: FREE_TIER,
+    window: drained,
+    account: row.account,
+    isPriced: false,
+    ...still,
+  };
   expect(decideAdmission(state)).toBe(row.decision);
 });
 
 test('a model without a price passes as long as the tier has something left', () => {
-  const state = { tier: FREE_TIER, window: fresh, account: unopened, isPriced: false, now };
+  const state = { tier: FREE_TIER, window: fresh, account: unopened, isPriced: false, ...still };
   expect(decideAdmission(state)).toBe('admit');
 });
 
@@ -67,4 +75,41 @@ test('a tier without quotas is never drained, and one with quotas of zero always
   expect(isDrained(unlimited, { costUsd: 1e9, tokens: 1e12 })).toBe(false);
   expect(isDrained({ ...unlimited, monthlyTokenQuota: 0 }, { costUsd: 0, tokens: 0 })).toBe(true);
   expect(isDrained({ ...unlimited, monthlyUsdQuota: 0 }, { costUsd: 0, tokens: 0 })).toBe(true);
+});
+
+const free = { ...FREE_TIER, monthlyUsdQuota: 1, monthlyTokenQuota: 100 };
+const none = NOTHING_RESERVED;
+
+test.each([
+  { why: 'others reserve less than is left', reserved: { ...none, tokens: 9 }, decision: 'admit' },
+  {
+    why: 'others reserve all tokens',
+    reserved: { ...none, tokens: 10 },
+    decision: 'quota_reserved',
+  },
+  {
+    why: 'others reserve all USD',
+    reserved: { ...none, costUsd: 0.5 },
+    decision: 'quota_reserved',
+  },
+])('of 90 tokens of 100 and 0.5 USD of 1, when $why: $decision', ({ reserved, decision }) => {
+  const window = { tokens: 90, costUsd: 0.5 };
+  const state = { tier: free, window, account: unopened, isPriced: true, now };
+  expect(decideAdmission({ ...state, reserved })).toBe(decision);
+});
+
+test.each([
+  { why: 'points are left', points: 4, isPriced: true, decision: 'admit' },
+  { why: 'others reserve all points', points: 5, isPriced: true, decision: 'quota_reserved' },
+  { why: 'the model has no price', points: 0, isPriced: false, decision: 'quota_reserved' },
+])('when others reserve the tier and $why: $decision', ({ points, isPriced, decision }) => {
+  const reserved = { tokens: 100, costUsd: 0, points };
+  const window = { tokens: 0, costUsd: 0 };
+  expect(decideAdmission({ tier: free, window, account, reserved, isPriced, now })).toBe(decision);
+});
+
+test('what is used up is reported as such, whatever is reserved', () => {
+  const state = { tier: free, window: drained, account: unopened, isPriced: true, now };
+  const reserved = { tokens: 1000, costUsd: 9, points: 9 };
+  expect(decideAdmission({ ...state, reserved })).toBe('quota_exceeded');
 });

@@ -1,26 +1,52 @@
-import type { AccountState, WindowUsage } from './admission-store.ts';
+import type { AccountState, ReservedAmounts, WindowUsage } from './admission-store.ts';
 import type { TierLimits } from './billing-facts.ts';
 import { isDrained } from './drained-tier.ts';
 
-export type AdmissionDecision = 'admit' | 'quota_exceeded' | 'payment_required';
+export type AdmissionDecision = 'admit' | 'quota_exceeded' | 'payment_required' | 'quota_reserved';
 
 interface AdmissionState {
   readonly tier: Pick<TierLimits, 'monthlyUsdQuota' | 'monthlyTokenQuota'>;
   /** Undefined if it is not known. */
   readonly window: Pick<WindowUsage, 'costUsd' | 'tokens'> | undefined;
   readonly account: Omit<AccountState, 'version'> | undefined;
+  /** By the other requests in flight. */
+  readonly reserved: ReservedAmounts;
   /** Whether the model has a price: without one it cannot be paid with points. */
   readonly isPriced: boolean;
   readonly now: Date;
 }
 
-/** Whether a request is allowed by its tier or, when that is drained, by its points. Unknown values refuse no request. */
+export const NOTHING_RESERVED: ReservedAmounts = { tokens: 0, costUsd: 0, points: 0 };
+
+/**
+ * Whether a request is allowed by its tier or, when that is drained, by its points. What the request itself may use does not
+ * count: a single request gets the last token. Unknown values refuse no request.
+ */
 export function decideAdmission(state: AdmissionState): AdmissionDecision {
-  const { tier, window, account, isPriced, now } = state;
-  if (window === undefined || !isDrained(tier, window)) return 'admit';
-  if (account === undefined) return 'admit';
-  const { balance, refusedUntil, hasHistory } = account;
+  const { account } = state;
+  if (isCovered(state, NOTHING_RESERVED)) {
+    return isCovered(state, state.reserved) ? 'admit' : 'quota_reserved';
+  }
+  const hasPoints = account !== undefined && (account.hasHistory || account.balance > 0);
+  return hasPoints ? 'payment_required' : 'quota_exceeded';
+}
+
+/** The usage of a window together with what is reserved. */
+export const withReserved = (
+  { costUsd, tokens }: Pick<WindowUsage, 'costUsd' | 'tokens'>,
+  reserved: Pick<ReservedAmounts, 'costUsd' | 'tokens'>,
+): Pick<WindowUsage, 'costUsd' | 'tokens'> => ({
+  costUsd: costUsd + reserved.costUsd,
+  tokens: tokens + reserved.tokens,
+});
+
+function isCovered(
+  { tier, window, account, isPriced, now }: AdmissionState,
+  reserved: ReservedAmounts,
+): boolean {
+  if (window === undefined || !isDrained(tier, withReserved(window, reserved))) return true;
+  if (account === undefined) return true;
+  const { balance, refusedUntil } = account;
   const isRefused = refusedUntil !== null && refusedUntil.getTime() > now.getTime();
-  if (balance > 0 && isPriced && !isRefused) return 'admit';
-  return hasHistory || balance > 0 ? 'payment_required' : 'quota_exceeded';
+  return balance > reserved.points && isPriced && !isRefused;
 }

@@ -1,3 +1,5 @@
+import type { TierLimits } from './billing-facts.ts';
+
 /** The usage that counts against a quota: one month of a user. */
 export interface QuotaWindow {
   readonly userId: string;
@@ -37,6 +39,45 @@ export interface RequestLimit {
   readonly requestsPerMinute: number;
 }
 
+/** Amounts that requests in flight are expected to use. */
+export interface ReservedAmounts {
+  readonly tokens: number;
+  readonly costUsd: number;
+  /** Of the drawing account; a whole number. */
+  readonly points: number;
+}
+
+/** What a request reserves, and the values that decide whether it may. */
+export interface RequestedReservation extends ReservedAmounts {
+  readonly tier: Pick<TierLimits, 'monthlyUsdQuota' | 'monthlyTokenQuota'>;
+  /** The account whose points it reserves. */
+  readonly account: DrawingAccount;
+  /** Whether the model has a price: without one it cannot be paid with points. */
+  readonly isPriced: boolean;
+}
+
+/** A request in flight: one of the concurrent calls of its user, with what it reserves. */
+export interface RequestedCall {
+  readonly id: string;
+  readonly userId: string;
+  /** How many calls the user may have at a time. */
+  readonly callsMax: number;
+  /** Omitted if no quota can refuse. */
+  readonly reservation?: RequestedReservation | undefined;
+}
+
+/** What ends for a call. A call that has ended before, or expired, is ignored. */
+export interface CallEnd {
+  readonly id: string;
+  readonly userId: string;
+  /** False for a job that goes on after its call: then only the call ends. */
+  readonly endsReservation: boolean;
+  /** False for the end of such a job. */
+  readonly endsCall: boolean;
+  /** Whether the next request may depend on it: then it is not delayed until the next call of the store. */
+  readonly isUrgent: boolean;
+}
+
 export interface AdmissionRequest {
   /** The number of account changes that the caller knows of. */
   readonly knownEpoch: number;
@@ -45,6 +86,8 @@ export interface AdmissionRequest {
   /** Omitted if no quota can refuse. */
   readonly window?: QuotaWindow | undefined;
   readonly account?: DrawingAccount | undefined;
+  /** Begins a call, unless the request is refused. */
+  readonly call?: RequestedCall | undefined;
 }
 
 export type AdmissionAnswer =
@@ -52,12 +95,18 @@ export type AdmissionAnswer =
   | { readonly outcome: 'stale'; readonly epoch: number }
   /** The request would be one too many for this limit: nothing was counted. */
   | { readonly outcome: 'limited'; readonly epoch: number; readonly limit: RequestLimit }
+  /** The user has as many calls as allowed: nothing was counted. */
+  | { readonly outcome: 'busy'; readonly epoch: number; readonly callsMax: number }
   | {
       readonly outcome: 'passed';
       readonly epoch: number;
       /** Undefined if it is not known. */
       readonly window: WindowUsage | undefined;
       readonly account: AccountState | undefined;
+      /** What the other requests in flight reserve; zeros if the request reserves nothing. */
+      readonly reserved: ReservedAmounts;
+      /** False if the known facts and the other reservations refuse it: then no call began. */
+      readonly hasBegun: boolean;
     };
 
 /** Values from the database for the admission store. */
@@ -72,4 +121,6 @@ export interface AdmissionStore {
   admit(request: AdmissionRequest): Promise<AdmissionAnswer>;
   /** Updates the hints; a fact that is older than the stored one is ignored. */
   updateHints(facts: AdmissionFacts): Promise<void>;
+  /** Ends a call without waiting for that. What is never ended expires by itself. */
+  endCall(end: CallEnd): void;
 }

@@ -14,13 +14,17 @@ export type {
   AdmissionFacts,
   AdmissionRequest,
   AdmissionStore,
+  CallEnd,
   DrawingAccount,
   QuotaWindow,
+  RequestedCall,
+  RequestedReservation,
   RequestLimit,
+  ReservedAmounts,
   WindowUsage,
 } from './admission-store.ts';
 export type { BillingFacts, TierLimits } from './billing-facts.ts';
-export { decideAdmission } from './admission-decision.ts';
+export { decideAdmission, NOTHING_RESERVED, withReserved } from './admission-decision.ts';
 export { FREE_TIER, isDrained } from './drained-tier.ts';
 export {
   monthOf,

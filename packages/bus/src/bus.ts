@@ -23,6 +23,8 @@ export interface BusOptions {
   readonly instanceName?: string;
   /** After this time without activity a recorder counts as dead and its entries go to another. */
   readonly journalClaimIdleMs?: number;
+  /** After this time a call that was not ended ends by itself; 15 minutes by default. */
+  readonly callKeptMs?: number;
 }
 
 const PREFIX = 'service:';
@@ -32,8 +34,8 @@ const INSTANCE_NAME = 'journal';
 export function createBus(options: BusOptions): Bus {
   const { redisUrl, prefix = PREFIX, clock = systemClock, instanceName = INSTANCE_NAME } = options;
   const log = options.log.child({ part: 'bus' });
-  const common = { dataDir: options.dataDir, log, clock, instanceName };
-  const { journalClaimIdleMs } = options;
+  const { journalClaimIdleMs, callKeptMs } = options;
+  const common = { dataDir: options.dataDir, log, clock, instanceName, callKeptMs };
   const stores =
     redisUrl === undefined
       ? createLocalStores(common)

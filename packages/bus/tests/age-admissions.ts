@@ -1,7 +1,23 @@
 import { Redis } from 'ioredis';
+import { eventually } from './eventually.ts';
 import { sharedRedisUrl } from './subjects.ts';
 
 const MINUTE_US = 60_000_000;
+
+/** The calls and reservations that are on Redis a moment later, when nothing is pending any more. */
+export async function leftOverCalls(prefix: string): Promise<readonly string[]> {
+  const client = new Redis(sharedRedisUrl());
+  const read = async () => [
+    ...(await client.keys(`${prefix}calls:*`)),
+    ...(await client.keys(`${prefix}reserved:*`)),
+  ];
+  try {
+    await eventually('nothing is left', async () => (await read()).length === 0);
+    return await read();
+  } finally {
+    client.disconnect();
+  }
+}
 
 /** Makes what was admitted on Redis that much older: nobody can move the clock of Redis. */
 export async function ageAdmissions(prefix: string, milliseconds: number): Promise<void> {
@@ -16,6 +32,13 @@ export async function ageAdmissions(prefix: string, milliseconds: number): Promi
     for (const [log, time] of times.toSorted(([, left], [, right]) => left - right)) {
       const older = time - milliseconds * 1_000;
       await client.rpush(`${log}:${Math.floor(older / MINUTE_US)}`, older);
+    }
+    for (const pattern of ['calls:*', 'reserved:*']) {
+      for (const key of await client.keys(`${prefix}${pattern}`)) {
+        if ((await client.type(key)) !== 'zset') continue;
+        for (const id of await client.zrange(key, '0', '-1'))
+          await client.zincrby(key, -milliseconds, id);
+      }
     }
   } finally {
     client.disconnect();

@@ -8,7 +8,7 @@ import { createRedisEntries } from '../src/redis/redis-entries.ts';
 import { createRedisJournal } from '../src/redis/redis-journal.ts';
 import { createRedisLocks } from '../src/redis/redis-locks.ts';
 import { createRequests } from '../src/requests.ts';
-import { ageAdmissions } from './age-admissions.ts';
+import { ageAdmissions, leftOverCalls } from './age-admissions.ts';
 import { describeAdmission } from './contract/admission-contract.ts';
 import { describeChannels } from './contract/channels-contract.ts';
 import { describeCircuits } from './contract/circuits-contract.ts';
@@ -51,6 +51,7 @@ describeAdmission('in one process', () =>
     admission,
     counters,
     passTime: (milliseconds) => Promise.resolve(clock.advance(milliseconds)),
+    leftOver: () => Promise.resolve([]),
   })),
 );
 const redisAdmission = ({
@@ -63,6 +64,7 @@ const redisAdmission = ({
   admission: createRedisAdmission({ connection, prefix, epochCounter: ACCOUNT_EPOCH_KEY }),
   counters: createRedisCounters({ connection, prefix }),
   passTime: (milliseconds: number) => ageAdmissions(prefix, milliseconds),
+  leftOver: () => leftOverCalls(prefix),
 });
 describeAdmission('Redis', () => redisSubject(redisAdmission));
 describeAdmission(NO_LINE, () => redisSubject(redisAdmission, { hasQuickLine: false }));
@@ -71,6 +73,7 @@ describeAdmission('Redis with fail-over', () =>
     admission,
     counters,
     passTime: (milliseconds) => ageAdmissions(prefix, milliseconds),
+    leftOver: () => leftOverCalls(prefix),
   })),
 );
 

@@ -42,6 +42,7 @@ export const ERROR_CODES = [
   // Limits.
   'rate_limit_exceeded',
   'quota_exceeded',
+  'quota_reserved',
   'payment_required',
   // Routing and upstreams.
   'unknown_type',

@@ -80,6 +80,8 @@ const REST_ERRORS = {
     code: 'rate_limit_exceeded',
   },
   quota_exceeded: { status: 429, type: 'quota_error', code: 'quota_exceeded', isFinal: true },
+  // Without a final refusal: the reservations end with their requests.
+  quota_reserved: { status: 429, type: 'quota_error', code: 'quota_exceeded' },
   payment_required: {
     status: 402,
     type: 'insufficient_credits',

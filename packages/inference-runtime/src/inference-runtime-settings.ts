@@ -1,5 +1,6 @@
 import { memorySettings, upstreamSettings } from '@model-gateway/backends';
 import { billingSettings } from '@model-gateway/billing';
+import { inferenceSettings } from '@model-gateway/inference';
 import type { ConfigOf } from '@model-gateway/kernel';
 import { agentSettings, routerSettings } from '@model-gateway/router';
 
@@ -17,6 +18,7 @@ export const inferenceRuntimeSettings = {
   ...routingSettings,
   ...memorySettings,
   ...billingSettings,
+  ...inferenceSettings,
 };
 
 export type InferenceRuntimeConfig = ConfigOf<typeof inferenceRuntimeSettings>;

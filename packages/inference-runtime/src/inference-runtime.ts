@@ -64,6 +64,8 @@ export function createInferenceRuntime(
     videoJobs: createVideoJobs({
       store: database.videoJobs,
       pricing: database.videoPricing,
+      admission: bus.admission,
+      unfinishedPerUserMax: config.videoJobsPerUserMax,
       router,
       requests,
       notifications: createVideoNotifications({ channels: bus.channels, log }),
@@ -77,7 +79,8 @@ export function createInferenceRuntime(
       facts: database.billingFacts,
       unsettled,
       pointsPerUsd: config.pointsPerUsd,
-      isPriced: (model) => prices.priceOf(model) !== undefined,
+      prices,
+      callsPerUserMax: config.callsPerUserMax,
       clock,
       log,
     }),

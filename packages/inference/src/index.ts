@@ -2,7 +2,7 @@ export { assertModelAllowed } from './chat/assert-model-allowed.ts';
 export { jwtCaller, type Caller } from './chat/caller.ts';
 export type { ChatDependencies, ChatTurn } from './chat/chat-turn.ts';
 export { completeChat } from './chat/complete-chat.ts';
-export { embedTexts } from './chat/embed-texts.ts';
+export { embedTexts, expectedEmbeddings } from './chat/embed-texts.ts';
 export {
   createMemoryEvents,
   type MemoryEvent,
@@ -22,10 +22,20 @@ export {
   createQuotas,
   drawingAccountOf,
   hasQuota,
+  tooManyCalls,
+  type PassedAdmission,
   type Payer,
-  type QuotaHints,
   type Quotas,
 } from './quota/quotas.ts';
+export {
+  EXPECTED_NOTHING,
+  EXPECTED_RESPONSE,
+  expectedChat,
+  jobEnd,
+  type ExpectedUsage,
+  type RequestedAdmission,
+  type Reservation,
+} from './quota/reservation.ts';
 export type { ChatDelta } from './stream/read-deltas.ts';
 export { prepareTurn, type PreparedTurn } from './chat/prepare-turn.ts';
 export { openRealtime, type OpenRealtime } from './realtime/open-realtime.ts';
@@ -44,6 +54,7 @@ export { viewVideoJob } from './video/video-job-view.ts';
 export type { CancelledTask, VideoJob, VideoPoll, VideoWork } from './video/video-job.ts';
 export { createVideoJobs, VIDEO_QUEUED_CHANNEL, type VideoJobs } from './video/video-jobs.ts';
 export { createVideoNotifications, type VideoNotifications } from './video/video-notifications.ts';
+export { inferenceSettings } from './settings.ts';
 export { createUnsettledUsage } from './quota/unsettled-usage.ts';
 export { createUsageCounts, type UsageCounts } from './usage/usage-counts.ts';
 export { createUpstreamTelemetry, type UpstreamTelemetry } from './upstream/upstream-telemetry.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createBus } from '@model-gateway/bus';
+import { createBus, type Bus } from '@model-gateway/bus';
 import { createDatabase } from '@model-gateway/db';
 import { exposeStores, type AppContext } from '@model-gateway/server-process';
 import { listen, type ServerApp } from '@model-gateway/http';
@@ -13,6 +13,10 @@ import { uniquePrefix } from './unique-prefix.ts';
 /** The context of an app, with its own database and Redis prefix. */
 export interface TestContext {
   readonly context: AppContext;
+  /** Begins all keys of this context on Redis. */
+  readonly redisPrefix: string;
+  /** The context of another process on the same database and Redis. */
+  openPeer(): Promise<AppContext>;
   /** Starts an app on a free port; returns its base URL. */
   serve(app: ServerApp): Promise<string>;
   /** Stops the apps, newest first, and removes the stores. */
@@ -29,13 +33,18 @@ export async function createTestContext(): Promise<TestContext> {
     log: silentLog,
     encryptionKey: Buffer.alloc(32, 7).toString('base64'),
   });
-  const bus = createBus({
-    redisUrl: testRedisUrl(),
-    prefix: uniquePrefix(),
-    dataDir,
-    log: silentLog,
-  });
-  await bus.start();
+  const redisPrefix = uniquePrefix();
+  const openBus = async (): Promise<Bus> => {
+    const opened = createBus({
+      redisUrl: testRedisUrl(),
+      prefix: redisPrefix,
+      dataDir,
+      log: silentLog,
+    });
+    await opened.start();
+    return opened;
+  };
+  const bus = await openBus();
   const metrics = createMetrics();
   exposeStores({ database, bus }, metrics);
   const closers: (() => Promise<void>)[] = [
@@ -44,16 +53,23 @@ export async function createTestContext(): Promise<TestContext> {
     () => database.close(),
     () => bus.close(),
   ];
+  const context: AppContext = {
+    log: silentLog,
+    metrics,
+    clock: systemClock,
+    database,
+    bus,
+    jwtSecret: randomToken(32),
+    agentTunnelKey: randomToken(32),
+    stopping: stopping.signal,
+  };
   return {
-    context: {
-      log: silentLog,
-      metrics,
-      clock: systemClock,
-      database,
-      bus,
-      jwtSecret: randomToken(32),
-      agentTunnelKey: randomToken(32),
-      stopping: stopping.signal,
+    context,
+    redisPrefix,
+    async openPeer() {
+      const peer = await openBus();
+      closers.push(() => peer.close());
+      return { ...context, bus: peer, metrics: createMetrics() };
     },
     async serve(app) {
       await app.start();

@@ -1,8 +1,9 @@
-import type { ServerResponse } from 'node:http';
-import { chatRequestSchema } from '@model-gateway/contracts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { chatRequestSchema, type ChatRequest } from '@model-gateway/contracts';
 import { sendJsonText, disconnectSignal, type LeanRoute } from '@model-gateway/http';
 import {
   completeChat,
+  expectedChat,
   prepareTurn,
   streamChat,
   type ChatDependencies,
@@ -11,7 +12,7 @@ import {
 } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
 import type { ConversationGate } from '../conversation-gate.ts';
-import type { RequestAuthorizer } from '../request-authorizer.ts';
+import type { AuthorizedRequest, RequestAuthorizer } from '../request-authorizer.ts';
 import { backendHeader } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import { writeEvents } from '../openai/write-events.ts';
@@ -42,34 +43,48 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
     }
   }
 
+  async function serve(
+    { caller, body: chat, resolvedModel, reservation }: AuthorizedRequest<ChatRequest>,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const refId = serviceRefOf(request);
+    const checking = conversationGate(caller, chat.conversation_id);
+    const conversationId = checking === undefined ? undefined : await checking;
+    const signal = disconnectSignal(response);
+    const requested: ChatTurn = {
+      caller,
+      surface: 'gateway',
+      request: chat,
+      resolvedModel,
+      conversationId,
+      history: 'client',
+      refId,
+      reservation,
+      signal,
+    };
+    const assembled = prepareTurn(requested, dependencies);
+    const turn = assembled instanceof Promise ? await assembled : assembled;
+    try {
+      await respond(turn, response);
+    } catch (error) {
+      if (!response.headersSent) response.setHeader(...memoryHeader(turn));
+      throw error;
+    }
+  }
+
   return {
     method: 'POST',
     path: '/v1/chat/completions',
     async handle(request, response) {
-      const authorized = await authorizer.authorizeRequest(request, response, chatRequestSchema);
+      const authorized = await authorizer.authorizeRequest(request, response, chatRequestSchema, {
+        expected: expectedChat,
+      });
       if (authorized === undefined) return;
-      const refId = serviceRefOf(request);
-      const { caller, body: chat, resolvedModel } = authorized;
-      const checking = conversationGate(caller, chat.conversation_id);
-      const conversationId = checking === undefined ? undefined : await checking;
-      const signal = disconnectSignal(response);
-      const requested: ChatTurn = {
-        caller,
-        surface: 'gateway',
-        request: chat,
-        resolvedModel,
-        conversationId,
-        history: 'client',
-        refId,
-        signal,
-      };
-      const assembled = prepareTurn(requested, dependencies);
-      const turn = assembled instanceof Promise ? await assembled : assembled;
       try {
-        await respond(turn, response);
-      } catch (error) {
-        if (!response.headersSent) response.setHeader(...memoryHeader(turn));
-        throw error;
+        await serve(authorized, request, response);
+      } finally {
+        authorized.reservation.end();
       }
     },
   };

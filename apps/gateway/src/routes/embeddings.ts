@@ -2,6 +2,7 @@ import { embeddingsRequestSchema } from '@model-gateway/contracts';
 import { sendJson, disconnectSignal, type LeanRoute } from '@model-gateway/http';
 import {
   embedTexts,
+  expectedEmbeddings,
   type Meter,
   type RequestCounter,
   type UpstreamTelemetry,
@@ -31,15 +32,23 @@ export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies)
         request,
         response,
         embeddingsRequestSchema,
+        { expected: expectedEmbeddings },
       );
       if (authorized === undefined) return;
       const refId = serviceRefOf(request);
-      const { caller, body, resolvedModel } = authorized;
+      const { caller, body, resolvedModel, reservation } = authorized;
       const signal = disconnectSignal(response);
       const turn = { caller, surface: 'gateway', request: body, resolvedModel, refId, signal };
-      const { embeddings, usage, backend } = await embedTexts(turn, dependencies);
-      response.setHeader(...backendHeader(backend));
-      sendJson(response, 200, embeddingList(embeddings, usage, body.encoding_format ?? 'float'));
+      try {
+        const { embeddings, usage, backend } = await embedTexts(
+          { ...turn, reservation },
+          dependencies,
+        );
+        response.setHeader(...backendHeader(backend));
+        sendJson(response, 200, embeddingList(embeddings, usage, body.encoding_format ?? 'float'));
+      } finally {
+        reservation.end();
+      }
     },
   };
 }

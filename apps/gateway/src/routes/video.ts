@@ -3,19 +3,26 @@ import {
   ServiceError,
   videoRequestSchema,
   type VideoJobView,
+  type VideoRequest,
   type videoSubmittedSchema,
 } from '@model-gateway/contracts';
-import { viewVideoJob, type VideoJobs } from '@model-gateway/inference';
+import {
+  EXPECTED_NOTHING,
+  viewVideoJob,
+  type VideoJob,
+  type VideoJobs,
+} from '@model-gateway/inference';
+import { newId } from '@model-gateway/kernel';
 import { Router } from 'express';
 import { z } from 'zod';
-import type { RequestAuthorizer } from '../request-authorizer.ts';
+import type { AuthorizedRequest, RequestAuthorizer } from '../request-authorizer.ts';
 import type { KeyGate } from '../key-gate.ts';
 import { onlyTheseMethods } from '../only-these-methods.ts';
 
 interface VideoRoutesDependencies {
   readonly authorizer: RequestAuthorizer;
   readonly keyGate: Pick<KeyGate, 'authenticateOnly'>;
-  readonly videoJobs: Pick<VideoJobs, 'create' | 'get'>;
+  readonly videoJobs: Pick<VideoJobs, 'create' | 'get' | 'estimateCost'>;
 }
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,200}$/;
@@ -25,15 +32,32 @@ const jobId = z.uuid();
 export function createVideoRoutes(dependencies: VideoRoutesDependencies): Router {
   const { authorizer, keyGate, videoJobs } = dependencies;
   const routes = Router();
+
+  async function create(
+    request: IncomingMessage,
+    { caller, body, resolvedModel, reservation }: AuthorizedRequest<VideoRequest>,
+  ): Promise<VideoJob> {
+    try {
+      const idempotencyKey = idempotencyKeyOf(request);
+      const options = { reservation, idempotencyKey };
+      return await videoJobs.create(caller, body, resolvedModel, options);
+    } finally {
+      reservation.end();
+    }
+  }
+
   routes
     .route('/v1/video/generations')
     .post(async (request, response) => {
       const authorized = await authorizer.authorizeRequest(request, response, videoRequestSchema, {
-        isAlwaysPriced: true,
+        expected: () => EXPECTED_NOTHING,
+        job: async (body, resolvedModel) => ({
+          id: newId(),
+          costUsd: await videoJobs.estimateCost(body, resolvedModel),
+        }),
       });
       if (authorized === undefined) return;
-      const { caller, body, resolvedModel } = authorized;
-      const job = await videoJobs.create(caller, body, resolvedModel, idempotencyKeyOf(request));
+      const job = await create(request, authorized);
       const { id, object, model, status, created_at } = viewVideoJob(job);
       response.json({ id, object, model, status, created_at } satisfies z.input<
         typeof videoSubmittedSchema

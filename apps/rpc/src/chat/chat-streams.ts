@@ -23,7 +23,7 @@ import { createStreamOutput, type StreamOutput } from './stream-output.ts';
 
 /** Chat turns that run in the background and publish to notification streams. */
 export interface ChatStreams {
-  /** Resolves when the turn is accepted; rejects with the error for the caller. */
+  /** Resolves when the turn is accepted; rejects with the error for the caller. Ends the reservation of the turn. */
   begin(turn: Omit<ChatTurn, 'signal'>): Promise<StartedStream>;
   /** Whether this process still runs the stream. */
   isRunning(streamId: string): boolean;
@@ -46,7 +46,6 @@ interface ChatStreamsDependencies extends ChatDependencies {
 }
 
 interface RunningStream {
-  readonly userId: string;
   readonly canceller: Canceller;
   readonly output: StreamOutput;
   readonly ended: Promise<void>;
@@ -55,7 +54,6 @@ interface RunningStream {
 /** One second less than the time limit of connections, so that listeners still get the error. */
 const DRAIN_MS = 29_000;
 const STREAMS_MAX = 2_000;
-const STREAMS_PER_USER_MAX = 500;
 const STOPPED = {
   code: -32_000,
   message: 'the service stopped before the response was complete',
@@ -87,18 +85,35 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
           if (drained !== undefined) await drained;
         }
       }
+      turn.reservation?.end();
       await output.end(notifications.end(piece.value));
     } catch (error) {
+      turn.reservation?.end();
       const { code, message } = turn.signal.aborted ? STOPPED : toRpcError(error, log);
       await output.end(notifications.failure({ code, message }));
     }
   }
 
-  function assertBelowLimits(userId: string): void {
-    if (running.size < STREAMS_PER_USER_MAX) return;
-    const own = [...running.values()].filter((one) => one.userId === userId).length;
-    if (running.size >= STREAMS_MAX || own >= STREAMS_PER_USER_MAX)
-      throw new ServiceError('rate_limit_exceeded', 'too many chat streams are in progress');
+  function assertBelowLimit(): void {
+    if (running.size < STREAMS_MAX) return;
+    throw new ServiceError('rate_limit_exceeded', 'too many chat streams are in progress');
+  }
+
+  async function begin(request: Omit<ChatTurn, 'signal'>): Promise<StartedStream> {
+    assertBelowLimit();
+    const streamId = randomToken();
+    const canceller = createCanceller();
+    const turn = await prepareTurn({ ...request, signal: canceller.cancel }, dependencies);
+    await sessions.setOwner(streamId, request.caller.userId);
+    const route = await acceptChat(turn, dependencies);
+    const output = createStreamOutput(sessions, streamId);
+    if (deadline !== undefined) output.skipListenerWait();
+    const notifications = createChatNotifications(streamId);
+    const ended = generate(turn, route, output, notifications).finally(() =>
+      running.delete(streamId),
+    );
+    running.set(streamId, { canceller, output, ended });
+    return { streamId, memory: turn.memory };
   }
 
   function drain(): void {
@@ -110,21 +125,12 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
 
   return {
     async begin(request) {
-      const { userId } = request.caller;
-      assertBelowLimits(userId);
-      const streamId = randomToken();
-      const canceller = createCanceller();
-      const turn = await prepareTurn({ ...request, signal: canceller.cancel }, dependencies);
-      await sessions.setOwner(streamId, userId);
-      const route = await acceptChat(turn, dependencies);
-      const output = createStreamOutput(sessions, streamId);
-      if (deadline !== undefined) output.skipListenerWait();
-      const notifications = createChatNotifications(streamId);
-      const ended = generate(turn, route, output, notifications).finally(() =>
-        running.delete(streamId),
-      );
-      running.set(streamId, { userId, canceller, output, ended });
-      return { streamId, memory: turn.memory };
+      try {
+        return await begin(request);
+      } catch (error) {
+        request.reservation?.end();
+        throw error;
+      }
     },
     isRunning: (streamId) => running.has(streamId),
     drain,

@@ -1,5 +1,5 @@
 import type { RpcParams } from '@model-gateway/contracts';
-import { jwtCaller } from '@model-gateway/inference';
+import { expectedChat, jwtCaller } from '@model-gateway/inference';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
@@ -10,11 +10,16 @@ export function createChatMethods({
   return {
     'chat.send': async (params, { user }) => {
       const resolvedModel = router.aliases.resolve(params.model);
-      await quotas.assertUserCovered(user.id, resolvedModel);
+      const request = requestOf(params);
+      const reservation = await quotas.admitUser(user.id, {
+        model: resolvedModel,
+        expected: () => expectedChat(request),
+      });
       const { streamId, memory } = await chatStreams.begin({
         caller: jwtCaller(user.id),
         surface: 'rpc',
-        request: requestOf(params),
+        request,
+        reservation,
         resolvedModel,
         conversationId: params.conversation_id,
         history: 'stored',

@@ -1,4 +1,5 @@
-import { jwtCaller, viewVideoJob, type VideoJob } from '@model-gateway/inference';
+import { EXPECTED_NOTHING, jwtCaller, viewVideoJob, type VideoJob } from '@model-gateway/inference';
+import { newId } from '@model-gateway/kernel';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
@@ -7,12 +8,16 @@ export function createVideoMethods({
 }: Services): HandlersOf<'video'> {
   return {
     'video.create': async (params, { user }) => {
-      await quotas.assertUserCovered(user.id, null);
-      const { id } = await videoJobs.create(
-        jwtCaller(user.id),
-        params,
-        router.aliases.resolve(params.model),
-      );
+      const resolvedModel = router.aliases.resolve(params.model);
+      const costUsd = await videoJobs.estimateCost(params, resolvedModel);
+      const reservation = await quotas.admitUser(user.id, {
+        model: null,
+        expected: () => ({ ...EXPECTED_NOTHING, costUsd }),
+        jobId: newId(),
+      });
+      const { id } = await videoJobs.create(jwtCaller(user.id), params, resolvedModel, {
+        reservation,
+      });
       return { job_id: id, stream_id: id };
     },
     'video.get': async ({ job_id }, { user }) => jobRecord(await videoJobs.get(user.id, job_id)),

@@ -46,6 +46,7 @@ const RPC_CODES = {
   movement_refused: APP_ERROR,
   rate_limit_exceeded: APP_ERROR,
   quota_exceeded: QUOTA_ERROR,
+  quota_reserved: QUOTA_ERROR,
   payment_required: QUOTA_ERROR,
   unknown_type: APP_ERROR,
   bad_url: APP_ERROR,

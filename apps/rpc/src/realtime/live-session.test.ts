@@ -1,9 +1,17 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { EndedResponse } from '@model-gateway/inference';
 import { UpstreamFailure, type RealtimeEvent } from '@model-gateway/router';
+import { createResponseReservations } from './response-reservations.ts';
 import { createLiveSession } from './live-session.ts';
 
 type Options = Parameters<typeof createLiveSession>[0];
+
+const reservation = {
+  id: 'r',
+  end: () => undefined,
+  endCall: () => undefined,
+  extend: () => undefined,
+};
 
 function setup(options: Partial<Options> = {}) {
   const seen = {
@@ -24,7 +32,7 @@ function setup(options: Partial<Options> = {}) {
       flushed: async () => undefined,
     },
     notificationOf: (event) => `<${event}>`,
-    assertCovered: async () => undefined,
+    reservations: createResponseReservations(async () => reservation),
     onEnded(reason) {
       seen.ended.push(reason);
       onEnd();
@@ -93,7 +101,9 @@ test('the usage of a response is recorded', () => {
 
 test('a session ends when the quota of its user is used up', async () => {
   const drained = setup({
-    assertCovered: () => Promise.reject(new ServiceError('quota_exceeded', 'used up')),
+    reservations: createResponseReservations(() =>
+      Promise.reject(new ServiceError('quota_exceeded', 'used up')),
+    ),
   });
   drained.attach();
   drained.receive(done);
@@ -104,16 +114,52 @@ test('a session ends when the quota of its user is used up', async () => {
 test('a failed quota check does not end the session', async () => {
   let checks = 0;
   const { seen, receive, attach } = setup({
-    assertCovered: async () => {
+    reservations: createResponseReservations(async () => {
       checks += 1;
       throw new Error('no database');
-    },
+    }),
   });
   attach();
   receive(done);
   await new Promise(setImmediate);
   expect(checks).toBe(1);
   expect(seen.ended).toEqual([]);
+});
+
+test('a response reserves from its beginning to its end, and a session that ends leaves nothing reserved', async () => {
+  let held = 0;
+  const { session, receive, attach } = setup({
+    reservations: createResponseReservations(async () => {
+      held += 1;
+      return { ...reservation, end: () => void (held -= 1) };
+    }),
+  });
+  attach();
+  receive({ type: 'response.created' });
+  expect(held).toBe(1);
+  receive(done);
+  await new Promise(setImmediate);
+  expect(held).toBe(0);
+  receive({ type: 'response.created' });
+  receive({ type: 'response.created' });
+  session.end('stopped');
+  await new Promise(setImmediate);
+  expect(held).toBe(0);
+});
+
+test('a session ends when others reserve the rest of the quota as its response begins, not between responses', async () => {
+  const { seen, over, receive, attach } = setup({
+    reservations: createResponseReservations(() =>
+      Promise.reject(new ServiceError('quota_reserved', 'reserved')),
+    ),
+  });
+  attach();
+  receive(done);
+  await new Promise(setImmediate);
+  expect(seen.ended).toEqual([]);
+  receive({ type: 'response.created' });
+  await over;
+  expect(seen.ended).toEqual(['reserved']);
 });
 
 test('a session whose events cannot be forwarded ends', () => {

@@ -1,7 +1,7 @@
-import { ServiceError } from '@model-gateway/contracts';
 import { createRealtimeObserver, type OpenRealtime } from '@model-gateway/inference';
 import type { RealtimeEvent, RealtimeOpening } from '@model-gateway/router';
 import type { Forwarder } from './forwarder.ts';
+import type { ResponseReservations } from './response-reservations.ts';
 import type { SessionRecorder } from './session-recorder.ts';
 
 /** One realtime session of this process. */
@@ -25,8 +25,7 @@ interface LiveSessionOptions {
   readonly forwarder: Forwarder;
   /** The text of the notification for an event. */
   readonly notificationOf: (eventText: string) => string;
-  /** Called after each response with usage; rejects with a ServiceError when the quota is used up. */
-  readonly assertCovered: () => Promise<void>;
+  readonly reservations: ResponseReservations;
   /** Called once. */
   readonly onEnded: (reason: string) => void;
   readonly idleMs?: number;
@@ -43,7 +42,7 @@ const IDLE_MS = 15 * 60_000;
 const LIFETIME_MS = 6 * 60 * 60_000;
 
 export function createLiveSession(options: LiveSessionOptions): LiveSession {
-  const { refId, forwarder, notificationOf, assertCovered, onEnded } = options;
+  const { refId, forwarder, notificationOf, reservations, onEnded } = options;
   const observer = createRealtimeObserver({ refId });
   observer.sent({ type: 'session.update', session: options.config });
   let attached: Attached | undefined;
@@ -55,6 +54,7 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
     clearTimeout(idle);
     clearTimeout(lifetime);
     if (attached !== undefined) release(attached);
+    reservations.endAll();
     onEnded(reason);
   }
   function release({ upstream, recorder }: Attached): void {
@@ -68,20 +68,19 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
   const lifetime = timer(options.lifetimeMs ?? LIFETIME_MS, () => end('open for too long'));
 
   /** Ends the session when the quota of the user is used up. */
-  async function endUnlessCovered(): Promise<void> {
-    try {
-      await assertCovered();
-    } catch (error) {
-      if (error instanceof ServiceError) end(error.message);
-    }
+  async function endIfRefused(admitting: Promise<string | undefined>): Promise<void> {
+    const refusal = await admitting;
+    if (refusal !== undefined) end(refusal);
   }
 
   /** Resolves when the response is recorded; the event is forwarded to the client only then. */
   function observe(event: RealtimeEvent): Promise<void> | undefined {
+    if (event['type'] === 'response.created') void endIfRefused(reservations.begin());
     const response = observer.observe(event);
     if (response === undefined || attached === undefined) return undefined;
     const recorded = attached.recorder.record(response);
-    if (response.usage !== undefined) void recorded.then(endUnlessCovered);
+    reservations.end();
+    if (response.usage !== undefined) void recorded.then(() => endIfRefused(reservations.check()));
     return recorded;
   }
 

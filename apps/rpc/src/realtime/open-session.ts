@@ -5,6 +5,7 @@ import { UpstreamFailure, type RealtimeEvent } from '@model-gateway/router';
 import type { InferenceRuntime } from '@model-gateway/inference-runtime';
 import type { Sessions } from '../sessions/sessions.ts';
 import { createForwarder } from './forwarder.ts';
+import { createResponseReservations } from './response-reservations.ts';
 import { createLiveSession, type LiveSession } from './live-session.ts';
 import { createSessionRecorder } from './session-recorder.ts';
 
@@ -56,7 +57,9 @@ export async function openSession(
     config,
     forwarder,
     notificationOf: (event) => notificationText(sessionId, event),
-    assertCovered: () => runtime.quotas.assertUserCovered(userId, resolvedModel),
+    reservations: createResponseReservations((expected) =>
+      runtime.quotas.admitUser(userId, { model: resolvedModel, expected: () => expected }),
+    ),
     onEnded: (reason) => onEnded(session, reason),
   });
   try {

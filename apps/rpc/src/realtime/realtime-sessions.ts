@@ -1,5 +1,6 @@
 import type { ConversationStore } from '@model-gateway/accounts';
 import { isSessionId, ServiceError } from '@model-gateway/contracts';
+import { EXPECTED_NOTHING } from '@model-gateway/inference';
 import {
   describeError,
   withTimeout,
@@ -44,6 +45,8 @@ interface RealtimeSessionsDependencies extends OpenSessionDependencies {
 }
 
 const CLOSING_TIMEOUT_MS = 5_000;
+/** A third of the time after which a call expires. */
+const EXTEND_MS = 5 * 60_000;
 
 export function createRealtimeSessions(
   dependencies: RealtimeSessionsDependencies,
@@ -61,15 +64,21 @@ export function createRealtimeSessions(
     collect: (gauge) => gauge.set(local.size),
   });
 
-  async function assertAllowed({
-    userId,
-    resolvedModel,
-    conversationId,
-  }: RealtimeStartRequest): Promise<void> {
+  /** A session is a call for as long as it lasts. */
+  async function admit(
+    { userId, resolvedModel, conversationId }: RealtimeStartRequest,
+    undo: Undo,
+  ): Promise<void> {
     if (conversationId !== undefined && (await conversations.ownerOf(conversationId)) !== userId) {
       throw new ServiceError('conversation_not_found', 'conversation not found');
     }
-    await runtime.quotas.assertUserCovered(userId, resolvedModel);
+    const reservation = await runtime.quotas.admitUser(userId, {
+      model: resolvedModel,
+      expected: () => EXPECTED_NOTHING,
+    });
+    undo.add(() => reservation.end());
+    const extending = setInterval(() => reservation.extend(), EXTEND_MS).unref();
+    undo.add(() => clearInterval(extending));
   }
 
   /** Runs in the background; `close` waits for it. */
@@ -119,7 +128,7 @@ export function createRealtimeSessions(
       undo.add(slots.take(request.userId));
       let opened: OpenedSession | undefined;
       try {
-        await assertAllowed(request);
+        await admit(request, undo);
         opened = await openSession(request, dependencies, (session, reason) => {
           log.info({ reason }, 'a realtime session ended');
           track(Promise.all([undo.run(), session.settled()]));

@@ -2,6 +2,7 @@ import { videoCostOf, type AdmissionFacts, type AdmissionStore } from '@model-ga
 import type { UsageEvent } from '@model-gateway/contracts';
 import type { Database } from '@model-gateway/db';
 import {
+  jobEnd,
   videoShapeOf,
   type UsageCounts,
   type VideoJobStore,
@@ -32,7 +33,7 @@ interface BilledEnd {
 
 interface BillDependencies {
   readonly database: Pick<Database, 'transaction'>;
-  readonly admission: Pick<AdmissionStore, 'updateHints'>;
+  readonly admission: Pick<AdmissionStore, 'updateHints' | 'endCall'>;
   readonly pointsPerUsd: number;
   readonly count: UsageCounts;
   readonly paid: CounterSeries;
@@ -70,6 +71,7 @@ export function createBill(dependencies: BillDependencies): BillJob {
       count(billed.served);
       paid.inc(billed.recorded.points);
       await publishFacts(billed.recorded.facts);
+      admission.endCall(jobEnd({ id: jobId, userId: billed.served.user_id }));
     }
     return billed?.ended;
   };

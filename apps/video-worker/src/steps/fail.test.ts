@@ -9,6 +9,7 @@ function scene(fails: () => Promise<typeof JOB | undefined>) {
   const published: string[] = [];
   const fail = createFail({
     jobs: { fail: fails },
+    admission: { endCall: () => undefined },
     notifications: { failed: (_id, error) => Promise.resolve(void published.push(error)) },
     log: { ...silentLog, warn: (fields, message) => void lines.push({ ...fields, message }) },
   });

@@ -1,4 +1,5 @@
-import type { VideoJobStore, VideoNotifications } from '@model-gateway/inference';
+import type { AdmissionStore } from '@model-gateway/billing';
+import { jobEnd, type VideoJobStore, type VideoNotifications } from '@model-gateway/inference';
 import type { Log } from '@model-gateway/kernel';
 import type { UpstreamFailure } from '@model-gateway/router';
 import type { VideoTiming } from '../video-timing.ts';
@@ -17,15 +18,17 @@ export type FailJob = (jobId: string, failure: JobFailure) => Promise<void>;
 
 interface FailDependencies {
   readonly jobs: Pick<VideoJobStore, 'fail'>;
+  readonly admission: Pick<AdmissionStore, 'endCall'>;
   readonly notifications: Pick<VideoNotifications, 'failed'>;
   readonly log: Log;
 }
 
-export function createFail({ jobs, notifications, log }: FailDependencies): FailJob {
+export function createFail({ jobs, admission, notifications, log }: FailDependencies): FailJob {
   return async (jobId, { code, message, reason }) => {
     const failed = await jobs.fail(jobId, message);
     if (failed === undefined) return;
     const { userId, model, backend } = failed;
+    admission.endCall(jobEnd({ id: jobId, userId }));
     log.warn({ job_id: jobId, user_id: userId, model, backend, code, reason }, 'video job failed');
     await notifications.failed(jobId, message);
   };

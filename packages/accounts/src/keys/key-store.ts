@@ -57,7 +57,8 @@ export interface FoundKey {
 
 /** Stores API keys as hashes. */
 export interface KeyStore {
-  create(key: NewApiKey): Promise<ApiKey>;
+  /** Rejects with `rate_limit_exceeded` when the user has that many active keys. */
+  create(key: NewApiKey, activeMax?: number): Promise<ApiKey>;
   /** The newest keys of a user, newest first. */
   list(userId: string, countMax: number): Promise<readonly ApiKey[]>;
   /** A revoked key stays as it is. False when it belongs to another user. */

@@ -24,6 +24,8 @@ interface KeysDependencies {
   readonly memberships: Memberships;
   readonly events: AccountEvents;
   readonly clock: Clock;
+  /** How many active keys a user may have. */
+  readonly activePerUserMax: number;
 }
 
 const KEY_FORM = /^service-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -31,23 +33,27 @@ const KEY_PREFIX_CHARS = 8;
 const PROJECT_DEFAULT = 'default';
 const LISTED_MAX = 1_000;
 
-export function createKeys({ keys, memberships, events, clock }: KeysDependencies): Keys {
+export function createKeys(dependencies: KeysDependencies): Keys {
+  const { keys, memberships, events, clock, activePerUserMax } = dependencies;
   return {
     async create({ userId, name, project = PROJECT_DEFAULT, groupId }) {
       if (groupId !== undefined && !(await memberships.isActiveMember(groupId, userId))) {
         throw new ServiceError('not_found', 'group not found');
       }
       const secret = `service-${newId()}`;
-      const key = await keys.create({
-        id: newId(),
-        userId,
-        groupId: groupId ?? null,
-        name,
-        keyHash: sha256Hex(secret),
-        keyPrefix: secret.slice(0, KEY_PREFIX_CHARS),
-        keyHint: maskKey(secret),
-        project,
-      });
+      const key = await keys.create(
+        {
+          id: newId(),
+          userId,
+          groupId: groupId ?? null,
+          name,
+          keyHash: sha256Hex(secret),
+          keyPrefix: secret.slice(0, KEY_PREFIX_CHARS),
+          keyHint: maskKey(secret),
+          project,
+        },
+        activePerUserMax,
+      );
       await events.changed({ kind: 'key', keyId: key.id });
       return { key, secret };
     },

@@ -1,15 +1,16 @@
 import type { AdmissionStore } from '@model-gateway/billing';
+import type { LocalAdmission } from '../local/local-admission.ts';
 import type { FallBack } from './fall-back.ts';
 
 interface FailoverAdmissionOptions {
   readonly redis: AdmissionStore;
-  readonly local: AdmissionStore;
+  readonly local: LocalAdmission;
   readonly fallBack: FallBack;
 }
 
 /**
- * While Redis is unavailable, this process counts limits locally, from zero, and knows only the facts that it reads
- * meanwhile. None of it is copied to Redis: a minute later the limits are exact again, and facts come from the database.
+ * While Redis is unavailable, this process counts limits and calls locally, from zero, and knows only the facts that it
+ * reads meanwhile. None of it is copied to Redis: a minute later the limits are exact again, and facts come from the database.
  */
 export function createFailoverAdmission(options: FailoverAdmissionOptions): AdmissionStore {
   const { redis, local, fallBack } = options;
@@ -24,5 +25,9 @@ export function createFailoverAdmission(options: FailoverAdmissionOptions): Admi
         () => redis.updateHints(facts),
         () => local.updateHints(facts),
       ),
+    // A call ends where it began.
+    endCall(end) {
+      if (!local.removeCall(end)) redis.endCall(end);
+    },
   };
 }

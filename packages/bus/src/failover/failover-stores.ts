@@ -34,6 +34,7 @@ interface FailoverStoresOptions {
   readonly clock: Clock;
   readonly instanceName: string;
   readonly journalClaimIdleMs: number | undefined;
+  readonly callKeptMs: number | undefined;
 }
 
 // Other processes settle too, without notification while Redis is unavailable.
@@ -42,6 +43,7 @@ const FACT_KEPT_MS = 5_000;
 /** Everything on Redis while it is ready, and inside this process while it is unavailable. */
 export function createFailoverStores(options: FailoverStoresOptions): SharedStores {
   const { redisUrl, prefix, dataDir, log, clock, instanceName, journalClaimIdleMs } = options;
+  const { callKeptMs } = options;
   const connection = createRedisConnection({ url: redisUrl, log });
   const fallBack = createFallBack(connection, log);
   const unconfirmed = createUnconfirmedPublishes();
@@ -59,6 +61,12 @@ export function createFailoverStores(options: FailoverStoresOptions): SharedStor
     fallBack,
     clock,
     log,
+  });
+  const redisAdmission = createRedisAdmission({
+    connection,
+    prefix,
+    epochCounter: ACCOUNT_EPOCH_KEY,
+    callKeptMs,
   });
   const localCounters = createLocalCounters({ clock });
   const mode = (): BusMode => (connection.channelsReady() ? 'redis' : 'local');
@@ -110,8 +118,9 @@ export function createFailoverStores(options: FailoverStoresOptions): SharedStor
         counters: localCounters,
         epochCounter: ACCOUNT_EPOCH_KEY,
         factKeptMs: FACT_KEPT_MS,
+        callKeptMs,
       }),
-      redis: createRedisAdmission({ connection, prefix, epochCounter: ACCOUNT_EPOCH_KEY }),
+      redis: redisAdmission,
     }),
     journal,
     async start() {
@@ -122,6 +131,7 @@ export function createFailoverStores(options: FailoverStoresOptions): SharedStor
     async close() {
       await journal.close();
       await file.close();
+      await redisAdmission.flush();
       await connection.close();
     },
     async ping() {

@@ -1,12 +1,20 @@
-import type {
-  AccountState,
-  AdmissionStore,
-  RequestLimit,
-  WindowUsage,
+import {
+  decideAdmission,
+  NOTHING_RESERVED,
+  type AccountState,
+  type AdmissionRequest,
+  type AdmissionStore,
+  type CallEnd,
+  type DrawingAccount,
+  type RequestedCall,
+  type RequestLimit,
+  type ReservedAmounts,
+  type WindowUsage,
 } from '@model-gateway/billing';
 import type { Clock, Counters } from '@model-gateway/kernel';
 import { accountName, windowName } from '../admission-facts.ts';
 import { createBoundedExpiringMap, type BoundedExpiringMap } from './bounded-expiring-map.ts';
+import { createLocalCalls } from './local-calls.ts';
 
 interface LocalAdmissionOptions {
   readonly clock: Clock;
@@ -15,15 +23,25 @@ interface LocalAdmissionOptions {
   readonly epochCounter: string;
   /** After this time a fact is read again. */
   readonly factKeptMs: number;
+  /** After this time a call that was not ended ends by itself. */
+  readonly callKeptMs?: number | undefined;
 }
 
+/** Admission inside one process. */
+export interface LocalAdmission extends AdmissionStore {
+  /** The same as `endCall`; false when this process has no such call. */
+  removeCall(end: CallEnd): boolean;
+}
+
+const CALL_KEPT_MS = 15 * 60_000;
 const LIMITED_MS = 60_000;
 const LIMITS_MAX = 100_000;
 const FACTS_MAX = 100_000;
 
-/** Limits and facts inside one process. */
-export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionStore {
-  const { clock, counters, epochCounter, factKeptMs } = options;
+/** Limits, calls and facts inside one process. */
+export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmission {
+  const { clock, counters, epochCounter, factKeptMs, callKeptMs = CALL_KEPT_MS } = options;
+  const calls = createLocalCalls(clock, callKeptMs);
   const logs = createBoundedExpiringMap<number[]>({ clock, entriesMax: LIMITS_MAX });
   const windows = createBoundedExpiringMap<WindowUsage>({ clock, entriesMax: FACTS_MAX });
   const accounts = createBoundedExpiringMap<AccountState>({ clock, entriesMax: FACTS_MAX });
@@ -52,22 +70,60 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
     }
   }
 
+  const isBusy = ({ id, userId, callsMax }: RequestedCall): boolean =>
+    calls.count(callsName(userId)) >= callsMax && !calls.has(callsName(userId), id);
+
+  function reservedBy(userId: string, account: DrawingAccount): ReservedAmounts {
+    const [tokens, costUsd] = calls.sums(reservedName(userId));
+    const [points] = calls.sums(reservedName(accountName(account)));
+    return { tokens, costUsd, points };
+  }
+
+  /** Begins the call of a request, unless the facts and the other reservations refuse it. */
+  function begin(
+    { call }: AdmissionRequest,
+    facts: { readonly window: WindowUsage | undefined; readonly account: AccountState | undefined },
+  ): { readonly reserved: ReservedAmounts; readonly hasBegun: boolean } {
+    const reservation = call?.reservation;
+    let reserved = NOTHING_RESERVED;
+    if (call !== undefined && reservation !== undefined) {
+      const { tier, isPriced, account, tokens, costUsd, points } = reservation;
+      reserved = reservedBy(call.userId, account);
+      const state = { ...facts, tier, isPriced, reserved, now: new Date(clock.now()) };
+      if (decideAdmission(state) !== 'admit') return { reserved, hasBegun: false };
+      const pointsName = reservedName(accountName(account));
+      calls.add(reservedName(call.userId), call.id, [tokens, costUsd], pointsName);
+      calls.add(pointsName, call.id, [points, 0]);
+    }
+    if (call !== undefined) calls.add(callsName(call.userId), call.id);
+    return { reserved, hasBegun: true };
+  }
+
+  function removeCall({ id, userId, endsCall, endsReservation }: CallEnd): boolean {
+    const hadCall = endsCall && calls.remove(callsName(userId), id);
+    const hadReservation = endsReservation && calls.remove(reservedName(userId), id);
+    return hadCall || hadReservation;
+  }
+
   return {
-    async admit({ knownEpoch, limits, window, account }) {
+    async admit(request) {
+      const { knownEpoch, limits, call } = request;
       const [epoch = 0] = await counters.read([epochCounter]);
       if (epoch > knownEpoch) return { outcome: 'stale', epoch };
       // From here on nothing is awaited, so that no other request comes in between.
       const now = clock.now();
       const limit = limits.find((each) => isReached(each, now));
       if (limit !== undefined) return { outcome: 'limited', epoch, limit };
+      if (call !== undefined && isBusy(call)) {
+        return { outcome: 'busy', epoch, callsMax: call.callsMax };
+      }
       for (const each of limits) count(each, now);
-      return {
-        outcome: 'passed',
-        epoch,
-        window: window && windows.get(windowName(window))?.value,
-        account: account && accounts.get(accountName(account))?.value,
-      };
+      const window = request.window && windows.get(windowName(request.window))?.value;
+      const account = request.account && accounts.get(accountName(request.account))?.value;
+      return { outcome: 'passed', epoch, window, account, ...begin(request, { window, account }) };
     },
+    endCall: (end) => void removeCall(end),
+    removeCall,
     async updateHints(facts) {
       for (const { costUsd, tokens, version, ...window } of facts.windows) {
         update(windows, windowName(window), { costUsd, tokens, version });
@@ -79,6 +135,9 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
     },
   };
 }
+
+const callsName = (userId: string): string => `calls:${userId}`;
+const reservedName = (name: string): string => `reserved:${name}`;
 
 interface Versioned {
   readonly version: number;

@@ -14,6 +14,7 @@ interface LocalStoresOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly instanceName: string;
+  readonly callKeptMs: number | undefined;
 }
 
 // No other process changes the facts; this is for changes made in the database by hand.
@@ -21,7 +22,7 @@ const FACT_KEPT_MS = 30_000;
 
 /** Everything inside one process, with the journal in files: the embedded default. */
 export function createLocalStores(options: LocalStoresOptions): SharedStores {
-  const { dataDir, log, clock, instanceName } = options;
+  const { dataDir, log, clock, instanceName, callKeptMs } = options;
   const journal = createFileJournal({ dataDir, log, instanceName });
   const counters = createLocalCounters({ clock });
   return {
@@ -35,6 +36,7 @@ export function createLocalStores(options: LocalStoresOptions): SharedStores {
       counters,
       epochCounter: ACCOUNT_EPOCH_KEY,
       factKeptMs: FACT_KEPT_MS,
+      callKeptMs,
     }),
     journal,
     start: () => journal.start(),

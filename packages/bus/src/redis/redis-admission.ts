@@ -1,4 +1,11 @@
-import type { AdmissionAnswer, AdmissionRequest, AdmissionStore } from '@model-gateway/billing';
+import {
+  NOTHING_RESERVED,
+  type AdmissionAnswer,
+  type AdmissionRequest,
+  type AdmissionStore,
+  type CallEnd,
+  type RequestedReservation,
+} from '@model-gateway/billing';
 import {
   accountName,
   keptFacts,
@@ -8,15 +15,25 @@ import {
   type KeptFact,
 } from '../admission-facts.ts';
 import { createTurnBatch } from '../turn-batch.ts';
+import { ADMIT } from './admission-script.ts';
+import { createPendingEnds } from './pending-ends.ts';
 import { redisCounterKey } from './redis-counters.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { script } from './script.ts';
+
+/** Admission on Redis. */
+export interface RedisAdmission extends AdmissionStore {
+  /** Resolves when the calls that have ended so far are removed, or that failed. */
+  flush(): Promise<void>;
+}
 
 interface RedisAdmissionOptions {
   readonly connection: RedisConnection;
   readonly prefix: string;
   /** The counter of account changes. */
   readonly epochCounter: string;
+  /** After this time a call that was not ended ends by itself. */
+  readonly callKeptMs?: number | undefined;
 }
 
 /** The keys that a batch of requests reads, the epoch first, and for each request the positions of its facts. */
@@ -28,53 +45,15 @@ interface ReadableFacts {
 
 /** The position of the epoch, where no fact can be. */
 const NOT_ASKED = 0;
-const LIMITED_MS = 60_000;
-const LOG_KEPT_MS = 2 * LIMITED_MS;
 // Few enough for the command timeout and the stack of Lua.
 const ADMIT_AT_ONCE = 128;
+const CALL_KEPT_MS = 15 * 60_000;
+const PASSED = -1;
+const BUSY = -2;
+const NANO_USD = 1e9;
+// A million dollars in nano-USD: a thousand of them are still exact.
+const AMOUNT_MAX = 1e15;
 const FACTS_PER_CALL_MAX = 200;
-
-// Keys: the epoch, the facts, then the log of each limit. Values: the number of facts plus the epoch; then for each request
-// its known epoch, the number of its limits, and the maximum of each. Accepted requests are logged with the clock of Redis,
-// in microseconds, in one list per minute: only the current and the last minute can count, older lists expire, and nothing is
-// trimmed. Of the last minute only the entry that would reach the limit is read.
-const ADMIT = script(`
-local held = redis.call('MGET', unpack(KEYS, 1, ARGV[1]))
-local epoch = tonumber(held[1] or 0)
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-local accepted = string.format('%.0f', now)
-local minute = math.floor(time[1] / 60)
-
-local function isReached(log, allowed)
-  local left = allowed - redis.call('LLEN', log .. minute)
-  if left <= 0 then return true end
-  local last = redis.call('LINDEX', log .. (minute - 1), -left)
-  return last and now - last < ${LIMITED_MS * 1000}
-end
-
-local function firstReached(key, value, count)
-  for limit = 0, count - 1 do
-    if isReached(KEYS[key + limit], ARGV[value + limit]) then return limit end
-  end
-end
-
-local outcomes = {}
-local key, value = ARGV[1] + 1, 2
-while value < #ARGV do
-  local known, count = tonumber(ARGV[value]), tonumber(ARGV[value + 1])
-  local reached = epoch <= known and firstReached(key, value + 2, count)
-  if epoch <= known and not reached then
-    for limit = key, key + count - 1 do
-      local log = KEYS[limit] .. minute
-      if redis.call('RPUSH', log, accepted) == 1 then redis.call('PEXPIRE', log, ${LOG_KEPT_MS}) end
-    end
-  end
-  outcomes[#outcomes + 1] = reached or -1
-  key, value = key + count, value + 2 + count
-end
-return { held, outcomes }
-`);
 
 // A fact begins with its version. Values: for each key the fact, and how and when it expires.
 const UPDATE_HINTS = script(`
@@ -86,9 +65,10 @@ for index, key in ipairs(KEYS) do
 end
 `);
 
-/** Limits and facts that all processes on one Redis share, on the clock of Redis. */
-export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionStore {
-  const { connection, prefix, epochCounter } = options;
+/** Limits, calls and facts that all processes on one Redis share, on the clock of Redis. */
+export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmission {
+  const { connection, prefix, epochCounter, callKeptMs = CALL_KEPT_MS } = options;
+  const ends = createPendingEnds({ connection, send: async (batch) => void (await run(batch)) });
   const epochKey = redisCounterKey(prefix, epochCounter);
   const factKey = (name: string): string => `${prefix}admission:${name}`;
 
@@ -112,27 +92,64 @@ export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionS
     return { keys, windows, accounts };
   }
 
-  async function admitAll(
-    requests: readonly AdmissionRequest[],
-  ): Promise<readonly AdmissionAnswer[]> {
-    const facts = askedFacts(requests);
-    // Without limits to count no script is needed.
-    if (requests.every(({ limits }) => limits.length === 0)) {
-      const stored = await connection.send('mget', facts.keys);
-      return readAnswers(requests, facts, stored, []);
-    }
+  const callsKey = (userId: string): string => `${prefix}calls:${userId}`;
+  const reservedKey = (name: string): string => `${prefix}reserved:${name}`;
+
+  /** Calls that end, and requests. */
+  async function run(
+    ended: readonly CallEnd[],
+    requests: readonly AdmissionRequest[] = [],
+    facts: ReadableFacts = askedFacts(requests),
+  ): Promise<readonly unknown[]> {
     const keys = [...facts.keys];
-    const values = [String(keys.length)];
-    for (const { knownEpoch, limits } of requests) {
+    const values = [String(keys.length), String(ended.length)];
+    for (const { id, userId, endsCall, endsReservation } of ended) {
+      keys.push(callsKey(userId), reservedKey(userId));
+      values.push(id, endsCall ? '1' : '0', endsReservation ? '1' : '0');
+    }
+    for (const [index, request] of requests.entries()) {
+      const { knownEpoch, limits, call } = request;
       values.push(String(knownEpoch), String(limits.length));
       for (const { name, requestsPerMinute } of limits) {
         keys.push(`${prefix}admitted:${name}:`);
         values.push(String(requestsPerMinute));
       }
+      values.push(call?.id ?? '');
+      if (call === undefined) continue;
+      keys.push(callsKey(call.userId));
+      values.push(String(call.callsMax), String(callKeptMs));
+      const { reservation } = call;
+      if (reservation === undefined) {
+        values.push('');
+        continue;
+      }
+      keys.push(reservedKey(call.userId), reservedKey(accountName(reservation.account)));
+      values.push(...reservationValues(reservation));
+      values.push(placeValue(facts.windows[index]), placeValue(facts.accounts[index]));
     }
     const answer = await ADMIT.runNow(connection, keys, values);
     const parts: readonly unknown[] = Array.isArray(answer) ? answer : [];
-    return readAnswers(requests, facts, parts[0], parts[1]);
+    return parts;
+  }
+
+  async function admitAll(
+    requests: readonly AdmissionRequest[],
+  ): Promise<readonly AdmissionAnswer[]> {
+    const facts = askedFacts(requests);
+    const ended = ends.take();
+    // Without anything to count no script is needed.
+    const counts = requests.some(({ limits, call }) => limits.length > 0 || call !== undefined);
+    try {
+      const [stored, outcomes] =
+        counts || ended.length > 0
+          ? await run(ended, requests, facts)
+          : [await connection.send('mget', facts.keys), []];
+      return readAnswers(requests, facts, stored, outcomes);
+    } catch (error) {
+      // Redis may have run the script and only the answer is missing: the calls begin elsewhere.
+      ends.putBack([...ended, ...requests.flatMap(undoing)]);
+      throw error;
+    }
   }
 
   async function write(facts: readonly KeptFact[]): Promise<void> {
@@ -143,6 +160,8 @@ export function createRedisAdmission(options: RedisAdmissionOptions): AdmissionS
 
   return {
     admit: createTurnBatch(admitAll, ADMIT_AT_ONCE),
+    endCall: (end) => ends.add(end),
+    flush: () => ends.flush(),
     async updateHints(facts) {
       const kept = keptFacts(facts);
       for (let at = 0; at < kept.length; at += FACTS_PER_CALL_MAX) {
@@ -167,15 +186,54 @@ function readAnswers(
   const account = readOnce(stored, readAccount);
   return requests.map((request, index) => {
     if (epoch > request.knownEpoch) return { outcome: 'stale', epoch };
-    const limit = request.limits[Number(outcomes[index] ?? -1)];
+    const outcome: unknown = outcomes[index] ?? PASSED;
+    const limit = typeof outcome === 'number' ? request.limits[outcome] : undefined;
     if (limit !== undefined) return { outcome: 'limited', epoch, limit };
+    if (outcome === BUSY) return { outcome: 'busy', epoch, callsMax: request.call?.callsMax ?? 0 };
+    const { hasBegun, reserved } = readReserved(outcome);
     return {
       outcome: 'passed',
       epoch,
       window: window(windows[index]),
       account: account(accounts[index]),
+      reserved,
+      hasBegun,
     };
   });
+}
+
+/** Amounts as whole numbers, and what decides about them. */
+const reservationValues = (reservation: RequestedReservation): readonly string[] => [
+  wholeAmount(reservation.tokens),
+  wholeAmount(reservation.costUsd * NANO_USD),
+  wholeAmount(reservation.points),
+  String(reservation.tier.monthlyUsdQuota ?? ''),
+  String(reservation.tier.monthlyTokenQuota ?? ''),
+  reservation.isPriced ? '1' : '0',
+];
+
+const wholeAmount = (amount: number): string =>
+  String(Math.min(Math.max(Math.ceil(amount), 0), AMOUNT_MAX));
+
+/** Lua counts from 1, and 0 is no position. */
+const placeValue = (place = NOT_ASKED): string => String(place === NOT_ASKED ? 0 : place + 1);
+
+function readReserved(
+  outcome: unknown,
+): Pick<Extract<AdmissionAnswer, { outcome: 'passed' }>, 'reserved' | 'hasBegun'> {
+  if (!Array.isArray(outcome)) return { reserved: NOTHING_RESERVED, hasBegun: true };
+  const [begun, tokens, nanoUsd, points] = outcome.map(Number);
+  return {
+    reserved: { tokens: tokens ?? 0, costUsd: (nanoUsd ?? 0) / NANO_USD, points: points ?? 0 },
+    hasBegun: begun === 1,
+  };
+}
+
+/** Ends a call that may have begun. */
+function undoing({ call }: AdmissionRequest): readonly CallEnd[] {
+  if (call === undefined) return [];
+  const { id, userId } = call;
+  return [{ id, userId, endsCall: true, endsReservation: true, isUrgent: false }];
 }
 
 /** Reads each fact once, however many requests share it. */

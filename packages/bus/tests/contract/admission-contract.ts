@@ -1,5 +1,14 @@
 import { ACCOUNT_EPOCH_KEY } from '@model-gateway/accounts';
-import type { AdmissionAnswer, AdmissionRequest, AdmissionStore } from '@model-gateway/billing';
+import type {
+  AdmissionAnswer,
+  AdmissionRequest,
+  AdmissionStore,
+  CallEnd,
+  DrawingAccount,
+  RequestedCall,
+  RequestedReservation,
+  ReservedAmounts,
+} from '@model-gateway/billing';
 import type { Counters } from '@model-gateway/kernel';
 import { withSubject, type MakeSubject } from './subject.ts';
 
@@ -8,6 +17,8 @@ export interface AdmissionSubject {
   readonly admission: AdmissionStore;
   readonly counters: Counters;
   readonly passTime: (milliseconds: number) => Promise<void>;
+  /** The keys of calls and reservations that are left in a shared store, once nothing is pending. */
+  readonly leftOver: () => Promise<readonly string[]>;
 }
 
 const KEY = { name: 'key:a', requestsPerMinute: 10 };
@@ -25,6 +36,8 @@ const STATE = {
   version: 3,
 };
 
+const FREE = { reserved: { tokens: 0, costUsd: 0, points: 0 }, hasBegun: true };
+
 const request = (values: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
   knownEpoch: 0,
   limits: [],
@@ -41,6 +54,8 @@ export function describeAdmission(name: string, make: MakeSubject<AdmissionSubje
     describeEpoch(on);
     describeCompany(on);
     describeFacts(on);
+    describeCalls(on);
+    describeReservations(on);
   });
 }
 
@@ -153,11 +168,11 @@ function describeCompany(on: On): void {
         admission.admit(request({ knownEpoch: 2, window: WINDOW, account: ACCOUNT })),
         admission.admit(request({ knownEpoch: 3, limits: [GROUP, one] })),
       ]);
-      const nothing = { window: undefined, account: undefined };
+      const nothing = { window: undefined, account: undefined, ...FREE };
       expect(answers).toEqual([
         { outcome: 'passed', epoch: 2, ...nothing },
         { outcome: 'stale', epoch: 2 },
-        { outcome: 'passed', epoch: 2, window: undefined, account: STATE },
+        { outcome: 'passed', epoch: 2, window: undefined, account: STATE, ...FREE },
         { outcome: 'limited', epoch: 2, limit: one },
       ]);
       const more = Array.from({ length: 300 }, () =>
@@ -190,6 +205,7 @@ function describeFacts(on: On): void {
           outcome: 'passed',
           epoch: 0,
           ...answer,
+          ...FREE,
         });
       }
     }),
@@ -245,6 +261,206 @@ function describeFacts(on: On): void {
         });
       }
       await admission.updateHints({ windows: [], accounts: [] });
+    }),
+  );
+}
+
+const TIER = { monthlyUsdQuota: 1, monthlyTokenQuota: 100 };
+const NONE = { tokens: 0, costUsd: 0, points: 0 };
+const CALL_KEPT_MS = 15 * 60_000;
+
+type Amounts = Partial<ReservedAmounts & Pick<RequestedReservation, 'tier' | 'isPriced'>>;
+
+const callOf = (id: string, values: Partial<RequestedCall> = {}): RequestedCall => ({
+  id,
+  userId: 'user',
+  callsMax: 500,
+  ...values,
+});
+
+const reserving = (id: string, amounts: Amounts, account: DrawingAccount = ACCOUNT) =>
+  request({
+    window: WINDOW,
+    account,
+    call: callOf(id, {
+      reservation: { ...NONE, tier: TIER, isPriced: true, account, ...amounts },
+    }),
+  });
+
+const end = (id: string, what: Partial<CallEnd> = {}): CallEnd => ({
+  id,
+  userId: 'user',
+  endsCall: true,
+  endsReservation: true,
+  isUrgent: false,
+  ...what,
+});
+
+function describeCalls(on: On): void {
+  test(
+    'of any number at once exactly as many calls begin as allowed, and each that ends makes room for one, once',
+    on(async ({ admission }) => {
+      const ids = Array.from({ length: 20 }, (_, index) => `call ${index}`);
+      const begin = (id: string) =>
+        admission.admit(request({ limits: [KEY], call: callOf(id, { callsMax: 5 }) }));
+      const answers = await Promise.all(ids.map(begin));
+      expect(passed(answers)).toBe(5);
+      expect(answers.at(-1)).toEqual({ outcome: 'busy', epoch: 0, callsMax: 5 });
+      admission.endCall(end('call 0'));
+      admission.endCall(end('call 0'));
+      // Those that were busy did not count in the limit of 10: the sixth and the seventh of it follow.
+      expect(await begin('another')).toMatchObject({ outcome: 'passed', hasBegun: true });
+      expect(await begin('one more')).toMatchObject({ outcome: 'busy' });
+      expect(await begin('another')).toMatchObject({ outcome: 'passed' });
+      const elsewhere = callOf('call 0', { userId: 'other', callsMax: 1 });
+      expect(await admission.admit(request({ call: elsewhere }))).toMatchObject({
+        outcome: 'passed',
+      });
+    }),
+  );
+
+  test(
+    'a call that nobody ends ends by itself after 15 minutes, unless it is extended',
+    on(async ({ admission, passTime }) => {
+      const begin = (id: string) => admission.admit(request({ call: callOf(id, { callsMax: 2 }) }));
+      await begin('lost');
+      await begin('long');
+      await passTime(CALL_KEPT_MS - 60_000);
+      expect(await begin('more')).toMatchObject({ outcome: 'busy' });
+      expect(await begin('long')).toMatchObject({ outcome: 'passed' });
+      await passTime(60_000);
+      expect(await begin('more')).toMatchObject({ outcome: 'passed' });
+      expect(await begin('too many')).toMatchObject({ outcome: 'busy' });
+    }),
+  );
+}
+
+function describeReservations(on: On): void {
+  const used = (tokens: number, costUsd = 0) => ({
+    windows: [{ ...WINDOW, tokens, costUsd, version: 1 }],
+    accounts: [{ ...ACCOUNT, balance: 0, hasHistory: false, refusedUntil: null, version: 1 }],
+  });
+
+  test(
+    'a request gets the last token whatever it reserves, and until it ends no other begins',
+    on(async ({ admission }) => {
+      await admission.updateHints(used(99));
+      const answers = await Promise.all(
+        ['a', 'b', 'c'].map((id) => admission.admit(reserving(id, { tokens: 1_000 }))),
+      );
+      expect(answers).toMatchObject([
+        { hasBegun: true, reserved: NONE },
+        { hasBegun: false, reserved: { ...NONE, tokens: 1_000 } },
+        { hasBegun: false, reserved: { ...NONE, tokens: 1_000 } },
+      ]);
+      admission.endCall(end('a'));
+      admission.endCall(end('a'));
+      admission.endCall(end('b'));
+      expect(await admission.admit(reserving('d', { tokens: 1 }))).toMatchObject({
+        hasBegun: true,
+        reserved: NONE,
+      });
+    }),
+  );
+
+  test(
+    'reservations of USD and of points bind like those of tokens',
+    on(async ({ admission }) => {
+      await admission.updateHints(used(0, 0.7));
+      const costs = (id: string) => admission.admit(reserving(id, { costUsd: 0.1 }));
+      expect(await costs('a')).toMatchObject({ hasBegun: true });
+      expect(await costs('b')).toMatchObject({ hasBegun: true, reserved: { costUsd: 0.1 } });
+      expect(await costs('c')).toMatchObject({ hasBegun: true, reserved: { costUsd: 0.2 } });
+      expect(await costs('d')).toMatchObject({ hasBegun: false });
+      const pool = { type: 'group', id: 'pool' } as const;
+      await admission.updateHints({
+        windows: [],
+        accounts: [{ ...pool, balance: 3, hasHistory: true, refusedUntil: null, version: 1 }],
+      });
+      const draws = (id: string, values: Amounts = {}) =>
+        admission.admit(reserving(id, { points: 2, ...values }, pool));
+      expect(await draws('e')).toMatchObject({ hasBegun: true });
+      expect(await draws('f')).toMatchObject({ hasBegun: true, reserved: { points: 2 } });
+      expect(await draws('g')).toMatchObject({ hasBegun: false, reserved: { points: 4 } });
+      admission.endCall(end('e'));
+      expect(await draws('h', { isPriced: false })).toMatchObject({ hasBegun: false });
+      expect(await draws('i')).toMatchObject({ hasBegun: true, reserved: { points: 2 } });
+    }),
+  );
+
+  test(
+    'unknown facts and unlimited tiers refuse no reservation',
+    on(async ({ admission }) => {
+      const many = { tokens: 1_000_000 };
+      expect(await admission.admit(reserving('a', many))).toMatchObject({ hasBegun: true });
+      expect(await admission.admit(reserving('b', many))).toMatchObject({ hasBegun: true });
+      await admission.updateHints(used(100));
+      const tier = { monthlyUsdQuota: null, monthlyTokenQuota: null };
+      expect(await admission.admit(reserving('c', many))).toMatchObject({ hasBegun: false });
+      expect(await admission.admit(reserving('c', { ...many, tier }))).toMatchObject({
+        hasBegun: true,
+        reserved: { tokens: 2_000_000 },
+      });
+    }),
+  );
+
+  test(
+    'a job keeps its reservation after its call, until it ends',
+    on(async ({ admission }) => {
+      await admission.updateHints(used(0));
+      const ask = (id: string) => admission.admit(reserving(id, { costUsd: 1 }));
+      await ask('job');
+      admission.endCall(end('job', { endsReservation: false }));
+      expect(await ask('a')).toMatchObject({ hasBegun: false, reserved: { costUsd: 1 } });
+      const busy = callOf('b', { callsMax: 1 });
+      expect(await admission.admit(request({ call: busy }))).toMatchObject({ outcome: 'passed' });
+      admission.endCall(end('b'));
+      admission.endCall(end('job', { endsCall: false }));
+      expect(await ask('c')).toMatchObject({ hasBegun: true, reserved: NONE });
+    }),
+  );
+
+  test(
+    'the reservation of a lost process ends by itself after 15 minutes',
+    on(async ({ admission, passTime }) => {
+      await admission.updateHints(used(0));
+      await admission.admit(reserving('lost', { tokens: 100, points: 1 }));
+      await passTime(CALL_KEPT_MS - 60_000);
+      // Facts of one process alone are known for less than that.
+      await admission.updateHints(used(0));
+      expect(await admission.admit(reserving('a', { tokens: 1 }))).toMatchObject({
+        hasBegun: false,
+        reserved: { tokens: 100, points: 1 },
+      });
+      await passTime(60_000);
+      await admission.updateHints(used(0));
+      expect(await admission.admit(reserving('b', { tokens: 1 }))).toMatchObject({
+        hasBegun: true,
+        reserved: NONE,
+      });
+    }),
+  );
+
+  test(
+    'a thousand requests, of which many fail, are refused or end twice, leave nothing reserved',
+    on(async ({ admission, leftOver }) => {
+      await admission.updateHints(used(0));
+      const one = async (index: number): Promise<void> => {
+        const id = `call ${index}`;
+        const amounts = { tokens: index % 7, costUsd: index / 3e5, points: index % 3 };
+        const answer = await admission.admit(reserving(id, amounts));
+        if (answer.outcome !== 'passed') throw new Error('not passed');
+        if (index % 3 === 0) await new Promise(setImmediate);
+        if (answer.hasBegun || index % 2 === 0) admission.endCall(end(id));
+        if (index % 5 === 0) admission.endCall(end(id, { isUrgent: true }));
+      };
+      await Promise.all(Array.from({ length: 1_000 }, (_, index) => one(index)));
+      expect(await admission.admit(reserving('last', {}))).toMatchObject({
+        hasBegun: true,
+        reserved: NONE,
+      });
+      admission.endCall(end('last'));
+      expect(await leftOver()).toEqual([]);
     }),
   );
 }

@@ -1,10 +1,13 @@
 import type { ApiKey, FoundKey, KeyHolder, KeyStore } from '@model-gateway/accounts';
-import type { Connection } from '../connection/connection.ts';
+import { ServiceError } from '@model-gateway/contracts';
+import type { Connection, Queries } from '../connection/connection.ts';
+import { lockUser } from './lock-user.ts';
 
 export function createPostgresKeys(connection: Connection): KeyStore {
   return {
-    create: ({ id, userId, groupId, name, keyHash, keyPrefix, keyHint, project }) =>
-      connection.run(async (queries) => {
+    create: ({ id, userId, groupId, name, keyHash, keyPrefix, keyHint, project }, activeMax) =>
+      connection.transaction(async (queries) => {
+        if (activeMax !== undefined) await assertFew(queries, userId, activeMax);
         const key = await queries.apiKey.create({
           data: { id, userId, groupId, name, keyHash, keyPrefix, keyHint, project },
           omit: { keyHash: true },
@@ -69,6 +72,24 @@ export function createPostgresKeys(connection: Connection): KeyStore {
         return rows[0] && toFoundKey(rows[0]);
       }),
   };
+}
+
+async function assertFew(queries: Queries, userId: string, activeMax: number): Promise<void> {
+  await lockUser(queries, userId);
+  const [row] = await queries.$queryRaw<{ count: number }[]>`
+    SELECT count(*)::integer AS count FROM (
+      SELECT 1
+      FROM api_keys k
+      LEFT JOIN group_members m ON m.group_id = k.group_id AND m.user_id = k.user_id
+      WHERE k.user_id = ${userId}::uuid AND k.revoked_at IS NULL
+        AND (k.group_id IS NULL OR COALESCE(m.is_active, false))
+      LIMIT ${activeMax}
+    ) AS active`;
+  if ((row?.count ?? 0) < activeMax) return;
+  throw new ServiceError(
+    'rate_limit_exceeded',
+    `too many active keys: at most ${activeMax} per user; revoke one first`,
+  );
 }
 
 interface FoundRow extends KeyHolder {

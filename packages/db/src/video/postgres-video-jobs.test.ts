@@ -36,6 +36,7 @@ describe('video jobs in Postgres', () => {
     order: { prompt: 'a cat' },
     images: [],
     idempotencyKey: null,
+    unfinishedMax: 10_000,
     ...overrides,
   });
   async function added(overrides: Partial<NewVideoJob> = {}): Promise<string> {

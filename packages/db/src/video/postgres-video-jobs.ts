@@ -1,8 +1,9 @@
-import { videoJobSchema, videoRequestSchema } from '@model-gateway/contracts';
+import { ServiceError, videoJobSchema, videoRequestSchema } from '@model-gateway/contracts';
 import { z } from 'zod';
 import type { NewVideoJob, VideoJob, VideoJobStore, VideoWork } from '@model-gateway/inference';
 import type { Connection, Queries } from '../connection/connection.ts';
 import type { VideoJob as VideoJobRow } from '../generated/client.ts';
+import { lockUser } from '../accounts/lock-user.ts';
 import { storableJson } from '../connection/storable-text.ts';
 import {
   addCancelledTask,
@@ -36,10 +37,7 @@ const shown = {
 
 export function createPostgresVideoJobs(connection: Connection): VideoJobStore {
   return {
-    create: (job) =>
-      job.images.length === 0
-        ? connection.run((queries) => addJob(queries, job))
-        : connection.transaction((queries) => addJob(queries, job)),
+    create: (job) => connection.transaction((queries) => addJob(queries, job)),
 
     find: (id) =>
       connection.run(async (queries) => {
@@ -126,14 +124,32 @@ export function createPostgresVideoJobs(connection: Connection): VideoJobStore {
 }
 
 async function addJob(queries: Queries, job: NewVideoJob): ReturnType<VideoJobStore['create']> {
-  const isNew = await insertJob(queries, job);
-  if (isNew && job.images.length > 0) await insertImages(queries, job);
   const { userId } = job.payer;
+  await lockUser(queries, userId);
+  const isNew = await insertJob(queries, job);
+  if (isNew) await assertFew(queries, job);
+  if (isNew && job.images.length > 0) await insertImages(queries, job);
   const row = await queries.videoJob.findFirstOrThrow({
     where: isNew ? { id: job.id } : { userId, idempotencyKey: job.idempotencyKey },
     select: shown,
   });
   return { job: toJob(row), isNew };
+}
+
+/** Of a user with too many unfinished jobs the new one is rolled back. */
+async function assertFew(
+  queries: Queries,
+  { payer: { userId }, unfinishedMax }: NewVideoJob,
+): Promise<void> {
+  const unfinished = await queries.videoJob.count({
+    where: { userId, status: { in: ['queued', 'running'] } },
+    take: unfinishedMax + 1,
+  });
+  if (unfinished <= unfinishedMax) return;
+  throw new ServiceError(
+    'rate_limit_exceeded',
+    `too many unfinished video jobs: at most ${unfinishedMax} per user`,
+  );
 }
 
 /** False when the idempotency key belongs to another job of the user. */

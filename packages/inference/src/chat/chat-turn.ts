@@ -3,6 +3,7 @@ import type { ChatRequest } from '@model-gateway/contracts';
 import type { Cancel, Log } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { Caller } from './caller.ts';
+import type { Reservation } from '../quota/reservation.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { Meter } from '../usage/meter.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
@@ -21,6 +22,8 @@ export interface ChatTurn {
   /** Who supplies the history: clients of the chat-completions convention send it, for others it is read from the store. */
   readonly history: 'client' | 'stored';
   readonly refId: string | null;
+  /** Ends when its usage is recorded; the caller ends it in any case. */
+  readonly reservation?: Reservation | undefined;
   /** Aborted when the client disconnected. */
   readonly signal: Cancel;
 }

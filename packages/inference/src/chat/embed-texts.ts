@@ -13,6 +13,7 @@ import {
 import { attempt } from '../upstream/attempts.ts';
 import type { Caller } from './caller.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
+import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
 import type { Meter } from '../usage/meter.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
@@ -25,6 +26,7 @@ export interface EmbeddingsTurn {
   /** The target of its model's alias. */
   readonly resolvedModel: string;
   readonly refId: string | null;
+  readonly reservation?: Reservation | undefined;
   /** Aborted when the client disconnected. */
   readonly signal: Cancel;
 }
@@ -51,7 +53,7 @@ const KINDS_WITH_TOKENS: ReadonlySet<BackendKind> = new Set<BackendKind>(['exter
 
 /** Serves one embeddings request: route, call the upstream, meter, respond. */
 export async function embedTexts(
-  { request, resolvedModel, caller, surface, refId, signal }: EmbeddingsTurn,
+  { request, resolvedModel, caller, surface, refId, reservation, signal }: EmbeddingsTurn,
   { router, telemetry, meter, requests }: EmbeddingsDependencies,
 ): Promise<EmbeddingsAnswer> {
   const input = typeof request.input === 'string' ? [request.input] : request.input;
@@ -82,7 +84,7 @@ export async function embedTexts(
       ? estimate()
       : boundedUsage(route.backend.kind, promptUsage(reported), estimate);
   call.end(() => ({ usage, model: answer.model }));
-  await meter.record({ caller, model: route.model, surface, usage, refId });
+  await meter.record({ caller, model: route.model, surface, usage, refId, reservation });
   return { embeddings: answer, usage, backend: route.backend.name };
 }
 
@@ -91,6 +93,12 @@ const promptUsage = (prompt_tokens: number): TokenUsage => ({
   prompt_tokens,
   completion_tokens: 0,
   total_tokens: prompt_tokens,
+});
+
+/** What an embeddings request is expected to use. */
+export const expectedEmbeddings = ({ input }: EmbeddingsRequest): ExpectedUsage => ({
+  promptTokens: estimateInput(typeof input === 'string' ? [input] : input),
+  completionTokens: 0,
 });
 
 const cannotEmbed = (backend: string): ServiceError =>

@@ -27,6 +27,7 @@ export function prepareTurn(
     // Field by field, because this runs for every request and `...` costs some microseconds.
     const { caller, surface, request, resolvedModel, conversationId, history, refId, signal } =
       turn;
+    const { reservation } = turn;
     return {
       caller,
       surface,
@@ -35,6 +36,7 @@ export function prepareTurn(
       conversationId,
       history,
       refId,
+      reservation,
       signal,
       full: request,
       memory: 'disabled',

@@ -24,9 +24,11 @@ export async function settleTurn(
   { meter, memory }: Pick<ChatDependencies, 'meter' | 'memory'>,
   { model, usage, isComplete, readReply }: TurnOutcome,
 ): Promise<string | undefined> {
-  const { caller, surface, refId, record } = turn;
+  const { caller, surface, refId, reservation, record } = turn;
   const metered =
-    usage === undefined ? undefined : meter.record({ caller, model, surface, usage, refId });
+    usage === undefined
+      ? undefined
+      : meter.record({ caller, model, surface, usage, refId, reservation });
   const messageId = record === undefined ? undefined : await record.end(readReply(), model);
   if (metered !== undefined) await metered;
   if (isComplete && turn.memory !== 'disabled') remember(turn, memory, readReply());

@@ -1,7 +1,13 @@
-import type { AdmissionFacts, AdmissionStore } from '@model-gateway/billing';
+import {
+  NOTHING_RESERVED,
+  type AdmissionFacts,
+  type AdmissionRequest,
+  type AdmissionStore,
+  type CallEnd,
+} from '@model-gateway/billing';
 import { manualClock, silentLog } from '@model-gateway/kernel';
 import type { ReadableFacts } from './quota-facts.ts';
-import { createQuotas, type Payer } from './quotas.ts';
+import { createQuotas, type PassedAdmission, type Payer } from './quotas.ts';
 import { createUnsettledUsage } from './unsettled-usage.ts';
 
 const NOW = Date.UTC(2026, 1, 28, 23, 59, 30);
@@ -12,7 +18,9 @@ const PAYER: Payer = {
   multiplier: 1,
   tier: TIER,
 };
+const PASSED = { outcome: 'passed', epoch: 0, reserved: NOTHING_RESERVED, hasBegun: true } as const;
 const UNKNOWN = { window: undefined, account: undefined };
+const priced = { model: 'priced', expected: () => ({ promptTokens: 1, completionTokens: 1 }) };
 const drained = { costUsd: 0, tokens: 100, version: 1 };
 const empty = { balance: 0, hasHistory: false, refusedUntil: null, version: 0 };
 
@@ -23,6 +31,8 @@ function setup({ window = drained, account = empty } = {}) {
     asked: 0,
     recordedAfter: 0,
     learned: [] as AdmissionFacts[],
+    requested: [] as AdmissionRequest[],
+    ended: [] as CallEnd[],
   };
   const answer = <Fact>(fact: Fact): Promise<Fact> => {
     state.asked += 1;
@@ -38,10 +48,18 @@ function setup({ window = drained, account = empty } = {}) {
     },
   };
   const store: AdmissionStore = {
-    admit: async () => ({ outcome: 'passed', epoch: 0, ...UNKNOWN }),
+    admit: async (request) => {
+      state.requested.push(request);
+      return { ...PASSED, ...UNKNOWN };
+    },
+    endCall: (end) => void state.ended.push(end),
     updateHints: async (learned) => void state.learned.push(learned),
   };
-  const isPriced = (model: string) => model === 'priced';
+  const prices = {
+    priceOf: (model: string) =>
+      model === 'priced' ? { pattern: '', inputPerMillion: 1, outputPerMillion: 1 } : undefined,
+    costOf: (model: string) => (model === 'priced' ? 0.01 : null),
+  };
   const unsettled = createUnsettledUsage(clock);
   const rate = { pointsPerUsd: 100 };
   const quotas = createQuotas({
@@ -49,18 +67,26 @@ function setup({ window = drained, account = empty } = {}) {
     facts,
     unsettled,
     ...rate,
-    isPriced,
+    prices,
+    callsPerUserMax: 500,
     clock,
     log: silentLog,
   });
   const serve = (usage: { readonly tokens?: number; readonly cost?: number }) =>
     unsettled.note(eventOf(usage));
-  return { clock, state, quotas, serve };
+  const cover = (known: Pick<PassedAdmission, 'window' | 'account'>, reserved = NOTHING_RESERVED) =>
+    quotas.assertCovered(
+      PAYER,
+      quotas.callOf(PAYER, priced),
+      { ...PASSED, ...known, reserved },
+      'priced',
+    );
+  return { clock, state, quotas, serve, cover };
 }
 
 test('values that the store lacks are read from the database once, and stored as hints', async () => {
-  const { state, quotas } = setup();
-  await expect(quotas.assertCovered(PAYER, UNKNOWN, 'priced')).rejects.toMatchObject({
+  const { state, cover } = setup();
+  await expect(cover(UNKNOWN)).rejects.toMatchObject({
     code: 'quota_exceeded',
     details: { retry_after_secs: 30 },
   });
@@ -71,63 +97,92 @@ test('values that the store lacks are read from the database once, and stored as
 });
 
 test('a window that is known not to be drained costs nothing', () => {
-  const { state, quotas } = setup();
+  const { state, cover } = setup();
   const window = { ...drained, tokens: 99 };
-  expect(quotas.assertCovered(PAYER, { window, account: undefined }, 'priced')).toBeUndefined();
+  expect(cover({ window, account: undefined })).toBeUndefined();
   expect(state.asked).toBe(0);
 });
 
 test('while the database is unavailable no request is refused, and it is not read for a while', async () => {
-  const { clock, state, quotas } = setup();
+  const { clock, state, quotas, cover } = setup();
   state.isUnavailable = true;
-  await quotas.assertCovered(PAYER, UNKNOWN, 'priced');
-  await quotas.assertCovered(PAYER, UNKNOWN, 'priced');
-  await quotas.assertUserCovered('u', 'priced');
+  await cover(UNKNOWN);
+  await cover(UNKNOWN);
+  await quotas.admitUser('u', priced);
   expect(state.asked).toBe(1);
   state.isUnavailable = false;
   clock.advance(2_000);
-  await expect(quotas.assertCovered(PAYER, UNKNOWN, 'priced')).rejects.toMatchObject({
+  await expect(cover(UNKNOWN)).rejects.toMatchObject({
     code: 'quota_exceeded',
   });
 });
 
 test('a user with points is served what has a price', async () => {
   const { quotas } = setup({ account: { ...empty, balance: 1, hasHistory: true } });
-  await quotas.assertUserCovered('u', 'priced');
-  await expect(quotas.assertUserCovered('u', 'other')).rejects.toMatchObject({
+  await quotas.admitUser('u', priced);
+  await expect(quotas.admitUser('u', { ...priced, model: 'other' })).rejects.toMatchObject({
     code: 'payment_required',
   });
 });
 
 test('what was served a moment ago counts, before it is in the books', async () => {
-  const { state, quotas, serve } = setup();
+  const { state, serve, cover } = setup();
   serve({ tokens: 60 });
   state.recordedAfter = 3;
   const behind = { window: { ...drained, tokens: 50 }, account: empty };
-  await expect(quotas.assertCovered(PAYER, behind, 'priced')).rejects.toMatchObject({
+  await expect(cover(behind)).rejects.toMatchObject({
     code: 'quota_exceeded',
   });
   expect(state.recordedAfter).toBe(0);
 });
 
 test('what was served longer ago has been counted', () => {
-  const { clock, quotas, serve } = setup();
+  const { clock, serve, cover } = setup();
   serve({ tokens: 60 });
   clock.advance(2_000);
   const counted = { window: { ...drained, tokens: 50 }, account: empty };
-  expect(quotas.assertCovered(PAYER, counted, 'priced')).toBeUndefined();
+  expect(cover(counted)).toBeUndefined();
 });
 
 test('a user with plenty of points does not wait on a drained tier', async () => {
-  const { state, quotas, serve } = setup();
+  const { state, serve, cover } = setup();
   serve({ cost: 0.1 });
   const rich = { window: drained, account: { ...empty, balance: 11, hasHistory: true } };
-  await quotas.assertCovered(PAYER, rich, 'priced');
+  await cover(rich);
   expect(state.asked).toBe(0);
   const poor = { ...rich, account: { ...rich.account, balance: 10 } };
-  await expect(quotas.assertCovered(PAYER, poor, 'priced')).rejects.toMatchObject({
+  await expect(cover(poor)).rejects.toMatchObject({
     code: 'quota_exceeded',
   });
+});
+
+test('what others reserve refuses a request softly, and what it reserves itself does not', async () => {
+  const { cover } = setup();
+  const known = { window: { ...drained, tokens: 90 }, account: empty };
+  expect(cover(known, { ...NOTHING_RESERVED, tokens: 9 })).toBeUndefined();
+  await expect(cover(known, { ...NOTHING_RESERVED, tokens: 10 })).rejects.toMatchObject({
+    code: 'quota_reserved',
+    details: { retry_after_secs: 5 },
+  });
+});
+
+test('a refused request of a user ends its call', async () => {
+  const { state, quotas } = setup();
+  await expect(quotas.admitUser('u', priced)).rejects.toMatchObject({ code: 'quota_exceeded' });
+  const begun = state.requested.map(({ call }) => call?.id);
+  expect(state.ended.map(({ id }) => id)).toEqual(begun);
+});
+
+test('a request reserves its tokens, its cost, and at least a point where it has a cost', async () => {
+  const { quotas } = setup();
+  expect(quotas.callOf(PAYER, priced).reservation).toMatchObject({
+    tokens: 2,
+    costUsd: 0.01,
+    points: 1,
+    account: { type: 'user', id: 'u' },
+  });
+  const unlimited = { ...PAYER, tier: { ...TIER, monthlyUsdQuota: null, monthlyTokenQuota: null } };
+  expect(quotas.callOf(unlimited, priced).reservation).toBeUndefined();
 });
 
 function eventOf({ tokens = 0, cost = 0 }: { readonly tokens?: number; readonly cost?: number }) {

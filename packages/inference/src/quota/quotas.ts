@@ -1,17 +1,24 @@
 import {
   decideAdmission,
   isDrained,
+  NOTHING_RESERVED,
   secondsToNextMonth,
   windowOf,
+  withReserved,
   type AccountState,
   type AdmissionStore,
+  type AdmissionAnswer,
   type DrawingAccount,
+  type PriceBook,
+  type RequestedCall,
+  type ReservedAmounts,
   type TierLimits,
   type WindowUsage,
 } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
-import type { Clock, Log } from '@model-gateway/kernel';
+import { randomToken, type Clock, type Log } from '@model-gateway/kernel';
 import { createQuotaFacts, type ReadableFacts } from './quota-facts.ts';
+import { createReservation, type RequestedAdmission, type Reservation } from './reservation.ts';
 import type { RecentUsage, UnsettledUsage } from './unsettled-usage.ts';
 
 /** Who pays for a request, and by which tier. */
@@ -24,26 +31,40 @@ export interface Payer {
   readonly tier: TierLimits;
 }
 
-/** Hints from the admission store; undefined if it had none. */
-export interface QuotaHints {
+/** The values to decide by; undefined if they are not known. */
+interface QuotaFactsKnown {
   readonly window: WindowUsage | undefined;
   readonly account: AccountState | undefined;
 }
 
+/** The answer of the admission store to a request that its limits allow. */
+export type PassedAdmission = Extract<AdmissionAnswer, { outcome: 'passed' }>;
+
 /** Refuses requests that neither the monthly quota nor points cover. Unknown values refuse no request. */
 export interface Quotas {
-  /** Undefined or a promise that resolves if the request is covered. The model is null for video, which always has a price. */
-  assertCovered(payer: Payer, hints: QuotaHints, model: string | null): Promise<void> | undefined;
-  /** The same for a user with a JWT: by the window of the whole user and the user's wallet. */
-  assertUserCovered(userId: string, model: string | null): Promise<void>;
+  /** The call that the admission store begins for a request. */
+  callOf(payer: Payer, request: RequestedAdmission): RequestedCall;
+  /** The call that has begun. */
+  reservationOf(payer: Payer, call: RequestedCall, passed: PassedAdmission): Reservation;
+  /** Undefined or a promise that resolves if the request is covered; otherwise the caller ends the reservation. */
+  assertCovered(
+    payer: Payer,
+    call: RequestedCall,
+    passed: PassedAdmission,
+    model: string | null,
+  ): Promise<void> | undefined;
+  /** All of it for a user with a JWT, who pays with the user's wallet. */
+  admitUser(userId: string, request: RequestedAdmission): Promise<Reservation>;
 }
 
 interface QuotasDependencies {
   readonly store: AdmissionStore;
   readonly facts: ReadableFacts;
   readonly unsettled: Pick<UnsettledUsage, 'of'>;
+  readonly prices: Pick<PriceBook, 'costOf' | 'priceOf'>;
   readonly pointsPerUsd: number;
-  readonly isPriced: (model: string) => boolean;
+  /** How many calls a user may have at a time. */
+  readonly callsPerUserMax: number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -53,16 +74,55 @@ const SETTLED_WITHIN_MS = 500;
 const RETRY_MS = 20;
 
 export function createQuotas(dependencies: QuotasDependencies): Quotas {
-  const { store, facts, unsettled, pointsPerUsd, isPriced, clock, log } = dependencies;
+  const { store, facts, unsettled, prices, pointsPerUsd, callsPerUserMax, clock, log } =
+    dependencies;
   const stored = createQuotaFacts({ store, facts, clock, log });
+  const isPriced = (model: string | null): boolean =>
+    model === null || prices.priceOf(model) !== undefined;
+  // Unique over all processes, and much cheaper than a random id for each call.
+  const idPrefix = randomToken(ID_PREFIX_BYTES);
+  let calls = 0;
+
+  function callOf(payer: Payer, { model, expected, jobId }: RequestedAdmission): RequestedCall {
+    calls += 1;
+    const id = jobId ?? `${idPrefix}-${calls.toString(36)}`;
+    const { userId, tier } = payer;
+    const call = { id, userId, callsMax: callsPerUserMax };
+    if (!hasQuota(tier)) return call;
+    const { promptTokens, completionTokens, costUsd } = expected();
+    const usage = { prompt_tokens: promptTokens, completion_tokens: completionTokens };
+    const cost = costUsd ?? (model === null ? 0 : (prices.costOf(model, usage) ?? 0));
+    return {
+      ...call,
+      reservation: {
+        tier,
+        account: drawingAccountOf(payer),
+        isPriced: isPriced(model),
+        tokens: promptTokens + completionTokens,
+        costUsd: cost,
+        // On a drained tier a request costs at least one point.
+        points: Math.ceil(cost * pointsPerUsd * payer.multiplier) || (cost > 0 ? 1 : 0),
+      },
+    };
+  }
+
+  function reservationOf({ tier }: Payer, call: RequestedCall, passed: PassedAdmission) {
+    return createReservation(call, isLast(tier, call, passed), store);
+  }
 
   /** Whether the requests of the last moment could drain the tier or the account. */
-  function isNearLimit({ tier, multiplier }: Payer, hints: QuotaHints, recent: RecentUsage) {
-    const { window, account } = hints;
+  function isNearLimit(
+    { tier, multiplier }: Payer,
+    { window, account }: QuotaFactsKnown,
+    recent: RecentUsage,
+    reserved: ReservedAmounts,
+  ) {
     if (window === undefined) return true;
-    if (!isDrained(tier, together(window, recent))) return false;
-    if (!isDrained(tier, window) || account === undefined) return true;
-    return account.balance <= Math.ceil(recent.costUsd * pointsPerUsd * multiplier);
+    const inFlight = withReserved(window, reserved);
+    if (!isDrained(tier, withReserved(inFlight, recent))) return false;
+    if (!isDrained(tier, inFlight) || account === undefined) return true;
+    const points = Math.ceil(recent.costUsd * pointsPerUsd * multiplier) + reserved.points;
+    return account.balance <= points;
   }
 
   /** The recorder may be another process, and needs a few milliseconds per event. */
@@ -75,65 +135,108 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   }
 
   /** The values to decide by: those of the database if the hints may be outdated. */
-  async function latest(payer: Payer, hints: QuotaHints, now: Date): Promise<QuotaHints> {
+  async function latest(
+    payer: Payer,
+    passed: PassedAdmission,
+    now: Date,
+  ): Promise<QuotaFactsKnown> {
     const recent = unsettled.of(payer.userId);
-    if (recent === undefined || !isNearLimit(payer, hints, recent)) return hints;
+    if (recent === undefined || !isNearLimit(payer, passed, recent, passed.reserved)) return passed;
     await untilRecorded(recent.last);
     return {
-      window: (await stored.window(windowOf(payer.userId, now))) ?? hints.window,
-      account: (await stored.account(drawingAccountOf(payer))) ?? hints.account,
+      window: (await stored.window(windowOf(payer.userId, now))) ?? passed.window,
+      account: (await stored.account(drawingAccountOf(payer))) ?? passed.account,
     };
   }
 
-  async function decide(payer: Payer, known: QuotaHints, model: string | null): Promise<void> {
+  async function decide(
+    payer: Payer,
+    call: RequestedCall,
+    passed: PassedAdmission,
+    model: string | null,
+  ): Promise<void> {
     const now = new Date(clock.now());
-    const hints = await latest(payer, known, now);
-    const window = hints.window ?? (await stored.window(windowOf(payer.userId, now)));
-    if (window === undefined || !isDrained(payer.tier, window)) return;
-    const account = hints.account ?? (await stored.account(drawingAccountOf(payer)));
-    const { tier } = payer;
-    const hasPrice = model === null || isPriced(model);
-    const decision = decideAdmission({ tier, window, account, isPriced: hasPrice, now });
-    if (decision !== 'admit') throw refusal(decision, now);
+    const { reserved } = passed;
+    const known = await latest(payer, passed, now);
+    const { tier, userId } = payer;
+    const window = known.window ?? (await stored.window(windowOf(userId, now)));
+    if (window !== undefined && isDrained(tier, withReserved(window, reserved))) {
+      const account = known.account ?? (await stored.account(drawingAccountOf(payer)));
+      const state = { tier, window, account, reserved, isPriced: isPriced(model), now };
+      const decision = decideAdmission(state);
+      if (decision !== 'admit') throw refusal(decision, now);
+    }
+    // The hints of the store refused what the database covers.
+    if (!passed.hasBegun) await beginAnyway(call);
   }
 
-  function assertCovered(payer: Payer, hints: QuotaHints, model: string | null) {
+  async function beginAnyway(call: RequestedCall): Promise<void> {
+    const reservation = call.reservation && { ...call.reservation, tier: UNLIMITED };
+    const answer = await store.admit({ ...ANY_EPOCH, limits: [], call: { ...call, reservation } });
+    if (answer.outcome === 'busy') throw tooManyCalls(answer.callsMax);
+  }
+
+  function assertCovered(
+    payer: Payer,
+    call: RequestedCall,
+    passed: PassedAdmission,
+    model: string | null,
+  ) {
     if (!hasQuota(payer.tier)) return undefined;
-    const { window } = hints;
-    if (window === undefined) return decide(payer, hints, model);
-    const recent = unsettled.of(payer.userId);
-    const counted = recent === undefined ? window : together(window, recent);
-    return isDrained(payer.tier, counted) ? decide(payer, hints, model) : undefined;
+    const { window, reserved } = passed;
+    if (window === undefined) return decide(payer, call, passed, model);
+    const recent = unsettled.of(payer.userId) ?? NOTHING_RESERVED;
+    const counted = withReserved(withReserved(window, reserved), recent);
+    return isDrained(payer.tier, counted) ? decide(payer, call, passed, model) : undefined;
   }
 
   return {
+    callOf,
+    reservationOf,
     assertCovered,
-    async assertUserCovered(userId, model) {
-      const tier = await stored.tierOf(userId);
-      if (tier === undefined || !hasQuota(tier)) return;
-      const own = { groupId: null, multiplier: 1 };
-      const payer: Payer = { userId, ...own, tier };
-      const answer = await store.admit({
-        knownEpoch: Number.MAX_SAFE_INTEGER,
+    async admitUser(userId, request) {
+      const tier = (await stored.tierOf(userId)) ?? { ...UNLIMITED, name: '', rpm: null };
+      const payer: Payer = { userId, groupId: null, multiplier: 1, tier };
+      const call = callOf(payer, request);
+      const passed = await store.admit({
+        ...ANY_EPOCH,
         limits: [],
-        window: windowOf(userId, new Date(clock.now())),
-        account: drawingAccountOf(payer),
+        ...(hasQuota(tier)
+          ? { window: windowOf(userId, new Date(clock.now())), account: drawingAccountOf(payer) }
+          : {}),
+        call,
       });
-      const hints = answer.outcome === 'passed' ? answer : NO_HINTS;
-      await assertCovered(payer, hints, model);
+      if (passed.outcome !== 'passed') throw tooManyCalls(callsPerUserMax);
+      const reservation = reservationOf(payer, call, passed);
+      try {
+        await assertCovered(payer, call, passed, request.model);
+      } catch (error) {
+        reservation.end();
+        throw error;
+      }
+      return reservation;
     },
   };
 }
 
-const together = (
-  window: Pick<WindowUsage, 'costUsd' | 'tokens'>,
-  recent: RecentUsage,
-): Pick<WindowUsage, 'costUsd' | 'tokens'> => ({
-  costUsd: window.costUsd + recent.costUsd,
-  tokens: window.tokens + recent.tokens,
-});
+/** Whether another request may be refused while this one is in flight. */
+function isLast(
+  tier: TierLimits,
+  { reservation }: RequestedCall,
+  passed: PassedAdmission,
+): boolean {
+  if (reservation === undefined) return false;
+  const { window, reserved } = passed;
+  return (
+    window === undefined ||
+    isDrained(tier, withReserved(withReserved(window, reserved), reservation))
+  );
+}
 
-const NO_HINTS: QuotaHints = { window: undefined, account: undefined };
+const ID_PREFIX_BYTES = 9;
+const RESERVED_RETRY_SECS = 5;
+const ANY_EPOCH = { knownEpoch: Number.MAX_SAFE_INTEGER };
+const UNLIMITED = { monthlyUsdQuota: null, monthlyTokenQuota: null };
 
 /** Whether a tier can be drained at all. */
 export const hasQuota = ({ monthlyUsdQuota, monthlyTokenQuota }: TierLimits): boolean =>
@@ -146,9 +249,30 @@ export const drawingAccountOf = ({
 }: Pick<Payer, 'groupId' | 'userId'>): DrawingAccount =>
   groupId === null ? { type: 'user', id: userId } : { type: 'group', id: groupId };
 
-function refusal(decision: 'quota_exceeded' | 'payment_required', now: Date): ServiceError {
+/** The refusal of a user who has as many calls as allowed. */
+export const tooManyCalls = (callsMax: number): ServiceError =>
+  new ServiceError(
+    'rate_limit_exceeded',
+    `too many streams and calls in progress: at most ${callsMax} per user at a time`,
+  );
+
+function refusal(
+  decision: 'quota_exceeded' | 'payment_required' | 'quota_reserved',
+  now: Date,
+): ServiceError {
   const details = { retry_after_secs: secondsToNextMonth(now) };
-  return decision === 'quota_exceeded'
-    ? new ServiceError('quota_exceeded', 'monthly quota exceeded', { details })
-    : new ServiceError('payment_required', 'points and monthly quota are used up', { details });
+  switch (decision) {
+    case 'quota_exceeded':
+      return new ServiceError('quota_exceeded', 'monthly quota exceeded', { details });
+    case 'payment_required':
+      return new ServiceError('payment_required', 'points and monthly quota are used up', {
+        details,
+      });
+    case 'quota_reserved':
+      return new ServiceError(
+        'quota_reserved',
+        'the rest of the monthly quota is reserved by requests in progress; retry when they have ended',
+        { details: { retry_after_secs: RESERVED_RETRY_SECS } },
+      );
+  }
 }

@@ -2,6 +2,7 @@ import type { PriceBook } from '@model-gateway/billing';
 import type { TokenUsage, UsageEvent } from '@model-gateway/contracts';
 import { newId, type Clock, type Journal, type Log, type Metrics } from '@model-gateway/kernel';
 import type { Caller } from '../chat/caller.ts';
+import type { Reservation } from '../quota/reservation.ts';
 import type { UnsettledUsage } from '../quota/unsettled-usage.ts';
 import { createUsageCounts } from './usage-counts.ts';
 
@@ -13,6 +14,8 @@ export interface ServedRequest {
   readonly surface: string;
   readonly usage: TokenUsage;
   readonly refId: string | null;
+  /** Ends with the record. */
+  readonly reservation?: Reservation | undefined;
   /** USD, where it does not follow from the tokens. */
   readonly cost?: number;
 }
@@ -38,7 +41,7 @@ export function createMeter(dependencies: MeterDependencies): Meter {
   const { journal, prices, unsettled, clock, metrics, log } = dependencies;
   const count = createUsageCounts(metrics);
   return {
-    async record({ caller, model, surface, usage, refId, cost }) {
+    async record({ caller, model, surface, usage, refId, reservation, cost }) {
       const event: UsageEvent = {
         id: newId(),
         user_id: caller.userId,
@@ -58,6 +61,8 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         created_at: new Date(clock.now()).toISOString(),
       };
       try {
+        // Before the event, so that on one connection the reservation has ended when the event is written.
+        reservation?.end();
         const written = journal.append({ id: event.id, body: JSON.stringify(event) });
         // Until it is settled.
         unsettled.note(event);

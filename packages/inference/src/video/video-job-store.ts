@@ -18,6 +18,8 @@ export interface NewVideoJob {
   readonly images: readonly VideoImage[];
   /** Chosen by the caller, to detect a repeated request. */
   readonly idempotencyKey: string | null;
+  /** How many unfinished jobs the user may have. */
+  readonly unfinishedMax: number;
 }
 
 /**
@@ -25,7 +27,10 @@ export interface NewVideoJob {
  * succeeds; a job that has ended never changes again, and its images are deleted.
  */
 export interface VideoJobStore {
-  /** Adds a job that is queued; a repeated idempotency key returns the user's earlier job. */
+  /**
+   * Adds a job that is queued; a repeated idempotency key returns the user's earlier job. Rejects with `rate_limit_exceeded`
+   * when the user has too many unfinished jobs.
+   */
   create(job: NewVideoJob): Promise<{ readonly job: VideoJob; readonly isNew: boolean }>;
   find(id: string): Promise<VideoJob | undefined>;
   /** The newest first. */

@@ -1,10 +1,11 @@
-import type { VideoPricingStore } from '@model-gateway/billing';
+import { videoCostOf, type AdmissionStore, type VideoPricingStore } from '@model-gateway/billing';
 import { ServiceError, sessionOwnerKey, type VideoRequest } from '@model-gateway/contracts';
-import { describeError, newId, type Channels, type Entries, type Log } from '@model-gateway/kernel';
+import { describeError, type Channels, type Entries, type Log } from '@model-gateway/kernel';
+import { jobEnd, type Reservation } from '../quota/reservation.ts';
 import type { Router } from '@model-gateway/router';
 import type { Caller } from '../chat/caller.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
-import { assertPriceableExtra } from './upstream-video.ts';
+import { assertPriceableExtra, videoShapeOf } from './upstream-video.ts';
 import type { VideoJobStore } from './video-job-store.ts';
 import type { VideoImage, VideoJob } from './video-job.ts';
 import type { VideoNotifications } from './video-notifications.ts';
@@ -16,16 +17,26 @@ export interface VideoJobs {
     caller: Caller,
     request: VideoRequest,
     resolvedModel: string,
-    idempotencyKey?: string,
+    options: VideoCreation,
   ): Promise<VideoJob>;
+  /** The price of a job in USD by the prices of now; 0 while they cannot be read. */
+  estimateCost(request: VideoRequest, resolvedModel: string): Promise<number>;
   get(userId: string, id: string): Promise<VideoJob>;
   list(userId: string, countMax: number): Promise<readonly VideoJob[]>;
   /** Canceling again changes nothing; a job that ended otherwise is refused. */
   cancel(userId: string, id: string): Promise<void>;
 }
 
+interface VideoCreation {
+  /** Becomes the reservation of the job, which has its id. It ends if no job is created. */
+  readonly reservation: Reservation;
+  readonly idempotencyKey?: string | undefined;
+}
+
 interface VideoJobsDependencies {
   readonly store: VideoJobStore;
+  readonly admission: Pick<AdmissionStore, 'endCall'>;
+  readonly unfinishedPerUserMax: number;
   readonly router: Pick<Router, 'canServe'>;
   readonly pricing: Pick<VideoPricingStore, 'find'>;
   readonly requests: Pick<RequestCounter, 'accepted'>;
@@ -42,7 +53,8 @@ export const VIDEO_QUEUED_CHANNEL = 'video:queued';
 const OWNED_MS = 24 * 60 * 60 * 1000;
 
 export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs {
-  const { store, router, pricing, requests, notifications, channels, entries, log } = dependencies;
+  const { store, pricing, admission, unfinishedPerUserMax } = dependencies;
+  const { router, requests, notifications, channels, entries, log } = dependencies;
 
   /** The job is stored by now, so a failure here must not fail the request. */
   async function announce({ id, userId }: VideoJob): Promise<void> {
@@ -71,36 +83,61 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
     return job;
   }
 
+  async function add(
+    { modelPolicy: _policy, ...payer }: Caller,
+    request: VideoRequest,
+    resolvedModel: string,
+    { reservation, idempotencyKey }: VideoCreation,
+  ): ReturnType<VideoJobStore['create']> {
+    const { model, images = [], ...order } = request;
+    const { provider } = order;
+    assertPriceableExtra(order.extra);
+    if ((await pricing.find(resolvedModel))?.enabled === false)
+      throw new ServiceError('model_not_allowed', `the model is switched off: ${model}`);
+    if (!router.canServe(model, { resolved: resolvedModel, capability: 'video', provider })) {
+      const message = `no healthy video-capable backend serves the model: ${model}`;
+      throw new ServiceError('no_video_backend', message);
+    }
+    return store.create({
+      id: reservation.id,
+      unfinishedMax: unfinishedPerUserMax,
+      payer,
+      model,
+      resolvedModel,
+      order,
+      images: images.map(decodeImage),
+      idempotencyKey: idempotencyKey ?? null,
+    });
+  }
+
   return {
-    async create({ modelPolicy: _policy, ...payer }, request, resolvedModel, idempotencyKey) {
-      const { model, images = [], ...order } = request;
-      const { provider } = order;
-      assertPriceableExtra(order.extra);
-      if ((await pricing.find(resolvedModel))?.enabled === false)
-        throw new ServiceError('model_not_allowed', `the model is switched off: ${model}`);
-      if (!router.canServe(model, { resolved: resolvedModel, capability: 'video', provider })) {
-        const message = `no healthy video-capable backend serves the model: ${model}`;
-        throw new ServiceError('no_video_backend', message);
+    async create(caller, request, resolvedModel, options) {
+      const { reservation } = options;
+      try {
+        const { job, isNew } = await add(caller, request, resolvedModel, options);
+        if (!isNew) return job;
+        reservation.endCall();
+        requests.accepted();
+        await announce(job);
+        return job;
+      } finally {
+        reservation.end();
       }
-      const { job, isNew } = await store.create({
-        id: newId(),
-        payer,
-        model,
-        resolvedModel,
-        order,
-        images: images.map(decodeImage),
-        idempotencyKey: idempotencyKey ?? null,
-      });
-      if (!isNew) return job;
-      requests.accepted();
-      await announce(job);
-      return job;
+    },
+    async estimateCost({ model: _model, images: _images, ...order }, resolvedModel) {
+      try {
+        return videoCostOf(await pricing.find(resolvedModel), videoShapeOf(order));
+      } catch (error) {
+        log.warn({ reason: describeError(error) }, 'reading video prices failed');
+        return 0;
+      }
     },
     get,
     list: (userId, countMax) => store.list(userId, countMax),
     async cancel(userId, id) {
       await get(userId, id);
       if (await store.cancel(id)) {
+        admission.endCall(jobEnd({ id, userId }));
         await notifications.cancelled(id);
         await announceCancelled(id);
         return;

@@ -1,0 +1,56 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { createGate, waitUntil } from '@model-gateway/testkit';
+
+/** A chat upstream that answers only when the test says so. */
+export interface SlowUpstream {
+  readonly url: string;
+  /** How many requests wait for their answer. */
+  waiting(): number;
+  untilWaiting(count: number): Promise<void>;
+  /** Answers all requests, those that wait and those that follow. */
+  answerAll(): void;
+  close(): Promise<void>;
+}
+
+const USAGE = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+
+/** Every answer uses two tokens. */
+export async function startSlowUpstream(model: string): Promise<SlowUpstream> {
+  const gate = createGate();
+  let waiting = 0;
+  const server = createServer((request, response) => {
+    const send = (body: unknown): void => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(body));
+    };
+    if (request.method === 'GET') {
+      send({ object: 'list', data: [{ id: model, object: 'model' }] });
+      return;
+    }
+    waiting += 1;
+    response.once('close', () => (waiting -= 1));
+    const message = { role: 'assistant', content: 'ok' };
+    const choices = [{ index: 0, finish_reason: 'stop', message }];
+    request.resume();
+    void gate.opened.then(() =>
+      send({ id: 'c', object: 'chat.completion', created: 1, model, choices, usage: USAGE }),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    waiting: () => waiting,
+    untilWaiting: (count) =>
+      waitUntil(async () => waiting >= count, { what: `${count} waiting requests` }),
+    answerAll: () => gate.open(),
+    async close() {
+      gate.open();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

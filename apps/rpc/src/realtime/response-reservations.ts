@@ -1,0 +1,63 @@
+import { ServiceError } from '@model-gateway/contracts';
+import {
+  EXPECTED_NOTHING,
+  EXPECTED_RESPONSE,
+  type ExpectedUsage,
+  type Reservation,
+} from '@model-gateway/inference';
+
+/** What the responses of one realtime session reserve while they are generated. */
+export interface ResponseReservations {
+  /** A response begins. Resolves to the reason why its session must end, or undefined. */
+  begin(): Promise<string | undefined>;
+  /** The oldest response has ended and its usage is recorded. */
+  end(): void;
+  /** Resolves as `begin` does, if nothing is left for another response. */
+  check(): Promise<string | undefined>;
+  endAll(): void;
+}
+
+type Admit = (expected: ExpectedUsage) => Promise<Reservation>;
+
+export function createResponseReservations(admit: Admit): ResponseReservations {
+  /** Oldest first; a refused response has no reservation. */
+  const responses: Promise<Reservation | undefined>[] = [];
+  let isOver = false;
+
+  function endOldest(): void {
+    void responses.shift()?.then((reservation) => reservation?.end());
+  }
+
+  return {
+    async begin() {
+      if (isOver) return undefined;
+      const admitting = admit(EXPECTED_RESPONSE);
+      responses.push(admitting.catch(() => undefined));
+      return refusalOf(admitting);
+    },
+    end: endOldest,
+    async check() {
+      const admitting = admit(EXPECTED_NOTHING);
+      void admitting.then((reservation) => reservation.end()).catch(() => undefined);
+      // What others reserve may be left over when the next response begins.
+      return refusalOf(admitting, 'quota_reserved');
+    },
+    endAll() {
+      isOver = true;
+      while (responses.length > 0) endOldest();
+    },
+  };
+}
+
+/** Failures of the stores refuse no response. */
+async function refusalOf(
+  admitting: Promise<Reservation>,
+  exceptFor?: ServiceError['code'],
+): Promise<string | undefined> {
+  try {
+    await admitting;
+    return undefined;
+  } catch (error) {
+    return error instanceof ServiceError && error.code !== exceptFor ? error.message : undefined;
+  }
+}

@@ -1,0 +1,157 @@
+import { newId } from '@model-gateway/kernel';
+import { waitUntil } from '@model-gateway/testkit';
+import {
+  startCloudVideo,
+  startRealtimeApi,
+  type RunningCloudVideo,
+  type RunningRealtimeApi,
+} from '@model-gateway/testkit/upstreams';
+import { startChatScene, type ChatScene, type TestUser } from './chat-scene.ts';
+import { startRealtimeTalk } from './realtime-scene.ts';
+import { startGatedUpstream, type GatedUpstream } from './gated-upstream.ts';
+
+const RESERVED = {
+  code: -32_006,
+  message:
+    'the rest of the monthly quota is reserved by requests in progress; retry when they have ended',
+};
+
+let scene: ChatScene;
+let upstream: GatedUpstream;
+let video: RunningCloudVideo;
+let realtime: RunningRealtimeApi;
+
+beforeEach(async () => {
+  scene = await startChatScene({
+    SERVICE_MAX_CALLS_PER_USER: '30',
+    SERVICE_MAX_VIDEO_JOBS_PER_USER: '3',
+  });
+  upstream = await startGatedUpstream('m');
+  video = await startCloudVideo();
+  realtime = await startRealtimeApi({ models: ['old-realtime'], answer: () => 'one two' });
+  await scene.addBackend('up', upstream.url);
+  await scene.addBackend('cloud', video.url, 'cloud-video', ['v-1']);
+  await scene.addBackend('rt', realtime.url.replace('ws', 'http'));
+});
+afterEach(async () => {
+  upstream.open();
+  await scene.test.close();
+  await Promise.all([upstream.close(), video.close(), realtime.close()]);
+});
+
+const setTier = (changes: object) =>
+  scene.test.context.database.plans.saveTier('free', {
+    monthlyUsdQuota: null,
+    monthlyTokenQuota: null,
+    ...changes,
+  });
+
+async function spend({ id }: TestUser, tokens: number, cost = 0): Promise<void> {
+  const { database, bus } = scene.test.context;
+  const event = {
+    id: newId(),
+    user_id: id,
+    key_id: null,
+    api_key_id: `jwt-${id}`,
+    project: null,
+    group_id: null,
+    model: 'm',
+    backend: 'rpc',
+    prompt_tokens: tokens,
+    completion_tokens: 0,
+    total_tokens: tokens,
+    cost,
+    multiplier: 1,
+    ref_id: null,
+    created_at: new Date().toISOString(),
+  };
+  const { facts } = await database.usage.record([event], { pointsPerUsd: 100 });
+  await bus.admission.updateHints(facts);
+}
+
+const params = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5_000 };
+
+test('of 25 concurrent chat.send a quota for one admits one, with the last token', async () => {
+  await setTier({ monthlyTokenQuota: 100 });
+  await spend(scene.ann, 99);
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 25 }, () => scene.ann.call('chat.send', params)),
+  );
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  expect(await scene.ann.refusal('chat.send', params)).toEqual(RESERVED);
+  expect(await scene.ann.refusal('realtime.start', { model: 'old-realtime' })).toEqual(RESERVED);
+  expect(await scene.bob.call('chat.send', params)).toMatchObject({ memory: 'disabled' });
+});
+
+test('the next chat.send is admitted when the stream before it has ended', async () => {
+  await setTier({ monthlyTokenQuota: 300 });
+  await spend(scene.ann, 290);
+  await scene.ann.call('chat.send', params);
+  expect(await scene.ann.refusal('chat.send', params)).toEqual(RESERVED);
+  upstream.open();
+  await waitUntil(
+    async () =>
+      scene.ann.call('chat.send', params).then(
+        () => true,
+        () => false,
+      ),
+    {
+      what: 'an admitted turn',
+    },
+  );
+});
+
+test('a user may have so many streams at a time', async () => {
+  await setTier({});
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 32 }, () => scene.ann.call('chat.send', params)),
+  );
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(30);
+  const tooMany = {
+    code: -32_000,
+    message: 'too many streams and calls in progress: at most 30 per user at a time',
+  };
+  expect(await scene.ann.refusal('chat.send', params)).toEqual(tooMany);
+  expect(await scene.ann.refusal('realtime.start', { model: 'old-realtime' })).toEqual(tooMany);
+  await scene.bob.call('chat.send', params);
+});
+
+test('an unfinished video job reserves its price, a canceled one no longer', async () => {
+  await setTier({ monthlyUsdQuota: 1 });
+  await spend(scene.ann, 0, 0.5);
+  const order = { model: 'v-1', prompt: 'a cat', duration_seconds: 60 };
+  const create = async () =>
+    ((await scene.ann.call('video.create', order)) as { job_id: string }).job_id;
+  // 60 s at 0.005 USD: 0.3 USD each.
+  const first = await create();
+  await create();
+  expect(await scene.ann.refusal('video.create', order)).toEqual(RESERVED);
+  expect(await scene.ann.refusal('chat.send', params)).toEqual(RESERVED);
+  await scene.ann.call('video.cancel', { job_id: first });
+  await create();
+});
+
+test('a user may have so many unfinished video jobs', async () => {
+  await setTier({});
+  const order = { model: 'v-1', prompt: 'a cat' };
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 8 }, () => scene.ann.call('video.create', order)),
+  );
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+  expect(await scene.ann.refusal('video.create', order)).toEqual({
+    code: -32_000,
+    message: 'too many unfinished video jobs: at most 3 per user',
+  });
+  const { jobs } = (await scene.ann.call('video.list')) as { jobs: { job_id: string }[] };
+  await scene.ann.call('video.cancel', { job_id: jobs[0]?.job_id });
+  await scene.ann.call('video.create', order);
+  await scene.bob.call('video.create', order);
+});
+
+test('a realtime response is served with the last token, and its session ends when nothing is left', async () => {
+  await setTier({ monthlyTokenQuota: 100 });
+  await spend(scene.ann, 99);
+  const talk = await startRealtimeTalk(scene.ann, scene.url, { model: 'old-realtime' });
+  expect((await talk.respond()).at(-1)).toMatchObject({ type: 'response.done' });
+  talk.close();
+});

@@ -1,0 +1,88 @@
+import type { AdmissionStore, CallEnd, RequestedCall } from '@model-gateway/billing';
+import type { ChatRequest } from '@model-gateway/contracts';
+import { estimatePrompt } from '../usage/estimate-usage.ts';
+
+/** A request in flight, and what it reserves. Ending it waits for nothing, never fails, and can be repeated. */
+export interface Reservation {
+  readonly id: string;
+  /** The request is over. */
+  end(): void;
+  /** The call is over and its job goes on: what it reserved stays until `jobEnd` of this id, or until it expires. */
+  endCall(): void;
+  /** The call lasts longer than calls do: without this it expires. */
+  extend(): void;
+}
+
+/** What a request is expected to use. */
+export interface ExpectedUsage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** USD, where it does not follow from the tokens. */
+  readonly costUsd?: number;
+}
+
+/** A request that is to be admitted. */
+export interface RequestedAdmission {
+  /** Null for video, which always has a price. */
+  readonly model: string | null;
+  /** Called only if a quota can refuse the request. */
+  readonly expected: () => ExpectedUsage;
+  /** The id of the job that the request creates, if any. */
+  readonly jobId?: string;
+}
+
+const COMPLETION_TOKENS_DEFAULT = 256;
+
+/** What a chat request is expected to use. */
+export const expectedChat = (request: ChatRequest): ExpectedUsage => ({
+  promptTokens: estimatePrompt(request),
+  completionTokens: completionMax(request) ?? COMPLETION_TOKENS_DEFAULT,
+});
+
+/** What a realtime response is expected to use: what its prompt is only the upstream knows. */
+export const EXPECTED_RESPONSE: ExpectedUsage = {
+  promptTokens: 0,
+  completionTokens: COMPLETION_TOKENS_DEFAULT,
+};
+
+export const EXPECTED_NOTHING: ExpectedUsage = { promptTokens: 0, completionTokens: 0 };
+
+/** The end of a job that its call left running. */
+export const jobEnd = (job: { readonly id: string; readonly userId: string }): CallEnd => ({
+  id: job.id,
+  userId: job.userId,
+  endsCall: false,
+  endsReservation: true,
+  isUrgent: true,
+});
+
+/** A reservation that began. */
+export function createReservation(
+  { id, userId, callsMax }: RequestedCall,
+  isUrgent: boolean,
+  store: Pick<AdmissionStore, 'admit' | 'endCall'>,
+): Reservation {
+  let hasEnded = false;
+  const finish = (endsReservation: boolean): void => {
+    if (hasEnded) return;
+    hasEnded = true;
+    store.endCall({ id, userId, endsCall: true, endsReservation, isUrgent });
+  };
+  return {
+    id,
+    end: () => finish(true),
+    endCall: () => finish(false),
+    extend() {
+      if (hasEnded) return;
+      const call = { id, userId, callsMax };
+      const extending = store.admit({ knownEpoch: Number.MAX_SAFE_INTEGER, limits: [], call });
+      // What cannot be extended expires, and counts no longer.
+      extending.catch(() => undefined);
+    },
+  };
+}
+
+function completionMax(request: ChatRequest): number | undefined {
+  const newer: unknown = request['max_completion_tokens'];
+  return request.max_tokens ?? (typeof newer === 'number' && newer > 0 ? newer : undefined);
+}
