@@ -1,5 +1,3 @@
-import type { TierLimits } from './billing-facts.ts';
-
 /** The usage that counts against a quota: one month of a user. */
 export interface QuotaWindow {
   readonly userId: string;
@@ -47,9 +45,15 @@ export interface ReservedAmounts {
   readonly points: number;
 }
 
+/** The monthly quotas of a tier; null means unlimited. */
+interface MonthlyQuotas {
+  readonly monthlyUsdQuota: number | null;
+  readonly monthlyTokenQuota: number | null;
+}
+
 /** What a request reserves, and the values that decide whether it may. */
 export interface RequestedReservation extends ReservedAmounts {
-  readonly tier: Pick<TierLimits, 'monthlyUsdQuota' | 'monthlyTokenQuota'>;
+  readonly tier: MonthlyQuotas;
   /** The account whose points it reserves. */
   readonly account: DrawingAccount;
   /** Whether the model has a price: without one it cannot be paid with points. */
