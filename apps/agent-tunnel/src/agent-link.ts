@@ -4,7 +4,7 @@ import {
   type AgentHello,
   type AgentProgress,
 } from '@model-gateway/contracts';
-import { describeError, errorCode, type Log } from '@model-gateway/kernel';
+import { describeError, errorCode, startPeerTimeout, type Log } from '@model-gateway/kernel';
 import { messageText } from '@model-gateway/json-rpc';
 import { createTunnel, type Exchange } from '@model-gateway/tunnel';
 import type { RawData, WebSocket } from 'ws';
@@ -67,14 +67,12 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
       else setImmediate(onSent);
     },
   });
-  let deadline = setTimeout(
-    () =>
-      refuse({
-        kind: 'refused',
-        why: `no hello within ${HELLO_TIMEOUT_MS / 1000} seconds`,
-        isFatal: true,
-      }),
-    HELLO_TIMEOUT_MS,
+  let deadline = startPeerTimeout(HELLO_TIMEOUT_MS, () =>
+    refuse({
+      kind: 'refused',
+      why: `no hello within ${HELLO_TIMEOUT_MS / 1000} seconds`,
+      isFatal: true,
+    }),
   );
   // Pings let the node notice a broken connection.
   const pings = setInterval(() => socket.ping(), heartbeatMs);
@@ -82,7 +80,7 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
   function end(reason: string): void {
     if (isOver) return;
     isOver = true;
-    clearTimeout(deadline);
+    deadline.stop();
     clearInterval(pings);
     socket.terminate();
     calls.close('the agent disconnected');
@@ -112,8 +110,8 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
         return refuse(frame);
       case 'hello':
         helloId = frame.id;
-        clearTimeout(deadline);
-        deadline = setTimeout(() => end('no heartbeat in time'), timeoutMs);
+        deadline.stop();
+        deadline = startPeerTimeout(timeoutMs, () => end('no heartbeat in time'));
         return events.onHello(frame.hello);
       case 'heartbeat':
         deadline.refresh();

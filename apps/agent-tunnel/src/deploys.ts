@@ -1,5 +1,5 @@
 import { AGENT_METHODS, agentDeployedSchema, type AgentProgress } from '@model-gateway/contracts';
-import { describeError, type Log } from '@model-gateway/kernel';
+import { describeError, startPeerTimeout, type Log } from '@model-gateway/kernel';
 import {
   agentBackendName,
   type AgentConnections,
@@ -59,14 +59,14 @@ export function createDeploys(dependencies: DeploysDependencies): Deploys {
     const known = readyPort(modelId);
     if (known !== undefined) return known;
     const params = { model_id: modelId, stream_id: deploy.streamId };
-    const timer = setTimeout(() => {
+    const timeout = startPeerTimeout(reportTimeoutMs, () => {
       deploy.controller.abort(`the agent reported nothing for ${reportTimeoutMs / 1000} seconds`);
-    }, reportTimeoutMs);
-    deploy.restartTimeout = () => void timer.refresh();
+    });
+    deploy.restartTimeout = () => timeout.refresh();
     const deployed = agentDeployedSchema.safeParse(
       await calls
         .call(AGENT_METHODS.deploy, params, deploy.controller.signal)
-        .finally(() => clearTimeout(timer)),
+        .finally(() => timeout.stop()),
     );
     if (!deployed.success) throw new NodeError('the response of the agent contains no port');
     return deployed.data.port;

@@ -4,7 +4,7 @@ import {
   AGENT_METHODS,
   agentWelcomeSchema,
 } from '@model-gateway/contracts';
-import { createDeferred, describeError, type Log } from '@model-gateway/kernel';
+import { createDeferred, describeError, startPeerTimeout, type Log } from '@model-gateway/kernel';
 import { messageText, parseMessage, RPC_ERRORS, type RpcMessage } from '@model-gateway/json-rpc';
 import { createTunnel, type Exchange } from '@model-gateway/tunnel';
 import { WebSocket, type RawData } from 'ws';
@@ -69,13 +69,12 @@ export function openLink(options: LinkOptions): Link {
   });
   const welcomed = createDeferred<{ readonly heartbeatMs: number }>();
   const ended = createDeferred<LinkEnd>();
-  let silenceTimer = setTimeout(
-    () => end('the gateway did not respond to the hello'),
-    WELCOME_TIMEOUT_MS,
+  let silence = startPeerTimeout(WELCOME_TIMEOUT_MS, () =>
+    end('the gateway did not respond to the hello'),
   );
 
   function end(reason: string, isFinal = false): void {
-    clearTimeout(silenceTimer);
+    silence.stop();
     socket.terminate();
     tunnel.close('the connection to the gateway is closed');
     welcomed.reject(new Error(reason));
@@ -99,10 +98,9 @@ export function openLink(options: LinkOptions): Link {
 
   function onWelcome(result: unknown): void {
     const heartbeatMs = agentWelcomeSchema.parse(result).heartbeat_secs * 1_000;
-    clearTimeout(silenceTimer);
-    silenceTimer = setTimeout(
-      () => end('no ping from the gateway in time'),
-      heartbeatMs * MISSED_PINGS_MAX,
+    silence.stop();
+    silence = startPeerTimeout(heartbeatMs * MISSED_PINGS_MAX, () =>
+      end('no ping from the gateway in time'),
     );
     welcomed.resolve({ heartbeatMs });
   }
@@ -122,7 +120,7 @@ export function openLink(options: LinkOptions): Link {
   }
 
   socket.on('message', (data, isBinary) => {
-    silenceTimer.refresh();
+    silence.refresh();
     try {
       const bytes = bytesOf(data);
       if (isBinary) tunnel.receive(bytes);
@@ -131,7 +129,7 @@ export function openLink(options: LinkOptions): Link {
       end(`the gateway sent an invalid frame: ${describeError(error)}`);
     }
   });
-  socket.on('ping', () => silenceTimer.refresh());
+  socket.on('ping', () => silence.refresh());
   socket.on('open', () => {
     hello().then(
       (params) => send({ id: HELLO_ID, method: AGENT_METHODS.hello, params }),

@@ -64,7 +64,7 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
   /** They accept no more calls, and close when those in flight have finished. */
   const signedOut = new WeakSet<WebSocket>();
   let closing: Promise<void> | undefined;
-  const heartbeat = setInterval(() => {
+  function checkSockets(): void {
     for (const [socket, missed] of missedPongs) {
       if (missed >= PONGS_MISSED_MAX) {
         socket.terminate();
@@ -73,7 +73,9 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
         socket.ping();
       }
     }
-  }, dependencies.pingMs ?? PING_MS);
+  }
+  // If this process was stalled, pongs may have arrived; they are read before the check.
+  const heartbeat = setInterval(() => setImmediate(checkSockets), dependencies.pingMs ?? PING_MS);
   heartbeat.unref();
   metrics.gauge({
     name: 'service_rpc_sockets',

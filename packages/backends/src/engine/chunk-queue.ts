@@ -1,4 +1,4 @@
-import type { Cancel } from '@model-gateway/kernel';
+import { startPeerTimeout, type Cancel } from '@model-gateway/kernel';
 import type { UpstreamFailure } from '@model-gateway/router';
 import { aborted, timedOut } from '../json-rpc/rpc-failures.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
@@ -49,12 +49,12 @@ export function createChunkQueue<Chunk>(options: ChunkQueueOptions): ChunkQueue<
   }
 
   async function untilWoken(): Promise<void> {
-    const timer = setTimeout(() => fail(timedOut(idleMs)), idleMs);
+    const timeout = startPeerTimeout(idleMs, () => fail(timedOut(idleMs)));
     await new Promise<void>((resolve) => {
       wake = resolve;
     });
     wake = undefined;
-    clearTimeout(timer);
+    timeout.stop();
   }
 
   return {

@@ -1,4 +1,4 @@
-import { abortReason, createCanceller, type Cancel } from '@model-gateway/kernel';
+import { abortReason, createCanceller, startPeerTimeout, type Cancel } from '@model-gateway/kernel';
 
 /** Runs a call with a total time limit; it ends with its caller. */
 export async function boundedCall<Result>(
@@ -10,13 +10,13 @@ export async function boundedCall<Result>(
   const onAbort = (): void => canceller.abort(abortReason(cancel));
   cancel.addEventListener('abort', onAbort, { once: true });
   if (cancel.aborted) onAbort();
-  const timer = setTimeout(() => {
+  const timeout = startPeerTimeout(milliseconds, () => {
     canceller.abort(new Error(`the upstream took longer than ${milliseconds} ms`));
-  }, milliseconds);
+  });
   try {
     return await call(canceller.cancel);
   } finally {
-    clearTimeout(timer);
+    timeout.stop();
     cancel.removeEventListener('abort', onAbort);
   }
 }

@@ -50,7 +50,8 @@ export function createDeadlines(timeoutMs: number): Deadlines {
 
   /** It stays for the next call when its call is over; the socket of a call keeps the process alive. */
   function arm(afterMs: number): void {
-    timer = setTimeout(timeOut, afterMs).unref();
+    // If this process was stalled, a response may have arrived; it is read before the timeout.
+    timer = setTimeout(() => setImmediate(timeOut), afterMs).unref();
   }
 
   return {

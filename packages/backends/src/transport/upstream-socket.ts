@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { startPeerTimeout, type PeerTimeout } from '@model-gateway/kernel';
 import type { UpstreamFailure } from '@model-gateway/router';
 import { WebSocket, type RawData } from 'ws';
 import { readText } from './read-text.ts';
@@ -135,20 +136,23 @@ function keepAlive(
   intervalMs: number,
   onSilence: (error: Error) => void,
 ): () => void {
-  let isAlive = true;
+  let silence: PeerTimeout | undefined;
   const sign = (): void => {
-    isAlive = true;
+    silence?.stop();
+    silence = undefined;
   };
   socket.on('pong', sign);
   socket.on('message', sign);
   const timer = setInterval(() => {
     if (socket.readyState !== WebSocket.OPEN) return;
-    if (!isAlive) onSilence(new Error(`the upstream did not reply to pings for ${intervalMs} ms`));
-    else {
-      isAlive = false;
-      socket.ping();
-    }
+    socket.ping();
+    silence ??= startPeerTimeout(intervalMs, () =>
+      onSilence(new Error(`the upstream did not reply to pings for ${intervalMs} ms`)),
+    ).unref();
   }, intervalMs);
   timer.unref();
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    sign();
+  };
 }

@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import { createCanceller } from '@model-gateway/kernel';
+import { createCanceller, startPeerTimeout } from '@model-gateway/kernel';
 import { UpstreamFailure, type Router } from '@model-gateway/router';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 
@@ -28,7 +28,7 @@ export async function invokeEngine(
   const call = telemetry.begin('invoke', backend, model);
   const canceller = createCanceller();
   const { cancel } = canceller;
-  const timer = setTimeout(() => canceller.abort(tooLate(timeoutMs)), timeoutMs);
+  const timeout = startPeerTimeout(timeoutMs, () => canceller.abort(tooLate(timeoutMs)));
   try {
     const answer = await call.run(async () => {
       if (backend.invoke === undefined) throw notInvocable(requested);
@@ -44,7 +44,7 @@ export async function invokeEngine(
     await route.settle(isBackendFault ? 'failure' : 'neutral');
     throw error;
   } finally {
-    clearTimeout(timer);
+    timeout.stop();
   }
 }
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import { createCanceller } from '@model-gateway/kernel';
+import { createCanceller, startPeerTimeout } from '@model-gateway/kernel';
 import type { RealtimeLink, RealtimeOpening, Route, Router } from '@model-gateway/router';
 import { attempt } from '../upstream/attempts.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
@@ -27,9 +27,9 @@ export async function openRealtime(
   { router, telemetry, requests }: OpenRealtimeDependencies,
 ): Promise<OpenRealtime> {
   const canceller = createCanceller();
-  const timer = setTimeout(() => {
+  const timeout = startPeerTimeout(OPENING_TIMEOUT_MS, () => {
     canceller.abort(new Error(`the upstream took longer than ${OPENING_TIMEOUT_MS} ms`));
-  }, OPENING_TIMEOUT_MS);
+  });
   const query = {
     model: opening.model,
     resolved: resolvedModel,
@@ -48,7 +48,7 @@ export async function openRealtime(
     void route.answered();
     return { link: answer, route };
   } finally {
-    clearTimeout(timer);
+    timeout.stop();
   }
 }
 
