@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 // One configuration for every test of the repository. Tests read the sources, never a build; only processes that a test
 // starts are builds.
 export default {
-  testMatch: ['<rootDir>/{apps,packages,scripts,bench,infra}/**/*.test.ts'],
+  testMatch: ['<rootDir>/{apps,packages,scripts,bench,fuzz,infra}/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
   modulePathIgnorePatterns: ['/dist/'],
   // Not in the folder for temporary files, which is a new one for every run.

@@ -134,7 +134,9 @@ function workspaceFolders() {
   const grouped = ['apps', 'packages'].flatMap((group) =>
     readdirSync(join(ROOT, group)).map((name) => join(group, name)),
   );
-  return [...grouped, 'infra'].filter((folder) => existsSync(join(ROOT, folder, 'package.json')));
+  return [...grouped, 'fuzz', 'infra'].filter((folder) =>
+    existsSync(join(ROOT, folder, 'package.json')),
+  );
 }
 
 function filesBelow(folder) {

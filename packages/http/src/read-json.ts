@@ -41,15 +41,16 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<st
       if (size > bytesMax) refuse(`is larger than ${bytesMax} bytes`);
       else if (!isCheap(chunk)) refuse('has too many or too deeply nested values');
     });
-    const onClose = () => reject(new ServiceError('invalid_request', 'the client disconnected'));
+    const onGone = () => reject(new ServiceError('invalid_request', 'the client disconnected'));
     request.once('end', () => {
       // Every request closes at its end; that is no error.
-      request.off('close', onClose);
+      request.off('close', onGone);
       const [first] = chunks;
       const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
       resolve(whole.toString('utf8'));
     });
-    request.once('error', reject);
-    request.once('close', onClose);
+    // The only error of a request is a connection that ended early, which is no failure of this service.
+    request.once('error', onGone);
+    request.once('close', onGone);
   });
 }

@@ -1,0 +1,38 @@
+import { fuzz } from './run/fuzz.ts';
+import { readOptions, USAGE, type Options } from './run/options.ts';
+import { startStallWatch } from './run/stall-watch.ts';
+import { startStandaloneProcess } from './scenes/standalone-process.ts';
+import type { AnyScene } from './target.ts';
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function optionsOrExit(): Options {
+  try {
+    const options = readOptions(process.argv.slice(2));
+    if (!options.help) return options;
+    print(USAGE);
+    return process.exit(0);
+  } catch (error) {
+    process.stderr.write(`${String(error)}\n\n${USAGE}`);
+    return process.exit(2);
+  }
+}
+
+const START = { service: startStandaloneProcess } as const;
+
+const options = optionsOrExit();
+print(`seed ${options.seed}`);
+const scenes = new Map<AnyScene['kind'], Promise<AnyScene>>();
+const watch = await startStallWatch();
+const sceneOf = (kind: AnyScene['kind']): Promise<AnyScene> => {
+  const scene = scenes.get(kind) ?? START[kind as 'service']();
+  scenes.set(kind, scene);
+  return scene;
+};
+try {
+  const findings = await fuzz({ options, watch, sceneOf, print });
+  process.exitCode = findings === 0 ? 0 : 1;
+} finally {
+  for (const scene of scenes.values()) await (await scene).close();
+  await watch.close();
+}

@@ -1,0 +1,50 @@
+import type { Arbitrary } from 'fast-check';
+import type { SecretSearch } from './run/secret-search.ts';
+import type { ScriptedUpstreams } from './scenes/scripted-upstreams.ts';
+
+/** One protocol of the service: what is sent, and what must hold of the answers. */
+export interface Target<Case = unknown, Scene extends AnyScene = AnyScene> {
+  readonly name: string;
+  /** One line for `--help`. */
+  readonly about: string;
+  readonly scene: Scene['kind'];
+  /** How many cases the short form in `npm test` runs. */
+  readonly shortCases: number;
+  /** The grammar. A case is plain JSON, so that the corpus can keep it. */
+  cases(scene: Scene): Promise<Arbitrary<Case>>;
+  /** Runs one case and returns what was wrong. */
+  run(each: Case, scene: Scene): Promise<readonly string[]>;
+}
+
+/** What runs while cases are sent to it. */
+interface Running {
+  /** Replaces `{{name}}` in a case. */
+  readonly values: Readonly<Record<string, string>>;
+  readonly secrets: SecretSearch;
+  /** An address that answers at once while the event loop is free; undefined where nobody asks for it. */
+  readonly healthUrl: string | undefined;
+  /** What went wrong since the last call besides the answers: an ended process, a secret or an error in its log. */
+  takeProblems(): readonly string[];
+  /** Starts it again if it has ended. */
+  ensureRunning(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The server apps, with scripted upstreams, users and a node. */
+export interface ServiceScene extends Running {
+  readonly kind: 'service';
+  readonly restUrl: string;
+  readonly rpcUrl: string;
+  readonly tunnelUrl: string;
+  readonly upstreams: ScriptedUpstreams;
+  /** Removes the backends that a case registered, and registers those that it removed. */
+  restoreBackends(): Promise<void>;
+}
+
+/** The HTTP API of the browser tool. */
+export interface BrowserScene extends Running {
+  readonly kind: 'browser';
+  readonly url: string;
+}
+
+export type AnyScene = ServiceScene | BrowserScene;

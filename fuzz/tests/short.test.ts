@@ -1,0 +1,36 @@
+import * as fc from 'fast-check';
+import { readCorpus } from '../src/run/corpus.ts';
+import { runCase } from '../src/run/run-case.ts';
+import { startInProcess } from '../src/scenes/in-process.ts';
+import type { AnyScene } from '../src/target.ts';
+import { targets } from '../src/targets/index.ts';
+
+// The short form of `npm run fuzz`: the same cases in every run, without a watch for stalls, which would depend on the
+// load of the machine.
+
+const SEED = 1;
+
+let scene: AnyScene;
+beforeAll(async () => {
+  scene = await startInProcess();
+});
+afterAll(() => scene.close());
+
+describe.each(targets.filter((target) => target.scene === 'service'))('$name', (target) => {
+  const corpus = readCorpus(target.name);
+
+  if (corpus.length > 0)
+    test.each(corpus)('corpus: $name', (entry) => runCase(target, entry.case, scene));
+
+  test('generated cases', async () => {
+    const property = fc.asyncProperty(await target.cases(scene), (each) =>
+      runCase(target, each, scene),
+    );
+    await fc.assert(property, { seed: SEED, numRuns: target.shortCases, endOnFailure: true });
+  });
+});
+
+test('no case changed the prototype of objects', () => {
+  expect(Object.keys(Object.prototype)).toEqual([]);
+  expect(Reflect.get({}, 'polluted')).toBeUndefined();
+});
