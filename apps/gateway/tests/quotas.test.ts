@@ -116,7 +116,7 @@ test('the request after the last token of the month is refused, and passes immed
     body: JSON.stringify({ model: PRICED, input: 'x' }),
   });
   await expectQuotaExceeded(embedded);
-  await setTier({ monthlyTokenQuota: 101 });
+  await setTier({ monthlyTokenQuota: 10_000 });
   expect((await chat()).status).toBe(200);
 });
 
@@ -150,16 +150,16 @@ test('an account that could not cover a request on a drained tier is refused unt
 });
 
 test('the window of the whole user binds every key: five project labels share one quota', async () => {
-  await setTier({ monthlyTokenQuota: 100 });
+  await setTier({ monthlyTokenQuota: 1_000 });
   const keys = keysOf(gateway.test);
   const labelled = await Promise.all(
     ['a', 'b', 'c', 'd', 'default'].map((project) =>
       keys.create({ userId: gateway.userId, name: project, project }),
     ),
   );
-  await spend({ tokens: 60, project: 'a', keyId: labelled[0]?.key.id ?? null });
+  await spend({ tokens: 600, project: 'a', keyId: labelled[0]?.key.id ?? null });
   for (const { secret } of labelled) expect((await chat(PRICED, secret)).status).toBe(200);
-  await spend({ tokens: 40, keyId: null });
+  await spend({ tokens: 400, keyId: null });
   for (const { secret } of labelled) await expectQuotaExceeded(await chat(PRICED, secret));
 });
 

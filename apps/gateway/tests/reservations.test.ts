@@ -1,7 +1,8 @@
 import { createAccountEvents } from '@model-gateway/accounts';
 import type { TierChanges } from '@model-gateway/billing';
 import { testRedisUrl, waitUntil } from '@model-gateway/testkit';
-import { newId } from '@model-gateway/kernel';
+import { newId, type JournalEntry } from '@model-gateway/kernel';
+import { usageEventSchema } from '@model-gateway/contracts';
 import { Redis } from 'ioredis';
 import { createGateway } from '../src/app.ts';
 import { readGatewayConfig } from '../src/config.ts';
@@ -67,6 +68,24 @@ async function spend(tokens: number): Promise<void> {
   await bus.admission.updateHints(facts);
 }
 
+/** Settles what was served, as the recorder does. */
+async function settleServed(): Promise<void> {
+  const { database, bus } = gateway.test.context;
+  const stopping = new AbortController();
+  const record = async (batch: readonly JournalEntry[]): Promise<void> => {
+    const events = batch.map(({ body }) => usageEventSchema.parse(JSON.parse(body)));
+    const { facts } = await database.usage.record(events, { pointsPerUsd: 100 });
+    const settled = events.flatMap(({ call_id: id, user_id: userId }) =>
+      id === undefined ? [] : [{ id, userId }],
+    );
+    await bus.admission.updateHints({ ...facts, settled });
+  };
+  const draining = bus.journal.drain(record, { batchSize: 100, signal: stopping.signal });
+  await waitUntil(async () => (await bus.journal.lag()) === 0, { what: 'an empty journal' });
+  stopping.abort();
+  await draining;
+}
+
 interface Request {
   readonly turn?: number;
   readonly key?: string;
@@ -98,8 +117,10 @@ const leftOver = async (): Promise<readonly string[]> => {
     ...(await redis.keys(`${redisPrefix}reserved:*`)),
   ];
 };
-const nothingLeft = () =>
-  waitUntil(async () => (await leftOver()).length === 0, { what: 'no call on Redis' });
+async function nothingLeft(): Promise<void> {
+  await settleServed();
+  await waitUntil(async () => (await leftOver()).length === 0, { what: 'no call on Redis' });
+}
 
 /** As if this much time had passed for what is on Redis. */
 async function ageCalls(milliseconds: number): Promise<void> {
@@ -155,6 +176,33 @@ test('the next request is admitted when the one in flight has ended', async () =
   upstream.answerAll();
   expect([(await first).status, (await second).status]).toEqual([200, 200]);
   expect((await ask({ turn: 1 })).status).toBe(200);
+  await nothingLeft();
+});
+
+test('what one process has served counts in the other before it is settled, and until then softly', async () => {
+  await setTier({ monthlyTokenQuota: 101 });
+  await spend(99);
+  upstream.answerAll();
+  // The answer has two tokens. Nobody settles them meanwhile.
+  expect((await ask()).status).toBe(200);
+  await expectReserved(await ask({ turn: 1 }));
+  await settleServed();
+  const refused = await ask({ turn: 1 });
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get('x-should-retry')).toBe('false');
+  await setTier({ monthlyTokenQuota: 102 });
+  expect((await ask({ turn: 1 })).status).toBe(200);
+  await nothingLeft();
+});
+
+test('what one process has served leaves the rest of the quota to the other before it is settled', async () => {
+  await setTier({ monthlyTokenQuota: 103 });
+  await spend(99);
+  upstream.answerAll();
+  // 256 tokens and the prompt were reserved, and two are used.
+  expect((await ask()).status).toBe(200);
+  expect((await ask({ turn: 1 })).status).toBe(200);
+  await expectReserved(await ask());
   await nothingLeft();
 });
 

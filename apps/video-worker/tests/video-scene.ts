@@ -111,6 +111,7 @@ export async function registerVideo(
 /** The reservation of a job that no quota limits. */
 const unlimitedReservation = () => ({
   id: newId(),
+  isHolding: false,
   end: () => undefined,
   endCall: () => undefined,
   extend: () => undefined,

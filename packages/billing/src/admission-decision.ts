@@ -1,4 +1,4 @@
-import type { AccountState, ReservedAmounts, WindowUsage } from './admission-store.ts';
+import type { AccountState, ReservedAmounts, UsedAmounts, WindowUsage } from './admission-store.ts';
 import type { TierLimits } from './billing-facts.ts';
 import { isDrained } from './drained-tier.ts';
 
@@ -34,7 +34,7 @@ export function decideAdmission(state: AdmissionState): AdmissionDecision {
 /** The usage of a window together with what is reserved. */
 export const withReserved = (
   { costUsd, tokens }: Pick<WindowUsage, 'costUsd' | 'tokens'>,
-  reserved: Pick<ReservedAmounts, 'costUsd' | 'tokens'>,
+  reserved: UsedAmounts,
 ): Pick<WindowUsage, 'costUsd' | 'tokens'> => ({
   costUsd: costUsd + reserved.costUsd,
   tokens: tokens + reserved.tokens,

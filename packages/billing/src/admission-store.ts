@@ -51,6 +51,8 @@ interface MonthlyQuotas {
   readonly monthlyTokenQuota: number | null;
 }
 
+export type UsedAmounts = Pick<ReservedAmounts, 'tokens' | 'costUsd'>;
+
 /** What a request reserves, and the values that decide whether it may. */
 export interface RequestedReservation extends ReservedAmounts {
   readonly tier: MonthlyQuotas;
@@ -80,6 +82,14 @@ export interface CallEnd {
   readonly endsCall: boolean;
   /** Whether the next request may depend on it: then it is not delayed until the next call of the store. */
   readonly isUrgent: boolean;
+  /** What the call has used: it counts instead of what was reserved, until it is settled or the reservation would expire. */
+  readonly usage?: ReservedAmounts | undefined;
+}
+
+/** A call whose usage is in the database. */
+export interface SettledCall {
+  readonly id: string;
+  readonly userId: string;
 }
 
 export interface AdmissionRequest {
@@ -107,8 +117,13 @@ export type AdmissionAnswer =
       /** Undefined if it is not known. */
       readonly window: WindowUsage | undefined;
       readonly account: AccountState | undefined;
-      /** What the other requests in flight reserve; zeros if the request reserves nothing. */
+      /**
+       * What the other requests in flight reserve, and what requests have used that is not settled yet; zeros if the
+       * request reserves nothing.
+       */
       readonly reserved: ReservedAmounts;
+      /** The part of it that was used. */
+      readonly unsettled: UsedAmounts;
       /** False if the known facts and the other reservations refuse it: then no call began. */
       readonly hasBegun: boolean;
     };
@@ -117,6 +132,8 @@ export type AdmissionAnswer =
 export interface AdmissionFacts {
   readonly windows: readonly (QuotaWindow & WindowUsage)[];
   readonly accounts: readonly (DrawingAccount & AccountState)[];
+  /** The calls that these values include: they count as unsettled no longer. */
+  readonly settled?: readonly SettledCall[];
 }
 
 /** The shared state for the admission of requests: limits, and hints of values in the database. */

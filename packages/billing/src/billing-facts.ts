@@ -22,8 +22,6 @@ export interface BillingFacts {
   account(account: DrawingAccount): Promise<AccountState>;
   /** The tier of a user, `free` where none is set. */
   tierOf(userId: string): Promise<TierLimits>;
-  /** Whether a request has been counted. */
-  isRecorded(id: string, createdAt: Date): Promise<boolean>;
   /** Everything that changed since then, a page at a time: windows of that month and of later ones, and accounts. */
   changedSince(time: Date): AsyncIterable<AdmissionFacts>;
 }

@@ -21,6 +21,8 @@ export type {
   RequestedReservation,
   RequestLimit,
   ReservedAmounts,
+  SettledCall,
+  UsedAmounts,
   WindowUsage,
 } from './admission-store.ts';
 export type { BillingFacts, TierLimits } from './billing-facts.ts';

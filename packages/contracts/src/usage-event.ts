@@ -23,6 +23,8 @@ export const usageEventSchema = z.object({
   /** The cost multiplier of the group member; 1 outside of groups. */
   multiplier: z.number().nonnegative().default(1),
   ref_id: z.string().max(64).nullable(),
+  /** The call whose reservation this usage replaces until it is settled. */
+  call_id: z.string().max(64).optional(),
   /** When the request was completed. */
   created_at: z.iso.datetime(),
 });

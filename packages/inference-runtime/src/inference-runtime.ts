@@ -4,7 +4,6 @@ import {
   createMeter,
   createQuotas,
   createRequestCounter,
-  createUnsettledUsage,
   createUpstreamTelemetry,
   createVideoJobs,
   createVideoNotifications,
@@ -52,7 +51,6 @@ export function createInferenceRuntime(
     log,
   });
   const requests = createRequestCounter({ counters: bus.counters, clock, log });
-  const unsettled = createUnsettledUsage(clock);
   const memory = createServiceMemory(config, context);
   return {
     name: 'inference-runtime',
@@ -73,11 +71,10 @@ export function createInferenceRuntime(
       entries: bus.entries,
       log,
     }),
-    meter: createMeter({ journal: bus.journal, prices, unsettled, clock, metrics, log }),
+    meter: createMeter({ journal: bus.journal, prices, clock, metrics, log }),
     quotas: createQuotas({
       store: bus.admission,
       facts: database.billingFacts,
-      unsettled,
       pointsPerUsd: config.pointsPerUsd,
       prices,
       callsPerUserMax: config.callsPerUserMax,

@@ -55,6 +55,5 @@ export type { CancelledTask, VideoJob, VideoPoll, VideoWork } from './video/vide
 export { createVideoJobs, VIDEO_QUEUED_CHANNEL, type VideoJobs } from './video/video-jobs.ts';
 export { createVideoNotifications, type VideoNotifications } from './video/video-notifications.ts';
 export { inferenceSettings } from './settings.ts';
-export { createUnsettledUsage } from './quota/unsettled-usage.ts';
 export { createUsageCounts, type UsageCounts } from './usage/usage-counts.ts';
 export { createUpstreamTelemetry, type UpstreamTelemetry } from './upstream/upstream-telemetry.ts';

@@ -3,6 +3,7 @@ import {
   type AdmissionFacts,
   type AdmissionStore,
   type RejectedUsageStore,
+  type SettledCall,
   type UsageStore,
 } from '@model-gateway/billing';
 import type { UsageEvent } from '@model-gateway/contracts';
@@ -38,11 +39,13 @@ const BATCH_SIZE = 500;
 /** So often a batch is rejected as a whole before it is split. */
 const ATTEMPTS_BEFORE_SPLIT = 3;
 const COUNT_TIMEOUT_MS = 1_000;
+const UNPUBLISHED_MAX = 10_000;
 
 /** Drains the usage journal into the database, each event settled and written once. */
 export function createRecorder(dependencies: RecorderDependencies): Part {
   const { journal, usage, rejectedUsage, admission, pointsPerUsd, metrics, log } = dependencies;
   let rejections = 0;
+  let unpublished: readonly SettledCall[] = [];
   const stopping = new AbortController();
   let drained: Promise<void> = Promise.resolve();
   const recorded = metrics
@@ -91,7 +94,7 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
     const { added, points, facts } = await usage.record(events, { pointsPerUsd });
     recorded.inc(added);
     paid.inc(points);
-    await publishFacts(facts);
+    await publishFacts(facts, settledCalls(events));
   }
 
   /** Halves what was rejected until it is one event. */
@@ -116,10 +119,14 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
   }
 
   /** A failure is only logged: the batch is already recorded, and the fact refresh publishes the balances later. */
-  async function publishFacts(facts: AdmissionFacts): Promise<void> {
+  async function publishFacts(facts: AdmissionFacts, calls: readonly SettledCall[]): Promise<void> {
+    const settled = [...unpublished, ...calls];
+    unpublished = [];
     try {
-      await admission.updateHints(facts);
+      await admission.updateHints({ ...facts, settled });
     } catch (error) {
+      // What is dropped expires by itself.
+      unpublished = settled.slice(-UNPUBLISHED_MAX);
       log.warn({ reason: describeError(error) }, 'publishing balances failed');
     }
   }
@@ -136,3 +143,6 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
     },
   };
 }
+
+const settledCalls = (events: readonly UsageEvent[]): readonly SettledCall[] =>
+  events.flatMap(({ call_id: id, user_id: userId }) => (id === undefined ? [] : [{ id, userId }]));

@@ -1,4 +1,4 @@
-import type { AdmissionStore } from '@model-gateway/billing';
+import type { AdmissionFacts, AdmissionStore } from '@model-gateway/billing';
 import { ServiceError, type UsageEvent } from '@model-gateway/contracts';
 import { newId, type Journal } from '@model-gateway/kernel';
 import { createTestContext, waitUntil, type TestContext } from '@model-gateway/testkit';
@@ -14,8 +14,8 @@ afterEach(() => test_.close());
 const append = (body: unknown, id = newId()) =>
   test_.context.bus.journal.append({ id, body: JSON.stringify(body) });
 
-/** Records until the journal is empty. */
-async function recordAll(admission?: Pick<AdmissionStore, 'updateHints'>) {
+/** Returns what stops it. */
+async function recordUntilStopped(admission?: Pick<AdmissionStore, 'updateHints'>) {
   const { bus, database, metrics, log } = test_.context;
   const recorder = createRecorder({
     journal: bus.journal,
@@ -27,8 +27,15 @@ async function recordAll(admission?: Pick<AdmissionStore, 'updateHints'>) {
     log,
   });
   await recorder.start();
-  await waitUntil(async () => (await bus.journal.lag()) === 0, { what: 'an empty journal' });
-  await recorder.stop();
+  return () => recorder.stop();
+}
+
+/** Records until the journal is empty. */
+async function recordAll(admission?: Pick<AdmissionStore, 'updateHints'>) {
+  const stop = await recordUntilStopped(admission);
+  const { journal } = test_.context.bus;
+  await waitUntil(async () => (await journal.lag()) === 0, { what: 'an empty journal' });
+  await stop();
 }
 
 test('every event becomes one row, also a repeated one, and an invalid entry does not block the others', async () => {
@@ -76,6 +83,29 @@ test('an event of an older gateway is recorded, also when publishing to the admi
     total: 1,
     records: [{ cost: 0.25, points: null }],
   });
+});
+
+test('calls whose usage is recorded count as unsettled no longer, also when publishing failed at first', async () => {
+  const userId = newId();
+  const published: AdmissionFacts[] = [];
+  let failures = 1;
+  const updateHints = async (facts: AdmissionFacts): Promise<void> => {
+    failures -= 1;
+    if (failures >= 0) throw new Error('unavailable');
+    published.push(facts);
+  };
+  const stop = await recordUntilStopped({ updateHints });
+  await append(usageEvent(userId, { call_id: 'a' }));
+  await waitUntil(async () => failures === 0, { what: 'a failure' });
+  await append(usageEvent(userId));
+  await append(usageEvent(userId, { call_id: 'b' }));
+  const settled = () => published.flatMap((facts) => facts.settled ?? []);
+  await waitUntil(async () => settled().length === 2, { what: 'two settled calls' });
+  expect(settled()).toEqual([
+    { id: 'a', userId },
+    { id: 'b', userId },
+  ]);
+  await stop();
 });
 
 // Postgres has no year 0.

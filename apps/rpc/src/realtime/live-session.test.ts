@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import type { EndedResponse } from '@model-gateway/inference';
+import type { EndedResponse, Reservation } from '@model-gateway/inference';
 import { UpstreamFailure, type RealtimeEvent } from '@model-gateway/router';
 import { createResponseReservations } from './response-reservations.ts';
 import { createLiveSession } from './live-session.ts';
@@ -7,6 +7,7 @@ import { createLiveSession } from './live-session.ts';
 type Options = Parameters<typeof createLiveSession>[0];
 
 const reservation = {
+  isHolding: false,
   id: 'r',
   end: () => undefined,
   endCall: () => undefined,
@@ -55,7 +56,10 @@ function setup(options: Partial<Options> = {}) {
     },
   };
   const recorder = {
-    record: async (ended: EndedResponse) => void seen.recorded.push(ended),
+    async record(ended: EndedResponse, reserving: Promise<Reservation | undefined>) {
+      seen.recorded.push(ended);
+      (await reserving)?.end();
+    },
     settled: async () => undefined,
   };
   const receive = (event: RealtimeEvent): void =>

@@ -62,7 +62,8 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
     // The circuit breaker was updated when the session opened, so the end counts as neutral.
     void upstream.route.settle('neutral');
     // The upstream has worked on these, whichever side ended the session.
-    for (const response of observer.takeUnfinished()) void recorder.record(response);
+    for (const response of observer.takeUnfinished())
+      void recorder.record(response, reservations.take());
   }
   const idle = timer(options.idleMs ?? IDLE_MS, () => end('idle for too long'));
   const lifetime = timer(options.lifetimeMs ?? LIFETIME_MS, () => end('open for too long'));
@@ -78,8 +79,7 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
     if (event['type'] === 'response.created') void endIfRefused(reservations.begin());
     const response = observer.observe(event);
     if (response === undefined || attached === undefined) return undefined;
-    const recorded = attached.recorder.record(response);
-    reservations.end();
+    const recorded = attached.recorder.record(response, reservations.take());
     if (response.usage !== undefined) void recorded.then(() => endIfRefused(reservations.check()));
     return recorded;
   }

@@ -10,12 +10,14 @@ import {
 export interface ResponseReservations {
   /** A response begins. Resolves to the reason why its session must end, or undefined. */
   begin(): Promise<string | undefined>;
-  /** The oldest response has ended and its usage is recorded. */
-  end(): void;
+  /** What the oldest response reserves, which has ended: the caller ends it. Resolves to undefined if it was refused. */
+  take(): Promise<Reservation | undefined>;
   /** Resolves as `begin` does, if nothing is left for another response. */
   check(): Promise<string | undefined>;
   endAll(): void;
 }
+
+const NOTHING_TAKEN = Promise.resolve(undefined);
 
 type Admit = (expected: ExpectedUsage) => Promise<Reservation>;
 
@@ -24,10 +26,6 @@ export function createResponseReservations(admit: Admit): ResponseReservations {
   const responses: Promise<Reservation | undefined>[] = [];
   let isOver = false;
 
-  function endOldest(): void {
-    void responses.shift()?.then((reservation) => reservation?.end());
-  }
-
   return {
     async begin() {
       if (isOver) return undefined;
@@ -35,7 +33,7 @@ export function createResponseReservations(admit: Admit): ResponseReservations {
       responses.push(admitting.catch(() => undefined));
       return refusalOf(admitting);
     },
-    end: endOldest,
+    take: () => responses.shift() ?? NOTHING_TAKEN,
     async check() {
       const admitting = admit(EXPECTED_NOTHING);
       void admitting.then((reservation) => reservation.end()).catch(() => undefined);
@@ -44,7 +42,9 @@ export function createResponseReservations(admit: Admit): ResponseReservations {
     },
     endAll() {
       isOver = true;
-      while (responses.length > 0) endOldest();
+      for (const response of responses.splice(0)) {
+        void response.then((reservation) => reservation?.end());
+      }
     },
   };
 }

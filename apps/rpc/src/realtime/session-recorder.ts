@@ -1,12 +1,19 @@
 import type { ConversationStore } from '@model-gateway/accounts';
 import type { TokenUsage } from '@model-gateway/contracts';
-import { jwtCaller, type EndedResponse, type Meter } from '@model-gateway/inference';
+import {
+  jwtCaller,
+  type EndedResponse,
+  type Meter,
+  type Reservation,
+} from '@model-gateway/inference';
 import { describeError, withTimeout, type Log } from '@model-gateway/kernel';
 
 /** Records the usage and transcripts of one realtime session. Failures are logged and never end the session. */
 export interface SessionRecorder {
-  /** Meters a response and stores its transcript; resolves when that is done or takes too long. */
-  record(ended: EndedResponse): Promise<void>;
+  /**
+   * Meters a response, ends what it reserves, and stores its transcript; resolves when that is done or takes too long.
+   */
+  record(ended: EndedResponse, reserving: Promise<Reservation | undefined>): Promise<void>;
   /** Resolves when everything is stored. */
   settled(): Promise<void>;
 }
@@ -30,9 +37,13 @@ export function createSessionRecorder(options: SessionRecorderOptions): SessionR
   const caller = jwtCaller(userId);
   let written: Promise<unknown> = Promise.resolve();
 
-  async function meterUsage(usage: TokenUsage | undefined): Promise<void> {
-    if (usage === undefined) return;
-    await meter.record({ caller, model, surface: 'realtime', usage, refId });
+  async function meterUsage(
+    usage: TokenUsage | undefined,
+    reserving: Promise<Reservation | undefined>,
+  ): Promise<void> {
+    const reservation = await reserving;
+    if (usage === undefined) return reservation?.end();
+    await meter.record({ caller, model, surface: 'realtime', usage, refId, reservation });
   }
 
   async function add(transcript: string): Promise<void> {
@@ -53,9 +64,9 @@ export function createSessionRecorder(options: SessionRecorderOptions): SessionR
   }
 
   return {
-    async record({ usage, transcript }) {
+    async record({ usage, transcript }, reserving) {
       const stored = transcript === undefined ? undefined : store(transcript);
-      const metered = meterUsage(usage);
+      const metered = meterUsage(usage, reserving);
       written = Promise.all([written, metered]);
       await metered;
       if (stored !== undefined) await withTimeout(stored, STORING_TIMEOUT_MS, () => undefined);

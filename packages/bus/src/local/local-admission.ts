@@ -2,6 +2,7 @@ import {
   decideAdmission,
   NOTHING_RESERVED,
   type AccountState,
+  type AdmissionAnswer,
   type AdmissionRequest,
   type AdmissionStore,
   type CallEnd,
@@ -14,7 +15,8 @@ import {
 import type { Clock, Counters } from '@model-gateway/kernel';
 import { accountName, windowName } from '../admission-facts.ts';
 import { createBoundedExpiringMap, type BoundedExpiringMap } from './bounded-expiring-map.ts';
-import { createLocalCalls } from './local-calls.ts';
+import { createLocalCalls, type LocalCalls } from './local-calls.ts';
+import { NANO_USD, wholeAmount } from '../whole-amounts.ts';
 
 interface LocalAdmissionOptions {
   readonly clock: Clock;
@@ -42,6 +44,8 @@ const FACTS_MAX = 100_000;
 export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmission {
   const { clock, counters, epochCounter, factKeptMs, callKeptMs = CALL_KEPT_MS } = options;
   const calls = createLocalCalls(clock, callKeptMs);
+  // What calls have used and is not settled. Later the facts are read again, which then include it.
+  const unsettled = createLocalCalls(clock, factKeptMs);
   const logs = createBoundedExpiringMap<number[]>({ clock, entriesMax: LIMITS_MAX });
   const windows = createBoundedExpiringMap<WindowUsage>({ clock, entriesMax: FACTS_MAX });
   const accounts = createBoundedExpiringMap<AccountState>({ clock, entriesMax: FACTS_MAX });
@@ -73,36 +77,58 @@ export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmis
   const isBusy = ({ id, userId, callsMax }: RequestedCall): boolean =>
     calls.count(callsName(userId)) >= callsMax && !calls.has(callsName(userId), id);
 
-  function reservedBy(userId: string, account: DrawingAccount): ReservedAmounts {
-    const [tokens, costUsd] = calls.sums(reservedName(userId));
+  function reservedBy(userId: string, account: DrawingAccount): Reserved {
+    const [tokens, nanoUsd] = calls.sums(reservedName(userId));
     const [points] = calls.sums(reservedName(accountName(account)));
-    return { tokens, costUsd, points };
+    const [usedTokens, usedNanoUsd] = unsettled.sums(reservedName(userId));
+    const [usedPoints] = unsettled.sums(reservedName(accountName(account)));
+    return {
+      reserved: {
+        tokens: tokens + usedTokens,
+        costUsd: (nanoUsd + usedNanoUsd) / NANO_USD,
+        points: points + usedPoints,
+      },
+      unsettled: { tokens: usedTokens, costUsd: usedNanoUsd / NANO_USD },
+    };
+  }
+
+  function reserve(
+    all: LocalCalls,
+    { id, userId }: Pick<RequestedCall, 'id' | 'userId'>,
+    pointsName: string,
+    { tokens, costUsd, points }: ReservedAmounts,
+  ): void {
+    const amounts = [wholeAmount(tokens), wholeAmount(costUsd * NANO_USD)] as const;
+    all.add(reservedName(userId), id, amounts, pointsName);
+    all.add(pointsName, id, [wholeAmount(points), 0]);
   }
 
   /** Begins the call of a request, unless the facts and the other reservations refuse it. */
   function begin(
     { call }: AdmissionRequest,
     facts: { readonly window: WindowUsage | undefined; readonly account: AccountState | undefined },
-  ): { readonly reserved: ReservedAmounts; readonly hasBegun: boolean } {
+  ): Reserved & { readonly hasBegun: boolean } {
     const reservation = call?.reservation;
-    let reserved = NOTHING_RESERVED;
+    let held: Reserved = NO_RESERVATION;
     if (call !== undefined && reservation !== undefined) {
-      const { tier, isPriced, account, tokens, costUsd, points } = reservation;
-      reserved = reservedBy(call.userId, account);
+      const { tier, isPriced, account } = reservation;
+      held = reservedBy(call.userId, account);
+      const { reserved } = held;
       const state = { ...facts, tier, isPriced, reserved, now: new Date(clock.now()) };
-      if (decideAdmission(state) !== 'admit') return { reserved, hasBegun: false };
-      const pointsName = reservedName(accountName(account));
-      calls.add(reservedName(call.userId), call.id, [tokens, costUsd], pointsName);
-      calls.add(pointsName, call.id, [points, 0]);
+      if (decideAdmission(state) !== 'admit') return { ...held, hasBegun: false };
+      reserve(calls, call, reservedName(accountName(account)), reservation);
     }
     if (call !== undefined) calls.add(callsName(call.userId), call.id);
-    return { reserved, hasBegun: true };
+    return { ...held, hasBegun: true };
   }
 
-  function removeCall({ id, userId, endsCall, endsReservation }: CallEnd): boolean {
-    const hadCall = endsCall && calls.remove(callsName(userId), id);
-    const hadReservation = endsReservation && calls.remove(reservedName(userId), id);
-    return hadCall || hadReservation;
+  function removeCall(end: CallEnd): boolean {
+    const { id, userId, endsCall, endsReservation, usage } = end;
+    const hadCall = endsCall && calls.remove(callsName(userId), id) !== undefined;
+    const pointsName = endsReservation ? calls.remove(reservedName(userId), id) : undefined;
+    // A call that was settled before has nothing left that could become usage.
+    if (pointsName !== undefined && usage !== undefined) reserve(unsettled, end, pointsName, usage);
+    return hadCall || pointsName !== undefined;
   }
 
   return {
@@ -131,10 +157,20 @@ export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmis
       for (const { balance, hasHistory, refusedUntil, version, ...account } of facts.accounts) {
         update(accounts, accountName(account), { balance, hasHistory, refusedUntil, version });
       }
+      for (const { id, userId } of facts.settled ?? []) {
+        for (const all of [calls, unsettled]) all.remove(reservedName(userId), id);
+      }
       return Promise.resolve();
     },
   };
 }
+
+const NO_RESERVATION: Reserved = {
+  reserved: NOTHING_RESERVED,
+  unsettled: { tokens: 0, costUsd: 0 },
+};
+
+type Reserved = Pick<Extract<AdmissionAnswer, { outcome: 'passed' }>, 'reserved' | 'unsettled'>;
 
 const callsName = (userId: string): string => `calls:${userId}`;
 const reservedName = (name: string): string => `reserved:${name}`;

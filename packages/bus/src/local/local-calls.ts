@@ -1,51 +1,62 @@
 import type { Clock } from '@model-gateway/kernel';
 
-/** The calls in flight of many users or accounts, with two amounts each. */
+/** The calls of many users or accounts, with two amounts each: whole numbers, so that their sums are exact. */
 export interface LocalCalls {
   count(name: string): number;
   has(name: string, id: string): boolean;
   /** The sums of the amounts. */
-  sums(name: string): readonly [number, number];
+  sums(name: string): Amounts;
   /** Adding a call again extends it. A linked call of the same id ends with it. */
-  add(name: string, id: string, amounts?: readonly [number, number], linked?: string): void;
-  /** False when there is no such call. */
-  remove(name: string, id: string): boolean;
+  add(name: string, id: string, amounts?: Amounts, linked?: string): void;
+  /** The name of the linked call, or an empty one; undefined when there is no such call. */
+  remove(name: string, id: string): string | undefined;
 }
+
+type Amounts = readonly [number, number];
 
 interface LocalCall {
   readonly expiresAt: number;
-  readonly amounts: readonly [number, number];
-  readonly linked: string | undefined;
+  readonly amounts: Amounts;
+  readonly linked: string;
 }
 
-const NOTHING = [0, 0] as const;
+interface NamedCalls {
+  /** In the order in which they expire. */
+  readonly calls: Map<string, LocalCall>;
+  sums: Amounts;
+}
+
+const NOTHING: Amounts = [0, 0];
 const SWEEP_NAMES_MIN = 1_024;
 
 export function createLocalCalls(clock: Clock, keptMs: number): LocalCalls {
-  // Calls of one name are in the order in which they expire.
-  const names = new Map<string, Map<string, LocalCall>>();
+  const names = new Map<string, NamedCalls>();
   let sweepAtSize = SWEEP_NAMES_MIN;
 
-  function callsOf(name: string): ReadonlyMap<string, LocalCall> | undefined {
-    const calls = names.get(name);
-    if (calls === undefined) return undefined;
+  function drop(name: string, named: NamedCalls, id: string, { amounts }: LocalCall): void {
+    named.calls.delete(id);
+    named.sums = [named.sums[0] - amounts[0], named.sums[1] - amounts[1]];
+    if (named.calls.size === 0) names.delete(name);
+  }
+
+  function callsOf(name: string): NamedCalls | undefined {
+    const named = names.get(name);
+    if (named === undefined) return undefined;
     const now = clock.now();
-    for (const [id, { expiresAt }] of calls) {
-      if (expiresAt > now) return calls;
-      calls.delete(id);
+    for (const [id, call] of named.calls) {
+      if (call.expiresAt > now) return named;
+      drop(name, named, id, call);
     }
-    names.delete(name);
     return undefined;
   }
 
-  function remove(name: string, id: string): boolean {
-    const calls = names.get(name);
-    const call = calls?.get(id);
-    if (calls === undefined || call === undefined) return false;
-    calls.delete(id);
-    if (calls.size === 0) names.delete(name);
-    if (call.linked !== undefined) remove(call.linked, id);
-    return true;
+  function remove(name: string, id: string): string | undefined {
+    const named = names.get(name);
+    const call = named?.calls.get(id);
+    if (named === undefined || call === undefined) return undefined;
+    drop(name, named, id, call);
+    if (call.linked !== '') remove(call.linked, id);
+    return call.linked;
   }
 
   /** What no request asks for again must not stay forever. */
@@ -55,23 +66,17 @@ export function createLocalCalls(clock: Clock, keptMs: number): LocalCalls {
   }
 
   return {
-    count: (name) => callsOf(name)?.size ?? 0,
-    has: (name, id) => callsOf(name)?.has(id) ?? false,
-    sums(name) {
-      let [first, second]: readonly [number, number] = NOTHING;
-      for (const { amounts } of callsOf(name)?.values() ?? []) {
-        first += amounts[0];
-        second += amounts[1];
-      }
-      return [first, second];
-    },
-    add(name, id, amounts = NOTHING, linked) {
-      const calls = names.get(name) ?? new Map<string, LocalCall>();
-      const known = calls.get(id);
-      calls.delete(id);
-      const expiresAt = clock.now() + keptMs;
-      calls.set(id, { expiresAt, amounts: known?.amounts ?? amounts, linked });
-      names.set(name, calls);
+    count: (name) => callsOf(name)?.calls.size ?? 0,
+    has: (name, id) => callsOf(name)?.calls.has(id) ?? false,
+    sums: (name) => callsOf(name)?.sums ?? NOTHING,
+    add(name, id, amounts = NOTHING, linked = '') {
+      const named = names.get(name) ?? { calls: new Map<string, LocalCall>(), sums: NOTHING };
+      const known = named.calls.get(id);
+      const kept = known?.amounts ?? amounts;
+      if (known === undefined) named.sums = [named.sums[0] + kept[0], named.sums[1] + kept[1]];
+      named.calls.delete(id);
+      named.calls.set(id, { expiresAt: clock.now() + keptMs, amounts: kept, linked });
+      names.set(name, named);
       if (names.size >= sweepAtSize) sweep();
     },
     remove,

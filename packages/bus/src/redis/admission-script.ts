@@ -1,3 +1,4 @@
+import { RESERVED_LUA } from './reserved-lua.ts';
 import { script } from './script.ts';
 
 const LIMITED_MS = 60_000;
@@ -7,7 +8,7 @@ const NANO_USD = 1e9;
 
 // Keys: the epoch, the facts, the two sets of each user whose calls end, then for each request the log of each limit, the set of the
 // user's calls, and the sets of the two reservations. Values: the number of facts plus the epoch, the number of ends and for
-// each its id and what ends, the call and the reservation; then for each request its known epoch, the number of its limits, and the maximum of
+// each its id, whether its call ends, and whether its reservation ends (1) or becomes usage (2, with tokens, nano-USD and points); then for each request its known epoch, the number of its limits, and the maximum of
 // each; the id of its call ('' for none), the maximum of calls and when a call expires; its tokens ('' for no reservation),
 // nano-USD, points, both quotas ('' for none), whether points can pay, and the positions of the window and the account.
 //
@@ -15,9 +16,8 @@ const NANO_USD = 1e9;
 // minute can count, older lists expire, and nothing is trimmed. Of the last minute only the entry that would reach the limit
 // is read.
 //
-// A set has the ids of calls by the time at which they expire. A set of reservations has a hash beside it, with the amounts of
-// each id and their two sums. Amounts are whole numbers, so that the sums are exact; both keys vanish with the last id. A
-// reservation of a user names the set in which it reserves points, so that one ends with the other.
+// What a call has used counts instead of what it reserved, until the recorder has settled it: another process must not admit
+// meanwhile what is used up. A call that was settled before it ended has nothing left that could become usage.
 export const ADMIT = script(`
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -25,17 +25,15 @@ local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
 local accepted = string.format('%.0f', now)
 local minute = math.floor(time[1] / 60)
 
-local function remove(set, id)
-  if redis.call('ZREM', set, id) == 0 then return end
-  local amounts = redis.call('HGET', set .. ':amounts', id)
-  if not amounts then return end
-  local first, second, linked = string.match(amounts, '^(%d+) (%d+) ?(.*)$')
-  if linked ~= '' then remove(linked, id) end
-  if redis.call('EXISTS', set) == 0 then return redis.call('DEL', set .. ':amounts') end
-  redis.call('HDEL', set .. ':amounts', id)
-  -- Redis does not take -0 for a number.
-  if first ~= '0' then redis.call('HINCRBY', set .. ':amounts', 'first', '-' .. first) end
-  if second ~= '0' then redis.call('HINCRBY', set .. ':amounts', 'second', '-' .. second) end
+${RESERVED_LUA}
+local function use(set, id, first, second, points)
+  local amounts = set .. ':amounts'
+  local reservedFirst, reservedSecond, used, linked = read(amounts, id)
+  if not reservedFirst or used then return end
+  redis.call('HSET', amounts, id, first .. ' ' .. second .. ' 1 ' .. linked)
+  increase(amounts, '', first - reservedFirst, second - reservedSecond)
+  increase(amounts, 'used ', tonumber(first), tonumber(second))
+  if linked ~= '' then use(linked, id, points, '0') end
 end
 
 local function removeExpired(set)
@@ -51,17 +49,16 @@ end
 
 local function reserve(set, id, kept_ms, first, second, linked)
   if add(set, id, kept_ms) then
-    redis.call('HSET', set .. ':amounts', id, first .. ' ' .. second .. ' ' .. linked)
-    if first ~= '0' then redis.call('HINCRBY', set .. ':amounts', 'first', first) end
-    if second ~= '0' then redis.call('HINCRBY', set .. ':amounts', 'second', second) end
+    redis.call('HSET', set .. ':amounts', id, first .. ' ' .. second .. ' 0 ' .. linked)
+    increase(set .. ':amounts', '', tonumber(first), tonumber(second))
   end
   redis.call('PEXPIRE', set .. ':amounts', kept_ms)
 end
 
 local function reserved(set)
   removeExpired(set)
-  local sums = redis.call('HMGET', set .. ':amounts', 'first', 'second')
-  return tonumber(sums[1] or 0), tonumber(sums[2] or 0)
+  local sums = redis.call('HMGET', set .. ':amounts', 'first', 'second', 'used first', 'used second')
+  return tonumber(sums[1] or 0), tonumber(sums[2] or 0), sums[3] or '0', sums[4] or '0'
 end
 
 local key, value = ARGV[1] + 1, 3
@@ -69,7 +66,9 @@ for _ = 1, ARGV[2] do
   local id = ARGV[value]
   if ARGV[value + 1] == '1' then redis.call('ZREM', KEYS[key], id) end
   if ARGV[value + 2] == '1' then remove(KEYS[key + 1], id) end
-  key, value = key + 2, value + 3
+  local isUsed = ARGV[value + 2] == '2'
+  if isUsed then use(KEYS[key + 1], id, ARGV[value + 3], ARGV[value + 4], ARGV[value + 5]) end
+  key, value = key + 2, value + (isUsed and 6 or 3)
 end
 
 local held = redis.call('MGET', unpack(KEYS, 1, ARGV[1]))
@@ -119,6 +118,7 @@ while value <= #ARGV do
   local reserves = hasCall and ARGV[reservation] ~= ''
   local isBusy, reached = false, nil
   local tokens, nano, points, begins = 0, 0, 0, hasCall
+  local usedTokens, usedNano = '0', '0'
   if epoch <= known then
     reached = firstReached(key, value + 2, count)
     local calls = KEYS[key + count]
@@ -129,7 +129,7 @@ while value <= #ARGV do
         if redis.call('RPUSH', log, accepted) == 1 then redis.call('PEXPIRE', log, ${LOG_KEPT_MS}) end
       end
       if reserves then
-        tokens, nano = reserved(KEYS[key + count + 1])
+        tokens, nano, usedTokens, usedNano = reserved(KEYS[key + count + 1])
         points = reserved(KEYS[key + count + 2])
         begins = isCovered(reservation, tokens, nano, points)
         if begins then
@@ -142,7 +142,7 @@ while value <= #ARGV do
   end
   local outcome = reached or (isBusy and -2) or -1
   outcomes[#outcomes + 1] = reserves and outcome == -1
-    and { begins and 1 or 0, string.format('%.0f', tokens), string.format('%.0f', nano), string.format('%.0f', points) }
+    and { begins and 1 or 0, string.format('%.0f', tokens), string.format('%.0f', nano), string.format('%.0f', points), usedTokens, usedNano }
     or outcome
   key = key + count + (hasCall and (reserves and 3 or 1) or 0)
   value = hasCall and (reserves and reservation + 8 or reservation + 1) or call + 1

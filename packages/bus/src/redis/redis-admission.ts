@@ -5,6 +5,8 @@ import {
   type AdmissionStore,
   type CallEnd,
   type RequestedReservation,
+  type ReservedAmounts,
+  type SettledCall,
 } from '@model-gateway/billing';
 import {
   accountName,
@@ -15,8 +17,10 @@ import {
   type KeptFact,
 } from '../admission-facts.ts';
 import { createTurnBatch } from '../turn-batch.ts';
+import { NANO_USD, wholeAmount } from '../whole-amounts.ts';
 import { ADMIT } from './admission-script.ts';
 import { createPendingEnds } from './pending-ends.ts';
+import { RESERVED_LUA } from './reserved-lua.ts';
 import { redisCounterKey } from './redis-counters.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { script } from './script.ts';
@@ -50,19 +54,20 @@ const ADMIT_AT_ONCE = 128;
 const CALL_KEPT_MS = 15 * 60_000;
 const PASSED = -1;
 const BUSY = -2;
-const NANO_USD = 1e9;
-// A million dollars in nano-USD: a thousand of them are still exact.
-const AMOUNT_MAX = 1e15;
 const FACTS_PER_CALL_MAX = 200;
 
-// A fact begins with its version. Values: for each key the fact, and how and when it expires.
+// A fact begins with its version. Keys: those of the facts, then the sets of settled calls. Values: the number of facts; for each
+// the fact, and how and when it expires; the ids of the settled calls. In one step, so that no usage counts twice.
 const UPDATE_HINTS = script(`
+${RESERVED_LUA}
 local function version(fact) return tonumber(string.match(fact, '^%d+')) end
-for index, key in ipairs(KEYS) do
-  local fact, expiry, at = ARGV[index * 3 - 2], ARGV[index * 3 - 1], ARGV[index * 3]
+local facts = tonumber(ARGV[1])
+for index = 1, facts do
+  local key, fact, expiry, at = KEYS[index], ARGV[index * 3 - 1], ARGV[index * 3], ARGV[index * 3 + 1]
   local held = redis.call('GET', key)
   if not held or version(held) < version(fact) then redis.call('SET', key, fact, expiry, at) end
 end
+for index = facts + 1, #KEYS do remove(KEYS[index], ARGV[1 + facts * 2 + index]) end
 `);
 
 /** Limits, calls and facts that all processes on one Redis share, on the clock of Redis. */
@@ -103,9 +108,11 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
   ): Promise<readonly unknown[]> {
     const keys = [...facts.keys];
     const values = [String(keys.length), String(ended.length)];
-    for (const { id, userId, endsCall, endsReservation } of ended) {
+    for (const { id, userId, endsCall, endsReservation, usage } of ended) {
       keys.push(callsKey(userId), reservedKey(userId));
-      values.push(id, endsCall ? '1' : '0', endsReservation ? '1' : '0');
+      values.push(id, endsCall ? '1' : '0');
+      if (usage === undefined) values.push(endsReservation ? '1' : '0');
+      else values.push('2', ...amountValues(usage));
     }
     for (const [index, request] of requests.entries()) {
       const { knownEpoch, limits, call } = request;
@@ -152,9 +159,15 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
     }
   }
 
-  async function write(facts: readonly KeptFact[]): Promise<void> {
+  async function write(facts: readonly KeptFact[], settled: readonly SettledCall[]): Promise<void> {
+    if (facts.length + settled.length === 0) return;
     const keys = facts.map(({ name }) => factKey(name));
-    const values = facts.flatMap(({ fact, expiry }) => [fact, ...expiry]);
+    const values = [String(facts.length)];
+    for (const { fact, expiry } of facts) values.push(fact, ...expiry);
+    for (const { id, userId } of settled) {
+      keys.push(reservedKey(userId));
+      values.push(id);
+    }
     await connection.run((client) => UPDATE_HINTS.run(client, keys, values));
   }
 
@@ -164,8 +177,15 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
     flush: () => ends.flush(),
     async updateHints(facts) {
       const kept = keptFacts(facts);
-      for (let at = 0; at < kept.length; at += FACTS_PER_CALL_MAX) {
-        await write(kept.slice(at, at + FACTS_PER_CALL_MAX));
+      const { settled = [] } = facts;
+      // Those that are settled come last: before that they count twice for a moment, but never not at all.
+      const first = Math.max(kept.length - FACTS_PER_CALL_MAX, 0);
+      for (let at = 0; at < first; at += FACTS_PER_CALL_MAX) {
+        await write(kept.slice(at, Math.min(at + FACTS_PER_CALL_MAX, first)), []);
+      }
+      await write(kept.slice(first), settled.slice(0, FACTS_PER_CALL_MAX));
+      for (let at = FACTS_PER_CALL_MAX; at < settled.length; at += FACTS_PER_CALL_MAX) {
+        await write([], settled.slice(at, at + FACTS_PER_CALL_MAX));
       }
     },
   };
@@ -190,41 +210,49 @@ function readAnswers(
     const limit = typeof outcome === 'number' ? request.limits[outcome] : undefined;
     if (limit !== undefined) return { outcome: 'limited', epoch, limit };
     if (outcome === BUSY) return { outcome: 'busy', epoch, callsMax: request.call?.callsMax ?? 0 };
-    const { hasBegun, reserved } = readReserved(outcome);
     return {
       outcome: 'passed',
       epoch,
       window: window(windows[index]),
       account: account(accounts[index]),
-      reserved,
-      hasBegun,
+      ...readReserved(outcome),
     };
   });
 }
 
-/** Amounts as whole numbers, and what decides about them. */
+/** Amounts as whole numbers. */
+const amountValues = ({ tokens, costUsd, points }: ReservedAmounts): readonly string[] => [
+  String(wholeAmount(tokens)),
+  String(wholeAmount(costUsd * NANO_USD)),
+  String(wholeAmount(points)),
+];
+
+/** The amounts, and what decides about them. */
 const reservationValues = (reservation: RequestedReservation): readonly string[] => [
-  wholeAmount(reservation.tokens),
-  wholeAmount(reservation.costUsd * NANO_USD),
-  wholeAmount(reservation.points),
+  ...amountValues(reservation),
   String(reservation.tier.monthlyUsdQuota ?? ''),
   String(reservation.tier.monthlyTokenQuota ?? ''),
   reservation.isPriced ? '1' : '0',
 ];
 
-const wholeAmount = (amount: number): string =>
-  String(Math.min(Math.max(Math.ceil(amount), 0), AMOUNT_MAX));
-
 /** Lua counts from 1, and 0 is no position. */
 const placeValue = (place = NOT_ASKED): string => String(place === NOT_ASKED ? 0 : place + 1);
 
+const NO_RESERVATION = {
+  reserved: NOTHING_RESERVED,
+  unsettled: { tokens: 0, costUsd: 0 },
+  hasBegun: true,
+};
+
 function readReserved(
   outcome: unknown,
-): Pick<Extract<AdmissionAnswer, { outcome: 'passed' }>, 'reserved' | 'hasBegun'> {
-  if (!Array.isArray(outcome)) return { reserved: NOTHING_RESERVED, hasBegun: true };
-  const [begun, tokens, nanoUsd, points] = outcome.map(Number);
+): Pick<Extract<AdmissionAnswer, { outcome: 'passed' }>, 'reserved' | 'unsettled' | 'hasBegun'> {
+  if (!Array.isArray(outcome)) return NO_RESERVATION;
+  const [begun = 0, tokens = 0, nanoUsd = 0, points = 0, usedTokens = 0, usedNanoUsd = 0] =
+    outcome.map(Number);
   return {
-    reserved: { tokens: tokens ?? 0, costUsd: (nanoUsd ?? 0) / NANO_USD, points: points ?? 0 },
+    reserved: { tokens, costUsd: nanoUsd / NANO_USD, points },
+    unsettled: { tokens: usedTokens, costUsd: usedNanoUsd / NANO_USD },
     hasBegun: begun === 1,
   };
 }

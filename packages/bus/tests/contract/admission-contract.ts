@@ -36,7 +36,11 @@ const STATE = {
   version: 3,
 };
 
-const FREE = { reserved: { tokens: 0, costUsd: 0, points: 0 }, hasBegun: true };
+const FREE = {
+  reserved: { tokens: 0, costUsd: 0, points: 0 },
+  unsettled: { tokens: 0, costUsd: 0 },
+  hasBegun: true,
+};
 
 const request = (values: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
   knownEpoch: 0,
@@ -336,8 +340,8 @@ function describeCalls(on: On): void {
 }
 
 function describeReservations(on: On): void {
-  const used = (tokens: number, costUsd = 0) => ({
-    windows: [{ ...WINDOW, tokens, costUsd, version: 1 }],
+  const used = (tokens: number, costUsd = 0, version = 1) => ({
+    windows: [{ ...WINDOW, tokens, costUsd, version }],
     accounts: [{ ...ACCOUNT, balance: 0, hasHistory: false, refusedUntil: null, version: 1 }],
   });
 
@@ -438,6 +442,78 @@ function describeReservations(on: On): void {
         hasBegun: true,
         reserved: NONE,
       });
+    }),
+  );
+
+  test(
+    'what a call has used counts instead of its reservation, until it is settled',
+    on(async ({ admission, leftOver }) => {
+      await admission.updateHints(used(0));
+      await admission.admit(reserving('a', { tokens: 20, costUsd: 0.5, points: 50 }));
+      const usage = { tokens: 99, costUsd: 0.25, points: 25 };
+      admission.endCall(end('a', { usage }));
+      // Ending a call again changes nothing.
+      admission.endCall(end('a', { usage: { tokens: 1, costUsd: 0, points: 0 } }));
+      expect(await admission.admit(reserving('b', { tokens: 1, points: 1 }))).toMatchObject({
+        hasBegun: true,
+        reserved: usage,
+        unsettled: { tokens: 99, costUsd: 0.25 },
+      });
+      expect(await admission.admit(reserving('c', { tokens: 1 }))).toMatchObject({
+        hasBegun: false,
+        reserved: { tokens: 100, costUsd: 0.25, points: 26 },
+        unsettled: { tokens: 99, costUsd: 0.25 },
+      });
+      const settled = [{ id: 'a', userId: 'user' }];
+      await admission.updateHints({ ...used(99, 0, 2), settled });
+      await admission.updateHints({ ...used(99, 0, 2), settled });
+      expect(await admission.admit(reserving('c', {}))).toMatchObject({
+        hasBegun: false,
+        window: { tokens: 99 },
+        reserved: { tokens: 1, costUsd: 0, points: 1 },
+        unsettled: { tokens: 0, costUsd: 0 },
+      });
+      admission.endCall(end('b'));
+      expect(await admission.admit(reserving('d', {}))).toMatchObject({
+        hasBegun: true,
+        reserved: NONE,
+      });
+      admission.endCall(end('d'));
+      expect(await leftOver()).toEqual([]);
+    }),
+  );
+
+  test(
+    'a call that is settled before it ends leaves nothing',
+    on(async ({ admission, leftOver }) => {
+      await admission.updateHints(used(0));
+      await admission.admit(reserving('a', { tokens: 20, costUsd: 0.5, points: 50 }));
+      await admission.updateHints({ ...used(99, 0, 2), settled: [{ id: 'a', userId: 'user' }] });
+      admission.endCall(end('a', { usage: { tokens: 99, costUsd: 0.25, points: 25 } }));
+      expect(await admission.admit(reserving('b', {}))).toMatchObject({
+        hasBegun: true,
+        reserved: NONE,
+      });
+      admission.endCall(end('b'));
+      expect(await leftOver()).toEqual([]);
+    }),
+  );
+
+  test(
+    'more settled calls than fit into one step are settled all the same',
+    on(async ({ admission, leftOver }) => {
+      const ids = Array.from({ length: 450 }, (_, index) => `call ${index}`);
+      for (const id of ids) {
+        await admission.admit(reserving(id, { tokens: 1 }));
+        admission.endCall(end(id, { usage: { tokens: 2, costUsd: 0, points: 0 } }));
+      }
+      expect(await admission.admit(reserving('a', {}))).toMatchObject({
+        reserved: { tokens: 900 },
+      });
+      admission.endCall(end('a'));
+      const settled = ids.map((id) => ({ id, userId: 'user' }));
+      await admission.updateHints({ ...used(900), settled });
+      expect(await leftOver()).toEqual([]);
     }),
   );
 

@@ -16,14 +16,6 @@ export function createPostgresBillingFacts(connection: Connection): BillingFacts
       connection.run(
         async (queries) => (await readTiers(queries, [userId])).get(userId) ?? FREE_TIER,
       ),
-    isRecorded: (id, createdAt) =>
-      connection.run(async (queries) => {
-        const row = await queries.usageRecord.findUnique({
-          where: { id_createdAt: { id, createdAt } },
-          select: { id: true },
-        });
-        return row !== null;
-      }),
     changedSince: (time) => readChangedFacts(connection, time),
   };
 }

@@ -66,7 +66,14 @@ export async function embedTexts(
     signal,
     onAccepted: () => requests.accepted(),
     onLeft: ({ model }: Route) =>
-      meter.record({ caller, model, surface, usage: promptUsage(estimateInput(input)), refId }),
+      meter.record({
+        caller,
+        model,
+        surface,
+        usage: promptUsage(estimateInput(input)),
+        refId,
+        reservation,
+      }),
   } as const;
   const ask = async ({ backend, model }: Route): Promise<UpstreamEmbeddings> => {
     if (backend.embed === undefined) throw cannotEmbed(backend.name);

@@ -65,8 +65,9 @@ export function routeRequestOf(
     },
     // Nothing of an answer was seen, but the upstream has the prompt.
     onLeft: ({ model }) => {
-      const { caller, surface, refId, full } = turn;
-      return meter.record({ caller, model, surface, usage: estimateUsage(full, ''), refId });
+      const { caller, surface, refId, full, reservation } = turn;
+      const usage = estimateUsage(full, '');
+      return meter.record({ caller, model, surface, usage, refId, reservation });
     },
   };
 }

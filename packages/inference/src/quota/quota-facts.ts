@@ -9,14 +9,13 @@ import type {
 } from '@model-gateway/billing';
 import { describeError, withTimeout, type Clock, type Log } from '@model-gateway/kernel';
 
-export type ReadableFacts = Pick<BillingFacts, 'window' | 'account' | 'tierOf' | 'isRecorded'>;
+export type ReadableFacts = Pick<BillingFacts, 'window' | 'account' | 'tierOf'>;
 
 /** Quotas read from the database; undefined while it is unavailable. Results become hints for the next request. */
 export interface QuotaFacts {
   window(window: QuotaWindow): Promise<WindowUsage | undefined>;
   account(account: DrawingAccount): Promise<AccountState | undefined>;
   tierOf(userId: string): Promise<TierLimits | undefined>;
-  isRecorded(id: string, createdAt: Date): Promise<boolean | undefined>;
 }
 
 interface QuotaFactsDependencies {
@@ -66,6 +65,5 @@ export function createQuotaFacts({ store, facts, clock, log }: QuotaFactsDepende
       return state;
     },
     tierOf: (userId) => ask(() => facts.tierOf(userId)),
-    isRecorded: (id, createdAt) => ask(() => facts.isRecorded(id, createdAt)),
   };
 }

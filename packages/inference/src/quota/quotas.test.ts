@@ -8,7 +8,6 @@ import {
 import { manualClock, silentLog } from '@model-gateway/kernel';
 import type { ReadableFacts } from './quota-facts.ts';
 import { createQuotas, type PassedAdmission, type Payer } from './quotas.ts';
-import { createUnsettledUsage } from './unsettled-usage.ts';
 
 const NOW = Date.UTC(2026, 1, 28, 23, 59, 30);
 const TIER = { name: 'free', monthlyUsdQuota: 1, monthlyTokenQuota: 100, rpm: null };
@@ -18,7 +17,14 @@ const PAYER: Payer = {
   multiplier: 1,
   tier: TIER,
 };
-const PASSED = { outcome: 'passed', epoch: 0, reserved: NOTHING_RESERVED, hasBegun: true } as const;
+const PASSED = {
+  outcome: 'passed',
+  epoch: 0,
+  reserved: NOTHING_RESERVED,
+  unsettled: { tokens: 0, costUsd: 0 },
+  hasBegun: true,
+} as const;
+const SIXTY = { tokens: 60, costUsd: 0 };
 const UNKNOWN = { window: undefined, account: undefined };
 const priced = { model: 'priced', expected: () => ({ promptTokens: 1, completionTokens: 1 }) };
 const drained = { costUsd: 0, tokens: 100, version: 1 };
@@ -29,7 +35,8 @@ function setup({ window = drained, account = empty } = {}) {
   const state = {
     isUnavailable: false,
     asked: 0,
-    recordedAfter: 0,
+    /** The answers of the store to requests that ask again. */
+    answers: [] as PassedAdmission[],
     learned: [] as AdmissionFacts[],
     requested: [] as AdmissionRequest[],
     ended: [] as CallEnd[],
@@ -42,15 +49,11 @@ function setup({ window = drained, account = empty } = {}) {
     window: () => answer(window),
     account: () => answer(account),
     tierOf: () => answer(TIER),
-    isRecorded: () => {
-      state.recordedAfter -= 1;
-      return answer(state.recordedAfter <= 0);
-    },
   };
   const store: AdmissionStore = {
     admit: async (request) => {
       state.requested.push(request);
-      return { ...PASSED, ...UNKNOWN };
+      return state.answers.shift() ?? { ...PASSED, ...UNKNOWN };
     },
     endCall: (end) => void state.ended.push(end),
     updateHints: async (learned) => void state.learned.push(learned),
@@ -60,28 +63,27 @@ function setup({ window = drained, account = empty } = {}) {
       model === 'priced' ? { pattern: '', inputPerMillion: 1, outputPerMillion: 1 } : undefined,
     costOf: (model: string) => (model === 'priced' ? 0.01 : null),
   };
-  const unsettled = createUnsettledUsage(clock);
   const rate = { pointsPerUsd: 100 };
   const quotas = createQuotas({
     store,
     facts,
-    unsettled,
     ...rate,
     prices,
     callsPerUserMax: 500,
     clock,
     log: silentLog,
   });
-  const serve = (usage: { readonly tokens?: number; readonly cost?: number }) =>
-    unsettled.note(eventOf(usage));
-  const cover = (known: Pick<PassedAdmission, 'window' | 'account'>, reserved = NOTHING_RESERVED) =>
+  const cover = (
+    known: Pick<PassedAdmission, 'window' | 'account'> & Partial<PassedAdmission>,
+    reserved = NOTHING_RESERVED,
+  ) =>
     quotas.assertCovered(
       PAYER,
       quotas.callOf(PAYER, priced),
-      { ...PASSED, ...known, reserved },
+      { ...PASSED, reserved, ...known },
       'priced',
     );
-  return { clock, state, quotas, serve, cover };
+  return { clock, state, quotas, cover };
 }
 
 test('values that the store lacks are read from the database once, and stored as hints', async () => {
@@ -125,35 +127,45 @@ test('a user with points is served what has a price', async () => {
   });
 });
 
-test('what was served a moment ago counts, before it is in the books', async () => {
-  const { state, serve, cover } = setup();
-  serve({ tokens: 60 });
-  state.recordedAfter = 3;
-  const behind = { window: { ...drained, tokens: 50 }, account: empty };
-  await expect(cover(behind)).rejects.toMatchObject({
-    code: 'quota_exceeded',
-  });
-  expect(state.recordedAfter).toBe(0);
+test('what was served a moment ago and is not settled yet refuses after it is settled', async () => {
+  const { state, cover } = setup();
+  const behind = { ...PASSED, hasBegun: false, account: empty };
+  const unsettled = { reserved: { tokens: 60, costUsd: 0, points: 0 }, unsettled: SIXTY };
+  const before = { ...behind, ...unsettled, window: { ...drained, tokens: 50 } };
+  state.answers = [before, before, { ...behind, window: { ...drained, tokens: 110 } }];
+  await expect(cover(before)).rejects.toMatchObject({ code: 'quota_exceeded' });
+  expect(state.answers).toEqual([]);
+  expect(state.asked).toBe(0);
 });
 
-test('what was served longer ago has been counted', () => {
-  const { clock, serve, cover } = setup();
-  serve({ tokens: 60 });
-  clock.advance(2_000);
-  const counted = { window: { ...drained, tokens: 50 }, account: empty };
-  expect(cover(counted)).toBeUndefined();
+test('what was served a moment ago and is paid with points refuses nothing once it is settled', async () => {
+  const { state, cover } = setup();
+  const account = { ...empty, balance: 3, hasHistory: true };
+  const behind = { ...PASSED, hasBegun: false, account };
+  const unsettled = { reserved: { tokens: 60, costUsd: 0, points: 3 }, unsettled: SIXTY };
+  const before = { ...behind, ...unsettled, window: { ...drained, tokens: 50 } };
+  const after = { ...PASSED, account, window: { ...drained, tokens: 110 } };
+  state.answers = [before, after];
+  await cover(before);
+  expect(state.requested).toHaveLength(2);
+});
+
+test('what is not settled in time refuses softly', async () => {
+  const { state, cover } = setup();
+  const unsettled = { reserved: { tokens: 60, costUsd: 0, points: 0 }, unsettled: SIXTY };
+  const window = { ...drained, tokens: 50 };
+  const before = { ...PASSED, ...unsettled, hasBegun: false, account: empty, window };
+  state.answers = Array.from({ length: 100 }, () => before);
+  await expect(cover(before)).rejects.toMatchObject({ code: 'quota_reserved' });
 });
 
 test('a user with plenty of points does not wait on a drained tier', async () => {
-  const { state, serve, cover } = setup();
-  serve({ cost: 0.1 });
-  const rich = { window: drained, account: { ...empty, balance: 11, hasHistory: true } };
-  await cover(rich);
+  const { state, cover } = setup();
+  const unsettled = { reserved: { tokens: 60, costUsd: 0.1, points: 10 }, unsettled: SIXTY };
+  const account = { ...empty, balance: 11, hasHistory: true };
+  await cover({ ...PASSED, ...unsettled, window: drained, account });
+  expect(state.requested).toEqual([]);
   expect(state.asked).toBe(0);
-  const poor = { ...rich, account: { ...rich.account, balance: 10 } };
-  await expect(cover(poor)).rejects.toMatchObject({
-    code: 'quota_exceeded',
-  });
 });
 
 test('what others reserve refuses a request softly, and what it reserves itself does not', async () => {
@@ -184,23 +196,3 @@ test('a request reserves its tokens, its cost, and at least a point where it has
   const unlimited = { ...PAYER, tier: { ...TIER, monthlyUsdQuota: null, monthlyTokenQuota: null } };
   expect(quotas.callOf(unlimited, priced).reservation).toBeUndefined();
 });
-
-function eventOf({ tokens = 0, cost = 0 }: { readonly tokens?: number; readonly cost?: number }) {
-  return {
-    id: 'e',
-    user_id: 'u',
-    key_id: 'k',
-    api_key_id: 'service-',
-    project: 'default',
-    group_id: null,
-    multiplier: 1,
-    model: 'priced',
-    backend: 'gateway',
-    prompt_tokens: tokens,
-    completion_tokens: 0,
-    total_tokens: tokens,
-    cost,
-    ref_id: null,
-    created_at: new Date(NOW).toISOString(),
-  };
-}

@@ -1,25 +1,20 @@
 import {
   decideAdmission,
   isDrained,
-  NOTHING_RESERVED,
   secondsToNextMonth,
   windowOf,
   withReserved,
-  type AccountState,
   type AdmissionStore,
   type AdmissionAnswer,
   type DrawingAccount,
   type PriceBook,
   type RequestedCall,
-  type ReservedAmounts,
   type TierLimits,
-  type WindowUsage,
 } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
 import { randomToken, type Clock, type Log } from '@model-gateway/kernel';
 import { createQuotaFacts, type ReadableFacts } from './quota-facts.ts';
 import { createReservation, type RequestedAdmission, type Reservation } from './reservation.ts';
-import type { RecentUsage, UnsettledUsage } from './unsettled-usage.ts';
 
 /** Who pays for a request, and by which tier. */
 export interface Payer {
@@ -29,12 +24,6 @@ export interface Payer {
   /** What a request costs the group, as a multiple of its price. */
   readonly multiplier: number;
   readonly tier: TierLimits;
-}
-
-/** The values to decide by; undefined if they are not known. */
-interface QuotaFactsKnown {
-  readonly window: WindowUsage | undefined;
-  readonly account: AccountState | undefined;
 }
 
 /** The answer of the admission store to a request that its limits allow. */
@@ -60,7 +49,6 @@ export interface Quotas {
 interface QuotasDependencies {
   readonly store: AdmissionStore;
   readonly facts: ReadableFacts;
-  readonly unsettled: Pick<UnsettledUsage, 'of'>;
   readonly prices: Pick<PriceBook, 'costOf' | 'priceOf'>;
   readonly pointsPerUsd: number;
   /** How many calls a user may have at a time. */
@@ -69,19 +57,22 @@ interface QuotasDependencies {
   readonly log: Log;
 }
 
-/** How long a request whose quota is about to end waits for what was served just before it to be counted. */
+/** How long a request waits to be settled what was served just before and uses up the quota. */
 const SETTLED_WITHIN_MS = 500;
-const RETRY_MS = 20;
+const RETRY_MS = 25;
 
 export function createQuotas(dependencies: QuotasDependencies): Quotas {
-  const { store, facts, unsettled, prices, pointsPerUsd, callsPerUserMax, clock, log } =
-    dependencies;
+  const { store, facts, prices, pointsPerUsd, callsPerUserMax, clock, log } = dependencies;
   const stored = createQuotaFacts({ store, facts, clock, log });
   const isPriced = (model: string | null): boolean =>
     model === null || prices.priceOf(model) !== undefined;
   // Unique over all processes, and much cheaper than a random id for each call.
   const idPrefix = randomToken(ID_PREFIX_BYTES);
   let calls = 0;
+
+  /** On a drained tier a request with a cost costs at least one point. */
+  const pointsOf = (costUsd: number, { multiplier }: Payer): number =>
+    Math.ceil(costUsd * pointsPerUsd * multiplier) || (costUsd > 0 ? 1 : 0);
 
   function callOf(payer: Payer, { model, expected, jobId }: RequestedAdmission): RequestedCall {
     calls += 1;
@@ -100,75 +91,69 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
         isPriced: isPriced(model),
         tokens: promptTokens + completionTokens,
         costUsd: cost,
-        // On a drained tier a request costs at least one point.
-        points: Math.ceil(cost * pointsPerUsd * payer.multiplier) || (cost > 0 ? 1 : 0),
+        points: pointsOf(cost, payer),
       },
     };
   }
 
-  function reservationOf({ tier }: Payer, call: RequestedCall, passed: PassedAdmission) {
-    return createReservation(call, isLast(tier, call, passed), store);
+  function reservationOf(payer: Payer, call: RequestedCall, passed: PassedAdmission) {
+    return createReservation(call, {
+      isUrgent: isLast(payer.tier, call, passed),
+      pointsOf: (costUsd) => pointsOf(costUsd, payer),
+      store,
+    });
   }
 
-  /** Whether the requests of the last moment could drain the tier or the account. */
-  function isNearLimit(
-    { tier, multiplier }: Payer,
-    { window, account }: QuotaFactsKnown,
-    recent: RecentUsage,
-    reserved: ReservedAmounts,
-  ) {
-    if (window === undefined) return true;
-    const inFlight = withReserved(window, reserved);
-    if (!isDrained(tier, withReserved(inFlight, recent))) return false;
-    if (!isDrained(tier, inFlight) || account === undefined) return true;
-    const points = Math.ceil(recent.costUsd * pointsPerUsd * multiplier) + reserved.points;
-    return account.balance <= points;
+  /** Undefined if the request is covered; otherwise the reason, and whether waiting may change it. */
+  async function refusalOf(payer: Payer, passed: PassedAdmission, model: string | null) {
+    const now = new Date(clock.now());
+    const { tier, userId } = payer;
+    const { reserved, unsettled } = passed;
+    const window = passed.window ?? (await stored.window(windowOf(userId, now)));
+    if (window === undefined || !isDrained(tier, withReserved(window, reserved))) return undefined;
+    const account = passed.account ?? (await stored.account(drawingAccountOf(payer)));
+    const state = { tier, window, account, reserved, isPriced: isPriced(model), now };
+    const decision = decideAdmission(state);
+    if (decision === 'admit') return undefined;
+    const isUnsettled =
+      decision === 'quota_reserved' && isDrained(tier, withReserved(window, unsettled));
+    return { error: refusal(decision, now), isUnsettled };
   }
 
-  /** The recorder may be another process, and needs a few milliseconds per event. */
-  async function untilRecorded({ id, createdAt }: RecentUsage['last']): Promise<void> {
-    const deadline = performance.now() + SETTLED_WITHIN_MS;
-    while (performance.now() < deadline) {
-      if ((await stored.isRecorded(id, new Date(createdAt))) !== false) return;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    }
-  }
-
-  /** The values to decide by: those of the database if the hints may be outdated. */
-  async function latest(
-    payer: Payer,
-    passed: PassedAdmission,
-    now: Date,
-  ): Promise<QuotaFactsKnown> {
-    const recent = unsettled.of(payer.userId);
-    if (recent === undefined || !isNearLimit(payer, passed, recent, passed.reserved)) return passed;
-    await untilRecorded(recent.last);
-    return {
-      window: (await stored.window(windowOf(payer.userId, now))) ?? passed.window,
-      account: (await stored.account(drawingAccountOf(payer))) ?? passed.account,
-    };
-  }
-
+  /**
+   * Where requests that have ended use up the quota, and not those in flight, only settling them shows whether the quota is
+   * exceeded or points pay. The recorder may be another process, and needs a few milliseconds per event.
+   */
   async function decide(
     payer: Payer,
     call: RequestedCall,
     passed: PassedAdmission,
     model: string | null,
   ): Promise<void> {
-    const now = new Date(clock.now());
-    const { reserved } = passed;
-    const known = await latest(payer, passed, now);
-    const { tier, userId } = payer;
-    const window = known.window ?? (await stored.window(windowOf(userId, now)));
-    if (window !== undefined && isDrained(tier, withReserved(window, reserved))) {
-      const account = known.account ?? (await stored.account(drawingAccountOf(payer)));
-      const state = { tier, window, account, reserved, isPriced: isPriced(model), now };
-      const decision = decideAdmission(state);
-      if (decision !== 'admit') throw refusal(decision, now);
+    const deadline = performance.now() + SETTLED_WITHIN_MS;
+    let known = passed;
+    for (;;) {
+      const refused = await refusalOf(payer, known, model);
+      // The hints of the store may have refused what the database covers.
+      if (refused === undefined) return known.hasBegun ? undefined : beginAnyway(call);
+      const { error, isUnsettled } = refused;
+      if (!isUnsettled || known.hasBegun || performance.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      known = await admitCall(payer, call);
     }
-    // The hints of the store refused what the database covers.
-    if (!passed.hasBegun) await beginAnyway(call);
   }
+
+  /** Without the limits of keys: where there are any, the request has been counted. */
+  async function admitCall(payer: Payer, call: RequestedCall): Promise<PassedAdmission> {
+    const answer = await store.admit({ ...ANY_EPOCH, limits: [], ...factsFor(payer), call });
+    if (answer.outcome !== 'passed') throw tooManyCalls(callsPerUserMax);
+    return answer;
+  }
+
+  const factsFor = (payer: Payer) =>
+    hasQuota(payer.tier)
+      ? { window: windowOf(payer.userId, new Date(clock.now())), account: drawingAccountOf(payer) }
+      : {};
 
   async function beginAnyway(call: RequestedCall): Promise<void> {
     const reservation = call.reservation && { ...call.reservation, tier: UNLIMITED };
@@ -185,9 +170,9 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     if (!hasQuota(payer.tier)) return undefined;
     const { window, reserved } = passed;
     if (window === undefined) return decide(payer, call, passed, model);
-    const recent = unsettled.of(payer.userId) ?? NOTHING_RESERVED;
-    const counted = withReserved(withReserved(window, reserved), recent);
-    return isDrained(payer.tier, counted) ? decide(payer, call, passed, model) : undefined;
+    return isDrained(payer.tier, withReserved(window, reserved))
+      ? decide(payer, call, passed, model)
+      : undefined;
   }
 
   return {
@@ -198,15 +183,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
       const tier = (await stored.tierOf(userId)) ?? { ...UNLIMITED, name: '', rpm: null };
       const payer: Payer = { userId, groupId: null, multiplier: 1, tier };
       const call = callOf(payer, request);
-      const passed = await store.admit({
-        ...ANY_EPOCH,
-        limits: [],
-        ...(hasQuota(tier)
-          ? { window: windowOf(userId, new Date(clock.now())), account: drawingAccountOf(payer) }
-          : {}),
-        call,
-      });
-      if (passed.outcome !== 'passed') throw tooManyCalls(callsPerUserMax);
+      const passed = await admitCall(payer, call);
       const reservation = reservationOf(payer, call, passed);
       try {
         await assertCovered(payer, call, passed, request.model);

@@ -1,16 +1,30 @@
-import type { AdmissionStore, CallEnd, RequestedCall } from '@model-gateway/billing';
+import type {
+  AdmissionStore,
+  CallEnd,
+  RequestedCall,
+  ReservedAmounts,
+} from '@model-gateway/billing';
 import type { ChatRequest } from '@model-gateway/contracts';
 import { estimatePrompt } from '../usage/estimate-usage.ts';
 
 /** A request in flight, and what it reserves. Ending it waits for nothing, never fails, and can be repeated. */
 export interface Reservation {
   readonly id: string;
-  /** The request is over. */
-  end(): void;
+  /** Whether it holds a part of a quota. */
+  readonly isHolding: boolean;
+  /** The request is over. What it has used counts until it is settled, under the id of the reservation. */
+  end(usage?: UsedByRequest): void;
   /** The call is over and its job goes on: what it reserved stays until `jobEnd` of this id, or until it expires. */
   endCall(): void;
   /** The call lasts longer than calls do: without this it expires. */
   extend(): void;
+}
+
+/** What a request has used. */
+export interface UsedByRequest {
+  readonly tokens: number;
+  /** Null when the model has no price. */
+  readonly costUsd: number | null;
 }
 
 /** What a request is expected to use. */
@@ -56,21 +70,33 @@ export const jobEnd = (job: { readonly id: string; readonly userId: string }): C
   isUrgent: true,
 });
 
+interface ReservationOptions {
+  /** Whether another request may be refused because of it. */
+  readonly isUrgent: boolean;
+  readonly pointsOf: (costUsd: number) => number;
+  readonly store: Pick<AdmissionStore, 'admit' | 'endCall'>;
+}
+
 /** A reservation that began. */
 export function createReservation(
-  { id, userId, callsMax }: RequestedCall,
-  isUrgent: boolean,
-  store: Pick<AdmissionStore, 'admit' | 'endCall'>,
+  { id, userId, callsMax, reservation }: RequestedCall,
+  { isUrgent, pointsOf, store }: ReservationOptions,
 ): Reservation {
+  const isHolding = reservation !== undefined;
   let hasEnded = false;
-  const finish = (endsReservation: boolean): void => {
+  const finish = (endsReservation: boolean, usage?: ReservedAmounts): void => {
     if (hasEnded) return;
     hasEnded = true;
-    store.endCall({ id, userId, endsCall: true, endsReservation, isUrgent });
+    store.endCall({ id, userId, endsCall: true, endsReservation, isUrgent, usage });
   };
   return {
     id,
-    end: () => finish(true),
+    isHolding,
+    end(used) {
+      if (used === undefined || !isHolding) return finish(true);
+      const costUsd = used.costUsd ?? 0;
+      return finish(true, { tokens: used.tokens, costUsd, points: pointsOf(costUsd) });
+    },
     endCall: () => finish(false),
     extend() {
       if (hasEnded) return;

@@ -3,7 +3,6 @@ import type { TokenUsage, UsageEvent } from '@model-gateway/contracts';
 import { newId, type Clock, type Journal, type Log, type Metrics } from '@model-gateway/kernel';
 import type { Caller } from '../chat/caller.ts';
 import type { Reservation } from '../quota/reservation.ts';
-import type { UnsettledUsage } from '../quota/unsettled-usage.ts';
 import { createUsageCounts } from './usage-counts.ts';
 
 /** A served request, before it is priced. */
@@ -29,7 +28,6 @@ export interface Meter {
 interface MeterDependencies {
   readonly journal: Journal;
   readonly prices: Pick<PriceBook, 'costOf'>;
-  readonly unsettled: Pick<UnsettledUsage, 'note'>;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -38,7 +36,7 @@ interface MeterDependencies {
 const MODEL_CHARS_MAX = 128;
 
 export function createMeter(dependencies: MeterDependencies): Meter {
-  const { journal, prices, unsettled, clock, metrics, log } = dependencies;
+  const { journal, prices, clock, metrics, log } = dependencies;
   const count = createUsageCounts(metrics);
   return {
     async record({ caller, model, surface, usage, refId, reservation, cost }) {
@@ -58,14 +56,13 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         total_tokens: usage.prompt_tokens + usage.completion_tokens,
         cost: cost === undefined ? prices.costOf(model, usage) : cost,
         ref_id: refId,
+        ...(reservation?.isHolding === true ? { call_id: reservation.id } : {}),
         created_at: new Date(clock.now()).toISOString(),
       };
       try {
         // Before the event, so that on one connection the reservation has ended when the event is written.
-        reservation?.end();
+        reservation?.end({ tokens: event.total_tokens, costUsd: event.cost });
         const written = journal.append({ id: event.id, body: JSON.stringify(event) });
-        // Until it is settled.
-        unsettled.note(event);
         count(event);
         await written;
       } catch (error) {
