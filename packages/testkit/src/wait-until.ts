@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const POLL_MS = 20;
-const TIMEOUT_MS = 60_000;
+const POLL_MIN_MS = 10;
+const POLL_MAX_MS = 250;
+/** The interval of polling as a part of the time that has passed: what took long is polled rarely. */
+const POLL_PART = 0.1;
+const TIMEOUT_MS = 120_000;
 
 interface WaitOptions {
   readonly timeoutMs?: number;
@@ -14,7 +17,7 @@ export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
   { timeoutMs = TIMEOUT_MS, what = 'the condition' }: WaitOptions = {},
 ): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
+  const startedAt = performance.now();
   let lastError: unknown;
   for (;;) {
     try {
@@ -22,9 +25,10 @@ export async function waitUntil(
     } catch (error) {
       lastError = error;
     }
-    if (performance.now() > deadline) {
+    const passedMs = performance.now() - startedAt;
+    if (passedMs > timeoutMs) {
       throw new Error(`${what} was not met within ${timeoutMs} ms`, { cause: lastError });
     }
-    await sleep(POLL_MS);
+    await sleep(Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, passedMs * POLL_PART)));
   }
 }
