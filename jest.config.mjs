@@ -17,7 +17,7 @@ export default {
   // Most tests wait for stores and sockets rather than for a core.
   maxWorkers: Math.min(12, availableParallelism() + 1),
   // A worker keeps memory of every file that it ran; between two files one above this is replaced.
-  workerIdleMemoryLimit: '400MB',
+  workerIdleMemoryLimit: '700MB',
   // A loaded machine is slow and not wrong; this only ends what hangs.
   testTimeout: process.env.TEST_FULL === '1' ? 1_800_000 : 300_000,
 };

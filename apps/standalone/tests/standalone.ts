@@ -1,6 +1,8 @@
-import { chmod, cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import {
   dataDirTemplate,
   rpcCall,
@@ -25,7 +27,9 @@ export async function temporaryFolder(): Promise<{
 export async function preparedFolder(): ReturnType<typeof temporaryFolder> {
   const folder = await temporaryFolder();
   const template = dataDirTemplate();
-  if (template !== undefined) await cp(template, folder.path, { recursive: true });
+  // Node's own copy takes five times the CPU.
+  if (template !== undefined)
+    await promisify(execFile)('cp', ['-r', `${template}/.`, folder.path]);
   await chmod(folder.path, 0o711);
   return folder;
 }
