@@ -3,7 +3,7 @@ import { newId } from '@model-gateway/kernel';
 import { fullSize, rpcCall } from '@model-gateway/testkit';
 
 // Load that takes every core would make the processes under test start late.
-const THINK_MS = fullSize(0, { small: 150 });
+const THINK_MS = fullSize(0, { small: 300 });
 
 /** An account of the service. */
 export interface TestAccount {

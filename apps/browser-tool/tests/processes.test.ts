@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promis
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { waitUntil } from '@model-gateway/testkit';
+import { fullTable, waitUntil } from '@model-gateway/testkit';
 import {
   browserWith,
   endToolProcesses,
@@ -38,34 +38,39 @@ async function expectExit(tool: ToolProcess, end: () => void): Promise<number> {
 
 describe('the MCP server', () => {
   const ends: readonly { how: string; end: (tool: ToolProcess) => void; code: number }[] = [
+    { how: 'SIGKILL', end: (tool) => tool.signal('SIGKILL'), code: -2 },
     { how: 'closed input', end: (tool) => tool.closeInput(), code: 0 },
     { how: 'SIGTERM', end: (tool) => tool.signal('SIGTERM'), code: 0 },
     { how: 'SIGINT', end: (tool) => tool.signal('SIGINT'), code: 0 },
     { how: 'SIGHUP', end: (tool) => tool.signal('SIGHUP'), code: 0 },
-    { how: 'SIGKILL', end: (tool) => tool.signal('SIGKILL'), code: -2 },
   ];
-
-  test.each(ends)('after $how neither a browser nor its files are left', async ({ end, code }) => {
-    // Not below the folder of the tests: sockets have short paths.
-    const folder = await mkdtemp('/tmp/bt-');
-    const tool = startToolProcess({ args: ['mcp'], env: { TMPDIR: folder } });
-    await initialize(tool);
-    await callTool(tool, 'browser_navigate', { url: 'data:text/html,<title>Here</title>' });
-    const profile = await profileOf(tool.pid);
-    expect(await expectExit(tool, () => end(tool))).toBe(code);
-    await expectNothingLeft(profile);
-    await waitUntil(async () => (await readdir(folder)).length === 0, {
-      what: 'an empty temporary folder',
-    });
-    await rm(folder, { recursive: true });
-  });
-
-  test.each([
-    { signal: 'SIGTERM', chars: 40 },
-    { signal: 'SIGKILL', chars: 40 },
+  const usualEnds = fullTable(ends, { small: 3 });
+  const sockets = [
     { signal: 'SIGTERM', chars: 120 },
+    { signal: 'SIGKILL', chars: 40 },
+    { signal: 'SIGTERM', chars: 40 },
     { signal: 'SIGKILL', chars: 120 },
-  ] as const)(
+  ] as const;
+
+  test.each(usualEnds)(
+    'after $how neither a browser nor its files are left',
+    async ({ end, code }) => {
+      // Not below the folder of the tests: sockets have short paths.
+      const folder = await mkdtemp('/tmp/bt-');
+      const tool = startToolProcess({ args: ['mcp'], env: { TMPDIR: folder } });
+      await initialize(tool);
+      await callTool(tool, 'browser_navigate', { url: 'data:text/html,<title>Here</title>' });
+      const profile = await profileOf(tool.pid);
+      expect(await expectExit(tool, () => end(tool))).toBe(code);
+      await expectNothingLeft(profile);
+      await waitUntil(async () => (await readdir(folder)).length === 0, {
+        what: 'an empty temporary folder',
+      });
+      await rm(folder, { recursive: true });
+    },
+  );
+
+  test.each(fullTable(sockets, { small: 2 }))(
     'after $signal no socket is left either where temporary files have a path of $chars characters',
     async ({ signal, chars }) => {
       const folder = await mkdtemp('/tmp/bt-');
@@ -89,7 +94,7 @@ describe('the MCP server', () => {
     },
   );
 
-  test.each(ends)('after $how while the browser is still starting, too', async ({ end }) => {
+  test.each(usualEnds)('after $how while the browser is still starting, too', async ({ end }) => {
     const tool = startToolProcess({ args: ['mcp'] });
     await initialize(tool);
     const profile = await profileOf(tool.pid);
@@ -223,7 +228,7 @@ describe('the debug server', () => {
     return /http:\/\/\S+/.exec(tool.stdout.join('\n'))?.[0] ?? '';
   };
 
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)(
+  test.each(fullTable(['SIGINT', 'SIGKILL', 'SIGTERM', 'SIGHUP'] as const, { small: 2 }))(
     'after %s nothing is left',
     async (signal) => {
       const tool = startToolProcess({ args: ['debug', '--port', '0'] });

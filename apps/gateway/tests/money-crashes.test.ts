@@ -1,5 +1,3 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrateDatabase } from '@model-gateway/db';
 import {
@@ -9,7 +7,13 @@ import {
   type EmbeddedStore,
 } from '@model-gateway/embedded';
 import { silentLog } from '@model-gateway/kernel';
-import { fullSize, waitUntil, type TestProcess } from '@model-gateway/testkit';
+import {
+  fullSize,
+  preparedDataDir,
+  waitUntil,
+  type TemporaryFolder,
+  type TestProcess,
+} from '@model-gateway/testkit';
 import {
   countRecorded,
   expectConserved,
@@ -27,17 +31,17 @@ import {
 import { createMoneyScene, type MoneyScene } from './money-scene.ts';
 import { createServiceProcesses, type ServiceProcesses } from './service-processes.ts';
 
-const CLIENTS = fullSize(64, { small: 24 });
+const CLIENTS = fullSize(64, { small: 12 });
 const SEED = 5_111_926;
 /** Requests that must be served between two crashes. */
-const CALM_REQUESTS = fullSize(200, { small: 60 });
+const CALM_REQUESTS = fullSize(200, { small: 40 });
 /** The last two kill each kind of process once. */
 const CRASHES = fullSize(6, { small: 2 });
 const THINK_MS_MAX = 300;
 /** Waits end with what they wait for; a busy machine takes its time. */
 const RECOVERY_MS = 180_000;
 
-let dataDir = '';
+let folder: TemporaryFolder;
 let postgres: EmbeddedStore;
 let redis: EmbeddedStore;
 let upstreams: MoneyUpstreams;
@@ -47,9 +51,8 @@ let gateways: TestProcess[] = [];
 let recorder: TestProcess;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-crashes-'));
-  // The user that Postgres runs as has to pass through.
-  await chmod(dataDir, 0o711);
+  folder = await preparedDataDir();
+  const dataDir = folder.path;
   postgres = await startPostgres({ dataDir, log: silentLog });
   redis = await startRedis({ dataDir, log: silentLog, binary: await redisServer() });
   await migrateDatabase({ databaseUrl: postgres.url, log: silentLog });
@@ -73,7 +76,7 @@ afterAll(async () => {
   await upstreams.close();
   await redis.stop();
   await postgres.stop();
-  await rm(dataDir, { recursive: true, force: true });
+  await folder.remove();
 });
 
 async function redisServer(): Promise<string> {

@@ -3,15 +3,15 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProcess } from '@model-gateway/testkit';
-import { waitUntil } from '@model-gateway/testkit';
-import { processesOf, startStandalone, temporaryFolder } from './standalone.ts';
+import { waitUntil, temporaryDataDir, type TemporaryFolder } from '@model-gateway/testkit';
+import { processesOf, startStandalone } from './standalone.ts';
 
 const run = promisify(execFile);
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let folder: TemporaryFolder;
 let standalone: TestProcess;
 
 beforeAll(async () => {
-  folder = await temporaryFolder();
+  folder = await temporaryDataDir();
   standalone = await startStandalone(folder.path);
 });
 afterAll(async () => {

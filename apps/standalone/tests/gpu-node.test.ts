@@ -1,8 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { rpcCall, startProcess, waitUntil, type TestProcess } from '@model-gateway/testkit';
-import { startStandalone, preparedFolder } from './standalone.ts';
+import {
+  rpcCall,
+  startProcess,
+  waitUntil,
+  type TestProcess,
+  preparedDataDir,
+  type TemporaryFolder,
+} from '@model-gateway/testkit';
+import { startStandalone } from './standalone.ts';
 
 const ENGINE = fileURLToPath(
   new URL('../../gpu-agent/tests/child/chat-engine.mjs', import.meta.url),
@@ -10,7 +17,7 @@ const ENGINE = fileURLToPath(
 const MODEL = 'tiny';
 const ENV = { SERVICE_ADMIN_TOKEN: 'admin', SERVICE_API_RATE_LIMIT_RPM: '100000' };
 
-let folder: Awaited<ReturnType<typeof preparedFolder>>;
+let folder: TemporaryFolder;
 let standalone: TestProcess;
 let daemon: TestProcess;
 let token = '';
@@ -39,7 +46,7 @@ async function chat(): Promise<{ status: number; backend: string | null }> {
 }
 
 beforeAll(async () => {
-  folder = await preparedFolder();
+  folder = await preparedDataDir();
   const listening = ['--model', '{id}', '--host', '{host}', '--port', '{port}'];
   const command = [process.execPath, ENGINE, ...listening];
   await writeFile(join(folder.path, 'engines.json'), JSON.stringify({ default: { command } }));

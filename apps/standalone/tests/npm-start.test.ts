@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { freePort, waitUntil } from '@model-gateway/testkit';
-import { processesOf, temporaryFolder } from './standalone.ts';
+import { freePort, waitUntil, temporaryDataDir } from '@model-gateway/testkit';
+import { processesOf } from './standalone.ts';
 
 const project = join(import.meta.dirname, '..', '..', '..');
 
 test.each(['SIGTERM', 'SIGKILL'] as const)(
   'when npm itself gets %s, the service and its stores stop too',
   async (signal) => {
-    const folder = await temporaryFolder();
+    const folder = await temporaryDataDir();
     const port = await freePort();
     const npm = spawn('npm', ['start'], {
       cwd: project,

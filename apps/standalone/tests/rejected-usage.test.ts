@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { createDatabase } from '@model-gateway/db';
 import { embeddedPostgresUrl } from '@model-gateway/embedded';
 import { newId, silentLog } from '@model-gateway/kernel';
-import { createTestDatabase } from '@model-gateway/testkit';
-import { chatOnce, startStandalone, preparedFolder } from './standalone.ts';
+import { createTestDatabase, preparedDataDir } from '@model-gateway/testkit';
+import { chatOnce, startStandalone } from './standalone.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -50,7 +50,7 @@ async function setAside(databaseUrl: string): Promise<string> {
 }
 
 test('beside a running standalone, the command meters what waits in its embedded database', async () => {
-  const folder = await preparedFolder();
+  const folder = await preparedDataDir();
   const program = 'apps/standalone/dist/rejected-usage-main.js';
   const env = { SERVICE_DATA_DIR: folder.path };
   expect(await run(program, ['list'], env)).toEqual({

@@ -1,38 +1,8 @@
-import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import {
-  dataDirTemplate,
-  rpcCall,
-  startProcess,
-  waitUntil,
-  type TestProcess,
-} from '@model-gateway/testkit';
+import { readdir, readFile } from 'node:fs/promises';
+import { rpcCall, startProcess, waitUntil, type TestProcess } from '@model-gateway/testkit';
 
 const START_TIMEOUT_MS = 180_000;
 const PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
-
-/** A data folder for a standalone process, accessible to the user that runs Postgres. */
-export async function temporaryFolder(): Promise<{
-  readonly path: string;
-  remove(): Promise<void>;
-}> {
-  const path = await mkdtemp(join(tmpdir(), 'model-gateway-standalone-'));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
-}
-
-/** One whose Postgres is set up and migrated already, which takes a first start several seconds. */
-export async function preparedFolder(): ReturnType<typeof temporaryFolder> {
-  const folder = await temporaryFolder();
-  const template = dataDirTemplate();
-  // Node's own copy takes five times the CPU.
-  if (template !== undefined)
-    await promisify(execFile)('cp', ['-r', `${template}/.`, folder.path]);
-  await chmod(folder.path, 0o711);
-  return folder;
-}
 
 /** Runs the built standalone app as a separate process. */
 export async function startStandalone(

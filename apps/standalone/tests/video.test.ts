@@ -1,17 +1,23 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { rpcCall, waitUntil, type TestProcess } from '@model-gateway/testkit';
+import {
+  rpcCall,
+  waitUntil,
+  type TestProcess,
+  preparedDataDir,
+  type TemporaryFolder,
+} from '@model-gateway/testkit';
 import { startCloudVideo, type RunningCloudVideo } from '@model-gateway/testkit/upstreams';
-import { chatOnce, startStandalone, preparedFolder, usageRows } from './standalone.ts';
+import { chatOnce, startStandalone, usageRows } from './standalone.ts';
 
 const ADMIN_TOKEN = 'an admin token';
 
-let folder: Awaited<ReturnType<typeof preparedFolder>>;
+let folder: TemporaryFolder;
 let video: RunningCloudVideo;
 const running: TestProcess[] = [];
 
 beforeEach(async () => {
-  folder = await preparedFolder();
+  folder = await preparedDataDir();
   video = await startCloudVideo();
 });
 afterEach(async () => {

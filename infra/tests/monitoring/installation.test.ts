@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import {
   createTestDatabase,
+  fullSize,
   startProcess,
   testRedisUrl,
   uniquePrefix,
@@ -21,7 +22,7 @@ import {
   withoutVariables,
 } from './monitoring-files.ts';
 
-const BOGUS = 10_000;
+const BOGUS = fullSize(10_000, { small: 2_000 });
 const BREAKER_FAILURES = 3;
 
 let installation: Installation;

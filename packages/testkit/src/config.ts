@@ -49,6 +49,12 @@ export const testRedisUrl = (): string => present('TEST_REDIS_URL', settings().r
 export const fullSize = (full: number, { small }: { readonly small: number }): number =>
   settings().isFull ? full : small;
 
+/** The cases of a table of slow tests: the first `small` in every run, all with `npm run test:full`. */
+export const fullTable = <Case>(
+  cases: readonly Case[],
+  { small }: { readonly small: number },
+): readonly Case[] => cases.slice(0, fullSize(cases.length, { small }));
+
 // Read at the call: the test command sets them before the first test, not before the first import.
 const settings = () => loadConfig(testSettings, process.env);
 

@@ -1,9 +1,10 @@
 export { freePort } from '@model-gateway/kernel';
-export { dataDirTemplate, fullSize, testPostgresUrl, testRedisUrl } from './config.ts';
+export { fullSize, fullTable, testPostgresUrl, testRedisUrl } from './config.ts';
 export { createGate } from './gate.ts';
 export { startProcess, type TestProcess } from './start-process.ts';
 export { createTestDatabase, type TestDatabase } from './test-database.ts';
 export { createTestAccount, insertAccount, type TestAccount } from './test-account.ts';
+export { preparedDataDir, temporaryDataDir, type TemporaryFolder } from './temporary-folder.ts';
 export { uniquePrefix } from './unique-prefix.ts';
 export { waitUntil } from './wait-until.ts';
 export { rpcCall, type RpcAnswer } from './rpc-call.ts';

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { makeDirectory } from '@model-gateway/kernel';
-import { freePort, startProcess, type TestProcess } from '@model-gateway/testkit';
+import { freePort, startProcess, type TestProcess, preparedDataDir } from '@model-gateway/testkit';
 import {
   startBridgeAgent,
   startChatUpstream,
@@ -11,7 +11,6 @@ import {
   startOllamaServer,
   startRealtimeApi,
 } from '@model-gateway/testkit/upstreams';
-import { preparedFolder } from '../standalone.ts';
 
 /** Everything that the documents use: the service, and fake servers for the other addresses. */
 export interface DocumentedWorld {
@@ -56,7 +55,7 @@ export async function openDocumentedWorld(root: string): Promise<DocumentedWorld
   try {
     const home = await mkdtemp(join(tmpdir(), 'model-gateway-docs-'));
     opened.push(() => rm(home, { recursive: true, force: true }));
-    const data = await preparedFolder();
+    const data = await preparedDataDir();
     opened.push(() => data.remove());
     const upstreams = await openUpstreams(open);
     const service = await startService(upstreams, data.path);
