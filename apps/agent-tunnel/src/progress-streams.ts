@@ -20,8 +20,9 @@ interface ProgressStreamsDependencies {
   readonly log: Log;
 }
 
-/** A client that subscribes within this time after the response misses nothing. */
-const LISTENER_GRACE_MS = 1_000;
+/** A client that subscribes within this time after the response misses nothing. On a busy machine that takes seconds. */
+const LISTENER_WAIT_MS = 10_000;
+const WAITING_NOTICES_MAX = 1_000;
 
 export function createProgressStreams({
   channels,
@@ -54,12 +55,12 @@ export function createProgressStreams({
   async function push(notice: DeployNotice): Promise<void> {
     const waiting = buffered.get(notice.stream_id);
     if (waiting === undefined) await publish(notice);
-    else waiting.queue.push(notice);
+    else if (waiting.queue.push(notice) >= WAITING_NOTICES_MAX) release(notice.stream_id);
   }
 
   return {
     open(streamId) {
-      const timer = setTimeout(() => release(streamId), LISTENER_GRACE_MS);
+      const timer = setTimeout(() => release(streamId), LISTENER_WAIT_MS);
       buffered.set(streamId, { queue: [], timer });
     },
     push,

@@ -36,7 +36,11 @@ export interface Frame {
 
 export const TOKEN = 'agt-of-the-tests';
 
-export async function startFakeGateway(heartbeatSecs = 1): Promise<FakeGateway> {
+const HEARTBEAT_SECS = 1;
+// More often than a node needs it: on a busy machine this process may run only once in a while.
+const PING_MS = 200;
+
+export async function startFakeGateway(): Promise<FakeGateway> {
   const server = createServer();
   const sockets = new WebSocketServer({ noServer: true });
   const frames: Frame[] = [];
@@ -56,11 +60,14 @@ export async function startFakeGateway(heartbeatSecs = 1): Promise<FakeGateway> 
         const frame = JSON.parse(data.toString()) as Frame;
         frames.push(frame);
         if (frame.method !== 'Agent.Hello') return;
-        const result = { agent_id: 'a', heartbeat_secs: heartbeatSecs };
+        const result = { agent_id: 'a', heartbeat_secs: HEARTBEAT_SECS };
         opened.send(JSON.stringify({ jsonrpc: '2.0', id: frame.id, result }));
       });
     });
   });
+  const pings = setInterval(() => {
+    for (const socket of sockets.clients) socket.ping();
+  }, PING_MS);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -100,6 +107,7 @@ export async function startFakeGateway(heartbeatSecs = 1): Promise<FakeGateway> 
       first?.close(code);
     },
     async close() {
+      clearInterval(pings);
       for (const socket of sockets.clients) socket.terminate();
       server.close();
       await once(server, 'close');

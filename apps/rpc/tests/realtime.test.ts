@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@model-gateway/kernel';
 import { waitUntil } from '@model-gateway/testkit';
 import {
@@ -8,7 +9,7 @@ import {
   type RunningEngine,
   type RunningRealtimeApi,
 } from '@model-gateway/testkit/upstreams';
-import { startChatScene, type ChatScene } from './chat-scene.ts';
+import { eventsUrl, startChatScene, type ChatScene } from './chat-scene.ts';
 import { openSocket, openStream } from './rpc-server.ts';
 import { startRealtimeTalk, type RealtimeTalk } from './realtime-scene.ts';
 
@@ -301,6 +302,22 @@ describe('refused', () => {
     });
     await plans.assign('bob@example.com', 'free');
   });
+});
+
+test('a client whose event stream opens seconds later misses no event', async () => {
+  const started = (await scene.ann.call('realtime.start', { model: 'old-realtime' })) as {
+    session_id: string;
+    stream_session: string;
+  };
+  const { session_id } = started;
+  await scene.ann.call('realtime.event', { session_id, event: { type: 'response.create' } });
+  await sleep(1_000);
+  const stream = await openStream(eventsUrl(scene.url, started.stream_session));
+  let text = '';
+  while (!text.includes('response.done')) text += await stream.next();
+  expect(text).toContain('session.created');
+  await scene.ann.call('realtime.stop', { session_id });
+  stream.close();
 });
 
 describe("another user's", () => {

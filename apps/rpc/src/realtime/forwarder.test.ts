@@ -39,6 +39,21 @@ test('nothing is sent before begin, then everything in order', async () => {
   expect(out.pushed).toEqual(['1', '2', '3']);
 });
 
+test('skipping the wait, or much unread text, starts the sending', async () => {
+  const out = output();
+  const skipped = createForwarder(out.push);
+  skipped.begin(gate().opened);
+  skipped.add('1');
+  skipped.skipWait();
+  await skipped.flushed();
+  const crowded = createForwarder(out.push);
+  crowded.begin(gate().opened);
+  crowded.add('2');
+  crowded.add('x'.repeat(1024 * 1024));
+  await crowded.flushed();
+  expect(out.pushed.map((message) => message[0])).toEqual(['1', '2', 'x']);
+});
+
 test('a message that must be prepared delays the messages after it', async () => {
   const out = output();
   const forwarder = createForwarder(out.push);

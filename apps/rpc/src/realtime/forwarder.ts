@@ -1,9 +1,13 @@
+import { createDeferred } from '@model-gateway/kernel';
+
 /** Sends messages one after another; adding one never waits. */
 export interface Forwarder {
   /** Queues a message that is sent after `prepared`. False when the queue is full and the message was not added. */
   add(message: string, prepared?: Promise<void>): boolean;
-  /** Starts sending after `ready`. */
+  /** Starts sending after `ready`, or when much is waiting. */
   begin(ready: Promise<unknown>): void;
+  /** Starts sending without waiting for `ready`. */
+  skipWait(): void;
   /** Resolves when every message has been sent; resolves immediately before `begin`. */
   flushed(): Promise<void>;
 }
@@ -19,12 +23,15 @@ type Push = (message: string) => Promise<void>;
 
 /** How many messages may be in flight at once. */
 const IN_FLIGHT_MAX = 32;
+/** Without a listener yet, more than this is not kept. */
+const UNREAD_BYTES_MAX = 1024 * 1024;
 const WAITING_MESSAGES_MAX = 10_000;
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 
 export function createForwarder(push: Push): Forwarder {
   const queue: Waiting[] = [];
   const inFlight = new Set<Promise<void>>();
+  const skipped = createDeferred();
   let waitingBytes = 0;
   let begun: Promise<unknown> | undefined;
   let running: Promise<void> | undefined;
@@ -55,13 +62,15 @@ export function createForwarder(push: Push): Forwarder {
       if (isFull) return false;
       queue.push({ message, bytes, prepared });
       waitingBytes += bytes;
+      if (waitingBytes > UNREAD_BYTES_MAX) skipped.resolve();
       if (begun !== undefined) running ??= run();
       return true;
     },
     begin(ready) {
-      begun = ready;
+      begun = Promise.race([ready, skipped.promise]);
       running ??= run();
     },
+    skipWait: () => skipped.resolve(),
     async flushed() {
       await running;
       await Promise.all(inFlight);

@@ -30,6 +30,7 @@ function setup(options: Partial<Options> = {}) {
     forwarder: {
       add: (message) => seen.forwarded.push(message) > 0,
       begin: () => undefined,
+      skipWait: () => undefined,
       flushed: async () => undefined,
     },
     notificationOf: (event) => `<${event}>`,
@@ -168,7 +169,12 @@ test('a session ends when others reserve the rest of the quota as its response b
 
 test('a session whose events cannot be forwarded ends', () => {
   const { seen, receive, attach } = setup({
-    forwarder: { add: () => false, begin: () => undefined, flushed: async () => undefined },
+    forwarder: {
+      add: () => false,
+      begin: () => undefined,
+      skipWait: () => undefined,
+      flushed: async () => undefined,
+    },
   });
   attach();
   receive({ type: 'tick' });

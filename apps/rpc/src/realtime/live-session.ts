@@ -14,6 +14,8 @@ export interface LiveSession {
   send(event: RealtimeEvent): boolean;
   /** Closes the upstream; received events are still recorded and forwarded. Calling it twice is harmless. */
   end(reason: string): void;
+  /** Sends the waiting events although no listener has subscribed yet. */
+  skipListenerWait(): void;
   /** Resolves when an ended session has finished its remaining work. */
   settled(): Promise<void>;
 }
@@ -106,6 +108,7 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
       return isQueued;
     },
     end,
+    skipListenerWait: () => forwarder.skipWait(),
     async settled() {
       await forwarder.flushed();
       await attached?.recorder.settled();

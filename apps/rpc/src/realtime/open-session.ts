@@ -40,7 +40,8 @@ export interface OpenSessionDependencies {
   readonly log: Log;
 }
 
-const LISTENER_GRACE_MS = 250;
+/** On a busy machine it takes seconds to open a connection. */
+const LISTENER_WAIT_MS = 10_000;
 
 /** Opens a session at its upstream. `onEnded` is called when it ends, also when it never opened. */
 export async function openSession(
@@ -83,7 +84,7 @@ export async function openSession(
     sessionId,
     streamId,
     session,
-    begin: () => forwarder.begin(sessions.awaitListener(streamId, LISTENER_GRACE_MS)),
+    begin: () => forwarder.begin(sessions.awaitListener(streamId, LISTENER_WAIT_MS)),
   };
 }
 

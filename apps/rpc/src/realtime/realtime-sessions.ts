@@ -153,7 +153,10 @@ export function createRealtimeSessions(
     },
     async close() {
       isClosed = true;
-      for (const { session } of local.values()) session.end('the service is stopping');
+      for (const { session } of local.values()) {
+        session.skipListenerWait();
+        session.end('the service is stopping');
+      }
       await withTimeout(Promise.all(ending), CLOSING_TIMEOUT_MS, () => undefined);
       owners.close();
     },

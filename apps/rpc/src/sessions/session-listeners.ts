@@ -1,5 +1,11 @@
 import { SESSION_LISTENERS_CHANNEL } from '@model-gateway/contracts';
-import { describeError, type Channels, type Log, type Subscription } from '@model-gateway/kernel';
+import {
+  describeError,
+  startPeerTimeout,
+  type Channels,
+  type Log,
+  type Subscription,
+} from '@model-gateway/kernel';
 
 /** Notifies when a session gets a listener, on any replica. */
 export interface SessionListeners {
@@ -52,13 +58,12 @@ export function createSessionListeners({
     wait(sessionId, timeoutMs) {
       return new Promise((resolve) => {
         const end = (hasListener: boolean): void => {
-          clearTimeout(timer);
+          timeout.stop();
           stop();
           resolve(hasListener);
         };
         const stop = onListener(sessionId, () => end(true));
-        // In a busy process the message may have arrived but not been processed, so pending input is handled first.
-        const timer = setTimeout(() => setImmediate(() => end(false)), timeoutMs);
+        const timeout = startPeerTimeout(timeoutMs, () => end(false)).unref();
       });
     },
     async start() {
