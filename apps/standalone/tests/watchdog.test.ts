@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { chatOnce, preparedFolder, startStandalone } from './standalone.ts';
+import { rpcCall, type TestProcess } from '@model-gateway/testkit';
+
+const PROBE_MS = 50;
+const LATER_MS_MAX = 500;
+const ERROR_BYTES_MAX = 16 * 1024;
+const ADMIN_TOKEN = 'the admin token of the tests';
+
+/** A process with little memory, and an idle one of the same build to compare it with. */
+let busy: TestProcess;
+let idle: TestProcess;
+let credentials: { readonly token: string; readonly key: string };
+const removals: (() => Promise<void>)[] = [];
+
+async function start(): Promise<TestProcess> {
+  const folder = await preparedFolder();
+  removals.push(folder.remove);
+  return startStandalone(folder.path, {
+    NODE_OPTIONS: '--max-old-space-size=384',
+    SERVICE_ADMIN_TOKEN: ADMIN_TOKEN,
+    SERVICE_API_RATE_LIMIT_RPM: '100000',
+  });
+}
+
+beforeAll(async () => {
+  [busy, idle] = [await start(), await start()];
+  await rpcCall(busy.url, 'billing.tiers.set', { name: 'free', ...UNLIMITED }, ADMIN_TOKEN);
+  credentials = await chatOnce(busy.url, 'ann@example.com');
+});
+afterAll(async () => {
+  await Promise.all([busy.stop(), idle.stop()]);
+  await Promise.all(removals.map((remove) => remove()));
+});
+
+const UNLIMITED = { monthly_usd_quota: null, monthly_token_quota: null, rpm: null };
+
+const list = (count: number, element: string): string =>
+  `[${Array.from({ length: count }, () => element).join(',')}]`;
+const fields = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `"f${index.toString(36)}":0`).join(',');
+const MESSAGE = '{"role":"user","content":"x"}';
+const call = (method: string, params: string, id = '1'): string =>
+  `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
+const send = (more: string): string => call('chat.send', `{"model":"demo-chat",${more}}`);
+const chat = (more: string): string => `{"model":"demo-chat","max_tokens":1,${more}}`;
+const embed = (input: string): string => `{"model":"demo-chat","input":${input}}`;
+const MEBIBYTE = 1024 * 1024;
+
+const RPC = '/api/rpc';
+const CHAT = '/v1/chat/completions';
+const EMBED = '/v1/embeddings';
+const VIDEO = '/v1/video/generations';
+
+/** Every shape that once kept a process busy, or was found beside one. */
+const SHAPES: readonly (readonly [string, string, () => string])[] = [
+  ['1.2 million numbers as messages', CHAT, () => chat(`"messages":${list(1_200_000, '0')}`)],
+  ['10,000 numbers as messages', CHAT, () => chat(`"messages":${list(10_000, '0')}`)],
+  ['10 million empty objects', CHAT, () => chat(`"messages":${list(10_000_000, '{}')}`)],
+  ['numbers as content parts', CHAT, () => chat(`"messages":${list(20, partsOf('0'))}`)],
+  ['empty content parts', CHAT, () => chat(`"messages":${list(20, partsOf('{}'))}`)],
+  ['numbers as tools', CHAT, () => chat(`"messages":[${MESSAGE}],"tools":${list(999_999, '0')}`)],
+  ['10,000 messages', CHAT, () => chat(`"messages":${list(10_000, MESSAGE)}`)],
+  ['100,000 unknown fields', CHAT, () => chat(`"messages":[${MESSAGE}],${fields(100_000)}`)],
+  [
+    'many fields of a tool',
+    CHAT,
+    () => chat(`"messages":[${MESSAGE}],"tools":[{${fields(90_000)}}]`),
+  ],
+  ['a million levels', CHAT, () => `${'['.repeat(MEBIBYTE)}${']'.repeat(MEBIBYTE)}`],
+  ['30 MiB of text', CHAT, () => chat(`"messages":[${said('a b '.repeat(7.5 * MEBIBYTE))}]`)],
+  ['15 MiB of Chinese', CHAT, () => chat(`"messages":[${said('你好'.repeat(2.5 * MEBIBYTE))}]`)],
+  ['15 million numbers', EMBED, () => embed(list(15_000_000, '7'))],
+  ['null as inputs', EMBED, () => embed(list(100_000, 'null'))],
+  ['lists of negative numbers', EMBED, () => embed(list(1_000, list(1_000, '-1')))],
+  ['padding instead of base64', VIDEO, () => videoOf(`${'='.repeat(16 * MEBIBYTE)}AAAA`)],
+  ['400,000 numbers as messages', RPC, () => send(`"messages":${list(400_000, '0')}`)],
+  ['10,000 messages', RPC, () => send(`"messages":${list(10_000, MESSAGE)}`)],
+  ['an id of a million digits', RPC, () => call('system.status', '{}', '7'.repeat(1_000_000))],
+  ['an id of nested lists', RPC, () => call('system.status', '{}', list(300_000, '[]'))],
+  ['a batch of rpc.discover', RPC, () => list(1_000, call('rpc.discover', '{}'))],
+  ['a batch of numbers', RPC, () => list(500_000, '0')],
+  ['half a million levels', RPC, () => `${'['.repeat(500_000)}${']'.repeat(500_000)}`],
+  ['many fields of extra', RPC, () => send(`"messages":[${MESSAGE}],"extra":{${fields(90_000)}}`)],
+  ['many unknown params', RPC, () => call('system.status', `{${fields(90_000)}}`)],
+  ['a long method name', RPC, () => call('a'.repeat(1_000_000), '{}')],
+];
+
+function partsOf(part: string): string {
+  return `{"role":"user","content":${list(10_000, part)}}`;
+}
+
+function said(content: string): string {
+  return `{"role":"user","content":${JSON.stringify(content)}}`;
+}
+
+function videoOf(data_base64: string): string {
+  const images = [{ data_base64, mime_type: 'image/png' }];
+  return JSON.stringify({ model: 'demo-chat', prompt: 'x', images });
+}
+
+/** Asks for the health of both processes all the time; returns by how much the busy one was later at most. */
+async function watched(work: () => Promise<void>): Promise<number> {
+  const state = { isDone: false };
+  const working = work().finally(() => {
+    state.isDone = true;
+  });
+  let latestMs = 0;
+  const pairs: Promise<void>[] = [];
+  while (!state.isDone) {
+    pairs.push(
+      Promise.all([healthMs(busy), healthMs(idle)]).then(([ofBusy, ofIdle]) => {
+        latestMs = Math.max(latestMs, ofBusy - ofIdle);
+      }),
+    );
+    await new Promise((resolve) => {
+      setTimeout(resolve, PROBE_MS);
+    });
+  }
+  await Promise.all(pairs);
+  await working;
+  return latestMs;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+afterAll(() => agent.destroy());
+
+async function healthMs({ url }: TestProcess): Promise<number> {
+  const startedAt = performance.now();
+  const { status } = await exchange(`${url}/healthz`, {});
+  expect(status).toBe(200);
+  return performance.now() - startedAt;
+}
+
+async function exchange(
+  url: string,
+  { body, bearer = '' }: { readonly body?: Buffer; readonly bearer?: string },
+): Promise<{ readonly status: number; readonly bytes: Buffer }> {
+  const asked = httpRequest(url, {
+    agent,
+    method: body === undefined ? 'GET' : 'POST',
+    headers: bearer === '' ? {} : { authorization: `Bearer ${bearer}` },
+  });
+  asked.end(body);
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  return { status: response.statusCode ?? 0, bytes: await buffer(response) };
+}
+
+test.each(SHAPES)('%s on %s keep nobody waiting', async (_what, path, shape) => {
+  // Made before the clocks run, in this process.
+  const body = Buffer.from(shape());
+  const bearer = path === RPC ? credentials.token : credentials.key;
+  const answer = { status: 0, bytes: Buffer.alloc(0) };
+  const laterMs = await watched(async () => {
+    Object.assign(answer, await exchange(`${busy.url}${path}`, { body, bearer }));
+  });
+  expect(answer.status).toBeLessThan(500);
+  const isRefused = answer.status >= 400 || answer.bytes.subarray(0, 64).includes('"error"');
+  expect(answer.bytes.length).toBeLessThan(isRefused ? ERROR_BYTES_MAX : 9 * MEBIBYTE);
+  expect(laterMs).toBeLessThan(LATER_MS_MAX);
+});
+
+test('afterwards the process still serves', async () => {
+  const body = Buffer.from(chat(`"messages":[${MESSAGE}]`));
+  const { status } = await exchange(`${busy.url}${CHAT}`, { body, bearer: credentials.key });
+  expect(status).toBe(200);
+});
