@@ -1,41 +1,40 @@
 import { once } from 'node:events';
-import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { freePort } from '@model-gateway/kernel';
 import { chatOnce, preparedFolder, startStandalone } from './standalone.ts';
 import { rpcCall, type TestProcess } from '@model-gateway/testkit';
 
-const PROBE_MS = 50;
-const LATER_MS_MAX = 500;
+/** In CPU time; the rule is 200 ms, and a machine that is busy with other things has slower caches. */
+const BUSY_MS_MAX = 300;
 const ERROR_BYTES_MAX = 16 * 1024;
 const ADMIN_TOKEN = 'the admin token of the tests';
+const UNLIMITED = { monthly_usd_quota: null, monthly_token_quota: null, rpm: null };
 
-/** A process with little memory, and an idle one of the same build to compare it with. */
-let busy: TestProcess;
-let idle: TestProcess;
+/** A process with little memory. */
+let standalone: TestProcess;
+let meterUrl: string;
 let credentials: { readonly token: string; readonly key: string };
-const removals: (() => Promise<void>)[] = [];
+let folder: Awaited<ReturnType<typeof preparedFolder>>;
 
-async function start(): Promise<TestProcess> {
-  const folder = await preparedFolder();
-  removals.push(folder.remove);
-  return startStandalone(folder.path, {
-    NODE_OPTIONS: '--max-old-space-size=384',
+beforeAll(async () => {
+  folder = await preparedFolder();
+  const port = await freePort();
+  meterUrl = `http://127.0.0.1:${port}`;
+  standalone = await startStandalone(folder.path, {
+    NODE_OPTIONS: `--max-old-space-size=384 --import=${join(import.meta.dirname, 'busy-meter.mjs')}`,
+    TEST_BUSY_METER_PORT: String(port),
     SERVICE_ADMIN_TOKEN: ADMIN_TOKEN,
     SERVICE_API_RATE_LIMIT_RPM: '100000',
   });
-}
-
-beforeAll(async () => {
-  [busy, idle] = [await start(), await start()];
-  await rpcCall(busy.url, 'billing.tiers.set', { name: 'free', ...UNLIMITED }, ADMIN_TOKEN);
-  credentials = await chatOnce(busy.url, 'ann@example.com');
+  await rpcCall(standalone.url, 'billing.tiers.set', { name: 'free', ...UNLIMITED }, ADMIN_TOKEN);
+  credentials = await chatOnce(standalone.url, 'ann@example.com');
 });
 afterAll(async () => {
-  await Promise.all([busy.stop(), idle.stop()]);
-  await Promise.all(removals.map((remove) => remove()));
+  await standalone.stop();
+  await folder.remove();
 });
-
-const UNLIMITED = { monthly_usd_quota: null, monthly_token_quota: null, rpm: null };
 
 const list = (count: number, element: string): string =>
   `[${Array.from({ length: count }, () => element).join(',')}]`;
@@ -71,7 +70,13 @@ const SHAPES: readonly (readonly [string, string, () => string])[] = [
   ],
   ['a million levels', CHAT, () => `${'['.repeat(MEBIBYTE)}${']'.repeat(MEBIBYTE)}`],
   ['30 MiB of text', CHAT, () => chat(`"messages":[${said('a b '.repeat(7.5 * MEBIBYTE))}]`)],
-  ['15 MiB of Chinese', CHAT, () => chat(`"messages":[${said('你好'.repeat(2.5 * MEBIBYTE))}]`)],
+  ['30 MiB of Chinese', CHAT, () => chat(`"messages":[${said('你好'.repeat(5 * MEBIBYTE))}]`)],
+  ['30 MiB of quotes', CHAT, () => chat(`"messages":[${said('"'.repeat(15 * MEBIBYTE))}]`)],
+  [
+    '30 MiB of half characters',
+    CHAT,
+    () => chat(`"messages":[${said('\ud83d'.repeat(5 * MEBIBYTE))}]`),
+  ],
   ['15 million numbers', EMBED, () => embed(list(15_000_000, '7'))],
   ['null as inputs', EMBED, () => embed(list(100_000, 'null'))],
   ['lists of negative numbers', EMBED, () => embed(list(1_000, list(1_000, '-1')))],
@@ -101,69 +106,33 @@ function videoOf(data_base64: string): string {
   return JSON.stringify({ model: 'demo-chat', prompt: 'x', images });
 }
 
-/** Asks for the health of both processes all the time; returns by how much the busy one was later at most. */
-async function watched(work: () => Promise<void>): Promise<number> {
-  const state = { isDone: false };
-  const working = work().finally(() => {
-    state.isDone = true;
-  });
-  let latestMs = 0;
-  const pairs: Promise<void>[] = [];
-  while (!state.isDone) {
-    pairs.push(
-      Promise.all([healthMs(busy), healthMs(idle)]).then(([ofBusy, ofIdle]) => {
-        latestMs = Math.max(latestMs, ofBusy - ofIdle);
-      }),
-    );
-    await new Promise((resolve) => {
-      setTimeout(resolve, PROBE_MS);
-    });
-  }
-  await Promise.all(pairs);
-  await working;
-  return latestMs;
-}
+/** The longest piece of work since the last question, in milliseconds. */
+const busyMs = async (): Promise<number> => Number(await (await fetch(meterUrl)).text());
 
-const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
-afterAll(() => agent.destroy());
-
-async function healthMs({ url }: TestProcess): Promise<number> {
-  const startedAt = performance.now();
-  const { status } = await exchange(`${url}/healthz`, {});
-  expect(status).toBe(200);
-  return performance.now() - startedAt;
-}
-
-async function exchange(
-  url: string,
-  { body, bearer = '' }: { readonly body?: Buffer; readonly bearer?: string },
+async function post(
+  path: string,
+  body: Buffer,
 ): Promise<{ readonly status: number; readonly bytes: Buffer }> {
-  const asked = httpRequest(url, {
-    agent,
-    method: body === undefined ? 'GET' : 'POST',
-    headers: bearer === '' ? {} : { authorization: `Bearer ${bearer}` },
-  });
+  const bearer = path === RPC ? credentials.token : credentials.key;
+  const headers = { authorization: `Bearer ${bearer}` };
+  const asked = httpRequest(`${standalone.url}${path}`, { method: 'POST', headers });
   asked.end(body);
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
   return { status: response.statusCode ?? 0, bytes: await buffer(response) };
 }
 
 test.each(SHAPES)('%s on %s keep nobody waiting', async (_what, path, shape) => {
-  // Made before the clocks run, in this process.
   const body = Buffer.from(shape());
-  const bearer = path === RPC ? credentials.token : credentials.key;
-  const answer = { status: 0, bytes: Buffer.alloc(0) };
-  const laterMs = await watched(async () => {
-    Object.assign(answer, await exchange(`${busy.url}${path}`, { body, bearer }));
-  });
-  expect(answer.status).toBeLessThan(500);
-  const isRefused = answer.status >= 400 || answer.bytes.subarray(0, 64).includes('"error"');
-  expect(answer.bytes.length).toBeLessThan(isRefused ? ERROR_BYTES_MAX : 9 * MEBIBYTE);
-  expect(laterMs).toBeLessThan(LATER_MS_MAX);
+  await busyMs();
+  const { status, bytes } = await post(path, body);
+  const longestMs = await busyMs();
+  expect(status).toBeLessThan(500);
+  const isRefused = status >= 400 || bytes.subarray(0, 64).includes('"error"');
+  expect(bytes.length).toBeLessThan(isRefused ? ERROR_BYTES_MAX : 9 * MEBIBYTE);
+  expect(longestMs).toBeLessThan(BUSY_MS_MAX);
 });
 
 test('afterwards the process still serves', async () => {
-  const body = Buffer.from(chat(`"messages":[${MESSAGE}]`));
-  const { status } = await exchange(`${busy.url}${CHAT}`, { body, bearer: credentials.key });
+  const { status } = await post(CHAT, Buffer.from(chat(`"messages":[${MESSAGE}]`)));
   expect(status).toBe(200);
 });

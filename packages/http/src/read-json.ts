@@ -1,9 +1,15 @@
-import { createJsonMeter, tryParseJson, type JsonMeter } from '@model-gateway/kernel';
+import {
+  createJsonMeter,
+  decodeInSteps,
+  tryParseJson,
+  type JsonMeter,
+} from '@model-gateway/kernel';
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
 
 /** A smaller body is parsed within milliseconds, whatever it contains. */
 const METERED_BYTES_MIN = 64 * 1024;
+const ONE_STEP_BYTES_MAX = 1024 * 1024;
 
 /** Parses the text of a body; invalid JSON is refused. */
 export function parseJson(text: string): unknown {
@@ -45,6 +51,10 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<st
     request.once('end', () => {
       // Every request closes at its end; that is no error.
       request.off('close', onGone);
+      if (size > ONE_STEP_BYTES_MAX) {
+        resolve(decodeInSteps(chunks));
+        return;
+      }
       const [first] = chunks;
       const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
       resolve(whole.toString('utf8'));

@@ -55,4 +55,5 @@ export { runProcess } from './process.ts';
 export { createSequence, type Sequence } from './sequence.ts';
 export { tryParse, tryParseJson } from './try-parse.ts';
 export { withTimeout } from './with-timeout.ts';
+export { decodeInSteps } from './decode-in-steps.ts';
 export { yieldToEventLoop } from './yield-to-event-loop.ts';

@@ -84,8 +84,9 @@ function stringEnd(text: string, from: number): number {
   return at + 1;
 }
 
+const SCALAR_END = /[\s,\]}]/g;
+
 function scalarEnd(text: string, from: number): number {
-  let at = from;
-  while (at < text.length && !/[\s,\]}]/.test(text.charAt(at))) at += 1;
-  return at;
+  SCALAR_END.lastIndex = from;
+  return SCALAR_END.exec(text)?.index ?? text.length;
 }

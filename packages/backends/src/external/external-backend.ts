@@ -1,6 +1,7 @@
 import { tryParseJson, type Cancel, type Clock, type Tracing } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamChat } from '@model-gateway/router';
 import { z } from 'zod';
+import { jsonBody } from '../transport/json-body.ts';
 import { readText } from '../transport/read-text.ts';
 import { cleanMessage, upstreamRefused } from '../errors/upstream-error.ts';
 import {
@@ -55,23 +56,23 @@ export function createExternalBackend(options: ExternalOptions): Backend {
 
   const cleaned = (message: string): string => cleanMessage(message, apiKey);
 
-  const posted = (path: string, body: unknown, signal: Cancel) => ({
+  const posted = (path: string, body: string | Buffer, signal: Cancel) => ({
     method: 'POST' as const,
     path: `${pathname}${path}`,
     headers,
-    body: JSON.stringify(body),
+    body,
     signal,
   });
 
   async function post(path: string, body: unknown, signal: Cancel): Promise<UpstreamResponse> {
-    const response = await http.request(posted(path, body, signal));
+    const response = await http.request(posted(path, await jsonBody(body), signal));
     if (isSuccess(response.status)) return response;
     const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
     throw upstreamRefused(response.status, detail, apiKey);
   }
 
-  const postWhole = (path: string, body: unknown, signal: Cancel): Promise<WholeResponse> =>
-    http.requestWhole(posted(path, body, signal), ANSWER_BYTES_MAX);
+  const postWhole = async (path: string, body: unknown, signal: Cancel): Promise<WholeResponse> =>
+    http.requestWhole(posted(path, await jsonBody(body), signal), ANSWER_BYTES_MAX);
 
   function assertSuccess({ status, text }: WholeResponse): void {
     if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey);

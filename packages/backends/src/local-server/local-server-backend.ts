@@ -12,6 +12,7 @@ import {
   type UpstreamResponse,
   type UpstreamTimeouts,
 } from '../transport/upstream-http.ts';
+import { jsonBody } from '../transport/json-body.ts';
 import { plainBase } from '../transport/upstream-url.ts';
 import { localCompletion, readLocalAnswer } from './chat-answer.ts';
 import { localChunks } from './chat-chunks.ts';
@@ -55,7 +56,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
       method: 'POST',
       path: `${path}${to}`,
       headers,
-      body: JSON.stringify(body),
+      body: await jsonBody(body),
       signal,
     });
     if (response.status >= 200 && response.status <= 299) return response;

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseJson } from './json.ts';
 
 /** One HTTP request and its response. */
 export interface Exchange {
@@ -27,7 +26,7 @@ export interface Exchange {
 export function createExchange(
   request: IncomingMessage,
   response: ServerResponse,
-  body: Buffer,
+  json: unknown,
   onDisconnect: () => void,
 ): Exchange {
   const url = new URL(request.url ?? '/', 'http://upstream.invalid');
@@ -57,7 +56,7 @@ export function createExchange(
     path: url.pathname,
     query: url.searchParams,
     headers: request.headers,
-    json: body.length === 0 ? undefined : parseJson(body.toString()),
+    json,
     response,
     closed: controller.signal,
     sendJson: (status, value, headers) =>

@@ -1,8 +1,11 @@
+import { StringDecoder } from 'node:string_decoder';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createChanges, type Changes } from '../recording/changes.ts';
 import { createRequestLog, type RequestLog } from '../recording/request-log.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { extend } from './extend.ts';
+import { parseJson } from './json.ts';
 import { listen, type ListenOptions } from './listener.ts';
 import { runningServer, type RunningServer } from './running-server.ts';
 
@@ -19,6 +22,7 @@ export interface RunningHttpServer extends RunningServer, Omit<RequestLog, 'reco
 }
 
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
+const STEP_BYTES = 1024 * 1024;
 
 export async function startHttpServer(
   options: HttpServerOptions,
@@ -34,7 +38,9 @@ export async function startHttpServer(
       response.writeHead(413, { connection: 'close' }).end();
       return;
     }
-    const exchange = createExchange(request, response, body, () => {
+    const json = await parseBody(body);
+    if (request.socket.destroyed) return;
+    const exchange = createExchange(request, response, json, () => {
       if (listener.closing) return;
       aborted += 1;
       changes.notify();
@@ -65,6 +71,21 @@ export async function startHttpServer(
       return aborted;
     },
   });
+}
+
+/** Parses a large body in steps, because the demo model may share a process with a gateway. */
+async function parseBody(body: Buffer): Promise<unknown> {
+  if (body.length === 0) return undefined;
+  if (body.length <= STEP_BYTES) return parseJson(body.toString());
+  const decoder = new StringDecoder('utf8');
+  const parts: string[] = [];
+  for (let at = 0; at < body.length; at += STEP_BYTES) {
+    parts.push(decoder.write(body.subarray(at, at + STEP_BYTES)));
+    await yieldToEventLoop();
+  }
+  const json = parseJson(parts.join('') + decoder.end());
+  await yieldToEventLoop();
+  return json;
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
