@@ -23,7 +23,7 @@ beforeAll(async () => {
   const port = await freePort();
   meterUrl = `http://127.0.0.1:${port}`;
   standalone = await startStandalone(folder.path, {
-    NODE_OPTIONS: `--max-old-space-size=384 --import=${join(import.meta.dirname, 'busy-meter.mjs')}`,
+    NODE_OPTIONS: `--max-old-space-size=384 --import=${join(import.meta.dirname, 'child/busy-meter.mjs')}`,
     TEST_BUSY_METER_PORT: String(port),
     SERVICE_ADMIN_TOKEN: ADMIN_TOKEN,
     SERVICE_API_RATE_LIMIT_RPM: '100000',
