@@ -3,8 +3,13 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { freePort } from '@model-gateway/kernel';
-import { chatOnce, preparedFolder, startStandalone } from './standalone.ts';
-import { rpcCall, type TestProcess } from '@model-gateway/testkit';
+import { chatOnce, startStandalone } from './standalone.ts';
+import {
+  preparedDataDir,
+  rpcCall,
+  type TemporaryFolder,
+  type TestProcess,
+} from '@model-gateway/testkit';
 
 /** In CPU time; the rule is 200 ms, and a machine that is busy with other things has slower caches. */
 const BUSY_MS_MAX = 300;
@@ -16,10 +21,10 @@ const UNLIMITED = { monthly_usd_quota: null, monthly_token_quota: null, rpm: nul
 let standalone: TestProcess;
 let meterUrl: string;
 let credentials: { readonly token: string; readonly key: string };
-let folder: Awaited<ReturnType<typeof preparedFolder>>;
+let folder: TemporaryFolder;
 
 beforeAll(async () => {
-  folder = await preparedFolder();
+  folder = await preparedDataDir();
   const port = await freePort();
   meterUrl = `http://127.0.0.1:${port}`;
   standalone = await startStandalone(folder.path, {
