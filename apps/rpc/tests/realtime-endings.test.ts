@@ -46,7 +46,7 @@ async function expectRemoved(talk: RealtimeTalk): Promise<void> {
   expect(await talk.refusal()).toEqual(SESSION_NOT_FOUND);
   await waitUntil(async () => (await entries.get(sessionOwnerKey(streamId))) === undefined);
   await expect(
-    requests.call(`realtime:${sessionId}`, {}, { timeoutMs: 1_000 }),
+    requests.call(`realtime:${sessionId}`, {}, { timeoutMs: 60_000 }),
   ).rejects.toMatchObject({ reason: 'unreachable' });
   talk.close();
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createDatabase } from '@model-gateway/db';
 import { embeddedPostgresUrl } from '@model-gateway/embedded';
 import { newId, silentLog } from '@model-gateway/kernel';
-import { createTestDatabase, preparedDataDir } from '@model-gateway/testkit';
+import { createTestDatabase, preparedDataDir, usageEvent } from '@model-gateway/testkit';
 import { chatOnce, startStandalone } from './standalone.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -18,35 +18,12 @@ function run(program: string, args: readonly string[], env: Readonly<Record<stri
   });
 }
 
-/** An event as the journal has it, of a user that need not exist. */
-function event(): { readonly id: string; readonly event: string } {
-  const id = newId();
-  const userId = newId();
-  const usage = {
-    id,
-    user_id: userId,
-    key_id: null,
-    api_key_id: `jwt-${userId}`,
-    project: null,
-    group_id: null,
-    model: 'm',
-    backend: 'gateway',
-    prompt_tokens: 1,
-    completion_tokens: 2,
-    total_tokens: 3,
-    cost: 0.25,
-    ref_id: null,
-    created_at: new Date().toISOString(),
-  };
-  return { id, event: JSON.stringify(usage) };
-}
-
 async function setAside(databaseUrl: string): Promise<string> {
   const database = createDatabase({ databaseUrl, log: silentLog });
-  const one = event();
-  await database.rejectedUsage.add({ ...one, error: 'no' });
+  const event = usageEvent(newId());
+  await database.rejectedUsage.add({ id: event.id, event: JSON.stringify(event), error: 'no' });
   await database.close();
-  return one.id;
+  return event.id;
 }
 
 test('beside a running standalone, the command meters what waits in its embedded database', async () => {

@@ -64,8 +64,8 @@ test('every port works in the process while Redis is unavailable and is shared a
   await bus.channels.subscribe('during', (message) => during.push(message));
   expect(await bus.channels.publish('before', 'alone')).toBe(1);
   expect(await bus.channels.publish('during', 'alone')).toBe(1);
-  expect(await bus.requests.call('agent', {}, { timeoutMs: 5_000 })).toBe('answer');
-  await expect(bus.requests.call('nobody', {}, { timeoutMs: 5_000 })).rejects.toMatchObject({
+  expect(await bus.requests.call('agent', {}, { timeoutMs: 60_000 })).toBe('answer');
+  await expect(bus.requests.call('nobody', {}, { timeoutMs: 60_000 })).rejects.toMatchObject({
     reason: 'unreachable',
   });
   expect(await bus.counters.add('running', -2)).toBe(-2);
@@ -84,7 +84,7 @@ test('every port works in the process while Redis is unavailable and is shared a
     ['alone', 'together'],
     ['alone', 'together'],
   ]);
-  expect(await peer.requests.call('agent', {}, { timeoutMs: 5_000 })).toBe('answer');
+  expect(await peer.requests.call('agent', {}, { timeoutMs: 60_000 })).toBe('answer');
   await eventually('the counts are merged', async () => {
     return (await peer.counters.read(['running']))[0] === 3;
   });

@@ -73,9 +73,9 @@ test('a channel is one subscription in Redis and ends with its last listener', a
 test('a call is answered by another process', async () => {
   const [here, there] = [await startRedisBus(), await startRedisBus()];
   const served = await there.requests.serve('agent:1', (payload) => Promise.resolve([payload]));
-  expect(await here.requests.call('agent:1', 7, { timeoutMs: 5_000 })).toEqual([7]);
+  expect(await here.requests.call('agent:1', 7, { timeoutMs: 60_000 })).toEqual([7]);
   await served.close();
-  await expect(here.requests.call('agent:1', 7, { timeoutMs: 5_000 })).rejects.toMatchObject({
+  await expect(here.requests.call('agent:1', 7, { timeoutMs: 60_000 })).rejects.toMatchObject({
     reason: 'unreachable',
   });
 });

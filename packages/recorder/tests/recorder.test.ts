@@ -1,9 +1,8 @@
 import type { AdmissionFacts, AdmissionStore } from '@model-gateway/billing';
 import { ServiceError, type UsageEvent } from '@model-gateway/contracts';
 import { newId, type Journal } from '@model-gateway/kernel';
-import { createTestContext, waitUntil, type TestContext } from '@model-gateway/testkit';
+import { createTestContext, usageEvent, waitUntil, type TestContext } from '@model-gateway/testkit';
 import { createRecorder } from '../src/recorder.ts';
-import { usageEvent } from './usage-event.ts';
 
 let test_: TestContext;
 beforeEach(async () => {

@@ -1,9 +1,8 @@
 import type { UsageEvent } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
-import { createTestContext, type TestContext } from '@model-gateway/testkit';
+import { createTestContext, usageEvent, type TestContext } from '@model-gateway/testkit';
 import { runRejectedUsageCommand } from '../src/rejected-usage-command.ts';
 import { retryRejected } from '../src/rejection.ts';
-import { usageEvent } from './usage-event.ts';
 
 let test_: TestContext;
 beforeEach(async () => {

@@ -5,6 +5,7 @@ export { startProcess, type TestProcess } from './start-process.ts';
 export { createTestDatabase, type TestDatabase } from './test-database.ts';
 export { createTestAccount, insertAccount, type TestAccount } from './test-account.ts';
 export { preparedDataDir, temporaryDataDir, type TemporaryFolder } from './temporary-folder.ts';
+export { usageEvent } from './usage-event.ts';
 export { uniquePrefix } from './unique-prefix.ts';
 export { waitUntil } from './wait-until.ts';
 export { rpcCall, type RpcAnswer } from './rpc-call.ts';

@@ -61,7 +61,7 @@ const FRESH_MS = 5_000;
 /** How long a cached key stays valid while the store is unavailable. */
 const STALE_MAX_MS = 10 * 60_000;
 /** After this time without a response the store counts as unavailable for cached keys. */
-const LOOKUP_TIMEOUT_MS = 500;
+const LOOKUP_TIMEOUT_MS = 1_000;
 /** How long an unavailable store is not read again for an unchanged key. */
 const UNAVAILABLE_PAUSE_MS = 2_000;
 

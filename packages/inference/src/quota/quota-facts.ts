@@ -26,7 +26,7 @@ interface QuotaFactsDependencies {
 }
 
 /** After this time without a response the database counts as unavailable. */
-const LOOKUP_TIMEOUT_MS = 500;
+const LOOKUP_TIMEOUT_MS = 1_000;
 /** How long an unavailable database is not queried again. */
 const UNAVAILABLE_PAUSE_MS = 2_000;
 
