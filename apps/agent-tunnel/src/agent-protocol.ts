@@ -99,8 +99,8 @@ export function createAgentProtocol({ agentId, isDeploying }: AgentProtocolOptio
     if (!isDeploying(progress.data.stream_id, progress.data.model_id))
       return refuse('progress of an unknown deployment', options);
     const { message } = progress.data;
-    const told = message === undefined ? {} : { message: cleanMessage(message, null) };
-    return { kind: 'progress', progress: { ...progress.data, ...told }, ...confirmation(id) };
+    const cleaned = message === undefined ? {} : { message: cleanMessage(message, null) };
+    return { kind: 'progress', progress: { ...progress.data, ...cleaned }, ...confirmation(id) };
   }
 
   function heartbeatOf({ id, params }: Message): ParsedFrame {

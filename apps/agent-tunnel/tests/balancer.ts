@@ -11,7 +11,7 @@ export interface Balancer {
   /** Ends every connection. */
   hangUp(): void;
   /** New connections pass again; the cut ones stay cut. */
-  mend(): void;
+  restore(): void;
   close(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export async function startBalancer(): Promise<Balancer> {
       }
       passing.clear();
     },
-    mend() {
+    restore() {
       isCut = false;
     },
     hangUp() {

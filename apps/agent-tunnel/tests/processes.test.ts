@@ -174,7 +174,7 @@ test('a node behind a cut network goes offline in time, and is online again when
   balancer.cut();
   await waitUntil(isUnknown);
   expect(await agent()).toMatchObject({ status: 'offline' });
-  balancer.mend();
+  balancer.restore();
   await waitUntil(canChat, { what: 'the node being online again' });
   expect(await engineOf()).toEqual(before);
 });

@@ -203,7 +203,7 @@ describe('dialogs', () => {
   });
 
   test('one that opens between calls is reported by the next', async () => {
-    const told = new Promise<void>((resolve) => {
+    const notified = new Promise<void>((resolve) => {
       const stop = tool.tool.session.captures.events.listen((kind) => {
         if (kind !== 'dialog') return;
         stop();
@@ -211,7 +211,7 @@ describe('dialogs', () => {
       });
     });
     await tool.post('/evaluate', { expression: 'setTimeout(() => alert("late"), 50); 0' });
-    await told;
+    await notified;
     const { data } = await tool.post('/evaluate', { expression: '1' });
     expect(data.dialogs).toEqual([{ type: 'alert', message: 'late', action: 'accepted' }]);
   });

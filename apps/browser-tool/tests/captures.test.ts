@@ -157,7 +157,7 @@ describe('the console', () => {
     await waitUntil(async () => (await last()).entries[1]?.text === 'Error: after it');
     const { entries, dropped } = await last();
     expect(textsOf(entries)).toEqual(['THE END', 'Error: after it']);
-    // What nobody heard is told by how fast the rest was written.
+    // How much was dropped depends on how fast the rest was written.
     expect(dropped).toBeGreaterThan(3_000);
     expect(dropped).toBeLessThan(300_000);
     const thrown = (await tool.get('/errors')).data.errors as { text: string; count: number }[];
@@ -166,9 +166,9 @@ describe('the console', () => {
 
   test('output and errors of a worker are reported once', async () => {
     await run('new Worker("/failing-worker.js"); 0');
-    const told = async () => (await tool.get('/console')).data.entries as { text: string }[];
-    await waitUntil(async () => textsOf(await told()).includes('end'));
-    expect(await told()).toMatchObject([
+    const entries = async () => (await tool.get('/console')).data.entries as { text: string }[];
+    await waitUntil(async () => textsOf(await entries()).includes('end'));
+    expect(await entries()).toMatchObject([
       { level: 'error', text: 'once', source: 'worker', count: 1 },
       { level: 'error', text: 'Error: thrown in a worker', source: 'exception', count: 1 },
       { level: 'info', text: 'end', source: 'worker', count: 1 },

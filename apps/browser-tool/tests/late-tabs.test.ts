@@ -75,7 +75,7 @@ test.each([
   { name: 'browser_evaluate', args: { function: '1' } },
   { name: 'browser_snapshot', args: {} },
   { name: 'browser_resize', args: { width: 800, height: 600 } },
-])('$name of MCP tells it too', async ({ name, args }) => {
+])('$name of MCP reports it too', async ({ name, args }) => {
   await openBetweenCalls();
   const { said, structured } = await callMcp(tool, name, args);
   expect(said).toContain(`- Opened tab: ${site.url}/form is the active page now`);

@@ -30,7 +30,7 @@ const isAlive = (pid: number): boolean => {
     return false;
   }
 };
-/** A call that tells the site when it runs. */
+/** A call that notifies the site when it runs. */
 const neverEnding = (name: string) =>
   tool.post('/evaluate', { expression: `fetch("/${name}"); new Promise(() => undefined)` });
 const ownProfiles = (): readonly string[] =>

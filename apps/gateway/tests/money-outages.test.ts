@@ -86,7 +86,7 @@ test('during an outage of Postgres requests are served, and their rows appear wh
   for (const ref of refs) expect(await ask(key, ref)).toBe(200);
   expect(await ask(key, newId())).toBe(429);
   expect(await countRecorded(database.url, refs)).toBe(0);
-  postgresLine.mend();
+  postgresLine.restore();
   await recorded(refs);
 });
 
@@ -96,6 +96,6 @@ test('during an outage of Redis requests are served within limits per process, a
   const refs = Array.from({ length: FREE_RPM }, () => newId());
   for (const ref of refs) expect(await ask(key, ref)).toBe(200);
   expect(await ask(key, newId())).toBe(429);
-  redisLine.mend();
+  redisLine.restore();
   await recorded(refs);
 });

@@ -183,7 +183,7 @@ test('what one process has served counts in the other before it is settled, and 
   await setTier({ monthlyTokenQuota: 101 });
   await spend(99);
   upstream.answerAll();
-  // The answer has two tokens. Nobody settles them meanwhile.
+  // The answer has two tokens. They are not settled meanwhile.
   expect((await ask()).status).toBe(200);
   await expectReserved(await ask({ turn: 1 }));
   await settleServed();
@@ -232,7 +232,7 @@ test('what a lost process reserved is free again after 15 minutes', async () => 
   const lost = new AbortController();
   const inFlight = ask({ turn: 1, signal: lost.signal });
   await upstream.untilWaiting(1);
-  // The request stays in flight: nobody ends its reservation.
+  // The request stays in flight: its reservation does not end.
   await ageCalls(CALL_KEPT_MS - 30_000);
   await expectReserved(await ask());
   await ageCalls(30_000);

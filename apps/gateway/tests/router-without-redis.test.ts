@@ -55,7 +55,7 @@ test('without Redis each process routes by itself, and they agree again when it 
   }
   upstream.faults.clear();
 
-  line.mend();
+  line.restore();
   await waitUntil(async () => (await stateOf(right, 'one')) === 'Healthy, open');
   await waitUntil(async () => (await gateways.chat(right, 'nick')).status !== 404);
 });

@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from 'node:net';
 export interface StoreLine {
   readonly url: string;
   cut(): void;
-  mend(): void;
+  restore(): void;
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export async function openStoreLine(storeUrl: string): Promise<StoreLine> {
   return {
     url: url.href,
     cut,
-    mend: () => {
+    restore: () => {
       isCut = false;
     },
     async close() {

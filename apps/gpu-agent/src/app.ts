@@ -18,7 +18,7 @@ export type { GpuAgentConfig } from './config.ts';
 
 /** The daemon of a GPU node. */
 export interface GpuAgent extends Part {
-  /** Rejects when reconnecting is useless: the gateway does not know the node, or another process replaced it. */
+  /** Rejects when reconnecting cannot succeed: the gateway does not know the node, or another process replaced it. */
   readonly failed: Promise<never>;
 }
 

@@ -126,7 +126,7 @@ async function post(
   return { status: response.statusCode ?? 0, bytes: await buffer(response) };
 }
 
-test.each(SHAPES)('%s on %s keep nobody waiting', async (_what, path, shape) => {
+test.each(SHAPES)('%s on %s delay no other request', async (_what, path, shape) => {
   const body = Buffer.from(shape());
   await busyMs();
   const { status, bytes } = await post(path, body);

@@ -46,7 +46,7 @@ test('a circuit continues in the process while Redis is unavailable and is share
   await bus.circuits.failed('opened meanwhile', RULES);
   expect((await bus.circuits.failed('opened meanwhile', RULES)).openForMs).toBeGreaterThan(0);
   expect(await bus.circuits.succeeded('recovered meanwhile')).toMatchObject({ failures: 0 });
-  // Whoever had not heard of it lets requests through.
+  // A process that has not received it lets requests through.
   expect(await peer.circuits.read('opened before')).toMatchObject({ failures: 0 });
 
   await server.start();

@@ -13,13 +13,13 @@ let server: RedisServer;
 let admin: Redis;
 let line: QuickLine;
 let connection: RedisConnection | undefined;
-let useless = 0;
+let unresponsive = 0;
 
 beforeEach(async () => {
   server = await createRedisServer();
   await server.start();
   admin = new Redis(server.url);
-  useless = 0;
+  unresponsive = 0;
 });
 afterEach(async () => {
   line?.close();
@@ -41,7 +41,7 @@ function lineTo(url: string): void {
     redis: optionsOf(url),
     timeoutMs: TIMEOUT_MS,
     log: silentLog,
-    onUnresponsive: () => (useless += 1),
+    onUnresponsive: () => (unresponsive += 1),
   });
   line.open();
 }
@@ -86,7 +86,7 @@ test('a refusal is that of its call alone, in the words of Redis', async () => {
   ]);
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   await expect(line.send('lpush', ['a', 'x'])).rejects.toThrow('WRONGTYPE');
-  expect(useless).toBe(0);
+  expect(unresponsive).toBe(0);
 });
 
 test('a user, a password and a database are those of the address', async () => {
@@ -121,7 +121,7 @@ test('a server that accepts connections and sends nothing is disconnected each t
   await once(silent, 'listening');
   lineTo(`redis://127.0.0.1:${portOf(silent)}`);
   await eventually('it has been tried twice', () => sockets.size === 2);
-  expect([line.isOpen(), useless]).toEqual([false, 0]);
+  expect([line.isOpen(), unresponsive]).toEqual([false, 0]);
   line.close();
   for (const socket of sockets) socket.destroy();
   silent.close();
@@ -148,7 +148,7 @@ test('a Redis that does not answer is given up in time, for all who wait', async
   server.freeze();
   const answers = await Promise.allSettled([line.send('ping', []), line.send('ping', [])]);
   expect(answers).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
-  expect(useless).toBe(1);
+  expect(unresponsive).toBe(1);
   expect(line.isOpen()).toBe(false);
   server.thaw();
   await isOpen();
@@ -168,14 +168,14 @@ test('an answer that came while this process was busy is not late', async () => 
     });
   });
   expect(await answers).toEqual(['a', 'b']);
-  expect([line.isOpen(), useless]).toEqual([true, 0]);
+  expect([line.isOpen(), unresponsive]).toEqual([true, 0]);
 });
 
 test('a Redis that hangs without pending calls is noticed by the heartbeat', async () => {
   lineTo(server.url);
   await isOpen();
   server.freeze();
-  await eventually('it is given up', () => useless === 1 && !line.isOpen());
+  await eventually('it is given up', () => unresponsive === 1 && !line.isOpen());
   server.thaw();
 });
 
@@ -184,7 +184,7 @@ test('a Redis that takes no more writes is left', async () => {
   await isOpen();
   await admin.call('REPLICAOF', '127.0.0.1', '1');
   await expect(line.send('set', ['a', '1'])).rejects.toThrow('READONLY');
-  expect(useless).toBe(1);
+  expect(unresponsive).toBe(1);
 });
 
 test('with TLS there is no line', async () => {

@@ -82,7 +82,7 @@ describe('the database', () => {
         await expect(call()).rejects.toMatchObject({ code: 'store_unavailable' });
       }
 
-      await proxy.mend();
+      await proxy.restore();
       await database.ping();
       const user = await database.users.create(newUser());
       expect(await database.users.findById(user.id)).toEqual(user);
@@ -96,7 +96,7 @@ describe('the database', () => {
       });
       await expect(attempt).rejects.toMatchObject({ code: 'store_unavailable' });
       await proxy.cut();
-      await proxy.mend();
+      await proxy.restore();
       await database.ping();
     });
 

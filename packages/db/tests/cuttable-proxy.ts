@@ -7,7 +7,7 @@ export interface CuttableProxy {
   /** Ends every connection and refuses new ones. */
   cut(): Promise<void>;
   /** Takes connections again, on the same port. */
-  mend(): Promise<void>;
+  restore(): Promise<void>;
   /** Takes connections and never answers. */
   silence(): void;
   close(): Promise<void>;
@@ -49,7 +49,7 @@ export async function createCuttableProxy(targetUrl: string): Promise<CuttablePr
   return {
     url: url.href,
     cut,
-    mend: async () => {
+    restore: async () => {
       isSilent = false;
       server = listen(port);
       await once(server, 'listening');

@@ -77,7 +77,7 @@ test.each([
     reason: /target_os must be one of linux, macos, windows/,
   },
   { why: 'with a misspelt key', text: '[[lib]]\npath="a"\noptionel=true', reason: /optionel/ },
-])('a manifest that is $why is told', async ({ text, reason }) => {
+])('a manifest that is $why is reported', async ({ text, reason }) => {
   await place('bundle.toml', text);
   await expect(readBundleList(config(undefined, 'bundle.toml'))).rejects.toThrow(reason);
 });

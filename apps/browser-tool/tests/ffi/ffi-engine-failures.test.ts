@@ -18,7 +18,7 @@ test('a hung engine times out; its process and its profile are removed, and the 
     engine.navigate({ url: 'http://hang/', waitUntil: 'load', timeoutMs: 300 }, newCall()),
   ).rejects.toMatchObject({ code: 'TIMEOUT' });
   await waitUntil(() => ends.length === 1);
-  // Nobody closes an engine that ended by itself.
+  // An engine that ended by itself is not closed again.
   await waitUntil(async () => (await ownProfiles()).length === before.length);
 });
 

@@ -90,7 +90,7 @@ export async function createFfiScene(): Promise<FfiScene> {
   };
 }
 
-/** A call that nobody ends. */
+/** A call that does not end. */
 export function newCall(changes: Partial<EngineCall> = {}): EngineCall {
   return {
     signal: new AbortController().signal,

@@ -22,10 +22,10 @@ afterEach(async () => {
 
 test('a build that fetches writes the path down, and the tool then finds the browser without looking further', async () => {
   await scene.program('first/google-chrome');
-  const told = await autoFetch(scene.config, true, silentLog);
+  const message = await autoFetch(scene.config, true, silentLog);
   const found = await resolveBrowser(scene.config, silentLog);
   expect(found).toMatchObject({ kind: 'cdp', resolvedBy: 'baked' });
-  expect(told).toBe(
+  expect(message).toBe(
     `The browser of this build is ${found.kind === 'cdp' ? found.executable : ''}.`,
   );
   expect(JSON.parse(await readFile(scene.config.bakedFile, 'utf8'))).toMatchObject({

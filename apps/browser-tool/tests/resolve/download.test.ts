@@ -201,7 +201,7 @@ test.each([
   { os: 'linux', architecture: 'riscv64', text: 'no build for linux riscv64' },
   { os: 'linux', architecture: 'arm64', text: 'the first is 153.0.8001.0' },
 ])(
-  '$os $architecture of an old version is told to be unsupported',
+  '$os $architecture of an old version is reported as unsupported',
   async ({ text, ...machine }) => {
     await expect(fetch({ ...machine, chromeVersion: '152.0.9999.9' })).rejects.toMatchObject({
       code: 'UNSUPPORTED_PLATFORM',

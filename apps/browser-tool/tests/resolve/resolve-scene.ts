@@ -7,7 +7,7 @@ import type { ResolveConfig } from '../../src/resolve/index.ts';
 export interface ResolveScene {
   readonly folder: string;
   readonly config: ResolveConfig;
-  /** Puts a program there that can be started, and tells its whole path. */
+  /** Puts a program there that can be started, and returns its whole path. */
   program(path: string): Promise<string>;
   remove(): Promise<void>;
 }

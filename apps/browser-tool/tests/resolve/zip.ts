@@ -50,7 +50,7 @@ export function makeZip(entries: readonly ZipEntry[]): Buffer {
   return Buffer.concat([...locals, listed, end]);
 }
 
-/** The archive of a browser that only tells its version. */
+/** The archive of a browser that only prints its version. */
 export function makeBrowserZip(platform: string, version: string): Buffer {
   const folder = `chrome-headless-shell-${platform}`;
   return makeZip([

@@ -1,4 +1,4 @@
-// Loaded into a process under test (NODE_OPTIONS=--import): tells for how long one piece of work kept its event loop
+// Loaded into a process under test (NODE_OPTIONS=--import): reports for how long one piece of work kept its event loop
 // busy, in CPU time of the main thread. That is the same on a machine that is busy with other things.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -78,7 +78,7 @@ const passed = (answers: readonly AdmissionAnswer[]): number =>
 
 function describeLimits(on: On): void {
   test(
-    'of any number at once exactly as many pass as the limit says, and the next is told which limit',
+    'of any number at once exactly as many pass as the limit says, and the next refusal names the limit',
     on(async ({ admission }) => {
       expect(passed(await admitTimes(admission, 50, [KEY]))).toBe(10);
       expect(await admission.admit(request({ limits: [KEY] }))).toEqual({
@@ -140,7 +140,7 @@ function describeLimits(on: On): void {
 
 function describeEpoch(on: On): void {
   test(
-    'whoever does not know of a change is told so and not counted',
+    'a caller with an old epoch is refused and not counted',
     on(async ({ admission, counters }) => {
       await counters.add(ACCOUNT_EPOCH_KEY, 5);
       const limits = [{ ...KEY, requestsPerMinute: 1 }];
@@ -324,7 +324,7 @@ function describeCalls(on: On): void {
   );
 
   test(
-    'a call that nobody ends ends by itself after 15 minutes, unless it is extended',
+    'a call that is not ended expires after 15 minutes, unless it is extended',
     on(async ({ admission, passTime }) => {
       const begin = (id: string) => admission.admit(request({ call: callOf(id, { callsMax: 2 }) }));
       await begin('lost');

@@ -31,17 +31,14 @@ export function describeChannels(name: string, make: MakeSubject<Channels>): voi
     );
 
     test(
-      'publishing where nobody listens reaches nobody',
+      'publishing without subscribers reaches none',
       withSubject(make, async (channels) => {
         expect(await channels.publish('empty', 'hello')).toBe(0);
         const subscription = await channels.subscribe('empty', () => undefined);
         expect(await channels.publish('empty', 'hello')).toBeGreaterThan(0);
         await subscription.close();
         await subscription.close();
-        await eventually(
-          'nobody listens',
-          async () => (await channels.publish('empty', 'x')) === 0,
-        );
+        await eventually('no subscriber', async () => (await channels.publish('empty', 'x')) === 0);
       }),
     );
 
@@ -58,7 +55,7 @@ export function describeChannels(name: string, make: MakeSubject<Channels>): voi
         await channels.publish('shared', 'second');
         await eventually('one got it', () => seen.length === 3);
         await second.close();
-        await channels.publish('shared', 'nobody');
+        await channels.publish('shared', 'none');
         expect(seen).toEqual(['both', 'both', 'second']);
       }),
     );
@@ -95,13 +92,13 @@ export function describeChannels(name: string, make: MakeSubject<Channels>): voi
       'leaving and coming back at once ends with a live subscription',
       withSubject(make, async (channels) => {
         const seen: string[] = [];
-        let current = await channels.subscribe('door', () => undefined);
+        let current = await channels.subscribe('reopened', () => undefined);
         for (let round = 0; round < 20; round += 1) {
           const closing = current.close();
-          const opening = channels.subscribe('door', (message) => seen.push(message));
+          const opening = channels.subscribe('reopened', (message) => seen.push(message));
           await Promise.all([closing, opening]);
           current = await opening;
-          await channels.publish('door', `round ${round}`);
+          await channels.publish('reopened', `round ${round}`);
         }
         await eventually('every round was heard', () => seen.length === 20);
       }),

@@ -13,7 +13,7 @@ export interface RequestEnds {
 export function describeRequests(name: string, make: MakeSubject<RequestEnds>): void {
   describe(`requests: ${name}`, () => {
     test(
-      'a call is answered by whoever serves the address',
+      'a call is answered by the process that serves the address',
       withSubject(make, async ({ caller, server }) => {
         await server.serve('agent:1', (payload) => Promise.resolve({ echo: payload }));
         await server.serve('agent:2', () => Promise.resolve(undefined));
@@ -28,7 +28,7 @@ export function describeRequests(name: string, make: MakeSubject<RequestEnds>): 
     );
 
     test(
-      'a call to an address that nobody serves fails at once',
+      'a call to an address that no process serves fails at once',
       withSubject(make, async ({ caller, server }) => {
         const call = (): Promise<unknown> =>
           caller.call('agent:gone', {}, { timeoutMs: TIMEOUT_MS });

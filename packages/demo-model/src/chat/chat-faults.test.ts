@@ -36,7 +36,7 @@ const textIn = (events: string): string =>
     .join('');
 
 describe('faults of the whole answer', () => {
-  it('answers a planned status as often as told, with a Retry-After, then serves again', async () => {
+  it('answers a planned status as often as planned, with a Retry-After, then serves again', async () => {
     upstream.faults.next({ kind: 'status', status: 429, retryAfterSecs: 7 }, 2);
     const first = await ask();
     expect([first.status, first.headers.get('retry-after')]).toEqual([429, '7']);
