@@ -22,6 +22,7 @@ import { createDispatcher } from './protocol/dispatcher.ts';
 import { createRealtimeSessions } from './realtime/realtime-sessions.ts';
 import { createServices } from './services.ts';
 import { createSessions } from './sessions/sessions.ts';
+import { createAnonymousPlaces } from './transports/anonymous-places.ts';
 import { createClientOf } from './transports/client-of.ts';
 import { createHttpTransport } from './transports/http.ts';
 import { createSseTransport } from './transports/sse.ts';
@@ -65,6 +66,11 @@ export function createRpc(
   const { accounts, signInEnds } = services;
   const isAdminToken = createAdminTokenCheck(config.adminToken);
   const clientOf = createClientOf(createClientIp(config.trustProxy));
+  const places = createAnonymousPlaces({
+    admission: bus.admission,
+    perAddressMax: config.anonymousPerAddressMax,
+    log,
+  });
   // Built on the first request: most processes never serve it.
   let discovery: string | undefined;
   const dispatcher = createDispatcher({
@@ -89,6 +95,8 @@ export function createRpc(
   const sse = createSseTransport({
     sessions,
     accounts,
+    clientOf,
+    places,
     metrics,
     sessionAuth: config.sessionAuth,
   });
@@ -98,6 +106,7 @@ export function createRpc(
     signInEnds,
     isAdminToken,
     clientOf,
+    places,
     anonymousIdleMs: config.anonymousIdleSecs * MS_PER_SEC,
     metrics,
     log,
@@ -134,6 +143,7 @@ export function createRpc(
       await Promise.all([chatStreams.stop(), realtime.close()]);
       sse.close();
       await webSocket.close();
+      places.close();
       await sessions.stop();
       await signInEnds.stop();
       if (options.runtime === undefined) await runtime.stop();

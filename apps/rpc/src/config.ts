@@ -27,6 +27,14 @@ export const accountSettings = {
   anonymousIdleSecs: setting('SERVICE_ANON_WS_IDLE_SECS', withDefault(integer(1, 3600), 10), {
     description: 'How many seconds a WebSocket without a token may be idle.',
   }),
+  anonymousPerAddressMax: setting(
+    'SERVICE_MAX_ANON_STREAMS_PER_ADDRESS',
+    withDefault(integer(1), 500),
+    {
+      description:
+        'How many event streams and WebSockets without a token one client address may have at a time; clients on the same machine that use no proxy are not limited.',
+    },
+  ),
   keysPerUserMax: setting('SERVICE_MAX_KEYS_PER_USER', withDefault(integer(1), 1000), {
     description: 'How many active API keys a user may have.',
   }),

@@ -8,6 +8,10 @@ import { createWebSocketTransport } from '../src/transports/websocket.ts';
 import { openStream } from './rpc-server.ts';
 
 const accounts = { authenticate: async () => undefined };
+const anonymous = {
+  clientOf: () => ({ clientIp: '127.0.0.1', isLocalClient: true }),
+  places: { take: async () => () => undefined },
+};
 
 test('a socket that misses two pongs is closed, one that sends them stays open', async () => {
   const transport = createWebSocketTransport({
@@ -22,7 +26,7 @@ test('a socket that misses two pongs is closed, one that sends them stays open',
     accounts,
     signInEnds: { hasEnded: () => false, onEnd: () => () => undefined },
     isAdminToken: () => true,
-    clientOf: () => ({ clientIp: '127.0.0.1', isLocalClient: true }),
+    ...anonymous,
     anonymousIdleMs: 60_000,
     metrics: createMetrics(),
     log: silentLog,
@@ -52,6 +56,7 @@ test('an event stream is kept alive by a comment', async () => {
       ownerOf: async () => undefined,
     },
     accounts,
+    ...anonymous,
     metrics: createMetrics(),
     sessionAuth: false,
     keepaliveMs: 20,

@@ -1,3 +1,4 @@
+export { addressKey } from './login/address-key.ts';
 export { createAccessTokens, type AccessTokens } from './users/access-tokens.ts';
 export {
   createAccounts,

@@ -12,7 +12,14 @@ export { pageHeaders } from './page-headers.ts';
 export { createProbes } from './probes.ts';
 export { parseJson, readBody } from './read-json.ts';
 export { requestIdOf } from './request-id.ts';
-export { sendJson, sendJsonText, sendNotFound, sendRestError, sendText } from './rest-errors.ts';
+export {
+  refuseUpgrade,
+  sendJson,
+  sendJsonText,
+  sendNotFound,
+  sendRestError,
+  sendText,
+} from './rest-errors.ts';
 export { pathOf, type ServerApp } from './server-app.ts';
 export { absoluteDataDir, publicUrlOf, serverSettings, surfaceSettings } from './settings.ts';
 export { validated } from './validated.ts';

@@ -4,11 +4,15 @@ import { isSessionId, ServiceError } from '@model-gateway/contracts';
 import { bearerOf, requestIdOf } from '@model-gateway/http';
 import type { Metrics } from '@model-gateway/kernel';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { AnonymousPlaces } from './anonymous-places.ts';
+import type { ClientOf } from './client-of.ts';
 import { UNSENT_BYTES_MAX } from './limits.ts';
 
 interface SseDependencies {
   readonly sessions: Pick<Sessions, 'listen' | 'ownerOf'>;
   readonly accounts: Pick<Accounts, 'authenticate'>;
+  readonly clientOf: ClientOf;
+  readonly places: Pick<AnonymousPlaces, 'take'>;
   readonly metrics: Metrics;
   /** Whether the copies of an authenticated call reach only listeners that are authenticated as the same user. */
   readonly sessionAuth: boolean;
@@ -36,7 +40,8 @@ const SILENT_AFTER_MS = 1_000;
 const DRAIN_CHECK_MS = 250;
 
 export function createSseTransport(dependencies: SseDependencies): SseTransport {
-  const { sessions, accounts, metrics, sessionAuth, keepaliveMs = KEEPALIVE_MS } = dependencies;
+  const { sessions, accounts, clientOf, places, metrics, sessionAuth } = dependencies;
+  const { keepaliveMs = KEEPALIVE_MS } = dependencies;
   const open = new Map<ServerResponse, OpenStream>();
   let draining: NodeJS.Timeout | undefined;
   // One timer for all streams: thousands of timers would cost more than the comments they send.
@@ -59,7 +64,6 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
     const token = bearerOf(request) ?? query.get('token') ?? undefined;
     if (token === undefined) return undefined;
     const owner = await sessions.ownerOf(sessionId);
-    if (owner === undefined && !sessionAuth) return undefined;
     const userId = (await accounts.authenticate(token))?.user.id;
     if (owner !== undefined && userId !== undefined && userId !== owner) {
       throw new ServiceError('session_forbidden', 'this session belongs to another user');
@@ -83,6 +87,11 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
         );
       }
       const userId = await listenerOf(sessionId, request, query);
+      if (userId === undefined) {
+        const leave = await places.take(clientOf(request));
+        if (response.destroyed) leave();
+        else response.once('close', leave);
+      }
       // Messages that arrive before the stream has begun are buffered.
       const early: string[] = [];
       const stream: OpenStream = { sessionId, lastMessageAt: -Infinity };

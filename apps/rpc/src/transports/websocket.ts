@@ -1,13 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Accounts, SignInEnds } from '@model-gateway/accounts';
-import { bearerOf } from '@model-gateway/http';
+import { ServiceError } from '@model-gateway/contracts';
+import { bearerOf, refuseUpgrade } from '@model-gateway/http';
 import { createJsonMeter, type Log, type Metrics } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { Credentials } from '../protocol/authorize.ts';
 import type { RpcCaller, Dispatcher } from '../protocol/dispatcher.ts';
 import { errorText } from '../protocol/response.ts';
+import type { AnonymousPlaces } from './anonymous-places.ts';
 import type { ClientOf } from './client-of.ts';
 import { RPC_MESSAGE_BYTES_MAX, UNSENT_BYTES_MAX } from './limits.ts';
 import { createSignedInSockets } from './signed-in-sockets.ts';
@@ -18,6 +20,7 @@ interface WebSocketDependencies {
   readonly signInEnds: Pick<SignInEnds, 'hasEnded' | 'onEnd'>;
   readonly isAdminToken: (bearer: string | undefined) => boolean;
   readonly clientOf: ClientOf;
+  readonly places: Pick<AnonymousPlaces, 'take'>;
   readonly anonymousIdleMs: number;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -52,7 +55,7 @@ const SIGNED_OUT = 'this sign-in has ended';
 export function createWebSocketTransport(dependencies: WebSocketDependencies): WebSocketTransport {
   const { dispatcher, accounts, signInEnds, isAdminToken, clientOf, anonymousIdleMs } =
     dependencies;
-  const { metrics, log } = dependencies;
+  const { places, metrics, log } = dependencies;
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: RPC_MESSAGE_BYTES_MAX,
@@ -206,22 +209,28 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
     if (isSignedOut) signOut(socket);
   }
 
+  /** Authentication finishes before the upgrade, so that no frame arrives before it. */
+  async function accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const found = await credentialsOf(request).catch((error: unknown) => {
+      log.warn({ error }, 'authenticating a WebSocket failed; it stays anonymous');
+      return undefined;
+    });
+    const credentials = found ?? { bearer: undefined, ...clientOf(request) };
+    if (found === undefined) {
+      const leave = await places.take(credentials);
+      if (socket.destroyed) leave();
+      else socket.once('close', leave);
+    }
+    const caller = { credentials, isAnonymousSocket: found === undefined };
+    server.handleUpgrade(request, socket, head, (opened) => serve(opened, caller));
+  }
+
   return {
     upgrade(request, socket, head) {
-      // Authentication finishes before the upgrade, so that no frame arrives before it.
-      credentialsOf(request)
-        .catch((error: unknown) => {
-          log.warn({ error }, 'authenticating a WebSocket failed; it stays anonymous');
-          return undefined;
-        })
-        .then((credentials) => {
-          const caller = {
-            credentials: credentials ?? { bearer: undefined, ...clientOf(request) },
-            isAnonymousSocket: credentials === undefined,
-          };
-          server.handleUpgrade(request, socket, head, (opened) => serve(opened, caller));
-        })
-        .catch(() => socket.destroy());
+      accept(request, socket, head).catch((error: unknown) => {
+        if (error instanceof ServiceError) refuseUpgrade(socket, error);
+        else socket.destroy();
+      });
     },
     close: () => (closing ??= closeAll()),
   };

@@ -1,10 +1,9 @@
 import type { AdmissionStore } from '@model-gateway/billing';
-import type { LocalAdmission } from '../local/local-admission.ts';
 import type { FallBack } from './fall-back.ts';
 
 interface FailoverAdmissionOptions {
   readonly redis: AdmissionStore;
-  readonly local: LocalAdmission;
+  readonly local: AdmissionStore;
   readonly fallBack: FallBack;
 }
 
@@ -25,9 +24,10 @@ export function createFailoverAdmission(options: FailoverAdmissionOptions): Admi
         () => redis.updateHints(facts),
         () => local.updateHints(facts),
       ),
-    // A call ends where it began.
+    // A call that was extended during an outage is in both.
     endCall(end) {
-      if (!local.removeCall(end)) redis.endCall(end);
+      local.endCall(end);
+      redis.endCall(end);
     },
   };
 }

@@ -29,19 +29,13 @@ interface LocalAdmissionOptions {
   readonly callKeptMs?: number | undefined;
 }
 
-/** Admission inside one process. */
-export interface LocalAdmission extends AdmissionStore {
-  /** The same as `endCall`; false when this process has no such call. */
-  removeCall(end: CallEnd): boolean;
-}
-
 const CALL_KEPT_MS = 15 * 60_000;
 const LIMITED_MS = 60_000;
 const LIMITS_MAX = 100_000;
 const FACTS_MAX = 100_000;
 
 /** Limits, calls and facts inside one process. */
-export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmission {
+export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionStore {
   const { clock, counters, epochCounter, factKeptMs, callKeptMs = CALL_KEPT_MS } = options;
   const calls = createLocalCalls(clock, callKeptMs);
   // What calls have used and is not settled. Later the facts are read again, which then include it.
@@ -122,13 +116,12 @@ export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmis
     return { ...held, hasBegun: true };
   }
 
-  function removeCall(end: CallEnd): boolean {
+  function endCall(end: CallEnd): void {
     const { id, userId, endsCall, endsReservation, usage } = end;
-    const hadCall = endsCall && calls.remove(callsName(userId), id) !== undefined;
+    if (endsCall) calls.remove(callsName(userId), id);
     const pointsName = endsReservation ? calls.remove(reservedName(userId), id) : undefined;
     // A call that was settled before has nothing left that could become usage.
     if (pointsName !== undefined && usage !== undefined) reserve(unsettled, end, pointsName, usage);
-    return hadCall || pointsName !== undefined;
   }
 
   return {
@@ -148,8 +141,7 @@ export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmis
       const account = request.account && accounts.get(accountName(request.account))?.value;
       return { outcome: 'passed', epoch, window, account, ...begin(request, { window, account }) };
     },
-    endCall: (end) => void removeCall(end),
-    removeCall,
+    endCall,
     async updateHints(facts) {
       for (const { costUsd, tokens, version, ...window } of facts.windows) {
         update(windows, windowName(window), { costUsd, tokens, version });

@@ -1,0 +1,89 @@
+import { addressKey } from '@model-gateway/accounts';
+import type { AdmissionStore, RequestedCall } from '@model-gateway/billing';
+import { ServiceError } from '@model-gateway/contracts';
+import { describeError, newId, type Log } from '@model-gateway/kernel';
+import type { ClientOf } from './client-of.ts';
+
+/** The event streams and sockets without a user, of which every client address may have so many at a time. */
+export interface AnonymousPlaces {
+  /**
+   * Resolves to what gives the place back, which can be repeated. Rejects with `rate_limit_exceeded` when the address has as
+   * many as allowed.
+   */
+  take(client: ReturnType<ClientOf>): Promise<() => void>;
+  /** Stops renewing the places; those that are not given back expire. */
+  close(): void;
+}
+
+interface AnonymousPlacesDependencies {
+  readonly admission: Pick<AdmissionStore, 'admit' | 'endCall'>;
+  readonly perAddressMax: number;
+  readonly log: Log;
+  readonly renewMs?: number;
+}
+
+// The admission store drops what is not renewed for 15 minutes.
+const RENEW_MS = 5 * 60_000;
+const ANY_EPOCH = Number.MAX_SAFE_INTEGER;
+
+/**
+ * The places are calls of the address in the admission store, which all processes share. This process also counts its own, so
+ * that the limit holds here while the store is unavailable and when it has just lost its data.
+ */
+export function createAnonymousPlaces(dependencies: AnonymousPlacesDependencies): AnonymousPlaces {
+  const { admission, perAddressMax, log, renewMs = RENEW_MS } = dependencies;
+  const counts = new Map<string, number>();
+  const places = new Set<RequestedCall>();
+  const renewing = setInterval(() => {
+    for (const place of places) void begin(place);
+  }, renewMs).unref();
+
+  /** Whether the store has the place. A failure of the store refuses nobody. */
+  async function begin(call: RequestedCall): Promise<boolean> {
+    try {
+      const { outcome } = await admission.admit({ knownEpoch: ANY_EPOCH, limits: [], call });
+      // It may have been given back meanwhile.
+      if (outcome !== 'busy' && !places.has(call)) end(call);
+      return outcome !== 'busy';
+    } catch (error) {
+      log.warn({ reason: describeError(error) }, 'counting an anonymous connection failed');
+      return true;
+    }
+  }
+
+  function end({ id, userId }: RequestedCall): void {
+    admission.endCall({ id, userId, endsCall: true, endsReservation: false, isUrgent: true });
+  }
+
+  function addCount(address: string, change: number): void {
+    const count = (counts.get(address) ?? 0) + change;
+    if (count > 0) counts.set(address, count);
+    else counts.delete(address);
+  }
+
+  return {
+    async take({ clientIp, isLocalClient }) {
+      if (isLocalClient) return () => undefined;
+      const address = `address:${addressKey(clientIp)}`;
+      if ((counts.get(address) ?? 0) >= perAddressMax) throw tooMany(perAddressMax);
+      const place = { id: newId(), userId: address, callsMax: perAddressMax };
+      places.add(place);
+      addCount(address, 1);
+      const leave = (): void => {
+        if (!places.delete(place)) return;
+        addCount(address, -1);
+        end(place);
+      };
+      if (await begin(place)) return leave;
+      leave();
+      throw tooMany(perAddressMax);
+    },
+    close: () => clearInterval(renewing),
+  };
+}
+
+const tooMany = (perAddressMax: number): ServiceError =>
+  new ServiceError(
+    'rate_limit_exceeded',
+    `too many event streams and sockets without a token: at most ${perAddressMax} per client address at a time`,
+  );
