@@ -11,7 +11,10 @@ export interface TestDatabase {
 /** Makes one, as a copy of the template that the set-up of the run has migrated. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await runOnCluster(`CREATE DATABASE ${name} TEMPLATE ${testPostgresTemplate()}`);
+  // Copying the files takes less CPU than writing their contents to the log.
+  await runOnCluster(
+    `CREATE DATABASE ${name} TEMPLATE ${testPostgresTemplate()} STRATEGY FILE_COPY`,
+  );
   const url = new URL(testPostgresUrl());
   url.pathname = `/${name}`;
   return {
