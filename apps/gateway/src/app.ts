@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { createAccessTokens } from '@model-gateway/accounts';
 import type { AppContext } from '@model-gateway/server-process';
 import {
   sendRestError,
@@ -23,6 +22,7 @@ import { createDocsRoutes } from './docs/routes.ts';
 import { createGatewayKeys } from './gateway-keys.ts';
 import { createKeyGate } from './key-gate.ts';
 import { createModelListing } from './openai/model-listing.ts';
+import { createGatewaySignIns } from './gateway-sign-ins.ts';
 import { createReaderGate } from './reader-gate.ts';
 import { createRequestAuthorizer } from './request-authorizer.ts';
 import { createRequestLimiter } from './request-limiter.ts';
@@ -54,8 +54,8 @@ export function createGateway(
   const keys = createGatewayKeys(context);
   const limiter = createRequestLimiter({ requestsPerMinute: config.requestsPerMinute, clock });
   const keyGate = createKeyGate({ keys, limiter, admission: bus.admission, quotas, clock });
-  const tokens = createAccessTokens({ secret: context.jwtSecret, expiresInSecs: 0, clock });
-  const readerGate = createReaderGate({ keys, limiter, tokens });
+  const signIns = createGatewaySignIns(context);
+  const readerGate = createReaderGate({ keys, limiter, signIns });
   const { bodyBytesMax } = config;
   const authorizer = createRequestAuthorizer({ keyGate, quotas, router, bodyBytesMax });
   const conversationGate = createConversationGate(database.conversations);
@@ -106,10 +106,12 @@ export function createGateway(
     leanPaths: leanRoutes.paths,
     async start() {
       await keys.start();
+      await signIns.start();
       if (options.runtime === undefined) await runtime.start();
     },
     async stop() {
       if (options.runtime === undefined) await runtime.stop();
+      await signIns.stop();
       await keys.stop();
     },
     handle(request, response) {

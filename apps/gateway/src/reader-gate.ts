@@ -1,11 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  isKeyForm,
-  type AccessTokens,
-  type KeyCache,
-  type ModelPolicy,
-} from '@model-gateway/accounts';
+import { isKeyForm, type KeyCache, type ModelPolicy } from '@model-gateway/accounts';
 import { bearerOf } from '@model-gateway/http';
+import type { GatewaySignIns } from './gateway-sign-ins.ts';
 import { LIMITED_TEXT, refuse } from './key-gate.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 
@@ -18,18 +14,18 @@ export type ReaderGate = (
 interface ReaderGateDependencies {
   readonly keys: Pick<KeyCache, 'find'>;
   readonly limiter: RequestLimiter;
-  readonly tokens: Pick<AccessTokens, 'verify'>;
+  readonly signIns: Pick<GatewaySignIns, 'userOf'>;
 }
 
 /** The request limit applies per key, and per user for access tokens. */
-export function createReaderGate({ keys, limiter, tokens }: ReaderGateDependencies): ReaderGate {
+export function createReaderGate({ keys, limiter, signIns }: ReaderGateDependencies): ReaderGate {
   async function reader(bearer: string) {
     if (isKeyForm(bearer)) {
       const grant = (await keys.find(bearer))?.grant;
       return grant && { limitedAs: grant.holder.keyId, modelPolicy: grant.modelPolicy };
     }
-    const signIn = tokens.verify(bearer);
-    return signIn && { limitedAs: `user:${signIn.userId}`, modelPolicy: null };
+    const userId = await signIns.userOf(bearer);
+    return userId === undefined ? undefined : { limitedAs: `user:${userId}`, modelPolicy: null };
   }
 
   return async (request, response) => {

@@ -1,4 +1,5 @@
 import { createAccessTokens } from '@model-gateway/accounts';
+import { newId } from '@model-gateway/kernel';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import OpenAI from 'openai';
 import { admin, groupsOf, keysOf, registerBackend, startGateway } from './gateway.ts';
@@ -111,6 +112,30 @@ test('a signed-in user may list them too, and an alias is not listed', async () 
   const listed = await owners(tokens.sign(gateway.userId));
   expect(listed).toEqual(await owners());
   expect(listed).not.toHaveProperty('short');
+});
+
+test('a user who has signed out may not list or retrieve models, and other sign-ins may', async () => {
+  const { jwtSecret, clock, database } = gateway.test.context;
+  const tokens = createAccessTokens({ secret: jwtSecret, expiresInSecs: 60, clock });
+  const signIn = async (): Promise<{ readonly familyId: string; readonly token: string }> => {
+    const familyId = newId();
+    const expiresAt = new Date(clock.now() + 60_000);
+    const { userId } = gateway;
+    await database.refreshTokens.save({ tokenHash: newId(), familyId, userId, expiresAt });
+    return { familyId, token: tokens.sign(userId, familyId) };
+  };
+  const [leaving, staying] = [await signIn(), await signIn()];
+  const statuses = (token: string) =>
+    Promise.all(
+      ['models', 'models/b:latest'].map(async (path) => {
+        const headers = { authorization: `Bearer ${token}` };
+        return (await fetch(`${gateway.url}/v1/${path}`, { headers })).status;
+      }),
+    );
+  expect(await statuses(leaving.token)).toEqual([200, 200]);
+  await database.refreshTokens.revokeFamily(leaving.familyId, new Date(clock.now()));
+  expect(await statuses(leaving.token)).toEqual([401, 401]);
+  expect(await statuses(staying.token)).toEqual([200, 200]);
 });
 
 test.each([
