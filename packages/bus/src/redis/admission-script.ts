@@ -1,16 +1,19 @@
+import { NANO_USD } from '../whole-amounts.ts';
 import { RESERVED_LUA } from './reserved-lua.ts';
 import { script } from './script.ts';
 
 const LIMITED_MS = 60_000;
 const LOG_KEPT_MS = 2 * LIMITED_MS;
 const EXPIRED_AT_ONCE = 100;
-const NANO_USD = 1e9;
+/** The first field of the limits of a request. */
+const LIMITS_AT = 14;
 
-// Keys: the epoch, the facts, the two sets of each user whose calls end, then for each request the log of each limit, the set of the
-// user's calls, and the sets of the two reservations. Values: the number of facts plus the epoch, the number of ends and for
-// each its id, whether its call ends, and whether its reservation ends (1) or becomes usage (2, with tokens, nano-USD and points); then for each request its known epoch, the number of its limits, and the maximum of
-// each; the id of its call ('' for none), the maximum of calls and when a call expires; its tokens ('' for no reservation),
-// nano-USD, points, both quotas ('' for none), whether points can pay, and the positions of the window and the account.
+// Keys: the epoch and the facts. Values: the prefix of all other keys, when a call expires, the number of ends, each end, and
+// each request. An end and a request are one value, with a line for each field: one long value costs less than many short
+// ones. An end: the user, the id, whether its call ends, and whether its reservation ends (1) or becomes usage (2), then the
+// tokens, nano-USD and points of that. A request: its known epoch, the id of its call (empty for none), its user, the
+// maximum of calls, its tokens (empty for no reservation), nano-USD, points, both quotas (empty for none), whether points can
+// pay, the positions of the window and the account, the name of the account, and the name and the maximum of each limit.
 //
 // Accepted requests are logged with the clock of Redis, in microseconds, in one list per minute: only the current and the last
 // minute can count, older lists expire, and nothing is trimmed. Of the last minute only the entry that would reach the limit
@@ -24,6 +27,8 @@ local now = time[1] * 1000000 + time[2]
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
 local accepted = string.format('%.0f', now)
 local minute = math.floor(time[1] / 60)
+local calls_prefix, reserved_prefix, log_prefix = ARGV[1] .. 'calls:', ARGV[1] .. 'reserved:', ARGV[1] .. 'admitted:'
+local kept_ms = tonumber(ARGV[2])
 
 ${RESERVED_LUA}
 local function use(set, id, first, second, points)
@@ -41,14 +46,14 @@ local function removeExpired(set)
   for _, id in ipairs(ids) do remove(set, id) end
 end
 
-local function add(set, id, kept_ms)
+local function add(set, id)
   local isNew = redis.call('ZADD', set, now_ms + kept_ms, id) == 1
   redis.call('PEXPIRE', set, kept_ms)
   return isNew
 end
 
-local function reserve(set, id, kept_ms, first, second, linked)
-  if add(set, id, kept_ms) then
+local function reserve(set, id, first, second, linked)
+  if add(set, id) then
     redis.call('HSET', set .. ':amounts', id, first .. ' ' .. second .. ' 0 ' .. linked)
     increase(set .. ':amounts', '', tonumber(first), tonumber(second))
   end
@@ -61,17 +66,21 @@ local function reserved(set)
   return tonumber(sums[1] or 0), tonumber(sums[2] or 0), sums[3] or '0', sums[4] or '0'
 end
 
-local key, value = ARGV[1] + 1, 3
-for _ = 1, ARGV[2] do
-  local id = ARGV[value]
-  if ARGV[value + 1] == '1' then redis.call('ZREM', KEYS[key], id) end
-  if ARGV[value + 2] == '1' then remove(KEYS[key + 1], id) end
-  local isUsed = ARGV[value + 2] == '2'
-  if isUsed then use(KEYS[key + 1], id, ARGV[value + 3], ARGV[value + 4], ARGV[value + 5]) end
-  key, value = key + 2, value + (isUsed and 6 or 3)
+local function fieldsOf(value)
+  local fields = {}
+  for field in string.gmatch(value, '([^\\n]*)\\n') do fields[#fields + 1] = field end
+  return fields
 end
 
-local held = redis.call('MGET', unpack(KEYS, 1, ARGV[1]))
+local requests = 4 + ARGV[3]
+for index = 4, requests - 1 do
+  local user, id, call, what, tokens, nano, points = unpack(fieldsOf(ARGV[index]))
+  if call == '1' then redis.call('ZREM', calls_prefix .. user, id) end
+  if what == '1' then remove(reserved_prefix .. user, id) end
+  if what == '2' then use(reserved_prefix .. user, id, tokens, nano, points) end
+end
+
+local held = redis.call('MGET', unpack(KEYS))
 local epoch = tonumber(held[1] or 0)
 
 local function isReached(log, allowed)
@@ -81,9 +90,16 @@ local function isReached(log, allowed)
   return last and now - last < ${LIMITED_MS * 1000}
 end
 
-local function firstReached(key, value, count)
-  for limit = 0, count - 1 do
-    if isReached(KEYS[key + limit], ARGV[value + limit]) then return limit end
+local function firstReached(fields)
+  for limit = ${LIMITS_AT}, #fields, 2 do
+    if isReached(log_prefix .. fields[limit] .. ':', fields[limit + 1]) then return (limit - ${LIMITS_AT}) / 2 end
+  end
+end
+
+local function count(fields)
+  for limit = ${LIMITS_AT}, #fields, 2 do
+    local log = log_prefix .. fields[limit] .. ':' .. minute
+    if redis.call('RPUSH', log, accepted) == 1 then redis.call('PEXPIRE', log, ${LOG_KEPT_MS}) end
   end
 end
 
@@ -91,17 +107,17 @@ local function isDrained(used, more, quota, tolerance)
   return quota ~= '' and used + more >= quota - tolerance
 end
 
-local function isCovered(value, tokens, nano, points)
-  local window = ARGV[value + 6] ~= '0' and held[tonumber(ARGV[value + 6])]
+local function isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, tokens, nano, points)
+  local window = windowAt ~= '0' and held[tonumber(windowAt)]
   if not window then return true end
   local cost, used = string.match(window, '^%S+ (%S+) (%S+)')
-  if not isDrained(cost, nano / ${NANO_USD}, ARGV[value + 3], 1e-9) and
-     not isDrained(used, tokens, ARGV[value + 4], 0) then return true end
-  local account = ARGV[value + 7] ~= '0' and held[tonumber(ARGV[value + 7])]
+  if not isDrained(cost, nano / ${NANO_USD}, usdQuota, 1e-9) and
+     not isDrained(used, tokens, tokenQuota, 0) then return true end
+  local account = accountAt ~= '0' and held[tonumber(accountAt)]
   if not account then return true end
   local balance, refused = string.match(account, '^%S+ (%S+) %S+ ?(%S*)')
   local is_refused = refused ~= '' and tonumber(refused) > now_ms
-  return ARGV[value + 5] == '1' and not is_refused and tonumber(balance) > points
+  return isPriced == '1' and not is_refused and tonumber(balance) > points
 end
 
 local function isFull(calls, count_max, id)
@@ -110,42 +126,34 @@ local function isFull(calls, count_max, id)
   return redis.call('ZCARD', calls) >= count_max and not redis.call('ZSCORE', calls, id)
 end
 
-local outcomes = {}
-while value <= #ARGV do
-  local known, count = tonumber(ARGV[value]), tonumber(ARGV[value + 1])
-  local call = value + 2 + count
-  local hasCall, reservation = ARGV[call] ~= '', ARGV[call] ~= '' and call + 3
-  local reserves = hasCall and ARGV[reservation] ~= ''
-  local isBusy, reached = false, nil
-  local tokens, nano, points, begins = 0, 0, 0, hasCall
-  local usedTokens, usedNano = '0', '0'
-  if epoch <= known then
-    reached = firstReached(key, value + 2, count)
-    local calls = KEYS[key + count]
-    if hasCall and not reached then isBusy = isFull(calls, tonumber(ARGV[call + 1]), ARGV[call]) end
-    if not reached and not isBusy then
-      for limit = key, key + count - 1 do
-        local log = KEYS[limit] .. minute
-        if redis.call('RPUSH', log, accepted) == 1 then redis.call('PEXPIRE', log, ${LOG_KEPT_MS}) end
-      end
-      if reserves then
-        tokens, nano, usedTokens, usedNano = reserved(KEYS[key + count + 1])
-        points = reserved(KEYS[key + count + 2])
-        begins = isCovered(reservation, tokens, nano, points)
-        if begins then
-          reserve(KEYS[key + count + 1], ARGV[call], ARGV[call + 2], ARGV[reservation], ARGV[reservation + 1], KEYS[key + count + 2])
-          reserve(KEYS[key + count + 2], ARGV[call], ARGV[call + 2], ARGV[reservation + 2], '0', '')
-        end
-      end
-      if begins then add(calls, ARGV[call], ARGV[call + 2]) end
-    end
+local function admit(value)
+  local fields = fieldsOf(value)
+  local known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced, windowAt, accountAt, account =
+    unpack(fields, 1, 13)
+  if epoch > tonumber(known) then return -1 end
+  local reached = firstReached(fields)
+  if reached then return reached end
+  local calls = calls_prefix .. user
+  if id ~= '' and isFull(calls, tonumber(callsMax), id) then return -2 end
+  count(fields)
+  if id == '' then return -1 end
+  if ownTokens == '' then
+    add(calls, id)
+    return -1
   end
-  local outcome = reached or (isBusy and -2) or -1
-  outcomes[#outcomes + 1] = reserves and outcome == -1
-    and { begins and 1 or 0, string.format('%.0f', tokens), string.format('%.0f', nano), string.format('%.0f', points), usedTokens, usedNano }
-    or outcome
-  key = key + count + (hasCall and (reserves and 3 or 1) or 0)
-  value = hasCall and (reserves and reservation + 8 or reservation + 1) or call + 1
+  local ofUser, ofAccount = reserved_prefix .. user, reserved_prefix .. account
+  local tokens, nano, usedTokens, usedNano = reserved(ofUser)
+  local points = reserved(ofAccount)
+  local begins = isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, tokens, nano, points)
+  if begins then
+    reserve(ofUser, id, ownTokens, ownNano, ofAccount)
+    reserve(ofAccount, id, ownPoints, '0', '')
+    add(calls, id)
+  end
+  return string.format('%d %.0f %.0f %.0f %s %s', begins and 1 or 0, tokens, nano, points, usedTokens, usedNano)
 end
+
+local outcomes = {}
+for index = requests, #ARGV do outcomes[#outcomes + 1] = admit(ARGV[index]) end
 return { held, outcomes }
 `);

@@ -18,7 +18,7 @@ interface PendingEndsOptions {
 }
 
 // Under load the next admission comes earlier, so that ending a call costs no command.
-const DELAY_MS = 2;
+const DELAY_MS = 50;
 const RETRY_MS = 1_000;
 // More than that happens only while Redis is unavailable; what is dropped expires by itself.
 const PENDING_MAX = 10_000;

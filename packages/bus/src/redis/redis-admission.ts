@@ -97,44 +97,18 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
     return { keys, windows, accounts };
   }
 
-  const callsKey = (userId: string): string => `${prefix}calls:${userId}`;
-  const reservedKey = (name: string): string => `${prefix}reserved:${name}`;
-
   /** Calls that end, and requests. */
   async function run(
     ended: readonly CallEnd[],
     requests: readonly AdmissionRequest[] = [],
     facts: ReadableFacts = askedFacts(requests),
   ): Promise<readonly unknown[]> {
-    const keys = [...facts.keys];
-    const values = [String(keys.length), String(ended.length)];
-    for (const { id, userId, endsCall, endsReservation, usage } of ended) {
-      keys.push(callsKey(userId), reservedKey(userId));
-      values.push(id, endsCall ? '1' : '0');
-      if (usage === undefined) values.push(endsReservation ? '1' : '0');
-      else values.push('2', ...amountValues(usage));
-    }
-    for (const [index, request] of requests.entries()) {
-      const { knownEpoch, limits, call } = request;
-      values.push(String(knownEpoch), String(limits.length));
-      for (const { name, requestsPerMinute } of limits) {
-        keys.push(`${prefix}admitted:${name}:`);
-        values.push(String(requestsPerMinute));
-      }
-      values.push(call?.id ?? '');
-      if (call === undefined) continue;
-      keys.push(callsKey(call.userId));
-      values.push(String(call.callsMax), String(callKeptMs));
-      const { reservation } = call;
-      if (reservation === undefined) {
-        values.push('');
-        continue;
-      }
-      keys.push(reservedKey(call.userId), reservedKey(accountName(reservation.account)));
-      values.push(...reservationValues(reservation));
-      values.push(placeValue(facts.windows[index]), placeValue(facts.accounts[index]));
-    }
-    const answer = await ADMIT.runNow(connection, keys, values);
+    const values = [prefix, String(callKeptMs), String(ended.length)];
+    for (const end of ended) values.push(endValue(end));
+    requests.forEach((request, index) => {
+      values.push(requestValue(request, facts.windows[index], facts.accounts[index]));
+    });
+    const answer = await ADMIT.runNow(connection, facts.keys, values);
     const parts: readonly unknown[] = Array.isArray(answer) ? answer : [];
     return parts;
   }
@@ -165,7 +139,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
     const values = [String(facts.length)];
     for (const { fact, expiry } of facts) values.push(fact, ...expiry);
     for (const { id, userId } of settled) {
-      keys.push(reservedKey(userId));
+      keys.push(`${prefix}reserved:${userId}`);
       values.push(id);
     }
     await connection.run((client) => UPDATE_HINTS.run(client, keys, values));
@@ -220,23 +194,46 @@ function readAnswers(
   });
 }
 
-/** Amounts as whole numbers. */
-const amountValues = ({ tokens, costUsd, points }: ReservedAmounts): readonly string[] => [
-  String(wholeAmount(tokens)),
-  String(wholeAmount(costUsd * NANO_USD)),
-  String(wholeAmount(points)),
-];
+/** A line for each field. */
+function endValue({ userId, id, endsCall, endsReservation, usage }: CallEnd): string {
+  const ends = `${userId}\n${id}\n${endsCall ? 1 : 0}\n`;
+  if (usage === undefined) return `${ends}${endsReservation ? 1 : 0}\n`;
+  return `${ends}2\n${amountLines(usage)}`;
+}
+
+function requestValue(
+  { knownEpoch, limits, call }: AdmissionRequest,
+  window: number | undefined,
+  account: number | undefined,
+): string {
+  let value = `${knownEpoch}\n`;
+  if (call === undefined) value += NO_CALL;
+  else {
+    const { id, userId, callsMax, reservation } = call;
+    value += `${id}\n${userId}\n${callsMax}\n`;
+    value += reservation === undefined ? NO_RESERVATION_LINES : reservationLines(reservation);
+    value += `${placeValue(window)}\n${placeValue(account)}\n`;
+    value += reservation === undefined ? '\n' : `${accountName(reservation.account)}\n`;
+  }
+  for (const { name, requestsPerMinute } of limits) value += `${name}\n${requestsPerMinute}\n`;
+  return value;
+}
+
+const NO_CALL = '\n'.repeat(12);
+const NO_RESERVATION_LINES = '\n'.repeat(6);
+
+const amountLines = ({ tokens, costUsd, points }: ReservedAmounts): string =>
+  `${wholeAmount(tokens)}\n${wholeAmount(costUsd * NANO_USD)}\n${wholeAmount(points)}\n`;
 
 /** The amounts, and what decides about them. */
-const reservationValues = (reservation: RequestedReservation): readonly string[] => [
-  ...amountValues(reservation),
-  String(reservation.tier.monthlyUsdQuota ?? ''),
-  String(reservation.tier.monthlyTokenQuota ?? ''),
-  reservation.isPriced ? '1' : '0',
-];
+function reservationLines(reservation: RequestedReservation): string {
+  const { monthlyUsdQuota, monthlyTokenQuota } = reservation.tier;
+  const quotas = `${monthlyUsdQuota ?? ''}\n${monthlyTokenQuota ?? ''}\n`;
+  return `${amountLines(reservation)}${quotas}${reservation.isPriced ? 1 : 0}\n`;
+}
 
 /** Lua counts from 1, and 0 is no position. */
-const placeValue = (place = NOT_ASKED): string => String(place === NOT_ASKED ? 0 : place + 1);
+const placeValue = (place = NOT_ASKED): number => (place === NOT_ASKED ? 0 : place + 1);
 
 const NO_RESERVATION = {
   reserved: NOTHING_RESERVED,
@@ -247,9 +244,10 @@ const NO_RESERVATION = {
 function readReserved(
   outcome: unknown,
 ): Pick<Extract<AdmissionAnswer, { outcome: 'passed' }>, 'reserved' | 'unsettled' | 'hasBegun'> {
-  if (!Array.isArray(outcome)) return NO_RESERVATION;
-  const [begun = 0, tokens = 0, nanoUsd = 0, points = 0, usedTokens = 0, usedNanoUsd = 0] =
-    outcome.map(Number);
+  if (typeof outcome !== 'string') return NO_RESERVATION;
+  const [begun = 0, tokens = 0, nanoUsd = 0, points = 0, usedTokens = 0, usedNanoUsd = 0] = outcome
+    .split(' ')
+    .map(Number);
   return {
     reserved: { tokens, costUsd: nanoUsd / NANO_USD, points },
     unsettled: { tokens: usedTokens, costUsd: usedNanoUsd / NANO_USD },

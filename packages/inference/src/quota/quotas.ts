@@ -78,13 +78,15 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     calls += 1;
     const id = jobId ?? `${idPrefix}-${calls.toString(36)}`;
     const { userId, tier } = payer;
-    const call = { id, userId, callsMax: callsPerUserMax };
-    if (!hasQuota(tier)) return call;
+    const callsMax = callsPerUserMax;
+    if (!hasQuota(tier)) return { id, userId, callsMax };
     const { promptTokens, completionTokens, costUsd } = expected();
     const usage = { prompt_tokens: promptTokens, completion_tokens: completionTokens };
     const cost = costUsd ?? (model === null ? 0 : (prices.costOf(model, usage) ?? 0));
     return {
-      ...call,
+      id,
+      userId,
+      callsMax,
       reservation: {
         tier,
         account: drawingAccountOf(payer),
