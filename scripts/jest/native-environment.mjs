@@ -1,5 +1,11 @@
 // The test environment that goes with native-runtime.mjs: the globals of the worker itself.
+import { createSecretWatch, watchedFetch } from './secret-watch.mjs';
+
 const exit = process.exit.bind(process);
+
+const watch = createSecretWatch();
+globalThis.testSecrets = watch;
+globalThis.fetch = watchedFetch(globalThis.fetch, watch);
 
 export default class NativeEnvironment {
   global = globalThis;
@@ -15,5 +21,8 @@ export default class NativeEnvironment {
     process.exit = exit;
     for (const symbol of Object.getOwnPropertySymbols(globalThis))
       if (symbol.description === 'JEST_STATE_SYMBOL') delete globalThis[symbol];
+    const findings = watch.takeFindings();
+    if (findings.length > 0)
+      throw new Error(`secrets in logs or error bodies of this file:\n- ${findings.join('\n- ')}`);
   }
 }

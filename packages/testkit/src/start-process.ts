@@ -6,6 +6,7 @@ import {
   type GuardedProcess,
 } from '@model-gateway/kernel';
 import { projectFolder } from './project-folder.ts';
+import { watchEnvironment, watchText } from './secret-watch.ts';
 import { waitUntil } from './wait-until.ts';
 
 const READY_TIMEOUT_MS = 180_000;
@@ -46,6 +47,7 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
   const port = options.port ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
   const lines: string[] = [];
+  watchEnvironment(options.env ?? {});
   const child = startGuarded({
     command: [process.execPath, scriptOf(options), ...(options.args ?? [])],
     graceSeconds: STOP_GRACE_SECONDS,
@@ -56,6 +58,7 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
       ...options.env,
     },
     onLine: (line) => {
+      watchText(`the output of ${options.app ?? 'a script'}`, line);
       lines.push(line);
       if (lines.length > OUTPUT_LINES_MAX) lines.shift();
     },

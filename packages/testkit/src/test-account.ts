@@ -1,6 +1,7 @@
 import { createAccessTokens } from '@model-gateway/accounts';
 import { newId } from '@model-gateway/kernel';
 import type { AppContext } from '@model-gateway/server-process';
+import { watchSecret } from './secret-watch.ts';
 
 const TOKEN_TTL_SECS = 86_400;
 
@@ -21,7 +22,9 @@ export async function createTestAccount(
 ): Promise<TestAccount> {
   const id = await insertAccount(database, email);
   const tokens = createAccessTokens({ secret: jwtSecret, expiresInSecs: TOKEN_TTL_SECS, clock });
-  return { id, email, token: tokens.sign(id) };
+  const token = tokens.sign(id);
+  watchSecret('an access token', token);
+  return { id, email, token };
 }
 
 /** Only inserts the account, and answers its id. */

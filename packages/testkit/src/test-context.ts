@@ -5,8 +5,9 @@ import { createBus, type Bus } from '@model-gateway/bus';
 import { createDatabase } from '@model-gateway/db';
 import { exposeStores, type AppContext } from '@model-gateway/server-process';
 import { listen, type ServerApp } from '@model-gateway/http';
-import { createMetrics, randomToken, silentLog, systemClock } from '@model-gateway/kernel';
+import { createLog, createMetrics, randomToken, systemClock } from '@model-gateway/kernel';
 import { testRedisUrl } from './config.ts';
+import { watchSecret, watchText } from './secret-watch.ts';
 import { createTestDatabase } from './test-database.ts';
 import { uniquePrefix } from './unique-prefix.ts';
 
@@ -28,9 +29,18 @@ export async function createTestContext(): Promise<TestContext> {
   const testDatabase = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-test-'));
   const stopping = new AbortController();
+  const log = createLog({
+    level: 'info',
+    app: 'test',
+    destination: { write: (line) => watchText('the log of a test', line) },
+  });
+  const jwtSecret = randomToken(32);
+  const agentTunnelKey = randomToken(32);
+  watchSecret('the JWT secret', jwtSecret);
+  watchSecret('the key of the tunnel', agentTunnelKey);
   const database = createDatabase({
     databaseUrl: testDatabase.url,
-    log: silentLog,
+    log,
     encryptionKey: Buffer.alloc(32, 7).toString('base64'),
   });
   const redisPrefix = uniquePrefix();
@@ -39,7 +49,7 @@ export async function createTestContext(): Promise<TestContext> {
       redisUrl: testRedisUrl(),
       prefix: redisPrefix,
       dataDir,
-      log: silentLog,
+      log,
     });
     await opened.start();
     return opened;
@@ -54,13 +64,13 @@ export async function createTestContext(): Promise<TestContext> {
     () => bus.close(),
   ];
   const context: AppContext = {
-    log: silentLog,
+    log,
     metrics,
     clock: systemClock,
     database,
     bus,
-    jwtSecret: randomToken(32),
-    agentTunnelKey: randomToken(32),
+    jwtSecret,
+    agentTunnelKey,
     stopping: stopping.signal,
   };
   return {
@@ -78,7 +88,7 @@ export async function createTestContext(): Promise<TestContext> {
         app,
         host: '127.0.0.1',
         port: 0,
-        log: silentLog,
+        log,
         metrics,
       });
       closers.push(() => server.drain());

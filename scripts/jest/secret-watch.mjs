@@ -1,0 +1,107 @@
+// Collects the secrets that a test file makes and the texts in which no secret may be: logs, outputs of processes and error
+// bodies. They are searched at the end of the file, once, because a secret may be known only after it was written.
+import { findSecrets } from './find-secrets.mjs';
+
+/** Shorter ones are dummies and part of ordinary texts. */
+const SECRET_CHARS_MIN = 12;
+const TEXT_CHARS_MAX = 64 * 1024;
+const JSON_BYTES_MAX = 1024 * 1024;
+const HELD_CHARS_MAX = 32 * 1024 * 1024;
+const SECRET_FIELDS = new Set([
+  'password',
+  'new_password',
+  'api_key',
+  'token',
+  'secret',
+  'access_token',
+  'refresh_token',
+  'key',
+]);
+
+/** The watch of one worker, over the test file that runs. */
+export function createSecretWatch() {
+  const secrets = new Map();
+  const texts = [];
+  const findings = new Set();
+  let chars = 0;
+
+  function search() {
+    for (const finding of findSecrets(secrets, texts.splice(0))) findings.add(finding);
+    chars = 0;
+  }
+
+  return {
+    secret(kind, value) {
+      if (typeof value === 'string' && value.length >= SECRET_CHARS_MIN) secrets.set(value, kind);
+    },
+    text(source, text) {
+      texts.push({ source, text: text.slice(0, TEXT_CHARS_MAX) });
+      chars += Math.min(text.length, TEXT_CHARS_MAX);
+      if (chars > HELD_CHARS_MAX) search();
+    },
+    /** What was found since the last call. */
+    takeFindings() {
+      search();
+      const found = [...findings];
+      findings.clear();
+      secrets.clear();
+      return found;
+    },
+  };
+}
+
+/** A fetch that tells the watch what it sees: secrets in exchanges that succeed, and the bodies of those that do not. */
+export function watchedFetch(fetch, watch) {
+  return async function watched(input, options) {
+    const response = await fetch(input, options);
+    // A tee holds a stream in memory; only short JSON is read.
+    const isJson = response.headers.get('content-type')?.includes('json') === true;
+    const isShort = Number(response.headers.get('content-length') ?? Infinity) < JSON_BYTES_MAX;
+    if ((isJson && isShort) || !response.ok) {
+      const copy = response.clone();
+      void copy.text().then(
+        (text) => look(text, response),
+        () => undefined,
+      );
+    }
+    return response;
+
+    function look(text, { ok, status, url }) {
+      const body = parsed(text);
+      if (!ok || hasError(body)) {
+        watch.text(`${status} of ${new URL(url).pathname}`, text);
+        return;
+      }
+      addBearer(options?.headers, watch);
+      addFields(parsed(options?.body), watch);
+      addFields(body, watch);
+    }
+  };
+}
+
+const hasError = (body) =>
+  [body].flat().some((one) => typeof one === 'object' && one !== null && Boolean(one.error));
+
+function addBearer(headers, watch) {
+  if (headers === undefined) return;
+  const bearer = /^bearer (.+)$/i.exec(new Headers(headers).get('authorization') ?? '')?.[1];
+  watch.secret('bearer', bearer);
+}
+
+/** Values with spaces are texts, such as the tokens of a chat. */
+function addFields(value, watch) {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, entry] of Object.entries(value)) {
+    if (typeof entry === 'object') addFields(entry, watch);
+    else if (SECRET_FIELDS.has(name) && !/\s/.test(entry)) watch.secret(name, entry);
+  }
+}
+
+function parsed(text) {
+  if (typeof text !== 'string') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
