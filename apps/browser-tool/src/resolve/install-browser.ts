@@ -13,10 +13,16 @@ const FOLDER_MODE = 0o755;
 const LEFTOVERS_AFTER_MS = 24 * 60 * 60 * 1000;
 const LOCK_WAIT_TRIES = 4;
 
+/** The checksum that an archive must have, in small letters, and where it comes from. */
+export interface ExpectedChecksum {
+  readonly sha256: string;
+  readonly source: string;
+}
+
 export interface InstallOptions {
   /** The cache of browsers, which every process of the user shares. */
   readonly cache: string;
-  readonly sha256: string | undefined;
+  readonly expected: ExpectedChecksum | undefined;
   readonly proxy: string | undefined;
   readonly timeoutMs: number;
   readonly log: Log;
@@ -27,7 +33,7 @@ export interface InstallOptions {
 export async function installBrowser(build: ChromeBuild, options: InstallOptions): Promise<string> {
   const folder = join(options.cache, build.folder);
   const executable = join(folder, build.executable);
-  if (await isInstalled(folder, executable, options.sha256)) return executable;
+  if (await isInstalled(folder, executable, options.expected?.sha256)) return executable;
   try {
     await makeDirectory(dirname(folder), FOLDER_MODE);
     await withInstallLock(
@@ -37,7 +43,7 @@ export async function installBrowser(build: ChromeBuild, options: InstallOptions
         signal: options.signal,
       },
       async () => {
-        if (await isInstalled(folder, executable, options.sha256)) return;
+        if (await isInstalled(folder, executable, options.expected?.sha256)) return;
         await install(build, folder, options);
       },
     );
@@ -63,7 +69,7 @@ async function install(build: ChromeBuild, folder: string, options: InstallOptio
     const archive = join(workFolder, 'archive.zip');
     const content = join(workFolder, 'content');
     const sha256 = await downloadFile({ ...options, url: build.url, destination: archive });
-    checkSum(build, sha256, options.sha256);
+    checkSum(build, sha256, options.expected);
     await makeDirectory(content, FOLDER_MODE);
     await unpack(build, archive, content);
     const { size } = await stat(join(content, build.executable));
@@ -76,15 +82,20 @@ async function install(build: ChromeBuild, folder: string, options: InstallOptio
   }
 }
 
-function checkSum(build: ChromeBuild, actual: string, expected: string | undefined): void {
-  if (expected === undefined || expected.toLowerCase() === actual) return;
+function checkSum(
+  build: ChromeBuild,
+  actual: string,
+  expected: ExpectedChecksum | undefined,
+): void {
+  if (expected === undefined || expected.sha256 === actual) return;
+  const { sha256, source } = expected;
   const url = withoutCredentials(build.url);
   throw new ToolError(
     'CHECKSUM_MISMATCH',
-    `the archive from ${url} has the SHA-256 ${actual}, but BROWSER_CHROME_SHA256 is ${expected.toLowerCase()}. Nothing was installed.`,
+    `the archive from ${url} has the SHA-256 ${actual}, but ${source} is ${sha256}. Nothing was installed.`,
     {
       hint: 'Check the mirror, and whether the checksum belongs to this version and platform.',
-      details: { url, expected: expected.toLowerCase(), actual },
+      details: { url, expected: sha256, actual },
     },
   );
 }

@@ -20,6 +20,6 @@ export async function isInstalled(
   const record = recordShape.safeParse(tryParseJson(text));
   if (!record.success) return false;
   const { size } = await stat(executable);
-  const isExpected = sha256 === undefined || record.data.sha256 === sha256.toLowerCase();
+  const isExpected = sha256 === undefined || record.data.sha256 === sha256;
   return isExpected && record.data.executableBytes === size;
 }

@@ -11,6 +11,7 @@ import {
 } from './browser-backend.ts';
 import { readBakedBrowser } from './baked-browser.ts';
 import { chromeBuild, type ChromeBuild } from './chrome-build.ts';
+import type { ExpectedChecksum } from './install-browser.ts';
 import { findEngineLibrary } from './engine-library.ts';
 import { whyNotExecutable } from './executable.ts';
 import { isInstalled } from './installed-browser.ts';
@@ -82,7 +83,7 @@ export async function fetchBrowser(
   const { installBrowser } = await import('./install-browser.ts');
   return installBrowser(build, {
     cache: browserCache(config),
-    sha256: config.chromeSha256,
+    expected: expectedChecksum(config, build),
     proxy: config.downloadProxy,
     timeoutMs: config.downloadTimeoutMs,
     log,
@@ -95,7 +96,20 @@ async function cachedBrowser(config: ResolveConfig): Promise<string | undefined>
   const build = pinnedBuild(config);
   const folder = join(browserCache(config), build.folder);
   const executable = join(folder, build.executable);
-  return (await isInstalled(folder, executable, config.chromeSha256)) ? executable : undefined;
+  return (await isInstalled(folder, executable, expectedChecksum(config, build)?.sha256))
+    ? executable
+    : undefined;
+}
+
+function expectedChecksum(
+  { chromeSha256, chromeChecksums }: ResolveConfig,
+  { version, platform }: ChromeBuild,
+): ExpectedChecksum | undefined {
+  if (chromeSha256 !== undefined)
+    return { sha256: chromeSha256.toLowerCase(), source: 'BROWSER_CHROME_SHA256' };
+  const shipped = chromeChecksums[`${version}/${platform}`];
+  if (shipped === undefined) return undefined;
+  return { sha256: shipped, source: 'the checksum of this release' };
 }
 
 function pinnedBuild({

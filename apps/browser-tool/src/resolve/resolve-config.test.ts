@@ -15,6 +15,7 @@ test('with nothing set, everything is searched for and the pinned build comes fr
     cache: '/root/.cache/browser-tool',
     chromeMirror: 'https://storage.googleapis.com/chrome-for-testing-public',
     chromeSha256: undefined,
+    chromeChecksums: {},
     downloadProxy: undefined,
     downloadTimeoutMs: 600_000,
     skipBrowserFetch: false,

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ConfigOf, Environment } from '@model-gateway/kernel';
 import type { FfiBackend } from './browser-backend.ts';
+import { CHROME_CHECKSUMS } from './chrome-checksums.ts';
 import type { resolveSettings } from './resolve-settings.ts';
 import { systemBrowsers, type CdpBackend, type SystemBrowsers } from './system-browsers.ts';
 
@@ -31,6 +32,8 @@ export interface ResolveConfig {
   readonly chromeVersion: string;
   readonly chromeMirror: string;
   readonly chromeSha256: string | undefined;
+  /** By version and platform, where that is not set. */
+  readonly chromeChecksums: Readonly<Record<string, string>>;
   readonly downloadProxy: string | undefined;
   readonly downloadTimeoutMs: number;
   readonly skipBrowserFetch: boolean;
@@ -86,6 +89,7 @@ export function resolveConfigFrom(
     chromeVersion: values.chromeVersion,
     chromeMirror: values.chromeMirror,
     chromeSha256: values.chromeSha256,
+    chromeChecksums: CHROME_CHECKSUMS,
     downloadProxy: values.downloadProxy,
     downloadTimeoutMs: values.downloadTimeoutSecs * 1000,
     skipBrowserFetch: values.skipBrowserFetch,

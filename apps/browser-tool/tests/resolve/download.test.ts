@@ -123,6 +123,22 @@ test('a checksum that does not fit installs nothing and is not tried again', asy
   await expect(access(join(home(), 'linux64'))).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
+test('a checksum that was shipped for a build is checked, unless another is set', async () => {
+  const shipped = { [`${VERSION}/linux64`]: '0'.repeat(64) };
+  await expect(fetch({ chromeChecksums: shipped })).rejects.toMatchObject({
+    code: 'CHECKSUM_MISMATCH',
+    message: expect.stringContaining(`but the checksum of this release is ${'0'.repeat(64)}`),
+  });
+  await expect(access(join(home(), 'linux64'))).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(fetch({ chromeChecksums: shipped, chromeSha256: checksum })).resolves.toContain(
+    'linux64',
+  );
+  await expect(fetch({ chromeChecksums: { [`${VERSION}/linux64`]: checksum } })).resolves.toContain(
+    'linux64',
+  );
+  expect(mirror.requests).toHaveLength(2);
+});
+
 test('a checksum that is demanded later does not trust what came without it', async () => {
   await fetch();
   await expect(fetch({ chromeSha256: '0'.repeat(64) })).rejects.toMatchObject({

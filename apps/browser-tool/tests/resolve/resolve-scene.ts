@@ -49,6 +49,7 @@ export async function createResolveScene(
     chromeVersion: '158.0.8127.18',
     chromeMirror: 'http://127.0.0.1:9',
     chromeSha256: undefined,
+    chromeChecksums: {},
     downloadProxy: undefined,
     downloadTimeoutMs: 10_000,
     skipBrowserFetch: false,

@@ -129,3 +129,12 @@ test('the index links to every document', () => {
     .filter((path) => path.startsWith('docs/') && !path.startsWith('docs/decisions/'));
   expect(guides.filter((path) => path !== 'docs/README.md' && !linked.has(path))).toEqual([]);
 });
+
+test('the threat model names a test for everything that it says cannot happen', () => {
+  const { text } = readDocument(ROOT, 'docs/security.md');
+  const tables = text.split('\n\n').filter((part) => /^\|.*\| Shown by +\|\n/.test(part));
+  const rows = tables.flatMap((table) => table.trim().split('\n').slice(2));
+  expect(rows.length).toBeGreaterThan(25);
+  // That the files exist is checked for all links.
+  expect(rows.filter((row) => !/\.test\.ts\) +\|$|\.test\.ts\)[^|]*\|$/.test(row))).toEqual([]);
+});
