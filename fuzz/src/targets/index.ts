@@ -1,7 +1,23 @@
 import type { Target } from '../target.ts';
+import { agent } from './agent.ts';
+import { nodeAnswers } from './node-answers.ts';
 import { rest } from './rest.ts';
 import { rpcHttp } from './rpc-http.ts';
 import { rpcSocket } from './rpc-socket.ts';
+import { upstreamEngine } from './upstream-engine.ts';
+import { upstreamHttp } from './upstream-http.ts';
+import { upstreamRealtime } from './upstream-realtime.ts';
+import { upstreamVideo } from './upstream-video.ts';
 
 /** Every target, in the order in which they run. */
-export const targets = [rpcHttp, rpcSocket, rest] as readonly unknown[] as readonly Target[];
+export const targets = [
+  rpcHttp,
+  rpcSocket,
+  rest,
+  agent,
+  nodeAnswers,
+  upstreamHttp,
+  upstreamEngine,
+  upstreamVideo,
+  upstreamRealtime,
+] as readonly unknown[] as readonly Target[];

@@ -1,6 +1,7 @@
 import {
   createJsonMeter,
   decodeInSteps,
+  isNestedTooDeeply,
   tryParseJson,
   type JsonMeter,
 } from '@model-gateway/kernel';
@@ -15,6 +16,8 @@ const ONE_STEP_BYTES_MAX = 1024 * 1024;
 export function parseJson(text: string): unknown {
   const value = tryParseJson(text);
   if (value !== undefined) return value;
+  if (isNestedTooDeeply(text))
+    throw new ServiceError('invalid_request', 'the request is nested too deeply');
   throw new ServiceError('invalid_json', 'the request body is not valid JSON');
 }
 

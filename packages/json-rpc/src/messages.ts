@@ -1,3 +1,5 @@
+import { tryParseJson } from '@model-gateway/kernel';
+
 /** The error codes that JSON-RPC 2.0 itself defines. */
 export const RPC_ERRORS = {
   parse: -32_700,
@@ -21,12 +23,8 @@ export function messageText(message: RpcMessage): string {
 
 /** Undefined for anything that is not JSON-RPC. */
 export function parseMessage(text: string): RpcMessage | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isMessage(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = tryParseJson(text);
+  return isMessage(value) ? value : undefined;
 }
 
 function isMessage(value: unknown): value is RpcMessage {

@@ -53,7 +53,7 @@ export { RequestError, type Requests } from './ports/requests.ts';
 export type { Span, SpanAttributes, SpanStart, Tracing } from './ports/tracing.ts';
 export { runProcess } from './process.ts';
 export { createSequence, type Sequence } from './sequence.ts';
-export { tryParse, tryParseJson } from './try-parse.ts';
+export { isNestedTooDeeply, tryParse, tryParseJson } from './try-parse.ts';
 export { withTimeout } from './with-timeout.ts';
 export { decodeInSteps } from './decode-in-steps.ts';
 export { yieldToEventLoop } from './yield-to-event-loop.ts';

@@ -1,12 +1,41 @@
 import type { z } from 'zod';
 
-/** The value of a JSON text; undefined for anything else. */
+/** Deeper values would overflow the stack of whatever handles them next, such as `JSON.stringify`. */
+const DEPTH_MAX = 1_000;
+
+/** The value of a JSON text; undefined for anything else, and for values that are nested too deeply to be handled. */
 export function tryParseJson(text: unknown): unknown {
+  if (typeof text !== 'string' || isNestedTooDeeply(text)) return undefined;
   try {
-    return typeof text === 'string' ? JSON.parse(text) : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/** Whether a JSON text has more levels than any message needs. */
+export function isNestedTooDeeply(text: string): boolean {
+  // Each level takes two characters.
+  if (text.length < 2 * DEPTH_MAX) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at + 1);
+    else if (character === '[' || character === '{') depth += 1;
+    else if (character === ']' || character === '}') depth -= 1;
+    if (depth > DEPTH_MAX) return true;
+  }
+  return false;
+}
+
+/** Where the string that begins here ends: at its closing quote. */
+function endOfString(text: string, from: number): number {
+  for (let quote = text.indexOf('"', from); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0;
+    while (quote - backslashes > from && text[quote - backslashes - 1] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return quote;
+  }
+  return text.length;
 }
 
 /** A JSON text as the schema reads it; undefined when it is not what it should be. */

@@ -151,7 +151,7 @@ export function createDispatcher({
     async dispatch(text, caller) {
       const parsed = await parseMessages(text);
       if (parsed.kind === 'invalid') return single(answer(errorText('null', PARSE_ERROR)));
-      if (parsed.kind === 'invalid-batch')
+      if (parsed.kind === 'invalid-request')
         return single(answer(errorText('null', INVALID_REQUEST)));
       if (parsed.kind === 'single') {
         const { message } = parsed;

@@ -88,5 +88,5 @@ test.each([
 
 test.each([0, 1_001])('a batch of %i elements is refused', async (count) => {
   const text = JSON.stringify(Array.from({ length: count }, () => 0));
-  expect(await parseMessages(text)).toEqual({ kind: 'invalid-batch' });
+  expect(await parseMessages(text)).toEqual({ kind: 'invalid-request' });
 });

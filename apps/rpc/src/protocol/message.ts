@@ -1,4 +1,4 @@
-import { tryParseJson, yieldToEventLoop } from '@model-gateway/kernel';
+import { isNestedTooDeeply, tryParseJson, yieldToEventLoop } from '@model-gateway/kernel';
 import { compact, elementSources, memberSource } from './json-source.ts';
 
 /** A parsed request object. */
@@ -13,7 +13,7 @@ export interface Message {
 export type Parsed =
   | { readonly kind: 'invalid' }
   /** A batch without elements or with too many. */
-  | { readonly kind: 'invalid-batch' }
+  | { readonly kind: 'invalid-request' }
   | { readonly kind: 'single'; readonly message: Message }
   | { readonly kind: 'batch'; readonly messages: readonly Message[] };
 
@@ -38,11 +38,11 @@ export async function parseMessages(text: string): Promise<Parsed> {
 }
 
 function readMessages(value: unknown, text: string): Parsed {
-  if (value === undefined) return { kind: 'invalid' };
+  if (value === undefined) return { kind: isNestedTooDeeply(text) ? 'invalid-request' : 'invalid' };
   if (!Array.isArray(value)) return { kind: 'single', message: readMessage(value, text) };
   const elements: readonly unknown[] = value;
   if (elements.length === 0 || elements.length > BATCH_REQUESTS_MAX)
-    return { kind: 'invalid-batch' };
+    return { kind: 'invalid-request' };
   const sources = elementSources(text);
   return {
     kind: 'batch',

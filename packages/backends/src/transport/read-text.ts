@@ -1,4 +1,4 @@
-import { tryParseJson } from '@model-gateway/kernel';
+import { isNestedTooDeeply, tryParseJson } from '@model-gateway/kernel';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 
 /** Reads a body as text, up to a number of bytes; if it is longer, the connection is closed. */
@@ -29,6 +29,7 @@ export async function readJsonAnswer(
 /** Parses a text that must be JSON. */
 export function readJson(text: string): unknown {
   const value = tryParseJson(text);
-  if (value === undefined) throw upstreamFailed('the upstream response is not JSON');
-  return value;
+  if (value !== undefined) return value;
+  const isDeep = isNestedTooDeeply(text);
+  throw upstreamFailed(`the upstream response is ${isDeep ? 'nested too deeply' : 'not JSON'}`);
 }

@@ -1,5 +1,6 @@
 const QUOTE = '"';
-const BACKSLASH = '\\';
+/** Escapes, and line breaks, which no JSON text contains: clients would see another event. */
+const UNUSUAL = /[\\\r\n]/;
 const BEYOND_ASCII = /[^\0-\x7f]/;
 /** After this many frames the upstream has no common one, and the search ends. */
 const FRAMES_SET_MAX = 4;
@@ -44,7 +45,7 @@ export function createEventFrame(): EventFrame {
         text += events.slice(from, end);
       }
       // An escaped quote is not the end of the text.
-      return text.includes(BACKSLASH) ? undefined : utf8Of(text);
+      return UNUSUAL.test(text) ? undefined : utf8Of(text);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Log } from '@model-gateway/kernel';
+import { tryParseJson, type Log } from '@model-gateway/kernel';
 import { choicesOf, errorOf, isUsageOnly } from './chunk-fields.ts';
 import { createEventFrame, utf8Of } from './event-frame.ts';
 import type { StreamObserver } from './stream-observer.ts';
@@ -74,10 +74,8 @@ export function createEventReader(options: EventReaderOptions): EventReader {
   const frame = createEventFrame();
 
   function readParsed(data: string): ParsedEvent {
-    let chunk: unknown;
-    try {
-      chunk = JSON.parse(data);
-    } catch {
+    const chunk = tryParseJson(data);
+    if (chunk === undefined) {
       log.warn({}, 'an upstream sent an event that is not JSON; it was dropped');
       return { passes: false };
     }
@@ -203,7 +201,7 @@ const completedChoice = (choice: unknown, index: number): unknown =>
 
 /** An ordinary chunk: one choice with content, which need not be parsed. */
 function isPlain(event: string): boolean {
-  if (!event.startsWith(DATA) || !event.endsWith('}')) return false;
+  if (!event.startsWith(DATA) || !event.endsWith('}') || event.includes('\n')) return false;
   for (const field of HEAD) if (!event.includes(field)) return false;
   if (event.includes(ERROR) || isSet(event, USAGE)) return false;
   for (const field of OTHER_TEXTS) if (isSet(event, field)) return false;

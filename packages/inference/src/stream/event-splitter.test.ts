@@ -29,6 +29,12 @@ test('returns before newlines are dropped', () => {
   ).toBe('data: é\n\n');
 });
 
+test('a return alone ends a line', () => {
+  const text = 'data: 1\r\rdata: 2\r\r: comment\rdata: 3\n\n';
+  const whole = Buffer.concat(split([...Buffer.from(text)].map((byte) => Buffer.from([byte]))));
+  expect(whole.toString()).toBe('data: 1\n\ndata: 2\n\n: comment\ndata: 3\n\n');
+});
+
 test('an event that never ends is refused before it takes the memory', () => {
   const splitter = createEventSplitter();
   const megabyte = Buffer.alloc(1024 * 1024, 'x');

@@ -26,7 +26,9 @@ export function createEventSplitter(): EventSplitter {
   function withoutReturns(raw: Buffer): Buffer {
     const text = (heldReturn ? '\r' : '') + raw.toString('latin1');
     heldReturn = text.endsWith('\r');
-    return Buffer.from((heldReturn ? text.slice(0, -1) : text).replaceAll('\r\n', '\n'), 'latin1');
+    const known = heldReturn ? text.slice(0, -1) : text;
+    // A carriage return alone ends a line too: clients see the events that it separates, so we have to.
+    return Buffer.from(known.replaceAll(/\r\n?/g, '\n'), 'latin1');
   }
 
   function keep(tail: Buffer): void {

@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import { rpcCall, waitUntil } from '@model-gateway/testkit';
+import * as fc from 'fast-check';
+import { WebSocket } from 'ws';
+import {
+  encodeTunnelFrame,
+  FRAME_KINDS,
+  responseHead,
+  tunnelFrame,
+} from '../grammar/tunnel-frame.ts';
+import { answersTo } from '../grammar/upstream-body.ts';
+import { bytesOf, cutAt, type WireText } from '../grammar/wire-text.ts';
+import { checkAnswer } from '../run/check-answer.ts';
+import { send } from '../run/send.ts';
+import type { ServiceScene, Target } from '../target.ts';
+import { checkBlame } from './upstream-http.ts';
+
+interface NodeAnswer {
+  readonly head: WireText;
+  readonly body: WireText;
+  readonly cuts: readonly number[];
+  /** Frames in between, of any kind and exchange. */
+  readonly stray: readonly WireText[];
+  readonly isStream: boolean;
+  readonly closes: boolean;
+}
+
+/** A node whose model is asked through the tunnel, because nobody listens at its port. */
+interface Node {
+  socket: WebSocket;
+  answer: ((exchangeId: number) => readonly Buffer[]) | undefined;
+}
+
+const MODEL = 'fuzz-node';
+const PORT = 9;
+const nodes = new WeakMap<ServiceScene, { token: string; node: Node | undefined }>();
+const EMPTY = Buffer.alloc(0);
+const LISTING = Buffer.from(JSON.stringify({ data: [{ id: MODEL }] }));
+const USUAL_HEAD = Buffer.from('{"status":200,"headers":[["content-type","application/json"]]}');
+
+/** What a GPU node answers through its HTTP tunnel. */
+export const nodeAnswers: Target<NodeAnswer, ServiceScene> = {
+  name: 'node-answers',
+  about: 'answers of a GPU node through its tunnel',
+  scene: 'service',
+  shortCases: 15,
+  cases: () =>
+    Promise.resolve(
+      fc
+        .record({
+          answer: fc.oneof(answersTo('external chat'), answersTo('external stream')),
+          head: fc.oneof(
+            { weight: 1, arbitrary: responseHead },
+            { weight: 2, arbitrary: fc.constant({ text: USUAL_HEAD.toString() }) },
+          ),
+          stray: fc.oneof(
+            { weight: 4, arbitrary: fc.constant([]) },
+            { weight: 1, arbitrary: fc.array(tunnelFrame, { maxLength: 2 }) },
+          ),
+          isStream: fc.boolean(),
+          closes: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, fc.boolean()),
+        })
+        .map(({ answer: { body, cuts }, ...rest }) => ({ body, cuts, ...rest })),
+    ),
+  async run(each, scene) {
+    const node = await connectedNode(scene);
+    node.answer = (exchangeId) => framesOf(each, exchangeId, scene.values);
+    const received = await send(scene.restUrl, {
+      method: 'POST',
+      path: '/v1/chat/completions',
+      headers: { authorization: `Bearer ${scene.values['api_key']}` },
+      pieces: [
+        Buffer.from(
+          JSON.stringify({
+            model: MODEL,
+            messages: [{ role: 'user', content: 'Hello' }],
+            stream: each.isStream,
+          }),
+        ),
+      ],
+    });
+    node.answer = undefined;
+    if (each.closes) node.socket.terminate();
+    if (received.outcome === 'broken off') return ['the connection broke'];
+    return [...checkAnswer(received, scene.secrets), ...checkBlame(received)];
+  },
+};
+
+function framesOf(
+  { head, body, cuts, stray }: NodeAnswer,
+  exchangeId: number,
+  values: Readonly<Record<string, string>>,
+): readonly Buffer[] {
+  const frame = (kind: keyof typeof FRAME_KINDS, payload: Buffer): Buffer =>
+    encodeTunnelFrame(FRAME_KINDS[kind], exchangeId, payload);
+  return [
+    frame('head', bytesOf(head, values)),
+    ...stray.map((each) => bytesOf(each)),
+    ...cutAt(bytesOf(body, values), cuts).map((piece) => frame('data', piece)),
+    frame('end', EMPTY),
+    // Ends the exchange if the frames before did not.
+    frame('reset', Buffer.from('over')),
+  ];
+}
+
+/** Registers the node once, and connects it again when a case made the service close its connection. */
+async function connectedNode(scene: ServiceScene): Promise<Node> {
+  const known = nodes.get(scene) ?? { token: await registered(scene), node: undefined };
+  nodes.set(scene, known);
+  if (known.node?.socket.readyState === WebSocket.OPEN && (await isRoutable(scene)))
+    return known.node;
+  const isFirst = known.node === undefined;
+  known.node?.socket.terminate();
+  const node = await connect(scene, known.token);
+  known.node = node;
+  if (isFirst)
+    await call(scene, 'agents.deploy', { model_id: MODEL, agent_id: agentIds.get(scene) });
+  await waitUntil(() => isRoutable(scene), { what: 'the model of the node' });
+  return node;
+}
+
+const agentIds = new WeakMap<ServiceScene, string>();
+
+async function registered(scene: ServiceScene): Promise<string> {
+  const params = { machine_name: 'fuzz-tunnel', version: '1' };
+  const result = await call(scene, 'agents.register', params);
+  const { agent_id, token } = result as { readonly agent_id: string; readonly token: string };
+  agentIds.set(scene, agent_id);
+  scene.secrets.add('the token of the second node', token);
+  return token;
+}
+
+async function call(scene: ServiceScene, method: string, params: object): Promise<unknown> {
+  const { error, result } = await rpcCall(scene.rpcUrl, method, params, scene.values['admin_jwt']);
+  if (error !== undefined) throw new Error(`${method}: ${error.message}`);
+  return result;
+}
+
+async function isRoutable(scene: ServiceScene): Promise<boolean> {
+  const response = await fetch(`${scene.restUrl}/api/admin/backends`, {
+    headers: { authorization: `Bearer ${scene.values['admin_token']}` },
+  });
+  const { models } = (await response.json()) as { readonly models: readonly string[] };
+  return models.includes(MODEL);
+}
+
+async function connect(scene: ServiceScene, token: string): Promise<Node> {
+  const socket = new WebSocket(`${scene.tunnelUrl.replace('http', 'ws')}/ws/agent`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const node: Node = { socket, answer: undefined };
+  socket.on('error', () => undefined);
+  socket.on('message', (data: Buffer, isBinary) => {
+    if (isBinary) answerExchange(node, data);
+    else answerCall(socket, data);
+  });
+  await once(socket, 'open');
+  const models = [{ model_id: MODEL, status: 'ready', port: PORT }];
+  const params = { version: '1', tunnel: 1, models };
+  socket.send(JSON.stringify({ jsonrpc: '2.0', id: 'hello', method: 'Agent.Hello', params }));
+  await once(socket, 'message');
+  return node;
+}
+
+function answerExchange({ socket, answer }: Node, frame: Buffer): void {
+  if (frame[0] !== FRAME_KINDS.open) return;
+  const exchangeId = frame.readUInt32BE(1);
+  const isListing = frame.includes('/models"');
+  const frames = isListing ? undefined : answer?.(exchangeId);
+  const usual = [
+    encodeTunnelFrame(FRAME_KINDS.head, exchangeId, USUAL_HEAD),
+    encodeTunnelFrame(FRAME_KINDS.data, exchangeId, LISTING),
+    encodeTunnelFrame(FRAME_KINDS.end, exchangeId, EMPTY),
+  ];
+  for (const each of frames ?? usual) socket.send(each);
+}
+
+/** Whatever is asked of it, the node has done it. */
+function answerCall(socket: WebSocket, data: Buffer): void {
+  const { id, method } = JSON.parse(data.toString()) as { id?: unknown; method?: string };
+  if (method === undefined || id === undefined) return;
+  socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { port: PORT, ok: true } }));
+}

@@ -1,0 +1,118 @@
+import * as fc from 'fast-check';
+import {
+  answersTo,
+  UPSTREAM_OPERATIONS,
+  type UpstreamAnswer,
+  type UpstreamOperation,
+} from '../grammar/upstream-body.ts';
+import { bytesOf, cutAt } from '../grammar/wire-text.ts';
+import { checkAnswer } from '../run/check-answer.ts';
+import { send, type Answer } from '../run/send.ts';
+import { modelOf, type ScriptedAnswer } from '../scenes/scripted-upstreams.ts';
+import type { ServiceScene, Target } from '../target.ts';
+
+interface UpstreamCase {
+  readonly operation: UpstreamOperation;
+  readonly answer: UpstreamAnswer;
+  /** The client asks for usage in the stream. */
+  readonly wantsUsage: boolean;
+}
+
+const KINDS = { external: 'external', local: 'local' } as const;
+
+/** Answers of `external` and `local-server` backends: JSON, event streams and lines of JSON. */
+export const upstreamHttp: Target<UpstreamCase, ServiceScene> = {
+  name: 'upstream-http',
+  about: 'answers of HTTP upstreams: JSON, SSE and NDJSON',
+  scene: 'service',
+  shortCases: 120,
+  cases: () =>
+    Promise.resolve(
+      fc.oneof(
+        ...UPSTREAM_OPERATIONS.map((operation) =>
+          fc.record({
+            operation: fc.constant(operation),
+            answer: answersTo(operation),
+            wantsUsage: fc.boolean(),
+          }),
+        ),
+      ),
+    ),
+  async run({ operation, answer, wantsUsage }, scene) {
+    const [kindName = '', what] = operation.split(' ');
+    const kind = KINDS[kindName as keyof typeof KINDS];
+    const upstream = scene.upstreams.of[kind];
+    upstream.answerWith(() => scripted(answer, scene.values));
+    try {
+      const isStream = what === 'stream';
+      const body = {
+        model: modelOf(kind),
+        ...(what === 'embeddings'
+          ? { input: 'Hello' }
+          : { messages: [{ role: 'user', content: 'Hello' }], stream: isStream }),
+        ...(isStream && wantsUsage ? { stream_options: { include_usage: true } } : {}),
+      };
+      const received = await send(scene.restUrl, {
+        method: 'POST',
+        path: what === 'embeddings' ? '/v1/embeddings' : '/v1/chat/completions',
+        headers: { authorization: `Bearer ${scene.values['api_key']}` },
+        pieces: [Buffer.from(JSON.stringify(body))],
+      });
+      if (received.outcome === 'broken off') return ['the connection broke'];
+      return [
+        ...checkAnswer(received, scene.secrets),
+        ...checkBlame(received),
+        ...checkBody(received, isStream),
+      ];
+    } finally {
+      upstream.answerWith(undefined);
+    }
+  },
+};
+
+/** The script of an answer. */
+export function scripted(
+  answer: UpstreamAnswer,
+  values: Readonly<Record<string, string>>,
+): ScriptedAnswer {
+  return {
+    status: answer.status,
+    headers: { 'content-type': answer.contentType },
+    pieces: cutAt(bytesOf(answer.body, values), answer.cuts),
+    breaks: answer.breaks,
+  };
+}
+
+/** The request was valid, so that an error is none of the client's. */
+export function checkBlame({ status, body }: Answer): readonly string[] {
+  const isBlamed = status >= 400 && status < 500;
+  return isBlamed ? [`the client is blamed: ${status} ${body.toString().slice(0, 300)}`] : [];
+}
+
+function checkBody({ status, body }: Answer, isStream: boolean): readonly string[] {
+  const text = body.toString();
+  if (status === 200 && isStream) return checkEvents(text);
+  return isJson(text) ? [] : [`status ${status} without JSON: ${text.slice(0, 300)}`];
+}
+
+/** The data of every event is JSON, and the last one is `[DONE]`. */
+function checkEvents(text: string): readonly string[] {
+  const datas = text.split(/\r\n\r\n|\n\n|\r\r/).flatMap((event) => {
+    const lines = event.split(/\r\n|\n|\r/).filter((line) => line.startsWith('data:'));
+    return lines.length === 0 ? [] : [lines.map((line) => line.slice('data:'.length)).join('\n')];
+  });
+  const last = datas.pop();
+  return [
+    ...(last?.trim() === '[DONE]' ? [] : [`the stream ends with ${String(last).slice(0, 300)}`]),
+    ...datas.filter((data) => !isJson(data)).map((data) => `not JSON: ${data.slice(0, 300)}`),
+  ];
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
