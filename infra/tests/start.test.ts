@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort, startProcess, waitUntil } from '@model-gateway/testkit';
+import { freePort, fullSize, startProcess, waitUntil } from '@model-gateway/testkit';
 import { appSettings, requiredVariables, serverSettings } from './app-settings.ts';
 import { deployApps, type DeployedApps } from './deployed-apps.ts';
 import { makeEnvironmentFile, readEnvironmentFile } from './environment-file.ts';
@@ -18,7 +18,7 @@ const APPS = Object.keys(appSettings);
 const SERVERS = Object.keys(serverSettings);
 /** The browser tool needs these off loopback, although its settings are optional. */
 const NEEDED_OFF_LOOPBACK = ['BROWSER_TOKEN', 'BROWSER_ALLOWED_HOSTS'];
-const AT_ONCE = 10;
+const AT_ONCE = fullSize(10, { small: 5 });
 
 const manifests = buildKustomization(join(infraFolder, 'k8s', 'base'));
 const made = readEnvironmentFile(makeEnvironmentFile());

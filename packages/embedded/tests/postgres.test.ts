@@ -1,19 +1,33 @@
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { silentLog as log } from '@model-gateway/kernel';
 import { embeddedPostgresUrl, startPostgres } from '../src/index.ts';
 import { commandLineOf } from '../src/process-identity.ts';
 import { zombieProcess, exists, newDataDir, query, runs, until } from './stores.ts';
 
 let dataDir: Awaited<ReturnType<typeof newDataDir>>;
+/** One whose Postgres is set up, which takes most of the time of a first start. */
+let template: Awaited<ReturnType<typeof newDataDir>>;
+
+beforeAll(async () => {
+  template = await newDataDir();
+  await (await startPostgres({ dataDir: template.path, log })).stop();
+});
+afterAll(() => template.remove());
 
 beforeEach(async () => {
   dataDir = await newDataDir();
 });
 
+const copyTemplate = (path = dataDir.path) =>
+  promisify(execFile)('cp', ['-r', `${template.path}/.`, path]);
+
 afterEach(() => dataDir.remove());
 
 test('data survives a stop and a start, on the same port', async () => {
+  await copyTemplate();
   const first = await startPostgres({ dataDir: dataDir.path, log });
   await query(first.url, 'CREATE TABLE kept (value int)', 'INSERT INTO kept VALUES (42)');
   await first.stop();
@@ -33,6 +47,7 @@ test('a data directory without a Postgres has no address', async () => {
 });
 
 test('a killed server restarts with its data and its address', async () => {
+  await copyTemplate();
   const store = await startPostgres({ dataDir: dataDir.path, log });
   await query(store.url, 'CREATE TABLE kept (value int)', 'INSERT INTO kept VALUES (42)');
   const killed = store.pid;
@@ -44,6 +59,7 @@ test('a killed server restarts with its data and its address', async () => {
 });
 
 test('a second instance on the same data directory fails with the process id of the first', async () => {
+  await copyTemplate();
   const store = await startPostgres({ dataDir: dataDir.path, log });
   await expect(startPostgres({ dataDir: dataDir.path, log })).rejects.toThrow(
     `is in use by process ${process.pid}`,
@@ -54,6 +70,7 @@ test('a second instance on the same data directory fails with the process id of 
 
 test('two instances on two data directories run side by side', async () => {
   const other = await newDataDir();
+  await Promise.all([copyTemplate(), copyTemplate(other.path)]);
   const stores = await Promise.all([
     startPostgres({ dataDir: dataDir.path, log }),
     startPostgres({ dataDir: other.path, log }),
@@ -81,6 +98,7 @@ test.each([
   },
   { whose: 'a zombie process', takeId: zombieProcess },
 ])('a stale process id that belongs to $whose does not prevent a start', async ({ takeId }) => {
+  await copyTemplate();
   const first = await startPostgres({ dataDir: dataDir.path, log });
   const pidFile = join(dataDir.path, 'postgres', 'cluster', 'postmaster.pid');
   const content = await readFile(pidFile, 'utf8');
@@ -94,6 +112,7 @@ test.each([
 });
 
 test('a data directory that only its owner may enter works, also for root', async () => {
+  await copyTemplate();
   await chmod(dataDir.path, 0o700);
   const store = await startPostgres({ dataDir: dataDir.path, log });
   expect(await query(store.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
