@@ -96,15 +96,14 @@ describe('a process that owned a node and crashed', () => {
     const { agent_id } = await scene.register(name);
     const node = { agentId: agent_id, connectionId: newId() };
     const at = new Date(Date.now() - TIMEOUT_MS - 500);
+    // Alive until everything is written: the processes look for dead nodes all the time.
+    await bus.entries.put(agentAliveKey(agent_id), node.connectionId, { expiresAfterMs: 600_000 });
     await database.agentConnections.claim(claimOf(node, at), { onlineSince: at });
     const url = `http://127.0.0.1:${upstream.port}`;
     const models = [{ modelId: 'm', status: 'ready', port: upstream.port, url }];
-    if (isAlive) {
-      const expiry = { expiresAfterMs: 60_000 };
-      await bus.entries.put(agentAliveKey(agent_id), node.connectionId, expiry);
-    }
     await database.agentConnections.saveModels(node, models, { onlineSince: at, deployed: 'm' });
     await database.agentConnections.beginDeploy(node, 'n', `stream-${name}`);
+    if (!isAlive) await bus.entries.remove(agentAliveKey(agent_id));
     return node;
   }
 

@@ -63,7 +63,8 @@ import { createSecretBox } from './connection/secret-box.ts';
 import { translateFailure } from './connection/store-failure.ts';
 
 const POOL_CONNECTIONS_MAX = 10;
-const CONNECT_TIMEOUT_MS = 4_000;
+// It also bounds the wait for a free connection: a burst of requests on a busy machine needs seconds.
+const CONNECT_TIMEOUT_MS = 10_000;
 const QUERY_TIMEOUT_MS = 30_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const PING_TIMEOUT_MS = 1_000;

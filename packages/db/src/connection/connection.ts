@@ -4,7 +4,7 @@ import { classifyFailure, translateFailure } from './store-failure.ts';
 
 const ATTEMPTS_MAX = 6;
 const FIRST_PAUSE_MS = 10;
-const TRANSACTION_WAIT_MS_MAX = 5_000;
+const TRANSACTION_WAIT_MS_MAX = 10_000;
 const TRANSACTION_MS_MAX = 15_000;
 
 /** The queries that an adapter may make, inside or outside of a transaction. */
