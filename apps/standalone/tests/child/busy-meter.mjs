@@ -22,6 +22,8 @@ setInterval(beat, BEAT_MS).unref();
 // Answers with the milliseconds of the longest piece since the last question.
 createServer((_request, response) => {
   beat();
+  // A kept connection may be closed in the moment in which a busy client uses it again.
+  response.setHeader('connection', 'close');
   response.end(String(longestNs / 1e6));
   longestNs = 0;
 })
