@@ -1,6 +1,7 @@
 import { fuzz } from './run/fuzz.ts';
 import { readOptions, USAGE, type Options } from './run/options.ts';
 import { startStallWatch } from './run/stall-watch.ts';
+import { startBrowserProcess } from './scenes/browser-process.ts';
 import { startStandaloneProcess } from './scenes/standalone-process.ts';
 import type { AnyScene } from './target.ts';
 
@@ -18,14 +19,14 @@ function optionsOrExit(): Options {
   }
 }
 
-const START = { service: startStandaloneProcess } as const;
+const START = { service: startStandaloneProcess, browser: startBrowserProcess };
 
 const options = optionsOrExit();
 print(`seed ${options.seed}`);
 const scenes = new Map<AnyScene['kind'], Promise<AnyScene>>();
 const watch = await startStallWatch();
 const sceneOf = (kind: AnyScene['kind']): Promise<AnyScene> => {
-  const scene = scenes.get(kind) ?? START[kind as 'service']();
+  const scene = scenes.get(kind) ?? START[kind]();
   scenes.set(kind, scene);
   return scene;
 };

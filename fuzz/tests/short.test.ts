@@ -1,28 +1,39 @@
 import * as fc from 'fast-check';
 import { readCorpus } from '../src/run/corpus.ts';
 import { runCase } from '../src/run/run-case.ts';
+import { startBrowserProcess } from '../src/scenes/browser-process.ts';
 import { startInProcess } from '../src/scenes/in-process.ts';
 import type { AnyScene } from '../src/target.ts';
 import { targets } from '../src/targets/index.ts';
 
 // The short form of `npm run fuzz`: the same cases in every run, without a watch for stalls, which would depend on the
-// load of the machine.
+// load of the machine. The browser tool runs without a browser.
 
 const SEED = 1;
 
-let scene: AnyScene;
+let scenes: Readonly<Record<AnyScene['kind'], AnyScene>>;
 beforeAll(async () => {
-  scene = await startInProcess();
+  const [service, browser] = await Promise.all([
+    startInProcess(),
+    startBrowserProcess({ hasBrowser: false }),
+  ]);
+  scenes = { service, browser };
 });
-afterAll(() => scene.close());
+afterAll(async () => {
+  await scenes.service.close();
+  await scenes.browser.close();
+});
 
-describe.each(targets.filter((target) => target.scene === 'service'))('$name', (target) => {
+describe.each(targets)('$name', (target) => {
   const corpus = readCorpus(target.name);
 
   if (corpus.length > 0)
-    test.each(corpus)('corpus: $name', (entry) => runCase(target, entry.case, scene));
+    test.each(corpus)('corpus: $name', (entry) =>
+      runCase(target, entry.case, scenes[target.scene]),
+    );
 
   test('generated cases', async () => {
+    const scene = scenes[target.scene];
     const property = fc.asyncProperty(await target.cases(scene), (each) =>
       runCase(target, each, scene),
     );

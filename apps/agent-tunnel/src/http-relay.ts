@@ -1,4 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  validateHeaderName,
+  validateHeaderValue,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import {
   ServiceError,
@@ -67,6 +72,7 @@ export function createHttpRelay({ registry, tunnelKey, log }: HttpRelayDependenc
       let head: TunneledResponse;
       try {
         head = tunneledResponseSchema.parse(await exchange.head);
+        checkHeaders(head.headers);
       } catch (error) {
         body.destroy();
         throw new ServiceError('bad_gateway', describeError(error), { cause: error });
@@ -85,6 +91,14 @@ export function createHttpRelay({ registry, tunnelKey, log }: HttpRelayDependenc
       if (!body.writableFinished) body.destroy();
     },
   };
+}
+
+/** Throws for a header that cannot be sent: a node can name anything. */
+function checkHeaders(headers: TunneledResponse['headers']): void {
+  for (const [name, value] of headers) {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+  }
 }
 
 function targetOf(request: IncomingMessage): {

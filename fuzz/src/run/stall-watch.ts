@@ -1,62 +1,52 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { request } from 'node:http';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-/** Asks the service and an idle process side by side, and notes how much later the service answers. */
+/** Notes how much later than an idle process the service answers. */
 export interface StallWatch {
   /** Runs work; returns by how many milliseconds the service was later than the idle process, at most. */
   during(healthUrl: string, work: () => Promise<void>): Promise<number>;
   close(): Promise<void>;
 }
 
-const IDLE = fileURLToPath(new URL('idle-process.mjs', import.meta.url));
-const PAUSE_MS = 50;
-
 export async function startStallWatch(): Promise<StallWatch> {
-  const child = spawn(process.execPath, [IDLE], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const [port] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-  const idleUrl = `http://127.0.0.1:${port}/`;
+  const idle = start('idle-process.mjs');
+  const [port] = (await once(createInterface({ input: idle.stdout }), 'line')) as [string];
+  const watcher = start('watch-process.mjs', port);
+  const answers = createInterface({ input: watcher.stdout });
   return {
     async during(healthUrl, work) {
-      let isWorking = true;
-      let latest = 0;
-      let isAsking = false;
-      const ask = async (): Promise<void> => {
-        if (isAsking) return;
-        isAsking = true;
-        const [service, idle] = await Promise.all([answerTime(healthUrl), answerTime(idleUrl)]);
-        if (service !== undefined && idle !== undefined) latest = Math.max(latest, service - idle);
-        isAsking = false;
-      };
-      const timer = setInterval(() => void ask(), PAUSE_MS);
+      watcher.stdin.write(`begin ${healthUrl}\n`);
       try {
         await work();
-      } finally {
-        isWorking = false;
-        clearInterval(timer);
+      } catch (error) {
+        await latest();
+        throw error;
       }
-      while (isAsking && !isWorking) await new Promise((resolve) => setTimeout(resolve, 5));
-      return latest;
+      return latest();
     },
     async close() {
-      child.stdin.end();
-      await once(child, 'exit');
+      for (const child of [watcher, idle]) {
+        child.stdin.end();
+        await once(child, 'exit');
+      }
     },
   };
+
+  async function latest(): Promise<number> {
+    const answer = once(answers, 'line');
+    watcher.stdin.write('end\n');
+    const [line] = (await answer) as [string];
+    return Number(line);
+  }
 }
 
-/** Undefined when nobody listens. */
-function answerTime(url: string): Promise<number | undefined> {
-  const askedAt = performance.now();
-  return new Promise((resolve) => {
-    const asked = request(url, (response) => {
-      response.resume();
-      response.on('end', () => resolve(performance.now() - askedAt));
-      response.on('error', () => resolve(undefined));
-    });
-    asked.on('error', () => resolve(undefined));
-    asked.end();
-  });
+function start(
+  script: string,
+  ...args: readonly string[]
+): ChildProcessByStdio<Writable, Readable, null> {
+  const file = fileURLToPath(new URL(script, import.meta.url));
+  return spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
 }

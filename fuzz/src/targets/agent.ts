@@ -63,7 +63,7 @@ export const agent: Target<AgentCase, ServiceScene> = {
   name: 'agent',
   about: 'frames of a GPU node on /ws/agent',
   scene: 'service',
-  shortCases: 60,
+  shortCases: 40,
   cases: () =>
     Promise.resolve(
       fc.record({

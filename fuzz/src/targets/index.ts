@@ -1,5 +1,6 @@
 import type { Target } from '../target.ts';
 import { agent } from './agent.ts';
+import { browser } from './browser.ts';
 import { nodeAnswers } from './node-answers.ts';
 import { rest } from './rest.ts';
 import { rpcHttp } from './rpc-http.ts';
@@ -20,4 +21,5 @@ export const targets = [
   upstreamEngine,
   upstreamVideo,
   upstreamRealtime,
+  browser,
 ] as readonly unknown[] as readonly Target[];

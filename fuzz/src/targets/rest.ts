@@ -87,7 +87,7 @@ export const rest: Target<RestRequest, ServiceScene> = {
   name: 'rest',
   about: 'paths, headers and bodies of every /v1 and /api route',
   scene: 'service',
-  shortCases: 150,
+  shortCases: 100,
   async cases(scene) {
     const operations = [...(await operationsOf(scene.restUrl)), EVENT_STREAM];
     return fc.oneof(...operations.map(requestsFor));

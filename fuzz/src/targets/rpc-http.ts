@@ -20,7 +20,7 @@ export const rpcHttp: Target<RpcPost, ServiceScene> = {
   name: 'rpc-http',
   about: 'POST /api/rpc: requests, batches and what is neither',
   scene: 'service',
-  shortCases: 150,
+  shortCases: 70,
   cases: () =>
     Promise.resolve(
       fc.record({

@@ -36,7 +36,7 @@ export const rpcSocket: Target<SocketTalk, ServiceScene> = {
   name: 'rpc-socket',
   about: 'frames on the WebSocket of /api/rpc',
   scene: 'service',
-  shortCases: 60,
+  shortCases: 40,
   cases: () =>
     Promise.resolve(
       fc.record({

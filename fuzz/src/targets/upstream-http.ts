@@ -25,7 +25,7 @@ export const upstreamHttp: Target<UpstreamCase, ServiceScene> = {
   name: 'upstream-http',
   about: 'answers of HTTP upstreams: JSON, SSE and NDJSON',
   scene: 'service',
-  shortCases: 120,
+  shortCases: 80,
   cases: () =>
     Promise.resolve(
       fc.oneof(

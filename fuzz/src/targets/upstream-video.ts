@@ -19,7 +19,7 @@ export const upstreamVideo: Target<VideoCase, ServiceScene> = {
   name: 'upstream-video',
   about: 'answers of video APIs',
   scene: 'service',
-  shortCases: 12,
+  shortCases: 6,
   cases: () =>
     Promise.resolve(
       fc.record({

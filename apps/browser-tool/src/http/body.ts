@@ -27,7 +27,14 @@ function readText(request: Request): Promise<string> {
       else reject(tooLarge());
     });
     request.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
-    request.once('error', reject);
+    // The only error of a request is a connection that ended early; nobody reads the answer.
+    request.once('error', () => reject(disconnected()));
+  });
+}
+
+function disconnected(): ToolError {
+  return new ToolError('INVALID_JSON', 'The client disconnected before its body was complete.', {
+    hint: 'Send the whole body.',
   });
 }
 
