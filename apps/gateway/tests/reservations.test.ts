@@ -268,36 +268,3 @@ test('a user may have so many calls at a time over all keys and processes, also 
   expect((await ask()).status).toBe(200);
   await nothingLeft();
 });
-
-test('admission is one command on Redis, and under load the end of a call is part of the next', async () => {
-  await setTier({ monthlyTokenQuota: 1_000_000 });
-  await spend(1);
-  upstream.answerAll();
-  expect((await ask()).status).toBe(200);
-  await nothingLeft();
-  const commands = await countCommands(async () => {
-    for (let count = 0; count < 20; count += 1) expect((await ask()).status).toBe(200);
-  });
-  // One admission and one usage event per request, and at most one end.
-  expect(commands.evalsha).toBeGreaterThanOrEqual(20);
-  expect(commands.evalsha).toBeLessThanOrEqual(40);
-  expect(commands.xadd).toBe(20);
-});
-
-/** The commands of this context's gateways. */
-async function countCommands(work: () => Promise<void>) {
-  const counts = { evalsha: 0, xadd: 0 };
-  const monitor = await redis.monitor();
-  const { redisPrefix } = gateway.test;
-  monitor.on('monitor', (_time: string, command: readonly string[], source: string) => {
-    if (source.includes('lua') || !command.some((value) => value.startsWith(redisPrefix))) return;
-    const name = command[0]?.toLowerCase();
-    // Only the admission script gets the prefix itself.
-    if (name === 'evalsha' && command.includes(redisPrefix)) counts.evalsha += 1;
-    if (name === 'xadd') counts.xadd += 1;
-  });
-  await work();
-  await waitUntil(async () => counts.xadd >= 20, { what: 'all commands seen' });
-  monitor.disconnect();
-  return counts;
-}

@@ -51,6 +51,7 @@ export function createLocalCalls(clock: Clock, keptMs: number): LocalCalls {
   }
 
   function remove(name: string, id: string): string | undefined {
+    if (names.size === 0) return undefined;
     const named = names.get(name);
     const call = named?.calls.get(id);
     if (named === undefined || call === undefined) return undefined;

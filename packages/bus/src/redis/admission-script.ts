@@ -5,8 +5,6 @@ import { script } from './script.ts';
 const LIMITED_MS = 60_000;
 const LOG_KEPT_MS = 2 * LIMITED_MS;
 const EXPIRED_AT_ONCE = 100;
-/** The first field of the limits of a request. */
-const LIMITS_AT = 14;
 
 // Keys: the epoch and the facts. Values: the prefix of all other keys, when a call expires, the number of ends, each end, and
 // each request. An end and a request are one value, with a line for each field: one long value costs less than many short
@@ -31,13 +29,15 @@ local calls_prefix, reserved_prefix, log_prefix = ARGV[1] .. 'calls:', ARGV[1] .
 local kept_ms = tonumber(ARGV[2])
 
 ${RESERVED_LUA}
-local function use(set, id, first, second, points)
+local function use(set, id, ownFirst, ownSecond, points)
   local amounts = set .. ':amounts'
-  local reservedFirst, reservedSecond, used, linked = read(amounts, id)
-  if not reservedFirst or used then return end
-  redis.call('HSET', amounts, id, first .. ' ' .. second .. ' 1 ' .. linked)
-  increase(amounts, '', first - reservedFirst, second - reservedSecond)
-  increase(amounts, 'used ', tonumber(first), tonumber(second))
+  local first, second, usedFirst, usedSecond, held = sumsOf(amounts, id)
+  if not held then return end
+  local reservedFirst, reservedSecond, isUsed, linked = read(held)
+  if isUsed then return end
+  redis.call('HSET', amounts, id, ownFirst .. ' ' .. ownSecond .. ' 1 ' .. linked,
+    'first', whole(first - reservedFirst + ownFirst), 'second', whole(second - reservedSecond + ownSecond),
+    'used first', whole(usedFirst + ownFirst), 'used second', whole(usedSecond + ownSecond))
   if linked ~= '' then use(linked, id, points, '0') end
 end
 
@@ -52,29 +52,21 @@ local function add(set, id)
   return isNew
 end
 
-local function reserve(set, id, first, second, linked)
+local function reserve(set, id, first, second, ownFirst, ownSecond, linked)
   if add(set, id) then
-    redis.call('HSET', set .. ':amounts', id, first .. ' ' .. second .. ' 0 ' .. linked)
-    increase(set .. ':amounts', '', tonumber(first), tonumber(second))
+    redis.call('HSET', set .. ':amounts', id, ownFirst .. ' ' .. ownSecond .. ' 0 ' .. linked,
+      'first', whole(first + ownFirst), 'second', whole(second + ownSecond))
   end
   redis.call('PEXPIRE', set .. ':amounts', kept_ms)
 end
 
-local function reserved(set)
-  removeExpired(set)
-  local sums = redis.call('HMGET', set .. ':amounts', 'first', 'second', 'used first', 'used second')
-  return tonumber(sums[1] or 0), tonumber(sums[2] or 0), sums[3] or '0', sums[4] or '0'
-end
-
-local function fieldsOf(value)
-  local fields = {}
-  for field in string.gmatch(value, '([^\\n]*)\\n') do fields[#fields + 1] = field end
-  return fields
-end
+-- One match is much faster than a loop over the fields.
+local END = '^' .. string.rep('([^\\n]*)\\n', 7)
+local REQUEST = '^' .. string.rep('([^\\n]*)\\n', 13) .. '(.*)$'
 
 local requests = 4 + ARGV[3]
 for index = 4, requests - 1 do
-  local user, id, call, what, tokens, nano, points = unpack(fieldsOf(ARGV[index]))
+  local user, id, call, what, tokens, nano, points = string.match(ARGV[index], END)
   if call == '1' then redis.call('ZREM', calls_prefix .. user, id) end
   if what == '1' then remove(reserved_prefix .. user, id) end
   if what == '2' then use(reserved_prefix .. user, id, tokens, nano, points) end
@@ -90,15 +82,17 @@ local function isReached(log, allowed)
   return last and now - last < ${LIMITED_MS * 1000}
 end
 
-local function firstReached(fields)
-  for limit = ${LIMITS_AT}, #fields, 2 do
-    if isReached(log_prefix .. fields[limit] .. ':', fields[limit + 1]) then return (limit - ${LIMITS_AT}) / 2 end
+local function firstReached(limits)
+  local index = 0
+  for name, allowed in string.gmatch(limits, '([^\\n]*)\\n([^\\n]*)\\n') do
+    if isReached(log_prefix .. name .. ':', allowed) then return index end
+    index = index + 1
   end
 end
 
-local function count(fields)
-  for limit = ${LIMITS_AT}, #fields, 2 do
-    local log = log_prefix .. fields[limit] .. ':' .. minute
+local function count(limits)
+  for name in string.gmatch(limits, '([^\\n]*)\\n[^\\n]*\\n') do
+    local log = log_prefix .. name .. ':' .. minute
     if redis.call('RPUSH', log, accepted) == 1 then redis.call('PEXPIRE', log, ${LOG_KEPT_MS}) end
   end
 end
@@ -127,30 +121,36 @@ local function isFull(calls, count_max, id)
 end
 
 local function admit(value)
-  local fields = fieldsOf(value)
-  local known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced, windowAt, accountAt, account =
-    unpack(fields, 1, 13)
+  local known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced, windowAt, accountAt, account, limits =
+    string.match(value, REQUEST)
   if epoch > tonumber(known) then return -1 end
-  local reached = firstReached(fields)
+  local reached = limits ~= '' and firstReached(limits)
   if reached then return reached end
   local calls = calls_prefix .. user
   if id ~= '' and isFull(calls, tonumber(callsMax), id) then return -2 end
-  count(fields)
+  if limits ~= '' then count(limits) end
   if id == '' then return -1 end
   if ownTokens == '' then
     add(calls, id)
     return -1
   end
   local ofUser, ofAccount = reserved_prefix .. user, reserved_prefix .. account
-  local tokens, nano, usedTokens, usedNano = reserved(ofUser)
-  local points = reserved(ofAccount)
+  local tokens, nano, usedTokens, usedNano = sumsOf(ofUser .. ':amounts', id)
+  local points = sumsOf(ofAccount .. ':amounts', id)
   local begins = isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, tokens, nano, points)
+  if not begins then
+    removeExpired(ofUser)
+    removeExpired(ofAccount)
+    tokens, nano, usedTokens, usedNano = sumsOf(ofUser .. ':amounts', id)
+    points = sumsOf(ofAccount .. ':amounts', id)
+    begins = isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, tokens, nano, points)
+  end
   if begins then
-    reserve(ofUser, id, ownTokens, ownNano, ofAccount)
-    reserve(ofAccount, id, ownPoints, '0', '')
+    reserve(ofUser, id, tokens, nano, ownTokens, ownNano, ofAccount)
+    reserve(ofAccount, id, points, 0, ownPoints, '0', '')
     add(calls, id)
   end
-  return string.format('%d %.0f %.0f %.0f %s %s', begins and 1 or 0, tokens, nano, points, usedTokens, usedNano)
+  return string.format('%d %.0f %.0f %.0f %.0f %.0f', begins and 1 or 0, tokens, nano, points, usedTokens, usedNano)
 end
 
 local outcomes = {}

@@ -197,7 +197,7 @@ function readAnswers(
 /** A line for each field. */
 function endValue({ userId, id, endsCall, endsReservation, usage }: CallEnd): string {
   const ends = `${userId}\n${id}\n${endsCall ? 1 : 0}\n`;
-  if (usage === undefined) return `${ends}${endsReservation ? 1 : 0}\n`;
+  if (usage === undefined) return `${ends}${endsReservation ? 1 : 0}\n0\n0\n0\n`;
   return `${ends}2\n${amountLines(usage)}`;
 }
 

@@ -5,14 +5,14 @@
  * ends with the other.
  */
 export const RESERVED_LUA = `
-local function increase(amounts, sum, first, second)
-  if first ~= 0 then redis.call('HINCRBY', amounts, sum .. 'first', string.format('%.0f', first)) end
-  if second ~= 0 then redis.call('HINCRBY', amounts, sum .. 'second', string.format('%.0f', second)) end
+local function whole(number) return string.format('%.0f', number) end
+
+local function sumsOf(amounts, id)
+  local held = redis.call('HMGET', amounts, 'first', 'second', 'used first', 'used second', id)
+  return tonumber(held[1] or 0), tonumber(held[2] or 0), tonumber(held[3] or 0), tonumber(held[4] or 0), held[5]
 end
 
-local function read(amounts, id)
-  local held = redis.call('HGET', amounts, id)
-  if not held then return end
+local function read(held)
   local first, second, used, linked = string.match(held, '^(%d+) (%d+) (%d) ?(.*)$')
   return tonumber(first), tonumber(second), used == '1', linked
 end
@@ -20,12 +20,14 @@ end
 local function remove(set, id)
   if redis.call('ZREM', set, id) == 0 then return end
   local amounts = set .. ':amounts'
-  local first, second, used, linked = read(amounts, id)
-  if not first then return end
+  local first, second, usedFirst, usedSecond, held = sumsOf(amounts, id)
+  if not held then return end
+  local ownFirst, ownSecond, isUsed, linked = read(held)
   if linked ~= '' then remove(linked, id) end
   if redis.call('EXISTS', set) == 0 then return redis.call('DEL', amounts) end
   redis.call('HDEL', amounts, id)
-  increase(amounts, '', -first, -second)
-  if used then increase(amounts, 'used ', -first, -second) end
+  if isUsed then usedFirst, usedSecond = usedFirst - ownFirst, usedSecond - ownSecond end
+  redis.call('HSET', amounts, 'first', whole(first - ownFirst), 'second', whole(second - ownSecond),
+    'used first', whole(usedFirst), 'used second', whole(usedSecond))
 end
 `;

@@ -78,34 +78,59 @@ interface ReservationOptions {
 }
 
 /** A reservation that began. */
-export function createReservation(
-  { id, userId, callsMax, reservation }: RequestedCall,
-  { isUrgent, pointsOf, store }: ReservationOptions,
-): Reservation {
-  const isHolding = reservation !== undefined;
-  let hasEnded = false;
-  const finish = (endsReservation: boolean, usage?: ReservedAmounts): void => {
-    if (hasEnded) return;
-    hasEnded = true;
+export function createReservation(call: RequestedCall, options: ReservationOptions): Reservation {
+  return new BegunReservation(call, options);
+}
+
+// A class, because every request has one: closures would cost more.
+class BegunReservation implements Reservation {
+  readonly #call: RequestedCall;
+  readonly #options: ReservationOptions;
+  #hasEnded = false;
+
+  constructor(call: RequestedCall, options: ReservationOptions) {
+    this.#call = call;
+    this.#options = options;
+  }
+
+  get id(): string {
+    return this.#call.id;
+  }
+
+  get isHolding(): boolean {
+    return this.#call.reservation !== undefined;
+  }
+
+  end(used?: UsedByRequest): void {
+    if (used === undefined || !this.isHolding) return this.#finish(true, undefined);
+    const costUsd = used.costUsd ?? 0;
+    const points = this.#options.pointsOf(costUsd);
+    return this.#finish(true, { tokens: used.tokens, costUsd, points });
+  }
+
+  endCall(): void {
+    this.#finish(false, undefined);
+  }
+
+  extend(): void {
+    if (this.#hasEnded) return;
+    const { id, userId, callsMax } = this.#call;
+    const extending = this.#options.store.admit({
+      knownEpoch: Number.MAX_SAFE_INTEGER,
+      limits: [],
+      call: { id, userId, callsMax },
+    });
+    // What cannot be extended expires, and counts no longer.
+    extending.catch(() => undefined);
+  }
+
+  #finish(endsReservation: boolean, usage: ReservedAmounts | undefined): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const { id, userId } = this.#call;
+    const { isUrgent, store } = this.#options;
     store.endCall({ id, userId, endsCall: true, endsReservation, isUrgent, usage });
-  };
-  return {
-    id,
-    isHolding,
-    end(used) {
-      if (used === undefined || !isHolding) return finish(true);
-      const costUsd = used.costUsd ?? 0;
-      return finish(true, { tokens: used.tokens, costUsd, points: pointsOf(costUsd) });
-    },
-    endCall: () => finish(false),
-    extend() {
-      if (hasEnded) return;
-      const call = { id, userId, callsMax };
-      const extending = store.admit({ knownEpoch: Number.MAX_SAFE_INTEGER, limits: [], call });
-      // What cannot be extended expires, and counts no longer.
-      extending.catch(() => undefined);
-    },
-  };
+  }
 }
 
 function completionMax(request: ChatRequest): number | undefined {
