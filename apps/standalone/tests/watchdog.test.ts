@@ -13,6 +13,8 @@ import {
 
 /** In CPU time; the rule is 200 ms, and a machine that is busy with other things has slower caches. */
 const BUSY_MS_MAX = 300;
+/** A garbage collection, or a busy host of this machine, adds to a round; a shape that blocks does so in each. */
+const ROUNDS_MAX = 3;
 const ERROR_BYTES_MAX = 16 * 1024;
 const ADMIN_TOKEN = 'the admin token of the tests';
 const UNLIMITED = { monthly_usd_quota: null, monthly_token_quota: null, rpm: null };
@@ -128,12 +130,15 @@ async function post(
 
 test.each(SHAPES)('%s on %s delay no other request', async (_what, path, shape) => {
   const body = Buffer.from(shape());
-  await busyMs();
-  const { status, bytes } = await post(path, body);
-  const longestMs = await busyMs();
-  expect(status).toBeLessThan(500);
-  const isRefused = status >= 400 || bytes.subarray(0, 64).includes('"error"');
-  expect(bytes.length).toBeLessThan(isRefused ? ERROR_BYTES_MAX : 9 * MEBIBYTE);
+  let longestMs = Infinity;
+  for (let round = 0; round < ROUNDS_MAX && longestMs >= BUSY_MS_MAX; round += 1) {
+    await busyMs();
+    const { status, bytes } = await post(path, body);
+    longestMs = await busyMs();
+    expect(status).toBeLessThan(500);
+    const isRefused = status >= 400 || bytes.subarray(0, 64).includes('"error"');
+    expect(bytes.length).toBeLessThan(isRefused ? ERROR_BYTES_MAX : 9 * MEBIBYTE);
+  }
   expect(longestMs).toBeLessThan(BUSY_MS_MAX);
 });
 
