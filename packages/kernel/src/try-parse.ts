@@ -32,6 +32,9 @@ export function isNestedTooDeeply(text: string): boolean {
 
 /** Where the string that begins here ends: at its closing quote. */
 function endOfString(text: string, from: number): number {
+  const quote = text.indexOf('"', from);
+  if (quote === -1) return text.length;
+  if (quote === from || text.charCodeAt(quote - 1) !== BACKSLASH) return quote;
   // One look at each character: a search for quotes is slower where a long text has many of them.
   for (let at = from; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
