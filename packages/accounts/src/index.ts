@@ -1,5 +1,5 @@
 export { addressKey } from './login/address-key.ts';
-export { createAccessTokens, type AccessTokens } from './users/access-tokens.ts';
+export { createAccessTokens } from './users/access-tokens.ts';
 export {
   createAccounts,
   type Accounts,

@@ -22,7 +22,6 @@ export type {
   RequestLimit,
   ReservedAmounts,
   SettledCall,
-  UsedAmounts,
   WindowUsage,
 } from './admission-store.ts';
 export type { BillingFacts, TierLimits } from './billing-facts.ts';
