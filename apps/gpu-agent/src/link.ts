@@ -4,8 +4,14 @@ import {
   AGENT_METHODS,
   agentWelcomeSchema,
 } from '@model-gateway/contracts';
-import { createDeferred, describeError, startPeerTimeout, type Log } from '@model-gateway/kernel';
-import { messageText, parseMessage, RPC_ERRORS, type RpcMessage } from '@model-gateway/json-rpc';
+import {
+  createDeferred,
+  describeError,
+  startPeerTimeout,
+  tryParseJson,
+  type Log,
+} from '@model-gateway/kernel';
+import { isMessage, messageText, RPC_ERRORS, type RpcMessage } from '@model-gateway/json-rpc';
 import { createTunnel, type Exchange } from '@model-gateway/tunnel';
 import { WebSocket, type RawData } from 'ws';
 
@@ -106,8 +112,8 @@ export function openLink(options: LinkOptions): Link {
   }
 
   function onText(text: string): void {
-    const message = parseMessage(text);
-    if (message === undefined) throw new Error('a frame that is not JSON-RPC');
+    const message = tryParseJson(text);
+    if (!isMessage(message)) throw new Error('a frame that is not JSON-RPC');
     const { id, method, params, result, error } = message;
     if (method !== undefined) {
       if (id !== undefined && id !== null) void respond(id, method, params);

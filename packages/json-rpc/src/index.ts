@@ -1,8 +1,2 @@
-export {
-  isRpcFailure,
-  messageText,
-  parseMessage,
-  RPC_ERRORS,
-  type RpcMessage,
-} from './messages.ts';
+export { isRpcFailure, messageText, isMessage, RPC_ERRORS, type RpcMessage } from './messages.ts';
 export { createPendingCalls } from './pending-calls.ts';

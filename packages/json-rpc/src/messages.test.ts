@@ -1,4 +1,4 @@
-import { messageText, parseMessage } from './messages.ts';
+import { isMessage, messageText } from './messages.ts';
 
 test('a message is read as it was written', () => {
   const messages = [
@@ -8,13 +8,15 @@ test('a message is read as it was written', () => {
     { id: null, error: { code: -32_700, message: 'not JSON' } },
   ];
   for (const message of messages) {
-    expect(parseMessage(messageText(message))).toEqual({ jsonrpc: '2.0', ...message });
+    const value: unknown = JSON.parse(messageText(message));
+    expect(isMessage(value)).toBe(true);
+    expect(value).toEqual({ jsonrpc: '2.0', ...message });
   }
 });
 
-test.each(['{"jsonrpc": "2.', '1', 'null', '{"id":{}}', '{"method":1}', '{"error":{"code":"x"}}'])(
+test.each(['1', 'null', '{"id":{}}', '{"method":1}', '{"error":{"code":"x"}}'])(
   '%s is no message',
   (text) => {
-    expect(parseMessage(text)).toBeUndefined();
+    expect(isMessage(JSON.parse(text))).toBe(false);
   },
 );

@@ -1,5 +1,3 @@
-import { tryParseJson } from '@model-gateway/kernel';
-
 /** The error codes that JSON-RPC 2.0 itself defines. */
 export const RPC_ERRORS = {
   parse: -32_700,
@@ -21,13 +19,8 @@ export function messageText(message: RpcMessage): string {
   return JSON.stringify({ jsonrpc: '2.0', ...message });
 }
 
-/** Undefined for anything that is not JSON-RPC. */
-export function parseMessage(text: string): RpcMessage | undefined {
-  const value = tryParseJson(text);
-  return isMessage(value) ? value : undefined;
-}
-
-function isMessage(value: unknown): value is RpcMessage {
+/** Whether a value is a message of JSON-RPC. Parsing is the caller's: this package is also for browsers. */
+export function isMessage(value: unknown): value is RpcMessage {
   if (typeof value !== 'object' || value === null) return false;
   const { id, method, error } = value as Partial<Record<keyof RpcMessage, unknown>>;
   const isId = id === undefined || id === null || typeof id === 'string' || typeof id === 'number';

@@ -2,12 +2,19 @@ import type { z } from 'zod';
 
 /** Deeper values would overflow the stack of whatever handles them next, such as `JSON.stringify`. */
 const DEPTH_MAX = 1_000;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /** The value of a JSON text; undefined for anything else, and for values that are nested too deeply to be handled. */
 export function tryParseJson(text: unknown): unknown {
-  if (typeof text !== 'string' || isNestedTooDeeply(text)) return undefined;
+  if (typeof text !== 'string') return undefined;
+  const value = parsed(text);
+  return canBeDeep(text) && hasMoreLevels(value, DEPTH_MAX) ? undefined : value;
+}
+
+/** Whether a JSON text has more levels than any message needs. */
+export const isNestedTooDeeply = (text: string): boolean =>
+  canBeDeep(text) && hasMoreLevels(parsed(text), DEPTH_MAX);
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -15,33 +22,15 @@ export function tryParseJson(text: unknown): unknown {
   }
 }
 
-/** Whether a JSON text has more levels than any message needs. */
-export function isNestedTooDeeply(text: string): boolean {
-  // Each level takes two characters.
-  if (text.length < 2 * DEPTH_MAX) return false;
-  let depth = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === '"') at = endOfString(text, at + 1);
-    else if (character === '[' || character === '{') depth += 1;
-    else if (character === ']' || character === '}') depth -= 1;
-    if (depth > DEPTH_MAX) return true;
-  }
-  return false;
-}
+/** Each level takes two characters. */
+const canBeDeep = (text: string): boolean => text.length > 2 * DEPTH_MAX;
 
-/** Where the string that begins here ends: at its closing quote. */
-function endOfString(text: string, from: number): number {
-  const quote = text.indexOf('"', from);
-  if (quote === -1) return text.length;
-  if (quote === from || text.charCodeAt(quote - 1) !== BACKSLASH) return quote;
-  // One look at each character: a search for quotes is slower where a long text has many of them.
-  for (let at = from; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === BACKSLASH) at += 1;
-    else if (code === QUOTE) return at;
-  }
-  return text.length;
+/** Looks at values and not at the text: a long text usually has few of them. */
+function hasMoreLevels(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  const parts: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  return parts.some((part) => hasMoreLevels(part, levels - 1));
 }
 
 /** A JSON text as the schema reads it; undefined when it is not what it should be. */

@@ -1,8 +1,8 @@
-import { raceAbort, withTimeout, type Cancel } from '@model-gateway/kernel';
+import { raceAbort, tryParseJson, withTimeout, type Cancel } from '@model-gateway/kernel';
 import {
   createPendingCalls,
+  isMessage,
   messageText,
-  parseMessage,
   type RpcMessage,
 } from '@model-gateway/json-rpc';
 import type { UpstreamFailure } from '@model-gateway/router';
@@ -55,10 +55,11 @@ export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocke
   }
 
   function onText(bytes: Buffer): void {
-    const message = parseMessage(bytes.toString('utf8'));
-    if (message?.method !== undefined)
+    const message = tryParseJson(bytes.toString('utf8'));
+    if (!isMessage(message)) throw new Error('the upstream sent a frame that is not JSON-RPC');
+    if (message.method !== undefined)
       options.onNotification?.(message.method, message.params, bytes.length);
-    else if (typeof message?.id === 'number') calls.settle(message.id, message);
+    else if (typeof message.id === 'number') calls.settle(message.id, message);
     else throw new Error('the upstream sent a frame that is not JSON-RPC');
   }
 
