@@ -61,9 +61,12 @@ const MATRIX = {
 const METHODS = Object.keys(MATRIX) as GroupMethodName[];
 
 let scene: GroupScene;
+/** Refused calls change nothing, so that they can share a group. */
+let unchanged: PopulatedGroup;
 
 beforeAll(async () => {
   scene = await openGroupScene();
+  unchanged = await scene.populatedGroup();
 });
 afterAll(() => scene.close());
 
@@ -124,21 +127,24 @@ test('the matrix has every group method', () => {
   expect(CELLS).toHaveLength(17 * 7);
 });
 
-test.each(CELLS)('$method by $who: $outcome', async ({ method, who, outcome }) => {
-  const group = await scene.populatedGroup();
-  const params = await paramsOf(method, group);
-  const answer = await scene.call(method, params, personOf(who, group));
-  expectOutcome(answer, method, outcome);
-});
-
-test.each(CELLS.filter(({ outcome }) => outcome !== 'ok'))(
-  '$method refused to $who changes nothing',
-  async ({ method, who }) => {
+test.each(CELLS.filter(({ outcome }) => outcome === 'ok'))(
+  '$method by $who: $outcome',
+  async ({ method, who, outcome }) => {
     const group = await scene.populatedGroup();
     const params = await paramsOf(method, group);
-    const before = await stateOf(group);
-    await scene.call(method, params, personOf(who, group));
-    expect(await stateOf(group)).toEqual(before);
+    const answer = await scene.call(method, params, personOf(who, group));
+    expectOutcome(answer, method, outcome);
+  },
+);
+
+test.each(CELLS.filter(({ outcome }) => outcome !== 'ok'))(
+  '$method by $who: $outcome, and nothing changes',
+  async ({ method, who, outcome }) => {
+    const params = await paramsOf(method, unchanged);
+    const before = await stateOf(unchanged);
+    const answer = await scene.call(method, params, personOf(who, unchanged));
+    expectOutcome(answer, method, outcome);
+    expect(await stateOf(unchanged)).toEqual(before);
   },
 );
 
@@ -157,8 +163,7 @@ const ABOUT_ONE_GROUP = METHODS.filter(
 );
 
 test.each(ABOUT_ONE_GROUP)('%s of a missing group returns not found', async (method) => {
-  const group = await scene.populatedGroup();
-  const params = { ...(await paramsOf(method, group)), group_id: newId() };
+  const params = { ...(await paramsOf(method, unchanged)), group_id: newId() };
   const answer = await scene.call(method, params, scene.platform);
   expect(answer.error).toEqual(OUTCOMES.hidden);
 });
