@@ -125,9 +125,11 @@ async function nothingLeft(): Promise<void> {
 /** As if this much time had passed for what is on Redis. */
 async function ageCalls(milliseconds: number): Promise<void> {
   for (const key of await leftOver()) {
-    if ((await redis.type(key)) !== 'zset') continue;
-    for (const id of await redis.zrange(key, '0', '-1'))
-      await redis.zincrby(key, -milliseconds, id);
+    for (const [id, text] of Object.entries(await redis.hgetall(key))) {
+      // Only times have 13 digits.
+      const older = text.replaceAll(/\b\d{13}\b/gu, (time) => String(Number(time) - milliseconds));
+      await redis.hset(key, id, older);
+    }
   }
 }
 

@@ -1,17 +1,19 @@
 import { NANO_USD } from '../whole-amounts.ts';
-import { RESERVED_LUA } from './reserved-lua.ts';
 import { script } from './script.ts';
+import { SEARCH_LUA, TALLY_LUA } from './tally-lua.ts';
 
 const LIMITED_MS = 60_000;
 const LOG_KEPT_MS = 2 * LIMITED_MS;
-const EXPIRED_AT_ONCE = 100;
+// A request that would be refused waits for what has expired; for others a step now and then keeps the hash small.
+const SEARCH_STEPS = 25;
 
 // Keys: the epoch and the facts. Values: the prefix of all other keys, when a call expires, the number of ends, each end, and
 // each request. An end and a request are one value, with a line for each field: one long value costs less than many short
 // ones. An end: the user, the id, whether its call ends, and whether its reservation ends (1) or becomes usage (2), then the
 // tokens, nano-USD and points of that. A request: its known epoch, the id of its call (empty for none), its user, the
 // maximum of calls, its tokens (empty for no reservation), nano-USD, points, both quotas (empty for none), whether points can
-// pay, the positions of the window and the account, the name of the account, and the name and the maximum of each limit.
+// pay, the positions of the window and the account, the name of the account if it is not the wallet of the user, and the name
+// and the maximum of each limit.
 //
 // Accepted requests are logged with the clock of Redis, in microseconds, in one list per minute: only the current and the last
 // minute can count, older lists expire, and nothing is trimmed. Of the last minute only the entry that would reach the limit
@@ -25,39 +27,46 @@ local now = time[1] * 1000000 + time[2]
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
 local accepted = string.format('%.0f', now)
 local minute = math.floor(time[1] / 60)
-local calls_prefix, reserved_prefix, log_prefix = ARGV[1] .. 'calls:', ARGV[1] .. 'reserved:', ARGV[1] .. 'admitted:'
+local calls_prefix, pools_prefix, log_prefix = ARGV[1] .. 'calls:', ARGV[1] .. 'reserved:', ARGV[1] .. 'admitted:'
 local kept_ms = tonumber(ARGV[2])
 
-${RESERVED_LUA}
-local function use(set, id, ownFirst, ownSecond, points)
-  local amounts = set .. ':amounts'
-  local first, second, usedFirst, usedSecond, held = sumsOf(amounts, id)
-  if not held then return end
-  local reservedFirst, reservedSecond, isUsed, linked = read(held)
-  if isUsed then return end
-  redis.call('HSET', amounts, id, ownFirst .. ' ' .. ownSecond .. ' 1 ' .. linked,
-    'first', whole(first - reservedFirst + ownFirst), 'second', whole(second - reservedSecond + ownSecond),
-    'used first', whole(usedFirst + ownFirst), 'used second', whole(usedSecond + ownSecond))
-  if linked ~= '' then use(linked, id, points, '0') end
-end
-
-local function removeExpired(set)
-  local ids = redis.call('ZRANGEBYSCORE', set, '-inf', now_ms, 'LIMIT', 0, ${EXPIRED_AT_ONCE})
-  for _, id in ipairs(ids) do remove(set, id) end
-end
-
-local function add(set, id)
-  local isNew = redis.call('ZADD', set, now_ms + kept_ms, id) == 1
-  redis.call('PEXPIRE', set, kept_ms)
-  return isNew
-end
-
-local function reserve(set, id, first, second, ownFirst, ownSecond, linked)
-  if add(set, id) then
-    redis.call('HSET', set .. ':amounts', id, ownFirst .. ' ' .. ownSecond .. ' 0 ' .. linked,
-      'first', whole(first + ownFirst), 'second', whole(second + ownSecond))
+${TALLY_LUA}
+${SEARCH_LUA}
+local function use(tally, id, call, isCall, tokens, nano, points)
+  local pool = call.pool
+  if pool ~= '' then
+    local held = tallyOf(pools_prefix .. pool, id)
+    if held.calls[id] then use(held, id, held.calls[id], false, 0, 0, points) end
+    points = 0
   end
-  redis.call('PEXPIRE', set .. ':amounts', kept_ms)
+  put(tally, id, { call = isCall and 0 or call.call, held = call.held, tokens = tonumber(tokens), nano = tonumber(nano),
+    points = tonumber(points), used = 1, pool = pool })
+end
+
+local function finish(user, id, isCall, what, tokens, nano, points)
+  local tally = tallyOf(calls_prefix .. user, id)
+  local call = tally.calls[id]
+  if not call then return end
+  local isReserved = call.held > 0 and call.used == 0
+  if what == '2' and isReserved then return use(tally, id, call, isCall, tokens, nano, points) end
+  local isHeld = what == '1' and isReserved
+  if isHeld and call.pool ~= '' then put(tallyOf(pools_prefix .. call.pool, id), id, NOTHING) end
+  if isHeld or (isCall and call.call > 0) then put(tally, id, without(call, isCall, isHeld)) end
+end
+
+local function begin(tally, id, isCall, tokens, nano, points, pool)
+  if tally.size == 0 then tally.dueAt, tally.cursor = now_ms + kept_ms, '0' end
+  if now_ms >= tally.dueAt + kept_ms then removeExpired(tally, 1) end
+  local call = tally.calls[id] or NOTHING
+  local untilMs = now_ms + kept_ms
+  local began = { call = isCall and untilMs or 0, held = call.held, tokens = call.tokens, nano = call.nano,
+    points = call.points, used = call.used, pool = call.pool }
+  if tokens and call.held == 0 then
+    began.tokens, began.nano, began.points, began.pool = tonumber(tokens), tonumber(nano), tonumber(points), pool
+  end
+  if tokens then began.held = untilMs end
+  put(tally, id, began)
+  tally.keptMs = kept_ms
 end
 
 -- One match is much faster than a loop over the fields.
@@ -67,9 +76,7 @@ local REQUEST = '^' .. string.rep('([^\\n]*)\\n', 13) .. '(.*)$'
 local requests = 4 + ARGV[3]
 for index = 4, requests - 1 do
   local user, id, call, what, tokens, nano, points = string.match(ARGV[index], END)
-  if call == '1' then redis.call('ZREM', calls_prefix .. user, id) end
-  if what == '1' then remove(reserved_prefix .. user, id) end
-  if what == '2' then use(reserved_prefix .. user, id, tokens, nano, points) end
+  finish(user, id, call == '1', what, tokens, nano, points)
 end
 
 local held = redis.call('MGET', unpack(KEYS))
@@ -90,7 +97,7 @@ local function firstReached(limits)
   end
 end
 
-local function count(limits)
+local function countIn(limits)
   for name in string.gmatch(limits, '([^\\n]*)\\n[^\\n]*\\n') do
     local log = log_prefix .. name .. ':' .. minute
     if redis.call('RPUSH', log, accepted) == 1 then redis.call('PEXPIRE', log, ${LOG_KEPT_MS}) end
@@ -114,46 +121,49 @@ local function isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, to
   return isPriced == '1' and not is_refused and tonumber(balance) > points
 end
 
-local function isFull(calls, count_max, id)
-  if redis.call('ZCARD', calls) < count_max then return false end
-  removeExpired(calls)
-  return redis.call('ZCARD', calls) >= count_max and not redis.call('ZSCORE', calls, id)
+local function isFull(tally, id, callsMax)
+  if tally.running < callsMax then return false end
+  removeExpired(tally, ${SEARCH_STEPS})
+  local call = tally.calls[id]
+  return tally.running >= callsMax and not (call and call.call > 0)
 end
 
 local function admit(value)
-  local known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced, windowAt, accountAt, account, limits =
+  local known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced, windowAt, accountAt, pool, limits =
     string.match(value, REQUEST)
   if epoch > tonumber(known) then return -1 end
   local reached = limits ~= '' and firstReached(limits)
   if reached then return reached end
-  local calls = calls_prefix .. user
-  if id ~= '' and isFull(calls, tonumber(callsMax), id) then return -2 end
-  if limits ~= '' then count(limits) end
-  if id == '' then return -1 end
+  local tally = id ~= '' and tallyOf(calls_prefix .. user, id)
+  if tally and isFull(tally, id, tonumber(callsMax)) then return -2 end
+  if limits ~= '' then countIn(limits) end
+  if not tally then return -1 end
   if ownTokens == '' then
-    add(calls, id)
+    begin(tally, id, true)
     return -1
   end
-  local ofUser, ofAccount = reserved_prefix .. user, reserved_prefix .. account
-  local tokens, nano, usedTokens, usedNano = sumsOf(ofUser .. ':amounts', id)
-  local points = sumsOf(ofAccount .. ':amounts', id)
-  local begins = isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, tokens, nano, points)
+  local ofPool = pool ~= '' and tallyOf(pools_prefix .. pool, id) or tally
+  local function isAllowed()
+    return isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, tally.tokens, tally.nano, ofPool.points)
+  end
+  local begins = isAllowed()
   if not begins then
-    removeExpired(ofUser)
-    removeExpired(ofAccount)
-    tokens, nano, usedTokens, usedNano = sumsOf(ofUser .. ':amounts', id)
-    points = sumsOf(ofAccount .. ':amounts', id)
-    begins = isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, tokens, nano, points)
+    removeExpired(tally, ${SEARCH_STEPS})
+    removeExpired(ofPool, ${SEARCH_STEPS})
+    begins = isAllowed()
   end
-  if begins then
-    reserve(ofUser, id, tokens, nano, ownTokens, ownNano, ofAccount)
-    reserve(ofAccount, id, points, 0, ownPoints, '0', '')
-    add(calls, id)
+  local outcome = string.format('%d %d %d %d %d %d', begins and 1 or 0, tally.tokens, tally.nano, ofPool.points,
+    tally.usedTokens, tally.usedNano)
+  if begins and ofPool ~= tally then
+    begin(ofPool, id, false, 0, 0, ownPoints, '')
+    ownPoints = 0
   end
-  return string.format('%d %.0f %.0f %.0f %.0f %.0f', begins and 1 or 0, tokens, nano, points, usedTokens, usedNano)
+  if begins then begin(tally, id, true, ownTokens, ownNano, ownPoints, pool) end
+  return outcome
 end
 
 local outcomes = {}
 for index = requests, #ARGV do outcomes[#outcomes + 1] = admit(ARGV[index]) end
+saveAll()
 return { held, outcomes }
 `);

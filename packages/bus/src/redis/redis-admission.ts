@@ -4,6 +4,7 @@ import {
   type AdmissionRequest,
   type AdmissionStore,
   type CallEnd,
+  type DrawingAccount,
   type RequestedReservation,
   type ReservedAmounts,
   type SettledCall,
@@ -20,10 +21,10 @@ import { createTurnBatch } from '../turn-batch.ts';
 import { NANO_USD, wholeAmount } from '../whole-amounts.ts';
 import { ADMIT } from './admission-script.ts';
 import { createPendingEnds } from './pending-ends.ts';
-import { RESERVED_LUA } from './reserved-lua.ts';
 import { redisCounterKey } from './redis-counters.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { script } from './script.ts';
+import { TALLY_LUA } from './tally-lua.ts';
 
 /** Admission on Redis. */
 export interface RedisAdmission extends AdmissionStore {
@@ -56,18 +57,20 @@ const PASSED = -1;
 const BUSY = -2;
 const FACTS_PER_CALL_MAX = 200;
 
-// A fact begins with its version. Keys: those of the facts, then the sets of settled calls. Values: the number of facts; for each
-// the fact, and how and when it expires; the ids of the settled calls. In one step, so that no usage counts twice.
+// A fact begins with its version. Keys: those of the facts. Values: the prefix of all other keys; for each fact the fact, and
+// how and when it expires; the user and the id of each settled call. In one step, so that no usage counts twice.
 const UPDATE_HINTS = script(`
-${RESERVED_LUA}
+${TALLY_LUA}
 local function version(fact) return tonumber(string.match(fact, '^%d+')) end
-local facts = tonumber(ARGV[1])
-for index = 1, facts do
-  local key, fact, expiry, at = KEYS[index], ARGV[index * 3 - 1], ARGV[index * 3], ARGV[index * 3 + 1]
+for index, key in ipairs(KEYS) do
+  local fact, expiry, at = ARGV[index * 3 - 1], ARGV[index * 3], ARGV[index * 3 + 1]
   local held = redis.call('GET', key)
   if not held or version(held) < version(fact) then redis.call('SET', key, fact, expiry, at) end
 end
-for index = facts + 1, #KEYS do remove(KEYS[index], ARGV[1 + facts * 2 + index]) end
+for index = #KEYS * 3 + 2, #ARGV, 2 do
+  settle(ARGV[1] .. 'calls:', ARGV[1] .. 'reserved:', ARGV[index], ARGV[index + 1])
+end
+saveAll()
 `);
 
 /** Limits, calls and facts that all processes on one Redis share, on the clock of Redis. */
@@ -136,12 +139,9 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
   async function write(facts: readonly KeptFact[], settled: readonly SettledCall[]): Promise<void> {
     if (facts.length + settled.length === 0) return;
     const keys = facts.map(({ name }) => factKey(name));
-    const values = [String(facts.length)];
+    const values = [prefix];
     for (const { fact, expiry } of facts) values.push(fact, ...expiry);
-    for (const { id, userId } of settled) {
-      keys.push(`${prefix}reserved:${userId}`);
-      values.push(id);
-    }
+    for (const { id, userId } of settled) values.push(userId, id);
     await connection.run((client) => UPDATE_HINTS.run(client, keys, values));
   }
 
@@ -213,7 +213,7 @@ function requestValue(
     value += `${id}\n${userId}\n${callsMax}\n`;
     value += reservation === undefined ? NO_RESERVATION_LINES : reservationLines(reservation);
     value += `${placeValue(window)}\n${placeValue(account)}\n`;
-    value += reservation === undefined ? '\n' : `${accountName(reservation.account)}\n`;
+    value += reservation === undefined ? '\n' : `${poolName(userId, reservation.account)}\n`;
   }
   for (const { name, requestsPerMinute } of limits) value += `${name}\n${requestsPerMinute}\n`;
   return value;
@@ -224,6 +224,10 @@ const NO_RESERVATION_LINES = '\n'.repeat(6);
 
 const amountLines = ({ tokens, costUsd, points }: ReservedAmounts): string =>
   `${wholeAmount(tokens)}\n${wholeAmount(costUsd * NANO_USD)}\n${wholeAmount(points)}\n`;
+
+/** Empty for the wallet of the user: its points are in the same hash as the calls. */
+const poolName = (userId: string, account: DrawingAccount): string =>
+  account.type === 'user' && account.id === userId ? '' : accountName(account);
 
 /** The amounts, and what decides about them. */
 function reservationLines(reservation: RequestedReservation): string {

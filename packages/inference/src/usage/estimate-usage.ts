@@ -40,8 +40,13 @@ export function textOfCompletion({ choices }: UpstreamCompletion): string {
 }
 
 function tokensOfMessage(message: ChatMessage): number {
+  const { content } = message;
+  // Nearly every message has a role and a text and nothing else: looking for other texts would cost more than the estimate.
+  if (typeof content === 'string' && Object.keys(message).length === 2) {
+    return estimateTokens(content);
+  }
   let tokens = estimateTokens(textOfDelta(message));
-  if (Array.isArray(message.content)) tokens += tokensOfImages(message.content);
+  if (Array.isArray(content)) tokens += tokensOfImages(content);
   const images: unknown = message.images;
   if (Array.isArray(images)) for (const image of images) tokens += tokensOfImage(image);
   return tokens;

@@ -56,7 +56,7 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         total_tokens: usage.prompt_tokens + usage.completion_tokens,
         cost: cost === undefined ? prices.costOf(model, usage) : cost,
         ref_id: refId,
-        ...(reservation?.isHolding === true ? { call_id: reservation.id } : {}),
+        call_id: reservation?.isHolding === true ? reservation.id : undefined,
         created_at: new Date(clock.now()).toISOString(),
       };
       try {

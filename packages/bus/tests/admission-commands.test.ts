@@ -1,0 +1,87 @@
+import { ACCOUNT_EPOCH_KEY } from '@model-gateway/accounts';
+import type { AdmissionRequest } from '@model-gateway/billing';
+import { createRedisAdmission, type RedisAdmission } from '../src/redis/redis-admission.ts';
+import type { RedisConnection } from '../src/redis/redis-connection.ts';
+import type { Subject } from './contract/subject.ts';
+import { ACCOUNT, KEY, request, WINDOW } from './contract/admission-subject.ts';
+import { redisSubject } from './subjects.ts';
+
+const TIER = { monthlyUsdQuota: 1, monthlyTokenQuota: 100 };
+const AMOUNTS = { tokens: 10, costUsd: 0.1, points: 1 };
+const POOL = { type: 'group', id: 'pool' } as const;
+
+let commands: string[] = [];
+let subject: Subject<RedisAdmission>;
+
+/** Notes each command that is sent. */
+const noting = (connection: RedisConnection): RedisConnection => ({
+  ...connection,
+  send(name, values) {
+    commands.push(name);
+    return connection.send(name, values);
+  },
+  run(command) {
+    commands.push('run');
+    return connection.run(command);
+  },
+});
+
+beforeEach(async () => {
+  subject = await redisSubject(({ connection, prefix }) =>
+    createRedisAdmission({
+      connection: noting(connection),
+      prefix,
+      epochCounter: ACCOUNT_EPOCH_KEY,
+    }),
+  );
+  // Redis may not know the scripts yet.
+  await subject.port.admit(reserving('first'));
+  await subject.port.updateHints({ windows: [], accounts: [], settled: [SETTLED] });
+  commands = [];
+});
+afterEach(() => subject.close());
+
+const SETTLED = { id: 'first', userId: 'user' };
+const reserving = (id: string, account: AdmissionRequest['account'] = ACCOUNT) =>
+  request({
+    limits: [KEY],
+    window: WINDOW,
+    account,
+    call: {
+      id,
+      userId: 'user',
+      callsMax: 500,
+      reservation: { ...AMOUNTS, tier: TIER, isPriced: true, account: account ?? ACCOUNT },
+    },
+  });
+const ended = (id: string) => ({
+  id,
+  userId: 'user',
+  endsCall: true,
+  endsReservation: true,
+  isUrgent: false,
+  usage: AMOUNTS,
+});
+
+test('a request with its limits, facts, call and reservation is one command, and so are the ends before it', async () => {
+  const { admit, endCall } = subject.port;
+  await admit(reserving('a'));
+  expect(commands).toEqual(['evalsha']);
+  endCall(ended('first'));
+  endCall(ended('a'));
+  await Promise.all([admit(reserving('b', POOL)), admit(reserving('c'))]);
+  // The first of those that come together does not wait for the others.
+  expect(commands).toEqual(['evalsha', 'evalsha', 'evalsha']);
+  endCall(ended('b'));
+  await admit(reserving('d'));
+  expect(commands).toHaveLength(4);
+});
+
+test('settling calls is one command together with the facts', async () => {
+  await subject.port.updateHints({
+    windows: [{ ...WINDOW, tokens: 10, costUsd: 0.1, version: 1 }],
+    accounts: [{ ...ACCOUNT, balance: 0, hasHistory: false, refusedUntil: null, version: 1 }],
+    settled: ['a', 'b', 'c'].map((id) => ({ id, userId: 'user' })),
+  });
+  expect(commands).toEqual(['run']);
+});
