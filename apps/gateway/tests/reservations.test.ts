@@ -125,10 +125,13 @@ async function nothingLeft(): Promise<void> {
 /** As if this much time had passed for what is on Redis. */
 async function ageCalls(milliseconds: number): Promise<void> {
   for (const key of await leftOver()) {
-    for (const [id, text] of Object.entries(await redis.hgetall(key))) {
-      // Only times have 13 digits.
-      const older = text.replaceAll(/\b\d{13}\b/gu, (time) => String(Number(time) - milliseconds));
-      await redis.hset(key, id, older);
+    for (const [id, value] of Object.entries(await redis.hgetallBuffer(key))) {
+      // When nothing expires before it, or when the call and its reservation expire.
+      for (const at of id === '#' ? [48] : [0, 8]) {
+        const time = value.readDoubleLE(at);
+        if (time > 0) value.writeDoubleLE(time - milliseconds, at);
+      }
+      await redis.hset(key, id, value);
     }
   }
 }

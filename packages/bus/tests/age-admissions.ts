@@ -35,8 +35,8 @@ export async function ageAdmissions(prefix: string, milliseconds: number): Promi
     }
     for (const pattern of ['calls:*', 'reserved:*']) {
       for (const key of await client.keys(`${prefix}${pattern}`)) {
-        for (const [id, text] of Object.entries(await client.hgetall(key)))
-          await client.hset(key, id, withOlderTimes(text, milliseconds));
+        for (const [id, value] of Object.entries(await client.hgetallBuffer(key)))
+          await client.hset(key, id, withOlderTimes(id, value, milliseconds));
       }
     }
   } finally {
@@ -44,6 +44,14 @@ export async function ageAdmissions(prefix: string, milliseconds: number): Promi
   }
 }
 
-/** The times of a call or of the sums: nothing else in them has 13 digits in these tests. */
-const withOlderTimes = (text: string, milliseconds: number): string =>
-  text.replaceAll(/\b\d{13}\b/gu, (time) => String(Number(time) - milliseconds));
+// Where the times are in a tally: of a call, and of the sums.
+const CALL_TIMES = [0, 8];
+const SUMS_TIMES = [48];
+
+function withOlderTimes(id: string, value: Buffer, milliseconds: number): Buffer {
+  for (const at of id === '#' ? SUMS_TIMES : CALL_TIMES) {
+    const time = value.readDoubleLE(at);
+    if (time > 0) value.writeDoubleLE(time - milliseconds, at);
+  }
+  return value;
+}

@@ -6,6 +6,7 @@ const LIMITED_MS = 60_000;
 const LOG_KEPT_MS = 2 * LIMITED_MS;
 // A request that would be refused waits for what has expired; for others a step now and then keeps the hash small.
 const SEARCH_STEPS = 25;
+const LINE = String.raw`([^\n]*)\n`;
 
 // Keys: the epoch and the facts. Values: the prefix of all other keys, when a call expires, the number of ends, each end, and
 // each request. An end and a request are one value, with a line for each field: one long value costs less than many short
@@ -32,51 +33,59 @@ local kept_ms = tonumber(ARGV[2])
 
 ${TALLY_LUA}
 ${SEARCH_LUA}
-local function use(tally, id, call, isCall, tokens, nano, points)
-  local pool = call.pool
+local function use(tally, id, entry, call, tokens, nano, points)
+  local _, held = struct.unpack(CALL, entry)
+  local pool = poolOf(entry)
   if pool ~= '' then
-    local held = tallyOf(pools_prefix .. pool, id)
-    if held.calls[id] then use(held, id, held.calls[id], false, 0, 0, points) end
+    local ofPool = tallyOf(pools_prefix .. pool, id)
+    if ofPool.calls[id] then use(ofPool, id, ofPool.calls[id], 0, 0, 0, points) end
     points = 0
   end
-  put(tally, id, { call = isCall and 0 or call.call, held = call.held, tokens = tonumber(tokens), nano = tonumber(nano),
-    points = tonumber(points), used = 1, pool = pool })
+  put(tally, id, call, held, tokens, nano, points, 1, pool)
 end
 
-local function finish(user, id, isCall, what, tokens, nano, points)
+local function finish(user, id, endsCall, what, tokens, nano, points)
   local tally = tallyOf(calls_prefix .. user, id)
-  local call = tally.calls[id]
-  if not call then return end
-  local isReserved = call.held > 0 and call.used == 0
-  if what == '2' and isReserved then return use(tally, id, call, isCall, tokens, nano, points) end
-  local isHeld = what == '1' and isReserved
-  if isHeld and call.pool ~= '' then put(tallyOf(pools_prefix .. call.pool, id), id, NOTHING) end
-  if isHeld or (isCall and call.call > 0) then put(tally, id, without(call, isCall, isHeld)) end
+  local entry = tally.calls[id]
+  if not entry then return end
+  local call, held, hadTokens, hadNano, hadPoints, used = struct.unpack(CALL, entry)
+  if endsCall == '1' then call = 0 end
+  if what == '0' or held == 0 or used == 1 then
+    put(tally, id, call, held, hadTokens, hadNano, hadPoints, used, poolOf(entry))
+  elseif what == '2' then
+    use(tally, id, entry, call, tonumber(tokens), tonumber(nano), tonumber(points))
+  else
+    release(pools_prefix, tally, id, entry, call)
+  end
 end
 
-local function begin(tally, id, isCall, tokens, nano, points, pool)
-  if tally.size == 0 then tally.dueAt, tally.cursor = now_ms + kept_ms, '0' end
+local function begin(tally, id, call, ownTokens, ownNano, ownPoints, pool)
+  if tally.size == 0 then tally.dueAt = now_ms + kept_ms end
   if now_ms >= tally.dueAt + kept_ms then removeExpired(tally, 1) end
-  local call = tally.calls[id] or NOTHING
-  local untilMs = now_ms + kept_ms
-  local began = { call = isCall and untilMs or 0, held = call.held, tokens = call.tokens, nano = call.nano,
-    points = call.points, used = call.used, pool = call.pool }
-  if tokens and call.held == 0 then
-    began.tokens, began.nano, began.points, began.pool = tonumber(tokens), tonumber(nano), tonumber(points), pool
-  end
-  if tokens then began.held = untilMs end
-  put(tally, id, began)
   tally.keptMs = kept_ms
+  local held, tokens, nano, points, used = 0, 0, 0, 0, 0
+  local entry = tally.calls[id]
+  if entry then
+    local _
+    _, held, tokens, nano, points, used = struct.unpack(CALL, entry)
+  end
+  if held > 0 then
+    put(tally, id, call, ownTokens and now_ms + kept_ms or held, tokens, nano, points, used, poolOf(entry))
+  elseif ownTokens then
+    put(tally, id, call, now_ms + kept_ms, tonumber(ownTokens), tonumber(ownNano), tonumber(ownPoints), 0, pool)
+  else
+    put(tally, id, call, 0, 0, 0, 0, 0, '')
+  end
 end
 
 -- One match is much faster than a loop over the fields.
-local END = '^' .. string.rep('([^\\n]*)\\n', 7)
-local REQUEST = '^' .. string.rep('([^\\n]*)\\n', 13) .. '(.*)$'
+local END = '^${LINE.repeat(7)}'
+local REQUEST = '^${LINE.repeat(13)}(.*)$'
 
 local requests = 4 + ARGV[3]
 for index = 4, requests - 1 do
   local user, id, call, what, tokens, nano, points = string.match(ARGV[index], END)
-  finish(user, id, call == '1', what, tokens, nano, points)
+  finish(user, id, call, what, tokens, nano, points)
 end
 
 local held = redis.call('MGET', unpack(KEYS))
@@ -124,8 +133,8 @@ end
 local function isFull(tally, id, callsMax)
   if tally.running < callsMax then return false end
   removeExpired(tally, ${SEARCH_STEPS})
-  local call = tally.calls[id]
-  return tally.running >= callsMax and not (call and call.call > 0)
+  local entry = tally.calls[id]
+  return tally.running >= callsMax and not (entry and struct.unpack(CALL, entry) > 0)
 end
 
 local function admit(value)
@@ -139,7 +148,7 @@ local function admit(value)
   if limits ~= '' then countIn(limits) end
   if not tally then return -1 end
   if ownTokens == '' then
-    begin(tally, id, true)
+    begin(tally, id, now_ms + kept_ms)
     return -1
   end
   local ofPool = pool ~= '' and tallyOf(pools_prefix .. pool, id) or tally
@@ -152,13 +161,12 @@ local function admit(value)
     removeExpired(ofPool, ${SEARCH_STEPS})
     begins = isAllowed()
   end
-  local outcome = string.format('%d %d %d %d %d %d', begins and 1 or 0, tally.tokens, tally.nano, ofPool.points,
-    tally.usedTokens, tally.usedNano)
+  local outcome = { begins and 1 or 0, tally.tokens, tally.nano, ofPool.points, tally.usedTokens, tally.usedNano }
   if begins and ofPool ~= tally then
-    begin(ofPool, id, false, 0, 0, ownPoints, '')
+    begin(ofPool, id, 0, 0, 0, ownPoints, '')
     ownPoints = 0
   end
-  if begins then begin(tally, id, true, ownTokens, ownNano, ownPoints, pool) end
+  if begins then begin(tally, id, now_ms + kept_ms, ownTokens, ownNano, ownPoints, pool) end
   return outcome
 end
 

@@ -68,7 +68,10 @@ for index, key in ipairs(KEYS) do
   if not held or version(held) < version(fact) then redis.call('SET', key, fact, expiry, at) end
 end
 for index = #KEYS * 3 + 2, #ARGV, 2 do
-  settle(ARGV[1] .. 'calls:', ARGV[1] .. 'reserved:', ARGV[index], ARGV[index + 1])
+  local id = ARGV[index + 1]
+  local tally = tallyOf(ARGV[1] .. 'calls:' .. ARGV[index], id)
+  local entry = tally.calls[id]
+  if entry then release(ARGV[1] .. 'reserved:', tally, id, entry, (struct.unpack(CALL, entry))) end
 end
 saveAll()
 `);
@@ -248,14 +251,12 @@ const NO_RESERVATION = {
 function readReserved(
   outcome: unknown,
 ): Pick<Extract<AdmissionAnswer, { outcome: 'passed' }>, 'reserved' | 'unsettled' | 'hasBegun'> {
-  if (typeof outcome !== 'string') return NO_RESERVATION;
-  const [begun = 0, tokens = 0, nanoUsd = 0, points = 0, usedTokens = 0, usedNanoUsd = 0] = outcome
-    .split(' ')
-    .map(Number);
+  if (!Array.isArray(outcome)) return NO_RESERVATION;
+  const at = (place: number): number => Number(outcome[place] ?? 0);
   return {
-    reserved: { tokens, costUsd: nanoUsd / NANO_USD, points },
-    unsettled: { tokens: usedTokens, costUsd: usedNanoUsd / NANO_USD },
-    hasBegun: begun === 1,
+    reserved: { tokens: at(1), costUsd: at(2) / NANO_USD, points: at(3) },
+    unsettled: { tokens: at(4), costUsd: at(5) / NANO_USD },
+    hasBegun: at(0) === 1,
   };
 }
 
