@@ -8,9 +8,9 @@ const LOG_KEPT_MS = 2 * LIMITED_MS;
 const SEARCH_STEPS = 25;
 const LINE = String.raw`([^\n]*)\n`;
 
-// Keys: the epoch and the facts. Values: the prefix of all other keys, when a call expires, the number of ends, each end, and
-// each request. An end and a request are one value, with a line for each field: one long value costs less than many short
-// ones. An end: the user, the id, whether its call ends, and whether its reservation ends (1) or becomes usage (2), then the
+// Keys: the epoch and the facts. Values: the prefix of all other keys, when a call expires, the ends, and the requests. All ends
+// are one value, with a line for each field, and so are all requests, with a carriage return after each: one long value costs
+// less than many short ones. An end: the user, the id, whether its call ends, and whether its reservation ends (1) or becomes usage (2), then the
 // tokens, nano-USD and points of that. A request: its known epoch, the id of its call (empty for none), its user, the
 // maximum of calls, its tokens (empty for no reservation), nano-USD, points, both quotas (empty for none), whether points can
 // pay, the positions of the window and the account, the name of the account if it is not the wallet of the user, and the name
@@ -79,12 +79,10 @@ local function begin(tally, id, call, ownTokens, ownNano, ownPoints, pool)
 end
 
 -- One match is much faster than a loop over the fields.
-local END = '^${LINE.repeat(7)}'
-local REQUEST = '^${LINE.repeat(13)}(.*)$'
+local END = '${LINE.repeat(7)}'
+local REQUEST = '${LINE.repeat(13)}([^\\r]*)\\r'
 
-local requests = 4 + ARGV[3]
-for index = 4, requests - 1 do
-  local user, id, call, what, tokens, nano, points = string.match(ARGV[index], END)
+for user, id, call, what, tokens, nano, points in string.gmatch(ARGV[3], END) do
   finish(user, id, call, what, tokens, nano, points)
 end
 
@@ -137,9 +135,8 @@ local function isFull(tally, id, callsMax)
   return tally.running >= callsMax and not (entry and struct.unpack(CALL, entry) > 0)
 end
 
-local function admit(value)
-  local known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced, windowAt, accountAt, pool, limits =
-    string.match(value, REQUEST)
+local function admit(known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced, windowAt,
+    accountAt, pool, limits)
   if epoch > tonumber(known) then return -1 end
   local reached = limits ~= '' and firstReached(limits)
   if reached then return reached end
@@ -171,7 +168,11 @@ local function admit(value)
 end
 
 local outcomes = {}
-for index = requests, #ARGV do outcomes[#outcomes + 1] = admit(ARGV[index]) end
+for known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced, windowAt, accountAt, pool, limits
+    in string.gmatch(ARGV[4], REQUEST) do
+  outcomes[#outcomes + 1] = admit(known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced,
+    windowAt, accountAt, pool, limits)
+end
 saveAll()
 return { held, outcomes }
 `);

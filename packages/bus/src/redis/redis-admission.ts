@@ -5,6 +5,7 @@ import {
   type AdmissionStore,
   type CallEnd,
   type DrawingAccount,
+  type QuotaWindow,
   type RequestedReservation,
   type ReservedAmounts,
   type SettledCall,
@@ -83,22 +84,35 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
   const epochKey = redisCounterKey(prefix, epochCounter);
   const factKey = (name: string): string => `${prefix}admission:${name}`;
 
-  /** Each key once: concurrent requests often share an account. */
+  /** Each key once: concurrent requests often share an account. Known by ids, since making and hashing names takes longer. */
   function askedFacts(requests: readonly AdmissionRequest[]): ReadableFacts {
     const keys = [epochKey];
-    const places = new Map<string, number>();
-    const placeOf = (name: string): number => {
-      const known = places.get(name);
-      if (known !== undefined) return known;
-      const place = keys.push(factKey(name)) - 1;
-      places.set(name, place);
+    const add = (name: string): number => keys.push(factKey(name)) - 1;
+    const ofUsers = new Map<string, { readonly month: string; readonly place: number }>();
+    const ofAccounts = { user: new Map<string, number>(), group: new Map<string, number>() };
+
+    function windowPlace(window: QuotaWindow): number {
+      const { userId, month } = window;
+      const known = ofUsers.get(userId);
+      if (known?.month === month) return known.place;
+      const place = add(windowName(window));
+      ofUsers.set(userId, { month, place });
       return place;
-    };
+    }
+
+    function accountPlace(account: DrawingAccount): number {
+      const known = ofAccounts[account.type].get(account.id);
+      if (known !== undefined) return known;
+      const place = add(accountName(account));
+      ofAccounts[account.type].set(account.id, place);
+      return place;
+    }
+
     const windows: number[] = [];
     const accounts: number[] = [];
     for (const { window, account } of requests) {
-      windows.push(window === undefined ? NOT_ASKED : placeOf(windowName(window)));
-      accounts.push(account === undefined ? NOT_ASKED : placeOf(accountName(account)));
+      windows.push(window === undefined ? NOT_ASKED : windowPlace(window));
+      accounts.push(account === undefined ? NOT_ASKED : accountPlace(account));
     }
     return { keys, windows, accounts };
   }
@@ -109,11 +123,13 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
     requests: readonly AdmissionRequest[] = [],
     facts: ReadableFacts = askedFacts(requests),
   ): Promise<readonly unknown[]> {
-    const values = [prefix, String(callKeptMs), String(ended.length)];
-    for (const end of ended) values.push(endValue(end));
-    requests.forEach((request, index) => {
-      values.push(requestValue(request, facts.windows[index], facts.accounts[index]));
-    });
+    let endLines = '';
+    for (const end of ended) endLines += endValue(end);
+    let requestLines = '';
+    for (const [index, request] of requests.entries()) {
+      requestLines += requestValue(request, facts.windows[index], facts.accounts[index]);
+    }
+    const values = [prefix, String(callKeptMs), endLines, requestLines];
     const answer = await ADMIT.runNow(connection, facts.keys, values);
     const parts: readonly unknown[] = Array.isArray(answer) ? answer : [];
     return parts;
@@ -219,7 +235,7 @@ function requestValue(
     value += reservation === undefined ? '\n' : `${poolName(userId, reservation.account)}\n`;
   }
   for (const { name, requestsPerMinute } of limits) value += `${name}\n${requestsPerMinute}\n`;
-  return value;
+  return `${value}\r`;
 }
 
 const NO_CALL = '\n'.repeat(12);
