@@ -64,16 +64,16 @@ const ended = (id: string) => ({
 });
 
 test('a request with its limits, facts, call and reservation is one command, and so are the ends before it', async () => {
-  const { admit, endCall } = subject.port;
-  await admit(reserving('a'));
+  const { port: admission } = subject;
+  await admission.admit(reserving('a'));
   expect(commands).toEqual(['evalsha']);
-  endCall(ended('first'));
-  endCall(ended('a'));
-  await Promise.all([admit(reserving('b', POOL)), admit(reserving('c'))]);
+  admission.endCall(ended('first'));
+  admission.endCall(ended('a'));
+  await Promise.all([admission.admit(reserving('b', POOL)), admission.admit(reserving('c'))]);
   // The first of those that come together does not wait for the others.
   expect(commands).toEqual(['evalsha', 'evalsha', 'evalsha']);
-  endCall(ended('b'));
-  await admit(reserving('d'));
+  admission.endCall(ended('b'));
+  await admission.admit(reserving('d'));
   expect(commands).toHaveLength(4);
 });
 
