@@ -35,8 +35,10 @@ export async function ageAdmissions(prefix: string, milliseconds: number): Promi
     }
     for (const pattern of ['calls:*', 'reserved:*']) {
       for (const key of await client.keys(`${prefix}${pattern}`)) {
+        const older = new Map<string, Buffer>();
         for (const [id, value] of Object.entries(await client.hgetallBuffer(key)))
-          await client.hset(key, id, withOlderTimes(id, value, milliseconds));
+          older.set(id, withOlderTimes(id, value, milliseconds));
+        await client.hset(key, older);
       }
     }
   } finally {
