@@ -1,4 +1,4 @@
-// Prints a file of settings with secrets that nobody else has: for compose.yaml, and for the Secret of a cluster.
+// Prints a file of settings with new secrets: for compose.yaml, and for the Secret of a cluster.
 //   node infra/make-env.mjs > infra/.env
 import { randomBytes } from 'node:crypto';
 

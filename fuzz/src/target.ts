@@ -21,7 +21,7 @@ interface Running {
   /** Replaces `{{name}}` in a case. */
   readonly values: Readonly<Record<string, string>>;
   readonly secrets: SecretSearch;
-  /** An address that answers at once while the event loop is free; undefined where nobody asks for it. */
+  /** An address that answers at once while the event loop is free; undefined where it is not asked for. */
   readonly healthUrl: string | undefined;
   /** What went wrong since the last call besides the answers: an ended process, a secret or an error in its log. */
   takeProblems(): readonly string[];

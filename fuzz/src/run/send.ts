@@ -77,7 +77,7 @@ export function send(baseUrl: string, message: Message): Promise<Answer> {
     void (async () => {
       for (const piece of pieces) {
         const written = new Promise((go) => request.write(piece, go));
-        // Separate segments, as far as the socket allows; and nobody hangs up before something arrived.
+        // Separate segments, as far as the socket allows; and the connection is not closed before something arrived.
         if (pieces.length > 1 || hangsUp) await written;
       }
       if (hangsUp) end('broken off');

@@ -36,7 +36,7 @@ async function ask(healthUrl) {
   if (service !== undefined && idle !== undefined) latest = Math.max(latest, service - idle);
 }
 
-/** Undefined when nobody listens. */
+/** Undefined when no server listens. */
 function answerTime(url) {
   const askedAt = performance.now();
   return new Promise((resolve) => {

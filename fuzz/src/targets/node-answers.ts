@@ -25,7 +25,7 @@ interface NodeAnswer {
   readonly closes: boolean;
 }
 
-/** A node whose model is asked through the tunnel, because nobody listens at its port. */
+/** A node whose model is asked through the tunnel, because no server listens at its port. */
 interface Node {
   socket: WebSocket;
   answer: ((exchangeId: number) => readonly Buffer[]) | undefined;

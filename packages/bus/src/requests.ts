@@ -95,7 +95,7 @@ export function createRequests(options: RequestsOptions): ChannelRequests {
       const reply = calls.add(id, valueOf);
       const unreachable = (why: string) => calls.fail(id, new RequestError('unreachable', why));
       send(address, request).then(
-        (reached) => reached === 0 && unreachable(`nobody serves ${address}`),
+        (reached) => reached === 0 && unreachable(`no process serves ${address}`),
         (error: unknown) => unreachable(describeError(error)),
       );
       const onTimeout = (): never => {

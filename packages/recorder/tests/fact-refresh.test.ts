@@ -1,6 +1,6 @@
 import type { AdmissionFacts, BillingFacts } from '@model-gateway/billing';
 import { manualClock, newId, type Locks } from '@model-gateway/kernel';
-import { createTestContext, waitUntil, type TestContext } from '@model-gateway/testkit';
+import { createTestContext, usageEvent, waitUntil, type TestContext } from '@model-gateway/testkit';
 import { createFactRefresh } from '../src/fact-refresh.ts';
 
 const INTERVAL_MS = 20;
@@ -53,23 +53,12 @@ test('facts in the database reach the admission store, also when they were not p
   const now = new Date(clock.now()).toISOString();
   await database.usage.record(
     [
-      {
-        id: newId(),
-        user_id: userId,
+      usageEvent(userId, {
         key_id: newId(),
         api_key_id: 'service-',
         project: 'shop',
-        group_id: null,
-        model: 'm',
-        backend: 'gateway',
-        prompt_tokens: 1,
-        completion_tokens: 2,
-        total_tokens: 3,
-        cost: 0.25,
-        multiplier: 1,
-        ref_id: null,
         created_at: now,
-      },
+      }),
     ],
     { pointsPerUsd: 100 },
   );

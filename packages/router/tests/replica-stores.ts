@@ -100,7 +100,8 @@ function createRequests(): Requests {
     },
     async call(address, payload) {
       const [first] = servers.get(address) ?? [];
-      if (first === undefined) throw new RequestError('unreachable', `nobody serves ${address}`);
+      if (first === undefined)
+        throw new RequestError('unreachable', `no process serves ${address}`);
       return first(payload);
     },
   };

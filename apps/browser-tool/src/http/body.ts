@@ -27,7 +27,7 @@ function readText(request: Request): Promise<string> {
       else reject(tooLarge());
     });
     request.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
-    // The only error of a request is a connection that ended early; nobody reads the answer.
+    // The only error of a request is a connection that ended early, to which nothing can be sent.
     request.once('error', () => reject(disconnected()));
   });
 }

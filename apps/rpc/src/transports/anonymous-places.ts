@@ -38,7 +38,7 @@ export function createAnonymousPlaces(dependencies: AnonymousPlacesDependencies)
     for (const place of places) void begin(place);
   }, renewMs).unref();
 
-  /** Whether the store has the place. A failure of the store refuses nobody. */
+  /** Whether the store has the place. A failure of the store refuses no client. */
   async function begin(call: RequestedCall): Promise<boolean> {
     try {
       const { outcome } = await admission.admit({ knownEpoch: ANY_EPOCH, limits: [], call });
