@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createTestDatabase,
   rpcCall,
+  signInToProcess,
   startProcess,
   testRedisUrl,
   uniquePrefix,
@@ -17,7 +18,7 @@ import { engineCommand, type AgentRecord } from './scene.ts';
 import { connectAgent } from './simulated-agent.ts';
 
 const TIMEOUT_MS = 4_000;
-const BETWEEN_CHATS_MS = 100;
+const BETWEEN_CHATS_MS = 400;
 const MODEL = 'tiny';
 
 let database: TestDatabase;
@@ -104,10 +105,8 @@ beforeAll(async () => {
     SERVICE_ADMIN_TOKEN: 'admin',
   };
   balancer = await startBalancer();
-  [gateway, rpc] = await Promise.all([start('gateway'), start('rpc'), startTunnel()]);
-  const account = { email: 'a@example.com', password: 'long enough' };
-  const { result } = await rpcCall(rpc.url, 'auth.register', account);
-  token = (result as { access_token: string }).access_token;
+  [rpc] = await Promise.all([start('rpc'), startTunnel()]);
+  token = await signInToProcess(rpc, database.url, 'a@example.com');
   const unlimited = { name: 'free', monthly_usd_quota: null, monthly_token_quota: null, rpm: null };
   await rpcCall(rpc.url, 'billing.tiers.set', unlimited, 'admin');
   key = (await call<{ key: string }>('keys.create', { name: 'k' })).key;
@@ -119,7 +118,9 @@ beforeAll(async () => {
   ({ agent_id: agentId, token: agentToken } = registered);
   daemon = await startDaemon();
   await waitUntil(async () => (await agent()).online);
-  await deploy();
+  await call('agents.deploy', { model_id: MODEL, agent_id: agentId });
+  await waitUntil(async () => (await agent()).models[0]?.status === 'ready');
+  gateway = await start('gateway');
 });
 afterAll(async () => {
   await Promise.all([daemon, gateway, rpc, ...tunnels].map((running) => running.stop()));
@@ -129,15 +130,26 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('a restarted gateway routes to the node', async () => {
-  await gateway.kill();
-  gateway = await start('gateway');
+test('a gateway that starts after the deployment routes to the node', async () => {
   await waitUntil(canChat);
+});
+
+test('a second connection on another replica replaces the first, and deregistering reaches that replica', async () => {
+  await startTunnel();
+  const [one, two] = tunnels;
+  const { agent_id, token: second } = await call<{ agent_id: string; token: string }>(
+    'agents.register',
+    { machine_name: 'twice', version: '1' },
+  );
+  const first = await connectAgent(one?.url ?? '', second);
+  const replacing = await connectAgent(two?.url ?? '', second);
+  expect(await first.closed).toMatchObject({ code: 4000 });
+  await call('agents.deregister', { agent_id });
+  expect(await replacing.closed).toMatchObject({ code: 4001 });
 });
 
 test('when the replica with the connection is killed, the node reconnects to another one, with the same engine', async () => {
   const before = await engineOf();
-  await startTunnel();
   await tunnels.shift()?.kill();
   await waitUntil(canChat);
   expect(await agent()).toMatchObject({ status: 'online' });
@@ -153,20 +165,6 @@ test('a replica that stops cleanly closes the connection, and the node reconnect
   expect(await tunnels.shift()?.stop()).toBe(0);
   await waitUntil(canChat);
   expect(await engineOf()).toEqual(before);
-});
-
-test('a second connection on another replica replaces the first, and deregistering reaches that replica', async () => {
-  await startTunnel();
-  const [one, two] = tunnels;
-  const { agent_id, token: second } = await call<{ agent_id: string; token: string }>(
-    'agents.register',
-    { machine_name: 'twice', version: '1' },
-  );
-  const first = await connectAgent(one?.url ?? '', second);
-  const replacing = await connectAgent(two?.url ?? '', second);
-  expect(await first.closed).toMatchObject({ code: 4000 });
-  await call('agents.deregister', { agent_id });
-  expect(await replacing.closed).toMatchObject({ code: 4001 });
 });
 
 test('a node behind a cut network goes offline in time, and is online again when the network is restored', async () => {

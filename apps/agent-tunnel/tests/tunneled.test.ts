@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { request as startRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { waitUntil } from '@model-gateway/testkit';
+import { fullSize, waitUntil } from '@model-gateway/testkit';
 import type { GpuAgent } from 'gpu-agent/app';
 import { createNode, startScene, type Registered, type Scene } from './scene.ts';
 
@@ -13,6 +13,9 @@ let directUrl = '';
 /** No server listens there, as if the node were behind NAT. */
 const UNREACHABLE = '127.0.0.2';
 const MODEL = 'meta/tiny model';
+const STREAMS = fullSize(50, { small: 12 });
+const LARGE_CHUNKS = fullSize(2_000, { small: 500 });
+const CHUNK_BYTES = 8_000;
 
 beforeAll(async () => {
   scene = await startScene();
@@ -81,9 +84,9 @@ test('the backend of an unreachable node uses the tunnel, and chats work', async
   });
 });
 
-test('50 concurrent streams through gateway and tunnel are byte for byte what the engine sends', async () => {
+test('concurrent streams through gateway and tunnel are byte for byte what the engine sends', async () => {
   const results = await Promise.all(
-    Array.from({ length: 50 }, async (_, index) => {
+    Array.from({ length: STREAMS }, async (_, index) => {
       const request = bodyOf(`question ${index}`, { delay_ms: 5, chunk_bytes: 10 * index + 1 });
       const [direct, through] = await Promise.all([
         send(directUrl, request).then((response) => text(response)),
@@ -94,11 +97,11 @@ test('50 concurrent streams through gateway and tunnel are byte for byte what th
     }),
   );
   expect(results.filter(({ direct, through }) => direct !== through)).toEqual([]);
-  expect(results).toHaveLength(50);
+  expect(results).toHaveLength(STREAMS);
 });
 
 test('a large response arrives complete, and a slow reader does not stall the others', async () => {
-  const large = bodyOf('large', { max_tokens: 2_000, chunk_bytes: 8_000 });
+  const large = bodyOf('large', { max_tokens: LARGE_CHUNKS, chunk_bytes: CHUNK_BYTES });
   const slow = await send(relayUrl(), large);
   slow.pause();
   await Promise.all(
@@ -109,7 +112,7 @@ test('a large response arrives complete, and a slow reader does not stall the ot
   );
   const hash = (body: string): string => createHash('sha256').update(body).digest('hex');
   const direct = await text(await send(directUrl, large));
-  expect(direct.length).toBeGreaterThan(16_000_000);
+  expect(direct.length).toBeGreaterThan(LARGE_CHUNKS * CHUNK_BYTES);
   expect(hash(await text(slow))).toBe(hash(direct));
 });
 

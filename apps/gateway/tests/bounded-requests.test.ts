@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { text as readAll } from 'node:stream/consumers';
+import { fullTable } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { admin, registerBackend, startGateway, type GatewayUnderTest } from './gateway.ts';
 
@@ -51,25 +52,30 @@ const chat = (fields: string): Promise<Response> =>
 const embed = (input: string): Promise<Response> =>
   post('/v1/embeddings', `{"model":"demo-chat","input":${input}}`);
 
-test.each([
+const TOO_MANY = [
   ['messages', `"messages":${list(10_001, '0')}`],
-  ['messages', `"messages":${list(1_200_000, '0')}`],
   ['tools', `"messages":[${MESSAGE}],"tools":${list(1_025, '{}')}`],
   ['messages.0.images', `"messages":[{"role":"user","content":"","images":${list(1_025, '0')}}]`],
-])('too many %s are refused, whatever the elements are', async (path, fields) => {
-  expect(await refusalOf(await chat(fields))).toEqual({
-    status: 400,
-    code: 'missing_fields',
-    message: expect.stringMatching(`^'${path}': Too big`),
-  });
-});
+  ['messages', `"messages":${list(1_200_000, '0')}`],
+] as const;
+
+test.each(fullTable(TOO_MANY, { small: 3 }))(
+  'too many %s are refused, whatever the elements are',
+  async (path, fields) => {
+    expect(await refusalOf(await chat(fields))).toEqual({
+      status: 400,
+      code: 'missing_fields',
+      message: expect.stringMatching(`^'${path}': Too big`),
+    });
+  },
+);
 
 test('as many messages and tools as are allowed are served', async () => {
   const fields = `"messages":${list(10_000, MESSAGE)},"tools":${list(1_024, '{"type":"function"}')}`;
   expect((await chat(fields)).status).toBe(200);
 });
 
-test.each([
+const INVALID = [
   ['messages', `"messages":${list(10_000, '0')}`, `'messages.0': `],
   [
     'content parts',
@@ -81,11 +87,16 @@ test.each([
     `"messages":${list(100, `{"role":"user","content":"","images":${list(1_000, '{}')}}`)}`,
     `'messages.0.images.0': `,
   ],
-])('many invalid %s are refused with the first one', async (_what, fields, start) => {
-  const refusal = await refusalOf(await chat(fields));
-  expect(refusal).toMatchObject({ status: 400, code: 'missing_fields' });
-  expect(refusal.message.startsWith(start)).toBe(true);
-});
+] as const;
+
+test.each(fullTable(INVALID, { small: 2 }))(
+  'many invalid %s are refused with the first one',
+  async (_what, fields, start) => {
+    const refusal = await refusalOf(await chat(fields));
+    expect(refusal).toMatchObject({ status: 400, code: 'missing_fields' });
+    expect(refusal.message.startsWith(start)).toBe(true);
+  },
+);
 
 const fieldsTo = (count: number): string =>
   Array.from({ length: count }, (_, index) => `"field${index}":0`).join(',');
@@ -108,16 +119,21 @@ test('unknown fields are forwarded, up to a limit', async () => {
   }
 });
 
-test.each([
-  ['texts that are none', list(100_000, 'null')],
-  ['negative tokens', list(100, list(1_000, '-1'))],
+const BAD_INPUTS = [
   ['too many texts', list(100_001, '"a"')],
-])('an embeddings input of %s is refused', async (_what, input) => {
-  expect(await refusalOf(await embed(input))).toMatchObject({
-    status: 400,
-    message: expect.stringMatching(/^'input(\.0\.0)?': /),
-  });
-});
+  ['negative tokens', list(100, list(1_000, '-1'))],
+  ['texts that are none', list(100_000, 'null')],
+] as const;
+
+test.each(fullTable(BAD_INPUTS, { small: 2 }))(
+  'an embeddings input of %s is refused',
+  async (_what, input) => {
+    expect(await refusalOf(await embed(input))).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/^'input(\.0\.0)?': /),
+    });
+  },
+);
 
 test('token ids are accepted in large numbers', async () => {
   expect((await embed(list(500_000, '7'))).status).toBe(200);

@@ -4,32 +4,43 @@ import {
   type RunningChatUpstream,
 } from '@model-gateway/testkit/upstreams';
 import OpenAI from 'openai';
-import { registerBackend, startGateway, type GatewayUnderTest } from './gateway.ts';
+import { admin, registerBackend, startGateway, type GatewayUnderTest } from './gateway.ts';
 import { takeUsage } from './usage-journal.ts';
 
 let gateway: GatewayUnderTest;
+/** A new one for every test, with a model of its own: failures of one test open no circuit in another. */
 let upstream: RunningChatUpstream;
+let model = '';
+let count = 0;
 
-beforeEach(async () => {
+beforeAll(async () => {
   gateway = await startGateway({
     SERVICE_UPSTREAM_IDLE_TIMEOUT_MS: '400',
     SERVICE_UPSTREAM_TOTAL_TIMEOUT_MS: '1500',
     SERVICE_API_RATE_LIMIT_RPM: '100000',
     SERVICE_MAX_BODY_BYTES: '100000',
   });
-  upstream = await startChatUpstream({ models: ['demo-chat'] });
-  await registerBackend(gateway, { type: 'external', name: 'up', url: upstream.url });
+});
+afterAll(() => gateway.test.close());
+beforeEach(async () => {
+  count += 1;
+  model = `demo-chat-${count}`;
+  upstream = await startChatUpstream({ models: [model] });
+  await registerBackend(gateway, { type: 'external', name: `up-${count}`, url: upstream.url });
 });
 afterEach(async () => {
-  await gateway.test.close();
+  for (;;) {
+    const { status } = await admin(gateway, 'DELETE', 'backends', { index: 0 });
+    if (status !== 200) break;
+  }
   await upstream.close();
 });
 
-function chat(stream: boolean, model = 'demo-chat'): Promise<Response> {
+function chat(stream: boolean, asked = model): Promise<Response> {
   return fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}` },
-    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }], stream }),
+    body: JSON.stringify({ model: asked, messages: [{ role: 'user', content: 'Hello!' }], stream }),
   });
 }
 
@@ -103,7 +114,7 @@ describe.each([{ stream: false }, { stream: true }])(
     });
 
     test('after a failure the request is retried once on another backend', async () => {
-      const other = await startChatUpstream({ models: ['demo-chat'] });
+      const other = await startChatUpstream({ models: [model] });
       await registerBackend(gateway, { type: 'external', name: 'other', url: other.url });
       upstream.faults.always({ kind: 'status', status: 503 });
       for (let count = 0; count < 4; count += 1) {
@@ -112,12 +123,12 @@ describe.each([{ stream: false }, { stream: true }])(
         expect(response.headers.get('x-service-backend')).toBe('other');
         await response.text();
       }
-      expect(await takeUsage(gateway.test.context.bus.journal, 4)).toHaveLength(4);
+      expect(await takeUsage(gateway.test.context.bus.journal, 4, model)).toHaveLength(4);
       await other.close();
     });
 
     test('a request that the upstream refuses is not retried on another backend', async () => {
-      const other = await startChatUpstream({ models: ['demo-chat'] });
+      const other = await startChatUpstream({ models: [model] });
       await registerBackend(gateway, { type: 'external', name: 'other', url: other.url });
       for (const server of [upstream, other]) server.faults.always({ kind: 'status', status: 422 });
       const before = upstream.requestCount + other.requestCount;
@@ -145,7 +156,7 @@ describe('in mid-stream', () => {
       expect(response.status).toBe(200);
       const error = await errorOf(response);
       expect(error).toMatchObject({ code: 'bad_gateway', message: expect.stringMatching(message) });
-      const [event] = await takeUsage(gateway.test.context.bus.journal, 1);
+      const [event] = await takeUsage(gateway.test.context.bus.journal, 1, model);
       expect(event?.completion_tokens).toBeGreaterThan(0);
     },
   );
@@ -161,7 +172,7 @@ describe('in mid-stream', () => {
     upstream.faults.next({ kind: 'garbage-line', afterChunks: 1 });
     const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
     const stream = await client.chat.completions.create({
-      model: 'demo-chat',
+      model,
       messages: [{ role: 'user', content: 'Hello!' }],
       stream: true,
     });

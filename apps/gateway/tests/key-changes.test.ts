@@ -5,6 +5,7 @@ import {
   createTestDatabase,
   fullSize,
   rpcCall,
+  signInToProcess,
   startProcess,
   testRedisUrl,
   uniquePrefix,
@@ -12,7 +13,7 @@ import {
   type TestProcess,
 } from '@model-gateway/testkit';
 
-const ROUNDS = fullSize(50, { small: 8 });
+const ROUNDS = fullSize(50, { small: 3 });
 
 let database: TestDatabase;
 let dataDir = '';
@@ -37,7 +38,7 @@ beforeAll(async () => {
   ]);
   rpc = management;
   gateways = others;
-  token = await register('owner@example.com');
+  token = await signIn('owner@example.com');
 });
 afterAll(async () => {
   await Promise.all([rpc, ...gateways].map((running) => running.stop()));
@@ -45,16 +46,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-async function register(email: string): Promise<string> {
-  const { access_token } = (await call(
-    'auth.register',
-    { email, password: 'long enough' },
-    '',
-  )) as {
-    access_token: string;
-  };
-  return access_token;
-}
+const signIn = (email: string): Promise<string> => signInToProcess(rpc, database.url, email);
 
 async function call(method: string, params: unknown, bearer = token): Promise<unknown> {
   const { result, error } = await rpcCall(rpc.url, method, params, bearer);
@@ -90,7 +82,7 @@ test('a key works immediately on every replica, and its revocation applies to th
 
 test('the group keys of a member stop and start with the membership', async () => {
   const { id: group_id } = (await call('group.create', { name: 'Team' })) as { id: string };
-  const member = await register('member@example.com');
+  const member = await signIn('member@example.com');
   const named = { group_id, user_id: 'member@example.com' };
   await call('group.members.add', { group_id, email: 'member@example.com' });
   const { key } = await createKey({ group_id }, member);
@@ -110,7 +102,7 @@ test('the group keys of a member stop and start with the membership', async () =
 test('under load no request passes after its key was revoked', async () => {
   const busy = await createKey({});
   let isOver = false;
-  const load = Array.from({ length: 8 }, async () => {
+  const load = Array.from({ length: fullSize(8, { small: 3 }) }, async () => {
     while (!isOver) expect(await statuses(busy.key)).toEqual([200, 200]);
   });
   for (let round = 0; round < ROUNDS / 2; round += 1) {

@@ -30,7 +30,7 @@ import {
 import { createMoneyScene, type MoneyScene } from './money-scene.ts';
 import { createServiceProcesses, type ServiceProcesses } from './service-processes.ts';
 
-const CLIENTS = fullSize(64, { small: 32 });
+const CLIENTS = fullSize(64, { small: 16 });
 const REQUESTS_EACH = fullSize(25, { small: 12 });
 const SEED = 20_261_115;
 
@@ -110,7 +110,7 @@ async function load(): Promise<readonly LoadRequest[]> {
     async shouldContinue() {
       count += 1;
       // Points come in while others go out.
-      if (count % 100 === 0) await scene.fund(count);
+      if (count % 50 === 0) await scene.fund(count);
       return count <= CLIENTS * (REQUESTS_EACH - 1);
     },
   });

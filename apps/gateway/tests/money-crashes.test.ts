@@ -34,10 +34,10 @@ import { createServiceProcesses, type ServiceProcesses } from './service-process
 const CLIENTS = fullSize(64, { small: 12 });
 const SEED = 5_111_926;
 /** Requests that must be served between two crashes. */
-const CALM_REQUESTS = fullSize(200, { small: 40 });
+const CALM_REQUESTS = fullSize(200, { small: 16 });
 /** The last two kill each kind of process once. */
 const CRASHES = fullSize(6, { small: 2 });
-const THINK_MS_MAX = 300;
+const THINK_MS_MAX = fullSize(300, { small: 900 });
 /** Waits end with what they wait for; a busy machine takes its time. */
 const RECOVERY_MS = 180_000;
 
@@ -51,11 +51,12 @@ let gateways: TestProcess[] = [];
 let recorder: TestProcess;
 
 beforeAll(async () => {
-  folder = await preparedDataDir();
+  const prepared = await preparedDataDir();
+  folder = prepared;
   const dataDir = folder.path;
   postgres = await startPostgres({ dataDir, log: silentLog });
   redis = await startRedis({ dataDir, log: silentLog, binary: await redisServer() });
-  await migrateDatabase({ databaseUrl: postgres.url, log: silentLog });
+  if (!prepared.isMigrated) await migrateDatabase({ databaseUrl: postgres.url, log: silentLog });
   upstreams = await startMoneyUpstreams();
   scene = await createMoneyScene(postgres.url, dataDir);
   service = createServiceProcesses({
@@ -64,9 +65,13 @@ beforeAll(async () => {
     redisPrefix: 'crashes:',
     dataDir: join(dataDir, 'service'),
   });
-  const [left, right] = await Promise.all([service.start('gateway'), service.start('gateway')]);
+  const [left, right, third] = await Promise.all([
+    service.start('gateway'),
+    service.start('gateway'),
+    service.start('video-worker'),
+  ]);
   gateways = [left, right];
-  recorder = await service.start('video-worker');
+  recorder = third;
   await service.register(left, { exact: upstreams.exact, hurried: upstreams.hurried });
 });
 

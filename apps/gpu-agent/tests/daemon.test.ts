@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startProcess, waitUntil, type TestProcess } from '@model-gateway/testkit';
+import { fullTable, startProcess, waitUntil, type TestProcess } from '@model-gateway/testkit';
 import { startFakeGateway, TOKEN, type FakeGateway } from './fake-gateway.ts';
 
 const ENGINE = fileURLToPath(new URL('./child/chat-engine.mjs', import.meta.url));
@@ -115,23 +115,19 @@ test('it sends a hello and heartbeats, and deploys, reports and stops a model', 
   });
 });
 
-test.each([
-  [
-    'a model that is not configured',
-    { model_id: 'other' },
-    'this node is not configured to run this model',
-  ],
-  ['an engine that ends', { model_id: 'm' }, 'the engine ended with status 3: out of memory'],
-])('%s returns an error', async (_what, params, message) => {
+test('a model that is not configured, an engine that ends and an unknown method return errors', async () => {
   await startDaemon('--config', await configFile('--broken'));
   await connected();
-  const { error } = await gateway.call('Agent.Deploy', { ...params, stream_id: 's' });
-  expect(error).toEqual({ code: -32_000, message });
-});
-
-test('an unknown method returns -32601', async () => {
-  await startDaemon('--engine', 'ollama');
-  await connected();
+  const errorOf = async (model_id: string) =>
+    (await gateway.call('Agent.Deploy', { model_id, stream_id: 's' })).error;
+  expect(await errorOf('other')).toEqual({
+    code: -32_000,
+    message: 'this node is not configured to run this model',
+  });
+  expect(await errorOf('m')).toEqual({
+    code: -32_000,
+    message: 'the engine ended with status 3: out of memory',
+  });
   const { error } = await gateway.call('Agent.Reboot', {});
   expect(error).toMatchObject({ code: -32_601 });
 });
@@ -163,12 +159,13 @@ describe('no engine is left running', () => {
   const allEnded = (pids: readonly number[]): Promise<void> =>
     waitUntil(() => !pids.some(runs), { what: 'the end of the engine' });
 
-  test.each([
+  const ends = [
     ['the daemon is stopped', 'stop', []],
-    ['the daemon is killed', 'kill', []],
     ['the daemon is killed, and the engine ignores SIGTERM', 'kill', ['--stubborn']],
     ['the model is stopped, and the engine ignores SIGTERM', 'model', ['--stubborn']],
-  ] as const)('when %s', async (_when, how, engineArgs) => {
+    ['the daemon is killed', 'kill', []],
+  ] as const;
+  test.each(fullTable(ends, { small: 3 }))('when %s', async (_when, how, engineArgs) => {
     const { daemon, port } = await deploy('--with-child', ...engineArgs);
     const pids = await pidsOf(port);
     expect(pids.map(runs)).toEqual([true, true]);
@@ -191,14 +188,15 @@ test('it reconnects after the gateway closed the connection, with its models sti
   expect(await serves(port)).toBe(true);
 });
 
-test.each([
+const closeCodes = [
   [
     'another process replaced it',
     4000,
     'another process has connected with the token of this node',
   ],
   ['it was deregistered', 4001, 'this node was deregistered'],
-])('it exits with its engines when %s', async (_why, code, sentence) => {
+] as const;
+test.each(closeCodes)('it exits with its engines when %s', async (_why, code, sentence) => {
   const { daemon, port } = await deploy();
   gateway.disconnect(code);
   expect(await daemon.exited).toBe(1);
@@ -216,10 +214,16 @@ test('it exits when the gateway does not accept its token', async () => {
   expect(daemon.output()).toContain('gpu-agent: the gateway does not accept this token');
 });
 
-test.each([
+const commandLines = [
   ['--help', ['--help'], 0, 'Usage: gpu-agent --url'],
-  ['--version', ['--version'], 0, '0.1.0'],
   ['no settings', [], 1, 'AGENT_URL is required'],
+  [
+    'a missing file',
+    ['--url', 'http://x', '--token', 't', '--config', '/missing.json'],
+    1,
+    'the configuration file /missing.json is invalid',
+  ],
+  ['--version', ['--version'], 0, '0.1.0'],
   ['an unknown option', ['--colour'], 1, "Unknown option '--colour'"],
   [
     'an unknown engine',
@@ -227,17 +231,15 @@ test.each([
     1,
     'AGENT_ENGINE must be one of ollama, vllm, llama.cpp',
   ],
-  [
-    'a missing file',
-    ['--url', 'http://x', '--token', 't', '--config', '/missing.json'],
-    1,
-    'the configuration file /missing.json is invalid',
-  ],
-])('the command line: %s', async (_what, args, status, output) => {
-  const daemon = await startProcess({ app: 'gpu-agent', args, readyPath: null });
-  expect(await daemon.exited).toBe(status);
-  expect(daemon.output()).toContain(output);
-});
+] as const;
+test.each(fullTable(commandLines, { small: 3 }))(
+  'the command line: %s',
+  async (_what, args, status, output) => {
+    const daemon = await startProcess({ app: 'gpu-agent', args, readyPath: null });
+    expect(await daemon.exited).toBe(status);
+    expect(daemon.output()).toContain(output);
+  },
+);
 
 test('GPUs are read with nvidia-smi where it is installed', async () => {
   await writeFile(join(folder, 'nvidia-smi'), '#!/bin/sh\necho "NVIDIA L4, 23034, 512, 37"\n', {

@@ -7,6 +7,7 @@ import {
   createGate,
   createTestDatabase,
   fullSize,
+  insertAccount,
   startProcess,
   testRedisUrl,
   uniquePrefix,
@@ -15,27 +16,20 @@ import {
   type TestProcess,
 } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
-import {
-  eventsUrl,
-  readToEnd,
-  register,
-  userMessage,
-  textOf,
-  type TestUser,
-} from './chat-scene.ts';
+import { eventsUrl, readToEnd, signIn, userMessage, textOf, type TestUser } from './chat-scene.ts';
 import { openStream } from './rpc-server.ts';
 
-const STREAMS = fullSize(200, { small: 40 });
-const TOKENS = fullSize(500, { small: 200 });
+const STREAMS = fullSize(200, { small: 12 });
+const TOKENS = fullSize(500, { small: 100 });
 const RESIDENT_BYTES_MAX = 350_000_000;
-const RUNS = fullSize(1_000, { small: 60 });
+const RUNS = fullSize(1_000, { small: 16 });
 const RUNS_AT_ONCE = 4;
+const ANN = 'ann@example.com';
 const ANSWER = Array.from({ length: TOKENS }, (_, count) => `t${count}`).join(' ');
 
 let database: TestDatabase;
 let dataDir = '';
 let upstream: RunningChatUpstream;
-let env: Readonly<Record<string, string>>;
 let left: TestProcess;
 let right: TestProcess;
 let ann: TestUser;
@@ -44,7 +38,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-chat-'));
   upstream = await startChatUpstream({ models: ['m'], answer: () => ANSWER });
-  env = {
+  const env = {
     DATABASE_URL: database.url,
     REDIS_URL: testRedisUrl(),
     SERVICE_REDIS_PREFIX: uniquePrefix(),
@@ -55,7 +49,7 @@ beforeAll(async () => {
     startProcess({ app: 'rpc', env }),
     startProcess({ app: 'rpc', env }),
   ]);
-  ann = await register(left.url, 'ann');
+  ann = await signIn(left.url, ANN);
 });
 afterAll(async () => {
   await Promise.all([left.stop(), right.stop()]);
@@ -65,7 +59,7 @@ afterAll(async () => {
 });
 afterEach(() => upstream.faults.clear());
 
-/** Registers a backend and removes the limits, which other tests cover. */
+/** Adds an account and a backend, and removes the limits, which other tests cover. */
 async function prepare(databaseUrl: string): Promise<void> {
   const stores = createDatabase({ databaseUrl, log: silentLog });
   await stores.plans.saveTier('free', {
@@ -73,6 +67,7 @@ async function prepare(databaseUrl: string): Promise<void> {
     monthlyTokenQuota: null,
     rpm: null,
   });
+  await insertAccount(stores, ANN);
   const { url } = upstream;
   const config = {
     name: 'up',
@@ -148,5 +143,4 @@ test('a stopping process finishes its streams, also when the listeners are on an
   await expect(idle.next()).rejects.toThrow();
   for (const stream of streams) expect(textOf(await readToEnd(stream))).toBe(ANSWER);
   expect(await left.exited).toBe(0);
-  left = await startProcess({ app: 'rpc', env });
 });

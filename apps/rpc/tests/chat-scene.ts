@@ -25,6 +25,7 @@ export interface ChatScene {
   readonly runtime: InferenceRuntime;
   readonly ann: TestUser;
   readonly bob: TestUser;
+  createUser(name: string): Promise<TestUser>;
   addBackend(name: string, url: string, type?: string, models?: readonly string[]): Promise<void>;
   removeBackend(name: string): Promise<boolean>;
   /** Sends a turn, subscribes immediately, and returns all notifications of the stream. */
@@ -86,6 +87,7 @@ export async function startChatScene(
     runtime,
     ann,
     bob,
+    createUser,
     async addBackend(name, backendUrl, type = 'external', models = []) {
       const backend = { name, type, url: backendUrl, apiKey: null, models, capabilities: null };
       await runtime.router.registry.register(backend);
@@ -135,10 +137,9 @@ export const textOf = (received: readonly ChatNotification[]): string =>
 /** A message of a user. */
 export const userMessage = (content: string) => ({ messages: [{ role: 'user', content }] });
 
-/** Registers with a management plane in another process. */
-export async function register(url: string, name: string): Promise<TestUser> {
-  const params = { email: `${name}@example.com`, password: 'long enough' };
-  const { result } = await rpcCall(url, 'auth.register', params);
+/** Signs in to a management plane in another process, with an account that `insertAccount` made. */
+export async function signIn(url: string, email: string): Promise<TestUser> {
+  const { result } = await rpcCall(url, 'auth.login', { email, password: 'long enough' });
   const { access_token: token, user } = result as { access_token: string; user: { id: string } };
   return userOf(url, { id: user.id, token });
 }

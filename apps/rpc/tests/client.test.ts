@@ -39,11 +39,12 @@ async function take(events: AsyncIterable<RpcEvent>, count: number): Promise<rea
 }
 
 describe.each(['http', 'websocket'] as const)('over %s', (transport) => {
-  test('a user registers, creates a key and lists the usage', async () => {
+  test('a user signs in, creates a key and lists the usage', async () => {
     const session: { token?: string } = {};
     const client = createClient({ transport, token: () => session.token });
     const email = `${transport}@example.com`;
-    const signedIn = await client.call('auth.register', { email, password: PASSWORD });
+    await rpc.createAccount(email);
+    const signedIn = await client.call('auth.login', { email, password: PASSWORD });
     session.token = signedIn.access_token;
     expect(signedIn.user.email).toBe(email);
 

@@ -20,31 +20,48 @@ let scene: ChatScene;
 let upstream: GatedUpstream;
 let video: RunningCloudVideo;
 let realtime: RunningRealtimeApi;
+/** Two users for each test, with a tier of their own. */
+let ann: TestUser;
+let bob: TestUser;
+let count = 0;
 
-beforeEach(async () => {
+beforeAll(async () => {
   scene = await startChatScene({
     SERVICE_MAX_CALLS_PER_USER: '30',
     SERVICE_MAX_VIDEO_JOBS_PER_USER: '3',
   });
-  upstream = await startGatedUpstream('m');
   video = await startCloudVideo();
   realtime = await startRealtimeApi({ models: ['old-realtime'], answer: () => 'one two' });
-  await scene.addBackend('up', upstream.url);
   await scene.addBackend('cloud', video.url, 'cloud-video', ['v-1']);
   await scene.addBackend('rt', realtime.url.replace('ws', 'http'));
 });
+afterAll(async () => {
+  await scene.test.close();
+  await Promise.all([video.close(), realtime.close()]);
+});
+beforeEach(async () => {
+  count += 1;
+  [ann, bob] = [await scene.createUser(`ann-${count}`), await scene.createUser(`bob-${count}`)];
+  upstream = await startGatedUpstream('m');
+  await scene.addBackend('up', upstream.url);
+});
 afterEach(async () => {
   upstream.open();
-  await scene.test.close();
-  await Promise.all([upstream.close(), video.close(), realtime.close()]);
+  await scene.removeBackend('up');
+  await upstream.close();
 });
 
-const setTier = (changes: object) =>
-  scene.test.context.database.plans.saveTier('free', {
+async function setTier(changes: object): Promise<void> {
+  const { plans } = scene.test.context.database;
+  const tier = `tier-${count}`;
+  await plans.saveTier(tier, {
     monthlyUsdQuota: null,
     monthlyTokenQuota: null,
+    rpm: null,
     ...changes,
   });
+  for (const name of ['ann', 'bob']) await plans.assign(`${name}-${count}@example.com`, tier);
+}
 
 async function spend({ id }: TestUser, tokens: number, cost = 0): Promise<void> {
   const { database, bus } = scene.test.context;
@@ -73,25 +90,25 @@ const params = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], max_to
 
 test('of 25 concurrent chat.send a quota for one admits one, with the last token', async () => {
   await setTier({ monthlyTokenQuota: 100 });
-  await spend(scene.ann, 99);
+  await spend(ann, 99);
   const outcomes = await Promise.allSettled(
-    Array.from({ length: 25 }, () => scene.ann.call('chat.send', params)),
+    Array.from({ length: 25 }, () => ann.call('chat.send', params)),
   );
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  expect(await scene.ann.refusal('chat.send', params)).toEqual(RESERVED);
-  expect(await scene.ann.refusal('realtime.start', { model: 'old-realtime' })).toEqual(RESERVED);
-  expect(await scene.bob.call('chat.send', params)).toMatchObject({ memory: 'disabled' });
+  expect(await ann.refusal('chat.send', params)).toEqual(RESERVED);
+  expect(await ann.refusal('realtime.start', { model: 'old-realtime' })).toEqual(RESERVED);
+  expect(await bob.call('chat.send', params)).toMatchObject({ memory: 'disabled' });
 });
 
 test('the next chat.send is admitted when the stream before it has ended', async () => {
   await setTier({ monthlyTokenQuota: 300 });
-  await spend(scene.ann, 290);
-  await scene.ann.call('chat.send', params);
-  expect(await scene.ann.refusal('chat.send', params)).toEqual(RESERVED);
+  await spend(ann, 290);
+  await ann.call('chat.send', params);
+  expect(await ann.refusal('chat.send', params)).toEqual(RESERVED);
   upstream.open();
   await waitUntil(
     async () =>
-      scene.ann.call('chat.send', params).then(
+      ann.call('chat.send', params).then(
         () => true,
         () => false,
       ),
@@ -104,30 +121,29 @@ test('the next chat.send is admitted when the stream before it has ended', async
 test('a user may have so many streams at a time', async () => {
   await setTier({});
   const outcomes = await Promise.allSettled(
-    Array.from({ length: 32 }, () => scene.ann.call('chat.send', params)),
+    Array.from({ length: 32 }, () => ann.call('chat.send', params)),
   );
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(30);
   const tooMany = {
     code: -32_000,
     message: 'too many streams and calls in progress: at most 30 per user at a time',
   };
-  expect(await scene.ann.refusal('chat.send', params)).toEqual(tooMany);
-  expect(await scene.ann.refusal('realtime.start', { model: 'old-realtime' })).toEqual(tooMany);
-  await scene.bob.call('chat.send', params);
+  expect(await ann.refusal('chat.send', params)).toEqual(tooMany);
+  expect(await ann.refusal('realtime.start', { model: 'old-realtime' })).toEqual(tooMany);
+  await bob.call('chat.send', params);
 });
 
 test('an unfinished video job reserves its price, a canceled one no longer', async () => {
   await setTier({ monthlyUsdQuota: 1 });
-  await spend(scene.ann, 0, 0.5);
+  await spend(ann, 0, 0.5);
   const order = { model: 'v-1', prompt: 'a cat', duration_seconds: 60 };
-  const create = async () =>
-    ((await scene.ann.call('video.create', order)) as { job_id: string }).job_id;
+  const create = async () => ((await ann.call('video.create', order)) as { job_id: string }).job_id;
   // 60 s at 0.005 USD: 0.3 USD each.
   const first = await create();
   await create();
-  expect(await scene.ann.refusal('video.create', order)).toEqual(RESERVED);
-  expect(await scene.ann.refusal('chat.send', params)).toEqual(RESERVED);
-  await scene.ann.call('video.cancel', { job_id: first });
+  expect(await ann.refusal('video.create', order)).toEqual(RESERVED);
+  expect(await ann.refusal('chat.send', params)).toEqual(RESERVED);
+  await ann.call('video.cancel', { job_id: first });
   await create();
 });
 
@@ -135,23 +151,23 @@ test('a user may have so many unfinished video jobs', async () => {
   await setTier({});
   const order = { model: 'v-1', prompt: 'a cat' };
   const outcomes = await Promise.allSettled(
-    Array.from({ length: 8 }, () => scene.ann.call('video.create', order)),
+    Array.from({ length: 8 }, () => ann.call('video.create', order)),
   );
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
-  expect(await scene.ann.refusal('video.create', order)).toEqual({
+  expect(await ann.refusal('video.create', order)).toEqual({
     code: -32_000,
     message: 'too many unfinished video jobs: at most 3 per user',
   });
-  const { jobs } = (await scene.ann.call('video.list')) as { jobs: { job_id: string }[] };
-  await scene.ann.call('video.cancel', { job_id: jobs[0]?.job_id });
-  await scene.ann.call('video.create', order);
-  await scene.bob.call('video.create', order);
+  const { jobs } = (await ann.call('video.list')) as { jobs: { job_id: string }[] };
+  await ann.call('video.cancel', { job_id: jobs[0]?.job_id });
+  await ann.call('video.create', order);
+  await bob.call('video.create', order);
 });
 
 test('a realtime response is served with the last token, and its session ends when nothing is left', async () => {
   await setTier({ monthlyTokenQuota: 100 });
-  await spend(scene.ann, 99);
-  const talk = await startRealtimeTalk(scene.ann, scene.url, { model: 'old-realtime' });
+  await spend(ann, 99);
+  const talk = await startRealtimeTalk(ann, scene.url, { model: 'old-realtime' });
   expect((await talk.respond()).at(-1)).toMatchObject({ type: 'response.done' });
   talk.close();
 });

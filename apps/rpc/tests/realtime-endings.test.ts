@@ -1,5 +1,5 @@
 import { sessionOwnerKey } from '@model-gateway/contracts';
-import { waitUntil } from '@model-gateway/testkit';
+import { fullTable, waitUntil } from '@model-gateway/testkit';
 import {
   startEngine,
   startRealtimeApi,
@@ -52,15 +52,13 @@ async function expectRemoved(talk: RealtimeTalk): Promise<void> {
 }
 
 describe('a session is removed completely', () => {
-  test.each<{ why: string; model: string; end: (talk: RealtimeTalk) => unknown }>([
+  const endings: readonly {
+    why: string;
+    model: string;
+    end: (talk: RealtimeTalk) => unknown;
+  }[] = [
     { why: 'that is stopped', model: 'a-realtime', end: (talk) => talk.stop() },
     { why: 'that is stopped at an engine', model: 'robot', end: (talk) => talk.stop() },
-    {
-      why: 'whose client sends session.stop',
-      model: 'robot',
-      end: (talk) => talk.say({ type: 'session.stop' }),
-    },
-    { why: 'whose upstream closes it', model: 'a-realtime', end: () => api.closeSessions(1000) },
     { why: 'whose upstream fails', model: 'a-realtime', end: () => api.closeSessions(1011, 'no') },
     {
       why: 'whose upstream is lost in the middle of a response',
@@ -79,19 +77,27 @@ describe('a session is removed completely', () => {
       },
     },
     {
-      why: 'whose upstream sends a value that is not an event',
-      model: 'a-realtime',
-      end: () => api.sendToAll('[7]'),
-    },
-    { why: 'that the engine ends', model: 'robot', end: () => engine.endSessions() },
-    {
       why: 'whose engine is lost',
       model: 'robot',
       end: () => {
         engine.dropConnections();
       },
     },
-  ])('$why', async ({ model, end }) => {
+    {
+      why: 'whose client sends session.stop',
+      model: 'robot',
+      end: (talk) => talk.say({ type: 'session.stop' }),
+    },
+    { why: 'whose upstream closes it', model: 'a-realtime', end: () => api.closeSessions(1000) },
+    {
+      why: 'whose upstream sends a value that is not an event',
+      model: 'a-realtime',
+      end: () => api.sendToAll('[7]'),
+    },
+    { why: 'that the engine ends', model: 'robot', end: () => engine.endSessions() },
+  ];
+
+  test.each(fullTable(endings, { small: 6 }))('$why', async ({ model, end }) => {
     const talk = await start({ model });
     await talk.next();
     expect(await openHere()).toBe(1);
@@ -285,15 +291,19 @@ test('a user may have 50 sessions in a process', async () => {
 test('a stopping process ends its sessions and opens no new ones', async () => {
   const own = await startChatScene();
   await own.addBackend('api', api.url.replace('ws', 'http'));
+  await own.addBackend('eng', engine.url, 'engine');
+  const spoken = await startRealtimeTalk(own.ann, own.url, { model: 'robot' });
   const talk = await startRealtimeTalk(own.ann, own.url, { model: 'a-realtime' });
   const id = await own.conversation();
   const other = await startRealtimeTalk(own.ann, own.url, {
     model: 'a-realtime',
     conversation_id: id,
   });
-  expect(api.openConnections).toBe(2);
+  expect([api.openConnections, engine.openSessions]).toEqual([2, 1]);
   await own.test.close();
   await api.until(() => api.openConnections === 0);
+  await engine.until(() => engine.openSessions === 0);
+  spoken.close();
   talk.close();
   other.close();
 });

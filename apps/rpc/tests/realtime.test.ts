@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@model-gateway/kernel';
-import { waitUntil } from '@model-gateway/testkit';
+import { fullSize, fullTable, waitUntil } from '@model-gateway/testkit';
 import {
   startChatUpstream,
   startEngine,
@@ -56,14 +56,7 @@ async function start(params: object, user = scene.ann): Promise<RealtimeTalk> {
   return talk;
 }
 
-describe.each([
-  {
-    upstream: 'the older cloud API',
-    model: 'old-realtime',
-    delta: 'response.audio_transcript.delta',
-    reply: 'one two',
-    tokens: { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 },
-  },
+const upstreams = [
   {
     upstream: 'the current cloud API',
     model: 'new-realtime',
@@ -78,78 +71,92 @@ describe.each([
     reply: 'This is the built-in realtime model. I heard 1.0 seconds of audio.',
     tokens: { prompt_tokens: 10, completion_tokens: 24, total_tokens: 34 },
   },
-])('over $upstream', ({ model, delta, reply, tokens }) => {
-  const audio = Buffer.alloc(32_000).toString('base64');
+  {
+    upstream: 'the older cloud API',
+    model: 'old-realtime',
+    delta: 'response.audio_transcript.delta',
+    reply: 'one two',
+    tokens: { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 },
+  },
+];
 
-  test('a session is opened, accepts events and is stopped', async () => {
-    const talk = await start({ model });
-    expect([talk.sessionId, talk.streamId]).toEqual([
-      expect.stringMatching(/^[\w-]{22}$/),
-      expect.stringMatching(/^[\w-]{22}$/),
-    ]);
-    expect(talk.sessionId).not.toBe(talk.streamId);
-    expect(await talk.next()).toMatchObject({ type: 'session.created', session: { model } });
-    expect(await talk.say({ type: 'input_audio_buffer.append', audio })).toEqual({ ok: true });
-    await talk.say({ type: 'input_audio_buffer.commit' });
-    await talk.until('input_audio_buffer.committed');
-    const events = await talk.respond();
-    const words = events.filter(({ type }) => type === delta);
-    expect(words.map((event) => event['delta']).join('')).toBe(reply);
-    expect(await talk.stop()).toEqual({ removed: true });
-    expect(await talk.stop()).toEqual({ removed: false });
-    expect(await talk.refusal()).toEqual(SESSION_NOT_FOUND);
-  });
+describe.each(fullTable(upstreams, { small: 2 }))(
+  'over $upstream',
+  ({ model, delta, reply, tokens }) => {
+    const audio = Buffer.alloc(32_000).toString('base64');
 
-  test('the usage of a response is metered before its end is published', async () => {
-    await scene.usage();
-    const talk = await start({ model });
-    await talk.say({ type: 'input_audio_buffer.append', audio });
-    await talk.say({ type: 'input_audio_buffer.commit' });
-    await talk.respond();
-    expect(await scene.usage()).toEqual([
-      expect.objectContaining({
-        user_id: scene.ann.id,
-        key_id: null,
-        api_key_id: `jwt-${scene.ann.id}`,
-        project: null,
-        model,
-        backend: 'realtime',
-        ref_id: null,
-        ...tokens,
-      }),
-    ]);
-    await talk.respond();
-    await talk.respond();
-    expect(await scene.usage()).toHaveLength(2);
-  });
+    test('a session is opened, accepts events and is stopped', async () => {
+      const talk = await start({ model });
+      expect([talk.sessionId, talk.streamId]).toEqual([
+        expect.stringMatching(/^[\w-]{22}$/),
+        expect.stringMatching(/^[\w-]{22}$/),
+      ]);
+      expect(talk.sessionId).not.toBe(talk.streamId);
+      expect(await talk.next()).toMatchObject({ type: 'session.created', session: { model } });
+      expect(await talk.say({ type: 'input_audio_buffer.append', audio })).toEqual({ ok: true });
+      await talk.say({ type: 'input_audio_buffer.commit' });
+      await talk.until('input_audio_buffer.committed');
+      const events = await talk.respond();
+      const words = events.filter(({ type }) => type === delta);
+      expect(words.map((event) => event['delta']).join('')).toBe(reply);
+      expect(await talk.stop()).toEqual({ removed: true });
+      expect(await talk.stop()).toEqual({ removed: false });
+      expect(await talk.refusal()).toEqual(SESSION_NOT_FOUND);
+    });
 
-  test('the transcript is stored in the conversation, one message per response', async () => {
-    const id = await scene.conversation();
-    const talk = await start({ model, conversation_id: id });
-    await talk.say({ type: 'input_audio_buffer.append', audio });
-    await talk.say({ type: 'input_audio_buffer.commit' });
-    await talk.respond();
-    expect(await scene.messages(id)).toMatchObject([{ role: 'assistant', content: reply, model }]);
-    await talk.say({ type: 'session.update', session: { modalities: ['text'] } });
-    await talk.respond();
-    expect(await scene.messages(id)).toHaveLength(2);
-  });
+    test('the usage of a response is metered before its end is published', async () => {
+      await scene.usage();
+      const talk = await start({ model });
+      await talk.say({ type: 'input_audio_buffer.append', audio });
+      await talk.say({ type: 'input_audio_buffer.commit' });
+      await talk.respond();
+      expect(await scene.usage()).toEqual([
+        expect.objectContaining({
+          user_id: scene.ann.id,
+          key_id: null,
+          api_key_id: `jwt-${scene.ann.id}`,
+          project: null,
+          model,
+          backend: 'realtime',
+          ref_id: null,
+          ...tokens,
+        }),
+      ]);
+      await talk.respond();
+      await talk.respond();
+      expect(await scene.usage()).toHaveLength(2);
+    });
 
-  test('the configuration is sent to the upstream first', async () => {
-    const talk = await start({ model, config: { instructions: 'Be brief', voice: 'alloy' } });
-    expect(typesOf([await talk.next(), await talk.next()])).toEqual([
-      'session.created',
-      'session.updated',
-    ]);
-  });
+    test('the transcript is stored in the conversation, one message per response', async () => {
+      const id = await scene.conversation();
+      const talk = await start({ model, conversation_id: id });
+      await talk.say({ type: 'input_audio_buffer.append', audio });
+      await talk.say({ type: 'input_audio_buffer.commit' });
+      await talk.respond();
+      expect(await scene.messages(id)).toMatchObject([
+        { role: 'assistant', content: reply, model },
+      ]);
+      await talk.say({ type: 'session.update', session: { modalities: ['text'] } });
+      await talk.respond();
+      expect(await scene.messages(id)).toHaveLength(2);
+    });
 
-  test('session.stop closes the session', async () => {
-    const talk = await start({ model });
-    expect(await talk.say({ type: 'session.stop' })).toEqual({ ok: true });
-    expect(await talk.refusal()).toEqual(SESSION_NOT_FOUND);
-    expect(await talk.stop()).toEqual({ removed: false });
-  });
-});
+    test('the configuration is sent to the upstream first', async () => {
+      const talk = await start({ model, config: { instructions: 'Be brief', voice: 'alloy' } });
+      expect(typesOf([await talk.next(), await talk.next()])).toEqual([
+        'session.created',
+        'session.updated',
+      ]);
+    });
+
+    test('session.stop closes the session', async () => {
+      const talk = await start({ model });
+      expect(await talk.say({ type: 'session.stop' })).toEqual({ ok: true });
+      expect(await talk.refusal()).toEqual(SESSION_NOT_FOUND);
+      expect(await talk.stop()).toEqual({ removed: false });
+    });
+  },
+);
 
 describe('the cloud API', () => {
   test('gets the events of the client unchanged, and nothing without a configuration', async () => {
@@ -184,7 +191,7 @@ test('events reach the upstream in the order in which one socket sent them, with
   const talk = await start({ model: 'old-realtime' });
   const socket = await openSocket(scene.url, scene.ann.token);
   const before = older.eventCount;
-  const count = 200;
+  const count = fullSize(200, { small: 60 });
   for (let n = 0; n < count; n += 1) {
     const event = { type: 'input_audio_buffer.append', audio: '', n };
     const params = { session_id: talk.sessionId, event };
@@ -200,8 +207,9 @@ test('events reach the upstream in the order in which one socket sent them, with
 test('events of the upstream arrive complete and in order', async () => {
   const talk = await start({ model: 'old-realtime' });
   await talk.next();
-  for (let n = 0; n < 2_000; n += 1) older.sendToAll(JSON.stringify({ type: 'tick', n }));
-  for (let n = 0; n < 2_000; n += 1) expect(await talk.next()).toEqual({ type: 'tick', n });
+  const count = fullSize(2_000, { small: 300 });
+  for (let n = 0; n < count; n += 1) older.sendToAll(JSON.stringify({ type: 'tick', n }));
+  for (let n = 0; n < count; n += 1) expect(await talk.next()).toEqual({ type: 'tick', n });
 });
 
 describe('a tagged session', () => {

@@ -39,16 +39,15 @@ const tooMany = (countMax: number, unit: string) => ({
 describe('registrations', () => {
   let rpc: RpcServer;
   beforeAll(async () => {
-    rpc = await startRpc({ SERVICE_REGISTRATIONS_PER_MINUTE: '3' });
+    rpc = await startRpc({ SERVICE_REGISTRATIONS_PER_MINUTE: '1' });
     await rpc.createAccount('taken@example.com');
   });
   afterAll(() => rpc.test.close());
 
   test('are limited per address, behind a trusted proxy', async () => {
-    for (let count = 0; count < 3; count += 1)
-      expect((await register(rpc.url, from('192.0.2.1'))).error).toEqual(TAKEN);
+    expect((await register(rpc.url, from('192.0.2.1'))).error).toEqual(TAKEN);
     const { error } = await register(rpc.url, from('192.0.2.1'));
-    expect(error).toEqual(tooMany(3, 'minute'));
+    expect(error).toEqual(tooMany(1, 'minute'));
     const secs: unknown = Reflect.get(Object(error?.data), 'retry_after_secs');
     expect(secs).toBeGreaterThan(0);
     expect(secs).toBeLessThanOrEqual(60);
@@ -57,32 +56,17 @@ describe('registrations', () => {
   });
 
   test('from this machine are limited only when they came through a proxy', async () => {
-    for (let count = 0; count < 5; count += 1)
+    for (let count = 0; count < 2; count += 1)
       expect((await register(rpc.url)).error).toEqual(TAKEN);
-    for (let count = 0; count < 3; count += 1)
-      expect((await register(rpc.url, from('127.0.0.1'))).error).toEqual(TAKEN);
-    expect((await register(rpc.url, from('127.0.0.1'))).error).toEqual(tooMany(3, 'minute'));
+    expect((await register(rpc.url, from('127.0.0.1'))).error).toEqual(TAKEN);
+    expect((await register(rpc.url, from('127.0.0.1'))).error).toEqual(tooMany(1, 'minute'));
   });
 
   test('are limited per hour', async () => {
-    const config = readRpcConfig({ ...REQUIRED, SERVICE_REGISTRATIONS_PER_HOUR: '2' });
+    const config = readRpcConfig({ ...REQUIRED, SERVICE_REGISTRATIONS_PER_HOUR: '1' });
     const url = await rpc.test.serve(createRpc(config, rpc.test.context));
-    for (let count = 0; count < 2; count += 1)
-      expect((await register(url, from('192.0.2.3'))).error).toEqual(TAKEN);
-    expect((await register(url, from('192.0.2.3'))).error).toEqual(tooMany(2, 'hour'));
-  });
-
-  test('do not delay logins', async () => {
-    let registered = 0;
-    const registrations = Array.from({ length: 12 }, async () => {
-      await register(rpc.url);
-      registered += 1;
-    });
-    // Its password takes little time to check, unlike those of the registrations.
-    const login = { email: 'taken@example.com', password: 'long enough' };
-    expect((await rpc.call('auth.login', login)).error).toBeUndefined();
-    expect(registered).toBeLessThan(8);
-    await Promise.all(registrations);
+    expect((await register(url, from('192.0.2.3'))).error).toEqual(TAKEN);
+    expect((await register(url, from('192.0.2.3'))).error).toEqual(tooMany(1, 'hour'));
   });
 });
 
@@ -104,10 +88,10 @@ describe('with SERVICE_FIRST_ADMIN=token', () => {
     expect(await isAdmin('first@example.com')).toBe(false);
     expect(await isAdmin('second@example.com', 'not the admin token')).toBe(false);
     const concurrent = await Promise.all(
-      ['third', 'fourth', 'fifth'].map((name) => isAdmin(`${name}@example.com`, ADMIN_TOKEN)),
+      ['third', 'fourth'].map((name) => isAdmin(`${name}@example.com`, ADMIN_TOKEN)),
     );
     expect(concurrent.filter((admin) => admin === true)).toHaveLength(1);
-    expect(await isAdmin('sixth@example.com', ADMIN_TOKEN)).toBe(false);
+    expect(await isAdmin('fifth@example.com', ADMIN_TOKEN)).toBe(false);
   });
 });
 

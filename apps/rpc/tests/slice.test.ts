@@ -1,5 +1,10 @@
 import { newId } from '@model-gateway/kernel';
-import { createTestContext, rpcCall, type TestContext } from '@model-gateway/testkit';
+import {
+  createTestAccount,
+  createTestContext,
+  rpcCall,
+  type TestContext,
+} from '@model-gateway/testkit';
 import { createRpc } from '../src/app.ts';
 import { readRpcConfig } from '../src/config.ts';
 
@@ -41,8 +46,8 @@ test('the first account is the admin, later ones are not, and an email can be re
 });
 
 test('a key is shown once, with its prefix and a hint', async () => {
-  const { access_token } = await register('keys@example.com');
-  const { result } = await rpcCall(url, 'keys.create', { name: 'mine' }, access_token);
+  const { token } = await createTestAccount(test_.context, 'keys@example.com');
+  const { result } = await rpcCall(url, 'keys.create', { name: 'mine' }, token);
   expect(result).toMatchObject({
     name: 'mine',
     key: expect.stringMatching(/^service-[0-9a-f-]{36}$/),
@@ -54,11 +59,11 @@ test('a key is shown once, with its prefix and a hint', async () => {
 });
 
 test('usage is listed newest first, in pages, and only the own usage', async () => {
-  const owner = await register('usage@example.com');
+  const owner = await createTestAccount(test_.context, 'usage@example.com');
   const event = (
     model: string,
     second: number,
-    userId = owner.user.id,
+    userId = owner.id,
     project: string | null = null,
   ) => ({
     id: newId(),
@@ -78,15 +83,10 @@ test('usage is listed newest first, in pages, and only the own usage', async () 
     created_at: new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString(),
   });
   await test_.context.database.usage.record(
-    [
-      event('a', 1),
-      event('b', 2, owner.user.id, 'shop'),
-      event('c', 3),
-      event('not mine', 4, newId()),
-    ],
+    [event('a', 1), event('b', 2, owner.id, 'shop'), event('c', 3), event('not mine', 4, newId())],
     { pointsPerUsd: 100 },
   );
-  const all = await rpcCall(url, 'usage.list', undefined, owner.access_token);
+  const all = await rpcCall(url, 'usage.list', undefined, owner.token);
   expect(all.result).toMatchObject({
     records: [{ model: 'c' }, { model: 'b', project: 'shop', cost: 0.25 }, { model: 'a' }],
     total: 3,
@@ -94,9 +94,9 @@ test('usage is listed newest first, in pages, and only the own usage', async () 
     offset: 0,
     project: null,
   });
-  const page = await rpcCall(url, 'usage.list', { limit: 0, offset: 1 }, owner.access_token);
+  const page = await rpcCall(url, 'usage.list', { limit: 0, offset: 1 }, owner.token);
   expect(page.result).toMatchObject({ records: [{ model: 'b' }], total: 3, limit: 1, offset: 1 });
-  const shop = await rpcCall(url, 'usage.list', { project: 'shop' }, owner.access_token);
+  const shop = await rpcCall(url, 'usage.list', { project: 'shop' }, owner.token);
   expect(shop.result).toMatchObject({ records: [{ model: 'b' }], total: 1, project: 'shop' });
 });
 
@@ -164,9 +164,9 @@ test('registration can be closed', async () => {
 });
 
 test('a limit that is too large is clamped, and a text that cannot be stored names its field', async () => {
-  const { access_token } = await register('bounds@example.com');
-  const { result } = await rpcCall(url, 'usage.list', { limit: 1e18, offset: -5 }, access_token);
+  const { token } = await createTestAccount(test_.context, 'bounds@example.com');
+  const { result } = await rpcCall(url, 'usage.list', { limit: 1e18, offset: -5 }, token);
   expect(result).toMatchObject({ limit: 200, offset: 0 });
-  const { error } = await rpcCall(url, 'conversations.create', { title: 'a\u0000b' }, access_token);
+  const { error } = await rpcCall(url, 'conversations.create', { title: 'a\u0000b' }, token);
   expect(error).toMatchObject({ code: -32_602, data: { issues: [{ path: 'title' }] } });
 });

@@ -5,6 +5,7 @@ import {
   createTestDatabase,
   fullSize,
   rpcCall,
+  signInToProcess,
   startProcess,
   testRedisUrl,
   uniquePrefix,
@@ -13,7 +14,7 @@ import {
 } from '@model-gateway/testkit';
 import { openSocket, openStream } from './rpc-server.ts';
 
-const BATCHES = fullSize(20, { small: 4 });
+const BATCHES = fullSize(20, { small: 2 });
 const BATCH = 50;
 const CROWD = BATCHES * BATCH;
 
@@ -42,15 +43,12 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-async function register(email: string): Promise<string> {
-  const { result } = await rpcCall(left.url, 'auth.register', { email, password: 'long enough' });
-  return (result as { access_token: string }).access_token;
-}
+const signIn = (email: string): Promise<string> => signInToProcess(left, database.url, email);
 
 test('the responses of one process are delivered on the event stream of the other, complete and in order', async () => {
   const stream = await openStream(`${left.url}/api/rpc/events?session=across`);
   expect(await stream.next()).toBe(': connected');
-  const calls = fullSize(300, { small: 60 });
+  const calls = fullSize(300, { small: 20 });
   for (let id = 0; id < calls; id += 1) {
     await fetch(`${right.url}/api/rpc`, {
       method: 'POST',
@@ -65,12 +63,12 @@ test('the responses of one process are delivered on the event stream of the othe
 });
 
 test('a token of one process is valid on the other', async () => {
-  const token = await register('both@example.com');
+  const token = await signIn('both@example.com');
   expect((await rpcCall(right.url, 'keys.list', {}, token)).result).toEqual([]);
 });
 
 test(`${CROWD} event streams and ${CROWD} sockets fit into 300 MB`, async () => {
-  const token = await register('crowd@example.com');
+  const token = await signIn('crowd@example.com');
   const streams = [];
   const sockets = [];
   for (let batch = 0; batch < BATCHES; batch += 1) {
@@ -99,7 +97,7 @@ test(`${CROWD} event streams and ${CROWD} sockets fit into 300 MB`, async () => 
 });
 
 test('a stopping process ends its streams and sockets and exits immediately', async () => {
-  const token = await register('stop@example.com');
+  const token = await signIn('stop@example.com');
   const stream = await openStream(`${right.url}/api/rpc/events?session=stopping`);
   await stream.next();
   const socket = await openSocket(right.url, token);

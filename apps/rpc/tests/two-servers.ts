@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createBus, type Bus } from '@model-gateway/bus';
-import { silentLog } from '@model-gateway/kernel';
+import { silentLog, type Log } from '@model-gateway/kernel';
 import {
   createTestContext,
   testRedisUrl,
@@ -26,6 +26,7 @@ export interface TwoServers {
 
 export async function startTwoServers(
   env: Readonly<Record<string, string>> = {},
+  log?: Log,
 ): Promise<TwoServers> {
   const test = await createTestContext();
   const relay = await startRelay(new URL(testRedisUrl()));
@@ -43,7 +44,7 @@ export async function startTwoServers(
     await bus.start();
     buses.push(bus);
     dataDirs.push(dataDir);
-    return test.serve(createRpc(config, { ...test.context, bus }));
+    return test.serve(createRpc(config, { ...test.context, bus, ...(log && { log }) }));
   };
   const urls = [await serve(), await serve()] as const;
   return {

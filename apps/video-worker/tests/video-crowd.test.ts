@@ -3,7 +3,7 @@ import { startCloudVideo, type RunningCloudVideo } from '@model-gateway/testkit/
 import type { ObservedJob } from './video-scene.ts';
 import { createWorkerProcesses, type WorkerProcesses } from './worker-processes.ts';
 
-const JOBS = fullSize(500, { small: 80 });
+const JOBS = fullSize(500, { small: 48 });
 const POLL_MS = 500;
 const CROWD_MS_MAX = fullSize(900_000, { small: 240_000 });
 const STEPS = [

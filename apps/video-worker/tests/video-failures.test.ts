@@ -1,4 +1,4 @@
-import { waitUntil } from '@model-gateway/testkit';
+import { fullTable, waitUntil } from '@model-gateway/testkit';
 import type { VideoFault, VideoOperation } from '@model-gateway/testkit/upstreams';
 import {
   POLL_MS,
@@ -27,7 +27,13 @@ const isBilled = async (id: string): Promise<boolean> =>
   (await usageOf(scene.test, scene.userId)).some((row) => row.id === id);
 
 describe('a submission', () => {
-  test.each<Case & { readonly error: string }>([
+  const refused: readonly (Case & { readonly error: string })[] = [
+    {
+      why: 'arrives and its response is lost',
+      fault: { kind: 'lost-answer' },
+      on: 'submit',
+      error: 'read ECONNRESET',
+    },
     {
       why: 'is refused with status 200 and an error code',
       fault: { kind: 'refused', code: 1008, message: 'insufficient balance' },
@@ -52,28 +58,26 @@ describe('a submission', () => {
       on: 'submit',
       error: 'the upstream response is not a valid video API response',
     },
-    {
-      why: 'arrives and its response is lost',
-      fault: { kind: 'lost-answer' },
-      on: 'submit',
-      error: 'read ECONNRESET',
+  ];
+  test.each(fullTable(refused, { small: 3 }))(
+    'that $why fails the job and is not repeated',
+    async ({ fault, on, error }) => {
+      scene.video.faults.next(fault, 1, on);
+      const job = await scene.create();
+      expect(await job.ended()).toMatchObject({ status: 'failed', error, cost: 0, result: null });
+      expect(job.notified).toEqual(['failed']);
+      expect(job.notifications.at(-1)?.params).toEqual({
+        job_id: job.id,
+        stream_id: job.id,
+        status: 'failed',
+        error,
+      });
+      expect(submissionsOf(scene.video, job)).toBe(1);
+      expect(await isBilled(job.id)).toBe(false);
     },
-  ])('that $why fails the job and is not repeated', async ({ fault, on, error }) => {
-    scene.video.faults.next(fault, 1, on);
-    const job = await scene.create();
-    expect(await job.ended()).toMatchObject({ status: 'failed', error, cost: 0, result: null });
-    expect(job.notified).toEqual(['failed']);
-    expect(job.notifications.at(-1)?.params).toEqual({
-      job_id: job.id,
-      stream_id: job.id,
-      status: 'failed',
-      error,
-    });
-    expect(submissionsOf(scene.video, job)).toBe(1);
-    expect(await isBilled(job.id)).toBe(false);
-  });
+  );
 
-  test.each<Case>([
+  const repeated: readonly Case[] = [
     { why: '429', fault: { kind: 'status', status: 429 }, on: 'submit', times: 2 },
     {
       why: 'a rate limit with status 200',
@@ -81,13 +85,17 @@ describe('a submission', () => {
       on: 'submit',
       times: 2,
     },
-  ])('that gets $why is repeated: no task was created', async ({ fault, times, on }) => {
-    const tasks = scene.video.taskCount;
-    scene.video.faults.next(fault, times, on);
-    const job = await scene.create();
-    expect(await job.ended()).toMatchObject({ status: 'done' });
-    expect([submissionsOf(scene.video, job), scene.video.taskCount - tasks]).toEqual([3, 1]);
-  });
+  ];
+  test.each(fullTable(repeated, { small: 1 }))(
+    'that gets $why is repeated: no task was created',
+    async ({ fault, times, on }) => {
+      const tasks = scene.video.taskCount;
+      scene.video.faults.next(fault, times, on);
+      const job = await scene.create();
+      expect(await job.ended()).toMatchObject({ status: 'done' });
+      expect([submissionsOf(scene.video, job), scene.video.taskCount - tasks]).toEqual([3, 1]);
+    },
+  );
 
   test('that could not be sent is repeated until it can', async () => {
     await scene.video.refuse();
@@ -106,26 +114,30 @@ describe('a submission', () => {
 });
 
 describe('a poll', () => {
-  test.each<Case>([
+  const passing: readonly Case[] = [
+    { why: 'finds no URL', fault: { kind: 'no-download-url' }, on: 'retrieve', times: 3 },
     { why: 'gets status 429', fault: { kind: 'status', status: 429 }, on: 'query', times: 3 },
     { why: 'gets status 503', fault: { kind: 'status', status: 503 }, on: 'query', times: 3 },
     { why: 'is interrupted', fault: { kind: 'reset' }, on: 'query', times: 3 },
     { why: 'gets an invalid response', fault: { kind: 'garbage-json' }, on: 'query', times: 3 },
     { why: 'exceeds a rate limit', fault: { kind: 'refused', code: 1002 }, on: 'query', times: 3 },
-    { why: 'finds no URL', fault: { kind: 'no-download-url' }, on: 'retrieve', times: 3 },
     { why: 'cannot resolve', fault: { kind: 'status', status: 502 }, on: 'retrieve', times: 3 },
-  ])('that $why is repeated, and the job completes once', async ({ fault, times, on }) => {
-    scene.video.faults.next(fault, times, on);
-    const job = await scene.create();
-    expect(await job.ended()).toMatchObject({ status: 'done' });
-    expect(job.notified).toEqual([0, 5, 50, 'done']);
-    expect(submissionsOf(scene.video, job)).toBe(1);
-    expect(
-      (await usageOf(scene.test, scene.userId)).filter(({ id }) => id === job.id),
-    ).toHaveLength(1);
-  });
+  ];
+  test.each(fullTable(passing, { small: 3 }))(
+    'that $why is repeated, and the job completes once',
+    async ({ fault, times, on }) => {
+      scene.video.faults.next(fault, times, on);
+      const job = await scene.create();
+      expect(await job.ended()).toMatchObject({ status: 'done' });
+      expect(job.notified).toEqual([0, 5, 50, 'done']);
+      expect(submissionsOf(scene.video, job)).toBe(1);
+      expect(
+        (await usageOf(scene.test, scene.userId)).filter(({ id }) => id === job.id),
+      ).toHaveLength(1);
+    },
+  );
 
-  test.each<Case & { readonly error: string }>([
+  const fatal: readonly (Case & { readonly error: string })[] = [
     {
       why: 'reports that the task failed',
       fault: { kind: 'fail', reason: 'no GPU' },
@@ -158,13 +170,17 @@ describe('a poll', () => {
       times: Infinity,
       error: 'the upstream response is not a valid video API response',
     },
-  ])('that $why fails the job, which costs nothing', async ({ fault, times, on, error }) => {
-    scene.video.faults.next(fault, times, on);
-    const job = await scene.create();
-    expect(await job.ended()).toMatchObject({ status: 'failed', error, cost: 0, result: null });
-    expect(job.notified.at(-1)).toBe('failed');
-    expect(await isBilled(job.id)).toBe(false);
-  });
+  ];
+  test.each(fullTable(fatal, { small: 3 }))(
+    'that $why fails the job, which costs nothing',
+    async ({ fault, times, on, error }) => {
+      scene.video.faults.next(fault, times, on);
+      const job = await scene.create();
+      expect(await job.ended()).toMatchObject({ status: 'failed', error, cost: 0, result: null });
+      expect(job.notified.at(-1)).toBe('failed');
+      expect(await isBilled(job.id)).toBe(false);
+    },
+  );
 
   test('that fails is repeated after a longer pause each time', async () => {
     scene.video.faults.next({ kind: 'status', status: 503 }, 4, 'query');
@@ -201,7 +217,7 @@ describe('a job that takes too long', () => {
   afterEach(() => hasty.video.faults.clear());
   afterAll(() => hasty.close());
 
-  test.each<Case & { readonly error: string }>([
+  const endless: readonly (Case & { readonly error: string })[] = [
     {
       why: 'does not finish',
       fault: { kind: 'never-finish' },
@@ -220,12 +236,16 @@ describe('a job that takes too long', () => {
       on: 'submit',
       error: 'not finished within 1 s: upstream 429: planned failure 429',
     },
-  ])('because its upstream $why fails', async ({ fault, on, error }) => {
-    hasty.video.faults.always(fault, on);
-    const job = await hasty.create();
-    expect(await job.ended()).toMatchObject({ status: 'failed', error });
-    expect(await usageOf(hasty.test, hasty.userId)).toEqual([]);
-  });
+  ];
+  test.each(fullTable(endless, { small: 2 }))(
+    'because its upstream $why fails',
+    async ({ fault, on, error }) => {
+      hasty.video.faults.always(fault, on);
+      const job = await hasty.create();
+      expect(await job.ended()).toMatchObject({ status: 'failed', error });
+      expect(await usageOf(hasty.test, hasty.userId)).toEqual([]);
+    },
+  );
 
   test('because its backend was removed fails', async () => {
     hasty.video.faults.next({ kind: 'status', status: 429 }, 1, 'submit');

@@ -55,6 +55,11 @@ export const fullTable = <Case>(
   { small }: { readonly small: number },
 ): readonly Case[] => cases.slice(0, fullSize(cases.length, { small }));
 
+/** A test of `npm run test:full` alone, for what repeats at a larger scale what another test shows in every run. */
+export function fullTest(name: string, run: () => Promise<void>): void {
+  if (settings().isFull) test(name, run);
+}
+
 // Read at the call: the test command sets them before the first test, not before the first import.
 const settings = () => loadConfig(testSettings, process.env);
 

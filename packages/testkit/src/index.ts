@@ -1,9 +1,14 @@
 export { freePort } from '@model-gateway/kernel';
-export { fullSize, fullTable, testPostgresUrl, testRedisUrl } from './config.ts';
+export { fullSize, fullTable, fullTest, testPostgresUrl, testRedisUrl } from './config.ts';
 export { createGate } from './gate.ts';
 export { startProcess, type TestProcess } from './start-process.ts';
 export { createTestDatabase, type TestDatabase } from './test-database.ts';
-export { createTestAccount, insertAccount, type TestAccount } from './test-account.ts';
+export {
+  createTestAccount,
+  insertAccount,
+  signInToProcess,
+  type TestAccount,
+} from './test-account.ts';
 export { preparedDataDir, temporaryDataDir, type TemporaryFolder } from './temporary-folder.ts';
 export { usageEvent } from './usage-event.ts';
 export { uniquePrefix } from './unique-prefix.ts';

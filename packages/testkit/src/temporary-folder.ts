@@ -18,11 +18,16 @@ export async function temporaryDataDir(): Promise<TemporaryFolder> {
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** One whose Postgres is set up and migrated already, which takes a first start several seconds. */
-export async function preparedDataDir(): Promise<TemporaryFolder> {
+/**
+ * One whose Postgres is set up and migrated already, which takes a first start several seconds; an empty one where the
+ * tests use a Postgres that was there before.
+ */
+export async function preparedDataDir(): Promise<
+  TemporaryFolder & { readonly isMigrated: boolean }
+> {
   const folder = await temporaryDataDir();
   const template = dataDirTemplate();
   // Node's own copy takes five times the CPU.
   if (template !== undefined) await promisify(execFile)('cp', ['-r', `${template}/.`, folder.path]);
-  return folder;
+  return { ...folder, isMigrated: template !== undefined };
 }

@@ -1,6 +1,8 @@
 import { createAccessTokens } from '@model-gateway/accounts';
-import { newId } from '@model-gateway/kernel';
+import { createDatabase } from '@model-gateway/db';
+import { newId, silentLog } from '@model-gateway/kernel';
 import type { AppContext } from '@model-gateway/server-process';
+import { rpcCall } from './rpc-call.ts';
 import { watchSecret } from './secret-watch.ts';
 
 const TOKEN_TTL_SECS = 86_400;
@@ -25,6 +27,19 @@ export async function createTestAccount(
   const token = tokens.sign(id);
   watchSecret('an access token', token);
   return { id, email, token };
+}
+
+/** Makes such an account for a management plane in another process, and signs in to it; answers the access token. */
+export async function signInToProcess(
+  { url }: { readonly url: string },
+  databaseUrl: string,
+  email: string,
+): Promise<string> {
+  const database = createDatabase({ databaseUrl, log: silentLog });
+  await insertAccount(database, email);
+  await database.close();
+  const { result } = await rpcCall(url, 'auth.login', { email, password: 'long enough' });
+  return (result as { access_token: string }).access_token;
 }
 
 /** Only inserts the account, and answers its id. */
