@@ -27,8 +27,16 @@ const ANSWER = Array.from({ length: WORDS }, (_, count) => `w${count}`).join(' '
 const SLOW_MODEL = 'm@slow-chunks:100';
 const NODE_MODEL = 'tiny';
 // Each process allows 60 requests per minute and key, which the manifests do not change.
-const KEYS = fullSize(80, { small: 30 });
+const KEYS = fullSize(80, { small: 12 });
 const CLIENTS = 4;
+/** How many requests are served before and after a gateway is killed. */
+const SERVED = { before: fullSize(40, { small: 16 }), after: fullSize(20, { small: 8 }) };
+const ROLLING = {
+  clients: fullSize(CLIENTS, { small: 1 }),
+  /** How many replicas of each app are restarted, one after the other. */
+  replicas: fullSize(2, { small: 1 }),
+  chatsMin: fullSize(50, { small: 10 }),
+};
 const FREE_TIER_RPM = 10;
 
 const pods: Readonly<Record<'gateway' | 'rpc' | 'video-worker' | 'agent-tunnel', TestProcess[]>> = {
@@ -66,14 +74,13 @@ beforeAll(async () => {
     keepRequests: 0,
   });
   closing.push(upstream);
-  const starting = Promise.all(
-    (['gateway', 'gateway', 'rpc', 'rpc', 'video-worker', 'agent-tunnel'] as const).map(start),
-  );
+  const waiting = Promise.all((['gateway', 'rpc'] as const).map(start));
   // They wait for the migration; the result is awaited below.
-  starting.catch(() => undefined);
+  waiting.catch(() => undefined);
   migration = await installation.migrate();
   if (migration.status !== 0) throw new Error(`the Job failed: ${migration.output}`);
-  await starting;
+  await waiting;
+  await Promise.all((['gateway', 'rpc', 'video-worker', 'agent-tunnel'] as const).map(start));
   stranger = await register(pod('rpc', 0).url, 'stranger');
   account = await register(pod('rpc', 0).url, 'account', installation.adminToken);
   await setTier(account, 'enterprise');
@@ -146,16 +153,44 @@ test('the Job migrates an empty database while the pods wait for it, and has not
 });
 
 test.each(['gateway', 'rpc', 'video-worker', 'agent-tunnel'] as const)(
-  '%s passes the health check of its image and exposes its metrics',
+  '%s reports its stores and exposes its metrics',
   async (app) => {
-    const [program = '', ...args] = imageOf(app).healthCheck ?? [];
-    const env = { SERVICE_PORT: String(pod(app, 0).port) };
-    expect(program).toBe('node');
-    await promisify(execFile)(process.execPath, args, { env });
+    for (const path of ['/healthz', '/readyz']) {
+      const response = await fetch(`${pod(app, 0).url}${path}`);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject({
+        status: 'ok',
+        checks: { postgres: 'ok', redis: 'ok' },
+      });
+    }
     const metrics = await fetch(`${pod(app, 0).url}/metrics`);
     expect(await metrics.text()).toContain('process_resident_memory_bytes');
   },
 );
+
+test('the servers pass the health check of their images, which is the same for all', async () => {
+  const checks = SERVERS.map((app) => JSON.stringify(imageOf(app).healthCheck));
+  expect(new Set(checks).size).toBe(1);
+  const [program = '', ...args] = imageOf('gateway').healthCheck ?? [];
+  expect(program).toBe('node');
+  const env = { SERVICE_PORT: String(pod('gateway', 0).port) };
+  await promisify(execFile)(process.execPath, args, { env });
+});
+
+test('a request served by a gateway is recorded by the worker and listed by rpc', async () => {
+  const { ref, status } = await chat(pod('gateway', 1));
+  expect(status).toBe(200);
+  await waitUntil(
+    async () => {
+      const { records } = await account.call<{ records: readonly { ref_id: string | null }[] }>(
+        pod('rpc', 1).url,
+        'usage.list',
+      );
+      return records.some(({ ref_id }) => ref_id === ref);
+    },
+    { what: 'the record of the request' },
+  );
+});
 
 test('a backend that is added on one gateway serves on the other', async () => {
   const added = await startChatUpstream({ models: ['m-one'] });
@@ -216,15 +251,14 @@ test('a gateway that is killed under load loses no usage of served requests', as
   let turn = 0;
   const load = startLoad(CLIENTS, () => chat((turn += 1) % 2 === 0 ? dying : other));
   const served = (): readonly ChatResult[] => load.outcomes.filter(({ status }) => status === 200);
-  await waitUntil(() => served().length >= 40, { what: 'load' });
+  await waitUntil(() => served().length >= SERVED.before, { what: 'load' });
   await dying.kill();
   const before = served().length;
-  await waitUntil(() => served().length >= before + 20, { what: 'load' });
+  await waitUntil(() => served().length >= before + SERVED.after, { what: 'load' });
   await load.stop();
   expect(load.outcomes.length).toBeGreaterThan(served().length);
   expect(await recordedMoreThanOnce(served())).toEqual([]);
   pods.gateway.shift();
-  await start('gateway');
 });
 
 describe('a rolling restart of each app in turn, under load', () => {
@@ -237,6 +271,7 @@ describe('a rolling restart of each app in turn, under load', () => {
   let node: GpuNode;
 
   beforeAll(async () => {
+    while (pods.gateway.length < ROLLING.replicas) await start('gateway');
     const [gateway, rpc, tunnel] = [
       await openService('gateway'),
       await openService('rpc'),
@@ -244,7 +279,7 @@ describe('a rolling restart of each app in turn, under load', () => {
     ];
     await deployToNode(tunnel, gateway);
     const loads = [
-      startLoad(CLIENTS, async () => void chats.push(await chat(gateway))),
+      startLoad(ROLLING.clients, async () => void chats.push(await chat(gateway))),
       startLoad(1, async () => void nodeChats.push(await chat(gateway, NODE_MODEL))),
       startLoad(1, async () => void calls.push(await listKeys(rpc))),
     ];
@@ -294,7 +329,7 @@ describe('a rolling restart of each app in turn, under load', () => {
   /** Restarts like a Deployment: starts a new pod, then stops an old one. Returns the pods that are still stopping. */
   async function restart(app: keyof typeof pods): Promise<readonly Promise<void>[]> {
     const stopping: Promise<void>[] = [];
-    for (const old of pods[app].splice(0)) {
+    for (const old of pods[app].splice(0, ROLLING.replicas)) {
       const replacement = await start(app);
       await services[app]?.add(replacement);
       streams.push(...(await startStreams(app, old, replacement)));
@@ -327,13 +362,13 @@ describe('a rolling restart of each app in turn, under load', () => {
     expect(chats.filter(({ status }) => status !== 200)).toEqual([]);
     expect(nodeChats.filter(({ status }) => status !== 200)).toEqual([]);
     expect(new Set(calls)).toEqual(new Set(['listed']));
-    expect(chats.length).toBeGreaterThan(50);
+    expect(chats.length).toBeGreaterThan(ROLLING.chatsMin);
     for (const { length } of [nodeChats, calls]) expect(length).toBeGreaterThan(10);
   });
 
   test('lets running streams finish', async () => {
     const texts = await Promise.all(streams.map(({ text }) => text));
-    expect(texts).toEqual(Array.from({ length: 6 }, () => ANSWER));
+    expect(texts).toEqual(Array.from({ length: ROLLING.replicas * 3 }, () => ANSWER));
   });
 
   test('records each request once', async () => {
@@ -341,6 +376,6 @@ describe('a rolling restart of each app in turn, under load', () => {
   });
 
   test('stops every pod with status 0', () => {
-    expect(exits).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(exits).toEqual(Array.from({ length: ROLLING.replicas * 2 + 2 }, () => 0));
   });
 });

@@ -12,7 +12,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-const POLL_MS = 200;
+const POLL_MS = 500;
 const READY_TIMEOUT_MS = 180_000;
 
 export async function startService(readyPath: string): Promise<Service> {

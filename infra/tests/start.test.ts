@@ -4,7 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort, fullSize, startProcess, waitUntil } from '@model-gateway/testkit';
+import {
+  freePort,
+  fullSize,
+  fullTable,
+  startProcess,
+  waitUntil,
+  type TestProcess,
+} from '@model-gateway/testkit';
 import { appSettings, requiredVariables, serverSettings } from './app-settings.ts';
 import { deployApps, type DeployedApps } from './deployed-apps.ts';
 import { makeEnvironmentFile, readEnvironmentFile } from './environment-file.ts';
@@ -18,7 +25,7 @@ const APPS = Object.keys(appSettings);
 const SERVERS = Object.keys(serverSettings);
 /** The browser tool needs these off loopback, although its settings are optional. */
 const NEEDED_OFF_LOOPBACK = ['BROWSER_TOKEN', 'BROWSER_ALLOWED_HOSTS'];
-const AT_ONCE = fullSize(10, { small: 5 });
+const AT_ONCE = fullSize(10, { small: SERVERS.length });
 
 const manifests = buildKustomization(join(infraFolder, 'k8s', 'base'));
 const made = readEnvironmentFile(makeEnvironmentFile());
@@ -30,7 +37,11 @@ let stores: Stores;
 let volumes = '';
 
 beforeAll(async () => {
-  deployed = await deployApps(APPS);
+  // The deployed folders of the servers are tested with the whole installation; here their builds are enough.
+  const browserTool = await deployApps(['browser-tool']);
+  const folderOf = (app: string): string =>
+    SERVERS.includes(app) ? join(infraFolder, '..', 'apps', app) : browserTool.folderOf(app);
+  deployed = { ...browserTool, folderOf };
   volumes = await mkdtemp(join(tmpdir(), 'model-gateway-volumes-'));
   stores = await openStores();
 });
@@ -50,11 +61,22 @@ const optionsOf = (app: string) => ({
 const needed = (app: string): readonly string[] =>
   app === 'browser-tool' ? NEEDED_OFF_LOOPBACK : requiredVariables(app);
 
-test.each(APPS.flatMap((app) => needed(app).map((variable) => ({ app, variable }))))(
-  '$app without $variable names it and exits with status 1',
-  async ({ app, variable }) => {
-    const ended = await runContainer({ ...optionsOf(app), changes: { [variable]: undefined } });
-    expect(ended.output).toMatch(new RegExp(`^${app}: .*\\b${variable}\\b`, 'm'));
+/** All required variables of an app at once; each of them alone with `npm run test:full`. */
+const MISSING = fullTable(
+  [
+    ...APPS.map((app) => ({ app, variables: needed(app) })),
+    ...APPS.flatMap((app) => needed(app).map((variable) => ({ app, variables: [variable] }))),
+  ],
+  { small: APPS.length },
+);
+
+test.each(MISSING)(
+  '$app without $variables names them and exits with status 1',
+  async ({ app, variables }) => {
+    const changes = Object.fromEntries(variables.map((variable) => [variable, undefined]));
+    const ended = await runContainer({ ...optionsOf(app), changes });
+    for (const variable of variables)
+      expect(ended.output).toMatch(new RegExp(`^${app}: .*\\b${variable}\\b`, 'm'));
     expect(ended.status).toBe(1);
   },
 );
@@ -81,12 +103,28 @@ test('the browser tool passes its probe, and rejects requests without its token'
   }
 });
 
-test(`${AT_ONCE} apps that start at once on an empty database migrate it once`, async () => {
-  const apps = Array.from({ length: AT_ONCE }, (_, index) => SERVERS[index % SERVERS.length] ?? '');
-  const started = await Promise.all(
-    apps.map((app) => startPod({ ...optionsOf(app), changes: { SERVICE_MIGRATE: '1' } })),
-  );
-  try {
+describe(`${AT_ONCE} apps that start at once on an empty database without optional variables`, () => {
+  let started: readonly TestProcess[] = [];
+
+  beforeAll(async () => {
+    const apps = Array.from(
+      { length: AT_ONCE },
+      (_, index) => SERVERS[index % SERVERS.length] ?? '',
+    );
+    started = await Promise.all(
+      apps.map((app) => {
+        const left = Object.keys(made).filter((name) => !requiredVariables(app).includes(name));
+        const none = [...left, 'SERVICE_BUILD_HASH'].map((name) => [name, undefined] as const);
+        const changes = { SERVICE_MIGRATE: '1', ...Object.fromEntries(none) };
+        return startPod({ ...optionsOf(app), changes });
+      }),
+    );
+  });
+  afterAll(async () => {
+    await Promise.all(started.map((one) => one.kill()));
+  });
+
+  test('migrate it once', async () => {
     const migrations = await stores.query<{ migration_name: string; finished: boolean }>(
       'SELECT migration_name, finished_at IS NOT NULL AS finished FROM _prisma_migrations',
     );
@@ -96,27 +134,13 @@ test(`${AT_ONCE} apps that start at once on an empty database migrate it once`, 
     expect(new Set(names).size).toBe(names.length);
     const migrators = started.filter((one) => one.output().includes('the database was migrated'));
     expect(migrators).toHaveLength(1);
-  } finally {
-    await Promise.all(started.map((one) => one.kill()));
-  }
-});
+  });
 
-test('the apps start without optional variables, and report the commit of the build', async () => {
-  expect(builtHash).toMatch(/^(?:[0-9a-f]{40}|dev)$/);
-  const started = await Promise.all(
-    SERVERS.map((app) => {
-      const left = Object.keys(made).filter((name) => !requiredVariables(app).includes(name));
-      const none = [...left, 'SERVICE_BUILD_HASH'].map((name) => [name, undefined] as const);
-      const changes = { SERVICE_MIGRATE: '1', ...Object.fromEntries(none) };
-      return startPod({ ...optionsOf(app), changes });
-    }),
-  );
-  try {
+  test('report the commit of the build', async () => {
+    expect(builtHash).toMatch(/^(?:[0-9a-f]{40}|dev)$/);
     for (const { url } of started) {
       const health = await fetch(`${url}/healthz`);
       expect(await health.json()).toMatchObject({ status: 'ok', build_hash: builtHash });
     }
-  } finally {
-    await Promise.all(started.map((one) => one.kill()));
-  }
+  });
 });

@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   createTestDatabase,
   freePort,
+  fullTable,
   startProcess,
   testRedisUrl,
   uniquePrefix,
@@ -43,7 +44,10 @@ async function failedStart(app: string, env: Readonly<Record<string, string>>, p
 
 const stores = () => ({ DATABASE_URL: database.url, REDIS_URL: testRedisUrl() });
 
-test.each(['standalone', 'gateway', 'rpc', 'agent-tunnel', 'video-worker'])(
+/** All apps start in the same way. */
+const APPS = ['standalone', 'gateway', 'rpc', 'agent-tunnel', 'video-worker'];
+
+test.each(fullTable(APPS, { small: 2 }))(
   '%s reports in one sentence that its port is in use, and exits with 1',
   async (app) => {
     const taken = createServer();
@@ -93,11 +97,10 @@ test.each([
   expect(status).toBe(1);
 });
 
-test.each(['gateway', 'rpc'])(
-  '%s names invalid proxies and origins together with the other problems',
+test.each(fullTable(['rpc', 'gateway'], { small: 1 }))(
+  '%s names missing stores, invalid proxies and origins together with the other problems',
   async (app) => {
     const { status, output } = await failedStart(app, {
-      ...stores(),
       SERVICE_TRUST_PROXY: 'banana',
       SERVICE_CORS_ORIGINS: 'notaurl',
       SERVICE_LOG_LEVEL: 'loud',
@@ -105,32 +108,22 @@ test.each(['gateway', 'rpc'])(
     expect(output).toHaveLength(1);
     for (const name of ['SERVICE_TRUST_PROXY', 'SERVICE_CORS_ORIGINS', 'SERVICE_LOG_LEVEL'])
       expect(output[0]).toContain(`${name} must be `);
+    expect(output[0]).toMatch(/DATABASE_URL is required.*REDIS_URL is required/);
     expect(status).toBe(1);
   },
 );
 
-test('missing stores are named together', async () => {
-  const { status, output } = await failedStart('rpc', {});
-  expect(output).toHaveLength(1);
-  expect(output[0]).toMatch(/DATABASE_URL is required.*REDIS_URL is required/);
-  expect(status).toBe(1);
-});
-
-test('a data directory that cannot be created is reported in one sentence', async () => {
-  const { status, output } = await failedStart('standalone', {
-    SERVICE_DATA_DIR: '/proc/nowhere/data',
-  });
-  expect(output).toHaveLength(1);
-  expect(output[0]).toMatch(/^standalone: .*data directory.*SERVICE_DATA_DIR/);
-  expect(status).toBe(1);
-});
-
-test('a data directory that cannot be written is reported in one sentence', async () => {
-  const blocked = join(folder, 'blocked');
-  await mkdir(blocked, { recursive: true });
-  await writeFile(join(blocked, 'file'), '');
-  const dataDir = join(blocked, 'file', 'data');
-  const { status, output } = await failedStart('standalone', { SERVICE_DATA_DIR: dataDir });
+test.each(
+  fullTable(
+    [
+      { why: 'is below a file', path: () => join(folder, 'file', 'data') },
+      { why: 'cannot be created', path: () => '/proc/nowhere/data' },
+    ],
+    { small: 1 },
+  ),
+)('a data directory that $why is reported in one sentence', async ({ path }) => {
+  await writeFile(join(folder, 'file'), '');
+  const { status, output } = await failedStart('standalone', { SERVICE_DATA_DIR: path() });
   expect(output).toHaveLength(1);
   expect(output[0]).toMatch(/^standalone: .*data directory.*SERVICE_DATA_DIR/);
   expect(status).toBe(1);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProcess } from '@model-gateway/testkit';
@@ -53,6 +53,15 @@ test('the demo backend is routed and metered, but not listed or counted', async 
     providers: [],
     checks: { postgres: 'ok', redis: 'ok' },
   });
+});
+
+test('the one process exposes every metric that the operations page lists', async () => {
+  const page = join(import.meta.dirname, '..', '..', '..', 'docs', 'operations.md');
+  const described = [...(await readFile(page, 'utf8')).matchAll(/^\| `(service_\w+)` /gm)];
+  const names = described.map(([, name]) => name);
+  expect(names.length).toBeGreaterThan(20);
+  const exposed = await (await fetch(`${standalone.url}/metrics`)).text();
+  expect(names.filter((name) => !exposed.includes(`# TYPE ${name} `))).toEqual([]);
 });
 
 test('secrets are in files that only their owner can read, and none was printed without a terminal', async () => {

@@ -15,7 +15,11 @@ const ENGINE = fileURLToPath(
   new URL('../../gpu-agent/tests/child/chat-engine.mjs', import.meta.url),
 );
 const MODEL = 'tiny';
-const ENV = { SERVICE_ADMIN_TOKEN: 'admin', SERVICE_API_RATE_LIMIT_RPM: '100000' };
+const ENV = {
+  SERVICE_ADMIN_TOKEN: 'admin',
+  SERVICE_API_RATE_LIMIT_RPM: '100000',
+  SERVICE_DEMO: '0',
+};
 
 let folder: TemporaryFolder;
 let standalone: TestProcess;
@@ -35,11 +39,11 @@ const status = () =>
     agent_id: agent.agent_id,
   });
 
-async function chat(): Promise<{ status: number; backend: string | null }> {
+async function chat(model = MODEL): Promise<{ status: number; backend: string | null }> {
   const response = await fetch(`${standalone.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-    body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Hi' }] }),
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
   });
   await response.arrayBuffer();
   return { status: response.status, backend: response.headers.get('x-service-backend') };
@@ -81,6 +85,10 @@ afterAll(async () => {
   await daemon.stop();
   await standalone.stop();
   await folder.remove();
+});
+
+test('without the demo backend there is no demo model', async () => {
+  expect(await chat('demo-chat')).toMatchObject({ status: 404 });
 });
 
 test('a node connects to the one port, and a model deployed on it is served through the tunnel', async () => {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { freePort, waitUntil, temporaryDataDir } from '@model-gateway/testkit';
+import { freePort, waitUntil, preparedDataDir } from '@model-gateway/testkit';
 import { processesOf } from './standalone.ts';
 
 const project = join(import.meta.dirname, '..', '..', '..');
@@ -9,7 +9,7 @@ const project = join(import.meta.dirname, '..', '..', '..');
 test.each(['SIGTERM', 'SIGKILL'] as const)(
   'when npm itself gets %s, the service and its stores stop too',
   async (signal) => {
-    const folder = await temporaryDataDir();
+    const folder = await preparedDataDir();
     const port = await freePort();
     const npm = spawn('npm', ['start'], {
       cwd: project,

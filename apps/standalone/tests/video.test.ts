@@ -84,11 +84,8 @@ async function listen({ url }: TestProcess, jobId: string): Promise<readonly str
   return names;
 }
 
-test.each([
-  { why: 'its own redis-server', environment: () => Promise.resolve({}) },
-  { why: 'no redis-server', environment: withoutRedis },
-])('one process with $why finishes jobs from both APIs', async ({ environment }) => {
-  const standalone = await start(await environment());
+/** Both APIs create a job; its notifications, result and usage are complete. */
+async function finishJobs(standalone: TestProcess): Promise<{ readonly key: string }> {
   await register(standalone);
   const { token, key } = await chatOnce(standalone.url, 'owner@example.com');
   video.faults.next({ kind: 'slow-start', delayMs: 500 }, 2, 'submit');
@@ -98,34 +95,42 @@ test.each([
   const names = await Promise.all([listen(standalone, rest), listen(standalone, rpc)]);
   const expected = ['video.progress', 'video.progress', 'video.progress', 'video.done'];
   expect(names).toEqual([expected, expected]);
-  const got = await fetch(`${standalone.url}/v1/video/generations/${rest}`, {
-    headers: { authorization: `Bearer ${key}` },
+  expect(await jobOf(standalone, key, rest)).toMatchObject({
+    status: 'done',
+    progress: 100,
+    cost: 0.05,
   });
-  expect(await got.json()).toMatchObject({ status: 'done', progress: 100, cost: 0.05 });
   const rows = await usageRows(standalone.url, token, 3);
   expect(rows).toHaveLength(3);
   for (const id of [rest, rpc]) {
     expect(rows).toContainEqual(expect.objectContaining({ id, backend: 'video', cost: 0.05 }));
   }
+  return { key };
+}
+
+async function jobOf({ url }: TestProcess, key: string, id: string): Promise<unknown> {
+  const got = await fetch(`${url}/v1/video/generations/${id}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  return got.json();
+}
+
+test('one process with its own redis-server finishes jobs from both APIs', async () => {
+  await finishJobs(await start({}));
 });
 
-test('after a kill -9 of a process with an in-memory queue, the next start continues with the same task', async () => {
+test('one process without a redis-server finishes them too, and after a kill -9 the next start continues with the same task', async () => {
   const env = await withoutRedis();
   const first = await start(env);
-  await register(first);
-  const { key } = await chatOnce(first.url, 'owner@example.com');
+  const { key } = await finishJobs(first);
+  const finished = video.taskCount;
   const id = await submit(first, key);
-  await video.until(() => (video.tasks[0]?.polls ?? 0) > 0);
+  await video.until(() => (video.tasks[finished]?.polls ?? 0) > 0);
   await first.kill();
   const second = await start(env);
   await waitUntil(
-    async () => {
-      const got = await fetch(`${second.url}/v1/video/generations/${id}`, {
-        headers: { authorization: `Bearer ${key}` },
-      });
-      return ((await got.json()) as { status: string }).status === 'done';
-    },
+    async () => ((await jobOf(second, key, id)) as { status: string }).status === 'done',
     { what: 'the end of the job' },
   );
-  expect(video.taskCount).toBe(1);
+  expect(video.taskCount).toBe(finished + 1);
 });

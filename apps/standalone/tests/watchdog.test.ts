@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { freePort } from '@model-gateway/kernel';
 import { chatOnce, startStandalone } from './standalone.ts';
 import {
+  fullSize,
   preparedDataDir,
   rpcCall,
   type TemporaryFolder,
@@ -54,6 +55,8 @@ const send = (more: string): string => call('chat.send', `{"model":"demo-chat",$
 const chat = (more: string): string => `{"model":"demo-chat","max_tokens":1,${more}}`;
 const embed = (input: string): string => `{"model":"demo-chat","input":${input}}`;
 const MEBIBYTE = 1024 * 1024;
+/** The size of the largest bodies, in MiB. */
+const LARGE = fullSize(30, { small: 6 });
 
 const RPC = '/api/rpc';
 const CHAT = '/v1/chat/completions';
@@ -64,7 +67,11 @@ const VIDEO = '/v1/video/generations';
 const SHAPES: readonly (readonly [string, string, () => string])[] = [
   ['1.2 million numbers as messages', CHAT, () => chat(`"messages":${list(1_200_000, '0')}`)],
   ['10,000 numbers as messages', CHAT, () => chat(`"messages":${list(10_000, '0')}`)],
-  ['10 million empty objects', CHAT, () => chat(`"messages":${list(10_000_000, '{}')}`)],
+  [
+    'millions of empty objects',
+    CHAT,
+    () => chat(`"messages":${list((LARGE / 3) * MEBIBYTE, '{}')}`),
+  ],
   ['numbers as content parts', CHAT, () => chat(`"messages":${list(20, partsOf('0'))}`)],
   ['empty content parts', CHAT, () => chat(`"messages":${list(20, partsOf('{}'))}`)],
   ['numbers as tools', CHAT, () => chat(`"messages":[${MESSAGE}],"tools":${list(999_999, '0')}`)],
@@ -76,15 +83,15 @@ const SHAPES: readonly (readonly [string, string, () => string])[] = [
     () => chat(`"messages":[${MESSAGE}],"tools":[{${fields(90_000)}}]`),
   ],
   ['a million levels', CHAT, () => `${'['.repeat(MEBIBYTE)}${']'.repeat(MEBIBYTE)}`],
-  ['30 MiB of text', CHAT, () => chat(`"messages":[${said('a b '.repeat(7.5 * MEBIBYTE))}]`)],
-  ['30 MiB of Chinese', CHAT, () => chat(`"messages":[${said('你好'.repeat(5 * MEBIBYTE))}]`)],
-  ['30 MiB of quotes', CHAT, () => chat(`"messages":[${said('"'.repeat(15 * MEBIBYTE))}]`)],
+  ['much text', CHAT, () => chat(`"messages":[${said('a b '.repeat((LARGE / 4) * MEBIBYTE))}]`)],
+  ['much Chinese', CHAT, () => chat(`"messages":[${said('你好'.repeat((LARGE / 6) * MEBIBYTE))}]`)],
+  ['many quotes', CHAT, () => chat(`"messages":[${said('"'.repeat((LARGE / 2) * MEBIBYTE))}]`)],
   [
-    '30 MiB of half characters',
+    'many half characters',
     CHAT,
-    () => chat(`"messages":[${said('\ud83d'.repeat(5 * MEBIBYTE))}]`),
+    () => chat(`"messages":[${said('\ud83d'.repeat((LARGE / 6) * MEBIBYTE))}]`),
   ],
-  ['15 million numbers', EMBED, () => embed(list(15_000_000, '7'))],
+  ['millions of numbers', EMBED, () => embed(list((LARGE / 2) * MEBIBYTE, '7'))],
   ['null as inputs', EMBED, () => embed(list(100_000, 'null'))],
   ['lists of negative numbers', EMBED, () => embed(list(1_000, list(1_000, '-1')))],
   ['padding instead of base64', VIDEO, () => videoOf(`${'='.repeat(16 * MEBIBYTE)}AAAA`)],

@@ -2,50 +2,47 @@ import { Redis } from 'ioredis';
 import { holdStores, newDataDir, query, runs, until } from './stores.ts';
 
 let dataDir: Awaited<ReturnType<typeof newDataDir>>;
+let holder: Awaited<ReturnType<typeof holdStores>>;
 
-beforeEach(async () => {
+beforeAll(async () => {
   dataDir = await newDataDir();
+  holder = await holdStores(dataDir.path);
 });
-
-afterEach(() => dataDir.remove());
-
-test('killing the process that started the stores ends both', async () => {
-  const holder = await holdStores(dataDir.path);
-  expect([runs(holder.postgres.pid), runs(holder.redis.pid)]).toEqual([true, true]);
+afterAll(async () => {
   await holder.kill();
   await until(() => !runs(holder.postgres.pid) && !runs(holder.redis.pid));
+  await dataDir.remove();
 });
 
 test('after all processes are killed at once, the next start recovers all data', async () => {
-  const first = await holdStores(dataDir.path);
-  await query(first.postgres.url, 'CREATE TABLE kept (value int)', 'INSERT INTO kept VALUES (42)');
-  const redis = new Redis(first.redis.url);
+  await query(holder.postgres.url, 'CREATE TABLE kept (value int)', 'INSERT INTO kept VALUES (42)');
+  const redis = new Redis(holder.redis.url);
   await redis.set('kept', '42');
   // The append-only file is written at the end of every second.
   await redis.config('SET', 'appendfsync', 'always');
   await redis.set('last', '43');
   redis.disconnect();
-  for (const pid of [first.postgres.pid, first.redis.pid]) process.kill(pid, 'SIGKILL');
-  await first.kill();
+  for (const pid of [holder.postgres.pid, holder.redis.pid]) process.kill(pid, 'SIGKILL');
+  await holder.kill();
 
-  const second = await holdStores(dataDir.path);
-  expect(await query(second.postgres.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
-  const again = new Redis(second.redis.url);
+  holder = await holdStores(dataDir.path);
+  expect(await query(holder.postgres.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
+  const again = new Redis(holder.redis.url);
   expect([await again.get('kept'), await again.get('last')]).toEqual(['42', '43']);
   again.disconnect();
-  await second.kill();
-  await until(() => !runs(second.postgres.pid) && !runs(second.redis.pid));
 });
 
 test('a start while the stores of a killed process still shut down waits for them', async () => {
-  const first = await holdStores(dataDir.path);
-  await query(first.postgres.url, 'CREATE TABLE kept (value int)');
-  await first.kill();
-  const second = await holdStores(dataDir.path);
-  expect(second.postgres.url).toBe(first.postgres.url);
-  expect(await query(second.postgres.url, 'SELECT count(*)::int AS rows FROM kept')).toEqual([
-    { rows: 0 },
-  ]);
-  await second.kill();
-  await until(() => !runs(second.postgres.pid) && !runs(second.redis.pid));
+  const { url } = holder.postgres;
+  await query(url, 'CREATE TABLE empty (value int)');
+  await holder.kill();
+  holder = await holdStores(dataDir.path);
+  expect(holder.postgres.url).toBe(url);
+  expect(await query(url, 'SELECT count(*)::int AS rows FROM empty')).toEqual([{ rows: 0 }]);
+});
+
+test('killing the process that started the stores ends both', async () => {
+  expect([runs(holder.postgres.pid), runs(holder.redis.pid)]).toEqual([true, true]);
+  await holder.kill();
+  await until(() => !runs(holder.postgres.pid) && !runs(holder.redis.pid));
 });

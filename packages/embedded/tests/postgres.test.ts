@@ -8,33 +8,66 @@ import { commandLineOf } from '../src/process-identity.ts';
 import { zombieProcess, exists, newDataDir, query, runs, until } from './stores.ts';
 
 let dataDir: Awaited<ReturnType<typeof newDataDir>>;
-/** One whose Postgres is set up, which takes most of the time of a first start. */
+/** One that is set up once, which takes most of the time of a first start. */
 let template: Awaited<ReturnType<typeof newDataDir>>;
+let first: Awaited<ReturnType<typeof startPostgres>>;
+let stopping: Promise<void> | undefined;
 
 beforeAll(async () => {
   template = await newDataDir();
-  await (await startPostgres({ dataDir: template.path, log })).stop();
+  const unfinished = join(template.path, 'postgres', 'cluster.new');
+  await mkdir(join(unfinished, 'base'), { recursive: true });
+  await writeFile(join(unfinished, 'PG_VERSION'), '18\n');
+  first = await startPostgres({ dataDir: template.path, log });
 });
-afterAll(() => template.remove());
+afterAll(async () => {
+  await stopTemplate();
+  await template.remove();
+});
 
 beforeEach(async () => {
   dataDir = await newDataDir();
 });
-
-const copyTemplate = (path = dataDir.path) =>
-  promisify(execFile)('cp', ['-r', `${template.path}/.`, path]);
-
 afterEach(() => dataDir.remove());
+
+const stopTemplate = (): Promise<void> => (stopping ??= first.stop());
+
+async function copyTemplate(path = dataDir.path): Promise<void> {
+  await stopTemplate();
+  await promisify(execFile)('cp', ['-r', `${template.path}/.`, path]);
+}
+
+test('a start after a crash during the first setup repeats the setup', async () => {
+  expect(await query(first.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  expect(await exists(join(template.path, 'postgres', 'cluster.new'))).toBe(false);
+});
+
+test('the password is in no command line and in a file that only its owner reads', async () => {
+  const secretFile = join(template.path, 'secrets', 'postgres-password');
+  expect((await stat(secretFile)).mode & 0o777).toBe(0o600);
+  const secret = (await readFile(secretFile, 'utf8')).trim();
+  expect(await commandLineOf(first.pid)).toContain('postgres');
+  expect(await commandLineOf(first.pid)).not.toContain(secret);
+  const wrong = first.url.replace(/:[^:@]+@/, ':wrong@');
+  await expect(query(wrong, 'SELECT 1')).rejects.toThrow('password authentication failed');
+});
+
+test('a second instance on the same data directory fails with the process id of the first', async () => {
+  await expect(startPostgres({ dataDir: template.path, log })).rejects.toThrow(
+    `is in use by process ${process.pid}`,
+  );
+  expect(await query(first.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+});
 
 test('data survives a stop and a start, on the same port', async () => {
   await copyTemplate();
-  const first = await startPostgres({ dataDir: dataDir.path, log });
-  await query(first.url, 'CREATE TABLE kept (value int)', 'INSERT INTO kept VALUES (42)');
-  await first.stop();
-  expect(runs(first.pid)).toBe(false);
+  const before = await startPostgres({ dataDir: dataDir.path, log });
+  await query(before.url, 'CREATE TABLE kept (value int)', 'INSERT INTO kept VALUES (42)');
+  await before.stop();
+  expect(runs(before.pid)).toBe(false);
 
   const second = await startPostgres({ dataDir: dataDir.path, log });
-  expect(second.url).toBe(first.url);
+  expect(second.url).toBe(before.url);
   expect(await embeddedPostgresUrl(dataDir.path)).toBe(second.url);
   expect(await query(second.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
   expect(await query(second.url, 'SHOW fsync')).toEqual([{ fsync: 'on' }]);
@@ -58,19 +91,10 @@ test('a killed server restarts with its data and its address', async () => {
   expect(runs(store.pid)).toBe(false);
 });
 
-test('a second instance on the same data directory fails with the process id of the first', async () => {
-  await copyTemplate();
-  const store = await startPostgres({ dataDir: dataDir.path, log });
-  await expect(startPostgres({ dataDir: dataDir.path, log })).rejects.toThrow(
-    `is in use by process ${process.pid}`,
-  );
-  expect(await query(store.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  await store.stop();
-});
-
-test('two instances on two data directories run side by side', async () => {
+test('two instances on two data directories run side by side, also where only the owner may enter, as root', async () => {
   const other = await newDataDir();
   await Promise.all([copyTemplate(), copyTemplate(other.path)]);
+  await chmod(other.path, 0o700);
   const stores = await Promise.all([
     startPostgres({ dataDir: dataDir.path, log }),
     startPostgres({ dataDir: other.path, log }),
@@ -81,16 +105,6 @@ test('two instances on two data directories run side by side', async () => {
   await other.remove();
 });
 
-test('a start after a crash during the first setup repeats the setup', async () => {
-  const folder = join(dataDir.path, 'postgres');
-  await mkdir(join(folder, 'cluster.new', 'base'), { recursive: true });
-  await writeFile(join(folder, 'cluster.new', 'PG_VERSION'), '18\n');
-  const store = await startPostgres({ dataDir: dataDir.path, log });
-  expect(await query(store.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  expect(await exists(join(folder, 'cluster.new'))).toBe(false);
-  await store.stop();
-});
-
 test.each([
   {
     whose: 'an unrelated process',
@@ -99,36 +113,16 @@ test.each([
   { whose: 'a zombie process', takeId: zombieProcess },
 ])('a stale process id that belongs to $whose does not prevent a start', async ({ takeId }) => {
   await copyTemplate();
-  const first = await startPostgres({ dataDir: dataDir.path, log });
+  const before = await startPostgres({ dataDir: dataDir.path, log });
   const pidFile = join(dataDir.path, 'postgres', 'cluster', 'postmaster.pid');
   const content = await readFile(pidFile, 'utf8');
-  await first.stop();
+  await before.stop();
   const { pid, end } = await takeId();
   await writeFile(pidFile, content.replace(/^\d+/, String(pid)));
   const second = await startPostgres({ dataDir: dataDir.path, log });
   expect(await query(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   await second.stop();
   end();
-});
-
-test('a data directory that only its owner may enter works, also for root', async () => {
-  await copyTemplate();
-  await chmod(dataDir.path, 0o700);
-  const store = await startPostgres({ dataDir: dataDir.path, log });
-  expect(await query(store.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  await store.stop();
-});
-
-test('the password is in no command line and in a file that only its owner reads', async () => {
-  const store = await startPostgres({ dataDir: dataDir.path, log });
-  const secretFile = join(dataDir.path, 'secrets', 'postgres-password');
-  expect((await stat(secretFile)).mode & 0o777).toBe(0o600);
-  const secret = (await readFile(secretFile, 'utf8')).trim();
-  expect(await commandLineOf(store.pid)).toContain('postgres');
-  expect(await commandLineOf(store.pid)).not.toContain(secret);
-  const wrong = store.url.replace(/:[^:@]+@/, ':wrong@');
-  await expect(query(wrong, 'SELECT 1')).rejects.toThrow('password authentication failed');
-  await store.stop();
 });
 
 test('a data directory that cannot be created fails with a clear message', async () => {
