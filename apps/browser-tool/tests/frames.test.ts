@@ -1,4 +1,5 @@
 import { page, startSite, type Site } from './site.ts';
+import { isBelow, processesWith } from './tool-process.ts';
 import { startTool, type ToolUnderTest } from './tool.ts';
 
 let site: Site;
@@ -36,44 +37,46 @@ afterAll(async () => {
 const click = (target: string, more: object = {}) =>
   tool.post('/click', { target, timeout_ms: 30_000, ...more });
 
+const openFramed = async (origin: string, extra = '') => {
+  await tool.open(`${site.url}/b`);
+  await tool.post('/evaluate', {
+    function: `(source, extra) => new Promise((resolve) => {
+      document.body.innerHTML = '<div style="height: 1500px"></div><iframe title="Inner" style="width: 400px; height: 200px; border: 5px solid; padding: 7px"></iframe>' + extra;
+      const frame = document.querySelector('iframe');
+      frame.onload = () => resolve(1);
+      frame.src = source;
+      addEventListener('message', ({ data }) => { document.title = data; });
+    })`,
+    args: [`${origin}/frame`, extra],
+  });
+};
+
+const refOf = async (pattern: RegExp) => {
+  const { text } = (await tool.get('/a11y?format=text')).data as { text: string };
+  return pattern.exec(text)?.[1] ?? text;
+};
+
 describe.each([
   { kind: 'of the same process', other: false },
   { kind: 'of another process', other: true },
 ])('a frame $kind', ({ other }) => {
-  const openFramed = async (extra = '') => {
-    await tool.open(`${site.url}/b`);
-    const source = `${other ? site.otherUrl : site.url}/frame`;
-    await tool.post('/evaluate', {
-      function: `(source, extra) => new Promise((resolve) => {
-        document.body.innerHTML = '<div style="height: 1500px"></div><iframe title="Inner" style="width: 400px; height: 200px; border: 5px solid; padding: 7px"></iframe>' + extra;
-        const frame = document.querySelector('iframe');
-        frame.onload = () => resolve(1);
-        frame.src = source;
-        addEventListener('message', ({ data }) => { document.title = data; });
-      })`,
-      args: [source, extra],
-    });
-  };
-  const refOf = async (pattern: RegExp) => {
-    const { text } = (await tool.get('/a11y?format=text')).data as { text: string };
-    return pattern.exec(text)?.[1] ?? text;
-  };
+  const openFrame = (extra?: string) => openFramed(other ? site.otherUrl : site.url, extra);
 
   test('is part of the snapshot, and its refs work', async () => {
-    await openFramed();
+    await openFrame();
     const ref = await refOf(/button "In the frame" \[ref=(e\d+)\]/);
     expect((await click(ref)).data).toMatchObject({ clicked: true, target: { ref } });
     expect(await refOf(/button "(Pressed)"/)).toBe('Pressed');
   });
 
   test('selectors find what no outer document has, below the fold too', async () => {
-    await openFramed();
+    await openFrame();
     expect((await click('#low')).data.target).toMatchObject({ name: 'Low' });
     expect(await refOf(/button "(Low pressed)"/)).toBe('Low pressed');
   });
 
   test('text goes into its fields', async () => {
-    await openFramed();
+    await openFrame();
     const answer = await tool.post('/type', {
       target: '[aria-label="Frame field"]',
       text: 'héllo',
@@ -82,14 +85,17 @@ describe.each([
   });
 
   test('an overlay of the outer document covers it', async () => {
-    await openFramed('<div id="lid" style="position: fixed; inset: 0"></div>');
+    await openFrame('<div id="lid" style="position: fixed; inset: 0"></div>');
     const answer = await click('text=In the frame', { timeout_ms: 5_000 });
     expect(answer).toMatchObject({ code: 'ELEMENT_COVERED' });
     expect(answer.error).toMatch(/is covered by <div id="lid"> \[ref=e\d+\]/);
+    await tool.post('/evaluate', { expression: 'lid.remove()' });
+    expect((await click('iframe', { position: { x: 60, y: 30 } })).data.clicked).toBe(true);
+    expect(await refOf(/button "(Pressed)"/)).toBe('Pressed');
   });
 
   test('its refs are stale once it shows another document', async () => {
-    await openFramed();
+    await openFrame();
     const ref = await refOf(/button "In the frame" \[ref=(e\d+)\]/);
     await tool.post('/evaluate', {
       function: `(url) => new Promise((resolve) => { const f = document.querySelector('iframe'); f.onload = () => resolve(1); f.src = url; })`,
@@ -97,6 +103,52 @@ describe.each([
     });
     expect(await click(ref)).toMatchObject({ code: 'STALE_REF' });
   });
+});
+
+describe('while the browser is too busy to draw', () => {
+  let stopped: number | undefined;
+  const stopDrawing = () => {
+    // This process tells the browser which frame is drawn where.
+    stopped = processesWith('--type=gpu-process').find((pid) => isBelow(pid, process.pid));
+    if (stopped === undefined) throw new Error('the browser has no process that draws');
+    process.kill(stopped, 'SIGSTOP');
+  };
+  afterEach(() => {
+    if (stopped !== undefined) process.kill(stopped, 'SIGCONT');
+    stopped = undefined;
+  });
+
+  test('a click goes into a frame that was just scrolled into view', async () => {
+    await openFramed(site.otherUrl);
+    stopDrawing();
+    expect((await click('text=In the frame')).data).toMatchObject({ clicked: true });
+    expect(await refOf(/button "(Pressed)"/)).toBe('Pressed');
+  });
+
+  test('text does too', async () => {
+    await openFramed(site.otherUrl);
+    stopDrawing();
+    const answer = await tool.post('/type', { target: '[aria-label="Frame field"]', text: 'abc' });
+    expect(answer.data).toMatchObject({ typed: true, value: 'abc' });
+  });
+});
+
+test('a click on an element that hides a frame goes into the frame', async () => {
+  await tool.open(`${site.url}/b`);
+  await tool.post('/evaluate', {
+    function: `(source) => new Promise((resolve) => {
+      document.body.innerHTML = '<div id="host"></div>';
+      const root = document.querySelector('#host').attachShadow({ mode: 'closed' });
+      root.innerHTML = '<iframe style="width: 200px; height: 100px; border: 0"></iframe>';
+      root.firstChild.onload = () => resolve(1);
+      root.firstChild.src = source;
+      window.presses = 0;
+      addEventListener('message', () => { window.presses += 1; });
+    })`,
+    args: [`${site.otherUrl}/frame`],
+  });
+  expect((await click('#host', { position: { x: 20, y: 20 } })).data.clicked).toBe(true);
+  expect((await tool.post('/evaluate', { expression: 'presses' })).data.result).toBe(1);
 });
 
 test.each(['/frameset', '/others'])(

@@ -109,6 +109,8 @@ describe('the MCP server', () => {
     const tool = startToolProcess({ args: ['mcp'], env: { CHROMIUM_PATH: stubborn } });
     await initialize(tool);
     const profile = await profileOf(tool.pid);
+    // The browser is seen a moment before the tool has passed on its group; the tool answers after that.
+    await tool.request('ping');
     await expectExit(tool, () => tool.signal('SIGKILL'));
     await expectNothingLeft(profile);
     await rm(folder, { recursive: true });

@@ -1,5 +1,13 @@
-import type { ActionOutcome, EngineCall, EngineMethod, TypeRequest } from '../engine.ts';
+import type {
+  ActionOutcome,
+  ClickRequest,
+  ElementReport,
+  EngineCall,
+  EngineMethod,
+  TypeRequest,
+} from '../engine.ts';
 import { editingError } from '../session/editing-error.ts';
+import { missedClickError, type MissedClick } from '../session/not-ready.ts';
 import { readAddress, destinationOf } from './address.ts';
 import { isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
 import type { Browser } from './browser.ts';
@@ -7,6 +15,7 @@ import type { Elements, ReadyElement } from './elements.ts';
 import { clickMouse, pressKey, typeCharacter } from './input.ts';
 import { parseKeyPress } from './keys.ts';
 import type { Page } from './page.ts';
+import { readPressArrival } from './press-arrival.ts';
 import { markPage, settle, type SettleMark } from './settle.ts';
 
 /** The actions that commands perform on a page. */
@@ -30,7 +39,15 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
     call: EngineCall,
     navigationStartMs?: number,
   ): Promise<ActionOutcome> {
-    const navigated = await settle(page, scripts, mark, call, navigationStartMs);
+    return report(page, await settle(page, scripts, mark, call, navigationStartMs), mark, call);
+  }
+
+  async function report(
+    page: Page,
+    navigated: boolean,
+    mark: SettleMark,
+    call: EngineCall,
+  ): Promise<ActionOutcome> {
     const shown = await browser.activePage();
     if (shown !== page) await waitForTab(shown, browser.opened?.url ?? '', call);
     await reportOpenedTab(call);
@@ -60,20 +77,13 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
   }
 
   return {
-    async click(page, { target, button, double, modifiers, position, force, timeoutMs }, call) {
-      const options = { action: 'click', position, force, timeoutMs } as const;
-      const ready = await elements.ready(page, target, options, call);
-      const { element, point, frameId } = ready;
-      const mark = markPage(page, frameId);
-      const isSelected =
-        element.tag === 'option' &&
-        (await scripts.call(page, frameId, 'clickOption', { ref: element.ref }, call));
-      if (!isSelected) {
-        await clickMouse(page, { ...point, button, modifiers, clicks: double ? 2 : 1 }).catch(
-          ignoreUnloaded,
-        );
+    async click(page, request, call) {
+      const end = performance.now() + request.timeoutMs;
+      for (let { timeoutMs } = request; ; timeoutMs = Math.round(end - performance.now())) {
+        const clicked = await clickOnce(page, { ...request, timeoutMs }, call);
+        if ('outcome' in clicked) return { target: clicked.element, ...clicked.outcome };
+        if (performance.now() >= end) throw missedClickError(request, clicked);
       }
-      return { target: element, ...(await finish(page, mark, call)) };
     },
 
     async type(page, { target, text, clear, submit, slowly, timeoutMs }, call) {
@@ -126,6 +136,31 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
     },
   };
 
+  /** Clicks an element when it is ready; without an outcome if the click did not arrive there, which had no effect. */
+  async function clickOnce(
+    page: Page,
+    { target, button, double, modifiers, position, force, timeoutMs }: ClickRequest,
+    call: EngineCall,
+  ): Promise<{ readonly element: ElementReport; readonly outcome: ActionOutcome } | MissedClick> {
+    const options = { action: 'click', position, force, expectsPress: true, timeoutMs } as const;
+    const { element, point, frameId } = await elements.ready(page, target, options, call);
+    const mark = markPage(page, frameId);
+    const isSelected =
+      element.tag === 'option' &&
+      (await scripts.call(page, frameId, 'clickOption', { ref: element.ref }, call));
+    if (isSelected) return { element, outcome: await finish(page, mark, call) };
+    await clickMouse(page, { point, button, modifiers, clicks: double ? 2 : 1 }).catch(
+      ignoreUnloaded,
+    );
+    const [navigated, arrival] = await Promise.all([
+      settle(page, scripts, mark, call),
+      readPressArrival(page, scripts, frameId, call),
+    ]);
+    if (arrival.at === 'nowhere') return { element, otherMarkup: undefined };
+    if (arrival.at === 'other-element') return { element, otherMarkup: arrival.markup };
+    return { element, outcome: await report(page, navigated, mark, call) };
+  }
+
   async function enterText(
     page: Page,
     { frameId, element, point }: ReadyElement,
@@ -137,7 +172,7 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
     let started = await start();
     if (started.ok && !started.isFocused) {
       // Frames of other processes get the keyboard focus only by a click.
-      await clickMouse(page, { ...point, button: 'left', modifiers: [], clicks: 1 });
+      await clickMouse(page, { point, button: 'left', modifiers: [], clicks: 1 });
       started = await start();
     }
     if (!started.ok) throw editingError(target, element, text, started);

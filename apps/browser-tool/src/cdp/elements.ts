@@ -18,10 +18,26 @@ export interface FoundElement {
 
 /** An element that is ready for an action, and the point to act on. */
 export interface ReadyElement extends FoundElement {
-  readonly point: ReadyPoint;
+  readonly point: InputPoint;
+}
+
+/** A point for mouse events, in the outermost document of its process within the page. */
+export interface InputPoint extends ReadyPoint {
+  /** The session of that process. */
+  readonly sessionId: string;
 }
 
 type ReadyOptions = Omit<ReadinessRequest, 'query'>;
+
+/** A point of a frame. */
+interface PagePoint {
+  /** Its position on the page. */
+  readonly point: ReadyPoint;
+  /** Where to send mouse events for it. */
+  readonly inputPoint: InputPoint;
+  /** The element of an outer document that covers it. */
+  readonly cover: NotReady['cover'];
+}
 
 /** Finds the elements that callers name, in any frame. */
 export interface Elements {
@@ -29,13 +45,8 @@ export interface Elements {
   ready(page: Page, target: string, options: ReadyOptions, call: EngineCall): Promise<ReadyElement>;
   /** The frame of a target: the frame of the ref, or the first frame that has a matching element. */
   frameFor(page: Page, target: string, call: EngineCall): Promise<string>;
-  /** The position of a frame's point on the page, and the element that covers it there. */
-  pagePoint(
-    page: Page,
-    frameId: string,
-    point: ReadyPoint,
-    call: EngineCall,
-  ): Promise<{ readonly point: ReadyPoint; readonly cover: NotReady['cover'] }>;
+  /** Scrolls a frame's point into view, and returns its positions and the element that covers it. */
+  pagePoint(page: Page, frameId: string, point: ReadyPoint, call: EngineCall): Promise<PagePoint>;
   /** All frames of a page, the outer ones first. */
   framesOf(page: Page): readonly Frame[];
 }
@@ -102,18 +113,27 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
     return undefined;
   }
 
-  async function pagePoint(page: Page, frameId: string, start: ReadyPoint, call: EngineCall) {
+  async function pagePoint(
+    page: Page,
+    frameId: string,
+    start: ReadyPoint,
+    call: EngineCall,
+  ): Promise<PagePoint> {
+    let frame = page.frames.find(frameId);
+    const sessionId = frame?.sessionId ?? page.sessionId;
     let point = start;
-    for (
-      let frame = page.frames.find(frameId);
-      frame?.parentId !== undefined;
-      frame = page.frames.find(frame.parentId)
-    ) {
-      const { x, y, cover } = await scripts.pointInParent(page, frame, point, call);
-      if (cover !== undefined) return { point, cover };
-      point = { x, y };
+    let inputPoint: InputPoint = { ...point, sessionId };
+    let isSameProcess = true;
+    let cover: NotReady['cover'];
+    while (frame?.parentId !== undefined) {
+      const outer = await scripts.pointInParent(page, frame, point, call);
+      point = { x: outer.x, y: outer.y };
+      cover ??= outer.cover;
+      frame = page.frames.find(frame.parentId);
+      isSameProcess &&= frame?.sessionId === sessionId;
+      if (isSameProcess) inputPoint = { ...point, sessionId };
     }
-    return { point, cover: undefined };
+    return { point, inputPoint, cover };
   }
 
   /** One attempt; undefined if the element does not exist yet or its document was unloaded. */
@@ -129,8 +149,12 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
     try {
       const state = await scripts.call(page, frameId, 'ready', { query, ...options }, call);
       if (!state.ok) return state;
-      const { point, cover } = await pagePoint(page, frameId, state.point, call);
-      if (cover === undefined || options.force) return { frameId, element: state.element, point };
+      const { inputPoint, cover } = await pagePoint(page, frameId, state.point, call);
+      if (cover === undefined || options.force)
+        return { frameId, element: state.element, point: inputPoint };
+      // No press follows; the next one in this frame may be for another element.
+      if (options.expectsPress === true)
+        await scripts.call(page, frameId, 'pressArrival', undefined, call);
       return { ok: false, why: 'covered', element: state.element, cover };
     } catch (error) {
       if (!isDocumentUnloaded(error)) throw error;

@@ -1,3 +1,4 @@
+import type { Protocol } from 'devtools-protocol';
 import type { Modifier, MouseButton } from '../engine.ts';
 import {
   characterKey,
@@ -7,33 +8,39 @@ import {
   type Key,
   type KeyPress,
 } from './keys.ts';
+import type { InputPoint } from './elements.ts';
 import type { Page } from './page.ts';
 
 interface MouseClick {
-  readonly x: number;
-  readonly y: number;
+  readonly point: InputPoint;
   readonly button: MouseButton;
   readonly clicks: 1 | 2;
   readonly modifiers: readonly Modifier[];
 }
 
+type MouseEventParameters = Protocol.Input.DispatchMouseEventRequest;
+
 const BUTTON_BITS: Readonly<Record<MouseButton, number>> = { left: 1, right: 2, middle: 4 };
 
-/** Moves the mouse to the point and clicks. */
+/**
+ * Moves the mouse to the point and clicks. The events go to the process of the point: the browser would choose a process by
+ * what it last drew, and drawing is late after scrolling.
+ */
 export async function clickMouse(page: Page, click: MouseClick): Promise<void> {
-  const { x, y, button } = click;
+  const { point, button } = click;
+  const { x, y } = point;
+  const send = (event: MouseEventParameters): Promise<unknown> =>
+    page.send('Input.dispatchMouseEvent', event, point.sessionId);
   const modifierKeys = click.modifiers.map(modifierKeyOf);
   const modifiers = bitsOf(modifierKeys);
   for (const name of modifierKeys) await dispatchKey(page, parseKeyPress(name), 'down', modifiers);
   const buttons = BUTTON_BITS[button];
   // Sent without waiting: the browser handles them in order, and each response waits for the page.
-  const sent: Promise<unknown>[] = [
-    page.send('Input.dispatchMouseEvent', { type: 'mouseMoved', x, y, modifiers }),
-  ];
+  const sent = [send({ type: 'mouseMoved', x, y, modifiers })];
   for (let clickCount = 1; clickCount <= click.clicks; clickCount += 1) {
     const same = { x, y, button, modifiers, clickCount };
-    sent.push(page.send('Input.dispatchMouseEvent', { type: 'mousePressed', buttons, ...same }));
-    sent.push(page.send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...same }));
+    sent.push(send({ type: 'mousePressed', buttons, ...same }));
+    sent.push(send({ type: 'mouseReleased', ...same }));
   }
   await Promise.all(sent);
   for (const name of modifierKeys) await dispatchKey(page, parseKeyPress(name), 'up', 0);

@@ -153,7 +153,7 @@ export function createPage(
       seed(),
       send('Page.setLifecycleEventsEnabled', { enabled: true }),
       send('Page.addScriptToEvaluateOnNewDocument', {
-        source: `globalThis.${SCRIPTS_NAME} ??= ${scriptSource};`,
+        source: `globalThis.${SCRIPTS_NAME} ??= ${scriptSource}; ${SCRIPTS_NAME}.listenForPresses();`,
         worldName: SCRIPTS_WORLD,
         runImmediately: true,
       }),

@@ -1,7 +1,9 @@
-import { composedClosest, isComposedAncestor, searchRoots } from './composed-tree.ts';
+import { searchRoots } from './composed-tree.ts';
 import { refOf, reportElement, type PageElementReport } from './element-refs.ts';
 import { findElements, preferVisible, type PageQuery } from './find-elements.ts';
+import { coverAt } from './hit-test.ts';
 import { tagMarkup } from './page-text.ts';
+import { expectPress, forgetPress } from './press.ts';
 import { isDisabled, isEditingHost } from './role.ts';
 import { isVisible } from './visibility.ts';
 
@@ -10,6 +12,8 @@ export interface ReadinessRequest {
   readonly action: 'click' | 'type' | 'focus';
   readonly position?: { readonly x: number; readonly y: number } | undefined;
   readonly force: boolean;
+  /** Whether a press of a mouse button follows at once, and must reach the element. */
+  readonly expectsPress?: boolean | undefined;
   readonly timeoutMs: number;
 }
 
@@ -84,6 +88,7 @@ export function coverKey(state: NotReady): string {
 
 /** Checks once that an element is found, visible, stable, enabled, editable and not covered. */
 export async function checkReadiness(request: ReadinessRequest): Promise<Readiness> {
+  forgetPress();
   const found = findOne(request.query);
   if (!found.ok) return found;
   const element = request.action === 'type' ? fieldOf(found.element) : found.element;
@@ -113,6 +118,7 @@ export async function checkReadiness(request: ReadinessRequest): Promise<Readine
   if (cover !== undefined) {
     return { ...failed('covered'), cover: { markup: tagMarkup(cover), ref: refOf(cover) } };
   }
+  if (request.expectsPress === true) expectPress(shown, point);
   return { ok: true, element: reportElement(element), point };
 }
 
@@ -207,36 +213,6 @@ export function contentBox(element: Element): DOMRect {
   const range = document.createRange();
   range.selectNodeContents(element);
   return range.getBoundingClientRect();
-}
-
-/** The element that would receive a click at this point instead; undefined if the element itself would. */
-export function coverAt(element: Element, { x, y }: ReadyPoint): Element | 'outside' | undefined {
-  const hit = deepElementFromPoint(x, y);
-  if (hit === undefined) return 'outside';
-  if (isComposedAncestor(element, hit)) return undefined;
-  const label = composedClosest(hit, 'label');
-  if (label !== null) {
-    const control = (label as HTMLLabelElement).control;
-    if (control !== null && isComposedAncestor(element, control)) return undefined;
-    if (control === element) return undefined;
-  }
-  // A part that passes clicks to its own control is not covered.
-  const control = composedClosest(element, 'a[href], button, label, summary, [role=button]');
-  if (control !== null && control === hit) return undefined;
-  return hit;
-}
-
-/** The innermost element at a point, inside of open shadow roots too. */
-export function deepElementFromPoint(x: number, y: number): Element | undefined {
-  let hit = document.elementFromPoint(x, y) ?? undefined;
-  for (let root = hit?.shadowRoot ?? null; root !== null;) {
-    // Slotted text belongs to the host; the element that shows it comes later in the list.
-    const inner = root.elementsFromPoint(x, y).find((each) => each.getRootNode() === root);
-    if (inner === undefined) break;
-    hit = inner;
-    root = inner.shadowRoot;
-  }
-  return hit;
 }
 
 /** The field of an element: itself, the control of a label, or the only field inside of a component. */

@@ -2,12 +2,13 @@ import { accessibleTree } from './accessible-tree.ts';
 import { clickOption, focusedElement, focusElement, readField, startEditing } from './editing.ts';
 import { countRefsFrom, elementOf, elementRefs, refOf, reportElement } from './element-refs.ts';
 import { findElements, type PageQuery } from './find-elements.ts';
+import { coverAt } from './hit-test.ts';
 import { inspectElements } from './inspection.ts';
 import { tagMarkup } from './page-text.ts';
+import { readPressArrival } from './press.ts';
 import { awaitQuiet } from './quiet.ts';
 import {
   awaitReadiness,
-  coverAt,
   findOne,
   nextAnimationFrame,
   scrollToElement,
@@ -25,6 +26,7 @@ export const scriptMethods = {
   focused: focusedElement,
   inspect: inspectElements,
   locate: locateElement,
+  pressArrival: readPressArrival,
   quiet: awaitQuiet,
   read: readField,
   ready: awaitReadiness,
@@ -141,8 +143,7 @@ export async function pointInParent(
       top: point.y - innerHeight / 2,
       behavior: 'instant',
     });
-    // The browser sends a click to the frame that is drawn there.
-    await nextAnimationFrame(200);
+    // The page may move the frame when it scrolls.
     await nextAnimationFrame(200);
     point = locate();
   }

@@ -79,6 +79,29 @@ export function notReadyError(target: string, state: NotReady, waitedMs: number)
   }
 }
 
+/** A click that did not arrive at its element. */
+export interface MissedClick {
+  readonly element: ElementReport;
+  /** The element that was in its place. */
+  readonly otherMarkup: string | undefined;
+}
+
+/** The error for a click that did not arrive at its element. */
+export function missedClickError(
+  { target, timeoutMs }: { readonly target: string; readonly timeoutMs: number },
+  { element, otherMarkup }: MissedClick,
+): ToolError {
+  const why = otherMarkup === undefined ? '' : `: ${otherMarkup} was in its place`;
+  return new ToolError(
+    'TIMEOUT',
+    `${elementText(element)} did not receive the click within ${timeoutMs} ms${why}.`,
+    {
+      hint: 'Call browser_snapshot to see how the page changed, or pass force:true.',
+      details: { target, element },
+    },
+  );
+}
+
 function ambiguous(target: string, { candidates = [], count = 0 }: NotReady): ToolError {
   const listed = candidates.map(elementText).join(', ');
   const rest = count > candidates.length ? ` and ${count - candidates.length} more` : '';

@@ -1,0 +1,97 @@
+import { coverOf, deepElementFromPoint } from './hit-test.ts';
+import { tagMarkup } from './page-text.ts';
+
+/** Where a press of a mouse button arrived; unknown if no press was expected, or another frame may have received it. */
+export type PressArrival =
+  | { readonly at: 'target' | 'unknown' }
+  | { readonly at: 'other-element'; readonly markup: string }
+  /** Not in this document, unless a closed shadow root of the target contains a frame. */
+  | { readonly at: 'nowhere'; readonly mayBeInFrame: boolean };
+
+/** The press that the tool is about to send to this document. */
+export interface ExpectedPress {
+  target: Element | undefined;
+  mayBeInFrame: boolean;
+  endsAt: number;
+  arrival: PressArrival | undefined;
+}
+
+export function createExpectedPress(): ExpectedPress {
+  return { target: undefined, mayBeInFrame: false, endsAt: 0, arrival: undefined };
+}
+
+export const expectedPress = createExpectedPress();
+
+/** After this time a press is not from the tool, which may have been killed. */
+export const PRESS_TIMEOUT_MS = 10_000;
+
+export const PRESS_EVENTS: readonly string[] = [
+  'pointerdown',
+  'mousedown',
+  'pointerup',
+  'mouseup',
+  'click',
+  'auxclick',
+  'dblclick',
+  'contextmenu',
+];
+
+export const FRAME_ELEMENTS = 'iframe, frame, object, embed, fencedframe';
+
+/** The elements that can have a closed shadow root, besides custom elements. */
+export const SHADOW_HOSTS =
+  'article, aside, blockquote, body, div, footer, h1, h2, h3, h4, h5, h6, header, main, nav, p, section, span';
+
+/** Expects a press at a point of an element. Until it was read where it arrives, other elements do not receive it. */
+export function expectPress(
+  target: Element,
+  { x, y }: { readonly x: number; readonly y: number },
+): void {
+  const hit = deepElementFromPoint(x, y);
+  // A frame receives the presses at its element.
+  if (hit === undefined || hit.matches(FRAME_ELEMENTS)) return;
+  expectedPress.target = target;
+  expectedPress.mayBeInFrame = hit.localName.includes('-') || hit.matches(SHADOW_HOSTS);
+  expectedPress.endsAt = performance.now() + PRESS_TIMEOUT_MS;
+  // The page may have removed the listeners, by document.open().
+  listenForPresses();
+}
+
+/** Stops expecting a press. */
+export function forgetPress(): void {
+  Object.assign(expectedPress, createExpectedPress());
+}
+
+/** Adds the listeners. Those that are added before the page's own cannot be bypassed by the page. */
+export function listenForPresses(): void {
+  for (const type of PRESS_EVENTS) addEventListener(type, handlePressEvent, true);
+}
+
+export function handlePressEvent(event: Event): void {
+  const { target, endsAt } = expectedPress;
+  if (target === undefined || !event.isTrusted || performance.now() > endsAt) return;
+  expectedPress.arrival ??= arrivalOf(event, target);
+  if (expectedPress.arrival.at !== 'other-element') return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}
+
+export function arrivalOf(event: Event, target: Element): PressArrival {
+  const path = event.composedPath();
+  const [hit] = path;
+  if (!(hit instanceof Element) || path.includes(target)) return { at: 'target' };
+  // A page that draws itself again may replace an element by an equal one.
+  const isTarget = target.isConnected
+    ? coverOf(target, hit) === undefined
+    : hit.closest(target.localName) !== null;
+  return isTarget ? { at: 'target' } : { at: 'other-element', markup: tagMarkup(hit) };
+}
+
+/** Returns where the expected press arrived, and stops expecting it. To be called once the browser has sent it. */
+export function readPressArrival(): PressArrival {
+  const { target, mayBeInFrame, endsAt, arrival } = expectedPress;
+  forgetPress();
+  if (arrival !== undefined) return arrival;
+  const isExpected = target !== undefined && performance.now() <= endsAt;
+  return isExpected ? { at: 'nowhere', mayBeInFrame } : { at: 'unknown' };
+}
