@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { freePort, waitUntil, preparedDataDir } from '@model-gateway/testkit';
+import { freePort, fullTable, preparedDataDir, waitUntil } from '@model-gateway/testkit';
 import { processesOf } from './standalone.ts';
 
 const project = join(import.meta.dirname, '..', '..', '..');
 
-test.each(['SIGTERM', 'SIGKILL'] as const)(
+/** A killed npm forwards nothing: the service has to notice its end. */
+const SIGNALS = fullTable(['SIGKILL', 'SIGTERM'] as const, { small: 1 });
+
+test.each(SIGNALS)(
   'when npm itself gets %s, the service and its stores stop too',
   async (signal) => {
     const folder = await preparedDataDir();
