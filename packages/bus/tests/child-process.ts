@@ -18,18 +18,16 @@ interface ChildOptions {
   readonly prefix: string;
 }
 
-const pathOf = (file: string): string => fileURLToPath(new URL(`child/${file}`, import.meta.url));
+// It runs the build, as every process of a test does.
+const PROGRAM = fileURLToPath(new URL('child/bus-process.mjs', import.meta.url));
 
 export function startChild(
   command: 'take and hang' | 'append and wait' | 'use and close',
   options: ChildOptions,
 ): ChildProcess {
-  const flags = ['--import', pathOf('typescript.mjs'), '--conditions=source', '--no-warnings'];
-  const child = spawn(
-    process.execPath,
-    [...flags, pathOf('bus-process.ts'), command, JSON.stringify(options)],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const child = spawn(process.execPath, [PROGRAM, command, JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const exit = once(child, 'exit');
   return {

@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { silentLog } from '@model-gateway/kernel';
 import { diffSchemas } from '../src/migrations/diff-schemas.ts';
-import { migrateDatabase } from '../src/migrations/migrate.ts';
 import { prismaFolder, readSchema } from '../src/migrations/migrations.ts';
 import { compareCatalogs, readCatalog, type Catalog } from './catalog.ts';
-import { createTestDatabase, type TestDatabase } from './test-database.ts';
+import { createMigratedDatabase, createTestDatabase, type TestDatabase } from './test-database.ts';
 
 // What the migrations say and schema.prisma cannot.
 const DELIBERATE = [
@@ -53,8 +51,7 @@ describe('migrations and schema.prisma', () => {
   let catalogs: readonly [Catalog, Catalog];
 
   beforeAll(async () => {
-    [migrated, described] = await Promise.all([createTestDatabase(), createTestDatabase()]);
-    await migrateDatabase({ databaseUrl: migrated.url, log: silentLog });
+    [migrated, described] = await Promise.all([createMigratedDatabase(), createTestDatabase()]);
     await described.query(await diffSchemas(undefined, await readSchema(prismaFolder())));
     catalogs = [await readCatalog(migrated), await readCatalog(described)];
   });

@@ -8,16 +8,23 @@ import { testCluster } from './config.ts';
 export interface TestDatabase {
   readonly url: string;
   query<Row extends QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Removes all tables, which costs much less than another database. */
+  clear(): Promise<void>;
   drop(): Promise<void>;
 }
 
 /** An empty one, for tests of the migrator itself. */
 export const createTestDatabase = (): Promise<TestDatabase> => copyDatabase('template1');
 
+/** A migrated one. */
+export const createMigratedDatabase = (): Promise<TestDatabase> =>
+  copyDatabase(testCluster().template);
+
 async function copyDatabase(template: string): Promise<TestDatabase> {
   const { clusterUrl } = testCluster();
   const name = `test_db_${randomBytes(6).toString('hex')}`;
-  await once(clusterUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  // Copying the files takes less CPU than writing their contents to the log.
+  await once(clusterUrl, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   const url = new URL(clusterUrl);
   url.pathname = `/${name}`;
   const client = new Client({ connectionString: url.href });
@@ -26,6 +33,9 @@ async function copyDatabase(template: string): Promise<TestDatabase> {
     url: url.href,
     query: async <Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
       (await client.query<Row>(sql, [...values])).rows,
+    clear: async () => {
+      await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    },
     drop: async () => {
       await client.end();
       await once(clusterUrl, `DROP DATABASE ${name} WITH (FORCE)`);
@@ -51,7 +61,7 @@ export interface OpenedDatabase extends Database {
 export async function openTestDatabase(
   options: { readonly encryptionKey?: string } = {},
 ): Promise<OpenedDatabase> {
-  const raw = await copyDatabase(testCluster().template);
+  const raw = await createMigratedDatabase();
   const database = createDatabase({ databaseUrl: raw.url, log: silentLog, ...options });
   return {
     ...database,

@@ -105,11 +105,17 @@ async function readRollups(database: TestDatabase) {
 describe('the totals of usage', () => {
   let database: OpenedDatabase;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await openTestDatabase();
   });
 
-  afterEach(() => database.close());
+  afterEach(async () => {
+    await database.raw.query('DROP TABLE IF EXISTS usage_records_2026_03');
+    await database.raw.query(
+      'TRUNCATE usage_records, usage_totals, usage_daily, usage_daily_refs, usage_ref_days, usage_hourly',
+    );
+  });
+  afterAll(() => database.close());
 
   it('agree with rows that were inserted by hand', async () => {
     const userId = newId();

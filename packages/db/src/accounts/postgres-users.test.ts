@@ -1,5 +1,8 @@
 import { newId } from '@model-gateway/kernel';
+import { fullSize } from '../../tests/config.ts';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
+
+const FIRST_ACCOUNTS = fullSize(50, { small: 15 });
 
 const newUser = (email = `${newId()}@example.com`) => ({
   id: newId(),
@@ -11,15 +14,16 @@ const newUser = (email = `${newId()}@example.com`) => ({
 describe('users in Postgres', () => {
   let database: OpenedDatabase;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await openTestDatabase();
   });
 
-  afterEach(() => database.close());
+  afterEach(() => database.raw.query('DELETE FROM users'));
+  afterAll(() => database.close());
 
-  it('make exactly one of fifty first accounts the admin, and no later one', async () => {
+  it('make exactly one of many first accounts the admin, and no later one', async () => {
     const created = await Promise.all(
-      Array.from({ length: 50 }, () => database.users.create(newUser())),
+      Array.from({ length: FIRST_ACCOUNTS }, () => database.users.create(newUser())),
     );
     expect(created.filter((user) => user.isAdmin)).toHaveLength(1);
     expect((await database.users.create(newUser())).isAdmin).toBe(false);

@@ -1,5 +1,9 @@
 import { newId } from '@model-gateway/kernel';
+import { fullSize } from '../../tests/config.ts';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
+
+/** How many movements are asked for at the same time. */
+const AT_ONCE = fullSize(40, { small: 16 });
 
 let database: OpenedDatabase;
 let groupId: string;
@@ -86,16 +90,16 @@ describe('topping up', () => {
   });
 
   it('many times at once loses nothing', async () => {
-    await together(40, () => topUp(3));
+    await together(AT_ONCE, () => topUp(3));
     const { balance, entries } = await pool();
-    expect(balance).toBe(120);
+    expect(balance).toBe(3 * AT_ONCE);
     const after = entries.map(({ balanceAfter }) => balanceAfter);
-    expect(after).toEqual(Array.from({ length: 40 }, (_, index) => 120 - 3 * index));
+    expect(after).toEqual(Array.from({ length: AT_ONCE }, (_, index) => 3 * (AT_ONCE - index)));
   });
 
   it('with the same key moves points once, also at once, and answers the same', async () => {
-    const { done } = await together(20, () => topUp(10, 'same'));
-    expect(done).toEqual(Array.from({ length: 20 }, () => ({ balance: 10 })));
+    const { done } = await together(AT_ONCE / 2, () => topUp(10, 'same'));
+    expect(done).toEqual(Array.from({ length: AT_ONCE / 2 }, () => ({ balance: 10 })));
     await topUp(1);
     expect(await topUp(10, 'same')).toEqual({ balance: 10 });
     expect((await pool()).balance).toBe(11);
@@ -180,9 +184,9 @@ describe('allocating', () => {
     expect(await allocate(9)).toMatchObject({ balance: 0, walletBalance: 9 });
   });
 
-  it('fifty times 10 at once from a pool of 105 moves exactly ten times 10', async () => {
+  it('many times 10 at once from a pool of 105 moves exactly ten times 10', async () => {
     await topUp(105);
-    const { done, refused } = await together(50, () => allocate(10));
+    const { done, refused } = await together(AT_ONCE, () => allocate(10));
     expect(done).toHaveLength(10);
     expect(done.map(({ balance }) => balance).toSorted((a, b) => b - a)).toEqual([
       95, 85, 75, 65, 55, 45, 35, 25, 15, 5,
@@ -194,10 +198,10 @@ describe('allocating', () => {
 
   it('with the same key moves points once, also at once, and answers the same', async () => {
     await topUp(100);
-    const { done, refused } = await together(20, () => allocate(40, 'same'));
+    const { done, refused } = await together(AT_ONCE / 2, () => allocate(40, 'same'));
     expect(refused).toEqual([]);
     const first = { balance: 60, walletBalance: 40, userId: member.id };
-    expect(done).toEqual(Array.from({ length: 20 }, () => first));
+    expect(done).toEqual(Array.from({ length: AT_ONCE / 2 }, () => first));
     // Also when it could not be done again.
     await allocate(60);
     await database.members.update(groupId, member.id, { isActive: false });
@@ -249,7 +253,7 @@ describe('allocating', () => {
         return id;
       }),
     );
-    const { refused } = await together(40, (index) =>
+    const { refused } = await together(AT_ONCE, (index) =>
       database.ledger.allocate({
         groupId: groups[index % 4] ?? groupId,
         email: (index % 3 === 0 ? owner : member).email,

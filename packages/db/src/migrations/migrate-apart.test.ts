@@ -3,16 +3,26 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { silentLog as log } from '@model-gateway/kernel';
+import { fullSize } from '../../tests/config.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/test-database.ts';
 import { migrateApart } from './migrate-apart.ts';
+
+const POLL_MS = 10;
+const PROCESSES = fullSize(3, { small: 2 });
 
 describe('migrating in a process of its own', () => {
   let database: TestDatabase;
   let folder: string;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
+  });
+
+  afterAll(() => database.drop());
+
+  beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'migrations-'));
     await writeFile(
       join(folder, 'schema.prisma'),
@@ -21,7 +31,7 @@ describe('migrating in a process of its own', () => {
   });
 
   afterEach(async () => {
-    await database.drop();
+    await database.clear();
     await rm(folder, { recursive: true });
   });
 
@@ -38,28 +48,18 @@ describe('migrating in a process of its own', () => {
   const untilItWaits = async () => {
     const sql = `SELECT 1 FROM pg_stat_activity
       WHERE datname = current_database() AND application_name = 'model-gateway-migrate' AND wait_event = 'advisory'`;
-    while ((await database.query(sql)).length === 0)
-      await new Promise((resolve) => setImmediate(resolve));
+    while ((await database.query(sql)).length === 0) await delay(POLL_MS);
   };
 
   const hasTable = async (name: string) =>
     (await database.query(`SELECT 1 WHERE to_regclass('${name}') IS NOT NULL`)).length > 0;
 
-  it('answers what was applied, and nothing the second time', async () => {
+  it('happens once when several processes start at the same time', async () => {
     await addMigration('1_good', 'CREATE TABLE good (id int);');
-    expect(await migrate()).toEqual(['1_good']);
+    const applied = await Promise.all(Array.from({ length: PROCESSES }, migrate));
+    expect(applied.filter((list) => list.length > 0)).toEqual([['1_good']]);
     expect(await hasTable('good')).toBe(true);
     expect(await migrate()).toEqual([]);
-  });
-
-  it('happens once when three processes start at the same time', async () => {
-    await addMigration('1_good', 'CREATE TABLE good (id int);');
-    const applied = await Promise.all([migrate(), migrate(), migrate()]);
-    expect(applied.toSorted((one, other) => other.length - one.length)).toEqual([
-      ['1_good'],
-      [],
-      [],
-    ]);
   });
 
   it('reports with the same text why a migration failed', async () => {
@@ -92,7 +92,7 @@ describe('migrating in a process of its own', () => {
 
   /** Another process that migrates and says what was applied; it leads a group, as one does that a terminal starts. */
   const startAnother = () => {
-    const build = new URL('../../dist/index.js', import.meta.url).href;
+    const build = new URL('../../dist/migrations/migrate-apart.js', import.meta.url).href;
     const script = `
       process.on('SIGINT', () => undefined);
       const { migrateApart } = await import(${JSON.stringify(build)});
@@ -126,6 +126,6 @@ describe('migrating in a process of its own', () => {
     another.kill('SIGKILL');
     await bothGone;
     await unlock();
-    expect(await migrate()).toEqual(['1_good']);
+    expect(await hasTable('good')).toBe(false);
   });
 });

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { silentLog } from '@model-gateway/kernel';
 import { createCuttableProxy } from '../../tests/cuttable-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/test-database.ts';
@@ -8,13 +9,19 @@ import { migrateDatabase } from './migrate.ts';
 import { listMigrations, prismaFolder } from './migrations.ts';
 
 const log = silentLog;
+const POLL_MS = 10;
 
 describe('migrating', () => {
   let database: TestDatabase;
   let folder: string;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
+  });
+
+  afterAll(() => database.drop());
+
+  beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'migrations-'));
     await writeFile(
       join(folder, 'schema.prisma'),
@@ -23,7 +30,7 @@ describe('migrating', () => {
   });
 
   afterEach(async () => {
-    await database.drop();
+    await database.clear();
     await rm(folder, { recursive: true });
   });
 
@@ -54,15 +61,16 @@ describe('migrating', () => {
   });
 
   it('waits for a migration in progress', async () => {
+    await addMigration('1_good', 'CREATE TABLE good (id int);');
     await database.query('SELECT pg_advisory_lock(72707369)');
-    const waiting = migrateDatabase({ databaseUrl: database.url, log });
+    const waiting = migrateDatabase({ databaseUrl: database.url, log, folder });
     const isWaiting = async () =>
       (await database.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`))
         .length > 0;
-    while (!(await isWaiting())) await new Promise((resolve) => setImmediate(resolve));
+    while (!(await isWaiting())) await delay(POLL_MS);
     expect(await tables()).toEqual([]);
     await database.query('SELECT pg_advisory_unlock(72707369)');
-    expect(await waiting).toEqual(await listMigrations(prismaFolder()));
+    expect(await waiting).toEqual(['1_good']);
   });
 
   it('leaves the database as it was when a migration fails, and succeeds once that is mended', async () => {

@@ -3,10 +3,11 @@ import type { NodeConnection, ReachableModel } from '@model-gateway/router';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 
 let database: OpenedDatabase;
-beforeEach(async () => {
+beforeAll(async () => {
   database = await openTestDatabase();
 });
-afterEach(() => database.close());
+afterEach(() => database.raw.query('DELETE FROM agent_nodes; DELETE FROM backend_configs'));
+afterAll(() => database.close());
 
 const AT = new Date('2026-01-01T00:00:30Z');
 const SINCE = new Date('2026-01-01T00:00:00Z');

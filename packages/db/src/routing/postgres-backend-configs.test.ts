@@ -17,11 +17,12 @@ const config = (name: string, values: Partial<BackendConfig> = {}): BackendConfi
 describe('backend configurations in Postgres', () => {
   let database: OpenedDatabase;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await openTestDatabase({ encryptionKey: randomBytes(32).toString('base64') });
   });
 
-  afterEach(() => database.close());
+  afterEach(() => database.raw.query('DELETE FROM backend_configs'));
+  afterAll(() => database.close());
 
   it('keep their order of registration, also when one replaces another of its name', async () => {
     await database.backendConfigs.save(config('b'));

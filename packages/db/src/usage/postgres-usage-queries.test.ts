@@ -1,6 +1,7 @@
 import type { UsageFilter, UsageGrouping, UsageSums } from '@model-gateway/billing';
 import { newId } from '@model-gateway/kernel';
 import * as fc from 'fast-check';
+import { fullSize } from '../../tests/config.ts';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 
 /** What is counted of a row. */
@@ -162,7 +163,7 @@ test('the answers are those of adding up the rows one by one, also within days',
         }
       },
     ),
-    { numRuns: 40 },
+    { numRuns: fullSize(40, { small: 12 }) },
   );
 });
 

@@ -1,7 +1,10 @@
 import type { UsageEvent } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
+import { fullSize } from '../../tests/config.ts';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 import { usageEvent } from '../../tests/usage-event.ts';
+
+const ACCOUNTS = fullSize(64, { small: 16 });
 
 interface Holder {
   readonly id: string;
@@ -219,8 +222,8 @@ describe('settlement in Postgres', () => {
     expect(await windowOf(userId)).toMatchObject({ costUsd: 0, tokens: 0, version: 50 });
   });
 
-  it('conserves the points of 64 accounts that are interleaved in batches, recorders and top-ups', async () => {
-    const accounts = await Promise.all(Array.from({ length: 64 }, () => newWallet(100)));
+  it('conserves the points of many accounts that are interleaved in batches, recorders and top-ups', async () => {
+    const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => newWallet(100)));
     const events = accounts.flatMap((user_id, index) =>
       Array.from({ length: 12 }, (_, turn) =>
         usageEvent({ user_id, cost: ((index + turn * 7) % 31) / 100, created_at: at(turn) }),
@@ -247,7 +250,7 @@ describe('settlement in Postgres', () => {
         await fund({ id, type: 'user' }, 7);
     });
     await Promise.all([...recorders, ...topUps]);
-    expect(added).toBe(64 * 12);
+    expect(added).toBe(ACCOUNTS * 12);
     const sums = await database.raw.query<{ rows: number; wrong: number; least: number }>(
       `SELECT sum(used.rows)::int AS rows, min(account.balance)::int AS least,
          count(*) FILTER (WHERE account.balance <> 107 - used.points
@@ -264,7 +267,7 @@ describe('settlement in Postgres', () => {
        WHERE account.owner_id = ANY ($1)`,
       [accounts],
     );
-    expect(sums).toEqual([{ rows: 64 * 12, wrong: 0, least: expect.any(Number) }]);
+    expect(sums).toEqual([{ rows: ACCOUNTS * 12, wrong: 0, least: expect.any(Number) }]);
     expect(sums[0]?.least).toBeGreaterThanOrEqual(0);
   });
 });

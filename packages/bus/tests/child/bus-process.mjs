@@ -1,10 +1,10 @@
+import { createBus } from '@model-gateway/bus';
 import { silentLog } from '@model-gateway/kernel';
-import { createBus, type Bus } from '../../src/index.ts';
 
 // What a child process does, by the first argument; the second says with which bus. It reports one line at a time.
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const say = (line) => void process.stdout.write(`${line}\n`);
 
-const commands: Readonly<Record<string, (bus: Bus) => Promise<void>>> = {
+const commands = {
   async 'take and hang'(bus) {
     await bus.journal.drain(
       (batch) => {
@@ -43,8 +43,7 @@ const commands: Readonly<Record<string, (bus: Bus) => Promise<void>>> = {
 };
 
 const [, , command = '', options = '{}'] = process.argv;
-const { redisUrl, dataDir, prefix }: { redisUrl?: string; dataDir: string; prefix: string } =
-  JSON.parse(options);
+const { redisUrl, dataDir, prefix } = JSON.parse(options);
 const bus = createBus({ redisUrl, dataDir, prefix, log: silentLog });
 await bus.start();
 await commands[command]?.(bus);
