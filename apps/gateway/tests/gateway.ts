@@ -47,6 +47,31 @@ export async function startGateway(
   return { url, key: secret, keyId: key.id, userId: user.id, test };
 }
 
+/** Two gateways on one database and one Redis, as in two processes. */
+export interface TwoGateways {
+  readonly test: TestContext;
+  readonly urls: readonly [string, string];
+}
+
+export async function startTwoGateways(upstream?: { readonly url: string }): Promise<TwoGateways> {
+  const test = await createTestContext();
+  const config = readGatewayConfig({
+    DATABASE_URL: 'postgres://unused',
+    REDIS_URL: 'redis://unused',
+    SERVICE_ADMIN_TOKEN: ADMIN_TOKEN,
+    SERVICE_API_RATE_LIMIT_RPM: '100000',
+  });
+  const serve = async (): Promise<string> =>
+    test.serve(createGateway(config, await test.openPeer()));
+  const first = await serve();
+  if (upstream !== undefined) {
+    const backend = { type: 'external', name: 'upstream', url: upstream.url };
+    const { status } = await registerBackend({ url: first }, backend);
+    if (status !== 200) throw new Error(`the upstream was not registered: ${status}`);
+  }
+  return { test, urls: [first, await serve()] };
+}
+
 /** Removes the limits of the free tier, which other tests cover. */
 export async function liftTier({ plans }: Pick<Database, 'plans'>): Promise<void> {
   await plans.saveTier('free', { monthlyUsdQuota: null, monthlyTokenQuota: null, rpm: null });

@@ -31,7 +31,7 @@ import {
 import { createMoneyScene, type MoneyScene } from './money-scene.ts';
 import { createServiceProcesses, type ServiceProcesses } from './service-processes.ts';
 
-const CLIENTS = fullSize(64, { small: 12 });
+const CLIENTS = fullSize(64, { small: 6 });
 const SEED = 5_111_926;
 /** Requests that must be served between two crashes. */
 const CALM_REQUESTS = fullSize(200, { small: 16 });

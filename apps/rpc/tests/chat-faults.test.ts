@@ -1,3 +1,4 @@
+import { fullTable } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import {
   eventsUrl,
@@ -42,7 +43,7 @@ function expectFailure(
   expect(last?.token).toBe(`Stream error: ${error?.message}`);
 }
 
-test.each([
+const FAULTS = [
   { why: 'resets the connection', fault: { kind: 'reset' }, message: /./ },
   {
     why: 'returns an error',
@@ -51,7 +52,9 @@ test.each([
   },
   { why: 'never responds', fault: { kind: 'hang' }, message: /./ },
   { why: 'returns invalid JSON', fault: { kind: 'garbage-json' }, message: /./ },
-] as const)(
+] as const;
+
+test.each(fullTable(FAULTS, { small: 3 }))(
   'an upstream that $why is a failure, and nothing is charged',
   async ({ fault, message }) => {
     upstream.faults.next(fault);
@@ -95,12 +98,14 @@ test('an upstream that has stopped is a failure', async () => {
   await scene.removeBackend('stopped');
 });
 
-test.each([
-  { kind: 'reset' },
+const EARLY_FAULTS = [
   { kind: 'status', status: 503 },
-  { kind: 'error-chunk', afterChunks: 1 },
   { kind: 'cut', afterChunks: 1 },
-] as const)(
+  { kind: 'reset' },
+  { kind: 'error-chunk', afterChunks: 1 },
+] as const;
+
+test.each(fullTable(EARLY_FAULTS, { small: 2 }))(
   'before the first token a failure ($kind) is retried on another backend, invisible to the client',
   async (fault) => {
     const other = await startChatUpstream({ models: ['n'], answer: () => ANSWER });

@@ -12,7 +12,7 @@ let servers: TwoServers;
 let left = '';
 let right = '';
 beforeAll(async () => {
-  servers = await startTwoServers({ SERVICE_REGISTRATIONS_PER_MINUTE: '3' });
+  servers = await startTwoServers({ SERVICE_REGISTRATIONS_PER_MINUTE: '1' });
   [left, right] = servers.urls;
   await servers.loseRedis();
 });
@@ -69,11 +69,10 @@ test('with Redis gone thirty failures lock the address in each server', async ()
 test('with Redis gone registrations are limited per address in each server', async () => {
   await account('taken@example.com');
   for (const url of [left, right]) {
-    for (let count = 0; count < 3; count += 1)
-      expect((await register(url, '192.0.2.3')).error).toEqual(TAKEN);
+    expect((await register(url, '192.0.2.3')).error).toEqual(TAKEN);
     expect((await register(url, '192.0.2.3')).error).toMatchObject({
       code: -32_000,
-      message: 'too many registrations from this address: at most 3 per minute',
+      message: 'too many registrations from this address: at most 1 per minute',
     });
     expect((await register(url, '192.0.2.4')).error).toEqual(TAKEN);
   }

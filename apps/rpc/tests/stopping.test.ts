@@ -11,7 +11,7 @@ import {
 } from '@model-gateway/testkit';
 import { openSocket } from './rpc-server.ts';
 
-const USERS = 8;
+const USERS = 4;
 
 let database: TestDatabase;
 let dataDir = '';

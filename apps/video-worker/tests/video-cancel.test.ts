@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { newId } from '@model-gateway/kernel';
-import { createGate, waitUntil } from '@model-gateway/testkit';
+import { createGate, fullSize, waitUntil } from '@model-gateway/testkit';
 import {
   POLL_MS,
   startVideoScene,
@@ -192,7 +192,7 @@ test('a job of another user, or a missing job, cannot be cancelled', async () =>
 });
 
 test('of a concurrent cancellation and completion exactly one takes effect, and only a completion is paid', async () => {
-  const JOBS = 24;
+  const JOBS = fullSize(24, { small: 10 });
   const outcomes = await Promise.all(
     Array.from({ length: JOBS }, async (_, index) => {
       const job = await scene.create();

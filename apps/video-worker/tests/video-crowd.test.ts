@@ -3,7 +3,9 @@ import { startCloudVideo, type RunningCloudVideo } from '@model-gateway/testkit/
 import type { ObservedJob } from './video-scene.ts';
 import { createWorkerProcesses, type WorkerProcesses } from './worker-processes.ts';
 
-const JOBS = fullSize(500, { small: 48 });
+const JOBS = fullSize(500, { small: 32 });
+/** In each of the two workers; fewer than half of the jobs. */
+const CONCURRENCY = String(fullSize(16, { small: 6 }));
 const POLL_MS = 500;
 const CROWD_MS_MAX = fullSize(900_000, { small: 240_000 });
 const STEPS = [
@@ -23,7 +25,7 @@ let jobs: readonly ObservedJob[];
 beforeAll(async () => {
   video = await startCloudVideo({ steps: STEPS, keepRequests: 0 });
   processes = await createWorkerProcesses({
-    env: { SERVICE_VIDEO_POLL_MS: String(POLL_MS), SERVICE_VIDEO_CONCURRENCY: '16' },
+    env: { SERVICE_VIDEO_POLL_MS: String(POLL_MS), SERVICE_VIDEO_CONCURRENCY: CONCURRENCY },
   });
   await processes.register('cloud', video.url, ['v-1']);
   await Promise.all([processes.start(), processes.start()]);

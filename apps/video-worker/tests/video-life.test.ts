@@ -1,7 +1,7 @@
 import { rpcNotifications } from '@model-gateway/contracts';
 import { jwtCaller } from '@model-gateway/inference';
 import { newId } from '@model-gateway/kernel';
-import { createGate, waitUntil } from '@model-gateway/testkit';
+import { createGate, fullTable, waitUntil } from '@model-gateway/testkit';
 import { registerVideo, startVideoScene, usageOf, type VideoScene } from './video-scene.ts';
 
 let scene: VideoScene;
@@ -100,14 +100,8 @@ test('decreasing progress is not published, and 100 is published only at the end
   await fickle.close();
 });
 
-test.each([
+const PRICES = [
   { why: 'a call', pricing: { mode: 'per_call' as const }, order: {}, cost: 0.5 },
-  {
-    why: 'seconds of the default shape, with the coefficient of its short side',
-    pricing: {},
-    order: {},
-    cost: 0.5 + 5 * 0.1 * 1.5,
-  },
   {
     why: 'seconds of an upright video, with the coefficient of its short side',
     pricing: {},
@@ -121,16 +115,22 @@ test.each([
     cost: 0.5 + 2 * 0.1 * 3,
   },
   {
-    why: 'seconds, where no coefficient covers the size',
-    pricing: { resolutionCoeff: { '720': 9 } },
-    order: { duration_seconds: 2, width: 640, height: 480 },
-    cost: 0.5 + 2 * 0.1,
-  },
-  {
     why: 'frames, 24 a second',
     pricing: { mode: 'per_frame' as const },
     order: { duration_seconds: 2 },
     cost: 0.5 + 48 * 0.01,
+  },
+  {
+    why: 'seconds of the default shape, with the coefficient of its short side',
+    pricing: {},
+    order: {},
+    cost: 0.5 + 5 * 0.1 * 1.5,
+  },
+  {
+    why: 'seconds, where no coefficient covers the size',
+    pricing: { resolutionCoeff: { '720': 9 } },
+    order: { duration_seconds: 2, width: 640, height: 480 },
+    cost: 0.5 + 2 * 0.1,
   },
   {
     why: 'the requested frames',
@@ -144,24 +144,29 @@ test.each([
     order: { duration_seconds: 2, extra: { frames: 1 } },
     cost: 0.5 + 48 * 0.01,
   },
-])('a video costs by $why: $cost', async ({ pricing, order, cost }) => {
-  const { database } = scene.test.context;
-  await database.videoPricing.save({
-    model: 'v-1',
-    mode: 'per_second_resolution',
-    basePrice: 0.5,
-    pricePerSecond: 0.1,
-    pricePerFrame: 0.01,
-    resolutionCoeff: { '720': 1.5, '1080': 2, '*': 3 },
-    currency: 'USD',
-    enabled: true,
-    ...pricing,
-  });
-  const job = await scene.create(order);
-  expect(await job.ended()).toMatchObject({ status: 'done', cost });
-  const [row] = await usageOf(scene.test, scene.userId);
-  expect(row).toMatchObject({ id: job.id, cost });
-});
+];
+
+test.each(fullTable(PRICES, { small: 4 }))(
+  'a video costs by $why: $cost',
+  async ({ pricing, order, cost }) => {
+    const { database } = scene.test.context;
+    await database.videoPricing.save({
+      model: 'v-1',
+      mode: 'per_second_resolution',
+      basePrice: 0.5,
+      pricePerSecond: 0.1,
+      pricePerFrame: 0.01,
+      resolutionCoeff: { '720': 1.5, '1080': 2, '*': 3 },
+      currency: 'USD',
+      enabled: true,
+      ...pricing,
+    });
+    const job = await scene.create(order);
+    expect(await job.ended()).toMatchObject({ status: 'done', cost });
+    const [row] = await usageOf(scene.test, scene.userId);
+    expect(row).toMatchObject({ id: job.id, cost });
+  },
+);
 
 test('the price is that of the resolved alias, and the job shows the requested model', async () => {
   const { database } = scene.test.context;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findRedisServer, startRedis } from '@model-gateway/embedded';
 import { freePort, silentLog } from '@model-gateway/kernel';
-import { waitUntil } from '@model-gateway/testkit';
+import { fullTable, waitUntil } from '@model-gateway/testkit';
 import { startCloudVideo } from '@model-gateway/testkit/upstreams';
 import { submissionsOf } from './video-scene.ts';
 import { createWorkerProcesses } from './worker-processes.ts';
@@ -33,10 +33,12 @@ async function openRedis() {
   };
 }
 
-test.each([
-  { why: 'with its data', losesData: false },
+const RESTARTS = [
   { why: 'without its data', losesData: true },
-])(
+  { why: 'with its data', losesData: false },
+];
+
+test.each(fullTable(RESTARTS, { small: 1 }))(
   'after a restart of Redis $why every job finishes, and none is submitted or billed twice',
   async ({ losesData }) => {
     const redis = await openRedis();

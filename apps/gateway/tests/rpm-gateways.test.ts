@@ -1,0 +1,85 @@
+import { newId } from '@model-gateway/kernel';
+import { fullSize } from '@model-gateway/testkit';
+import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
+import { keysOf, startTwoGateways, type TwoGateways } from './gateway.ts';
+
+const FREE_RPM = 10;
+const GROUP_RPM = 7;
+const KEYS = fullSize(5, { small: 2 });
+
+let upstream: RunningChatUpstream;
+let gateways: TwoGateways;
+
+beforeAll(async () => {
+  upstream = await startChatUpstream();
+  gateways = await startTwoGateways(upstream);
+});
+
+afterAll(async () => {
+  await gateways.test.close();
+  await upstream.close();
+});
+
+const stores = () => gateways.test.context.database;
+
+async function newUser(): Promise<string> {
+  const id = newId();
+  const email = `${id}@example.com`;
+  await stores().users.create({ id, email, name: '', passwordHash: 'not used' });
+  return id;
+}
+
+/** A key of a new user, who is on the free tier. */
+async function newKey(groupId?: string): Promise<string> {
+  const userId = await newUser();
+  if (groupId !== undefined) await stores().members.save(groupId, userId, {});
+  const { secret } = await keysOf(gateways.test).create({ userId, name: 'key', groupId });
+  return secret;
+}
+
+async function newGroup(rpmCeiling: number): Promise<string> {
+  const id = newId();
+  await stores().groups.create({ id, ownerId: await newUser(), name: 'group', description: '' });
+  await stores().groups.update(id, { rpmCeiling });
+  return id;
+}
+
+/** Sends requests to the two gateways in turn. */
+function ask(key: string, turn: number): Promise<Response> {
+  const url = gateways.urls[turn % 2 === 0 ? 0 : 1];
+  return fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+}
+
+const passed = (responses: readonly Response[]): number =>
+  responses.filter(({ status }) => status === 200).length;
+
+test('of a free key the 10th request within a minute passes and the 11th is refused, on either gateway', async () => {
+  const key = await newKey();
+  const statuses: number[] = [];
+  for (let turn = 0; turn < FREE_RPM + 2; turn += 1) statuses.push((await ask(key, turn)).status);
+  expect(statuses).toEqual([...Array.from({ length: FREE_RPM }, () => 200), 429, 429]);
+  const refused = await ask(key, 0);
+  expect(refused.headers.get('retry-after')).toBe('60');
+  expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
+});
+
+test('of many concurrent requests on two gateways exactly the limit of the tier passes, for each key', async () => {
+  const keys = await Promise.all(Array.from({ length: KEYS }, () => newKey()));
+  await Promise.all(
+    keys.map(async (key) => {
+      const turns = Array.from({ length: 3 * FREE_RPM }, (_, turn) => ask(key, turn));
+      expect(passed(await Promise.all(turns))).toBe(FREE_RPM);
+    }),
+  );
+});
+
+test('the ceiling of a group holds for all its keys together, on all gateways', async () => {
+  const group = await newGroup(GROUP_RPM);
+  const [one, other] = [await newKey(group), await newKey(group)];
+  const turns = Array.from({ length: 20 }, (_, turn) => ask(turn % 3 === 0 ? one : other, turn));
+  expect(passed(await Promise.all(turns))).toBe(GROUP_RPM);
+});
