@@ -4,6 +4,9 @@ import type { CdpEvent, CdpConnection } from './cdp-connection.ts';
 // Well above what the console log stores, so that only continuous output is paused.
 const MESSAGES_MAX = 2_000;
 const WINDOW_MS = 1_000;
+// A tool that reads more slowly than the page writes gets ever older messages, and its commands wait behind them.
+const LAG_MS_MAX = 1_000;
+const LATE_MESSAGES_MAX = 200;
 const PAUSE_MS = 500;
 const PAUSE_MS_MAX = 4_000;
 // After this time without too many messages the shortest pause applies again.
@@ -101,7 +104,9 @@ export function createConsoleThrottle(
     }
     state.count += 1;
     state.newest = timestamp;
-    if (state.count > MESSAGES_MAX && !state.isPaused) pause(sessionId, state);
+    const isLate = replay === undefined && Date.now() - timestamp > LAG_MS_MAX;
+    const max = isLate ? LATE_MESSAGES_MAX : MESSAGES_MAX;
+    if (state.count > max && !state.isPaused) pause(sessionId, state);
     return false;
   }
 
