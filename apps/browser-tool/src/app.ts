@@ -1,5 +1,6 @@
 import { systemClock, type Log } from '@model-gateway/kernel';
 import { createCaptures } from './capture/captures.ts';
+import type { launchChromium } from './cdp/launch.ts';
 import { sweepProfiles } from './cdp/profile.ts';
 import type { CommandContext } from './commands/command.ts';
 import type { BrowserToolConfig } from './config.ts';
@@ -34,10 +35,12 @@ interface ToolOptions {
   readonly log: Log;
   /** The proxy for the traffic of pages. */
   readonly proxy: string | undefined;
+  /** Starts a Chromium, or returns one that runs. */
+  readonly launch?: typeof launchChromium;
 }
 
 /** Creates the tool. The first command or `session.warmUp()` starts the browser. */
-export function createBrowserTool({ config, log, proxy }: ToolOptions): BrowserTool {
+export function createBrowserTool({ config, log, proxy, launch }: ToolOptions): BrowserTool {
   const captures = createCaptures(systemClock);
   const refs = createRefRegistry();
   const policy = { allowFile: config.allowFile, allowedOrigins: config.allowedOrigins };
@@ -62,7 +65,7 @@ export function createBrowserTool({ config, log, proxy }: ToolOptions): BrowserT
       // Loaded on demand: the engines are large, and a process needs one of them.
       if (resolved.kind === 'cdp') {
         const { launchCdpEngine } = await import('./cdp/engine.ts');
-        return launchCdpEngine(resolved, context);
+        return launchCdpEngine(resolved, context, launch);
       }
       const { createFfiEngine } = await import('./ffi/ffi-engine.ts');
       return createFfiEngine(resolved, context);

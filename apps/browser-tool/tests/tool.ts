@@ -2,6 +2,7 @@ import { silentLog } from '@model-gateway/kernel';
 import { createBrowserTool, type BrowserTool } from '../src/app.ts';
 import { readBrowserToolConfig } from '../src/config.ts';
 import { startDebugServer } from '../src/http/server.ts';
+import { borrowChromium } from './shared-chromium.ts';
 
 /** What the HTTP face answered. */
 export interface Answer {
@@ -18,7 +19,7 @@ export interface Answer {
   readonly details: any;
 }
 
-/** The tool with its HTTP face, in this process, with a browser of its own. */
+/** The tool with its HTTP face, in this process. */
 export interface ToolUnderTest {
   readonly tool: BrowserTool;
   readonly url: string;
@@ -36,11 +37,12 @@ interface TestOptions {
   readonly proxy?: string;
 }
 
-/** Starts it; the browser is found by the tool's own search. */
+/** Starts it; the browser is found by the tool's own search, and shared with the files that this worker runs later. */
 export async function startTool({ env = {}, proxy }: TestOptions = {}): Promise<ToolUnderTest> {
   const { PATH, HOME } = process.env;
   const config = readBrowserToolConfig({ PATH, HOME, BROWSER_SKIP_BROWSER_FETCH: '1', ...env });
-  const tool = createBrowserTool({ config, log: silentLog, proxy });
+  const browser = borrowChromium();
+  const tool = createBrowserTool({ config, log: silentLog, proxy, launch: browser.launch });
   const server = await startDebugServer({ tool, host: '127.0.0.1', port: 0, log: silentLog });
   const url = `http://127.0.0.1:${server.port}`;
   const call = async (method: string, path: string, body?: unknown): Promise<Answer> => {
@@ -64,6 +66,7 @@ export async function startTool({ env = {}, proxy }: TestOptions = {}): Promise<
       return answer;
     },
     async close() {
+      browser.giveBack();
       await Promise.all([server.close(), tool.close()]);
     },
   };

@@ -43,9 +43,10 @@ type ResolvedChromium = Extract<ResolvedBrowser, { readonly kind: 'cdp' }>;
 export async function launchCdpEngine(
   resolved: ResolvedChromium,
   context: EngineContext,
+  launch: typeof launchChromium = launchChromium,
 ): Promise<BrowserEngine> {
   const { viewport, signal, log, proxy } = context;
-  const chromium = await launchChromium({
+  const chromium = await launch({
     executable: resolved.executable,
     libraryFolder: resolved.libraryFolder,
     viewport,

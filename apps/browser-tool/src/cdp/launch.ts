@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Launcher } from 'chrome-launcher';
@@ -17,7 +18,8 @@ const POLL_MS = 10;
 const STDERR_LINES_SHOWN = 4;
 const SANDBOX_ERROR = /sandbox|zygote|namespace/i;
 
-interface LaunchOptions {
+/** How to start Chromium. */
+export interface LaunchOptions {
   readonly executable: string;
   /** Libraries that are shipped with the tool. */
   readonly libraryFolder: string | undefined;
@@ -39,6 +41,8 @@ export interface RunningChromium {
   readonly exited: Promise<string>;
   /** Kills all of its processes and removes its profile. Idempotent. */
   end(): Promise<void>;
+  /** Lets this process exit while the browser runs; the browser ends with it. */
+  unref(): void;
 }
 
 /** Starts Chromium; without its sandbox if the sandbox does not work. */
@@ -80,7 +84,7 @@ async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningC
   const endOnce = (): Promise<void> => (ended ??= end());
   try {
     const address = await readAddress(options, profile, exited);
-    return { pid, ...address, sandbox, exited, end: endOnce };
+    return { pid, ...address, sandbox, exited, end: endOnce, unref: () => unrefAll(child) };
   } catch (error) {
     await endOnce();
     throw error;
@@ -154,6 +158,12 @@ async function readAddress(
     }
     await sleep(POLL_MS);
   }
+}
+
+/** The pipes keep a process running, too. */
+function unrefAll(child: ChildProcess): void {
+  child.unref();
+  for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
 }
 
 async function lastErrorOutput(profile: string): Promise<string> {
