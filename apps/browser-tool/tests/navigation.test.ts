@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { fullSize } from '@model-gateway/testkit';
 import { page, startSite, type Site } from './site.ts';
 import { startTool, type ToolUnderTest } from './tool.ts';
 
@@ -124,7 +125,7 @@ describe('a navigation that fails', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
     server.unref();
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < fullSize(3, { small: 2 }); round += 1) {
       expect(await tool.post('/navigate', { url: `http://127.0.0.1:${port}/` })).toMatchObject({
         code: 'NAVIGATION_FAILED',
       });

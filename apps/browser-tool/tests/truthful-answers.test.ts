@@ -81,7 +81,7 @@ describe('the status of the page that an action led to', () => {
 });
 
 describe('typing', () => {
-  beforeEach(() => tool.open(`${site.url}/form`));
+  beforeAll(() => tool.open(`${site.url}/form`));
 
   test.each([
     { target: '#date', typed: '31.12.2026', format: 'YYYY-MM-DD', kept: '2026-01-02' },
@@ -157,6 +157,8 @@ test('text of a page stays on its own line of a snapshot', async () => {
 
 test('an image that is smaller than the whole page reports it', async () => {
   await tool.open(`${site.url}/tall`);
+  // Narrow, so that there is less to draw.
+  await tool.post('/resize', { width: 200, height: 720 });
   expect((await tool.post('/screenshot', { full_page: true })).data).toMatchObject({
     truncated: true,
     height: 1568,
@@ -165,6 +167,7 @@ test('an image that is smaller than the whole page reports it', async () => {
   const { said, structured } = await call('browser_screenshot', { fullPage: true });
   expect(said).toContain('\n- Truncated: the browser draws at most 16384 pixels');
   expect(structured).toMatchObject({ truncated: true });
+  await tool.post('/resize', { width: 1280, height: 720 });
 });
 
 test.each([

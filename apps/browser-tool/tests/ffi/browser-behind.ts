@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { loadConfig, silentLog } from '@model-gateway/kernel';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { resolveBrowser, resolveConfigFrom, resolveSettings } from '../../src/resolve/index.ts';
+import { borrowChromium } from '../shared-chromium.ts';
 
 /** A real browser that the test engine asks, so that scripts run in true pages. */
 export interface BrowserBehind {
@@ -25,10 +26,16 @@ export async function startBrowserBehind(): Promise<BrowserBehind> {
   });
   const found = await resolveBrowser(config, silentLog);
   if (found.kind !== 'cdp') throw new Error('the test needs a browser that speaks CDP');
-  const browser = await chromium.launch({
-    executablePath: found.executable,
-    args: ['--no-sandbox'],
+  const borrowed = borrowChromium();
+  const running = await borrowed.launch({
+    ...found,
+    viewport: [800, 600],
+    proxyServer: undefined,
+    allowedOrigins: [],
+    signal: new AbortController().signal,
+    log: silentLog,
   });
+  const browser = await chromium.connectOverCDP(`ws://127.0.0.1:${running.port}${running.path}`);
   const offered: BrowserBehind['offered'] = new Map();
   const options: string[] = [];
   const server = createServer((socket) => {
@@ -44,6 +51,8 @@ export async function startBrowserBehind(): Promise<BrowserBehind> {
     async close() {
       server.close();
       await browser.close();
+      borrowed.giveBack();
+      await running.end();
     },
   };
 }

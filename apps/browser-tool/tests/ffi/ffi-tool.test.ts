@@ -4,7 +4,13 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort, startProcess, waitUntil, type TestProcess } from '@model-gateway/testkit';
+import {
+  freePort,
+  fullTable,
+  startProcess,
+  waitUntil,
+  type TestProcess,
+} from '@model-gateway/testkit';
 import { startBrowserBehind, type BrowserBehind } from './browser-behind.ts';
 import { createEngineLibraries, type EngineLibraries } from './engine-library.ts';
 
@@ -128,7 +134,7 @@ test('what the library prints goes to standard error, never to standard output',
   expect(printed).toBe(`browser-tool listens on ${url}\n`);
 });
 
-test.each(['SIGTERM', 'SIGKILL'] as const)(
+test.each(fullTable(['SIGKILL', 'SIGTERM'] as const, { small: 1 }))(
   'after %s neither a process nor a profile is left',
   async (signal) => {
     await start();
