@@ -28,7 +28,8 @@ export async function startBrowserBehind(): Promise<BrowserBehind> {
   if (found.kind !== 'cdp') throw new Error('the test needs a browser that speaks CDP');
   const borrowed = borrowChromium();
   const running = await borrowed.launch({
-    ...found,
+    executable: found.executable,
+    libraryFolder: found.libraryFolder,
     viewport: [800, 600],
     proxyServer: undefined,
     allowedOrigins: [],
