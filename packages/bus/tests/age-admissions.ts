@@ -19,7 +19,7 @@ export async function leftOverCalls(prefix: string): Promise<readonly string[]> 
   }
 }
 
-/** Makes what was admitted on Redis that much older: nobody can move the clock of Redis. */
+/** Makes what was admitted on Redis that much older, because its clock cannot be moved. */
 export async function ageAdmissions(prefix: string, milliseconds: number): Promise<void> {
   const client = new Redis(sharedRedisUrl());
   try {

@@ -1,7 +1,7 @@
 import type { UsageEvent } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
 
-/** A served request of somebody new, with a key of the default project, that cost a quarter of a dollar. */
+/** A served request of a new user, with a key of the default project, that cost a quarter of a dollar. */
 export function usageEvent(values: Partial<UsageEvent> = {}): UsageEvent {
   return {
     id: newId(),

@@ -6,7 +6,7 @@ import type { Clock, Log, Metrics, Tracing } from '@model-gateway/kernel';
 export interface AppContext {
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Where spans go; undefined while nobody wants them. */
+  /** Where spans go; undefined when tracing is off. */
   readonly tracing?: Tracing | undefined;
   readonly clock: Clock;
   readonly database: Database;

@@ -12,7 +12,7 @@ const eventOf = (chunk: object) => Buffer.from(`data: ${JSON.stringify(chunk)}\n
 const cleanMessage = (message: string) => `cleaned: ${message}`;
 const TOO_LARGE = Buffer.alloc(17 * 1024 * 1024, 'x');
 
-/** Gives its items one by one, and goes on for ever; whoever leaves it is told that this failed, too. */
+/** Yields its items one by one and then never ends; its `return` rejects. */
 function endless<Item>(...items: readonly Item[]) {
   const state = { left: 0 };
   const given = items.values();
