@@ -1,3 +1,4 @@
+import { fullSize } from '@model-gateway/testkit';
 import * as fc from 'fast-check';
 import { readCorpus } from '../src/run/corpus.ts';
 import { runCase } from '../src/run/run-case.ts';
@@ -37,7 +38,8 @@ describe.each(targets)('$name', (target) => {
     const property = fc.asyncProperty(await target.cases(scene), (each) =>
       runCase(target, each, scene),
     );
-    await fc.assert(property, { seed: SEED, numRuns: target.shortCases, endOnFailure: true });
+    const numRuns = fullSize(target.shortCases, { small: Math.ceil(target.shortCases / 3) });
+    await fc.assert(property, { seed: SEED, numRuns, endOnFailure: true });
   });
 });
 
