@@ -11,7 +11,7 @@ let gateway: GatewayUnderTest;
 /** A new one for every test, with a model of its own: failures of one test open no circuit in another. */
 let upstream: RunningChatUpstream;
 let model = '';
-let count = 0;
+let upstreams = 0;
 
 beforeAll(async () => {
   gateway = await startGateway({
@@ -23,10 +23,10 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.test.close());
 beforeEach(async () => {
-  count += 1;
-  model = `demo-chat-${count}`;
+  upstreams += 1;
+  model = `demo-chat-${upstreams}`;
   upstream = await startChatUpstream({ models: [model] });
-  await registerBackend(gateway, { type: 'external', name: `up-${count}`, url: upstream.url });
+  await registerBackend(gateway, { type: 'external', name: `up-${upstreams}`, url: upstream.url });
 });
 afterEach(async () => {
   for (;;) {
