@@ -12,7 +12,7 @@ import { readAddress, destinationOf } from './address.ts';
 import { isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
 import type { Browser } from './browser.ts';
 import type { Elements, ReadyElement } from './elements.ts';
-import { clickMouse, pressKey, typeCharacter } from './input.ts';
+import { clickMouse, pressKey, releaseMouse, typeCharacter } from './input.ts';
 import { parseKeyPress } from './keys.ts';
 import type { Page } from './page.ts';
 import { readPressArrival } from './press-arrival.ts';
@@ -149,13 +149,18 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
       element.tag === 'option' &&
       (await scripts.call(page, frameId, 'clickOption', { ref: element.ref }, call));
     if (isSelected) return { element, outcome: await finish(page, mark, call) };
-    await clickMouse(page, { point, button, modifiers, clicks: double ? 2 : 1 }).catch(
-      ignoreUnloaded,
-    );
+    const click = { point, button, modifiers, clicks: double ? 2 : 1 } as const;
+    const dialogsBefore = call.notes.dialogs.length;
+    await clickMouse(page, click).catch(ignoreUnloaded);
     const [navigated, arrival] = await Promise.all([
       settle(page, scripts, mark, call),
       readPressArrival(page, scripts, frameId, call),
     ]);
+    const wasInterrupted = call.notes.dialogs.length > dialogsBefore;
+    if (wasInterrupted && arrival.at === 'target' && !arrival.isReleased) {
+      await releaseMouse(page, click).catch(ignoreUnloaded);
+      return { element, outcome: await finish(page, mark, call) };
+    }
     if (arrival.at === 'nowhere') return { element, otherMarkup: undefined };
     if (arrival.at === 'other-element') return { element, otherMarkup: arrival.markup };
     return { element, outcome: await report(page, navigated, mark, call) };

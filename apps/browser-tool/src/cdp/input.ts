@@ -46,6 +46,15 @@ export async function clickMouse(page: Page, click: MouseClick): Promise<void> {
   for (const name of modifierKeys) await dispatchKey(page, parseKeyPress(name), 'up', 0);
 }
 
+/** Releases the button once more, if a dialog kept the release of a click from the page. */
+export async function releaseMouse(page: Page, click: MouseClick): Promise<void> {
+  const { point, button } = click;
+  const { x, y, sessionId } = point;
+  const modifiers = bitsOf(click.modifiers.map(modifierKeyOf));
+  const event = { type: 'mouseReleased', x, y, button, modifiers, clickCount: 1 } as const;
+  await page.send('Input.dispatchMouseEvent', event, sessionId);
+}
+
 /** Presses a key or a key combination once. */
 export async function pressKey(page: Page, { key, modifierKeys }: KeyPress): Promise<void> {
   const modifiers = bitsOf(modifierKeys);

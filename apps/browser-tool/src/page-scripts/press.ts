@@ -3,7 +3,8 @@ import { tagMarkup } from './page-text.ts';
 
 /** Where a press of a mouse button arrived; unknown if no press was expected, or another frame may have received it. */
 export type PressArrival =
-  | { readonly at: 'target' | 'unknown' }
+  | { readonly at: 'unknown' }
+  | { readonly at: 'target'; readonly isReleased: boolean }
   | { readonly at: 'other-element'; readonly markup: string }
   /** Not in this document, unless a closed shadow root of the target contains a frame. */
   | { readonly at: 'nowhere'; readonly mayBeInFrame: boolean };
@@ -14,10 +15,17 @@ export interface ExpectedPress {
   mayBeInFrame: boolean;
   endsAt: number;
   arrival: PressArrival | undefined;
+  isReleased: boolean;
 }
 
 export function createExpectedPress(): ExpectedPress {
-  return { target: undefined, mayBeInFrame: false, endsAt: 0, arrival: undefined };
+  return {
+    target: undefined,
+    mayBeInFrame: false,
+    endsAt: 0,
+    arrival: undefined,
+    isReleased: false,
+  };
 }
 
 export const expectedPress = createExpectedPress();
@@ -35,6 +43,9 @@ export const PRESS_EVENTS: readonly string[] = [
   'dblclick',
   'contextmenu',
 ];
+
+export const PRESSED_EVENTS: readonly string[] = ['pointerdown', 'mousedown'];
+export const RELEASED_EVENTS: readonly string[] = ['pointerup', 'mouseup'];
 
 export const FRAME_ELEMENTS = 'iframe, frame, object, embed, fencedframe';
 
@@ -70,8 +81,10 @@ export function listenForPresses(): void {
 export function handlePressEvent(event: Event): void {
   const { target, endsAt } = expectedPress;
   if (target === undefined || !event.isTrusted || performance.now() > endsAt) return;
-  expectedPress.arrival ??= arrivalOf(event, target);
-  if (expectedPress.arrival.at !== 'other-element') return;
+  // While a dialog is open the browser drops events: of a click both, or only one.
+  if (PRESSED_EVENTS.includes(event.type)) expectedPress.arrival ??= arrivalOf(event, target);
+  if (RELEASED_EVENTS.includes(event.type)) expectedPress.isReleased = true;
+  if (expectedPress.arrival?.at !== 'other-element') return;
   event.preventDefault();
   event.stopImmediatePropagation();
 }
@@ -79,18 +92,22 @@ export function handlePressEvent(event: Event): void {
 export function arrivalOf(event: Event, target: Element): PressArrival {
   const path = event.composedPath();
   const [hit] = path;
-  if (!(hit instanceof Element) || path.includes(target)) return { at: 'target' };
+  if (!(hit instanceof Element) || path.includes(target))
+    return { at: 'target', isReleased: false };
   // A page that draws itself again may replace an element by an equal one.
   const isTarget = target.isConnected
     ? coverOf(target, hit) === undefined
     : hit.closest(target.localName) !== null;
-  return isTarget ? { at: 'target' } : { at: 'other-element', markup: tagMarkup(hit) };
+  return isTarget
+    ? { at: 'target', isReleased: false }
+    : { at: 'other-element', markup: tagMarkup(hit) };
 }
 
 /** Returns where the expected press arrived, and stops expecting it. To be called once the browser has sent it. */
 export function readPressArrival(): PressArrival {
-  const { target, mayBeInFrame, endsAt, arrival } = expectedPress;
+  const { target, mayBeInFrame, endsAt, arrival, isReleased } = expectedPress;
   forgetPress();
+  if (arrival?.at === 'target') return { at: 'target', isReleased };
   if (arrival !== undefined) return arrival;
   const isExpected = target !== undefined && performance.now() <= endsAt;
   return isExpected ? { at: 'nowhere', mayBeInFrame } : { at: 'unknown' };
