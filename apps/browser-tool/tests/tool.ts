@@ -3,6 +3,7 @@ import { createBrowserTool, type BrowserTool } from '../src/app.ts';
 import { readBrowserToolConfig } from '../src/config.ts';
 import { startDebugServer } from '../src/http/server.ts';
 import { borrowChromium } from './shared-chromium.ts';
+import { testBrowser } from './test-browser.ts';
 
 /** What the HTTP face answered. */
 export interface Answer {
@@ -37,10 +38,16 @@ interface TestOptions {
   readonly proxy?: string;
 }
 
-/** Starts it; the browser is found by the tool's own search, and shared with the files that this worker runs later. */
+/** Starts it with the browser of the tests, which is shared with the files that this worker runs later. */
 export async function startTool({ env = {}, proxy }: TestOptions = {}): Promise<ToolUnderTest> {
   const { PATH, HOME } = process.env;
-  const config = readBrowserToolConfig({ PATH, HOME, BROWSER_SKIP_BROWSER_FETCH: '1', ...env });
+  const config = readBrowserToolConfig({
+    PATH,
+    HOME,
+    BROWSER_SKIP_BROWSER_FETCH: '1',
+    ...testBrowser(),
+    ...env,
+  });
   const browser = borrowChromium();
   const tool = createBrowserTool({ config, log: silentLog, proxy, launch: browser.launch });
   const server = await startDebugServer({ tool, host: '127.0.0.1', port: 0, log: silentLog });

@@ -4,6 +4,7 @@ import { loadConfig, silentLog } from '@model-gateway/kernel';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { resolveBrowser, resolveConfigFrom, resolveSettings } from '../../src/resolve/index.ts';
 import { borrowChromium } from '../shared-chromium.ts';
+import { testBrowser } from '../test-browser.ts';
 
 /** A real browser that the test engine asks, so that scripts run in true pages. */
 export interface BrowserBehind {
@@ -16,9 +17,10 @@ export interface BrowserBehind {
   close(): Promise<void>;
 }
 
-/** Starts one with the browser that the tool itself finds. */
+/** Starts one with the browser of the tests. */
 export async function startBrowserBehind(): Promise<BrowserBehind> {
-  const config = resolveConfigFrom(loadConfig(resolveSettings, process.env), process.env, {
+  const environment = { ...process.env, ...testBrowser() };
+  const config = resolveConfigFrom(loadConfig(resolveSettings, environment), environment, {
     os: process.platform,
     architecture: process.arch,
     home: homedir(),

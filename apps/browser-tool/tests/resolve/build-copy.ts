@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
+import { copyFile, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 const home = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -27,8 +28,9 @@ export interface BuildCopy {
 export async function copyBuild(): Promise<BuildCopy> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'build-')));
   const output = join(folder, 'dist');
-  await cp(join(home, 'dist'), output, { recursive: true });
-  await cp(join(home, 'package.json'), join(folder, 'package.json'));
+  // Much cheaper than the function of Node.
+  await promisify(execFile)('cp', ['-r', join(home, 'dist'), output]);
+  await copyFile(join(home, 'package.json'), join(folder, 'package.json'));
   await symlink(join(home, 'node_modules'), join(folder, 'node_modules'));
   const run = (program: string, args: readonly string[], environment: object): Promise<Ended> =>
     new Promise((resolve) => {
