@@ -15,7 +15,7 @@ export default {
   globalTeardown: '<rootDir>/scripts/jest/global-teardown.mjs',
   testSequencer: '<rootDir>/scripts/jest/slow-first.mjs',
   // Most tests wait for stores and sockets rather than for a core.
-  maxWorkers: Math.min(12, availableParallelism() + 2),
+  maxWorkers: Math.min(12, availableParallelism() + 3),
   // A worker keeps memory of every file that it ran; between two files one above this is replaced.
   workerIdleMemoryLimit: '700MB',
   // A loaded machine is slow and not wrong; this only ends what hangs.

@@ -2,6 +2,7 @@
 import { pathToFileURL } from 'node:url';
 import { build, ensureToolchain } from './bootstrap.mjs';
 import { checkLayers } from './check-layers.mjs';
+import { CLEAR_LINE } from './jest/progress.mjs';
 import { endChildrenOnSignal, runCommand } from './run-command.mjs';
 
 const tool = (name, ...args) => runCommand('node', [`node_modules/${name}`, ...args]);
@@ -35,29 +36,34 @@ export function generate() {
   return runCommand('pnpm', ['--silent', '--filter', '@model-gateway/db', 'generate']);
 }
 
-/** Runs all checks, prints one line for each, and returns `{ passed, failed, isBuilt }`. */
-export async function runChecks() {
+/**
+ * Runs all checks and prints one line for each. Returns when the build is done, with whether it succeeded and a promise of
+ * `{ passed, failed }`, a number and the names: the other checks go on.
+ */
+export async function startChecks() {
   const generated = await generate();
-  const outcomes = [report('generate', generated)];
+  const outcomes = new Map([['generate', report('generate', generated)]]);
   const queue = [...CHECKS];
   const lane = async () => {
     for (let check = queue.shift(); check !== undefined; check = queue.shift())
-      outcomes.push(report(check.name, await check.run()));
+      outcomes.set(check.name, report(check.name, await check.run()));
   };
-  const buildFirst = async () => {
-    const built = await build();
-    outcomes.push(report('build', built));
-    await lane();
-    return built.ok;
-  };
-  const [isBuilt] = await Promise.all([buildFirst(), lane()]);
-  const passed = outcomes.filter(Boolean).length;
-  return { passed, failed: outcomes.length - passed, isBuilt };
+  const building = build();
+  const others = lane();
+  const built = await building;
+  outcomes.set('build', report('build', built));
+  const counted = Promise.all([others, lane()]).then(() => {
+    const failed = [...outcomes].flatMap(([name, ok]) => (ok ? [] : [name]));
+    return { passed: outcomes.size - failed.length, failed };
+  });
+  return { isBuilt: built.ok, counted };
 }
 
 /** Prints one line for a check, and its output if it failed. */
 export function report(name, { ok, output, seconds }) {
-  process.stdout.write(`${ok ? '✓' : '✗'} ${name.padEnd(10)} ${seconds.toFixed(1)} s\n`);
+  // The tests may be showing a live line.
+  const start = process.stdout.isTTY ? CLEAR_LINE : '';
+  process.stdout.write(`${start}${ok ? '✓' : '✗'} ${name.padEnd(10)} ${seconds.toFixed(1)} s\n`);
   if (!ok) process.stdout.write(`${output.trimEnd()}\n`);
   return ok;
 }
@@ -65,6 +71,7 @@ export function report(name, { ok, output, seconds }) {
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   endChildrenOnSignal();
   await ensureToolchain();
-  const { failed } = await runChecks();
-  process.exitCode = failed === 0 ? 0 : 1;
+  const { counted } = await startChecks();
+  const { failed } = await counted;
+  process.exitCode = failed.length === 0 ? 0 : 1;
 }

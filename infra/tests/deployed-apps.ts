@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -25,5 +25,11 @@ export async function deployApps(apps: readonly string[]): Promise<DeployedApps>
     await run('pnpm', ['--filter', app, 'deploy', '--prod', ...FROM_STORE, folderOf(app)], {
       cwd: join(infraFolder, '..'),
     });
-  return { folderOf, remove: () => rm(folder, { recursive: true, force: true }) };
+  return {
+    folderOf,
+    // Of so many files much cheaper than the function of Node.
+    async remove() {
+      await run('rm', ['-rf', folder]);
+    },
+  };
 }

@@ -2,7 +2,9 @@
 
 const LIVE_MS = 1_000;
 const LINE_MS = 30_000;
-const CLEAR_LINE = '\r\u001B[K';
+
+/** Removes the live line of a terminal. */
+export const CLEAR_LINE = '\r\u001B[K';
 
 /**
  * Starts to show what `describe` returns. `write` prints other text without mixing it with the live line.

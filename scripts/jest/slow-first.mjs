@@ -6,20 +6,22 @@ import { relative } from 'node:path';
 /** The files that take longest on two cores, the slowest first. */
 export const SLOW_FILES = [
   'infra/tests/deployment.test.ts',
-  'apps/standalone/tests/stop-and-start.test.ts',
-  'apps/browser-tool/tests/processes.test.ts',
-  'apps/standalone/tests/docs/commands.test.ts',
   'apps/agent-tunnel/tests/processes.test.ts',
-  'infra/tests/monitoring/tracing.test.ts',
-  'infra/tests/monitoring/installation.test.ts',
-  'apps/browser-tool/tests/actions.test.ts',
-  'apps/browser-tool/tests/captures.test.ts',
+  'apps/standalone/tests/docs/commands.test.ts',
+  'apps/browser-tool/tests/processes.test.ts',
+  'apps/browser-tool/tests/ffi/ffi-engine.test.ts',
+  'apps/browser-tool/tests/pending-navigation.test.ts',
+  'apps/standalone/tests/rejected-usage.test.ts',
+  'apps/browser-tool/tests/resolve/build.test.ts',
+  'packages/bus/tests/contract.test.ts',
+  'apps/browser-tool/tests/ffi/ffi-tool.test.ts',
+  'apps/gpu-agent/tests/daemon.test.ts',
   'apps/gateway/tests/money-crashes.test.ts',
-  'apps/video-worker/tests/video-crashes.test.ts',
-  'apps/agent-tunnel/tests/liveness.test.ts',
+  'apps/browser-tool/tests/actions.test.ts',
+  'apps/browser-tool/tests/recovery.test.ts',
+  'apps/standalone/tests/video.test.ts',
+  'fuzz/tests/short.test.ts',
   'apps/gateway/tests/router-processes.test.ts',
-  'apps/rpc/tests/realtime-endings.test.ts',
-  'apps/rpc/tests/chat-processes.test.ts',
 ];
 
 export default class SlowFirst {
