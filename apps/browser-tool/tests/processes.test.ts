@@ -62,7 +62,7 @@ describe('the MCP server', () => {
       const folder = await mkdtemp('/tmp/bt-');
       const long = join(folder, 'x'.repeat(chars - folder.length - 1));
       await mkdir(long);
-      const tool = startToolProcess({ args: ['mcp'], env: { TMPDIR: long } });
+      const tool = startToolProcess({ args: ['mcp'], env: { TMPDIR: long }, findsBrowser: true });
       await initialize(tool);
       await callTool(tool, 'browser_navigate', { url: 'about:blank' });
       const profile = await profileOf(tool.pid);

@@ -4,8 +4,8 @@ import { fullSize } from '@model-gateway/testkit';
 const HEADLESS_SHELL = '/usr/lib/chromium/chromium-headless-shell';
 
 /**
- * The variables that choose the browser of most tests: Debian's headless shell, which is also what the tool downloads and takes
- * a third less CPU time. The full run, and tests that start the tool as a process, use the browser that the tool finds.
+ * The variables that choose the browser of tests: Debian's headless shell where it is installed. It is also what the tool
+ * downloads, and takes a third less CPU time. The full run uses the browser that the tool finds.
  */
 export function testBrowser(): Readonly<Record<string, string>> {
   const isFull = fullSize(1, { small: 0 }) === 1;

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { waitUntil } from '@model-gateway/testkit';
+import { testBrowser } from './test-browser.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -26,6 +27,8 @@ interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Through the package runner, as the documentation says. */
   readonly viaRunner?: boolean;
+  /** Whether the browser is the one that the tool finds, instead of that of the tests. */
+  readonly findsBrowser?: boolean;
 }
 
 // A browser takes its time on a machine that is busy.
@@ -39,7 +42,12 @@ export function endToolProcesses(): void {
 }
 
 /** Starts the build. */
-export function startToolProcess({ args, env = {}, viaRunner = false }: StartOptions): ToolProcess {
+export function startToolProcess({
+  args,
+  env = {},
+  viaRunner = false,
+  findsBrowser = false,
+}: StartOptions): ToolProcess {
   const [command, ...rest] = viaRunner
     ? ['pnpm', '--filter', 'browser-tool', 'start', ...args]
     : [process.execPath, MAIN, ...args];
@@ -51,6 +59,7 @@ export function startToolProcess({ args, env = {}, viaRunner = false }: StartOpt
       HOME,
       ...(TMPDIR === undefined ? {} : { TMPDIR }),
       BROWSER_SKIP_BROWSER_FETCH: '1',
+      ...(findsBrowser ? {} : testBrowser()),
       ...env,
     },
   });

@@ -31,7 +31,7 @@ import { createMoneyScene, type MoneyScene } from './money-scene.ts';
 import { createServiceProcesses, type ServiceProcesses } from './service-processes.ts';
 
 const CLIENTS = fullSize(64, { small: 16 });
-const REQUESTS_EACH = fullSize(25, { small: 12 });
+const REQUESTS_EACH = fullSize(25, { small: 8 });
 const SEED = 20_261_115;
 
 let database: TestDatabase;
