@@ -6,6 +6,7 @@ import { freePort } from '@model-gateway/kernel';
 import { chatOnce, startStandalone } from './standalone.ts';
 import {
   fullSize,
+  fullTest,
   preparedDataDir,
   rpcCall,
   type TemporaryFolder,
@@ -16,6 +17,8 @@ import {
 const BUSY_MS_MAX = 300;
 /** A garbage collection, or a busy host of this machine, adds to a round; a shape that blocks does so in each. */
 const ROUNDS_MAX = 3;
+const HEALTH_INTERVAL_MS = 50;
+const HEALTH_LATE_MS = 500;
 const ERROR_BYTES_MAX = 16 * 1024;
 const ADMIN_TOKEN = 'the admin token of the tests';
 const UNLIMITED = { monthly_usd_quota: null, monthly_token_quota: null, rpm: null };
@@ -147,6 +150,49 @@ test.each(SHAPES)('%s on %s delay no other request', async (_what, path, shape) 
     expect(bytes.length).toBeLessThan(isRefused ? ERROR_BYTES_MAX : 9 * MEBIBYTE);
   }
   expect(longestMs).toBeLessThan(BUSY_MS_MAX);
+});
+
+/**
+ * Asks two processes at the same moments, so that whatever else the machine does delays both; `stop` returns by how much the
+ * answers of the first were later, in milliseconds.
+ */
+function compareDelays(url: string, controlUrl: string): { stop(): Promise<readonly number[]> } {
+  const answers: Promise<number>[] = [];
+  const timer = setInterval(() => {
+    const pair = Promise.all([healthMs(url), healthMs(controlUrl)]);
+    answers.push(pair.then(([ours, control]) => ours - control));
+  }, HEALTH_INTERVAL_MS);
+  return {
+    stop() {
+      clearInterval(timer);
+      return Promise.all(answers);
+    },
+  };
+}
+
+async function healthMs(url: string): Promise<number> {
+  const startedAt = performance.now();
+  const response = await fetch(`${url}/healthz`);
+  await response.arrayBuffer();
+  expect(response.status).toBe(200);
+  return performance.now() - startedAt;
+}
+
+fullTest('no shape delays the health check much beyond that of an idle process', async () => {
+  const controlFolder = await preparedDataDir();
+  const control = await startStandalone(controlFolder.path);
+  try {
+    for (const [what, path, shape] of SHAPES) {
+      const body = Buffer.from(shape());
+      const delays = compareDelays(standalone.url, control.url);
+      await post(path, body);
+      const worst = Math.max(0, ...(await delays.stop()));
+      expect({ what, isLate: worst > HEALTH_LATE_MS, worst }).toMatchObject({ isLate: false });
+    }
+  } finally {
+    await control.stop();
+    await controlFolder.remove();
+  }
 });
 
 test('afterwards the process still serves', async () => {
