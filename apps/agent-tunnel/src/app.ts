@@ -52,7 +52,7 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
     agents,
     connections,
     commands: createAgentCommands(requests),
-    announcer: createBackendAnnouncer({ channels, entries, circuits, log }),
+    announcer: createBackendAnnouncer({ channels, entries, circuits, clock, log }),
     entries,
     heartbeats,
     streams,

@@ -25,6 +25,9 @@ test('a backend is registered, stored with its key encrypted, and served after a
     type: 'external',
     url: upstream.url,
     index: 0,
+    state: 'Healthy',
+    reason: null,
+    checked_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
   });
   const config = readGatewayConfig({
     DATABASE_URL: 'postgres://unused',
@@ -115,13 +118,21 @@ test('the backends are listed with their health and models, and indexes shift af
     await registerBackend(gateway, { type: 'external', name, url, api_key: 'upstream secret' });
   }
   const list = async () => (await admin(gateway, 'GET', 'backends')).json();
-  const entry = { state: 'Healthy', type: 'external', circuit: 'closed', models: ['m'] };
+  const entry = {
+    state: 'Healthy',
+    reason: null,
+    checked_at: expect.any(String),
+    type: 'external',
+    circuit: 'closed',
+    models: ['m'],
+  };
+  const away = { state: 'Unhealthy', reason: expect.stringContaining('ECONNREFUSED'), models: [] };
   expect(await list()).toEqual({
     backends: {
       count: 2,
       health: [
         { ...entry, label: 'backend_0:external', name: 'one' },
-        { ...entry, label: 'backend_1:external', name: 'two', state: 'Unhealthy', models: [] },
+        { ...entry, label: 'backend_1:external', name: 'two', ...away },
         { ...entry, label: 'backend_2:external', name: 'three' },
       ],
     },
@@ -138,6 +149,27 @@ test('the backends are listed with their health and models, and indexes shift af
   });
   const kept = await gateway.test.context.database.backendConfigs.list();
   expect(kept.map(({ name }) => name)).toEqual(['one', 'three']);
+});
+
+test('a backend that died while the service was down gets no requests after the restart', async () => {
+  const dying = await startChatUpstream({ models: ['dying'] });
+  const backend = { type: 'external', name: 'dying', url: dying.url };
+  const registered: unknown = await (await registerBackend(gateway, backend)).json();
+  expect(registered).toMatchObject({ state: 'Healthy', reason: null });
+  await dying.close();
+  const peer = await gateway.test.openPeer();
+  const config = readGatewayConfig({
+    DATABASE_URL: 'postgres://unused',
+    REDIS_URL: 'redis://unused',
+  });
+  const restarted = await gateway.test.serve(createGateway(config, peer));
+  const response = await fetch(`${restarted}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}` },
+    body: JSON.stringify({ model: 'dying', messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+  expect(await response.json()).toMatchObject({ error: { message: 'all backends unhealthy' } });
+  await admin(gateway, 'DELETE', 'backends', { index: (registered as { index: number }).index });
 });
 
 test('without a body the local model server is registered under the name of its type', async () => {

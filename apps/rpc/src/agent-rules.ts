@@ -18,7 +18,7 @@ export function createAgentRules(
   return createAgents({
     store: database.agents,
     commands: createAgentCommands(requests),
-    announcer: createBackendAnnouncer({ channels, entries, circuits, log }),
+    announcer: createBackendAnnouncer({ channels, entries, circuits, clock, log }),
     notices: createDeployNotices({ channels, log }),
     clock,
     log,

@@ -55,7 +55,7 @@ export function createServiceRouter(
   const staleAgentCheck = createStaleAgentCheck({
     connections: database.agentConnections,
     entries,
-    announcer: createBackendAnnouncer({ channels, entries, circuits, log }),
+    announcer: createBackendAnnouncer({ channels, entries, circuits, clock, log }),
     notices: createDeployNotices({ channels, log }),
     clock,
     log,

@@ -72,6 +72,7 @@ export type { Circuit, CircuitState, CircuitStore } from './circuits/circuit-sto
 export type { Aliases } from './choice/aliases.ts';
 export { createLocalCircuits, type LocalCircuits } from './circuits/local-circuits.ts';
 export type { BackendBuilder } from './registry/registry.ts';
+export type { HealthReport } from './health/health-report.ts';
 export { createRouter, type RoutedBackend, type Router } from './router.ts';
 export { agentSettings, routerSettings } from './settings.ts';
 export { UpstreamFailure } from './registry/upstream-failure.ts';

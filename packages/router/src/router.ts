@@ -17,7 +17,10 @@ import { createRequestCounts } from './choice/request-counts.ts';
 export interface RoutedBackend {
   readonly backend: Backend;
   readonly state: HealthState;
+  /** Why it is not Healthy, or what is known only in part. */
   readonly reason: string | undefined;
+  /** When it was probed last, in milliseconds since the epoch; undefined before the first probe. */
+  readonly checkedAt: number | undefined;
   readonly circuit: CircuitState;
   /** The last known models; they stay known while the backend is unavailable. */
   readonly models: readonly string[];
@@ -96,6 +99,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     list,
     channels,
     entries,
+    clock,
     log,
     probeTimeoutMs: rules.probeTimeoutMs,
     reportKeptMs: rules.healthIntervalMs * REPORT_KEPT_ROUNDS,
@@ -159,10 +163,11 @@ export function createRouter(dependencies: RouterDependencies): Router {
       return slot === undefined ? undefined : { backend: slot.backend, release: slot.use() };
     },
     list: () =>
-      list.listed().map(({ backend, report: { state, reason, models } }) => ({
+      list.listed().map(({ backend, report: { state, reason, checkedAt, models } }) => ({
         backend,
         state,
         reason,
+        checkedAt,
         circuit: breakers.stateOf(backend.name),
         models,
         requests: counts.of(backend.name),

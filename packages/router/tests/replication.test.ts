@@ -37,7 +37,7 @@ test('a backend that is registered, replaced or removed on one replica is so on 
 
   replicas.upstream('b', { probe: serving('new') });
   const replaced = configOf('b', { url: 'http://elsewhere.example.com' });
-  expect(await left.registry.register(replaced)).toEqual({ index: 1 });
+  expect(await left.registry.register(replaced)).toMatchObject({ index: 1 });
   await settled();
   expect(names(right)).toEqual(['a', 'b', 'c']);
   expect(right.list()[1]).toMatchObject({ state: 'Healthy', models: ['new'] });
@@ -50,7 +50,7 @@ test('a backend that is registered, replaced or removed on one replica is so on 
     ['b', 'c'],
     ['b', 'c'],
   ]);
-  expect(await left.registry.register(replicas.upstream('d'))).toEqual({ index: 2 });
+  expect(await left.registry.register(replicas.upstream('d'))).toMatchObject({ index: 2 });
 });
 
 test('a model is not refused before a change under way is known', async () => {
@@ -99,16 +99,41 @@ test('a probe that does not end is given up', async () => {
   expect(left.list()).toMatchObject([{ state: 'Unhealthy', reason: 'no answer within 100 ms' }]);
 });
 
-test('a replica that starts uses the reports of the others, and probes without one', async () => {
+test('a registration tells the result of its first probe and when it was', async () => {
+  const config = replicas.upstream('a', {
+    probe: () => Promise.resolve({ state: 'Degraded', models: [], reason: 'a wrong key' }),
+  });
+  const health = { state: 'Degraded', reason: 'a wrong key', checkedAt: clock.now() };
+  expect(await left.registry.register(config)).toMatchObject({ index: 0, report: health });
+  await settled();
+  expect([left.list(), right.list()]).toMatchObject([[health], [health]]);
+});
+
+test('a restored backend gets no requests before it is probed, whatever was reported before', async () => {
   await registerAll('a');
-  const probes = replicas.upstreams.get('a')?.probes;
+  const upstream = replicas.upstreams.get('a');
+  if (upstream === undefined) throw new Error('no upstream');
+  upstream.probe = () => Promise.reject(new Error('connection refused'));
   const started = await replicas.start();
-  expect(started.list()).toMatchObject([{ state: 'Healthy', models: ['m'] }]);
-  expect(replicas.upstreams.get('a')?.probes).toBe(probes);
-  clock.advance(10 * 60_000);
-  const late = await replicas.start();
-  expect(late.list()).toMatchObject([{ state: 'Healthy' }]);
-  expect(replicas.upstreams.get('a')?.probes).toBe((probes ?? 0) + 1);
+  expect(started.list()).toMatchObject([{ state: 'Unhealthy', reason: 'connection refused' }]);
+  await expect(started.choose('m')).rejects.toThrow('all backends unhealthy');
+});
+
+test.each([
+  { when: 'before the start', isSince: false, ownProbes: 1 },
+  { when: 'since the start', isSince: true, ownProbes: 0 },
+])('a backend that appears later with a report $when', async ({ isSince, ownProbes }) => {
+  await registerAll('a');
+  const kept = replicas.kept.splice(0);
+  clock.advance(1);
+  const started = await replicas.start();
+  if (isSince) await left.probe('a');
+  expect(started.list()).toEqual([]);
+  const probes = replicas.upstreams.get('a')?.probes ?? 0;
+  replicas.kept.push(...kept);
+  await started.refresh();
+  await until(() => started.list()[0]?.state === 'Healthy');
+  expect(replicas.upstreams.get('a')?.probes).toBe(probes + ownProbes);
 });
 
 test('what a backend can do is known where it was not probed', async () => {
@@ -154,7 +179,7 @@ test('an unlisted backend serves but appears in no listing and has no index', as
   const router = await replicas.start({ unlisted: [replicas.upstream('demo')] });
   expect((await router.choose('m')).backend.name).toBe('demo');
   expect(router.list()).toEqual([]);
-  expect(await router.registry.register(replicas.upstream('a'))).toEqual({ index: 0 });
+  expect(await router.registry.register(replicas.upstream('a'))).toMatchObject({ index: 0 });
   expect(await router.registry.remove('demo')).toBe(false);
 });
 

@@ -8,7 +8,7 @@ import {
   type backendRemovedSchema,
 } from '@model-gateway/contracts';
 import { validated } from '@model-gateway/http';
-import type { Router as ModelRouter } from '@model-gateway/router';
+import type { HealthReport, Router as ModelRouter } from '@model-gateway/router';
 import { Router } from 'express';
 import type { z } from 'zod';
 import { routableModels } from '../routable-models.ts';
@@ -29,7 +29,7 @@ export function createBackendsAdmin(router: Pick<ModelRouter, 'list' | 'registry
       const { url } = body;
       const name = body.name ?? body.type;
       const type = resolveKind(body.type);
-      const { index } = await registry.register({
+      const { index, report } = await registry.register({
         name,
         type,
         url,
@@ -45,6 +45,7 @@ export function createBackendsAdmin(router: Pick<ModelRouter, 'list' | 'registry
         type,
         url,
         index,
+        ...healthView(report),
       } satisfies z.input<typeof backendRegisteredSchema>);
     })
     .delete(async (request, response) => {
@@ -67,15 +68,25 @@ function backendList(router: Pick<ModelRouter, 'list'>): z.input<typeof backendL
   return {
     backends: {
       count: backends.filter(({ state }) => state === 'Healthy').length,
-      health: backends.map(({ backend, state, circuit, models }, index) => ({
-        label: `backend_${index}:${backend.kind}`,
-        state,
-        name: backend.name,
-        type: backend.kind,
-        circuit,
-        models: [...models],
+      health: backends.map((routed, index) => ({
+        label: `backend_${index}:${routed.backend.kind}`,
+        ...healthView(routed),
+        name: routed.backend.name,
+        type: routed.backend.kind,
+        circuit: routed.circuit,
+        models: [...routed.models],
       })),
     },
     models: [...routableModels(backends).keys()],
   };
 }
+
+const healthView = ({
+  state,
+  reason,
+  checkedAt,
+}: Pick<HealthReport, 'state' | 'reason' | 'checkedAt'>) => ({
+  state,
+  reason: reason ?? null,
+  checked_at: checkedAt === undefined ? null : new Date(checkedAt).toISOString(),
+});

@@ -39,6 +39,15 @@ export const backendRequestSchema = z.object({
   workflow: anyObject().nullish().meta({ deprecated: true }),
 });
 
+/** The health of a backend. */
+const backendHealth = {
+  state: z.enum(['Healthy', 'Degraded', 'Unhealthy']),
+  /** Why it is not Healthy, or what is known only in part. */
+  reason: z.string().nullable(),
+  /** When it was probed last (RFC 3339); null before the first probe. */
+  checked_at: z.string().nullable(),
+};
+
 /** The response to registering a backend. */
 export const backendRegisteredSchema = z.object({
   status: z.literal('ok'),
@@ -47,6 +56,7 @@ export const backendRegisteredSchema = z.object({
   type: z.string(),
   url: z.string(),
   index: z.int(),
+  ...backendHealth,
 });
 
 /** The response of `GET /api/admin/backends`. */
@@ -57,7 +67,7 @@ export const backendListSchema = z.object({
     health: z.array(
       z.object({
         label: z.string(),
-        state: z.enum(['Healthy', 'Degraded', 'Unhealthy']),
+        ...backendHealth,
         name: z.string(),
         type: z.string(),
         circuit: z.enum(['closed', 'open', 'half-open']),

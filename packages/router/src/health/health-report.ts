@@ -4,8 +4,10 @@ import { CAPABILITIES, type Capability, type HealthState } from '../registry/bac
 /** The health of a backend, as all replicas know it. */
 export interface HealthReport {
   readonly state: HealthState;
-  /** Why it is not Healthy. */
+  /** Why it is not Healthy, or what is known only in part. */
   readonly reason: string | undefined;
+  /** When it was probed last, in milliseconds since the epoch; undefined before the first probe. */
+  readonly checkedAt: number | undefined;
   /** The last known models; they stay known while the backend is unavailable. */
   readonly models: readonly string[];
   /** Its capabilities, as of its last probe. */
@@ -16,6 +18,7 @@ export interface HealthReport {
 export const NOT_PROBED: HealthReport = {
   state: 'Unhealthy',
   reason: 'not probed yet',
+  checkedAt: undefined,
   models: [],
   capabilities: [],
 };
@@ -25,6 +28,7 @@ export const sharedReportSchema = z.object({
   fingerprint: z.string(),
   state: z.enum(['Healthy', 'Degraded', 'Unhealthy']),
   reason: z.string().optional(),
+  checkedAt: z.int().optional(),
   models: z.array(z.string()),
   capabilities: z.array(z.enum(CAPABILITIES)),
 });

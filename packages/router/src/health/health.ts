@@ -3,6 +3,7 @@ import {
   tryParse,
   withTimeout,
   type Channels,
+  type Clock,
   type Entries,
   type Log,
   type Subscription,
@@ -13,6 +14,7 @@ import {
   HEALTH_CHANNEL,
   healthKey,
   healthMessageSchema,
+  NOT_PROBED,
   sharedReportSchema,
   type HealthMessage,
   type HealthReport,
@@ -25,7 +27,10 @@ export interface Health {
   probe(name: string): Promise<void>;
   /** Probes many, a few at a time. */
   probeAll(names: readonly string[]): Promise<void>;
-  /** Loads the health of backends that were registered elsewhere: from the shared report, or by a probe. */
+  /**
+   * Loads the health of backends that came from the store. The first ones are restored: they are probed, since what was
+   * reported before the start may be outdated. Later ones were registered elsewhere: a report since the start is enough.
+   */
   loadAll(names: readonly string[]): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -35,6 +40,7 @@ interface HealthDependencies {
   readonly list: BackendList;
   readonly channels: Channels;
   readonly entries: Entries;
+  readonly clock: Clock;
   readonly log: Log;
   readonly probeTimeoutMs: number;
   /** How long a report is valid for a process that starts. */
@@ -44,7 +50,9 @@ interface HealthDependencies {
 const PROBES_AT_ONCE_MAX = 16;
 
 export function createHealth(dependencies: HealthDependencies): Health {
-  const { list, channels, entries, log, probeTimeoutMs, reportKeptMs } = dependencies;
+  const { list, channels, entries, clock, log, probeTimeoutMs, reportKeptMs } = dependencies;
+  const startedAt = clock.now();
+  let isRestored = false;
   let subscription: Subscription | undefined;
 
   function apply(slot: Slot, report: HealthReport): void {
@@ -61,8 +69,8 @@ export function createHealth(dependencies: HealthDependencies): Health {
     const slot = list.get(name);
     // This process may still have another registration.
     if (slot === undefined || slot.fingerprint !== report.fingerprint) return false;
-    const { state, reason, models, capabilities } = report;
-    apply(slot, { state, reason, models, capabilities });
+    const { state, reason, checkedAt, models, capabilities } = report;
+    apply(slot, { state, reason, checkedAt, models, capabilities });
     return true;
   }
 
@@ -71,6 +79,7 @@ export function createHealth(dependencies: HealthDependencies): Health {
       fingerprint,
       state: report.state,
       ...(report.reason === undefined ? {} : { reason: report.reason }),
+      ...(report.checkedAt === undefined ? {} : { checkedAt: report.checkedAt }),
       models: [...report.models],
       capabilities: [...report.capabilities],
     };
@@ -90,6 +99,7 @@ export function createHealth(dependencies: HealthDependencies): Health {
     apply(slot, {
       state,
       reason,
+      checkedAt: clock.now(),
       // An unhealthy backend may list fewer models: those of its last healthy probe stay known.
       models: state === 'Healthy' ? models : [...new Set([...slot.report.models, ...models])],
       capabilities: [...slot.backend.capabilities()],
@@ -109,13 +119,27 @@ export function createHealth(dependencies: HealthDependencies): Health {
 
   async function load(name: string): Promise<void> {
     const report = await known(name);
-    if (report === undefined || !applyShared(name, report)) await probe(name);
+    const isRecent = report?.checkedAt !== undefined && report.checkedAt >= startedAt;
+    if (!isRecent || !applyShared(name, report)) await restore(name, report);
+  }
+
+  /** Of an outdated report only the models are used: they stay known while the backend is unavailable. */
+  async function restore(name: string, outdated: SharedReport | undefined): Promise<void> {
+    const { state, reason, checkedAt } = NOT_PROBED;
+    if (outdated !== undefined) applyShared(name, { ...outdated, state, reason, checkedAt });
+    await probe(name);
   }
 
   return {
     probe,
     probeAll: (names) => forEach(names, probe),
-    loadAll: (names) => forEach(names, load),
+    loadAll(names) {
+      const isFirst = !isRestored;
+      isRestored = true;
+      return forEach(names, async (name) =>
+        isFirst ? restore(name, await known(name)) : load(name),
+      );
+    },
     async start() {
       subscription = await channels.subscribe(HEALTH_CHANNEL, (text) => {
         const message = tryParse(healthMessageSchema, text);

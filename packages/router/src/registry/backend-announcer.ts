@@ -2,6 +2,7 @@ import {
   describeError,
   randomToken,
   type Channels,
+  type Clock,
   type Entries,
   type Log,
 } from '@model-gateway/kernel';
@@ -30,6 +31,7 @@ interface BackendAnnouncerDependencies {
   readonly channels: Pick<Channels, 'publish'>;
   readonly entries: Pick<Entries, 'put'>;
   readonly circuits: Pick<CircuitStore, 'remove'>;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -39,7 +41,7 @@ const REPORT_KEPT_MS = 60_000;
 export function createBackendAnnouncer(
   dependencies: BackendAnnouncerDependencies,
 ): BackendAnnouncer {
-  const { channels, entries, circuits, log } = dependencies;
+  const { channels, entries, circuits, clock, log } = dependencies;
   const from = randomToken();
 
   const publish = (message: HealthMessage): Promise<unknown> =>
@@ -55,6 +57,7 @@ export function createBackendAnnouncer(
     const report: SharedReport = {
       fingerprint: fingerprintOf(config),
       state: 'Healthy',
+      checkedAt: clock.now(),
       models: [...config.models],
       capabilities: [...AGENT_CAPABILITIES],
     };

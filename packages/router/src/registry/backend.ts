@@ -23,7 +23,7 @@ export interface Probe {
   readonly state: HealthState;
   /** The model ids that the backend serves, if the probe could list them. */
   readonly models: readonly string[];
-  /** Why it is not Healthy. */
+  /** Why it is not Healthy, or what is known only in part. */
   readonly reason?: string;
 }
 

@@ -6,8 +6,9 @@ import {
   type Subscription,
 } from '@model-gateway/kernel';
 import type { BackendConfig, BackendConfigStore } from './backend-config-store.ts';
-import { createSlot, type BackendList } from './backend-list.ts';
+import { createSlot, type BackendList, type Slot } from './backend-list.ts';
 import type { Backend } from './backend.ts';
+import type { HealthReport } from '../health/health-report.ts';
 import { createPendingChanges, type PendingChange } from './pending-changes.ts';
 import { createRetirement } from './retirement.ts';
 
@@ -15,13 +16,20 @@ import { createRetirement } from './retirement.ts';
 export interface Registry {
   /**
    * Registers and probes a backend now; the same name replaces the earlier registration in place. Storing it is best effort
-   * and never fails the registration.
+   * and never fails the registration. A probe that takes longer than 5 s is not waited for.
    */
-  register(config: BackendConfig): Promise<{ readonly index: number }>;
+  register(config: BackendConfig): Promise<Registered>;
   /** Returns the name of the removed one, or undefined when there is none at this index. */
   removeAt(index: number): Promise<string | undefined>;
   /** Returns whether there was one. */
   remove(name: string): Promise<boolean>;
+}
+
+/** A registration that was just made. */
+export interface Registered {
+  readonly index: number;
+  /** The result of the first probe, or that there is none yet. */
+  readonly report: HealthReport;
 }
 
 /** The registry that follows the store. */
@@ -62,6 +70,7 @@ export interface RegistryDependencies {
 /** Every process that receives a message reads the store again. */
 export const REGISTRY_CHANNEL = 'registry';
 const CHANGE_WAIT_MS = 3_000;
+const FIRST_PROBE_WAIT_MS = 5_000;
 
 export function createRegistry(dependencies: RegistryDependencies): SyncedRegistry {
   const { list, store, channels, log, builder, unlisted } = dependencies;
@@ -76,7 +85,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
   let loading: Promise<void> | undefined;
   let stopped = false;
 
-  function adopt(backend: Backend, config: BackendConfig, listed: boolean): void {
+  function adopt(backend: Backend, config: BackendConfig, listed: boolean): Slot {
     const fingerprint = fingerprintOf(config);
     const earlier = list.get(config.name);
     const slot = createSlot(backend, {
@@ -87,8 +96,8 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
           ? earlier.report.models
           : staticModels(backend, config),
     });
-    if (stopped) return retirement.retire(slot);
-    retirement.retire(list.put(slot));
+    retirement.retire(stopped ? slot : list.put(slot));
+    return slot;
   }
 
   function drop(name: string): void {
@@ -188,14 +197,15 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
         : withTimeout(changed(), CHANGE_WAIT_MS, () => undefined),
     async register(config) {
       const { name } = config;
-      adopt(await builder.open(config), config, true);
+      const slot = adopt(await builder.open(config), config, true);
+      const probed = resetCircuit(name).then(() => probe(name));
       await Promise.all([
-        resetCircuit(name).then(() => probe(name)),
+        withTimeout(probed, FIRST_PROBE_WAIT_MS, () => undefined),
         keep(pending.begin(name, () => store.save(config))),
       ]);
       // The order is that of the store: another replica may have registered in between.
       await reread();
-      return { index: list.indexOf(name) };
+      return { index: list.indexOf(name), report: slot.report };
     },
     async removeAt(index) {
       const name = list.listed()[index]?.backend.name;
