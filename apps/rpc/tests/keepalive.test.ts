@@ -67,8 +67,8 @@ test('an event stream is kept alive by a comment', async () => {
   const { port } = server.address() as AddressInfo;
   const stream = await openStream(`http://127.0.0.1:${port}/api/rpc/events?session=alive`);
   expect(await stream.next()).toBe(': connected');
-  expect(await stream.next()).toBe(': keepalive');
-  expect(await stream.next()).toBe(': keepalive');
+  expect(await stream.nextLine()).toBe(': keepalive');
+  expect(await stream.nextLine()).toBe(': keepalive');
   stream.close();
   sse.close();
   server.close();

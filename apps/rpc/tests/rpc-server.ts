@@ -89,12 +89,16 @@ export async function openSocket(
   };
 }
 
+const KEEPALIVE = ': keepalive';
+
 /** An open event stream. */
 export interface TestStream {
   readonly status: number;
   readonly headers: Headers;
-  /** The next comment or data line. */
+  /** The next comment or data line, but for keepalives, which come at any time on a slow machine. */
   next(): Promise<string>;
+  /** The next line of any kind. */
+  nextLine(): Promise<string>;
   close(): void;
 }
 
@@ -107,18 +111,24 @@ export async function openStream(
   const lines: string[] = [];
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
+  async function nextLine(): Promise<string> {
+    while (lines.length === 0) {
+      const chunk = await reader?.read();
+      if (chunk === undefined || chunk.done) throw new Error('the stream ended');
+      const parts = (rest + chunk.value).split('\n');
+      rest = parts.pop() ?? '';
+      lines.push(...parts.filter((line) => line !== ''));
+    }
+    return lines.shift() ?? '';
+  }
   return {
     status: response.status,
     headers: response.headers,
+    nextLine,
     async next() {
-      while (lines.length === 0) {
-        const chunk = await reader?.read();
-        if (chunk === undefined || chunk.done) throw new Error('the stream ended');
-        const parts = (rest + chunk.value).split('\n');
-        rest = parts.pop() ?? '';
-        lines.push(...parts.filter((line) => line !== ''));
-      }
-      return lines.shift() ?? '';
+      let line = await nextLine();
+      while (line === KEEPALIVE) line = await nextLine();
+      return line;
     },
     close: () => abort.abort(),
   };
