@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
+import { longStep } from './progress.mjs';
 import { fail, ROOT, runCommand } from './run-command.mjs';
 
 const NODE_MIN = [20, 19];
@@ -25,10 +26,9 @@ export async function ensureToolchain() {
   );
   const pnpm = await ensurePnpm();
   if (isFresh('install', stamp)) return;
-  process.stdout.write('Installing dependencies…\n');
-  const { ok, output } = await runCommand(pnpm, ['install', '--frozen-lockfile', '--prod=false'], {
-    env: { CI: '1' },
-  });
+  const { ok, output } = await longStep('Dependencies', 'downloading npm packages', () =>
+    runCommand(pnpm, ['install', '--frozen-lockfile', '--prod=false'], { env: { CI: '1' } }),
+  );
   if (!ok && /ERR_PNPM_\w*LOCKFILE/.test(output)) {
     fail('pnpm-lock.yaml does not match the package.json files; run `pnpm install` once.', output);
   }
@@ -63,8 +63,7 @@ export async function ensureBuilt() {
       existsSync(join(ROOT, folder, 'dist')),
   );
   if (isComplete && isFresh('build', stamp)) return;
-  process.stdout.write('Building…\n');
-  const { ok, output } = await build();
+  const { ok, output } = await longStep('Build', 'compiling all packages and apps', build);
   if (!ok) fail('The build failed; see the output above.', output);
   saveStamp('build', stamp);
 }
@@ -94,7 +93,6 @@ async function ensurePnpm() {
   if (!isOwn()) {
     const onPath = await runCommand('pnpm', ['--version']);
     if (onPath.ok && onPath.output.trim() === version) return 'pnpm';
-    process.stdout.write(`Installing pnpm ${version}…\n`);
     rmSync(TOOLS, { recursive: true, force: true });
     mkdirSync(TOOLS, { recursive: true });
     // Without this file npm would use the package.json of a parent folder.
@@ -107,13 +105,9 @@ async function ensurePnpm() {
       '--no-fund',
       '--loglevel=error',
     ];
-    const { ok, output } = await runCommand('npm', [
-      'install',
-      '--prefix',
-      TOOLS,
-      ...flags,
-      `pnpm@${version}`,
-    ]);
+    const { ok, output } = await longStep(`pnpm ${version}`, 'installing it into .tools', () =>
+      runCommand('npm', ['install', '--prefix', TOOLS, ...flags, `pnpm@${version}`]),
+    );
     if (!ok || !isOwn()) {
       fail(
         `pnpm ${version} could not be installed. Check that this machine can reach the npm registry (network, proxy, registry setting), then run the command again.`,

@@ -2,7 +2,7 @@
 import { pathToFileURL } from 'node:url';
 import { build, ensureToolchain } from './bootstrap.mjs';
 import { checkLayers } from './check-layers.mjs';
-import { CLEAR_LINE } from './jest/progress.mjs';
+import { CLEAR_LINE } from './progress.mjs';
 import { endChildrenOnSignal, runCommand } from './run-command.mjs';
 
 const tool = (name, ...args) => runCommand('node', [`node_modules/${name}`, ...args]);

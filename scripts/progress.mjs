@@ -1,7 +1,8 @@
-// Shows how far a run of the tests is: on a terminal a line that changes, elsewhere a line every 30 seconds.
+// Shows how far long work is: on a terminal a line that changes, elsewhere a line every 30 seconds, or as often as asked.
 
 const LIVE_MS = 1_000;
 const LINE_MS = 30_000;
+const STEP_LINE_MS = 10_000;
 
 /** Removes the live line of a terminal. */
 export const CLEAR_LINE = '\r\u001B[K';
@@ -12,12 +13,12 @@ export const CLEAR_LINE = '\r\u001B[K';
  * @param {() => string} describe
  * @param {{ isTTY?: boolean, write(text: string): unknown }} output
  */
-export function startProgress(describe, output = process.stdout) {
+export function startProgress(describe, output = process.stdout, lineMs = LINE_MS) {
   const isLive = output.isTTY === true;
   const show = () => {
     output.write(isLive ? `${CLEAR_LINE}${describe()}` : `${describe()}\n`);
   };
-  const timer = setInterval(show, isLive ? LIVE_MS : LINE_MS);
+  const timer = setInterval(show, isLive ? LIVE_MS : lineMs);
   timer.unref();
   return {
     write(text) {
@@ -29,6 +30,29 @@ export function startProgress(describe, output = process.stdout) {
       if (isLive) output.write(CLEAR_LINE);
     },
   };
+}
+
+/**
+ * Runs a step that can take long, with its name, what takes the time, and how long it has taken.
+ *
+ * @template T
+ * @param {string} name
+ * @param {string} why
+ * @param {() => Promise<T>} run
+ * @param {{ isTTY?: boolean, write(text: string): unknown }} output
+ * @returns {Promise<T>}
+ */
+export async function longStep(name, why, run, output = process.stdout) {
+  const startedAt = performance.now();
+  const elapsed = () => clockText(performance.now() - startedAt);
+  output.write(`${name}: ${why}…${output.isTTY === true ? '' : '\n'}`);
+  const progress = startProgress(() => `${name}: ${why}… ${elapsed()}`, output, STEP_LINE_MS);
+  try {
+    return await run();
+  } finally {
+    progress.stop();
+    output.write(`${name}: ${elapsed()}\n`);
+  }
 }
 
 /** Minutes and seconds, such as `3:07`. */

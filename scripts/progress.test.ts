@@ -1,5 +1,5 @@
 import { mock } from 'node:test';
-import { clockText, startProgress } from './progress.mjs';
+import { clockText, longStep, startProgress } from './progress.mjs';
 
 function startOn(isTTY: boolean) {
   const written: string[] = [];
@@ -42,4 +42,17 @@ test('elsewhere there is a line every 30 seconds', () => {
 
 test('times are minutes and seconds', () => {
   expect([0, 7_400, 187_000, 3_600_000].map(clockText)).toEqual(['0:00', '0:07', '3:07', '60:00']);
+});
+
+test('a long step says what it does, every ten seconds how long it has taken, and its whole time', async () => {
+  const written: string[] = [];
+  const output = { isTTY: false, write: (text: string) => written.push(text) };
+  const step = longStep('Build', 'all packages', async () => mock.timers.tick(20_000), output);
+  await step;
+  expect(written.map((text) => text.replace(/\d:\d\d/, 'TIME'))).toEqual([
+    'Build: all packages…\n',
+    'Build: all packages… TIME\n',
+    'Build: all packages… TIME\n',
+    'Build: TIME\n',
+  ]);
 });

@@ -1,8 +1,11 @@
 // `npm start`: installs and builds if necessary, then runs the standalone service in this process.
 import { ensureBuilt, ensureToolchain } from './bootstrap.mjs';
-import { endChildrenOnSignal, runCommand } from './run-command.mjs';
+import { portProblem } from './check-port.mjs';
+import { endChildrenOnSignal, fail, runCommand } from './run-command.mjs';
 
 const releaseSignals = endChildrenOnSignal();
+const problem = await portProblem(process.env);
+if (problem !== undefined) fail(problem);
 await ensureToolchain();
 await ensureBuilt();
 if (!process.env.SERVICE_BUILD_HASH) {

@@ -1,7 +1,7 @@
 // Shows the progress of a run, everything about what fails and the slowest files; leaves the counts for the test command.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import { clockText, startProgress } from './progress.mjs';
+import { clockText, startProgress } from '../progress.mjs';
 
 const SLOWEST_FILES = 10;
 

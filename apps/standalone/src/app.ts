@@ -5,7 +5,13 @@ import {
   warnOfShortAdminToken,
 } from '@model-gateway/server-process';
 import { checkAddress, createMetricsGate, listen, publicUrlOf } from '@model-gateway/http';
-import { createMetrics, systemClock, type Lifecycle, type Log } from '@model-gateway/kernel';
+import {
+  createMetrics,
+  generatedSecret,
+  systemClock,
+  type Lifecycle,
+  type Log,
+} from '@model-gateway/kernel';
 import { tunnelKey } from '@model-gateway/router';
 import { createInferenceRuntime } from '@model-gateway/inference-runtime';
 import { openTracing } from '@model-gateway/telemetry';
@@ -74,7 +80,9 @@ export async function openStandalone(
       baseUrl: publicUrlOf(config, port),
       adminToken: admin.shown,
       demo: config.demo,
-      registrationOpen: config.registrationOpen,
+      passwordFile: config.registrationOpen
+        ? (await generatedSecret(dataDir, 'first-password')).file
+        : undefined,
       stores: describeStores(config, urls),
     }),
   );

@@ -4,16 +4,26 @@ const facts = {
   baseUrl: 'http://127.0.0.1:8080',
   adminToken: { kind: 'configured' },
   demo: true,
-  registrationOpen: true,
+  passwordFile: '/var/data/secrets/first-password',
   stores: 'embedded Postgres',
 } as const;
 
-test('the first chat begins with an account', () => {
-  expect(banner(facts)).toContain('auth.register');
+test('the first chat begins with the account of the guides, and is not streamed', () => {
+  const shown = banner(facts);
+  expect(shown).toContain('auth.register');
+  expect(shown).toContain(
+    'EMAIL=you@example.com PASSWORD=$(cat /var/data/secrets/first-password)\n',
+  );
+  expect(shown).not.toContain('stream');
+});
+
+test('the path of the password is one word for a shell', () => {
+  const shown = banner({ ...facts, passwordFile: "/home/Ann's data/first-password" });
+  expect(shown).toContain(`$(cat '/home/Ann'\\''s data/first-password')`);
 });
 
 test('with closed registration the banner does not register an account', () => {
-  const shown = banner({ ...facts, registrationOpen: false });
+  const shown = banner({ ...facts, passwordFile: undefined });
   expect(shown).not.toMatch(/auth\.register|registers/);
   expect(shown).toContain('KEY=service-');
   expect(shown).toContain('/v1/chat/completions');

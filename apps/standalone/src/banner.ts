@@ -2,8 +2,8 @@ interface BannerFacts {
   readonly baseUrl: string;
   readonly adminToken: AdminToken;
   readonly demo: boolean;
-  /** Whether registration is open. */
-  readonly registrationOpen: boolean;
+  /** The file with the password for the first account; undefined if registration is closed. */
+  readonly passwordFile: string | undefined;
   readonly stores: string;
 }
 
@@ -16,7 +16,7 @@ export type AdminToken =
 
 /** The text that is printed when the service is up. */
 export function banner(facts: BannerFacts): string {
-  const { baseUrl, adminToken, demo, registrationOpen, stores } = facts;
+  const { baseUrl, adminToken, demo, passwordFile, stores } = facts;
   return [
     '',
     'Model Gateway is up.',
@@ -27,7 +27,7 @@ export function banner(facts: BannerFacts): string {
     ...adminTokenLines(adminToken),
     '',
     ...(demo
-      ? firstChat(baseUrl, registrationOpen)
+      ? firstChat(baseUrl, passwordFile)
       : ['Register a backend to start: see docs/quick-start.md.']),
     '',
     'Ctrl-C stops everything.',
@@ -44,21 +44,34 @@ function adminTokenLines(token: AdminToken): readonly string[] {
     : [kept, `               ${token.value}  (shown only once)`];
 }
 
-function firstChat(baseUrl: string, registrationOpen: boolean): readonly string[] {
+/** Can be pasted again: an account that exists signs in. */
+function firstChat(baseUrl: string, passwordFile: string | undefined): readonly string[] {
+  const commands =
+    passwordFile === undefined
+      ? [`BASE=${baseUrl} KEY=service-…`]
+      : [
+          `BASE=${baseUrl} EMAIL=${FIRST_EMAIL} PASSWORD=$(cat ${quoted(passwordFile)})`,
+          ...NEW_KEY,
+        ];
   return [
-    registrationOpen
-      ? 'A first chat, ready to paste (registers an account, creates a key, calls the demo model):'
-      : 'Registration is closed (SERVICE_REGISTRATION_OPEN). A first chat, with an existing key:',
+    passwordFile === undefined
+      ? 'Registration is closed (SERVICE_REGISTRATION_OPEN). A first chat, with an existing key:'
+      : 'A first chat, ready to paste (signs in as the first account, which is the admin, creates a key, asks the demo model):',
     '',
-    `  BASE=${baseUrl}`,
-    ...(registrationOpen ? NEW_KEY : ['  KEY=service-…']),
-    `  curl -sN $BASE/v1/chat/completions -H 'content-type: application/json' -H "authorization: Bearer $KEY" -d '{"model":"demo-chat","stream":true,"messages":[{"role":"user","content":"Hello!"}]}'`,
+    ...[...commands, CHAT].map((line) => `  ${line}`),
   ];
 }
 
-/** Shell commands that register an account and create a key. */
+/** The account that all guides use. */
+const FIRST_EMAIL = 'you@example.com';
+
+// Registers the account or signs in; without an answer the next command says what failed.
 const NEW_KEY = [
-  `  EMAIL=you-$(date +%s)@example.com; PASSWORD=$(head -c 12 /dev/urandom | base64); echo "$EMAIL signs in with $PASSWORD"`,
-  `  TOKEN=$(curl -s $BASE/api/rpc -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"auth.register","params":{"email":"'"$EMAIL"'","password":"'"$PASSWORD"'"}}' | sed -n 's/.*"access_token":"\\([^"]*\\)".*/\\1/p')`,
-  `  KEY=$(curl -s $BASE/api/rpc -H 'content-type: application/json' -H "authorization: Bearer $TOKEN" -d '{"jsonrpc":"2.0","id":2,"method":"keys.create","params":{"name":"first key"}}' | sed -n 's/.*"key":"\\([^"]*\\)".*/\\1/p')`,
+  `TOKEN=$(for METHOD in auth.register auth.login; do curl -s $BASE/api/rpc -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"'$METHOD'","params":{"email":"'$EMAIL'","password":"'$PASSWORD'"}}'; done | sed -n 's/.*"access_token":"\\([^"]*\\)".*/\\1/p')`,
+  `KEY=$(curl -s $BASE/api/rpc -H 'content-type: application/json' -H "authorization: Bearer \${TOKEN:?signing in failed}" -d '{"jsonrpc":"2.0","id":2,"method":"keys.create","params":{"name":"first key"}}' | sed -n 's/.*"key":"\\([^"]*\\)".*/\\1/p')`,
 ];
+const CHAT = `curl -s -w '\\n' $BASE/v1/chat/completions -H 'content-type: application/json' -H "authorization: Bearer \${KEY:?no key was created}" -d '{"model":"demo-chat","messages":[{"role":"user","content":"Hello!"}]}'`;
+
+/** For a shell. */
+const quoted = (text: string): string =>
+  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProcess } from '@model-gateway/testkit';
-import { waitUntil, temporaryDataDir, type TemporaryFolder } from '@model-gateway/testkit';
+import { rpcCall, temporaryDataDir, waitUntil, type TemporaryFolder } from '@model-gateway/testkit';
 import { processesOf, startStandalone } from './standalone.ts';
 
 const run = promisify(execFile);
@@ -26,15 +26,20 @@ test('the banner names the base URL, the docs, and where the admin token is kept
   expect(output).toContain(`Admin token  kept in ${join(folder.path, 'secrets', 'admin-token')}`);
 });
 
-test('the snippet of the banner registers, creates a key and calls the demo model', async () => {
+test('the snippet of the banner registers or signs in, creates a key and calls the demo model', async () => {
   const lines = standalone.output().split('\n');
   const first = lines.findIndex((line) => line.trim().startsWith('BASE='));
   const last = lines.findIndex((line) => line.includes('/v1/chat/completions'));
   const snippet = lines.slice(first, last + 1).join('\n');
-  const { stdout } = await run('bash', ['-c', `${snippet}\necho; echo "TOKEN=$TOKEN"`]);
-  expect(stdout).toContain('"object":"chat.completion.chunk"');
-  expect(stdout).toContain('data: [DONE]');
-  const token = /TOKEN=(\S+)/.exec(stdout)?.[1];
+  let token = '';
+  for (const _time of ['first', 'again']) {
+    const { stdout } = await run('bash', ['-c', `${snippet}\necho "TOKEN=$TOKEN"`]);
+    expect(stdout).toContain('"object":"chat.completion"');
+    expect(stdout).toContain('Hello!');
+    token = /TOKEN=(\S+)/.exec(stdout)?.[1] ?? '';
+  }
+  const me = await rpcCall(standalone.url, 'auth.me', {}, token);
+  expect(me.result).toMatchObject({ email: 'you@example.com' });
   await waitUntil(async () => {
     const response = await fetch(`${standalone.url}/api/rpc`, {
       method: 'POST',
