@@ -57,6 +57,7 @@ export function createGateway(
   const signIns = createGatewaySignIns(context);
   const readerGate = createReaderGate({ keys, limiter, signIns });
   const { bodyBytesMax } = config;
+  const passesUpstreamErrors = config.upstreamErrors === 'pass';
   const authorizer = createRequestAuthorizer({ keyGate, quotas, router, bodyBytesMax });
   const conversationGate = createConversationGate(database.conversations);
   const listing = createModelListing(router);
@@ -73,7 +74,8 @@ export function createGateway(
       createEmbeddingsRoute({ authorizer, ...runtime }),
       createModelsRoute({ readerGate, listing }),
     ],
-    (error, request, response) => sendRestError(error, request, response, log),
+    (error, request, response) =>
+      sendRestError(error, request, response, log, { passesUpstreamErrors }),
   );
   const admin = Router();
   admin.use(createAdminGate(config.adminToken));

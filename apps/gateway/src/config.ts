@@ -5,6 +5,7 @@ import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway
 import {
   integer,
   loadConfig,
+  oneOf,
   setting,
   withDefault,
   type ConfigOf,
@@ -22,6 +23,10 @@ export const gatewaySettings = {
   requestsPerMinute: setting('SERVICE_API_RATE_LIMIT_RPM', withDefault(integer(0), 60), {
     description:
       'How many `/v1` requests per key each process accepts within 60 seconds; 0 blocks everything.',
+  }),
+  upstreamErrors: setting('SERVICE_UPSTREAM_ERRORS', withDefault(oneOf('wrap', 'pass'), 'wrap'), {
+    description:
+      'What a client gets for an error of an upstream: `wrap` is 502 with the error in `error.upstream`; `pass` is the status and the fields of the upstream for 400, 404, 408, 409, 413, 415, 422 and 429. A request can ask for `pass` with the header `x-service-errors: upstream`.',
   }),
   bodyBytesMax: setting('SERVICE_MAX_BODY_BYTES', withDefault(integer(1), 33_554_432), {
     description: 'The largest body of a `/v1` request that is accepted, in bytes.',

@@ -85,6 +85,7 @@ interface Row {
   readonly type: string;
   readonly code: string;
   readonly message?: string;
+  readonly upstream?: object;
 }
 
 const invalid = { type: 'invalid_request' };
@@ -248,6 +249,19 @@ test.each<Row>([
     ...failed,
     code: 'bad_gateway',
     message: 'upstream 418: tea',
+    upstream: { status: 418, message: 'tea' },
+  },
+  {
+    why: 'an upstream that refuses the key of the backend',
+    ask() {
+      upstream.faults.next({ kind: 'status', status: 401, body: { error: { message: 'who?' } } });
+      return ask({ ...chat('m'), headers: { 'x-service-errors': 'upstream' } });
+    },
+    status: 502,
+    ...failed,
+    code: 'upstream_auth',
+    message: 'upstream 401: who?',
+    upstream: { status: 401, message: 'who?' },
   },
   {
     why: 'an unreachable bridge',
@@ -267,12 +281,25 @@ test.each<Row>([
     code: 'bad_gateway',
   },
 ])('$why returns $status $code', async (row) => {
-  const { ask: send, status, type, code, message = expect.stringMatching(/\S/) } = row;
+  const {
+    ask: send,
+    status,
+    type,
+    code,
+    message = expect.stringMatching(/\S/),
+    upstream: fields,
+  } = row;
   const response = await send();
   expect(response.status).toBe(status);
   expect(response.headers.get('content-type')).toContain('application/json');
   expect(response.headers.get('x-request-id')).toBeTruthy();
   expect(await response.json()).toEqual({
-    error: { type, code, param: null, message },
+    error: {
+      type,
+      code,
+      param: null,
+      message,
+      ...(fields === undefined ? {} : { upstream: fields }),
+    },
   });
 });

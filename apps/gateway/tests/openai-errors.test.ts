@@ -12,7 +12,10 @@ let gateway: GatewayUnderTest;
 let upstream: RunningChatUpstream;
 
 beforeAll(async () => {
-  gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '20' });
+  gateway = await startGateway({
+    SERVICE_API_RATE_LIMIT_RPM: '20',
+    SERVICE_UPSTREAM_ERRORS: 'pass',
+  });
   upstream = await startChatUpstream({ models: ['m'] });
   await registerBackend(gateway, { type: 'external', name: 'up', url: upstream.url });
 });
@@ -47,6 +50,8 @@ test('the official client recognizes every refusal and failure', async () => {
   upstream.faults.next({ kind: 'status', status: 500 }, 2);
   await expect(embed('m')).rejects.toBeInstanceOf(InternalServerError);
   await expect(chat('m')).rejects.toMatchObject({ status: 502, code: 'bad_gateway' });
+  upstream.faults.next({ kind: 'status', status: 400, body: { error: { code: 'too_long' } } });
+  await expect(chat('m')).rejects.toMatchObject({ status: 400, code: 'too_long' });
   const many = Array.from({ length: 20 }, () => client().models.list());
   const refused = (await Promise.allSettled(many)).flatMap((one) =>
     one.status === 'rejected' ? [one.reason as unknown] : [],

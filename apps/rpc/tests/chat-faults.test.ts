@@ -1,5 +1,9 @@
 import { fullTable } from '@model-gateway/testkit';
-import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
+import {
+  startChatUpstream,
+  type ChatFault,
+  type RunningChatUpstream,
+} from '@model-gateway/testkit/upstreams';
 import {
   eventsUrl,
   readToEnd,
@@ -34,34 +38,49 @@ function expectFailure(
   received: Awaited<ReturnType<ChatScene['ask']>>,
   text: string,
   message: RegExp,
+  data?: object,
 ) {
   expect(textOf(received)).toBe(text);
   expect(received.filter((one) => one.is_complete)).toHaveLength(1);
   const last = received.at(-1);
   const error = last !== undefined && 'error' in last ? last.error : undefined;
-  expect(error).toEqual({ code: -32_000, message: expect.stringMatching(message) });
+  expect(error).toEqual({ code: -32_000, message: expect.stringMatching(message), data });
   expect(last?.token).toBe(`Stream error: ${error?.message}`);
 }
 
-const FAULTS = [
+const FAULTS: readonly {
+  readonly why: string;
+  readonly fault: ChatFault;
+  readonly message: RegExp;
+  readonly data?: object;
+}[] = [
   { why: 'resets the connection', fault: { kind: 'reset' }, message: /./ },
   {
     why: 'returns an error',
-    fault: { kind: 'status', status: 400, body: { error: { message: 'no' } } },
+    fault: {
+      kind: 'status',
+      status: 400,
+      retryAfterSecs: 3,
+      body: { error: { message: 'no', code: 'bad', param: 'n' } },
+    },
     message: /^upstream 400: no$/,
+    data: {
+      upstream: { status: 400, message: 'no', code: 'bad', param: 'n' },
+      retry_after_secs: 3,
+    },
   },
   { why: 'never responds', fault: { kind: 'hang' }, message: /./ },
   { why: 'returns invalid JSON', fault: { kind: 'garbage-json' }, message: /./ },
-] as const;
+];
 
 test.each(fullTable(FAULTS, { small: 3 }))(
   'an upstream that $why is a failure, and nothing is charged',
-  async ({ fault, message }) => {
+  async ({ fault, message, data }) => {
     upstream.faults.next(fault);
     const conversation_id = await scene.conversation();
     const received = await scene.ask({ ...userMessage('Hi'), conversation_id });
     expect(received).toHaveLength(1);
-    expectFailure(received, '', message);
+    expectFailure(received, '', message, data);
     expect(await scene.usage()).toEqual([]);
     expect(await scene.messages(conversation_id)).toMatchObject([{ role: 'user', content: 'Hi' }]);
   },

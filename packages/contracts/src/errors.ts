@@ -51,6 +51,7 @@ export const ERROR_CODES = [
   'all_backends_unhealthy',
   'unsupported_operation',
   'bad_gateway',
+  'upstream_auth',
   'bridge_unreachable',
   'agent_unavailable',
   // Video jobs.
@@ -69,3 +70,44 @@ export const STORE_RETRY_SECS = 5;
 
 /** The error type of the service: thrown anywhere, translated once per API. */
 export class ServiceError extends AppError<ErrorCode> {}
+
+/** The error answer of an upstream, with the fields that its body had. */
+export interface UpstreamErrorFields {
+  readonly status: number;
+  readonly message?: string;
+  readonly type?: string;
+  readonly code?: string;
+  readonly param?: string;
+}
+
+interface UpstreamErrorOptions {
+  /** Absent if there was no answer with an error status. */
+  readonly upstream?: UpstreamErrorFields | undefined;
+  /** When the upstream says that it can be tried again. */
+  readonly retryAfterSecs?: number | undefined;
+  /** Whether the same request cannot succeed later. */
+  readonly isFinal?: boolean | undefined;
+  readonly cause?: unknown;
+}
+
+/** An error that an upstream caused. */
+export class UpstreamError extends ServiceError {
+  readonly upstream: UpstreamErrorFields | undefined;
+  readonly retryAfterSecs: number | undefined;
+  readonly isFinal: boolean;
+
+  constructor(code: ErrorCode, message: string, options: UpstreamErrorOptions = {}) {
+    const { upstream, retryAfterSecs, isFinal = false, cause } = options;
+    const details = {
+      ...(upstream === undefined ? {} : { upstream }),
+      ...(retryAfterSecs === undefined ? {} : { retry_after_secs: retryAfterSecs }),
+    };
+    super(code, message, {
+      ...(cause === undefined ? {} : { cause }),
+      ...(Object.keys(details).length === 0 ? {} : { details }),
+    });
+    this.upstream = upstream;
+    this.retryAfterSecs = retryAfterSecs;
+    this.isFinal = isFinal;
+  }
+}

@@ -22,7 +22,13 @@ export {
   type TunneledRequest,
   type TunneledResponse,
 } from './agent/tunneled-http.ts';
-export { ServiceError, STORE_RETRY_SECS, type ErrorCode } from './errors.ts';
+export {
+  ServiceError,
+  STORE_RETRY_SECS,
+  UpstreamError,
+  type ErrorCode,
+  type UpstreamErrorFields,
+} from './errors.ts';
 export { clipped, problemsOf } from './problems.ts';
 export {
   aliasChangedSchema,

@@ -4,8 +4,10 @@ import {
   clipped,
   ServiceError,
   STORE_RETRY_SECS,
+  UpstreamError,
   type ErrorCode,
   type RestErrorBody,
+  type UpstreamErrorFields,
 } from '@model-gateway/contracts';
 import { isError, type Log } from '@model-gateway/kernel';
 import { beginResponse } from './begin-response.ts';
@@ -16,6 +18,8 @@ import { pathOf } from './server-app.ts';
 const MESSAGE_BYTES_MAX = 15 * 1024;
 /** A character takes at most six bytes of JSON. */
 const MESSAGE_CHARS_MIN = MESSAGE_BYTES_MAX / 6;
+/** The rest is for the message of the error, which has at most 4 KiB before its characters are escaped. */
+const UPSTREAM_BYTES_MAX = 6 * 1024;
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -92,8 +96,9 @@ const REST_ERRORS = {
   bad_url: invalid('bad_url'),
   model_not_found: { status: 404, type: 'invalid_request_error', code: 'model_not_found' },
   all_backends_unhealthy: server('internal_error'),
-  unsupported_operation: server('backend_error'),
+  unsupported_operation: { ...server('backend_error'), isFinal: true },
   bad_gateway: server('bad_gateway', 502),
+  upstream_auth: server('upstream_auth', 502),
   bridge_unreachable: server('bridge_unreachable', 502),
   agent_unavailable: server('agent_unavailable', 503),
   no_job: { status: 404, type: 'not_found', code: 'no_job' },
@@ -103,29 +108,66 @@ const REST_ERRORS = {
   internal_error: server('internal_error'),
 } satisfies Record<ErrorCode, RestError>;
 
+interface RestErrorOptions {
+  /** Whether the status and the fields of an upstream's error are passed on; the request can ask for that too. */
+  readonly passesUpstreamErrors?: boolean;
+}
+
 /** Responds to a thrown error. The text of an error that is no ServiceError is logged and not sent. */
 export function sendRestError(
   error: unknown,
   request: IncomingMessage,
   response: ServerResponse,
   log: Log,
+  { passesUpstreamErrors = false }: RestErrorOptions = {},
 ): void {
   const known = error instanceof ServiceError ? error : tooDeep(error);
-  const answer: RestError = REST_ERRORS[known?.code ?? 'internal_error'];
-  const { status, type, code, isFinal } = answer;
+  const own: RestError = REST_ERRORS[known?.code ?? 'internal_error'];
+  const isPassed = passesUpstreamErrors || request.headers['x-service-errors'] === 'upstream';
+  const passed = isPassed && known instanceof UpstreamError ? passedError(known) : undefined;
+  const status = passed?.status ?? own.status;
   if (known === undefined || status >= 500) {
     const request_id = requestIdOf(request, response);
     log.error({ error, request_id, path: pathOf(request) }, 'a request failed');
   }
-  if (isFinal === true && !response.headersSent) response.setHeader('x-should-retry', 'false');
-  const retryAfter = known?.details?.['retry_after_secs'] ?? answer.retryAfterSecs;
-  if (typeof retryAfter === 'number' && !response.headersSent) {
-    response.setHeader('retry-after', String(retryAfter));
-  }
+  if (!response.headersSent) setRetryHeaders(response, own, known);
+  sendJson(response, status, passed?.body ?? ownBody(own, known));
+}
+
+/** Tells clients whether and when to try again; official clients would otherwise decide by the status alone. */
+function setRetryHeaders(
+  response: ServerResponse,
+  own: RestError,
+  known: ServiceError | undefined,
+): void {
+  const isFinal = own.isFinal === true || (known instanceof UpstreamError && known.isFinal);
+  if (isFinal) response.setHeader('x-should-retry', 'false');
+  const retryAfter = known?.details?.['retry_after_secs'] ?? own.retryAfterSecs;
+  if (typeof retryAfter === 'number') response.setHeader('retry-after', String(retryAfter));
+}
+
+function ownBody({ type, code }: RestError, known: ServiceError | undefined): RestErrorBody {
   const message = boundedMessage(known?.message ?? 'internal error');
-  sendJson(response, status, {
-    error: { message, type, code, param: null },
-  } satisfies RestErrorBody);
+  const upstream = known instanceof UpstreamError ? known.upstream : undefined;
+  const error = { message, type, code, param: null };
+  return { error: upstream === undefined ? error : { ...error, upstream: bounded(upstream) } };
+}
+
+/** The message is that of the error as well, so it is left out where both would be too long. */
+function bounded(upstream: UpstreamErrorFields): UpstreamErrorFields {
+  const { message: _message, ...rest } = upstream;
+  return Buffer.byteLength(JSON.stringify(upstream)) <= UPSTREAM_BYTES_MAX ? upstream : rest;
+}
+
+/** The statuses of an upstream that are about the request, and not about the backend. */
+const PASSED_STATUSES: readonly number[] = [400, 404, 408, 409, 413, 415, 422, 429];
+
+/** The error of an upstream as its own; undefined if it is not for users. */
+function passedError({ upstream }: UpstreamError) {
+  if (upstream === undefined || !PASSED_STATUSES.includes(upstream.status)) return undefined;
+  const { status, type = 'upstream_error', code = null, param = null } = upstream;
+  const message = boundedMessage(upstream.message ?? STATUS_CODES[status] ?? 'upstream error');
+  return { status, body: { error: { message, type, code, param } } satisfies RestErrorBody };
 }
 
 /** A message can quote what the client or an upstream sent. */

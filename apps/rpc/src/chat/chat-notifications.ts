@@ -1,11 +1,19 @@
 import type { RpcNotification, RpcNotificationParams } from '@model-gateway/contracts';
 import type { ChatDelta, ChatEnd } from '@model-gateway/inference';
 
+/** Why a turn failed. */
+export interface ChatFailure {
+  readonly code: number;
+  readonly message: string;
+  /** The error of the upstream, if there was one. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
 /** The notifications of one turn, as JSON text. */
 export interface ChatNotifications {
   delta(delta: ChatDelta): string;
   end(end: ChatEnd): string;
-  failure(error: { readonly code: number; readonly message: string }): string;
+  failure(error: ChatFailure): string;
 }
 
 export function createChatNotifications(streamId: string): ChatNotifications {
@@ -32,12 +40,12 @@ export function createChatNotifications(streamId: string): ChatNotifications {
         model,
         ...(messageId === undefined ? {} : { message_id: messageId }),
       }),
-    failure: ({ code, message }) =>
+    failure: ({ code, message, data }) =>
       textOf({
         stream_id: streamId,
         token: `Stream error: ${message}`,
         is_complete: true,
-        error: { code, message },
+        error: { code, message, ...(data === undefined ? {} : { data }) },
       }),
   };
 }

@@ -18,7 +18,11 @@ import {
 import type { Route } from '@model-gateway/router';
 import { toRpcError } from '../protocol/rpc-error.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { createChatNotifications, type ChatNotifications } from './chat-notifications.ts';
+import {
+  createChatNotifications,
+  type ChatFailure,
+  type ChatNotifications,
+} from './chat-notifications.ts';
 import { createStreamOutput, type StreamOutput } from './stream-output.ts';
 
 /** Chat turns that run in the background and publish to notification streams. */
@@ -89,8 +93,8 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
       await output.end(notifications.end(piece.value));
     } catch (error) {
       turn.reservation?.end();
-      const { code, message } = turn.signal.aborted ? STOPPED : toRpcError(error, log);
-      await output.end(notifications.failure({ code, message }));
+      const failure: ChatFailure = turn.signal.aborted ? STOPPED : toRpcError(error, log);
+      await output.end(notifications.failure(failure));
     }
   }
 

@@ -54,6 +54,7 @@ const RPC_CODES = {
   all_backends_unhealthy: APP_ERROR,
   unsupported_operation: APP_ERROR,
   bad_gateway: APP_ERROR,
+  upstream_auth: APP_ERROR,
   bridge_unreachable: APP_ERROR,
   agent_unavailable: APP_ERROR,
   no_job: APP_ERROR,

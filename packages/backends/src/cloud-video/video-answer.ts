@@ -14,18 +14,19 @@ const RATE_LIMIT_CODE = 1002;
 
 /** Reads an answer of the video API. One with a good status and a bad code in `base_resp` is a failure too. */
 export function readVideoAnswer<Schema extends z.ZodType>(
-  { status, text }: ControlAnswer,
+  { status, text, retryAfter }: ControlAnswer,
   schema: Schema,
   secret: string | null,
 ): z.output<Schema> {
   const body = tryParseJson(text);
   const refusal = refusalSchema.safeParse(body).data?.base_resp;
-  if (status < 200 || status > 299) throw upstreamRefused(status, text, secret);
+  if (status < 200 || status > 299) throw upstreamRefused(status, text, secret, retryAfter);
   if (refusal !== undefined && refusal.status_code !== 0) {
     const { status_code, status_msg } = refusal;
     throw new UpstreamFailure(`upstream ${status_code}: ${cleanMessage(status_msg, secret)}`, {
       isBackendAtFault: SERVICE_CODES.includes(status_code),
       hadNoEffect: status_code === RATE_LIMIT_CODE,
+      isRateLimit: status_code === RATE_LIMIT_CODE,
       loggedAs: `upstream ${status_code}`,
     });
   }

@@ -1,3 +1,4 @@
+import { readRetryAfter } from './retry-after.ts';
 import { cleanMessage, upstreamRefused } from './upstream-error.ts';
 
 const KEY = 'sk-upstream-1';
@@ -58,3 +59,87 @@ test.each(['k', 'EMPTY', 'ollama', '11-letters-'])(
     );
   },
 );
+
+const refused = (status: number, body: unknown, retryAfter?: string) =>
+  upstreamRefused(status, JSON.stringify(body), KEY, retryAfter);
+
+test.each([
+  [
+    { error: { message: 'too long', type: 'invalid_request_error', code: 'c', param: 'messages' } },
+    { message: 'too long', type: 'invalid_request_error', code: 'c', param: 'messages' },
+  ],
+  [{ error: { message: 'no', code: 400, param: null } }, { message: 'no', code: '400' }],
+  [
+    { type: 'error', error: { type: 'overloaded_error', message: 'busy' } },
+    { message: 'busy', type: 'overloaded_error' },
+  ],
+  [
+    { object: 'error', message: 'no', type: 'BadRequestError', code: 400 },
+    { message: 'no', type: 'BadRequestError', code: '400' },
+  ],
+  [{ error: 'no' }, { message: 'no' }],
+  [{ base_resp: { status_code: 2013, status_msg: 'no' } }, { message: 'no', code: '2013' }],
+  [{ error: { type: { a: 1 }, code: true, param: '' } }, {}],
+  ['text', {}],
+])('the fields of a JSON error are kept: %j', (body, fields) => {
+  expect(refused(400, body).upstream).toEqual({ status: 400, ...fields });
+});
+
+test('no field of an error reveals the key, has several lines, or is long', () => {
+  const text = `${KEY}\n${'x'.repeat(10_000)}`;
+  const { upstream } = refused(400, {
+    error: { message: text, type: text, code: text, param: text },
+  });
+  const short = `[redacted] ${'x'.repeat(117)}`;
+  expect(upstream).toEqual({
+    status: 400,
+    message: `[redacted] ${'x'.repeat(4085)}`,
+    type: short,
+    code: short,
+    param: short,
+  });
+});
+
+test.each([
+  ...[400, 401, 403, 404, 405, 413, 415, 422].map((status) => ({ status, isFinal: true })),
+  ...[302, 408, 409, 425, 429, 500, 503, 529].map((status) => ({ status, isFinal: false })),
+])('a request that the upstream refused with $status cannot succeed: $isFinal', (row) => {
+  expect(refused(row.status, {}).isFinal).toBe(row.isFinal);
+});
+
+test.each([
+  { status: 400, code: 'bad_gateway', isBackendAtFault: false },
+  { status: 401, code: 'upstream_auth', isBackendAtFault: false },
+  { status: 403, code: 'upstream_auth', isBackendAtFault: false },
+  { status: 404, code: 'bad_gateway', isBackendAtFault: false },
+  { status: 429, code: 'bad_gateway', isBackendAtFault: true },
+  { status: 500, code: 'bad_gateway', isBackendAtFault: true },
+])('$status is the error $code', ({ status, ...expected }) => {
+  expect(refused(status, {})).toMatchObject(expected);
+});
+
+const NOW = Date.parse('2030-01-01T00:00:00Z');
+
+test.each([
+  ['7', 7],
+  [' 1.2 ', 2],
+  ['0', 0],
+  ['99999', 3600],
+  ['Tue, 01 Jan 2030 00:00:30 GMT', 30],
+  ['Wed, 02 Jan 2030 00:00:00 GMT', 3600],
+  ['Mon, 31 Dec 2029 23:00:00 GMT', 0],
+  ['soon', undefined],
+  ['-3 apples', undefined],
+  ['', undefined],
+  [undefined, undefined],
+])('a retry-after of %j means %j seconds', (header, seconds) => {
+  expect(readRetryAfter(header, NOW)).toBe(seconds);
+});
+
+test('the time of the next try is part of the failure', () => {
+  expect(refused(503, {}, '12')).toMatchObject({
+    retryAfterSecs: 12,
+    details: { upstream: { status: 503 }, retry_after_secs: 12 },
+  });
+  expect(refused(503, {}).retryAfterSecs).toBeUndefined();
+});

@@ -1,11 +1,14 @@
 import { STATUS_CODES } from 'node:http';
-import { describeError, tryParseJson } from '@model-gateway/kernel';
+import { describeError } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
+import { readUpstreamError } from './error-answer.ts';
+import { readRetryAfter } from './retry-after.ts';
 
 const MESSAGE_BYTES_MAX = 4096;
 // The rest of a longer message is ignored.
 const MESSAGE_CHARS_READ = 64 * 1024;
 const SECRET_CHARS_MIN = 12;
+const LABEL_CHARS_MAX = 128;
 
 const TOO_MANY_REQUESTS = 429;
 
@@ -14,17 +17,36 @@ export function upstreamRefused(
   status: number,
   body: string,
   secret: string | null,
+  retryAfter?: string,
 ): UpstreamFailure {
   const hadNoEffect = status === TOO_MANY_REQUESTS;
   const isBackendAtFault = status < 400 || status >= 500 || hadNoEffect;
-  const detail = cleanMessage(errorMessage(body) ?? '', secret) || statusText(status);
+  const { message = '', ...labels } = readUpstreamError(body);
+  const cleaned = cleanMessage(message, secret);
+  const detail = cleaned || statusText(status);
+  const upstream = {
+    status,
+    ...(cleaned === '' ? {} : { message: cleaned }),
+    ...cleanLabels(labels, secret),
+  };
   return new UpstreamFailure(`upstream ${status}: ${detail}`, {
     isBackendAtFault,
     hadNoEffect,
     status,
+    upstream,
+    retryAfterSecs: readRetryAfter(retryAfter, Date.now()),
     loggedAs: `upstream ${status}`,
   });
 }
+
+/** The short fields of an error, cleaned like its message. */
+const cleanLabels = (labels: object, secret: string | null): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(labels).map(([name, text]) => [
+      name,
+      cleanMessage(String(text), secret).slice(0, LABEL_CHARS_MAX),
+    ]),
+  );
 
 /** The failure of an upstream that was unreachable or sent an invalid response. */
 export function upstreamFailed(
@@ -58,31 +80,3 @@ export function cleanMessage(text: string, secret: string | null): string {
 
 const statusText = (status: number): string =>
   (status >= 400 ? STATUS_CODES[status] : undefined) ?? 'the upstream reported an error';
-
-/** The message of a JSON error, in the forms that upstreams use. */
-function errorMessage(body: string): string | undefined {
-  const parsed = tryParseJson(body);
-  if (parsed === undefined) return messageOfCut(body);
-  const error = property(parsed, 'error');
-  const candidates = [
-    error,
-    property(error ?? parsed, 'message'),
-    property(parsed, 'detail'),
-    property(property(parsed, 'base_resp'), 'status_msg'),
-  ];
-  return candidates.find((message) => typeof message === 'string');
-}
-
-const CUT_MESSAGE =
-  /^\s*\{.*?"(?:message|error|detail|status_msg)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)/s;
-
-/** The message of a JSON error of which only the beginning was read. */
-function messageOfCut(body: string): string | undefined {
-  const text = CUT_MESSAGE.exec(body)?.[1]?.replace(/\\u[0-9a-f]{0,3}$/i, '');
-  const message = text === undefined ? undefined : tryParseJson(`"${text}"`);
-  return typeof message === 'string' ? message : undefined;
-}
-
-function property(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-}

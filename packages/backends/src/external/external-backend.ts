@@ -68,14 +68,14 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     const response = await http.request(posted(path, await jsonBody(body), signal));
     if (isSuccess(response.status)) return response;
     const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
-    throw upstreamRefused(response.status, detail, apiKey);
+    throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
   }
 
   const postWhole = async (path: string, body: unknown, signal: Cancel): Promise<WholeResponse> =>
     http.requestWhole(posted(path, await jsonBody(body), signal), ANSWER_BYTES_MAX);
 
-  function assertSuccess({ status, text }: WholeResponse): void {
-    if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey);
+  function assertSuccess({ status, text, retryAfter }: WholeResponse): void {
+    if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
   }
 
   return {

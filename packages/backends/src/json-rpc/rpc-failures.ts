@@ -35,8 +35,10 @@ export function refused(
   { code, message }: NonNullable<RpcMessage['error']>,
   secret: string | null,
 ): RpcRefusal {
+  const isCallerFault = CALLER_FAULTS.includes(code);
   return new RpcRefusal(`upstream ${code}: ${cleanMessage(message, secret)}`, {
-    isBackendAtFault: !CALLER_FAULTS.includes(code),
+    isBackendAtFault: !isCallerFault,
+    isFinal: isCallerFault,
     loggedAs: `upstream ${code}`,
   });
 }

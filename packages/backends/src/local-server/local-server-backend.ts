@@ -61,7 +61,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
     });
     if (response.status >= 200 && response.status <= 299) return response;
     const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
-    throw upstreamRefused(response.status, detail, apiKey);
+    throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
   }
 
   return {

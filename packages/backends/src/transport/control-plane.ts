@@ -12,6 +12,8 @@ import type { UpstreamTimeouts } from './upstream-http.ts';
 export interface ControlAnswer {
   readonly status: number;
   readonly text: string;
+  /** The header of that name. */
+  readonly retryAfter?: string | undefined;
 }
 
 interface PostOptions {
@@ -76,8 +78,8 @@ export function createControlPlane({
       call.cancel();
     });
     try {
-      const { statusCode, body } = await call;
-      return { status: statusCode, text: body };
+      const { statusCode, body, headers } = await call;
+      return { status: statusCode, text: body, retryAfter: headers['retry-after'] };
     } catch (error) {
       if (isTooLarge) throw upstreamFailed(`the upstream sent more than ${ANSWER_BYTES_MAX} bytes`);
       throw new UpstreamFailure(describeError(error), {

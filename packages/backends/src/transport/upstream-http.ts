@@ -2,6 +2,7 @@ import { abortReason, type Cancel, type Tracing } from '@model-gateway/kernel';
 import type { UpstreamFailure } from '@model-gateway/router';
 import { Pool, type Dispatcher } from 'undici';
 import { createDeadlines } from './deadlines.ts';
+import { headerText } from './header-text.ts';
 import { upstreamAddress } from './upstream-address.ts';
 import { createBody } from './upstream-body-queue.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
@@ -28,6 +29,8 @@ interface UpstreamRequest {
 export interface UpstreamResponse {
   readonly status: number;
   readonly contentType: string;
+  /** The header of that name. */
+  readonly retryAfter: string | undefined;
   readonly body: AsyncIterable<Buffer>;
 }
 
@@ -35,6 +38,8 @@ export interface UpstreamResponse {
 export interface WholeResponse {
   readonly status: number;
   readonly text: string;
+  /** The header of that name, of a response without success. */
+  readonly retryAfter?: string | undefined;
 }
 
 /** HTTP to one upstream, kept alive, with the lowest cost per call. Redirects are not followed. */
@@ -133,7 +138,12 @@ function createExchange(
         resume: () => controller.resume(),
         abort: () => controller.abort(new Error('the response is not read any more')),
       });
-      onResponse({ status, contentType: String(headers['content-type'] ?? ''), body });
+      onResponse({
+        status,
+        contentType: String(headers['content-type'] ?? ''),
+        retryAfter: headerText(headers['retry-after']),
+        body,
+      });
     },
     onResponseData(_controller, chunk) {
       body.push(chunk);

@@ -98,7 +98,8 @@ export function openUpstreamSocket(options: UpstreamSocketOptions): Promise<Upst
     socket.on('open', () => resolve(opened));
     socket.on('unexpected-response', (_request, response: IncomingMessage) => {
       void refusalOf(response, connectTimeoutMs).then(({ status, body }) => {
-        const refused = upstreamRefused(status, body, secret);
+        const retryAfter = response.headers['retry-after'];
+        const refused = upstreamRefused(status, body, secret, retryAfter);
         end(new RpcRefusal(refused.message, refused));
       });
     });

@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { UpstreamFailure } from '@model-gateway/router';
 import type { Bounded, Deadline, Deadlines } from './deadlines.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
+import { headerText } from './header-text.ts';
 
 interface WholeExchangeOptions {
   readonly cancel: Cancel;
@@ -11,7 +12,12 @@ interface WholeExchangeOptions {
   readonly deadlines: Deadlines;
   readonly bytesMax: number;
   /** One of these is called, once. */
-  readonly onResponse: (response: { readonly status: number; readonly text: string }) => void;
+  readonly onResponse: (response: {
+    readonly status: number;
+    readonly text: string;
+    /** Of a response without success. */
+    readonly retryAfter: string | undefined;
+  }) => void;
   readonly onFailure: (failure: UpstreamFailure) => void;
 }
 
@@ -29,6 +35,7 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
   /** Before that the upstream has nothing of the request. */
   #isSent = false;
   #status = 0;
+  #retryAfter: string | undefined;
   #isOver = false;
   #size = 0;
   #first: Buffer | undefined;
@@ -63,8 +70,13 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
     else controller.abort(this.#failure);
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
     this.#status = status;
+    if (!isSuccess(status)) this.#retryAfter = headerText(headers['retry-after']);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -99,7 +111,7 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
     this.#leave();
     const whole = this.#more === undefined ? this.#first : Buffer.concat(this.#more);
     const text = whole?.toString('utf8') ?? '';
-    this.#options.onResponse({ status: this.#status, text });
+    this.#options.onResponse({ status: this.#status, text, retryAfter: this.#retryAfter });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

@@ -5,8 +5,18 @@ export const restErrorSchema = z.object({
   error: z.object({
     message: z.string(),
     type: z.string(),
-    code: z.string(),
-    param: z.null(),
+    code: z.string().nullable(),
+    param: z.string().nullable(),
+    /** The error of the upstream that caused this one, with the fields that it had. */
+    upstream: z
+      .object({
+        status: z.int(),
+        message: z.string().optional(),
+        type: z.string().optional(),
+        code: z.string().optional(),
+        param: z.string().optional(),
+      })
+      .optional(),
   }),
 });
 

@@ -46,7 +46,12 @@ const chatFailure = z.object({
   stream_id: streamId,
   token: z.string(),
   is_complete: z.literal(true),
-  error: z.object({ code: z.int(), message: z.string() }),
+  error: z.object({
+    code: z.int(),
+    message: z.string(),
+    /** The error of the upstream that caused this one, as `upstream`. */
+    data: z.record(z.string(), z.unknown()).optional(),
+  }),
 });
 
 /** Every notification of the event stream, by name. */

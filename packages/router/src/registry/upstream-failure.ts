@@ -1,9 +1,9 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { UpstreamError, type UpstreamErrorFields } from '@model-gateway/contracts';
 
 interface UpstreamFailureOptions {
   /**
-   * Whether the backend is at fault: transport failures, 5xx and 429 count in its breaker and may be retried once on another
-   * backend; a request that the upstream rejected would be rejected there too.
+   * Whether the backend is at fault, and not the request: then it may be retried once on another backend. Transport failures,
+   * 5xx and 429 are such failures; a request that the upstream rejected would be rejected there too.
    */
   readonly isBackendAtFault: boolean;
   /** Whether the upstream certainly did nothing, so that a retry is safe; false if unknown. */
@@ -12,26 +12,46 @@ interface UpstreamFailureOptions {
   readonly wasUnreadable?: boolean;
   /** The status of the upstream's response, if there was one. */
   readonly status?: number | undefined;
+  /** Whether a rate limit of the upstream refused the request; by default a status of 429 says so. */
+  readonly isRateLimit?: boolean;
+  /** The error of the upstream, as users may see it. */
+  readonly upstream?: UpstreamErrorFields | undefined;
+  /** When the upstream says that it can be tried again. */
+  readonly retryAfterSecs?: number | undefined;
+  /** Whether the same request cannot succeed later; by default the status decides. */
+  readonly isFinal?: boolean;
   /** The text for logs if the message quotes the upstream, since that may quote a prompt. */
   readonly loggedAs?: string | undefined;
   readonly cause?: unknown;
 }
 
+const TOO_MANY_REQUESTS = 429;
+/** The upstream refused the key of the backend, which only the operator can change. */
+const KEY_REFUSED: readonly unknown[] = [401, 403];
+/** The client errors that can pass: a time-out, a conflict, too early, a rate limit. */
+const PASSING: readonly number[] = [408, 409, 425, TOO_MANY_REQUESTS];
+
 /** A failure of an upstream that had been chosen. */
-export class UpstreamFailure extends ServiceError {
+export class UpstreamFailure extends UpstreamError {
   readonly isBackendAtFault: boolean;
   readonly hadNoEffect: boolean;
   readonly wasUnreadable: boolean;
+  readonly isRateLimit: boolean;
   readonly status: number | undefined;
   readonly loggedAs: string | undefined;
 
   constructor(message: string, options: UpstreamFailureOptions) {
-    const { cause } = options;
-    super('bad_gateway', message, cause === undefined ? {} : { cause });
+    const { status, upstream, retryAfterSecs, isFinal = isFinalStatus(status), cause } = options;
+    const code = KEY_REFUSED.includes(status) ? 'upstream_auth' : 'bad_gateway';
+    super(code, message, { upstream, retryAfterSecs, isFinal, cause });
     this.isBackendAtFault = options.isBackendAtFault;
     this.hadNoEffect = options.hadNoEffect ?? false;
     this.wasUnreadable = options.wasUnreadable ?? false;
-    this.status = options.status;
+    this.isRateLimit = options.isRateLimit ?? status === TOO_MANY_REQUESTS;
+    this.status = status;
     this.loggedAs = options.loggedAs;
   }
 }
+
+const isFinalStatus = (status = 0): boolean =>
+  status >= 400 && status < 500 && !PASSING.includes(status);
