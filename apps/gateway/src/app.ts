@@ -60,7 +60,7 @@ export function createGateway(
   const passesUpstreamErrors = config.upstreamErrors === 'pass';
   const authorizer = createRequestAuthorizer({ keyGate, quotas, router, bodyBytesMax });
   const conversationGate = createConversationGate(database.conversations);
-  const listing = createModelListing(router);
+  const listing = createModelListing(runtime);
   const leanRoutes = createLeanRoutes(
     [
       createChatRoute({

@@ -49,7 +49,9 @@ test('one model can be requested by its id, also one with a slash', async () => 
   expect(await client.models.retrieve('Qwen/Qwen3-0.6B')).toEqual({
     id: 'Qwen/Qwen3-0.6B',
     object: 'model',
+    created: expect.any(Number) as number,
     owned_by: 'huggingface',
+    capabilities: ['chat'],
   });
   await expect(client.models.retrieve('missing')).rejects.toMatchObject({
     status: 404,
@@ -73,10 +75,29 @@ test('HEAD is handled like GET, without the body', async () => {
 });
 
 test('without a backend the six quick-start models are listed', async () => {
-  expect(await list()).toEqual({
+  expect(await list()).toMatchObject({
     object: 'list',
     data: QUICK_START.map((id) => ({ id, object: 'model', owned_by: 'huggingface' })),
   });
+});
+
+test('a quick-start model that no backend serves is refused with what to do', async () => {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}` },
+    body: JSON.stringify({
+      model: 'Qwen/Qwen3-1.7B',
+      messages: [{ role: 'user', content: 'Hi' }],
+    }),
+  });
+  expect(response.status).toBe(404);
+  const { error } = (await response.json()) as { error: { code: string; message: string } };
+  expect(error.code).toBe('model_not_found');
+  expect(error.message).toMatch(
+    /^No backend available for model: Qwen\/Qwen3-1\.7B\. To serve it, /,
+  );
+  expect(error.message).toContain('vllm serve Qwen/Qwen3-1.7B');
+  expect(error.message).toContain('POST /api/admin/backends');
 });
 
 test('the models of every healthy backend are listed once, owned by the first that serves them', async () => {
@@ -97,6 +118,31 @@ test('the models of every healthy backend are listed once, owned by the first th
   });
 });
 
+test('an entry says when it was registered, what it can do, and what a token costs', async () => {
+  const { database } = gateway.test.context;
+  const [registered] = await database.backendConfigs.list();
+  const seconds = Math.floor((registered?.createdAt.getTime() ?? 0) / 1000);
+  const described = async () => (await list()).data.find(({ id }) => id === 'a');
+  const entry = {
+    id: 'a',
+    object: 'model',
+    created: seconds,
+    owned_by: 'first',
+    capabilities: ['chat', 'embeddings'],
+  };
+  expect(await described()).toEqual(entry);
+  await admin(gateway, 'POST', 'aliases', { alias: 'gpt-4o-mini', target: 'both' });
+  // A price belongs to the model that answers, not to the name that was asked for.
+  expect((await list()).data.find(({ id }) => id === 'gpt-4o-mini')).toEqual({
+    ...entry,
+    id: 'gpt-4o-mini',
+    created: expect.any(Number) as number,
+    owned_by: 'alias',
+    alias_of: 'both',
+  });
+  await admin(gateway, 'DELETE', 'aliases', { alias: 'gpt-4o-mini' });
+});
+
 test('the official client lists the models', async () => {
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
   const ids = [];
@@ -105,13 +151,18 @@ test('the official client lists the models', async () => {
   expect(ids).toContain('google/gemma-3-1b-it');
 });
 
-test('a signed-in user may list them too, and an alias is not listed', async () => {
+test('a signed-in user may list them too, and an alias of a routable model is listed', async () => {
   const { jwtSecret, clock } = gateway.test.context;
   const tokens = createAccessTokens({ secret: jwtSecret, expiresInSecs: 60, clock });
   await admin(gateway, 'POST', 'aliases', { alias: 'short', target: 'a' });
+  await admin(gateway, 'POST', 'aliases', { alias: 'latest', target: 'b' });
+  await admin(gateway, 'POST', 'aliases', { alias: 'broken', target: 'never' });
   const listed = await owners(tokens.sign(gateway.userId));
   expect(listed).toEqual(await owners());
-  expect(listed).not.toHaveProperty('short');
+  expect(listed).toMatchObject({ short: 'alias', latest: 'alias' });
+  expect(listed).not.toHaveProperty('broken');
+  await admin(gateway, 'DELETE', 'aliases', { alias: 'latest' });
+  expect(await owners()).not.toHaveProperty('latest');
 });
 
 test('a user who has signed out may not list or retrieve models, and other sign-ins may', async () => {
@@ -208,7 +259,7 @@ describe('a group key', () => {
     }
     await rules().groups.update(await owner(), groupId, { enforceModelAllowlist: true });
     await rules().models.allow(groupId, ['a']);
-    expect(Object.keys(await owners(key))).toEqual(['a']);
+    expect(Object.keys(await owners(key))).toEqual(['a', 'short']);
     expect((await chat('both')).status).toBe(403);
     // Also by its alias.
     expect((await chat('short')).status).toBe(200);

@@ -56,7 +56,8 @@ export const processSettings = {
     secret: true,
   }),
   demo: setting('SERVICE_DEMO', withDefault(flag(), true), {
-    description: 'Whether `npm start` runs the demo backend (models `demo-chat` and `demo-embed`).',
+    description:
+      'Whether `npm start` runs the demo backend (models `demo-chat` and `demo-embed`). They are listed while no backend is registered, and answer afterwards too.',
     defaultText: '1',
   }),
 };

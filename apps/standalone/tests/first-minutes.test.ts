@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProcess } from '@model-gateway/testkit';
 import { rpcCall, temporaryDataDir, waitUntil, type TemporaryFolder } from '@model-gateway/testkit';
-import { processesOf, startStandalone } from './standalone.ts';
+import { startChatUpstream } from '@model-gateway/testkit/upstreams';
+import { chat, chatOnce, processesOf, startStandalone } from './standalone.ts';
 
 const run = promisify(execFile);
 let folder: TemporaryFolder;
@@ -50,7 +51,47 @@ test('the snippet of the banner registers or signs in, creates a key and calls t
   });
 });
 
-test('the demo backend is routed and metered, but not listed or counted', async () => {
+test('the demo models are listed while no backend is registered, and answer afterwards too', async () => {
+  const { url } = standalone;
+  const { key } = await chatOnce(url, 'models@example.com');
+  const adminToken = await readFile(join(folder.path, 'secrets', 'admin-token'), 'utf8');
+  const listed = async (): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${key}` };
+    const response = await fetch(`${url}/v1/models/demo-chat`, { headers });
+    const whole = await (await fetch(`${url}/v1/models`, { headers })).text();
+    expect(whole.includes('"demo-chat"')).toBe(response.status === 200);
+    return response.json();
+  };
+  const backends = (method: string, body?: unknown): Promise<Response> =>
+    fetch(`${url}/api/admin/backends`, {
+      method,
+      headers: { authorization: `Bearer ${adminToken.trim()}` },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const demo = { id: 'demo-chat', owned_by: 'demo', capabilities: ['chat', 'embeddings'] };
+  expect(await listed()).toMatchObject(demo);
+  const upstream = await startChatUpstream({ models: ['mine'] });
+  try {
+    const registered = await backends('POST', {
+      type: 'external',
+      name: 'mine',
+      url: upstream.url,
+    });
+    expect(await registered.json()).toMatchObject({ index: 0 });
+    expect(await listed()).toMatchObject({ error: { code: 'model_not_found' } });
+    expect((await chat(url, key)).status).toBe(200);
+    expect(await (await backends('GET')).json()).toMatchObject({
+      backends: { count: 1, health: [{ name: 'mine' }] },
+      models: ['mine'],
+    });
+    expect(await (await backends('DELETE', { index: 0 })).json()).toMatchObject({ status: 'ok' });
+    expect(await listed()).toMatchObject(demo);
+  } finally {
+    await upstream.close();
+  }
+});
+
+test('the demo backend is routed and metered, but not counted', async () => {
   const health = await (await fetch(`${standalone.url}/v1/health`)).json();
   expect(health).toMatchObject({
     status: 'ok',

@@ -1,5 +1,6 @@
 export { createPriceBook, type PriceBook } from './price-book.ts';
 export { PRICES_CHANNEL, type PriceStore } from './price-store.ts';
+export { pricePerToken } from './price-per-token.ts';
 export { pricesWith } from './prices.ts';
 export { createTokenCount, estimateTokens, type TokenCount } from './token-estimate.ts';
 export {

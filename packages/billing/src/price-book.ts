@@ -12,6 +12,8 @@ export interface PriceBook extends Part {
     model: string,
     usage: Pick<TokenUsage, 'prompt_tokens' | 'completion_tokens'>,
   ): number | null;
+  /** A number that grows whenever the prices may have changed. */
+  revision(): number;
   /** Reads the store again. If that fails, the prices stay as they are; never rejects. */
   reload(): Promise<void>;
 }
@@ -35,6 +37,7 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
   let prices: readonly TokenPrice[] = pricesWith([]);
   /** A cache of the prices by model, since the last read. */
   const found = new Map<string, TokenPrice | undefined>();
+  let revision = 0;
   let reading: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   let subscription: Subscription | undefined;
@@ -45,6 +48,7 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
     try {
       prices = pricesWith(await store.list());
       found.clear();
+      revision += 1;
     } catch (error) {
       log.warn({ error }, 'reading the prices failed; the known ones stay valid');
     }
@@ -76,6 +80,7 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
     name: 'prices',
     priceOf: find,
     costOf: (model, usage) => costAt(find(model), usage),
+    revision: () => revision,
     reload,
     async start() {
       subscription = await channels.subscribe(PRICES_CHANNEL, () => void reload());

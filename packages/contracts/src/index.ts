@@ -60,7 +60,12 @@ export {
   type EmbeddingsRequest,
 } from './rest/embeddings.ts';
 export { restErrorSchema, type RestErrorBody } from './rest/errors.ts';
-export { modelListSchema, type ModelList } from './rest/models.ts';
+export {
+  modelEntrySchema,
+  modelListSchema,
+  type ModelEntry,
+  type ModelList,
+} from './rest/models.ts';
 export { usageQueryResultSchema, usageQuerySchema } from './rest/usage-query.ts';
 export {
   videoJobSchema,

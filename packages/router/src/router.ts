@@ -2,8 +2,8 @@ import type { Channels, Clock, Entries, Locks, Log, Requests } from '@model-gate
 import { createAffinity } from './choice/affinity.ts';
 import { createAliases, type Aliases } from './choice/aliases.ts';
 import type { BackendConfig, BackendConfigStore } from './registry/backend-config-store.ts';
-import { createBackendList } from './registry/backend-list.ts';
-import type { Backend, HealthState } from './registry/backend.ts';
+import { createBackendList, type BackendList, type Slot } from './registry/backend-list.ts';
+import type { Backend, Capability, HealthState } from './registry/backend.ts';
 import { createBreakers } from './circuits/breakers.ts';
 import { isServed } from './choice/choice.ts';
 import { createChooser, type ChoiceOptions, type Route } from './choice/chooser.ts';
@@ -24,6 +24,11 @@ export interface RoutedBackend {
   readonly circuit: CircuitState;
   /** The last known models; they stay known while the backend is unavailable. */
   readonly models: readonly string[];
+  /** How many tokens a model can read and write in one request, where the backend lists it. */
+  readonly contextLengths: ReadonlyMap<string, number>;
+  /** When the name was first registered. */
+  readonly registeredAt: Date;
+  can(capability: Capability, model: string): boolean;
   /** The number of requests it received from all replicas, as far as this one knows. */
   readonly requests: number;
 }
@@ -43,6 +48,8 @@ export interface Router {
   use(name: string): UsedBackend | undefined;
   /** The listed backends in registration order. */
   list(): readonly RoutedBackend[];
+  /** The backends that get requests but are in no listing or count. */
+  unlisted(): readonly RoutedBackend[];
   /** Probes one backend now, after a known change. */
   probe(name: string): Promise<void>;
   readonly registry: Registry;
@@ -108,6 +115,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     list,
     store,
     channels,
+    clock,
     log,
     builder: dependencies.builder,
     unlisted: dependencies.unlisted ?? [],
@@ -116,6 +124,22 @@ export function createRouter(dependencies: RouterDependencies): Router {
     resetCircuit: (name) => breakers.forget(name),
     onRemoved: (name) => counts.forget(name),
   });
+  const routed = (slot: Slot): RoutedBackend => {
+    const { backend, registeredAt } = slot;
+    const { state, reason, checkedAt, models, contextLengths } = slot.report;
+    return {
+      backend,
+      state,
+      reason,
+      checkedAt,
+      circuit: breakers.stateOf(backend.name),
+      models,
+      contextLengths,
+      registeredAt,
+      can: (capability, model) => slot.can(capability, model),
+      requests: counts.of(backend.name),
+    };
+  };
   const names = (): readonly string[] => list.all().map(({ backend }) => backend.name);
   const checker = createHealthChecker({
     locks,
@@ -129,8 +153,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     },
     async onRoundElsewhere() {
       await registry.reread();
-      const unlisted = list.all().filter(({ listed }) => !listed);
-      await health.probeAll(unlisted.map(({ backend }) => backend.name));
+      await health.probeAll(unlistedOf(list).map(({ backend }) => backend.name));
       await breakers.refresh(names());
     },
   });
@@ -162,16 +185,8 @@ export function createRouter(dependencies: RouterDependencies): Router {
       const slot = list.get(name);
       return slot === undefined ? undefined : { backend: slot.backend, release: slot.use() };
     },
-    list: () =>
-      list.listed().map(({ backend, report: { state, reason, checkedAt, models } }) => ({
-        backend,
-        state,
-        reason,
-        checkedAt,
-        circuit: breakers.stateOf(backend.name),
-        models,
-        requests: counts.of(backend.name),
-      })),
+    list: () => list.listed().map(routed),
+    unlisted: () => unlistedOf(list).map(routed),
     probe: (name) => health.probe(name),
     registry,
     aliases,
@@ -186,3 +201,6 @@ export function createRouter(dependencies: RouterDependencies): Router {
     },
   };
 }
+
+const unlistedOf = (list: BackendList): readonly Slot[] =>
+  list.all().filter(({ listed }) => !listed);

@@ -81,6 +81,23 @@ test('what is not found is named as it was requested', async () => {
   await expect(router.choose('nick')).rejects.toThrow('No backend available for model: nick');
 });
 
+test('a quick-start model that no backend serves: the error says how to serve it', async () => {
+  const model = 'Qwen/Qwen3-0.6B';
+  await router.aliases.set('small', model);
+  const advice = new RegExp(
+    `^No backend available for model: (${model}|small)\\. .*vllm serve ${model}`,
+  );
+  for (const asked of [model, 'small']) {
+    await expect(router.choose(asked)).rejects.toMatchObject({ code: 'model_not_found' });
+    await expect(router.choose(asked)).rejects.toThrow(advice);
+  }
+  await register('a', { probe: serving(model) });
+  expect(await chosen(model)).toBe('a');
+  // It is served, but not by this provider.
+  const hinted = await router.choose(model, { provider: 'b' }).catch(String);
+  expect(hinted).not.toContain('vllm serve');
+});
+
 test('a backend that lacks a capability is passed over', async () => {
   await register('a', { capabilities: ['embeddings'] });
   await register('b', { capabilities: ['chat', 'embeddings'] });

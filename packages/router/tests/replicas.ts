@@ -116,6 +116,9 @@ export const configOf = (name: string, changes: Partial<BackendConfig> = {}): Ba
   ...changes,
 });
 
+/** When every backend of the tests was registered. */
+export const REGISTERED_AT = new Date('2026-01-02T03:04:05Z');
+
 /** The database that the replicas share. */
 export function storeOf(replicas: Replicas): BackendConfigStore {
   const { kept } = replicas;
@@ -125,7 +128,7 @@ export function storeOf(replicas: Replicas): BackendConfigStore {
     return Promise.resolve(work());
   }
   return {
-    list: () => use(() => [...kept]),
+    list: () => use(() => kept.map((config) => ({ ...config, createdAt: REGISTERED_AT }))),
     save: (config) =>
       use(() => {
         const position = positionOf(config.name);

@@ -3,6 +3,7 @@ import type { Router } from '../src/index.ts';
 import {
   configOf,
   createReplicas,
+  REGISTERED_AT,
   serving,
   settled,
   storeOf,
@@ -179,6 +180,7 @@ test('an unlisted backend serves but appears in no listing and has no index', as
   const router = await replicas.start({ unlisted: [replicas.upstream('demo')] });
   expect((await router.choose('m')).backend.name).toBe('demo');
   expect(router.list()).toEqual([]);
+  expect(router.unlisted()).toMatchObject([{ backend: { name: 'demo' }, models: ['m'] }]);
   expect(await router.registry.register(replicas.upstream('a'))).toMatchObject({ index: 0 });
   expect(await router.registry.remove('demo')).toBe(false);
 });
@@ -263,6 +265,21 @@ test('counts are published together, and not at all without new ones', async () 
   expect(replicas.stores.published('request-counts')).toBe(1);
 });
 
+test('context lengths and the time of registration are the same on every replica', async () => {
+  const probe = () =>
+    Promise.resolve({
+      state: 'Healthy' as const,
+      models: ['m'],
+      contextLengths: new Map([['m', 4_096]]),
+    });
+  await left.registry.register(replicas.upstream('a', { probe }));
+  await settled();
+  for (const router of [left, right, await replicas.start()]) {
+    expect(router.list()).toMatchObject([{ registeredAt: REGISTERED_AT }]);
+    expect(router.list()[0]?.contextLengths.get('m')).toBe(4_096);
+  }
+});
+
 test('aliases are the same on every replica, sorted, and one hop', async () => {
   await registerAll('a');
   await left.aliases.set('z', 'm');
@@ -272,13 +289,14 @@ test('aliases are the same on every replica, sorted, and one hop', async () => {
     { alias: 'b', target: 'z' },
     { alias: 'z', target: 'm' },
   ];
-  expect([left.aliases.list(), right.aliases.list()]).toEqual([both, both]);
+  expect([left.aliases.list(), right.aliases.list()]).toMatchObject([both, both]);
+  expect(left.aliases.list()).toEqual(right.aliases.list());
   expect(await right.choose('z')).toMatchObject({ model: 'm' });
   await expect(right.choose('b')).rejects.toThrow('No backend available for model: b');
   await right.aliases.remove('b');
   await right.aliases.remove('never set');
   await settled();
-  expect(left.aliases.list()).toEqual([{ alias: 'z', target: 'm' }]);
+  expect(left.aliases.list()).toMatchObject([{ alias: 'z', target: 'm' }]);
 });
 
 test('replicas that set one alias at the same time agree', async () => {
@@ -291,7 +309,7 @@ test('replicas that set one alias at the same time agree', async () => {
 test('a replica that starts gets the aliases of the others, and they are lost with the last one', async () => {
   await left.aliases.set('x', 'm');
   const started = await replicas.start();
-  expect(started.aliases.list()).toEqual([{ alias: 'x', target: 'm' }]);
+  expect(started.aliases.list()).toMatchObject([{ alias: 'x', target: 'm' }]);
   await replicas.stop();
   expect((await replicas.start()).aliases.list()).toEqual([]);
 });

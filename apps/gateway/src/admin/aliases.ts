@@ -18,7 +18,8 @@ export function createAliasesAdmin(aliases: Aliases): Router {
   routes
     .route('/')
     .get((_request, response) => {
-      response.json({ aliases: [...aliases.list()] } satisfies z.input<typeof aliasListSchema>);
+      const list = aliases.list().map(({ alias, target }) => ({ alias, target }));
+      response.json({ aliases: list } satisfies z.input<typeof aliasListSchema>);
     })
     .post(async (request, response) => {
       const body = await readAdminBody(request);

@@ -12,6 +12,7 @@ import {
   chatRequestSchema,
   embeddingListSchema,
   embeddingsRequestSchema,
+  modelEntrySchema,
   modelListSchema,
   usageQueryResultSchema,
   usageQuerySchema,
@@ -109,7 +110,7 @@ const inference: readonly Operation[] = [
     path: '/v1/models/{id}',
     summary: 'One available model.',
     security: ['apiKey', 'accessToken'],
-    response: modelListSchema.shape.data.element,
+    response: modelEntrySchema,
     plainRefusals: true,
   },
   {

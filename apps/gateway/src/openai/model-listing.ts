@@ -1,55 +1,88 @@
 import { isModelAllowed, type ModelPolicy } from '@model-gateway/accounts';
-import type { ModelList } from '@model-gateway/contracts';
-import type { RoutedBackend, Router } from '@model-gateway/router';
-import { routableModels } from '../routable-models.ts';
-import { QUICK_START_MODELS, QUICK_START_OWNER } from './quick-start-models.ts';
+import type { PriceBook } from '@model-gateway/billing';
+import type { ModelEntry, ModelList } from '@model-gateway/contracts';
+import type { Router } from '@model-gateway/router';
+import { modelEntries } from './model-entries.ts';
+import type { ListedBackend } from './served-models.ts';
 
-/** Returns the model list as JSON text. */
-export type ModelListing = (policy: ModelPolicy | null) => string;
+/** The models that a reader may see. */
+export interface ModelListing {
+  /** All of them, as JSON text. */
+  text(policy: ModelPolicy | null): string;
+  find(policy: ModelPolicy | null, id: string): ModelEntry | undefined;
+}
 
-type Listed = Pick<RoutedBackend, 'backend' | 'state' | 'models'>;
+interface ListingDependencies {
+  readonly router: Pick<Router, 'list' | 'unlisted' | 'aliases'>;
+  readonly prices: Pick<PriceBook, 'priceOf' | 'revision'>;
+}
+
+/** The states that a rendered listing was made from. */
+interface Source {
+  readonly backends: readonly ListedBackend[];
+  readonly unlisted: readonly ListedBackend[];
+  readonly aliases: number;
+  readonly prices: number;
+}
 
 interface Rendered {
-  readonly backends: readonly Listed[];
-  readonly list: ModelList;
+  readonly source: Source;
+  readonly data: readonly ModelEntry[];
   readonly forAll: string;
   /** By the rules of a group; an entry is collected when the group's keys are looked up again. */
   readonly forGroups: WeakMap<ModelPolicy, string>;
 }
 
-/** Renders the text once per state of the backends, not once per request. */
-export function createModelListing(router: Pick<Router, 'list'>): ModelListing {
+/** Renders the text once per state of the backends, aliases and prices, not once per request. */
+export function createModelListing({ router, prices }: ListingDependencies): ModelListing {
   let rendered: Rendered | undefined;
 
   function current(): Rendered {
-    const backends = router.list();
-    if (rendered !== undefined && areSame(rendered.backends, backends)) return rendered;
-    const list = modelList(backends);
-    rendered = { backends, list, forAll: JSON.stringify(list), forGroups: new WeakMap() };
+    const source = {
+      backends: router.list(),
+      unlisted: router.unlisted(),
+      aliases: router.aliases.revision(),
+      prices: prices.revision(),
+    };
+    if (rendered !== undefined && isSame(rendered.source, source)) return rendered;
+    const { backends, unlisted } = source;
+    const aliases = router.aliases.list();
+    const priceOf = (model: string) => prices.priceOf(model);
+    const data = modelEntries({ backends, unlisted, aliases, priceOf });
+    rendered = { source, data, forAll: textOf(data), forGroups: new WeakMap() };
     return rendered;
   }
 
-  return (policy) => {
-    const { list, forAll, forGroups } = current();
-    if (policy === null) return forAll;
-    const known = forGroups.get(policy);
-    if (known !== undefined) return known;
-    const data = list.data.filter(({ id }) => isModelAllowed(policy, { requested: id }));
-    const text = JSON.stringify({ ...list, data });
-    forGroups.set(policy, text);
-    return text;
+  return {
+    text(policy) {
+      const { data, forAll, forGroups } = current();
+      if (policy === null) return forAll;
+      const known = forGroups.get(policy);
+      if (known !== undefined) return known;
+      const text = textOf(data.filter((entry) => isVisible(policy, entry)));
+      forGroups.set(policy, text);
+      return text;
+    },
+    find(policy, id) {
+      const entry = current().data.find((candidate) => candidate.id === id);
+      return entry !== undefined && isVisible(policy, entry) ? entry : undefined;
+    },
   };
 }
 
-/** The models of the healthy backends and the quick-start ones; what several serve is listed once, under the first. */
-function modelList(backends: readonly Listed[]): ModelList {
-  const owners = routableModels(backends);
-  for (const id of QUICK_START_MODELS) if (!owners.has(id)) owners.set(id, QUICK_START_OWNER);
-  const data = [...owners].map(([id, owned_by]) => ({ id, object: 'model' as const, owned_by }));
-  return { object: 'list', data };
-}
+const textOf = (data: readonly ModelEntry[]): string =>
+  JSON.stringify({ object: 'list', data: [...data] } satisfies ModelList);
 
-function areSame(before: readonly Listed[], now: readonly Listed[]): boolean {
+const isVisible = (policy: ModelPolicy | null, { id, alias_of }: ModelEntry): boolean =>
+  policy === null || isModelAllowed(policy, { requested: id, aliasTarget: alias_of });
+
+const isSame = (before: Source, now: Source): boolean =>
+  before.aliases === now.aliases &&
+  before.prices === now.prices &&
+  areSame(before.backends, now.backends) &&
+  areSame(before.unlisted, now.unlisted);
+
+function areSame(before: readonly ListedBackend[], now: readonly ListedBackend[]): boolean {
   return (
     before.length === now.length &&
     now.every((entry, index) => {
@@ -57,7 +90,9 @@ function areSame(before: readonly Listed[], now: readonly Listed[]): boolean {
       return (
         other?.backend === entry.backend &&
         other.state === entry.state &&
-        other.models === entry.models
+        other.models === entry.models &&
+        other.contextLengths === entry.contextLengths &&
+        other.registeredAt === entry.registeredAt
       );
     })
   );

@@ -1,4 +1,4 @@
-import { ServiceError, modelListSchema } from '@model-gateway/contracts';
+import { ServiceError, type ModelEntry } from '@model-gateway/contracts';
 import { Router } from 'express';
 import type { ReaderGate } from '../reader-gate.ts';
 import type { ModelListing } from '../openai/model-listing.ts';
@@ -15,12 +15,11 @@ export function createModelRoute({ readerGate, listing }: ModelRouteDependencies
     const reader = await readerGate(request, response);
     if (reader === undefined) return;
     const requestedId = request.params.id.join('/');
-    const { data } = modelListSchema.parse(JSON.parse(listing(reader.modelPolicy)));
-    const model = data.find(({ id }) => id === requestedId);
+    const model = listing.find(reader.modelPolicy, requestedId);
     if (model === undefined) {
       throw new ServiceError('model_not_found', `No backend available for model: ${requestedId}`);
     }
-    response.json(model);
+    response.json(model satisfies ModelEntry);
   });
   return routes;
 }

@@ -13,6 +13,7 @@ import {
 import { chunksOf, readCompletion } from './completion.ts';
 import { readEmbeddings } from './embeddings.ts';
 import { withImageParts } from './images.ts';
+import { readListedModel, type ListedModel } from './listed-model.ts';
 import { createExternalRealtime } from './realtime.ts';
 
 /** The options of a chat-compatible backend. */
@@ -36,11 +37,6 @@ const listing = z.object({
   data: z.array(z.unknown()).optional(),
   models: z.array(z.unknown()).optional(),
 });
-const listed = z.union([
-  z.string(),
-  z.object({ id: z.string() }).transform(({ id }) => id),
-  z.object({ name: z.string() }).transform(({ name }) => name),
-]);
 
 /** Any HTTP API that follows the chat-completions convention. */
 export function createExternalBackend(options: ExternalOptions): Backend {
@@ -141,11 +137,17 @@ function probeResult(status: number, text: string, statics: readonly string[]): 
   const answer = listing.safeParse(tryParseJson(text));
   const entries = answer.success ? (answer.data.data ?? answer.data.models ?? []) : [];
   // An unreadable entry must not hide the others.
-  const discovered = entries.flatMap((entry) => {
-    const id = listed.safeParse(entry);
-    return id.success ? [id.data] : [];
-  });
-  const models = [...new Set([...statics, ...discovered])];
-  if (models.length > 0) return { state: 'Healthy', models };
+  const discovered = entries.flatMap((entry) => readListedModel(entry) ?? []);
+  const models = [...new Set([...statics, ...discovered.map(({ id }) => id)])];
+  if (models.length > 0) {
+    return { state: 'Healthy', models, contextLengths: contextLengthsOf(discovered) };
+  }
   return { state: 'Degraded', models, reason: 'it has no models to serve' };
 }
+
+const contextLengthsOf = (listed: readonly ListedModel[]): ReadonlyMap<string, number> =>
+  new Map(
+    listed.flatMap(({ id, contextLength }) =>
+      contextLength === undefined ? [] : [[id, contextLength] as const],
+    ),
+  );

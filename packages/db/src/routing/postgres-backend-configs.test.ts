@@ -34,12 +34,15 @@ describe('backend configurations in Postgres', () => {
       apiKey: 'sk-1',
       capabilities: ['video'],
     });
+    const [before] = await database.backendConfigs.list();
     await database.backendConfigs.save(replaced);
-    expect(await database.backendConfigs.list()).toEqual([
+    expect(await database.backendConfigs.list()).toMatchObject([
       replaced,
       config('a', { capabilities: ['chat'] }),
       config('c'),
     ]);
+    const [after] = await database.backendConfigs.list();
+    expect(after?.createdAt).toEqual(before?.createdAt);
 
     await database.backendConfigs.remove('a');
     await database.backendConfigs.remove('unknown');
@@ -49,7 +52,7 @@ describe('backend configurations in Postgres', () => {
   it('keep a workflow of an old client', async () => {
     const legacy = config('a', { workflow: { nodes: [{ id: 1 }], name: 'old' } });
     await database.backendConfigs.save(legacy);
-    expect(await database.backendConfigs.list()).toEqual([legacy]);
+    expect(await database.backendConfigs.list()).toMatchObject([legacy]);
     await database.backendConfigs.save(config('a'));
     expect((await database.backendConfigs.list())[0]?.workflow).toBeUndefined();
   });
@@ -61,7 +64,7 @@ describe('backend configurations in Postgres', () => {
     );
     expect(row?.api_key).toMatch(/^v1\.[A-Za-z0-9_-]+$/);
     expect(row?.api_key).not.toContain('secret');
-    expect(await database.backendConfigs.list()).toEqual([
+    expect(await database.backendConfigs.list()).toMatchObject([
       config('a', { apiKey: 'sk-very-secret' }),
     ]);
   });
@@ -74,7 +77,7 @@ describe('backend configurations in Postgres', () => {
         log: silentLog,
         encryptionKey,
       });
-      expect(await other.backendConfigs.list()).toEqual([config('a')]);
+      expect(await other.backendConfigs.list()).toMatchObject([config('a')]);
       await other.close();
     }
   });
@@ -85,7 +88,7 @@ describe('backend configurations in Postgres', () => {
       'SERVICE_ENCRYPTION_KEY',
     );
     await keyless.backendConfigs.save(config('a'));
-    expect(await keyless.backendConfigs.list()).toEqual([config('a')]);
+    expect(await keyless.backendConfigs.list()).toMatchObject([config('a')]);
     await keyless.close();
   });
 });

@@ -50,15 +50,18 @@ export function createPostgresBackendConfigs(options: BackendConfigOptions): Bac
     list: () =>
       connection.run(async (queries) => {
         const rows = await queries.backendConfig.findMany({ orderBy: { position: 'asc' } });
-        return rows.map(({ name, type, url, apiKey, models, capabilities, workflow }) => ({
-          name,
-          type,
-          url,
-          apiKey: open(apiKey, name),
-          models,
-          capabilities: capabilitiesSchema.parse(capabilities),
-          workflow: workflowSchema.parse(workflow),
-        }));
+        return rows.map(
+          ({ name, type, url, apiKey, models, capabilities, workflow, createdAt }) => ({
+            name,
+            type,
+            url,
+            apiKey: open(apiKey, name),
+            models,
+            capabilities: capabilitiesSchema.parse(capabilities),
+            workflow: workflowSchema.parse(workflow),
+            createdAt,
+          }),
+        );
       }),
 
     save: ({ name, type, url, apiKey, models, capabilities, workflow }) =>

@@ -13,6 +13,8 @@ import { z } from 'zod';
 export interface Alias {
   readonly alias: string;
   readonly target: string;
+  /** When it was set. */
+  readonly setAt: Date;
 }
 
 /** Other names for models, in the memory of the processes: they are lost when all have stopped. */
@@ -24,6 +26,8 @@ export interface Aliases {
   list(): readonly Alias[];
   /** The target of a model id: one hop, aliases do not chain. */
   resolve(model: string): string;
+  /** A number that grows with every change. */
+  revision(): number;
 }
 
 /** Aliases that are kept the same on every replica. */
@@ -63,12 +67,15 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
   const { channels, requests, clock, log } = dependencies;
   const changes = new Map<string, Change>();
   const subscriptions: Subscription[] = [];
+  let revision = 0;
 
   /** The last write wins, in any order of messages. */
   function merge(news: readonly Change[]): void {
     for (const incoming of news) {
       const known = changes.get(incoming.alias);
-      if (known === undefined || isNewer(incoming, known)) changes.set(incoming.alias, incoming);
+      if (known !== undefined && !isNewer(incoming, known)) continue;
+      changes.set(incoming.alias, incoming);
+      revision += 1;
     }
     const forgottenBefore = clock.now() - REMOVAL_KEPT_MS;
     for (const { alias, target, at } of changes.values()) {
@@ -120,9 +127,12 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
     remove: (alias) => change(alias, null),
     list: () =>
       [...changes.values()]
-        .flatMap(({ alias, target }) => (target === null ? [] : [{ alias, target }]))
+        .flatMap(({ alias, target, at }) =>
+          target === null ? [] : [{ alias, target, setAt: new Date(at) }],
+        )
         .toSorted((left, right) => (left.alias < right.alias ? -1 : 1)),
     resolve: (model) => changes.get(model)?.target ?? model,
+    revision: () => revision,
     async announceAll() {
       await announceKnown();
       await announce([]);

@@ -2,6 +2,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import type { Slot } from '../registry/backend-list.ts';
 import type { Backend, Capability } from '../registry/backend.ts';
 import { matchModel } from './model-match.ts';
+import { howToServe } from './quick-start-models.ts';
 import type { RequestCounts } from './request-counts.ts';
 
 /** The requirements for a backend. */
@@ -25,9 +26,7 @@ export interface Candidate {
 export function findServing(slots: readonly Slot[], query: BackendQuery): readonly Candidate[] {
   const { requested, capability } = query;
   const serving = findListing(slots, query);
-  if (serving.length === 0) {
-    throw new ServiceError('model_not_found', `No backend available for model: ${requested}`);
-  }
+  if (serving.length === 0) throw notServed(slots, query);
   if (capability === undefined) return serving;
   const able = serving.filter(({ slot, model }) => slot.can(capability, model));
   if (able.length > 0) return able;
@@ -57,6 +56,17 @@ function findListing(
     if (model !== undefined) listing.push({ slot, model });
   }
   return listing;
+}
+
+function notServed(slots: readonly Slot[], { requested, model }: BackendQuery): ServiceError {
+  const message = `No backend available for model: ${requested}`;
+  // A provider hint may have left out the backends that serve it.
+  const isServedElsewhere = slots.some((slot) => matchModel(model, slot.models) !== undefined);
+  const advice = isServedElsewhere ? undefined : howToServe(model);
+  return new ServiceError(
+    'model_not_found',
+    advice === undefined ? message : `${message}. ${advice}`,
+  );
 }
 
 /** The error for a model that is served, but without this capability. */

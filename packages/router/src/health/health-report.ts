@@ -12,6 +12,8 @@ export interface HealthReport {
   readonly models: readonly string[];
   /** Its capabilities, as of its last probe. */
   readonly capabilities: readonly Capability[];
+  /** By model, as far as the backend lists it. */
+  readonly contextLengths: ReadonlyMap<string, number>;
 }
 
 /** Fail-closed: the health of a backend before its first probe. */
@@ -21,6 +23,7 @@ export const NOT_PROBED: HealthReport = {
   checkedAt: undefined,
   models: [],
   capabilities: [],
+  contextLengths: new Map(),
 };
 
 /** A report about one registration; the fingerprint distinguishes it from an earlier one under the same name. */
@@ -31,6 +34,8 @@ export const sharedReportSchema = z.object({
   checkedAt: z.int().optional(),
   models: z.array(z.string()),
   capabilities: z.array(z.enum(CAPABILITIES)),
+  /** Absent in reports of earlier versions. */
+  contextLengths: z.array(z.tuple([z.string(), z.number()])).default([]),
 });
 export type SharedReport = z.infer<typeof sharedReportSchema>;
 

@@ -70,7 +70,8 @@ export function createHealth(dependencies: HealthDependencies): Health {
     // This process may still have another registration.
     if (slot === undefined || slot.fingerprint !== report.fingerprint) return false;
     const { state, reason, checkedAt, models, capabilities } = report;
-    apply(slot, { state, reason, checkedAt, models, capabilities });
+    const contextLengths = new Map(report.contextLengths);
+    apply(slot, { state, reason, checkedAt, models, capabilities, contextLengths });
     return true;
   }
 
@@ -82,6 +83,7 @@ export function createHealth(dependencies: HealthDependencies): Health {
       ...(report.checkedAt === undefined ? {} : { checkedAt: report.checkedAt }),
       models: [...report.models],
       capabilities: [...report.capabilities],
+      contextLengths: [...report.contextLengths],
     };
     const message: HealthMessage = { kind: 'report', name, report: shared };
     await Promise.all([
@@ -93,7 +95,8 @@ export function createHealth(dependencies: HealthDependencies): Health {
   async function probe(name: string): Promise<void> {
     const slot = list.get(name);
     if (slot === undefined) return;
-    const { state, reason, models } = await probeWithin(slot.backend, probeTimeoutMs);
+    const probed = await probeWithin(slot.backend, probeTimeoutMs);
+    const { state, reason, models } = probed;
     // The registration may have been replaced during the probe.
     if (list.get(name) !== slot) return;
     apply(slot, {
@@ -103,6 +106,7 @@ export function createHealth(dependencies: HealthDependencies): Health {
       // An unhealthy backend may list fewer models: those of its last healthy probe stay known.
       models: state === 'Healthy' ? models : [...new Set([...slot.report.models, ...models])],
       capabilities: [...slot.backend.capabilities()],
+      contextLengths: probed.contextLengths ?? slot.report.contextLengths,
     });
     // Other processes do not have unlisted backends.
     if (slot.listed) await share(slot).catch(reportNotShared);

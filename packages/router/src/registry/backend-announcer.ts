@@ -60,6 +60,7 @@ export function createBackendAnnouncer(
       checkedAt: clock.now(),
       models: [...config.models],
       capabilities: [...AGENT_CAPABILITIES],
+      contextLengths: [],
     };
     const expiry = { expiresAfterMs: REPORT_KEPT_MS };
     await entries.put(healthKey(config.name), JSON.stringify(report), expiry);

@@ -11,10 +11,16 @@ export interface BackendConfig {
   readonly workflow?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** A registration in the store. */
+export interface StoredBackendConfig extends BackendConfig {
+  /** When the name was first registered. */
+  readonly createdAt: Date;
+}
+
 /** Stores backend registrations, with encrypted upstream keys. */
 export interface BackendConfigStore {
   /** In registration order. */
-  list(): Promise<readonly BackendConfig[]>;
+  list(): Promise<readonly StoredBackendConfig[]>;
   /** The same name replaces the earlier registration in place. */
   save(config: BackendConfig): Promise<void>;
   remove(name: string): Promise<void>;

@@ -8,6 +8,8 @@ export interface Slot {
   readonly listed: boolean;
   /** Equal on every replica for the same registration. */
   readonly fingerprint: string;
+  /** When the name was first registered; the same on every replica once the store was read. */
+  registeredAt: Date;
   readonly report: HealthReport;
   readonly models: ReadonlySet<string>;
   update(report: HealthReport): void;
@@ -77,6 +79,7 @@ export function createBackendList(): BackendList {
 interface SlotOptions {
   readonly listed: boolean;
   readonly fingerprint: string;
+  readonly registeredAt: Date;
   /** The models known before the first probe. */
   readonly models: readonly string[];
 }
@@ -84,7 +87,7 @@ interface SlotOptions {
 /** A new backend: it gets no requests before its first probe. */
 export function createSlot(
   backend: Backend,
-  { listed, fingerprint, models: knownModels }: SlotOptions,
+  { listed, fingerprint, registeredAt, models: knownModels }: SlotOptions,
 ): Slot {
   let report: HealthReport = { ...NOT_PROBED, models: knownModels };
   let models: ReadonlySet<string> = new Set(knownModels);
@@ -95,6 +98,7 @@ export function createSlot(
     backend,
     listed,
     fingerprint,
+    registeredAt,
     get report() {
       return report;
     },

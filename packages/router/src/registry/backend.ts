@@ -23,6 +23,8 @@ export interface Probe {
   readonly state: HealthState;
   /** The model ids that the backend serves, if the probe could list them. */
   readonly models: readonly string[];
+  /** How many tokens a model can read and write in one request, as far as the backend lists it. */
+  readonly contextLengths?: ReadonlyMap<string, number>;
   /** Why it is not Healthy, or what is known only in part. */
   readonly reason?: string;
 }

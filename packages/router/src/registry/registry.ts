@@ -2,10 +2,15 @@ import {
   sha256Hex,
   withTimeout,
   type Channels,
+  type Clock,
   type Log,
   type Subscription,
 } from '@model-gateway/kernel';
-import type { BackendConfig, BackendConfigStore } from './backend-config-store.ts';
+import type {
+  BackendConfig,
+  BackendConfigStore,
+  StoredBackendConfig,
+} from './backend-config-store.ts';
 import { createSlot, type BackendList, type Slot } from './backend-list.ts';
 import type { Backend } from './backend.ts';
 import type { HealthReport } from '../health/health-report.ts';
@@ -54,6 +59,7 @@ export interface RegistryDependencies {
   readonly list: BackendList;
   readonly store: BackendConfigStore;
   readonly channels: Channels;
+  readonly clock: Clock;
   readonly log: Log;
   readonly builder: BackendBuilder;
   /** Backends that get requests but are neither stored nor listed. */
@@ -73,7 +79,7 @@ const CHANGE_WAIT_MS = 3_000;
 const FIRST_PROBE_WAIT_MS = 5_000;
 
 export function createRegistry(dependencies: RegistryDependencies): SyncedRegistry {
-  const { list, store, channels, log, builder, unlisted } = dependencies;
+  const { list, store, channels, clock, log, builder, unlisted } = dependencies;
   const { probe, loadAll, resetCircuit, onRemoved } = dependencies;
   const pending = createPendingChanges();
   const retirement = createRetirement(log);
@@ -85,12 +91,17 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
   let loading: Promise<void> | undefined;
   let stopped = false;
 
-  function adopt(backend: Backend, config: BackendConfig, listed: boolean): Slot {
+  function adopt(
+    backend: Backend,
+    config: BackendConfig & Partial<StoredBackendConfig>,
+    listed: boolean,
+  ): Slot {
     const fingerprint = fingerprintOf(config);
     const earlier = list.get(config.name);
     const slot = createSlot(backend, {
       listed,
       fingerprint,
+      registeredAt: config.createdAt ?? earlier?.registeredAt ?? new Date(clock.now()),
       models:
         earlier?.fingerprint === fingerprint
           ? earlier.report.models
@@ -116,10 +127,14 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
   }
 
   /** True when the backend is new in this process. */
-  function takeOver(config: BackendConfig): boolean {
+  function takeOver(config: StoredBackendConfig): boolean {
     const { name } = config;
     const fingerprint = fingerprintOf(config);
-    if (list.get(name)?.fingerprint === fingerprint) return false;
+    const known = list.get(name);
+    if (known?.fingerprint === fingerprint) {
+      known.registeredAt = config.createdAt;
+      return false;
+    }
     try {
       adopt(builder.restore(config), config, true);
       unusable.delete(name);

@@ -1,0 +1,89 @@
+import type { Capability } from '@model-gateway/router';
+import { modelEntries, type ListingFacts } from './model-entries.ts';
+import type { ListedBackend } from './served-models.ts';
+
+const AT = new Date('2026-03-01T00:00:00Z');
+const SECONDS = AT.getTime() / 1000;
+
+function backend(
+  name: string,
+  models: readonly string[],
+  {
+    state = 'Healthy' as const,
+    capabilities = ['chat'] as readonly Capability[],
+    contextLength = undefined as number | undefined,
+  } = {},
+): ListedBackend {
+  return {
+    backend: { name } as ListedBackend['backend'],
+    state,
+    models,
+    contextLengths:
+      contextLength === undefined ? new Map() : new Map(models.map((id) => [id, contextLength])),
+    registeredAt: AT,
+    can: (capability) => capabilities.includes(capability),
+  };
+}
+
+function entries(facts: Partial<ListingFacts>): Record<string, unknown> {
+  const listed = modelEntries({
+    backends: [],
+    unlisted: [],
+    aliases: [],
+    priceOf: () => undefined,
+    ...facts,
+  });
+  return Object.fromEntries(
+    listed.filter(({ owned_by }) => owned_by !== 'huggingface').map((entry) => [entry.id, entry]),
+  );
+}
+
+const alias = (name: string, target: string) => ({ alias: name, target, setAt: AT });
+
+test('backends that share a model: all their capabilities, the smallest context, the first owner', () => {
+  const backends = [
+    backend('one', ['m'], { contextLength: 8_192 }),
+    backend('two', ['m'], { capabilities: ['embeddings'], contextLength: 4_096 }),
+    backend('three', ['m'], { capabilities: [] }),
+  ];
+  expect(entries({ backends })).toEqual({
+    m: {
+      id: 'm',
+      object: 'model',
+      created: SECONDS,
+      owned_by: 'one',
+      capabilities: ['chat', 'embeddings'],
+      context_length: 4_096,
+    },
+  });
+});
+
+test('an unlisted backend is listed while no backend is registered, healthy or not', () => {
+  const unlisted = [backend('demo', ['demo-chat'])];
+  expect(entries({ unlisted })).toMatchObject({ 'demo-chat': { owned_by: 'demo' } });
+  const down = { ...backend('one', ['m']), state: 'Unhealthy' as const };
+  expect(entries({ unlisted, backends: [down] })).toEqual({});
+});
+
+test('an alias has the facts of its target, and replaces a model of the same id', () => {
+  const priced = { pattern: 'm', inputPerMillion: 0.15, outputPerMillion: 0.6 };
+  const listed = entries({
+    backends: [backend('one', ['m', 'other:latest'], { contextLength: 100 })],
+    unlisted: [backend('demo', ['demo-chat'])],
+    aliases: [alias('a', 'm'), alias('m', 'other'), alias('d', 'demo-chat'), alias('x', 'gone')],
+    priceOf: (model) => (model === 'm' ? priced : undefined),
+  });
+  expect(Object.keys(listed).toSorted()).toEqual(['a', 'd', 'm', 'other:latest']);
+  expect(listed['a']).toEqual({
+    id: 'a',
+    object: 'model',
+    created: SECONDS,
+    owned_by: 'alias',
+    alias_of: 'm',
+    capabilities: ['chat'],
+    context_length: 100,
+    pricing: { prompt: '0.00000015', completion: '0.0000006', cached_prompt: '0.00000015' },
+  });
+  expect(listed['m']).toMatchObject({ owned_by: 'alias', alias_of: 'other' });
+  expect(listed['d']).toMatchObject({ alias_of: 'demo-chat' });
+});

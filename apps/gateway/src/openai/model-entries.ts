@@ -1,0 +1,88 @@
+import { pricePerToken, type PriceBook } from '@model-gateway/billing';
+import type { ModelEntry } from '@model-gateway/contracts';
+import {
+  matchModel,
+  QUICK_START_MODELS,
+  QUICK_START_OWNER,
+  type Aliases,
+} from '@model-gateway/router';
+import { servedModels, type ListedBackend, type ServedModel } from './served-models.ts';
+
+/** What the listing is made of. */
+export interface ListingFacts {
+  /** The registered backends. */
+  readonly backends: readonly ListedBackend[];
+  /** Backends such as the demo model, which are listed only while no backend is registered. */
+  readonly unlisted: readonly ListedBackend[];
+  readonly aliases: ReturnType<Aliases['list']>;
+  readonly priceOf: PriceBook['priceOf'];
+}
+
+/** When the quick-start list was chosen: clients require a time on every entry. */
+const QUICK_START_CREATED = unixSeconds(new Date('2026-01-01T00:00:00Z'));
+
+/**
+ * The entries of the listing, each id once: what the backends serve, then aliases, then quick-start models. An alias replaces
+ * a model of the same id, as it does in routing.
+ */
+export function modelEntries({ backends, unlisted, aliases, priceOf }: ListingFacts): ModelEntry[] {
+  const entries = new Map<string, ModelEntry>();
+  const routable = servedModels([...backends, ...unlisted]);
+  const routableIds = new Set(routable.keys());
+  for (const [id, served] of servedModels(backends.length === 0 ? unlisted : backends)) {
+    const created = unixSeconds(served.registeredAt);
+    entries.set(id, {
+      ...entry(id, served.owner, created),
+      ...details(id, served, priceOf),
+    });
+  }
+  for (const { alias, target, setAt } of aliases) {
+    const id = matchModel(target, routableIds);
+    const served = id === undefined ? undefined : routable.get(id);
+    if (id === undefined || served === undefined) continue;
+    entries.set(alias, {
+      ...entry(alias, 'alias', unixSeconds(setAt)),
+      alias_of: target,
+      ...details(id, served, priceOf),
+    });
+  }
+  for (const id of QUICK_START_MODELS) {
+    if (entries.has(id)) continue;
+    entries.set(id, {
+      ...entry(id, QUICK_START_OWNER, QUICK_START_CREATED),
+      capabilities: ['chat'],
+      ...pricing(id, priceOf),
+    });
+  }
+  return [...entries.values()];
+}
+
+const entry = (id: string, owned_by: string, created: number) => ({
+  id,
+  object: 'model' as const,
+  created,
+  owned_by,
+});
+
+const details = (
+  id: string,
+  { capabilities, contextLength }: ServedModel,
+  priceOf: PriceBook['priceOf'],
+) => ({
+  capabilities: [...capabilities],
+  ...(contextLength === undefined ? {} : { context_length: contextLength }),
+  ...pricing(id, priceOf),
+});
+
+/** A cached prompt costs what any prompt costs. */
+function pricing(id: string, priceOf: PriceBook['priceOf']): Pick<ModelEntry, 'pricing'> {
+  const price = priceOf(id);
+  if (price === undefined) return {};
+  const prompt = pricePerToken(price.inputPerMillion);
+  const completion = pricePerToken(price.outputPerMillion);
+  return { pricing: { prompt, completion, cached_prompt: prompt } };
+}
+
+function unixSeconds(at: Date): number {
+  return Math.floor(at.getTime() / 1000);
+}
