@@ -166,6 +166,16 @@ test('base64 with millions of padding characters is refused at once', async () =
   });
 });
 
+test.each(['chat/completions', 'embeddings'])(
+  '%s refuses a model name without end',
+  async (path) => {
+    const fields = { messages: [{ role: 'user', content: 'x' }], input: 'x' };
+    const named = (model: string) => post(`/v1/${path}`, JSON.stringify({ model, ...fields }));
+    expect((await named('m'.repeat(1_024))).status).toBe(404);
+    expect((await named('m'.repeat(1_025))).status).toBe(400);
+  },
+);
+
 test('references of a usage query are counted before they are read', async () => {
   const refused = await admin(gateway, 'POST', 'usage/query', `{"ref_ids":${list(1_001, '0')}}`);
   expect(await refusalOf(refused)).toMatchObject({ status: 400 });

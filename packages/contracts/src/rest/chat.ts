@@ -2,10 +2,14 @@ import { z } from 'zod';
 import { boundedArray } from '../bounded-array.ts';
 import { anyObject, anyValue, passFurtherFields } from '../open-object.ts';
 
+const MODEL_CHARS_MAX = 1_024;
 const MESSAGES_MAX = 10_000;
 const CONTENT_PARTS_MAX = 10_000;
 const IMAGES_MAX = 1_024;
 const TOOLS_MAX = 1_024;
+
+/** The model of a request. Names are compared, shortened and counted, which takes long for a very long one. */
+export const requestedModel = z.string().min(1).max(MODEL_CHARS_MAX);
 
 // Images and tool calls are stored and forwarded unchanged, so their types stay open.
 const images: z.ZodType = boundedArray(
@@ -52,7 +56,7 @@ export const chatFields = {
 /** The body of `POST /v1/chat/completions`; fields beyond these pass through to the upstream. */
 export const chatRequestSchema = passFurtherFields(
   z.looseObject({
-    model: z.string().min(1),
+    model: requestedModel,
     messages: chatFields.messages,
     stream: z.boolean().nullish(),
     temperature: z.number().nullish(),

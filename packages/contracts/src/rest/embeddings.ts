@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { boundedArray } from '../bounded-array.ts';
 import { passFurtherFields } from '../open-object.ts';
-import { tokenUsageSchema } from './chat.ts';
+import { requestedModel, tokenUsageSchema } from './chat.ts';
 
 const INPUTS_MAX = 100_000;
 const TOKENS_MAX = 1_000_000;
@@ -17,7 +17,7 @@ const tokenLists = boundedArray(tokens, { min: 1, max: INPUTS_MAX });
 /** The body of `POST /v1/embeddings`; fields beyond these pass through to the upstream. */
 export const embeddingsRequestSchema = passFurtherFields(
   z.looseObject({
-    model: z.string().min(1),
+    model: requestedModel,
     input: z.union([z.string(), texts, tokens, tokenLists], {
       error: `must be a text, an array of at most ${INPUTS_MAX} texts, or token ids`,
     }),

@@ -5,6 +5,7 @@ import type {
   ReservedAmounts,
 } from '@model-gateway/billing';
 import type { ChatRequest } from '@model-gateway/contracts';
+import { property } from '../stream/chunk-fields.ts';
 import { estimatePrompt } from '../usage/estimate-usage.ts';
 
 /** A request in flight, and what it reserves. Ending it waits for nothing, never fails, and can be repeated. */
@@ -133,7 +134,12 @@ class BegunReservation implements Reservation {
   }
 }
 
+/** The largest that the request names: upstreams differ in which field they read first. */
 function completionMax(request: ChatRequest): number | undefined {
-  const newer: unknown = request['max_completion_tokens'];
-  return request.max_tokens ?? (typeof newer === 'number' && newer > 0 ? newer : undefined);
+  const named = [
+    request.max_tokens,
+    request['max_completion_tokens'],
+    property(request['extra'], 'max_completion_tokens'),
+  ].filter((value): value is number => typeof value === 'number' && value > 0);
+  return named.length === 0 ? undefined : Math.max(...named);
 }
