@@ -15,6 +15,7 @@ export { requestIdOf } from './request-id.ts';
 export {
   refuseUpgrade,
   sendJson,
+  sendJsonParts,
   sendJsonText,
   sendNotFound,
   sendRestError,

@@ -225,6 +225,18 @@ export function sendJsonText(
   response.end(text);
 }
 
+/** Sends JSON that was encoded in parts. */
+export function sendJsonParts(
+  response: ServerResponse,
+  status: number,
+  parts: readonly Buffer[],
+): void {
+  const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+  beginResponse(response, status, ['content-type', JSON_TYPE, 'content-length', String(bytes)]);
+  for (const part of parts) response.write(part);
+  response.end();
+}
+
 /** Sends plain text. */
 export function sendText(response: ServerResponse, status: number, text: string): void {
   beginResponse(response, status, contentHeaders(TEXT_TYPE, text));

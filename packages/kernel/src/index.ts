@@ -56,4 +56,5 @@ export { createSequence, type Sequence } from './sequence.ts';
 export { isNestedTooDeeply, tryParse, tryParseJson } from './try-parse.ts';
 export { withTimeout } from './with-timeout.ts';
 export { decodeInSteps } from './decode-in-steps.ts';
+export { createStepPauses } from './step-pauses.ts';
 export { yieldToEventLoop } from './yield-to-event-loop.ts';

@@ -1,18 +1,29 @@
-import type { EmbeddingList, TokenUsage } from '@model-gateway/contracts';
+import type { TokenUsage } from '@model-gateway/contracts';
+import { createStepPauses } from '@model-gateway/kernel';
 import type { UpstreamEmbeddings } from '@model-gateway/router';
 
-/** Vectors in the requested format: as numbers, or packed, which official clients request. */
-export function embeddingList(
+/**
+ * The JSON of an embeddings response, in parts. Vectors are numbers, or packed, which official clients request. Between the
+ * vectors of a long one the process serves other requests.
+ */
+export async function embeddingList(
   { model, vectors }: UpstreamEmbeddings,
   usage: TokenUsage,
   format: 'float' | 'base64',
-): EmbeddingList {
-  const data = vectors.map((vector, index) => ({
-    object: 'embedding' as const,
-    index,
-    embedding: format === 'base64' ? packFloats(vector) : [...vector],
-  }));
-  return { object: 'list', data, model, usage };
+): Promise<readonly Buffer[]> {
+  const pauseIfDue = createStepPauses();
+  const parts: Buffer[] = [];
+  let before = '{"object":"list","data":[';
+  for (const [index, vector] of vectors.entries()) {
+    const embedding = format === 'base64' ? packFloats(vector) : vector;
+    const entry = JSON.stringify({ object: 'embedding', index, embedding });
+    parts.push(Buffer.from(before + entry));
+    before = ',';
+    await pauseIfDue();
+  }
+  const end = `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`;
+  parts.push(Buffer.from(vectors.length === 0 ? before + end : end));
+  return parts;
 }
 
 const FLOAT_BYTES = 4;

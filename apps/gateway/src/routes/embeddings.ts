@@ -1,5 +1,5 @@
 import { embeddingsRequestSchema } from '@model-gateway/contracts';
-import { sendJson, disconnectSignal, type LeanRoute } from '@model-gateway/http';
+import { sendJsonParts, disconnectSignal, type LeanRoute } from '@model-gateway/http';
 import {
   embedTexts,
   expectedEmbeddings,
@@ -45,7 +45,8 @@ export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies)
           dependencies,
         );
         response.setHeader(...backendHeader(backend));
-        sendJson(response, 200, embeddingList(embeddings, usage, body.encoding_format ?? 'float'));
+        const format = body.encoding_format ?? 'float';
+        sendJsonParts(response, 200, await embeddingList(embeddings, usage, format));
       } finally {
         reservation.end();
       }

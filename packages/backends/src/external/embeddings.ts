@@ -1,44 +1,58 @@
 import type { UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
+import { parseList } from '../transport/parse-list.ts';
 import { readJson } from '../transport/read-text.ts';
 import type { WholeResponse } from '../transport/upstream-http.ts';
 import { isErrorBody } from './completion.ts';
 
 const FLOAT_BYTES = 4;
 
-const embeddingsAnswer = z.looseObject({
+const entrySchema = z.looseObject({
+  index: z.int().optional(),
+  embedding: z.union([z.array(z.number()), z.string()]),
+});
+
+const answerSchema = z.looseObject({
   model: z.string().optional(),
-  data: z.array(
-    z.looseObject({
-      index: z.int().optional(),
-      embedding: z.union([z.array(z.number()), z.string()]),
-    }),
-  ),
   usage: z.looseObject({ prompt_tokens: z.int().nonnegative() }).nullish(),
 });
 
 /** The vectors of an answer, in the order of the inputs; base64 is unpacked. */
-export function readEmbeddings(
+export async function readEmbeddings(
   { status, text }: WholeResponse,
   model: string,
   secret: string | null,
-): UpstreamEmbeddings {
-  const body = readJson(text);
-  if (isErrorBody(body)) throw upstreamRefused(status, text, secret);
-  const answer = embeddingsAnswer.safeParse(body);
-  if (!answer.success) throw upstreamFailed('the upstream response is not a list of embeddings');
-  const inOrder = answer.data.data
-    .map((entry, position) => ({ position: entry.index ?? position, embedding: entry.embedding }))
-    .toSorted((left, right) => left.position - right.position);
+): Promise<UpstreamEmbeddings> {
+  const parsed = (await parseList(text, 'data', readEntry)) ?? { object: readJson(text) };
+  if (isErrorBody(parsed.object)) throw upstreamRefused(status, text, secret);
+  const answer = answerSchema.safeParse(parsed.object);
+  const entries = 'elements' in parsed ? parsed.elements : undefined;
+  if (!answer.success || entries === undefined || !entries.every(isEntry))
+    throw upstreamFailed('the upstream response is not a list of embeddings');
   return {
     model: answer.data.model ?? model,
-    vectors: inOrder.map(({ embedding }) =>
-      typeof embedding === 'string' ? unpack(embedding) : embedding,
-    ),
+    vectors: entries
+      .map(({ index, vector }, position) => ({ position: index ?? position, vector }))
+      .toSorted((left, right) => left.position - right.position)
+      .map(({ vector }) => vector),
     promptTokens: answer.data.usage?.prompt_tokens,
   };
 }
+
+interface Entry {
+  readonly index: number | undefined;
+  readonly vector: readonly number[];
+}
+
+function readEntry(element: unknown): Entry | undefined {
+  const entry = entrySchema.safeParse(element);
+  if (!entry.success) return undefined;
+  const { index, embedding } = entry.data;
+  return { index, vector: typeof embedding === 'string' ? unpack(embedding) : embedding };
+}
+
+const isEntry = (entry: Entry | undefined): entry is Entry => entry !== undefined;
 
 /** Little-endian 32-bit floats in base64, which official clients request. */
 function unpack(base64: string): readonly number[] {

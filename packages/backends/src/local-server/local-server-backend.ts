@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { begunStream } from '../transport/begun-stream.ts';
 import { boundedCall } from '../transport/bounded-call.ts';
 import { createControlPlane, type ControlAnswer } from '../transport/control-plane.ts';
-import { readJsonAnswer, readText } from '../transport/read-text.ts';
+import { parseList } from '../transport/parse-list.ts';
+import { readJson, readJsonAnswer, readText, readTextAnswer } from '../transport/read-text.ts';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import {
   createUpstreamHttp,
@@ -33,9 +34,10 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 const tagListing = z.looseObject({ models: z.array(z.looseObject({ name: z.string() })) });
 
+const vectorSchema = z.array(z.number());
+
 const embedAnswer = z.looseObject({
   model: z.string().optional(),
-  embeddings: z.array(z.array(z.number())),
   prompt_eval_count: z.int().nonnegative().optional(),
 });
 
@@ -88,7 +90,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
       return boundedCall(timeouts.totalMs, signal, async (bounded) => {
         const embed = { ...request, encoding_format: undefined };
         const { body } = await post('/api/embed', embed, bounded);
-        return readEmbeddings(await readJsonAnswer(body, ANSWER_BYTES_MAX), request.model);
+        return readEmbeddings(await readTextAnswer(body, ANSWER_BYTES_MAX), request.model);
       });
     },
     close: () => http.close(),
@@ -105,11 +107,19 @@ function probeResult({ status, text }: ControlAnswer): Probe {
   return { state: 'Degraded', models, reason: 'it has no models to serve' };
 }
 
-function readEmbeddings(value: unknown, requestedModel: string): UpstreamEmbeddings {
-  const answer = embedAnswer.safeParse(value);
-  if (!answer.success) {
+async function readEmbeddings(text: string, requestedModel: string): Promise<UpstreamEmbeddings> {
+  const parsed = (await parseList(text, 'embeddings', readVector)) ?? { object: readJson(text) };
+  const answer = embedAnswer.safeParse(parsed.object);
+  const vectors = 'elements' in parsed ? parsed.elements : undefined;
+  if (!answer.success || vectors === undefined || !vectors.every(isVector)) {
     throw upstreamFailed('the upstream response is not a list of embeddings');
   }
-  const { model = requestedModel, embeddings, prompt_eval_count } = answer.data;
-  return { model, vectors: embeddings, promptTokens: prompt_eval_count };
+  const { model = requestedModel, prompt_eval_count } = answer.data;
+  return { model, vectors, promptTokens: prompt_eval_count };
 }
+
+const readVector = (element: unknown): readonly number[] | undefined =>
+  vectorSchema.safeParse(element).data;
+
+const isVector = (vector: readonly number[] | undefined): vector is readonly number[] =>
+  vector !== undefined;

@@ -20,10 +20,18 @@ export async function readJsonAnswer(
   body: AsyncIterable<Uint8Array>,
   bytesMax: number,
 ): Promise<unknown> {
+  return readJson(await readTextAnswer(body, bytesMax));
+}
+
+/** Reads a response; one that is too large is a failure of the upstream. */
+export async function readTextAnswer(
+  body: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): Promise<string> {
   const text = await readText(body, bytesMax + 1);
   if (text.length > bytesMax)
     throw upstreamFailed(`the upstream answered more than ${bytesMax} bytes`);
-  return readJson(text);
+  return text;
 }
 
 /** Parses a text that must be JSON. */

@@ -94,11 +94,12 @@ export async function startChatUpstream(
     model: string,
     currentFaults: readonly ChatFault[],
   ): Promise<void> {
-    const answer = embed(exchange.json, model, faultOf(currentFaults, 'no-usage') === undefined);
+    const withUsage = faultOf(currentFaults, 'no-usage') === undefined;
+    const answer = await embed(exchange.json, model, withUsage);
     if (typeof answer === 'string') return refuse(exchange, 400, answer, null);
     const cut = faultOf(currentFaults, 'cut') !== undefined;
-    if (cut) await sendCut(exchange, JSON.stringify(answer.body));
-    else exchange.sendJson(200, answer.body);
+    if (cut) await sendCut(exchange, answer.body.toString());
+    else exchange.send(200, 'application/json', answer.body);
     log.record({
       id: `embd-${randomUUID()}`,
       requestId: asText(exchange.headers['x-request-id']),
