@@ -28,12 +28,22 @@ export const requiredVariables = (app: string): readonly string[] =>
     )
     .map(({ env }) => env);
 
-/** The problems of an environment: unknown, invalid and missing variables. */
-export function environmentProblems(
-  app: string,
-  environment: Readonly<Record<string, string | undefined>>,
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The problems of the environment of an app: unknown, invalid and missing variables. */
+export function environmentProblems(app: string, environment: Variables): readonly string[] {
+  const missing = requiredVariables(app).filter((name) => !(name in environment));
+  return [
+    ...problemsOf(appSettings[app] ?? [], environment),
+    ...missing.map((name) => `${name} is missing`),
+  ];
+}
+
+/** Unknown and invalid variables. */
+export function problemsOf(
+  settings: readonly Setting[],
+  environment: Variables,
 ): readonly string[] {
-  const settings = appSettings[app] ?? [];
   const unknown = Object.keys(environment).filter(
     (name) => !settings.some(({ env }) => env === name),
   );
@@ -41,10 +51,8 @@ export function environmentProblems(
     ({ env, schema }) =>
       environment[env] !== undefined && !schema.safeParse(environment[env]).success,
   );
-  const missing = requiredVariables(app).filter((name) => !(name in environment));
   return [
-    ...unknown.map((name) => `${name} is unknown to ${app}`),
-    ...invalid.map(({ env }) => `${env} is invalid for ${app}`),
-    ...missing.map((name) => `${name} is missing from ${app}`),
+    ...unknown.map((name) => `${name} is unknown`),
+    ...invalid.map(({ env }) => `${env} is invalid`),
   ];
 }

