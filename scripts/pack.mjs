@@ -133,7 +133,7 @@ function licensesOf(inputs) {
     if (own !== undefined) folders.add(own);
   }
   return [...folders]
-    .toSorted()
+    .toSorted((one, other) => one.localeCompare(other))
     .map((own) => {
       const { name, version, license } = readJson(join(own, 'package.json'));
       const file = readdirSync(join(ROOT, own)).find((entry) => /^licen[cs]e/i.test(entry));

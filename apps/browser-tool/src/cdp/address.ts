@@ -23,10 +23,10 @@ export async function readAddress(
       .then(() => readTargetAddress(page));
     whileNavigating.catch(() => undefined);
     try {
-      if (page.loading.isNavigating) return await whileNavigating;
-      const fromPage = scripts.call(page, page.main.id, 'address', undefined, call);
-      const { url, title } = await Promise.race([fromPage, whileNavigating]);
-      return { url: page.main.unreachableUrl ?? url, title };
+      const address = page.loading.isNavigating
+        ? await whileNavigating
+        : await Promise.race([readFromPage(page, scripts, call), whileNavigating]);
+      if (address !== undefined) return address;
     } catch (error) {
       if (!isDocumentUnloaded(error)) throw error;
     } finally {
@@ -36,13 +36,27 @@ export async function readAddress(
   return { url: shownUrl(page.main), title: '' };
 }
 
+async function readFromPage(
+  page: Page,
+  scripts: PageScripts,
+  call: EngineCall,
+): Promise<PageAddress> {
+  const { url, title } = await scripts.call(page, page.main.id, 'address', undefined, call);
+  return { url: page.main.unreachableUrl ?? url, title };
+}
+
 /** The URL that a page shows or is loading; a new tab has none yet. */
 export function destinationOf({ loading, main }: Page): string {
   return loading.pendingUrl ?? (shownUrl(main) || 'about:blank');
 }
 
-/** The address according to the browser, without running a script in the page. */
-async function readTargetAddress(page: Page): Promise<PageAddress> {
+/**
+ * The address according to the browser, without running a script in the page. Undefined if a new document came meanwhile: the title
+ * may be that of the one before.
+ */
+async function readTargetAddress(page: Page): Promise<PageAddress | undefined> {
+  const { shown } = page.loading;
   const { targetInfo } = await page.send('Target.getTargetInfo');
+  if (page.loading.shown !== shown) return undefined;
   return { url: shownUrl(page.main) || destinationOf(page), title: targetInfo.title };
 }
