@@ -24,7 +24,8 @@ if (major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1])) {
 }
 const [argument] = process.argv.slice(2);
 if (argument === undefined) {
-  await import('../service/main.js');
+  // Beside this file in the package, not in the repository.
+  await import(new URL('../service/main.js', import.meta.url).href);
 } else if (argument === '--help' || argument === '-h') {
   process.stdout.write(USAGE);
 } else if (argument === '--version' || argument === '-v') {
