@@ -23,13 +23,17 @@ export function createChatMethods({
         resolvedModel,
         conversationId: params.conversation_id,
         history: 'stored',
-        refId: null,
+        refId: params.ref_id ?? null,
       });
       return { stream_id: streamId, memory };
     },
   };
 }
 
-function requestOf({ conversation_id: _conversation, ...params }: RpcParams<'chat.send'>) {
+function requestOf({
+  conversation_id: _conversation,
+  ref_id: _ref,
+  ...params
+}: RpcParams<'chat.send'>) {
   return { ...params, stream: true };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { anyObject } from '../open-object.ts';
 import { chatFields } from '../rest/chat.ts';
 import { method } from './method.ts';
-import { modelId } from './records.ts';
+import { modelId, refId } from './records.ts';
 
 export const chatMethods = {
   'chat.send': method({
@@ -18,6 +18,7 @@ export const chatMethods = {
       extra: anyObject().optional(),
       tools: chatFields.tools.optional(),
       provider: z.string().optional(),
+      ref_id: refId.optional().describe('your reference, stored in the usage row'),
     }),
     result: z.object({ stream_id: z.string(), memory: z.enum(['enabled', 'disabled', 'offline']) }),
   }),

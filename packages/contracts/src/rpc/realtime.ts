@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { anyObject, passFurtherFields } from '../open-object.ts';
 import { method } from './method.ts';
-import { modelId, text } from './records.ts';
-
-const REF_CHARS_MAX = 64;
+import { modelId, refId } from './records.ts';
 
 /** The events that a client may send in a realtime session. */
 const CLIENT_EVENTS = [
@@ -27,7 +25,7 @@ export const realtimeMethods = {
       model: modelId,
       config: anyObject().optional(),
       conversation_id: z.uuid().optional(),
-      ref_id: text(REF_CHARS_MAX).optional(),
+      ref_id: refId.optional(),
     }),
     result: z.object({ session_id: z.string(), stream_session: z.string() }),
   }),

@@ -29,6 +29,9 @@ export const label = text(128).min(1);
 /** Text of a few sentences. */
 export const description = text(2000);
 
+/** A reference of the caller, stored in the usage row. */
+export const refId = text(64);
+
 /** A model id. */
 export const modelId = text(128).min(1);
 
