@@ -103,6 +103,13 @@ export default {
       to: { path: '^packages/', pathNot: packages(['kernel', 'contracts', 'tunnel', 'json-rpc']) },
     },
     {
+      name: 'cli-packages',
+      comment: 'The command line talks to the service over the network, and must start quickly.',
+      severity: 'error',
+      from: { path: '^apps/cli/', pathNot: TEST },
+      to: { path: '^packages/', pathNot: packages(['client', 'contracts']) },
+    },
+    {
       name: 'packages-import-no-app',
       severity: 'error',
       from: { path: '^packages/' },

@@ -1,6 +1,7 @@
 // Generates the reference: `pnpm build && pnpm reference`.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { renderCommandLine } from './reference/render-command-line.mjs';
 import { renderConfiguration } from './reference/render-configuration.mjs';
 import { renderRpc } from './reference/render-rpc.mjs';
 
@@ -12,6 +13,7 @@ const PROCESSES = [
   'video-worker',
   'gpu-agent',
   'browser-tool',
+  'cli',
 ];
 const docs = fileURLToPath(new URL('../docs/', import.meta.url));
 const built = (path) => import(new URL(`../${path}`, import.meta.url).href);
@@ -22,9 +24,14 @@ const processes = await Promise.all(
     return { name, settings: config.processSettings };
   }),
 );
+const { createProgram } = await built('apps/cli/dist/app.js');
 const { openRpcDocument } = await built('packages/contracts/dist/index.js');
 
 await mkdir(`${docs}reference/`, { recursive: true });
 await writeFile(`${docs}reference/configuration.md`, renderConfiguration(processes));
+await writeFile(
+  `${docs}reference/command-line.md`,
+  renderCommandLine(createProgram(process, () => () => Promise.resolve())),
+);
 // The reference has no version: it describes the code in the same commit.
 await writeFile(`${docs}rpc.md`, renderRpc(openRpcDocument({ version: '' })));

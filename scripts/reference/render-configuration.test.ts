@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processSettings as agentTunnel } from '../../apps/agent-tunnel/src/config.ts';
 import { processSettings as browserTool } from '../../apps/browser-tool/src/config.ts';
+import { processSettings as cli } from '../../apps/cli/src/config.ts';
 import { processSettings as gateway } from '../../apps/gateway/src/config.ts';
 import { processSettings as gpuAgent } from '../../apps/gpu-agent/src/config.ts';
 import { processSettings as rpc } from '../../apps/rpc/src/config.ts';
@@ -20,6 +21,7 @@ test('the configuration reference matches the code (pnpm build && pnpm reference
       { name: 'video-worker', settings: videoWorker },
       { name: 'gpu-agent', settings: gpuAgent },
       { name: 'browser-tool', settings: browserTool },
+      { name: 'cli', settings: cli },
     ]),
   );
 });

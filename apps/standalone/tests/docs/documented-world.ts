@@ -61,6 +61,10 @@ export async function openDocumentedWorld(root: string): Promise<DocumentedWorld
     const service = await startService(upstreams, data.path);
     opened.push(() => service.stop());
     const tools = join(home, 'bin');
+    await writeProgram(
+      join(tools, 'gateway'),
+      `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'apps/cli/dist/main.js')}' "$@"\n`,
+    );
     await writeFakeOllama(tools, join(root, 'apps/gpu-agent/tests/child/chat-engine.mjs'));
     const places = placesOf(root, service, upstreams, await freePort());
     return {
@@ -158,9 +162,11 @@ async function readersFolder(root: string, home: string, dataDir: string): Promi
   return folder;
 }
 
-async function writeFakeOllama(folder: string, engine: string): Promise<void> {
-  await makeDirectory(folder, 0o755);
-  const program = join(folder, 'ollama');
-  await writeFile(program, OLLAMA(engine));
-  await chmod(program, 0o755);
+const writeFakeOllama = (folder: string, engine: string): Promise<void> =>
+  writeProgram(join(folder, 'ollama'), OLLAMA(engine));
+
+async function writeProgram(path: string, text: string): Promise<void> {
+  await makeDirectory(dirname(path), 0o755);
+  await writeFile(path, text);
+  await chmod(path, 0o755);
 }

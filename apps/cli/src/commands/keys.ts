@@ -1,0 +1,115 @@
+import type { RpcResult } from '@model-gateway/contracts';
+import type { Command } from 'commander';
+import { CliError } from '../cli-error.ts';
+import type { Answer, CommandContext, Runner } from '../command-context.ts';
+import { moment } from '../output/format.ts';
+import { oneLine } from '../output/printable.ts';
+import { table } from '../output/table.ts';
+
+type Key = RpcResult<'keys.list'>[number];
+
+export function addKeyCommands(program: Command, run: Runner): void {
+  const keys = program
+    .command('keys')
+    .summary('create, list and revoke API keys')
+    .description('Your API keys for /v1.')
+    .helpCommand(false);
+  keys
+    .command('create')
+    .summary('create a key and print it')
+    .description('Create an API key and print it. It is shown only once.')
+    .argument('<name>', 'what the key is for')
+    .option('--project <label>', 'label for usage reports')
+    .option('--group <id>', 'the group that pays for its requests')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  KEY=$(gateway keys create "my laptop")\n  gateway keys create ci --project builds --json',
+    )
+    .action(run(createKey));
+  keys
+    .command('list')
+    .summary('list your keys')
+    .description('List your keys, newest first, without their secrets.')
+    .option('--all', 'also revoked ones')
+    .addHelpText('after', '\nExample:\n  gateway keys list --all')
+    .action(run(listKeys));
+  keys
+    .command('revoke')
+    .summary('revoke a key')
+    .description('Revoke a key by its name, id or prefix. It stops working at once.')
+    .argument('<key>', 'name, id or prefix of the key')
+    .addHelpText('after', '\nExample:\n  gateway keys revoke "my laptop"')
+    .action(run(revokeKey));
+}
+
+async function createKey(
+  { service }: CommandContext,
+  name: string,
+  options: { readonly project?: string; readonly group?: string },
+): Promise<Answer> {
+  const created = await service.call('keys.create', {
+    name,
+    ...(options.project === undefined ? {} : { project: options.project }),
+    ...(options.group === undefined ? {} : { group_id: options.group }),
+  });
+  return {
+    json: created,
+    text: created.key,
+    note: 'Store the key now: it is shown only once.',
+  };
+}
+
+async function listKeys(
+  { service }: CommandContext,
+  options: { readonly all?: boolean },
+): Promise<Answer> {
+  const all = await service.call('keys.list', {});
+  const keys = options.all === true ? all : all.filter(({ active }) => active);
+  return { json: { keys }, text: keys.length === 0 ? '' : keyTable(keys), ...noteOf(keys) };
+}
+
+const noteOf = (keys: readonly Key[]) =>
+  keys.length > 0 ? {} : { note: 'No keys. Create one: gateway keys create "my key"' };
+
+const keyTable = (keys: readonly Key[]): string =>
+  table(keys, [
+    { title: 'NAME', value: ({ name }) => name },
+    { title: 'KEY', value: ({ key_hint }) => key_hint },
+    { title: 'PROJECT', value: ({ project }) => project },
+    { title: 'STATE', value: ({ active }) => (active ? 'active' : 'revoked') },
+    { title: 'CREATED', value: ({ created_at }) => moment(created_at) },
+    { title: 'LAST USED', value: ({ last_used_at }) => moment(last_used_at) },
+    { title: 'ID', value: ({ id }) => id },
+  ]);
+
+async function revokeKey({ service }: CommandContext, wanted: string): Promise<Answer> {
+  const key = chosen(await service.call('keys.list', {}), wanted);
+  await service.call('keys.revoke', { key_id: key.id });
+  return {
+    json: { id: key.id, name: key.name, revoked: true },
+    text: `Revoked ${oneLine(key.name)} (${key.key_hint}).`,
+  };
+}
+
+/** The one active key with a name, id or prefix. */
+function chosen(all: readonly Key[], wanted: string): Key {
+  const active = all.filter((key) => key.active);
+  const found = active.filter(
+    ({ id, name, key_prefix, key_hint }) =>
+      id === wanted || name === wanted || key_prefix === wanted || key_hint === wanted,
+  );
+  const [key] = found;
+  if (key === undefined) {
+    throw new CliError(
+      'not_found',
+      `you have no active key ${JSON.stringify(wanted)}`,
+      'List your keys: gateway keys list',
+    );
+  }
+  if (found.length === 1) return key;
+  throw new CliError(
+    'ambiguous',
+    `${found.length} active keys match ${JSON.stringify(wanted)}: ${found.map(({ id }) => id).join(', ')}`,
+    'Name one by its id: gateway keys revoke <id>',
+  );
+}

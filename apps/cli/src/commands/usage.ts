@@ -1,0 +1,73 @@
+import type { RpcResult } from '@model-gateway/contracts';
+import type { Command } from 'commander';
+import type { Answer, CommandContext, Runner } from '../command-context.ts';
+import { count, moment, requests, usd } from '../output/format.ts';
+import { table } from '../output/table.ts';
+import { wholeNumber } from './arguments.ts';
+
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 200;
+const OFFSET_MAX = 2 ** 31 - 1;
+
+type Row = RpcResult<'usage.list'>['records'][number];
+
+interface UsageOptions {
+  readonly limit: number;
+  readonly offset: number;
+  readonly project?: string;
+}
+
+export function addUsageCommand(program: Command, run: Runner): void {
+  program
+    .command('usage')
+    .summary('list your metered requests')
+    .description('List your metered requests, newest first, and the sum of this month.')
+    .option('--limit <rows>', 'how many', wholeNumber('--limit', 1, LIMIT_MAX), LIMIT_DEFAULT)
+    .option('--offset <rows>', 'how many to skip', wholeNumber('--offset', 0, OFFSET_MAX), 0)
+    .option('--project <label>', 'only those of a project')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  gateway usage --limit 5\n  gateway usage --project builds --json',
+    )
+    .action(run(listUsage));
+}
+
+async function listUsage(
+  { service }: CommandContext,
+  { limit, offset, project }: UsageOptions,
+): Promise<Answer> {
+  const filter = project === undefined ? {} : { project };
+  const [listed, plan] = await Promise.all([
+    service.call('usage.list', { limit, offset, ...filter }),
+    service.call('billing.plan', {}),
+  ]);
+  const { usage } = plan;
+  const sum = `This month: ${requests(usage.requests)}, ${count(usage.tokens)} tokens, ${usd(usage.cost_usd)}.`;
+  const { records, total } = listed;
+  return {
+    json: { ...listed, month: usage },
+    text: records.length === 0 ? 'No metered requests.' : `${usageTable(records)}\n\n${sum}`,
+    ...(records.length < total
+      ? { note: `${count(records.length)} of ${count(total)} rows.` }
+      : {}),
+  };
+}
+
+const usageTable = (rows: readonly Row[]): string =>
+  table(rows, [
+    { title: 'TIME (UTC)', value: ({ created_at }) => moment(created_at) },
+    { title: 'MODEL', value: ({ model }) => model },
+    { title: 'PROMPT', isNumber: true, value: ({ prompt_tokens }) => count(prompt_tokens) },
+    {
+      title: 'COMPLETION',
+      isNumber: true,
+      value: ({ completion_tokens }) => count(completion_tokens),
+    },
+    { title: 'COST', isNumber: true, value: ({ cost }) => usd(cost) },
+    {
+      title: 'POINTS',
+      isNumber: true,
+      value: ({ points }) => (points === null ? '-' : count(points)),
+    },
+    { title: 'PROJECT', value: ({ project }) => project ?? '-' },
+  ]);

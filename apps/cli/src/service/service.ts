@@ -1,0 +1,116 @@
+import { createRpcClient, RpcCallError, type RpcClient } from '@model-gateway/client';
+import type { RpcInput, RpcMethodName, RpcResult } from '@model-gateway/contracts';
+import type { CliConfig } from '../config.ts';
+import type { CredentialFile } from '../credentials/credential-file.ts';
+import { createSession, type Session } from '../credentials/session.ts';
+import { adminTokenRequired, findAdminToken } from './admin-token.ts';
+import { bodyOf, sendRest, type RestRequest, type RestResponse } from './rest.ts';
+
+/** The service that commands talk to, as the signed-in user, as the admin, or as anybody. */
+export interface Service {
+  readonly url: string;
+  readonly session: Session;
+  /** A client without a token. */
+  readonly anonymous: RpcClient;
+  /** A client with the token of the user. */
+  readonly user: RpcClient;
+  /** Calls a method as the signed-in user; renews the token when the service refuses it. */
+  call<Name extends RpcMethodName>(method: Name, params: RpcInput<Name>): Promise<RpcResult<Name>>;
+  /** Calls a method with the admin token. */
+  callAsAdmin<Name extends RpcMethodName>(
+    method: Name,
+    params: RpcInput<Name>,
+  ): Promise<RpcResult<Name>>;
+  /** The body of a response to the signed-in user. */
+  get(path: string): Promise<unknown>;
+  /** The body of a response to the admin token. */
+  requestAsAdmin(request: Omit<RestRequest, 'bearer'>): Promise<unknown>;
+  /** Any response, without a token. */
+  probe(path: string): Promise<RestResponse>;
+  adminToken(): Promise<string | undefined>;
+  close(): void;
+}
+
+interface ServiceOptions {
+  readonly url: string;
+  readonly config: CliConfig;
+  readonly file: CredentialFile;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+const AUTH_REFUSED = -32_005;
+const UNAUTHORIZED = 401;
+
+export function createService({ url, config, file, timeoutMs, signal }: ServiceOptions): Service {
+  const options = { baseUrl: url, timeoutMs };
+  const anonymous = createRpcClient(options);
+  const session = createSession({
+    file,
+    url,
+    refresh: (refresh_token) => anonymous.call('auth.refresh', { refresh_token }, { signal }),
+  });
+  const user = createRpcClient({ ...options, token: () => session.accessToken() });
+  const adminToken = (): Promise<string | undefined> => findAdminToken({ config, file, url });
+  const admin = createRpcClient({ ...options, token: adminToken });
+  const send = (request: RestRequest): Promise<RestResponse> =>
+    sendRest(request, { baseUrl: url, timeoutMs, signal });
+
+  /** The typed options of a call depend on its name, which is not known here. */
+  const callWith = <Name extends RpcMethodName>(
+    client: RpcClient,
+    method: Name,
+    params: RpcInput<Name>,
+  ): Promise<RpcResult<Name>> =>
+    (client.call as (...args: unknown[]) => Promise<RpcResult<Name>>)(method, params, { signal });
+
+  /** The token of the admin; throws where none is known. */
+  async function requireAdminToken(): Promise<string> {
+    const token = await adminToken();
+    if (token === undefined) throw adminTokenRequired(url, 'this command needs the admin token');
+    return token;
+  }
+
+  const refused = () => adminTokenRequired(url, `${url} refused the admin token`);
+
+  return {
+    url,
+    session,
+    anonymous,
+    user,
+    adminToken,
+    async call(method, params) {
+      const token = await session.accessToken();
+      try {
+        return await callWith(user, method, params);
+      } catch (error) {
+        if (!(error instanceof RpcCallError) || error.code !== AUTH_REFUSED) throw error;
+        await session.renew(token);
+        return callWith(user, method, params);
+      }
+    },
+    async callAsAdmin(method, params) {
+      await requireAdminToken();
+      try {
+        return await callWith(admin, method, params);
+      } catch (error) {
+        throw error instanceof RpcCallError && error.code === AUTH_REFUSED ? refused() : error;
+      }
+    },
+    async get(path) {
+      const token = await session.accessToken();
+      const response = await send({ path, bearer: token });
+      if (response.status !== UNAUTHORIZED) return bodyOf(response);
+      return bodyOf(await send({ path, bearer: await session.renew(token) }));
+    },
+    async requestAsAdmin(request) {
+      const response = await send({ ...request, bearer: await requireAdminToken() });
+      if (response.status === UNAUTHORIZED) throw refused();
+      return bodyOf(response);
+    },
+    probe: (path) => send({ path }),
+    close() {
+      for (const client of [anonymous, user, admin]) client.close();
+    },
+  };
+}

@@ -1,0 +1,315 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  preparedDataDir,
+  rpcCall,
+  startProcess,
+  waitUntil,
+  type TemporaryFolder,
+  type TestProcess,
+} from '@model-gateway/testkit';
+import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
+import { createCommandLine, type CommandLine } from './command-line.ts';
+
+const EMAIL = 'operator@example.com';
+const PASSWORD = 'a long password of the operator';
+const UPSTREAM_KEY = 'sk-key-of-the-upstream';
+const OTHER_UPSTREAM_KEY = 'sk-another-key-of-the-upstream';
+const PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
+
+let data: TemporaryFolder;
+let home: string;
+let service: TestProcess;
+let upstream: RunningChatUpstream;
+let gateway: CommandLine;
+let credentialsFile: string;
+/** Tokens that were stored at any time. */
+const tokens = new Set<string>();
+
+beforeAll(async () => {
+  data = await preparedDataDir();
+  home = await mkdtemp(join(tmpdir(), 'model-gateway-cli-'));
+  upstream = await startChatUpstream({ models: ['gpt-4o-mini'], apiKey: UPSTREAM_KEY });
+  service = await startProcess({
+    app: 'standalone',
+    // Registering waits for the first probe, which is slow on a busy machine.
+    env: { PATH, SERVICE_DATA_DIR: data.path, SERVICE_PROBE_TIMEOUT_MS: '20000' },
+  });
+  gateway = createCommandLine({
+    PATH,
+    HOME: home,
+    GATEWAY_URL: service.url,
+    SERVICE_DATA_DIR: data.path,
+    UPSTREAM_KEY,
+    OTHER_UPSTREAM_KEY,
+  });
+  credentialsFile = join(home, '.config', 'model-gateway', 'credentials.json');
+});
+afterAll(async () => {
+  await service.stop();
+  await upstream.close();
+  await data.remove();
+  await rm(home, { recursive: true, force: true });
+});
+
+interface StoredFile {
+  current: string;
+  services: Record<string, { sign_in: Record<string, string | number>; admin_token?: string }>;
+}
+
+async function stored(): Promise<StoredFile> {
+  const file = JSON.parse(await readFile(credentialsFile, 'utf8')) as StoredFile;
+  for (const { sign_in, admin_token } of Object.values(file.services))
+    for (const token of [sign_in.access_token, sign_in.refresh_token, admin_token])
+      if (typeof token === 'string') tokens.add(token);
+  return file;
+}
+
+/** Changes the stored sign-in, as time or another program would. */
+async function changeSignIn(changes: Readonly<Record<string, string | number>>): Promise<void> {
+  const file = await stored();
+  Object.assign(file.services[service.url]?.sign_in ?? {}, changes);
+  await writeFile(credentialsFile, JSON.stringify(file));
+}
+
+test('without a sign-in a command says how to sign in, and doctor says what to do next', async () => {
+  const refused = await gateway.run(['usage']);
+  expect(refused).toMatchObject({ status: 3, stdout: '' });
+  expect(refused.stderr).toContain(`Run: gateway login --url ${service.url}`);
+  const { checks } = (await gateway.json(['doctor'])) as { checks: { name: string }[] };
+  expect(checks).toEqual(
+    expect.arrayContaining([
+      { name: 'service', status: 'ok', message: expect.any(String), next: null },
+      { name: 'stores', status: 'ok', message: expect.any(String), next: null },
+      { name: 'management', status: 'ok', message: expect.any(String), next: null },
+      { name: 'gpu-nodes', status: 'ok', message: expect.any(String), next: null },
+      { name: 'clock', status: 'ok', message: expect.any(String), next: null },
+      { name: 'disk', status: 'ok', message: expect.stringContaining(data.path), next: null },
+      {
+        name: 'sign-in',
+        status: 'warning',
+        message: expect.any(String),
+        next: expect.stringContaining('gateway login'),
+      },
+      {
+        name: 'backends',
+        status: 'warning',
+        message: expect.stringContaining('only the demo model'),
+        next: expect.stringContaining('gateway backends add'),
+      },
+    ]),
+  );
+});
+
+test('login registers with a password from standard input and keeps the sign-in for its owner only', async () => {
+  const password = { stdin: `${PASSWORD}\n` };
+  const args = ['login', '--email', EMAIL, '--password-stdin'];
+  expect(await gateway.run(args, password)).toMatchObject({ status: 3, stdout: '' });
+  expect(await gateway.json([...args, '--register'], password)).toMatchObject({
+    url: service.url,
+    user: { email: EMAIL, is_admin: true },
+    credentials_file: credentialsFile,
+  });
+  expect((await stat(credentialsFile)).mode & 0o777).toBe(0o600);
+  expect((await stat(dirname(credentialsFile))).mode & 0o777).toBe(0o700);
+  expect((await stored()).current).toBe(service.url);
+  expect(await gateway.run(args, password)).toMatchObject({
+    status: 0,
+    stdout: `Signed in at ${service.url} as ${EMAIL}, an admin.\n`,
+  });
+});
+
+test('keys are created, listed and revoked by name', async () => {
+  const created = await gateway.run(['keys', 'create', 'my key', '--project', 'tests']);
+  expect(created.stdout).toMatch(/^service-\S+\n$/);
+  const models = () =>
+    fetch(`${service.url}/v1/models`, {
+      headers: { authorization: `Bearer ${created.stdout.trim()}` },
+    });
+  expect((await models()).status).toBe(200);
+  expect(await gateway.json(['keys', 'list'])).toMatchObject({
+    keys: [{ name: 'my key', project: 'tests', active: true }],
+  });
+  await gateway.run(['keys', 'create', 'twice']);
+  await gateway.run(['keys', 'create', 'twice']);
+  expect(await gateway.run(['keys', 'revoke', 'twice'])).toMatchObject({ status: 2 });
+  expect(await gateway.run(['keys', 'revoke', 'none'])).toMatchObject({ status: 5 });
+  expect((await gateway.run(['keys', 'revoke', 'my key'])).status).toBe(0);
+  expect((await models()).status).toBe(401);
+});
+
+test('a backend is added and replaced by name, and its state says what is wrong', async () => {
+  const add = ['backends', 'add', 'cloud', upstream.url];
+  const wrong = await gateway.run([...add, '--api-key-env', 'OTHER_UPSTREAM_KEY']);
+  expect(wrong.stderr).toContain('gateway backends test cloud');
+  expect((await gateway.run(['backends', 'list'])).stdout).toMatch(/^cloud +external +\S+ .*401/m);
+  const taken = await gateway.run([...add, '--api-key-env', 'UPSTREAM_KEY']);
+  expect(taken).toMatchObject({ status: 2 });
+  expect(taken.stderr).toContain('--replace');
+  const key = { stdin: UPSTREAM_KEY };
+  expect(await gateway.json([...add, '--replace', '--api-key-stdin'], key)).toMatchObject({
+    name: 'cloud',
+    backend: { state: 'Healthy', models: ['gpt-4o-mini'] },
+  });
+  expect(await gateway.json(['models'])).toMatchObject({
+    models: expect.arrayContaining([expect.objectContaining({ id: 'gpt-4o-mini' })]),
+  });
+  expect(await gateway.run(['backends', 'remove', 'spare'])).toMatchObject({ status: 5 });
+});
+
+test('a chat prints the reply, then its tokens, times and cost, which are those of its usage row', async () => {
+  const shown = await gateway.run(['chat', 'gpt-4o-mini'], { stdin: 'Hello from a pipe' });
+  expect(shown.stdout).toContain('Hello from a pipe');
+  expect(shown.stderr).toMatch(
+    /^gpt-4o-mini: \d+ prompt and \d+ completion tokens, first token \d.*, total \d.*, cost: \$0\.0\d+\n$/,
+  );
+  const result = (await gateway.json(['chat', 'gpt-4o-mini', 'Hello again'])) as {
+    cost_usd: number;
+    usage_id: string;
+  };
+  expect(result).toMatchObject({
+    model: 'gpt-4o-mini',
+    content: expect.stringContaining('Hello again'),
+    finish_reason: 'stop',
+    first_token_ms: expect.any(Number),
+    total_ms: expect.any(Number),
+  });
+  const usage = await gateway.json(['usage', '--limit', '1']);
+  expect(usage).toMatchObject({
+    records: [{ id: result.usage_id, cost: result.cost_usd, model: 'gpt-4o-mini' }],
+    total: 2,
+    month: { requests: 2 },
+  });
+  expect((await gateway.run(['usage', '--limit', '1'])).stdout).toContain('This month: 2 requests');
+  const unknown = await gateway.run(['chat', 'no-such-model', 'Hello']);
+  expect(unknown).toMatchObject({ status: 5, stdout: '' });
+  expect(unknown.stderr).toContain('gateway models');
+});
+
+test('a chat is streamed, and Ctrl-C ends it with status 130', async () => {
+  upstream.faults.next({ kind: 'stall', afterChunks: 3 }, 1, 'chat');
+  const { child, stdout } = gateway.start(['chat', 'gpt-4o-mini', 'Hello']);
+  await waitUntil(() => stdout() !== '', { what: 'the first token' });
+  child.kill('SIGINT');
+  const [status] = await once(child, 'close');
+  expect(status).toBe(130);
+});
+
+test('plan shows the limits and sets a tier; doctor names the command that lifts a limit', async () => {
+  expect(await gateway.json(['plan', 'show'])).toMatchObject({ current_tier: 'free' });
+  expect((await gateway.run(['plan', 'show'])).stdout).toMatch(/^free +10 /m);
+  expect((await gateway.run(['doctor'])).stdout).toContain(
+    `→ To lift these limits: gateway plan set ${EMAIL} enterprise`,
+  );
+  expect(await gateway.run(['plan', 'set', EMAIL, 'gold'])).toMatchObject({ status: 5 });
+  expect((await gateway.run(['plan', 'set', EMAIL, 'enterprise'])).status).toBe(0);
+  expect(await gateway.json(['doctor'])).toMatchObject({
+    ok: true,
+    checks: expect.arrayContaining([
+      expect.objectContaining({ name: 'plan', status: 'ok' }),
+      expect.objectContaining({ name: 'backends', status: 'ok' }),
+    ]),
+  });
+});
+
+test('nodes are for admins', async () => {
+  expect(await gateway.json(['nodes'])).toEqual({ nodes: [] });
+  const other = createCommandLine({ PATH, HOME: join(home, 'other'), GATEWAY_URL: service.url });
+  await other.run(['login', '--register', '--email', 'user@example.com', '--password-stdin'], {
+    stdin: PASSWORD,
+  });
+  expect(await other.run(['nodes'])).toMatchObject({ status: 3 });
+  // It finds no data directory of a service.
+  const refused = await other.run(['backends', 'list']);
+  expect(refused).toMatchObject({ status: 3 });
+  expect(refused.stderr).toContain('--admin-token-stdin');
+  const stdin = await readFile(join(data.path, 'secrets', 'admin-token'), 'utf8');
+  tokens.add(stdin.trim());
+  expect(await other.run(['login', '--admin-token-stdin'], { stdin: 'wrong' })).toMatchObject({
+    status: 3,
+  });
+  expect((await other.run(['login', '--admin-token-stdin'], { stdin })).status).toBe(0);
+  expect((await other.run(['backends', 'list'])).stdout).toContain('cloud');
+  for (const token of tokens) expect(other.printed()).not.toContain(token);
+});
+
+test('two processes at once renew an expired sign-in once, and both go on', async () => {
+  await changeSignIn({ expires_at: 0 });
+  const outcomes = await Promise.all([
+    gateway.run(['plan', 'show']),
+    gateway.run(['keys', 'list']),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual([0, 0]);
+  // Using a refresh token twice would have ended the sign-in.
+  expect((await gateway.run(['plan', 'show'])).status).toBe(0);
+});
+
+test('a token that the service refuses is renewed', async () => {
+  await changeSignIn({ access_token: 'not.a.token' });
+  expect((await gateway.run(['models'])).status).toBe(0);
+  await changeSignIn({ access_token: 'not.a.token' });
+  expect((await gateway.run(['plan', 'show'])).status).toBe(0);
+});
+
+test('scripts get the problem as JSON and by the exit status', async () => {
+  const unreachable = await gateway.run(['login', '--email', EMAIL, '--password-stdin', '--json'], {
+    stdin: PASSWORD,
+    env: { GATEWAY_URL: `http://127.0.0.1:${upstream.port}/nowhere` },
+  });
+  expect(unreachable).toMatchObject({ status: 4, stdout: '' });
+  expect(JSON.parse(unreachable.stderr)).toEqual({
+    error: { code: 'unreachable', message: expect.any(String), next: expect.any(String) },
+  });
+  const other = await gateway.run(['doctor', '--url', upstream.url, '--json']);
+  expect(other.status).toBe(1);
+  expect(JSON.parse(other.stdout)).toMatchObject({
+    ok: false,
+    checks: expect.arrayContaining([
+      {
+        name: 'service',
+        status: 'failed',
+        message: expect.stringContaining('is not a Model Gateway'),
+        next: expect.stringContaining('SERVICE_PORT'),
+      },
+    ]),
+  });
+});
+
+test('bash completes commands and options', async () => {
+  const script = (await gateway.run(['completion', 'bash'])).stdout;
+  const complete = async (...words: readonly string[]) => {
+    const typed = ['gateway', ...words].map((word) => `'${word}'`).join(' ');
+    const { stdout } = await promisify(execFile)('bash', [
+      '-c',
+      `${script}\nCOMP_WORDS=(${typed}) COMP_CWORD=${words.length}\n_gateway\necho "\${COMPREPLY[@]}"`,
+    ]);
+    return stdout.trim().split(' ');
+  };
+  expect(await complete('ke')).toEqual(['keys']);
+  expect(await complete('keys', 're')).toEqual(['revoke']);
+  expect(await complete('--url', 'http://x', 'keys', 'create', '--pro')).toEqual(['--project']);
+  expect(await complete('completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh']));
+});
+
+test('logout ends the sign-in here and at the service', async () => {
+  const { sign_in } = (await stored()).services[service.url] ?? { sign_in: {} };
+  expect(await gateway.json(['logout'])).toEqual({
+    url: service.url,
+    signed_out: true,
+    confirmed: true,
+  });
+  expect((await gateway.run(['plan', 'show'])).status).toBe(3);
+  const refresh = { refresh_token: sign_in['refresh_token'] };
+  const { error } = await rpcCall(service.url, 'auth.refresh', refresh);
+  expect(error?.code).toBe(-32_005);
+});
+
+test('no command printed a token or the password', () => {
+  expect(tokens.size).toBeGreaterThan(4);
+  for (const secret of [...tokens, PASSWORD, UPSTREAM_KEY])
+    expect(gateway.printed()).not.toContain(secret);
+});
