@@ -49,13 +49,15 @@ test.each([
     why: 'an unknown type',
     backend: { type: 'magic' },
     code: 'unknown_type',
-    message: "unknown backend type 'magic'",
+    message:
+      "unknown backend type 'magic'; use one of external, llama_cpp, vllm, cloud, external_api, " +
+      'local-server, ollama, ollama-like, engine, candle, native, cloud-video',
   },
   {
     why: 'an inherited name',
     backend: { type: 'constructor' },
     code: 'unknown_type',
-    message: "unknown backend type 'constructor'",
+    message: expect.stringContaining("unknown backend type 'constructor'"),
   },
   {
     why: 'a removed type',

@@ -1,3 +1,4 @@
+export { boundedCall } from './transport/bounded-call.ts';
 export { createBackendFactory } from './factory/backend-factory.ts';
 export { resolveKind } from './factory/backend-kind.ts';
 export { cleanMessage } from './errors/upstream-error.ts';

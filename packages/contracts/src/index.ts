@@ -37,11 +37,15 @@ export {
   aliasRequestSchema,
 } from './rest/aliases.ts';
 export {
+  backendChangeSchema,
   backendListSchema,
   backendRegisteredSchema,
   backendRemovalSchema,
   backendRemovedSchema,
   backendRequestSchema,
+  backendTestRequestSchema,
+  backendTestSchema,
+  backendViewSchema,
 } from './rest/backends.ts';
 export {
   chatCompletionSchema,

@@ -21,7 +21,7 @@ export function createCors(origins: readonly string[]): Cors {
     if (request.method !== 'OPTIONS' || requestedMethod === undefined) return false;
     beginResponse(response, 204, [
       'access-control-allow-methods',
-      'GET, POST, DELETE',
+      'GET, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers',
       request.headers['access-control-request-headers'] ?? '',
       'access-control-max-age',

@@ -29,6 +29,8 @@ export interface RoutedBackend {
   /** When the name was first registered. */
   readonly registeredAt: Date;
   can(capability: Capability, model: string): boolean;
+  /** Its capabilities, as of its last probe. */
+  readonly capabilities: readonly Capability[];
   /** The number of requests it received from all replicas, as far as this one knows. */
   readonly requests: number;
 }
@@ -80,10 +82,13 @@ export interface RouterRules {
   readonly probeTimeoutMs: number;
   readonly breakerFailures: number;
   readonly breakerOpenMs: number;
+  /** How long a registration waits for its first probe; 5 s by default. */
+  readonly firstProbeWaitMs?: number;
 }
 
 const TRIAL_MS = 60_000;
 const REPORT_KEPT_ROUNDS = 3;
+const FIRST_PROBE_WAIT_MS = 5_000;
 
 export function createRouter(dependencies: RouterDependencies): Router {
   const { channels, entries, locks, requests, circuits, store, clock, log, rules } = dependencies;
@@ -120,13 +125,14 @@ export function createRouter(dependencies: RouterDependencies): Router {
     builder: dependencies.builder,
     unlisted: dependencies.unlisted ?? [],
     probe: (name) => health.probe(name),
+    firstProbeWaitMs: rules.firstProbeWaitMs ?? FIRST_PROBE_WAIT_MS,
     loadAll: (fresh) => health.loadAll(fresh),
     resetCircuit: (name) => breakers.forget(name),
     onRemoved: (name) => counts.forget(name),
   });
   const routed = (slot: Slot): RoutedBackend => {
     const { backend, registeredAt } = slot;
-    const { state, reason, checkedAt, models, contextLengths } = slot.report;
+    const { state, reason, checkedAt, models, contextLengths, capabilities } = slot.report;
     return {
       backend,
       state,
@@ -135,6 +141,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
       circuit: breakers.stateOf(backend.name),
       models,
       contextLengths,
+      capabilities,
       registeredAt,
       can: (capability, model) => slot.can(capability, model),
       requests: counts.of(backend.name),

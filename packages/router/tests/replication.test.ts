@@ -110,6 +110,26 @@ test('a registration tells the result of its first probe and when it was', async
   expect([left.list(), right.list()]).toMatchObject([[health], [health]]);
 });
 
+test('a registration does not wait longer for a probe than its limit', async () => {
+  const rules = {
+    healthIntervalMs: 60_000,
+    probeTimeoutMs: 60_000,
+    breakerFailures: 3,
+    breakerOpenMs: 30_000,
+    firstProbeWaitMs: 20,
+  };
+  const router = await replicas.start({ rules });
+  const answers: (() => void)[] = [];
+  const config = replicas.upstream('a', {
+    probe: () => new Promise((_resolve, reject) => answers.push(() => reject(new Error('away')))),
+  });
+  expect(await router.registry.register(config)).toMatchObject({
+    report: { state: 'Unhealthy', reason: 'not probed yet', checkedAt: undefined },
+  });
+  for (const answer of answers) answer();
+  await until(() => router.list()[0]?.reason === 'away');
+});
+
 test('a restored backend gets no requests before it is probed, whatever was reported before', async () => {
   await registerAll('a');
   const upstream = replicas.upstreams.get('a');

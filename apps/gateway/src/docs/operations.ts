@@ -3,11 +3,15 @@ import {
   aliasListSchema,
   aliasRemovalSchema,
   aliasRequestSchema,
+  backendChangeSchema,
   backendListSchema,
   backendRegisteredSchema,
   backendRemovalSchema,
   backendRemovedSchema,
   backendRequestSchema,
+  backendTestRequestSchema,
+  backendTestSchema,
+  backendViewSchema,
   chatCompletionSchema,
   chatRequestSchema,
   embeddingListSchema,
@@ -24,7 +28,7 @@ import { z } from 'zod';
 
 /** One operation of the HTTP surface. */
 export interface Operation {
-  readonly method: 'get' | 'post' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   readonly path: string;
   readonly summary: string;
   /** Any one of these credentials is enough; an empty list means that the operation is public. */
@@ -170,6 +174,44 @@ const administration: readonly Operation[] = [
     security: ['adminToken'],
     request: backendRemovalSchema,
     response: backendRemovedSchema,
+  },
+  {
+    method: 'get',
+    path: '/api/admin/backends/by-name/{name}',
+    summary: 'One backend with its health, models and registration.',
+    security: ['adminToken'],
+    response: backendViewSchema,
+  },
+  {
+    method: 'put',
+    path: '/api/admin/backends/by-name/{name}',
+    summary: 'Register a backend under this name, or replace it.',
+    security: ['adminToken'],
+    request: backendRequestSchema,
+    response: backendRegisteredSchema,
+  },
+  {
+    method: 'patch',
+    path: '/api/admin/backends/by-name/{name}',
+    summary: 'Change fields of a registration.',
+    security: ['adminToken'],
+    request: backendChangeSchema,
+    response: backendRegisteredSchema,
+  },
+  {
+    method: 'delete',
+    path: '/api/admin/backends/by-name/{name}',
+    summary: 'Remove a backend by its name.',
+    security: ['adminToken'],
+    response: backendRemovedSchema,
+  },
+  {
+    method: 'post',
+    path: '/api/admin/backends/by-name/{name}/test',
+    summary: 'Probe a backend and send it a short chat.',
+    security: ['adminToken'],
+    request: backendTestRequestSchema,
+    response: backendTestSchema,
   },
   {
     method: 'get',

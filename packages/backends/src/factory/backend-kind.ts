@@ -25,8 +25,9 @@ export function resolveKind(type: string): BackendKind {
     throw new ServiceError('unknown_type', `backend type '${type}' was removed`);
   }
   const kind = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
-  if (kind === undefined) throw new ServiceError('unknown_type', `unknown backend type '${type}'`);
-  return kind;
+  if (kind !== undefined) return kind;
+  const known = Object.keys(KINDS).join(', ');
+  throw new ServiceError('unknown_type', `unknown backend type '${type}'; use one of ${known}`);
 }
 
 /** The kind of a registered backend, including those that the service registers. */

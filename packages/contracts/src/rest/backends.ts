@@ -15,28 +15,37 @@ const oneLine = (charsMax: number) =>
 const TYPE_DEFAULT = 'local-server';
 const URL_DEFAULT = 'http://localhost:11434';
 
+const type = z.string().min(1).max(64);
+const url = z.string().min(1).max(2048);
+const apiKey = oneLine(4096);
+const models = z.array(z.string().min(1).max(128)).max(1000);
+const capabilities = z.array(capability).min(1).max(capability.options.length);
+
 /** The body of `POST /api/admin/backends`; every field is optional. */
 export const backendRequestSchema = z.object({
-  type: z
-    .string()
-    .min(1)
-    .max(64)
+  type: type
     .nullish()
     .meta({ default: TYPE_DEFAULT })
-    .transform((type) => type ?? TYPE_DEFAULT),
-  url: z
-    .string()
-    .min(1)
-    .max(2048)
+    .transform((given) => given ?? TYPE_DEFAULT),
+  url: url
     .nullish()
     .meta({ default: URL_DEFAULT })
-    .transform((url) => url ?? URL_DEFAULT),
-  api_key: oneLine(4096).nullish(),
+    .transform((given) => given ?? URL_DEFAULT),
+  api_key: apiKey.nullish(),
   name: oneLine(64).min(1).nullish(),
-  models: z.array(z.string().min(1).max(128)).max(1000).nullish(),
-  capabilities: z.array(capability).min(1).max(capability.options.length).nullish(),
+  models: models.nullish(),
+  capabilities: capabilities.nullish(),
   /** Sent by older clients; no backend uses it. */
   workflow: anyObject().nullish().meta({ deprecated: true }),
+});
+
+/** The body of `PATCH /api/admin/backends/by-name/{name}`: what is absent stays, and null removes. */
+export const backendChangeSchema = z.object({
+  type: type.optional(),
+  url: url.optional(),
+  api_key: apiKey.nullish(),
+  models: models.nullish(),
+  capabilities: capabilities.nullish(),
 });
 
 /** The health of a backend. */
@@ -51,7 +60,7 @@ const backendHealth = {
 /** The response to registering a backend. */
 export const backendRegisteredSchema = z.object({
   status: z.literal('ok'),
-  message: z.literal('backend registered'),
+  message: z.enum(['backend registered', 'backend changed']),
   name: z.string(),
   type: z.string(),
   url: z.string(),
@@ -59,24 +68,59 @@ export const backendRegisteredSchema = z.object({
   ...backendHealth,
 });
 
+const backendEntry = {
+  label: z.string(),
+  ...backendHealth,
+  name: z.string(),
+  type: z.string(),
+  circuit: z.enum(['closed', 'open', 'half-open']),
+  models: z.array(z.string()),
+};
+
 /** The response of `GET /api/admin/backends`. */
 export const backendListSchema = z.object({
   backends: z.object({
     /** The number of healthy backends. */
     count: z.int(),
-    health: z.array(
-      z.object({
-        label: z.string(),
-        ...backendHealth,
-        name: z.string(),
-        type: z.string(),
-        circuit: z.enum(['closed', 'open', 'half-open']),
-        models: z.array(z.string()),
-      }),
-    ),
+    health: z.array(z.object(backendEntry)),
   }),
   /** Every model id that can be routed. */
   models: z.array(z.string()),
+});
+
+/** The response of `GET /api/admin/backends/by-name/{name}`. */
+export const backendViewSchema = z.object({
+  ...backendEntry,
+  index: z.int(),
+  url: z.string(),
+  has_api_key: z.boolean(),
+  /** The models of the registration. */
+  static_models: z.array(z.string()),
+  capabilities: z.array(capability),
+});
+
+/** The body of `POST /api/admin/backends/by-name/{name}/test`. */
+export const backendTestRequestSchema = z.object({
+  /** The model to chat with; by default the first one that seems to be a chat model. */
+  model: z.string().min(1).max(128).nullish(),
+});
+
+/** The response of `POST /api/admin/backends/by-name/{name}/test`. */
+export const backendTestSchema = z.object({
+  /** `ok` if the backend is Healthy and the chat, where there was one, was answered. */
+  status: z.enum(['ok', 'failed']),
+  name: z.string(),
+  type: z.string(),
+  probe: z.object({ ...backendHealth, latency_ms: z.int() }),
+  chat: z.object({
+    status: z.enum(['ok', 'failed', 'skipped']),
+    /** Why it failed or was skipped. */
+    reason: z.string().nullable(),
+    model: z.string().nullable(),
+    latency_ms: z.int().nullable(),
+    /** The beginning of the answer. */
+    text: z.string().nullable(),
+  }),
 });
 
 /** The body of `DELETE /api/admin/backends`: the position in registration order. */

@@ -1,3 +1,4 @@
+import type { BackendConfig } from './backend-config-store.ts';
 import type { Backend, Capability } from './backend.ts';
 import { NOT_PROBED, type HealthReport } from '../health/health-report.ts';
 
@@ -6,6 +7,8 @@ export interface Slot {
   readonly backend: Backend;
   /** An unlisted backend gets requests like any other, but has no index and is in no listing or count. */
   readonly listed: boolean;
+  /** The registration that it was built from. */
+  readonly config: BackendConfig;
   /** Equal on every replica for the same registration. */
   readonly fingerprint: string;
   /** When the name was first registered; the same on every replica once the store was read. */
@@ -78,6 +81,7 @@ export function createBackendList(): BackendList {
 
 interface SlotOptions {
   readonly listed: boolean;
+  readonly config: BackendConfig;
   readonly fingerprint: string;
   readonly registeredAt: Date;
   /** The models known before the first probe. */
@@ -87,7 +91,7 @@ interface SlotOptions {
 /** A new backend: it gets no requests before its first probe. */
 export function createSlot(
   backend: Backend,
-  { listed, fingerprint, registeredAt, models: knownModels }: SlotOptions,
+  { listed, config, fingerprint, registeredAt, models: knownModels }: SlotOptions,
 ): Slot {
   let report: HealthReport = { ...NOT_PROBED, models: knownModels };
   let models: ReadonlySet<string> = new Set(knownModels);
@@ -97,6 +101,7 @@ export function createSlot(
   return {
     backend,
     listed,
+    config,
     fingerprint,
     registeredAt,
     get report() {

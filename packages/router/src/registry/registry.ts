@@ -21,9 +21,11 @@ import { createRetirement } from './retirement.ts';
 export interface Registry {
   /**
    * Registers and probes a backend now; the same name replaces the earlier registration in place. Storing it is best effort
-   * and never fails the registration. A probe that takes longer than 5 s is not waited for.
+   * and never fails the registration. A probe that takes longer than `firstProbeWaitMs` is not waited for.
    */
   register(config: BackendConfig): Promise<Registered>;
+  /** The registration of a listed backend, with its upstream key. */
+  find(name: string): BackendConfig | undefined;
   /** Returns the name of the removed one, or undefined when there is none at this index. */
   removeAt(index: number): Promise<string | undefined>;
   /** Returns whether there was one. */
@@ -65,6 +67,8 @@ export interface RegistryDependencies {
   /** Backends that get requests but are neither stored nor listed. */
   readonly unlisted: readonly BackendConfig[];
   readonly probe: (name: string) => Promise<void>;
+  /** How long a registration waits for its first probe. */
+  readonly firstProbeWaitMs: number;
   /** Loads the health of backends that came from the store. */
   readonly loadAll: (names: readonly string[]) => Promise<void>;
   /** Closes the circuit of a backend that an operator registered again or removed. */
@@ -76,11 +80,10 @@ export interface RegistryDependencies {
 /** Every process that receives a message reads the store again. */
 export const REGISTRY_CHANNEL = 'registry';
 const CHANGE_WAIT_MS = 3_000;
-const FIRST_PROBE_WAIT_MS = 5_000;
 
 export function createRegistry(dependencies: RegistryDependencies): SyncedRegistry {
   const { list, store, channels, clock, log, builder, unlisted } = dependencies;
-  const { probe, loadAll, resetCircuit, onRemoved } = dependencies;
+  const { probe, firstProbeWaitMs, loadAll, resetCircuit, onRemoved } = dependencies;
   const pending = createPendingChanges();
   const retirement = createRetirement(log);
   /** Registrations that no backend could be built from; each is logged once. */
@@ -100,6 +103,7 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     const earlier = list.get(config.name);
     const slot = createSlot(backend, {
       listed,
+      config,
       fingerprint,
       registeredAt: config.createdAt ?? earlier?.registeredAt ?? new Date(clock.now()),
       models:
@@ -215,12 +219,16 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
       const slot = adopt(await builder.open(config), config, true);
       const probed = resetCircuit(name).then(() => probe(name));
       await Promise.all([
-        withTimeout(probed, FIRST_PROBE_WAIT_MS, () => undefined),
+        withTimeout(probed, firstProbeWaitMs, () => undefined),
         keep(pending.begin(name, () => store.save(config))),
       ]);
       // The order is that of the store: another replica may have registered in between.
       await reread();
       return { index: list.indexOf(name), report: slot.report };
+    },
+    find(name) {
+      const slot = list.get(name);
+      return slot?.listed === true ? slot.config : undefined;
     },
     async removeAt(index) {
       const name = list.listed()[index]?.backend.name;

@@ -1,0 +1,74 @@
+import { resolveKind } from '@model-gateway/backends';
+import {
+  ServiceError,
+  type backendChangeSchema,
+  type backendRegisteredSchema,
+  type backendRequestSchema,
+} from '@model-gateway/contracts';
+import type { BackendConfig, Router } from '@model-gateway/router';
+import type { z } from 'zod';
+import { healthView } from './backend-view.ts';
+
+type Registered = z.input<typeof backendRegisteredSchema>;
+
+/** Registers a backend and answers with the result of its first probe. */
+export async function registerBackend(
+  registry: Router['registry'],
+  config: BackendConfig,
+  message: Registered['message'] = 'backend registered',
+): Promise<Registered> {
+  const { index, report } = await registry.register(config);
+  const { name, type, url } = config;
+  return { status: 'ok', message, name, type, url, index, ...healthView(report) };
+}
+
+/** The registration that a body describes. */
+export function registrationOf(body: z.output<typeof backendRequestSchema>): BackendConfig {
+  return {
+    name: body.name ?? body.type,
+    type: resolveKind(body.type),
+    url: body.url,
+    apiKey: body.api_key ?? null,
+    models: body.models ?? [],
+    capabilities: body.capabilities ?? null,
+    workflow: body.workflow ?? undefined,
+  };
+}
+
+/** The registration with the changes of a body; what the body does not have stays. */
+export function changedRegistration(
+  config: BackendConfig,
+  body: z.output<typeof backendChangeSchema>,
+): BackendConfig {
+  if (config.type === 'agent') {
+    throw new ServiceError(
+      'invalid_request',
+      `the backend '${config.name}' belongs to a GPU node; use agents.deploy and agents.stop`,
+    );
+  }
+  const { type, url, api_key: apiKey, models, capabilities } = body;
+  if (url !== undefined && apiKey === undefined) assertSameHost(config, url);
+  return {
+    ...config,
+    type: type === undefined ? config.type : resolveKind(type),
+    url: url ?? config.url,
+    apiKey: apiKey === undefined ? config.apiKey : apiKey,
+    models: models === undefined ? config.models : (models ?? []),
+    capabilities: capabilities === undefined ? config.capabilities : capabilities,
+  };
+}
+
+/** A stored key is never shown: a new URL must not be a way to read it. */
+function assertSameHost({ url: current, apiKey }: BackendConfig, next: string): void {
+  if (apiKey === null || originOf(current) === originOf(next)) return;
+  throw new ServiceError(
+    'invalid_request',
+    "a 'url' with another host or port needs 'api_key' too: the stored key is not sent there",
+  );
+}
+
+/** Scheme, host and port; the path of a bridge URL names the server too. */
+function originOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url === undefined || url.protocol === 'bridge:' ? text : `${url.protocol}//${url.host}`;
+}

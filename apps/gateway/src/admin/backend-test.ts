@@ -1,0 +1,116 @@
+import { boundedCall } from '@model-gateway/backends';
+import type { backendTestSchema, UpstreamCompletion } from '@model-gateway/contracts';
+import { describeError, type Cancel } from '@model-gateway/kernel';
+import { UpstreamFailure, type Backend, type Router } from '@model-gateway/router';
+import type { z } from 'zod';
+import { healthView } from './backend-view.ts';
+
+type BackendTest = z.input<typeof backendTestSchema>;
+type ChatTest = BackendTest['chat'];
+
+interface BackendTestOptions {
+  readonly name: string;
+  /** The model to chat with; otherwise one is chosen. */
+  readonly model: string | undefined;
+  readonly cancel: Cancel;
+}
+
+const CHAT_TIMEOUT_MS = 30_000;
+const CHAT_TOKENS_MAX = 16;
+const TEXT_CHARS_MAX = 200;
+/** Parts of the ids of models that do something else. A wrong guess only needs a `model` in the request. */
+const NO_CHAT_MODEL =
+  /embed|rerank|moderation|whisper|transcribe|tts|dall-e|image|audio|realtime|sora|video/i;
+
+/** Probes a backend and sends it a short chat, which its operator pays for. Undefined if it was removed meanwhile. */
+export async function testBackend(
+  router: Pick<Router, 'list' | 'probe' | 'use'>,
+  { name, model, cancel }: BackendTestOptions,
+): Promise<BackendTest | undefined> {
+  const begunAt = performance.now();
+  await router.probe(name);
+  const probeMs = millisecondsSince(begunAt);
+  const routed = router.list().find(({ backend }) => backend.name === name);
+  const used = router.use(name);
+  if (routed === undefined || used === undefined) return undefined;
+  try {
+    const { state, models } = routed;
+    const chat =
+      state === 'Unhealthy'
+        ? skipped('the backend did not answer the probe')
+        : await tryChat(used.backend, model ?? chatModel(models), cancel);
+    return {
+      status: state === 'Healthy' && chat.status !== 'failed' ? 'ok' : 'failed',
+      name,
+      type: used.backend.kind,
+      probe: { ...healthView(routed), latency_ms: probeMs },
+      chat,
+    };
+  } finally {
+    used.release();
+  }
+}
+
+async function tryChat(
+  backend: Backend,
+  model: string | undefined,
+  cancel: Cancel,
+): Promise<ChatTest> {
+  if (backend.chat === undefined || !backend.capabilities().has('chat')) {
+    return skipped('the backend does not support chat');
+  }
+  if (model === undefined) return skipped('the backend has no models to serve');
+  const begunAt = performance.now();
+  const result = { model, latency_ms: 0, reason: null, text: null };
+  try {
+    const completion = await boundedCall(CHAT_TIMEOUT_MS, cancel, (bounded) =>
+      shortChat(backend, model, bounded),
+    );
+    const text = beginningOf(completion);
+    return { ...result, status: 'ok', latency_ms: millisecondsSince(begunAt), text };
+  } catch (error) {
+    const reason = describeError(error);
+    return { ...result, status: 'failed', latency_ms: millisecondsSince(begunAt), reason };
+  }
+}
+
+/** Newer models of some clouds refuse `max_tokens` and name the field that replaces it. */
+async function shortChat(
+  backend: Backend,
+  model: string,
+  cancel: Cancel,
+): Promise<UpstreamCompletion> {
+  const messages = [{ role: 'user', content: 'Reply with the word OK.' }];
+  const send = (limit: Readonly<Record<string, number>>) =>
+    backend.chat?.({ model, messages, ...limit }, cancel);
+  const answer = await send({ max_tokens: CHAT_TOKENS_MAX })?.catch((error: unknown) => {
+    if (!(error instanceof UpstreamFailure) || error.status !== 400) throw error;
+    if (!error.message.includes('max_completion_tokens')) throw error;
+    return send({ max_completion_tokens: CHAT_TOKENS_MAX });
+  });
+  if (answer === undefined) throw new Error('the backend does not support chat');
+  return answer.completion;
+}
+
+const skipped = (reason: string): ChatTest => ({
+  status: 'skipped',
+  reason,
+  model: null,
+  latency_ms: null,
+  text: null,
+});
+
+const chatModel = (models: readonly string[]): string | undefined =>
+  models.find((id) => !NO_CHAT_MODEL.test(id)) ?? models[0];
+
+/** The beginning of the text, or of the reasoning if the limit was reached before the text. */
+function beginningOf({ choices }: UpstreamCompletion): string {
+  const message = choices[0]?.message;
+  const parts = [message?.['content'], message?.['reasoning_content']];
+  const text = parts.find((part) => typeof part === 'string' && part !== '');
+  // A character has at most two units.
+  const units = typeof text === 'string' ? text.slice(0, 2 * TEXT_CHARS_MAX) : '';
+  return Array.from(units).slice(0, TEXT_CHARS_MAX).join('');
+}
+
+const millisecondsSince = (begunAt: number): number => Math.round(performance.now() - begunAt);

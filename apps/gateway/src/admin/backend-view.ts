@@ -1,0 +1,49 @@
+import type { backendListSchema, backendViewSchema } from '@model-gateway/contracts';
+import type { BackendConfig, HealthReport, RoutedBackend } from '@model-gateway/router';
+import type { z } from 'zod';
+import { routableModels } from '../routable-models.ts';
+
+/** The response that lists the backends. */
+export const backendList = (
+  backends: readonly RoutedBackend[],
+): z.input<typeof backendListSchema> => ({
+  backends: {
+    count: backends.filter(({ state }) => state === 'Healthy').length,
+    health: backends.map(backendEntry),
+  },
+  models: [...routableModels(backends).keys()],
+});
+
+/** One backend with its registration, without its key. */
+export const backendView = (
+  routed: RoutedBackend,
+  index: number,
+  { url, apiKey, models }: BackendConfig,
+): z.input<typeof backendViewSchema> => ({
+  ...backendEntry(routed, index),
+  index,
+  url,
+  has_api_key: apiKey !== null,
+  static_models: [...models],
+  capabilities: [...routed.capabilities],
+});
+
+/** The health of a backend, in the form of the API. */
+export const healthView = ({
+  state,
+  reason,
+  checkedAt,
+}: Pick<HealthReport, 'state' | 'reason' | 'checkedAt'>) => ({
+  state,
+  reason: reason ?? null,
+  checked_at: checkedAt === undefined ? null : new Date(checkedAt).toISOString(),
+});
+
+const backendEntry = (routed: RoutedBackend, index: number) => ({
+  label: `backend_${index}:${routed.backend.kind}`,
+  ...healthView(routed),
+  name: routed.backend.name,
+  type: routed.backend.kind,
+  circuit: routed.circuit,
+  models: [...routed.models],
+});

@@ -1,0 +1,218 @@
+import {
+  startChatUpstream,
+  startCloudVideo,
+  type RunningChatUpstream,
+  type RunningCloudVideo,
+} from '@model-gateway/testkit/upstreams';
+import { admin, registerBackend, startGateway, type GatewayUnderTest } from './gateway.ts';
+
+const KEY = 'the key of the upstream';
+
+let gateway: GatewayUnderTest;
+let upstream: RunningChatUpstream;
+let video: RunningCloudVideo;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  upstream = await startChatUpstream({
+    models: ['text-embedding-x', 'm'],
+    apiKey: KEY,
+    answer: () => `OK ${'😀'.repeat(300)}`,
+  });
+  video = await startCloudVideo();
+});
+afterAll(async () => {
+  await gateway.test.close();
+  await upstream.close();
+  await video.close();
+});
+beforeEach(async () => {
+  const backend = { type: 'external', name: 'a/b', url: upstream.url, api_key: KEY };
+  await registerBackend(gateway, { ...backend, models: ['static'] });
+});
+
+/** Calls the routes of the backend with this name. */
+async function named(method: string, path: string, body?: unknown) {
+  const response = await admin(gateway, method, `backends/by-name/${path}`, body);
+  const answer: unknown = await response.json();
+  return { status: response.status, body: answer };
+}
+
+const PATH = encodeURIComponent('a/b');
+
+test('a backend is read by its name, with its registration and without its key', async () => {
+  const { status, body } = await named('GET', PATH);
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    label: expect.stringMatching(/^backend_\d+:external$/),
+    state: 'Healthy',
+    reason: null,
+    checked_at: expect.any(String),
+    name: 'a/b',
+    type: 'external',
+    circuit: 'closed',
+    models: ['static', 'text-embedding-x', 'm'],
+    index: expect.any(Number),
+    url: upstream.url,
+    has_api_key: true,
+    static_models: ['static'],
+    capabilities: ['chat', 'embeddings'],
+  });
+});
+
+test('PUT registers or replaces a backend under the name in the path', async () => {
+  const put = await named('PUT', 'new', { type: 'vllm', url: upstream.url, api_key: KEY });
+  expect(put).toMatchObject({
+    status: 200,
+    body: { message: 'backend registered', name: 'new', type: 'external', state: 'Healthy' },
+  });
+  const again = await named('PUT', 'new', { type: 'external', url: upstream.url });
+  expect(again.body).toMatchObject({ state: 'Degraded', reason: expect.stringContaining('401') });
+  expect((await named('GET', 'new')).body).toMatchObject({ has_api_key: false });
+  expect(await named('DELETE', 'new')).toEqual({
+    status: 200,
+    body: { status: 'ok', message: 'backend removed' },
+  });
+  expect((await named('GET', 'new')).status).toBe(404);
+});
+
+test('PATCH changes what it names, keeps the rest and probes the backend', async () => {
+  const before = await named('GET', PATH);
+  const patched = await named('PATCH', PATH, { models: ['other'], capabilities: ['chat'] });
+  expect(patched.body).toMatchObject({ message: 'backend changed', name: 'a/b', state: 'Healthy' });
+  const { index } = before.body as { index: number };
+  expect((await named('GET', PATH)).body).toMatchObject({
+    index,
+    has_api_key: true,
+    static_models: ['other'],
+    capabilities: ['chat'],
+  });
+  const unset = { api_key: null, models: null, capabilities: null };
+  expect((await named('PATCH', PATH, unset)).body).toMatchObject({ state: 'Degraded' });
+  expect((await named('GET', PATH)).body).toMatchObject({
+    has_api_key: false,
+    static_models: [],
+    capabilities: ['chat', 'embeddings'],
+  });
+});
+
+test('a stored key is not sent to another host', async () => {
+  const refused = await named('PATCH', PATH, { url: 'http://127.0.0.1:9' });
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { error: { message: expect.stringContaining("'api_key'") } },
+  });
+  expect((await named('GET', PATH)).body).toMatchObject({ url: upstream.url });
+  const moved = { url: `${upstream.url}/v1` };
+  expect((await named('PATCH', PATH, moved)).body).toMatchObject({ ...moved, state: 'Healthy' });
+  const withKey = { url: 'http://127.0.0.1:9', api_key: 'another' };
+  expect((await named('PATCH', PATH, withKey)).body).toMatchObject({ state: 'Unhealthy' });
+});
+
+test.each([
+  { why: 'an unknown name', method: 'GET', path: 'nobody', status: 404, code: 'not_found' },
+  { why: 'an unknown name', method: 'PATCH', path: 'nobody', status: 404, code: 'not_found' },
+  { why: 'an unknown name', method: 'DELETE', path: 'nobody', status: 404, code: 'not_found' },
+  { why: 'an unknown name', method: 'POST', path: 'nobody/test', status: 404, code: 'not_found' },
+  {
+    why: 'another name',
+    method: 'PATCH',
+    path: PATH,
+    body: { name: 'b' },
+    code: 'invalid_request',
+  },
+  { why: 'another name', method: 'PUT', path: PATH, body: { name: 'b' }, code: 'invalid_request' },
+  { why: 'a wrong field', method: 'PATCH', path: PATH, body: { url: 5 }, code: 'missing_fields' },
+  {
+    why: 'an unknown type',
+    method: 'PATCH',
+    path: PATH,
+    body: { type: 'x' },
+    code: 'unknown_type',
+  },
+  {
+    why: 'a wrong model',
+    method: 'POST',
+    path: `${PATH}/test`,
+    body: { model: 5 },
+    code: 'missing_fields',
+  },
+  { why: 'another method', method: 'POST', path: PATH, status: 405, code: 'method_not_allowed' },
+])('$method $path with $why is refused', async ({ method, path, body, status = 400, code }) => {
+  const refused = await named(method, path, body ?? (method === 'GET' ? undefined : {}));
+  expect(refused).toMatchObject({ status, body: { error: { code } } });
+});
+
+test('the backend of a GPU node is not changed by hand', async () => {
+  const agent = { name: 'agent-x', type: 'agent', url: upstream.url, models: ['x'] };
+  const config = { ...agent, apiKey: null, capabilities: null };
+  await gateway.test.context.database.backendConfigs.save(config);
+  await registerBackend(gateway, { type: 'external', name: 'z', url: upstream.url });
+  const refused = await named('PATCH', 'agent-x', { models: [] });
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { error: { message: expect.stringContaining('agents.stop') } },
+  });
+});
+
+test('a test probes the backend and chats with a model that seems to chat', async () => {
+  await named('PATCH', PATH, { models: null });
+  const { status, body } = await named('POST', `${PATH}/test`);
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    status: 'ok',
+    name: 'a/b',
+    type: 'external',
+    probe: {
+      state: 'Healthy',
+      reason: null,
+      checked_at: expect.any(String),
+      latency_ms: expect.any(Number),
+    },
+    chat: {
+      status: 'ok',
+      reason: null,
+      model: 'm',
+      latency_ms: expect.any(Number),
+      text: `OK ${'😀'.repeat(197)}`,
+    },
+  });
+});
+
+test('a test tells what went wrong with the chat, and the state stays that of the probe', async () => {
+  const { body } = await named('POST', `${PATH}/test`, { model: 'absent' });
+  expect(body).toMatchObject({
+    status: 'failed',
+    probe: { state: 'Healthy' },
+    chat: {
+      status: 'failed',
+      model: 'absent',
+      reason: expect.stringMatching(/^upstream 404: The model `absent` does not exist/),
+      text: null,
+    },
+  });
+});
+
+test('a test uses the token limit that the model asks for', async () => {
+  const message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
+  upstream.faults.next({ kind: 'status', status: 400, body: { error: { message } } });
+  const { body } = await named('POST', `${PATH}/test`, { model: 'm' });
+  expect(body).toMatchObject({ status: 'ok', chat: { status: 'ok' } });
+  const sent = upstream.requests.slice(-2).map(({ body: sentBody }) => sentBody);
+  expect(sent).toMatchObject([{ max_tokens: 16 }, { max_completion_tokens: 16 }]);
+});
+
+test('a test of a backend that does not answer, or cannot chat, only probes it', async () => {
+  await named('PUT', 'away', { type: 'external', url: 'http://127.0.0.1:9', models: ['m'] });
+  expect((await named('POST', 'away/test')).body).toMatchObject({
+    status: 'failed',
+    probe: { state: 'Unhealthy', reason: expect.stringContaining('ECONNREFUSED') },
+    chat: { status: 'skipped', model: null },
+  });
+  await named('PUT', 'clips', { type: 'cloud-video', url: video.url, models: ['v'] });
+  expect((await named('POST', 'clips/test')).body).toMatchObject({
+    status: 'ok',
+    probe: { state: 'Healthy' },
+    chat: { status: 'skipped', reason: 'the backend does not support chat' },
+  });
+});
