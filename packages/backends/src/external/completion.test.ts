@@ -62,6 +62,9 @@ test('a choice is completed by what goes without saying', () => {
 test.each([
   { why: 'no choices', body: { ...whole, choices: undefined } },
   { why: 'choices without a message', body: { ...whole, choices: [{ index: 0 }] } },
+  { why: 'a list as a choice', body: { ...whole, choices: [[]] } },
+  { why: 'a list as a message', body: { ...whole, choices: [{ index: 0, message: [] }] } },
+  { why: 'a list around it', body: [whole] },
   { why: 'something else altogether', body: 'Hi' },
 ])('an answer with $why is a failure of the upstream', ({ body }) => {
   expect(() => read(body)).toThrow('not a chat completion');

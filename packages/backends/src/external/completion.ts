@@ -10,7 +10,7 @@ import type { AnswerContext } from '../chunk-shape.ts';
 import { readJson } from '../transport/read-text.ts';
 import type { WholeResponse } from '../transport/upstream-http.ts';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
-import { isWholeCompletion } from './whole-completion.ts';
+import { isObject, isWholeCompletion } from './whole-completion.ts';
 
 // A field of another type counts as absent.
 const { shape } = upstreamCompletionSchema;
@@ -33,7 +33,7 @@ export function readCompletion(
   const body = readJson(text);
   if (isErrorBody(body)) throw upstreamRefused(status, text, secret);
   if (isWholeCompletion(body)) return { completion: body, text };
-  if (typeof body !== 'object' || body === null) throw notACompletion();
+  if (!isObject(body)) throw notACompletion();
   const completion = upstreamCompletionSchema.safeParse({
     ...body,
     ...envelopeOf(body, model, clock),
@@ -58,9 +58,9 @@ function envelopeOf(body: object, model: string, clock: Clock) {
 function withCompleteChoices(body: object): { readonly choices?: unknown } {
   if (!('choices' in body) || !Array.isArray(body.choices)) return {};
   const choices = body.choices.map((choice: unknown, index) => {
-    if (typeof choice !== 'object' || choice === null) return choice;
-    const message: unknown = 'message' in choice ? choice.message : undefined;
-    if (typeof message !== 'object' || message === null) return choice;
+    if (!isObject(choice)) return choice;
+    const { message } = choice;
+    if (!isObject(message)) return choice;
     const read = choiceSchema.parse(choice);
     return {
       ...choice,
