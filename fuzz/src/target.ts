@@ -23,6 +23,8 @@ interface Running {
   readonly secrets: SecretSearch;
   /** An address that answers at once while the event loop is free; undefined where it is not asked for. */
   readonly healthUrl: string | undefined;
+  /** For how long one piece of work kept the event loop busy since the last call, in CPU time, where that is measured. */
+  busyMs?(): Promise<number>;
   /** What went wrong since the last call besides the answers: an ended process, a secret or an error in its log. */
   takeProblems(): readonly string[];
   /** Starts it again if it has ended. */

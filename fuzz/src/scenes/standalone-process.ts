@@ -23,6 +23,9 @@ const MAIN = fileURLToPath(new URL('../../../apps/standalone/dist/main.js', impo
 const START_TIMEOUT_MS = 180_000;
 const STOP_GRACE_SECONDS = 45;
 const TOKEN_TTL_SECS = 86_400;
+const METER = fileURLToPath(
+  new URL('../../../apps/standalone/tests/child/busy-meter.mjs', import.meta.url),
+);
 /** A request that needs more memory than a small machine has is a finding too. */
 const NODE_OPTIONS = '--max-old-space-size=384';
 const LINES_SHOWN = 15;
@@ -32,6 +35,7 @@ export async function startStandaloneProcess(): Promise<ServiceScene> {
   const dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-fuzz-'));
   await chmod(dataDir, 0o711);
   const port = await freePort();
+  const meterPort = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const secrets = createSecretSearch();
   const watch = createLogWatch(secrets);
@@ -43,6 +47,7 @@ export async function startStandaloneProcess(): Promise<ServiceScene> {
     ...SYSTEM_ENVIRONMENT,
     ...serviceEnvironment,
     NODE_OPTIONS,
+    TEST_BUSY_METER_PORT: String(meterPort),
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: String(port),
     SERVICE_DATA_DIR: dataDir,
@@ -55,7 +60,7 @@ export async function startStandaloneProcess(): Promise<ServiceScene> {
 
   async function start(): Promise<void> {
     const started = startGuarded({
-      command: [process.execPath, MAIN],
+      command: [process.execPath, `--import=${METER}`, MAIN],
       graceSeconds: STOP_GRACE_SECONDS,
       environment,
       onLine: watch.onLine,
@@ -115,6 +120,7 @@ export async function startStandaloneProcess(): Promise<ServiceScene> {
     values,
     secrets,
     healthUrl: `${url}/healthz`,
+    busyMs: async () => Number(await (await fetch(`http://127.0.0.1:${meterPort}`)).text()),
     takeProblems: watch.take,
     async ensureRunning() {
       if (child === undefined) await start();

@@ -36,6 +36,7 @@ const PORT = 9;
 const nodes = new WeakMap<ServiceScene, { token: string; node: Node | undefined }>();
 const EMPTY = Buffer.alloc(0);
 const LISTING = Buffer.from(JSON.stringify({ data: [{ id: MODEL }] }));
+const HEARTBEAT = JSON.stringify({ jsonrpc: '2.0', method: 'Agent.Heartbeat', params: {} });
 const USUAL_HEAD = Buffer.from('{"status":200,"headers":[["content-type","application/json"]]}');
 
 /** What a GPU node answers through its HTTP tunnel. */
@@ -80,7 +81,7 @@ export const nodeAnswers: Target<NodeAnswer, ServiceScene> = {
       ],
     });
     node.answer = undefined;
-    if (each.closes) node.socket.terminate();
+    if (each.closes) await disconnect(scene, node);
     if (received.outcome === 'broken off') return ['the connection broke'];
     return [...checkAnswer(received, scene.secrets), ...checkBlame(received)];
   },
@@ -107,8 +108,11 @@ function framesOf(
 async function connectedNode(scene: ServiceScene): Promise<Node> {
   const known = nodes.get(scene) ?? { token: await registered(scene), node: undefined };
   nodes.set(scene, known);
-  if (known.node?.socket.readyState === WebSocket.OPEN && (await isRoutable(scene)))
+  if (known.node?.socket.readyState === WebSocket.OPEN && (await isRoutable(scene))) {
+    // A node that sends none for some time is offline.
+    known.node.socket.send(HEARTBEAT);
     return known.node;
+  }
   const isFirst = known.node === undefined;
   known.node?.socket.terminate();
   const node = await connect(scene, known.token);
@@ -117,6 +121,12 @@ async function connectedNode(scene: ServiceScene): Promise<Node> {
     await call(scene, 'agents.deploy', { model_id: MODEL, agent_id: agentIds.get(scene) });
   await waitUntil(() => isRoutable(scene), { what: 'the model of the node' });
   return node;
+}
+
+/** Waits until the service has noticed it: the next case must not begin with a model that is about to leave. */
+async function disconnect(scene: ServiceScene, { socket }: Node): Promise<void> {
+  socket.terminate();
+  await waitUntil(async () => !(await isRoutable(scene)), { what: 'the loss of the node' });
 }
 
 const agentIds = new WeakMap<ServiceScene, string>();
