@@ -1,5 +1,6 @@
 import { createAccessTokens } from '@model-gateway/accounts';
-import { manualClock, systemClock } from '@model-gateway/kernel';
+import { manualClock, newId, randomToken, sha256Hex, systemClock } from '@model-gateway/kernel';
+import { createTestAccount } from '@model-gateway/testkit';
 import { OPERATIONS, type Operation } from '../src/docs/operations.ts';
 import { ADMIN_TOKEN, keysOf, startGateway, type GatewayUnderTest } from './gateway.ts';
 
@@ -22,6 +23,9 @@ beforeAll(async () => {
   const revoked = await keys.create({ userId: gateway.userId, name: 'revoked' });
   await keys.revoke(gateway.userId, revoked.key.id);
   const user = valid.sign(gateway.userId);
+  const deactivated = await createTestAccount(gateway.test.context, 'deactivated@example.com');
+  const keyOfDeactivated = await keys.create({ userId: deactivated.id, name: 'deactivated' });
+  await gateway.test.context.database.users.setActive(deactivated.id, false);
   credentials = {
     none: undefined,
     user,
@@ -30,12 +34,36 @@ beforeAll(async () => {
     'revoked key': revoked.secret,
     'expired token': expired.sign(gateway.userId),
     'tampered token': `${user.slice(0, -2)}xx`,
-    'refresh token': 'x'.repeat(43),
-    'node token': `agt-${'x'.repeat(43)}`,
+    'refresh token': await refreshToken(),
+    'node token': await nodeToken(),
+    'token of a deactivated user': deactivated.token,
+    'key of a deactivated user': keyOfDeactivated.secret,
     'the key without its last character': gateway.key.slice(0, -1),
   };
 });
 afterAll(() => gateway.test.close());
+
+async function refreshToken(): Promise<string> {
+  const token = randomToken(32);
+  await gateway.test.context.database.refreshTokens.save({
+    tokenHash: sha256Hex(token),
+    familyId: newId(),
+    userId: gateway.userId,
+    expiresAt: new Date(Date.now() + 3_600_000),
+  });
+  return token;
+}
+
+async function nodeToken(): Promise<string> {
+  const token = `agt-${randomToken(32)}`;
+  await gateway.test.context.database.agents.register({
+    name: 'node',
+    version: '1',
+    tokenHash: sha256Hex(token),
+    hosts: [],
+  });
+  return token;
+}
 
 const statusOf = async ({ method, path }: Operation, bearer: string | undefined) => {
   const url = `${gateway.url}${path.replace(/\{\w+\}/, crypto.randomUUID())}`;
