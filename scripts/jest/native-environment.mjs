@@ -1,11 +1,22 @@
 // The test environment that goes with native-runtime.mjs: the globals of the worker itself.
-import { createSecretWatch, watchedFetch } from './secret-watch.mjs';
+import { IncomingMessage } from 'node:http';
+import { createRequire } from 'node:module';
+import {
+  createSecretWatch,
+  watchedFetch,
+  watchHttpClients,
+  watchSocketClients,
+} from './secret-watch.mjs';
 
 const exit = process.exit.bind(process);
 
 const watch = createSecretWatch();
 globalThis.testSecrets = watch;
 globalThis.fetch = watchedFetch(globalThis.fetch, watch);
+watchHttpClients(IncomingMessage, watch);
+// The copy that the tests use.
+const testkit = createRequire(new URL('../../packages/testkit/package.json', import.meta.url));
+watchSocketClients(testkit('ws'), watch);
 
 export default class NativeEnvironment {
   global = globalThis;

@@ -79,6 +79,54 @@ export function watchedFetch(fetch, watch) {
   };
 }
 
+/**
+ * Shows the watch what clients of `node:http` receive. Every chunk of a message passes `push`, and null at the end; messages that
+ * a server receives have no status.
+ */
+export function watchHttpClients({ prototype }, watch) {
+  const bodies = new WeakMap();
+  const { push } = prototype;
+  prototype.push = function pushWatched(chunk, encoding) {
+    if (isWatchedResponse(this)) {
+      const body = bodies.get(this) ?? { text: '' };
+      bodies.set(this, body);
+      if (chunk === null) lookAtResponse(this, body.text, watch);
+      else if (body.text.length < TEXT_CHARS_MAX) body.text += chunk.toString();
+    }
+    return push.call(this, chunk, encoding);
+  };
+}
+
+function isWatchedResponse({ statusCode, headers }) {
+  if (statusCode === null) return false;
+  return statusCode >= 400 || headers['content-type']?.includes('json') === true;
+}
+
+function lookAtResponse({ statusCode, req }, text, watch) {
+  const body = parsed(text);
+  if (statusCode >= 400 || hasError(body)) watch.text(`${statusCode} of ${pathOf(req.path)}`, text);
+  else addFields(body, watch);
+}
+
+const pathOf = (url) => new URL(url, 'http://localhost').pathname;
+
+/** Shows the watch what clients of the management plane receive over a WebSocket. */
+export function watchSocketClients({ prototype }, watch) {
+  const { emit } = prototype;
+  prototype.emit = function emitWatched(event, data, isBinary) {
+    // A socket of a server has no URL; others lead to upstreams, which may answer anything.
+    if (event === 'message' && isBinary === false && /\/api\/rpc\b/.test(this.url ?? ''))
+      lookAtFrame(data.toString(), watch);
+    return emit.apply(this, arguments);
+  };
+}
+
+function lookAtFrame(text, watch) {
+  const body = parsed(text);
+  if (hasError(body)) watch.text('an error over a WebSocket', text);
+  else addFields(body, watch);
+}
+
 const hasError = (body) =>
   [body].flat().some((one) => typeof one === 'object' && one !== null && Boolean(one.error));
 
