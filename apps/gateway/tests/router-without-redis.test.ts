@@ -12,7 +12,7 @@ let right: TestProcess;
 
 beforeAll(async () => {
   line = await openStoreLine(testRedisUrl());
-  upstream = await startChatUpstream({ models: ['m'] });
+  upstream = await startChatUpstream({ models: ['m', 'n'] });
   gateways = await createGatewayProcesses({
     REDIS_URL: line.url,
     SERVICE_HEALTH_INTERVAL_SECS: '1',
@@ -41,6 +41,13 @@ test('without Redis each process routes by itself, and they agree again when it 
   await waitUntil(async () => (await stateOf(right, 'two')) === 'Healthy, closed');
   await admin(left, 'DELETE', 'backends', { index: 1 });
   await waitUntil(async () => (await stateOf(right, 'two')) === 'none');
+
+  // A rate limit of the upstream holds for one model, in the process that met it.
+  upstream.faults.next({ kind: 'status', status: 429, retryAfterSecs: 60 }, 1, 'chat');
+  expect((await gateways.chat(left, 'n')).status).toBe(502);
+  expect((await gateways.chat(left, 'n')).status).toBe(429);
+  expect((await gateways.chat(left, 'm')).status).toBe(200);
+  expect((await gateways.chat(right, 'n')).status).toBe(200);
 
   upstream.faults.next({ kind: 'status', status: 503 }, 3, 'chat');
   for (let failure = 0; failure < 3; failure += 1) {

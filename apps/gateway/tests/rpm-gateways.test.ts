@@ -1,5 +1,5 @@
 import { newId } from '@model-gateway/kernel';
-import { fullSize } from '@model-gateway/testkit';
+import { fullSize, waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { keysOf, startTwoGateways, type TwoGateways } from './gateway.ts';
 
@@ -11,7 +11,7 @@ let upstream: RunningChatUpstream;
 let gateways: TwoGateways;
 
 beforeAll(async () => {
-  upstream = await startChatUpstream();
+  upstream = await startChatUpstream({ models: ['demo-chat', 'other-chat'] });
   gateways = await startTwoGateways(upstream);
 });
 
@@ -45,12 +45,12 @@ async function newGroup(rpmCeiling: number): Promise<string> {
 }
 
 /** Sends requests to the two gateways in turn. */
-function ask(key: string, turn: number): Promise<Response> {
+function ask(key: string, turn: number, model = 'demo-chat'): Promise<Response> {
   const url = gateways.urls[turn % 2 === 0 ? 0 : 1];
   return fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}` },
-    body: JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hi' }] }),
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
   });
 }
 
@@ -82,4 +82,28 @@ test('the ceiling of a group holds for all its keys together, on all gateways', 
   const [one, other] = [await newKey(group), await newKey(group)];
   const turns = Array.from({ length: 20 }, (_, turn) => ask(turn % 3 === 0 ? one : other, turn));
   expect(passed(await Promise.all(turns))).toBe(GROUP_RPM);
+});
+
+test('a rate limit of an upstream is about one model on all gateways, and changes nothing else for any tenant', async () => {
+  const [one, other] = [await newKey(), await newKey()];
+  const limit = { kind: 'status', status: 429, retryAfterSecs: 50 } as const;
+  upstream.faults.next(limit);
+  const first = await ask(one, 0);
+  expect([first.status, first.headers.get('retry-after')]).toEqual([502, '50']);
+  await waitUntil(async () => (await ask(one, 1)).status === 429, {
+    what: 'the other gateway to learn of the rate limit',
+  });
+  const asked = upstream.requestCount;
+  for (const turn of [0, 1]) {
+    const cooling = await ask(other, turn);
+    expect(cooling.status).toBe(429);
+    expect(Number(cooling.headers.get('retry-after'))).toBeLessThanOrEqual(50);
+    expect(await cooling.json()).toMatchObject({
+      error: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+    });
+    for (const key of [one, other]) {
+      expect((await ask(key, turn, 'other-chat')).status).toBe(200);
+    }
+  }
+  expect(upstream.requestCount).toBe(asked + 4);
 });

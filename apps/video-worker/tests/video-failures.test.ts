@@ -78,12 +78,17 @@ describe('a submission', () => {
   );
 
   const repeated: readonly Case[] = [
-    { why: '429', fault: { kind: 'status', status: 429 }, on: 'submit', times: 2 },
+    {
+      why: '429',
+      fault: { kind: 'status', status: 429, retryAfterSecs: 0 },
+      on: 'submit',
+      times: 2,
+    },
     {
       why: 'a rate limit with status 200',
       fault: { kind: 'refused', code: 1002, message: 'rate limit' },
       on: 'submit',
-      times: 2,
+      times: 1,
     },
   ];
   test.each(fullTable(repeated, { small: 1 }))(
@@ -93,7 +98,8 @@ describe('a submission', () => {
       scene.video.faults.next(fault, times, on);
       const job = await scene.create();
       expect(await job.ended()).toMatchObject({ status: 'done' });
-      expect([submissionsOf(scene.video, job), scene.video.taskCount - tasks]).toEqual([3, 1]);
+      expect(submissionsOf(scene.video, job)).toBe((times ?? 0) + 1);
+      expect(scene.video.taskCount - tasks).toBe(1);
     },
   );
 
@@ -232,7 +238,7 @@ describe('a job that takes too long', () => {
     },
     {
       why: 'accepts nothing',
-      fault: { kind: 'status', status: 429 },
+      fault: { kind: 'status', status: 429, retryAfterSecs: 0 },
       on: 'submit',
       error: 'not finished within 1 s: upstream 429: planned failure 429',
     },

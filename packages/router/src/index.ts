@@ -77,4 +77,5 @@ export type { BackendBuilder } from './registry/registry.ts';
 export type { HealthReport } from './health/health-report.ts';
 export { createRouter, type RoutedBackend, type Router } from './router.ts';
 export { agentSettings, routerSettings } from './settings.ts';
-export { UpstreamFailure } from './registry/upstream-failure.ts';
+export { outcomeOf, type RouteOutcome } from './refusals/outcome.ts';
+export { UnsupportedByBackend, UpstreamFailure } from './registry/upstream-failure.ts';

@@ -10,6 +10,7 @@ import { createChooser, type ChoiceOptions, type Route } from './choice/chooser.
 import type { CircuitState, CircuitStore } from './circuits/circuit-store.ts';
 import { createHealthChecker } from './health/health-checker.ts';
 import { createHealth } from './health/health.ts';
+import { createRefusals } from './refusals/refusals.ts';
 import { createRegistry, type BackendBuilder, type Registry } from './registry/registry.ts';
 import { createRequestCounts } from './choice/request-counts.ts';
 
@@ -107,6 +108,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
       trialMs: TRIAL_MS,
     },
   });
+  const refusals = createRefusals({ channels, entries, clock, log });
   const health = createHealth({
     list,
     channels,
@@ -126,17 +128,23 @@ export function createRouter(dependencies: RouterDependencies): Router {
     unlisted: dependencies.unlisted ?? [],
     probe: (name) => health.probe(name),
     firstProbeWaitMs: rules.firstProbeWaitMs ?? FIRST_PROBE_WAIT_MS,
-    loadAll: (fresh) => health.loadAll(fresh),
-    resetCircuit: (name) => breakers.forget(name),
-    onRemoved: (name) => counts.forget(name),
+    async loadAll(fresh) {
+      await Promise.all([health.loadAll(fresh), refusals.load(fresh)]);
+    },
+    async resetCircuit(name) {
+      await Promise.all([breakers.forget(name), refusals.forget(name)]);
+    },
+    onRemoved(name) {
+      counts.forget(name);
+      refusals.drop(name);
+    },
   });
   const routed = (slot: Slot): RoutedBackend => {
     const { backend, registeredAt } = slot;
     const { state, reason, checkedAt, models, contextLengths, capabilities } = slot.report;
     return {
       backend,
-      state,
-      reason,
+      ...shownHealth({ state, reason }, refusals.keyRefusal(backend.name)),
       checkedAt,
       circuit: breakers.stateOf(backend.name),
       models,
@@ -167,13 +175,14 @@ export function createRouter(dependencies: RouterDependencies): Router {
   const chooser = createChooser({
     list,
     breakers,
+    refusals,
     counts,
     affinity,
     changing: () => registry.changing(),
     log,
   });
   // The registry stops first: what is being probed then ends soon.
-  const parts = [counts, breakers, health, aliases, checker, registry];
+  const parts = [counts, breakers, refusals, health, aliases, checker, registry];
 
   return {
     choose: (model, options = {}) =>
@@ -198,7 +207,12 @@ export function createRouter(dependencies: RouterDependencies): Router {
     registry,
     aliases,
     async refresh() {
-      await Promise.all([registry.reread(), breakers.refresh(names()), aliases.announceAll()]);
+      await Promise.all([
+        registry.reread(),
+        breakers.refresh(names()),
+        refusals.load(names()),
+        aliases.announceAll(),
+      ]);
     },
     async start() {
       for (const part of parts) await part.start();
@@ -211,3 +225,12 @@ export function createRouter(dependencies: RouterDependencies): Router {
 
 const unlistedOf = (list: BackendList): readonly Slot[] =>
   list.all().filter(({ listed }) => !listed);
+
+/** A backend whose key is refused answers probes, but no requests. */
+const shownHealth = (
+  health: Pick<RoutedBackend, 'state' | 'reason'>,
+  keyRefusal: string | undefined,
+): Pick<RoutedBackend, 'state' | 'reason'> =>
+  health.state === 'Healthy' && keyRefusal !== undefined
+    ? { state: 'Degraded', reason: keyRefusal }
+    : health;

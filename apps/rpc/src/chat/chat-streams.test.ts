@@ -10,7 +10,7 @@ const chunk = (content: string): ChatChunk => ({ choices: [{ index: 0, delta: { 
 /** Streams whose upstream sends the given chunks, with a listener from the start. */
 function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
   const pushed: Record<string, unknown>[] = [];
-  const settled: string[] = [];
+  const settled: unknown[] = [];
   const metered: ServedRequest[] = [];
   let onStopped = (): void => undefined;
   const route: Route = {

@@ -21,7 +21,7 @@ function setup(options: Partial<Options> = {}) {
     forwarded: [] as string[],
     recorded: [] as EndedResponse[],
     closed: 0,
-    settled: [] as string[],
+    settled: [] as unknown[],
   };
   let onEnd: () => void = () => undefined;
   const over = new Promise<void>((resolve) => (onEnd = resolve));
@@ -53,7 +53,7 @@ function setup(options: Partial<Options> = {}) {
         close: async () => undefined,
       },
       answered: async () => undefined,
-      settle: async (outcome: string) => void seen.settled.push(outcome),
+      settle: async (outcome: unknown) => void seen.settled.push(outcome),
     },
   };
   const recorder = {

@@ -37,10 +37,12 @@ interface SceneOptions {
   readonly submitted?: () => Promise<{ readonly taskId: string }>;
   readonly chosen?: string | undefined;
   readonly begin?: () => Promise<boolean>;
+  /** Why no backend can be chosen. */
+  readonly unavailable?: ServiceError;
 }
 
 /** The submit step with ports that record their calls. */
-function scene({ submitted, chosen = 'left', begin }: SceneOptions = {}) {
+function scene({ submitted, chosen = 'left', begin, unavailable }: SceneOptions = {}) {
   const notes: string[] = [];
   const note = <Value>(text: string, value: Value): Promise<Value> => {
     notes.push(text);
@@ -60,7 +62,8 @@ function scene({ submitted, chosen = 'left', begin }: SceneOptions = {}) {
     },
     model: 'v-1',
     answered: () => Promise.resolve(),
-    settle: (outcome) => note(`settle ${outcome}`, undefined),
+    settle: (outcome) =>
+      note(`settle ${typeof outcome === 'string' ? outcome : outcome.kind}`, undefined),
   };
   const submit = createSubmit({
     jobs: {
@@ -72,8 +75,10 @@ function scene({ submitted, chosen = 'left', begin }: SceneOptions = {}) {
     },
     telemetry: createUpstreamTelemetry({ metrics: createMetrics() }),
     router: {
-      choose: (_model, { provider, resolved } = {}) =>
-        note(`choose ${resolved} ${provider}`, route),
+      async choose(_model, { provider, resolved } = {}) {
+        if (unavailable !== undefined) throw unavailable;
+        return note(`choose ${resolved} ${provider}`, route);
+      },
     },
     notifications: { progress: (_id, progress) => note(`notify ${progress}`, undefined) },
     fail: (_id, { message }) => note(`fail ${message}`, undefined),
@@ -133,4 +138,28 @@ test('the task of a job that was cancelled while it was submitted is cancelled i
   expect(await submit(work, {})).toEqual({ afterMs: 0 });
   expect(notes).toContainEqual(expect.stringMatching(/^cancelled /));
   expect(notes).not.toContain('notify 0');
+});
+
+test.each([
+  { code: 'rate_limit_exceeded', message: 'try again in 5 s', error: 'try again in 5 s' },
+  {
+    code: 'all_backends_unhealthy',
+    message: 'all backends unhealthy',
+    error: 'no healthy video-capable backend serves the model: nice',
+  },
+] as const)('a job waits while no backend takes it: $code', async ({ code, message, error }) => {
+  const unavailable = new ServiceError(code, message);
+  const { submit, notes } = scene({ unavailable });
+  expect(await submit(work, {})).toEqual({ afterMs: 4_000, memo: { failures: 1 } });
+  const late = { ...work, createdAt: new Date(clock.now() - 61_000) };
+  expect(await submit(late, {})).toBeUndefined();
+  expect(notes).toEqual([`fail not finished within 60 s: ${error}`]);
+});
+
+test('a rate limit of the upstream does not count in its circuit breaker', async () => {
+  const limited = { isBackendAtFault: true, hadNoEffect: true, isRateLimit: true };
+  const submitted = () => Promise.reject(new UpstreamFailure('slow down', limited));
+  const { submit, notes } = scene({ submitted });
+  await submit(work, {});
+  expect(notes.slice(3)).toEqual(['settle rate_limited', 'undo', 'settle neutral']);
 });

@@ -7,7 +7,7 @@ import {
   type VideoWork,
 } from '@model-gateway/inference';
 import { describeError, type Log } from '@model-gateway/kernel';
-import { UpstreamFailure, type Route, type Router } from '@model-gateway/router';
+import { outcomeOf, UpstreamFailure, type Route, type Router } from '@model-gateway/router';
 import type { VideoTiming } from '../video-timing.ts';
 import type { NextStep, StepMemo } from '../video-queue.ts';
 import { failedUpstream, jobTimedOut, type FailJob, type JobFailure } from './fail.ts';
@@ -34,20 +34,26 @@ export const SUBMISSION_MS_MAX = 60_000;
 export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
   const { jobs, router, telemetry, notifications, fail, timing, log } = dependencies;
 
-  /** After an earlier submission only the same backend is used: it creates no second task for the same key. */
-  async function choose({ model, resolvedModel, backend, order }: VideoWork) {
+  /**
+   * The route, or why there is none now. After an earlier submission only the same backend is used: it creates no second
+   * task for the same key.
+   */
+  async function choose(work: VideoWork): Promise<Route | string> {
+    const { model, resolvedModel, backend, order } = work;
+    const unserved = `no healthy video-capable backend serves the model: ${model}`;
     const options = {
       resolved: resolvedModel,
       capability: 'video',
       provider: backend ?? order.provider,
     } as const;
     const route = await router.choose(model, options).catch((error: unknown) => {
-      if (error instanceof ServiceError) return undefined;
-      throw error;
+      if (!(error instanceof ServiceError)) throw error;
+      return error.code === 'rate_limit_exceeded' ? error.message : unserved;
     });
-    if (route === undefined || backend === null || route.backend.name === backend) return route;
+    if (typeof route === 'string') return route;
+    if (backend === null || route.backend.name === backend) return route;
     await route.settle('neutral');
-    return undefined;
+    return unserved;
   }
 
   async function waitOrFail(work: VideoWork, memo: StepMemo, why: Omit<JobFailure, 'code'>) {
@@ -87,7 +93,7 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
     } catch (failure) {
       call.fail(failure);
       if (!(failure instanceof UpstreamFailure)) throw failure;
-      await route.settle(failure.isBackendAtFault ? 'failure' : 'neutral');
+      await route.settle(outcomeOf(failure));
       if (!failure.hadNoEffect) {
         await fail(work.id, failedUpstream(failure));
         return undefined;
@@ -100,10 +106,7 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
   return async (work, memo) => {
     if (memo.taskId !== undefined) return begin(work.id, memo.taskId);
     const route = await choose(work);
-    if (route === undefined) {
-      const message = `no healthy video-capable backend serves the model: ${work.model}`;
-      return waitOrFail(work, memo, { message });
-    }
+    if (typeof route === 'string') return waitOrFail(work, memo, { message: route });
     try {
       return await submitTo(route, work, memo);
     } finally {

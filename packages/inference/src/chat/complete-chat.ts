@@ -1,4 +1,5 @@
-import { ServiceError, type UpstreamCompletion } from '@model-gateway/contracts';
+import type { UpstreamCompletion } from '@model-gateway/contracts';
+import { UnsupportedByBackend } from '@model-gateway/router';
 import { attempt } from '../upstream/attempts.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
@@ -52,8 +53,8 @@ export async function completeChat(
 }
 
 /** A backend that declared a capability without supporting it. */
-export const cannotChat = (backend: string): ServiceError =>
-  new ServiceError('unsupported_operation', `backend '${backend}' does not support chat`);
+export const cannotChat = (backend: string): UnsupportedByBackend =>
+  new UnsupportedByBackend('unsupported_operation', `backend '${backend}' does not support chat`);
 
 const finishReasonsOf = ({ choices }: UpstreamCompletion): readonly string[] =>
   choices.flatMap(({ finish_reason: reason }) => (typeof reason === 'string' ? [reason] : []));

@@ -1,7 +1,8 @@
 import { estimateTokens } from '@model-gateway/billing';
-import { ServiceError, type EmbeddingsRequest, type TokenUsage } from '@model-gateway/contracts';
+import type { EmbeddingsRequest, TokenUsage } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
 import {
+  UnsupportedByBackend,
   UpstreamFailure,
   type BackendKind,
   type EmbeddingInput,
@@ -108,11 +109,14 @@ export const expectedEmbeddings = ({ input }: EmbeddingsRequest): ExpectedUsage 
   completionTokens: 0,
 });
 
-const cannotEmbed = (backend: string): ServiceError =>
-  new ServiceError('unsupported_operation', `backend '${backend}' does not support embeddings`);
+const cannotEmbed = (backend: string): UnsupportedByBackend =>
+  new UnsupportedByBackend(
+    'unsupported_operation',
+    `backend '${backend}' does not support embeddings`,
+  );
 
-const takesTextsOnly = (): ServiceError =>
-  new ServiceError(
+const takesTextsOnly = (): UnsupportedByBackend =>
+  new UnsupportedByBackend(
     'missing_fields',
     `'input': the backend of this model takes texts, not token ids`,
   );

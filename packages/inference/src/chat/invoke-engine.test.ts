@@ -1,5 +1,6 @@
+import { ServiceError } from '@model-gateway/contracts';
 import { createMetrics, type Cancel } from '@model-gateway/kernel';
-import { UpstreamFailure, type Route } from '@model-gateway/router';
+import { UpstreamFailure, type Route, type Router } from '@model-gateway/router';
 import { invokeEngine } from './invoke-engine.ts';
 import { createUpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 
@@ -7,7 +8,7 @@ type Invoke = NonNullable<Route['backend']['invoke']>;
 
 /** Invokes through a router that knows one backend; also returns what was reported to the breaker. */
 async function invoking(invoke: Invoke | undefined, timeoutMs = 1_000) {
-  const settled: string[] = [];
+  const settled: unknown[] = [];
   const route: Route = {
     model: 'm:latest',
     backend: {
@@ -22,7 +23,12 @@ async function invoking(invoke: Invoke | undefined, timeoutMs = 1_000) {
     settle: async (outcome) => void settled.push(outcome),
   };
   const call = { model: 'm', method: 'sensor.ingest', params: { x: 1 } };
-  const router = { choose: async () => route };
+  const router: Pick<Router, 'choose'> = {
+    async choose(_model, { exclude = [] } = {}) {
+      if (exclude.length === 0) return route;
+      throw new ServiceError('all_backends_unhealthy', 'no other');
+    },
+  };
   const telemetry = createUpstreamTelemetry({ metrics: createMetrics() });
   const invoked = invokeEngine(call, { router, telemetry, timeoutMs });
   const answer = await invoked.catch((error: unknown) => error);

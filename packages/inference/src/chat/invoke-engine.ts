@@ -1,6 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { createCanceller, startPeerTimeout } from '@model-gateway/kernel';
-import { UpstreamFailure, type Router } from '@model-gateway/router';
+import { outcomeOf, UpstreamFailure, type Router } from '@model-gateway/router';
+import { chooseSupporting } from '../upstream/choose-supporting.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 
 /** A method of the engine behind a model. */
@@ -23,7 +24,12 @@ export async function invokeEngine(
   { model: requested, method, params }: EngineCall,
   { router, telemetry, timeoutMs = INVOKE_TIMEOUT_MS }: InvokeDependencies,
 ): Promise<unknown> {
-  const route = await router.choose(requested, { capability: 'invoke' });
+  const route = await chooseSupporting(router, {
+    model: requested,
+    options: { capability: 'invoke' },
+    isAble: (backend) => backend.invoke !== undefined,
+    unsupported: () => notInvocable(requested),
+  });
   const { backend, model } = route;
   const call = telemetry.begin('invoke', backend, model);
   const canceller = createCanceller();
@@ -39,9 +45,8 @@ export async function invokeEngine(
     return answer;
   } catch (error) {
     call.fail(error);
-    const isBackendFault =
-      error instanceof UpstreamFailure && (error.isBackendAtFault || cancel.aborted);
-    await route.settle(isBackendFault ? 'failure' : 'neutral');
+    const isTooLate = error instanceof UpstreamFailure && cancel.aborted;
+    await route.settle(isTooLate ? 'failure' : outcomeOf(error));
     throw error;
   } finally {
     timeout.stop();

@@ -1,6 +1,7 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/router';
 import { attempt, settleFailure } from '../upstream/attempts.ts';
+import { chooseSupporting } from '../upstream/choose-supporting.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import { readDeltas, type ChatDelta } from '../stream/read-deltas.ts';
@@ -40,11 +41,12 @@ export async function acceptChat(
     onAccepted: _onAccepted,
     ...options
   } = routeRequestOf(turn, { requests, meter });
-  const route = await router.choose(model, options);
-  if (route.backend.chatStream === undefined) {
-    void route.settle('neutral');
-    throw cannotChat(route.backend.name);
-  }
+  const route = await chooseSupporting(router, {
+    model,
+    options,
+    isAble: (backend) => backend.chatStream !== undefined,
+    unsupported: ({ name }) => cannotChat(name),
+  });
   requests.accepted();
   await turn.record?.begin();
   return route;

@@ -1,6 +1,11 @@
-import { ServiceError } from '@model-gateway/contracts';
 import { createCanceller, startPeerTimeout } from '@model-gateway/kernel';
-import type { RealtimeLink, RealtimeOpening, Route, Router } from '@model-gateway/router';
+import {
+  UnsupportedByBackend,
+  type RealtimeLink,
+  type RealtimeOpening,
+  type Route,
+  type Router,
+} from '@model-gateway/router';
 import { attempt } from '../upstream/attempts.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
@@ -52,5 +57,8 @@ export async function openRealtime(
   }
 }
 
-const noRealtime = (model: string): ServiceError =>
-  new ServiceError('unsupported_operation', `model '${model}' does not support realtime sessions`);
+const noRealtime = (model: string): UnsupportedByBackend =>
+  new UnsupportedByBackend(
+    'unsupported_operation',
+    `model '${model}' does not support realtime sessions`,
+  );

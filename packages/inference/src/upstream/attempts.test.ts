@@ -1,7 +1,12 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { createCanceller, createMetrics } from '@model-gateway/kernel';
-import { UpstreamFailure, type Route } from '@model-gateway/router';
-import { attempt } from './attempts.ts';
+import {
+  UnsupportedByBackend,
+  UpstreamFailure,
+  type Route,
+  type RouteOutcome,
+} from '@model-gateway/router';
+import { attempt, settleFailure } from './attempts.ts';
 import { createUpstreamTelemetry } from './upstream-telemetry.ts';
 
 const telemetry = createUpstreamTelemetry({ metrics: createMetrics() });
@@ -19,6 +24,12 @@ const routeTo = (name: string): Route => ({
   settle: async () => undefined,
 });
 
+async function chooseNext(names: string[]): Promise<Route> {
+  const name = names.shift();
+  if (name === undefined) throw new ServiceError('all_backends_unhealthy', 'no other');
+  return routeTo(name);
+}
+
 /** Calls backends that fail with these in turn; the client leaves during the last call. */
 async function leftAt(...failures: readonly unknown[]): Promise<readonly string[]> {
   const left: string[] = [];
@@ -26,7 +37,7 @@ async function leftAt(...failures: readonly unknown[]): Promise<readonly string[
   const names = ['first', 'second'];
   const remaining = [...failures];
   const calling = attempt(
-    { router: { choose: async () => routeTo(names.shift() ?? '') }, telemetry },
+    { router: { choose: () => chooseNext(names) }, telemetry },
     {
       model: 'm',
       capability: 'chat',
@@ -62,9 +73,104 @@ test.each([
   },
   {
     why: 'cannot do it',
-    failures: [new ServiceError('unsupported_operation', 'no')],
+    failures: [new UnsupportedByBackend('unsupported_operation', 'no')],
     expected: [],
   },
 ])('a client that leaves a backend that $why', async ({ failures, expected }) => {
   expect(await leftAt(...failures)).toEqual(expected);
+});
+
+const unsupported = new UnsupportedByBackend('unsupported_operation', 'cannot');
+const limited = new UpstreamFailure('slow down', { isBackendAtFault: true, status: 429 });
+const rejected = new UpstreamFailure('no', { isBackendAtFault: false, status: 400 });
+
+test.each<{
+  readonly why: string;
+  readonly answers: readonly unknown[];
+  readonly result: unknown;
+  readonly tried: readonly string[];
+}>([
+  {
+    why: 'every backend that cannot take it is passed over',
+    answers: [unsupported, unsupported, 'fine'],
+    result: 'fine',
+    tried: ['a', 'b', 'c'],
+  },
+  {
+    why: 'passing over is not the one retry',
+    answers: [unsupported, broken, unsupported, 'fine'],
+    result: 'fine',
+    tried: ['a', 'b', 'c', 'd'],
+  },
+  {
+    why: 'there is one retry',
+    answers: [broken, broken, 'fine'],
+    result: broken,
+    tried: ['a', 'b'],
+  },
+  {
+    why: 'a rate limit is retried elsewhere',
+    answers: [limited, 'fine'],
+    result: 'fine',
+    tried: ['a', 'b'],
+  },
+  { why: 'a refusal is not', answers: [rejected, 'fine'], result: rejected, tried: ['a'] },
+  {
+    why: 'a failure says more than that the others cannot take it',
+    answers: [broken, unsupported, unsupported, unsupported],
+    result: broken,
+    tried: ['a', 'b', 'c', 'd'],
+  },
+  {
+    why: 'if no backend can take it, that is the error',
+    answers: [unsupported, unsupported, unsupported, unsupported],
+    result: unsupported,
+    tried: ['a', 'b', 'c', 'd'],
+  },
+])('a request is tried until one serves it: $why', async ({ answers, result, tried }) => {
+  const called: string[] = [];
+  const remaining = [...answers];
+  const names = ['a', 'b', 'c', 'd'];
+  const excluded: unknown[] = [];
+  const choose = (_model: string, { exclude = [] }: { exclude?: readonly string[] } = {}) => {
+    excluded.push(exclude);
+    return chooseNext(names);
+  };
+  const calling = attempt(
+    { router: { choose }, telemetry },
+    {
+      model: 'm',
+      capability: 'chat',
+      signal: createCanceller().cancel,
+      onAccepted: () => undefined,
+    },
+    async ({ backend }) => {
+      called.push(backend.name);
+      const answer = remaining.shift();
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  );
+  const ended = await calling.then(
+    ({ answer }) => answer,
+    (error: unknown) => error,
+  );
+  expect(ended).toBe(result);
+  expect(called).toEqual(tried);
+  expect(excluded.slice(0, tried.length)).toEqual(
+    tried.map((_name, count) => tried.slice(0, count)),
+  );
+});
+
+test.each([
+  { why: 'a rate limit', failure: limited, outcome: { kind: 'rate_limited', forMs: 5_000 } },
+  { why: 'a failure of the backend', failure: broken, outcome: 'failure' },
+  { why: 'a refusal', failure: rejected, outcome: 'neutral' },
+  { why: 'something else', failure: unsupported, outcome: 'neutral' },
+])('the router learns of $why', async ({ failure, outcome }) => {
+  const outcomes: RouteOutcome[] = [];
+  const call = telemetry.begin('chat', { name: 'a' }, 'm');
+  const route: Route = { ...routeTo('a'), settle: async (told) => void outcomes.push(told) };
+  await settleFailure({ route, call }, failure, createCanceller().cancel);
+  expect(outcomes).toEqual([outcome]);
 });

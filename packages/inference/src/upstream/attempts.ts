@@ -1,6 +1,8 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
 import {
+  outcomeOf,
+  UnsupportedByBackend,
   UpstreamFailure,
   type Capability,
   type ChoiceOptions,
@@ -39,9 +41,9 @@ export interface Attempted<Answer> extends ActiveCall {
 }
 
 /**
- * Calls a backend, and a second one if the first is at fault and the client has received nothing. Reports failures to the
- * breaker of the backend; the caller reports the end of a response that has begun. A caller that has chosen the first backend
- * passes its route.
+ * Calls a backend, and a second one if the first is at fault and the client has received nothing. A backend that cannot take
+ * the request, and was sent nothing, does not count as one of them. Reports failures to the router; the caller reports the
+ * end of a response that has begun. A caller that has chosen the first backend passes its route.
  */
 export async function attempt<Answer>(
   { router, telemetry }: AttemptDependencies,
@@ -49,37 +51,54 @@ export async function attempt<Answer>(
   ask: (route: Route) => Promise<Answer>,
   chosen?: Route,
 ): Promise<Attempted<Answer>> {
-  const { capability, signal } = query;
-  const begin = (route: Route): ActiveCall => ({
-    route,
-    call: telemetry.begin(capability, route.backend, route.model),
-  });
-  const firstRoute = chosen ?? (await router.choose(query.model, query));
+  let route = chosen ?? (await router.choose(query.model, query));
   if (chosen === undefined) query.onAccepted();
-  const first = begin(firstRoute);
-  try {
-    const answer = await first.call.run(() => ask(firstRoute));
-    return { answer, route: firstRoute, call: first.call };
-  } catch (failure) {
-    const isBackendFault = await settleFailure(first, failure, signal);
-    await reportIfLeft(firstRoute, failure, query);
-    const { name } = firstRoute.backend;
-    const secondRoute = isBackendFault ? await chooseAnother(router, query, name) : undefined;
-    // If there is no other backend, the first failure is the better error.
-    if (secondRoute === undefined) throw failure;
-    const second = begin(secondRoute);
+  let failures: Failures | undefined;
+  for (;;) {
+    const current = route;
+    const call = telemetry.begin(query.capability, route.backend, route.model);
     try {
-      const answer = await second.call.run(() => ask(secondRoute));
-      return { answer, route: secondRoute, call: second.call };
-    } catch (secondFailure) {
-      await settleFailure(second, secondFailure, signal);
-      await reportIfLeft(secondRoute, secondFailure, query);
-      throw secondFailure;
+      const answer = await call.run(() => ask(current));
+      return { answer, route, call };
+    } catch (failure) {
+      failures = await afterFailure({ route, call }, failure, query, failures);
+      const another = failures.mayRetry
+        ? await chooseAnother(router, query, failures.tried)
+        : undefined;
+      // If there is no other backend, the failure is a better error than the refusal to choose one.
+      if (another === undefined) throw failures.cause;
+      route = another;
     }
   }
 }
 
-/** Reports a failure to the backend's breaker; true when the backend is at fault. */
+/** The failed attempts of one request. */
+interface Failures {
+  /** The names of the backends. */
+  readonly tried: readonly string[];
+  /** The error for the caller. */
+  readonly cause: unknown;
+  readonly hasRetried: boolean;
+  readonly mayRetry: boolean;
+}
+
+async function afterFailure(
+  active: ActiveCall,
+  failure: unknown,
+  query: RouteRequest,
+  earlier: Failures | undefined,
+): Promise<Failures> {
+  const isBackendFault = await settleFailure(active, failure, query.signal);
+  await reportIfLeft(active.route, failure, query);
+  const tried = [...(earlier?.tried ?? []), active.route.backend.name];
+  const hasRetried = earlier?.hasRetried ?? false;
+  if (failure instanceof UnsupportedByBackend) {
+    return { tried, cause: earlier?.cause ?? failure, hasRetried, mayRetry: !query.signal.aborted };
+  }
+  return { tried, cause: failure, hasRetried: true, mayRetry: isBackendFault && !hasRetried };
+}
+
+/** Reports a failure to the router; true when the backend is at fault. */
 export async function settleFailure(
   { route, call }: ActiveCall,
   failure: unknown,
@@ -89,7 +108,7 @@ export async function settleFailure(
     failure instanceof UpstreamFailure && failure.isBackendAtFault && !signal.aborted;
   if (signal.aborted) call.leave();
   else call.fail(failure);
-  await route.settle(isBackendFault ? 'failure' : 'neutral');
+  await route.settle(signal.aborted ? 'neutral' : outcomeOf(failure));
   return isBackendFault;
 }
 
@@ -107,10 +126,10 @@ async function reportIfLeft(
 async function chooseAnother(
   router: Pick<Router, 'choose'>,
   query: RouteRequest,
-  tried: string,
+  tried: readonly string[],
 ): Promise<Route | undefined> {
   try {
-    return await router.choose(query.model, { ...query, exclude: [tried] });
+    return await router.choose(query.model, { ...query, exclude: tried });
   } catch (error) {
     if (error instanceof ServiceError) return undefined;
     throw error;

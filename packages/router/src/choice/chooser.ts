@@ -3,8 +3,10 @@ import type { Log } from '@model-gateway/kernel';
 import type { Affinity } from './affinity.ts';
 import type { BackendList } from '../registry/backend-list.ts';
 import type { Backend, Capability } from '../registry/backend.ts';
-import type { Breakers, Outcome, Permit } from '../circuits/breakers.ts';
+import type { Breakers, Permit } from '../circuits/breakers.ts';
 import { findServing, leastUsed, type Candidate, type BackendQuery } from './choice.ts';
+import type { RouteOutcome } from '../refusals/outcome.ts';
+import type { Refusals } from '../refusals/refusals.ts';
 import type { RequestCounts } from './request-counts.ts';
 
 /** Chooses a backend for each request. */
@@ -34,16 +36,17 @@ export interface Route {
   /** Reports a success to the circuit breaker while the backend is still serving: `settle` must still be called. */
   answered(): Promise<void>;
   /**
-   * Reports the outcome of the request to the circuit breaker: `failure` when the backend is at fault, `neutral` when the
-   * request was refused or the client left. Only the first call counts. Every route must be settled when the backend has
-   * finished the request: it is not closed before. Resolves when the outcome is stored; never rejects.
+   * Reports the outcome of the request: `failure` when the backend is at fault, `neutral` when the request was refused or the
+   * client left; `outcomeOf` tells the outcome of a failure. Only the first call counts. Every route must be settled when the
+   * backend has finished the request: it is not closed before. Resolves when the outcome is stored; never rejects.
    */
-  settle(outcome: Outcome): Promise<void>;
+  settle(outcome: RouteOutcome): Promise<void>;
 }
 
 interface ChooserDependencies {
   readonly list: BackendList;
   readonly breakers: Breakers;
+  readonly refusals: Refusals;
   readonly counts: RequestCounts;
   readonly affinity: Affinity;
   /** Resolves when the current change of the backends is done; undefined without one. */
@@ -51,14 +54,45 @@ interface ChooserDependencies {
   readonly log: Log;
 }
 
-export function createChooser(dependencies: ChooserDependencies): Chooser {
-  const { list, breakers, counts, affinity, changing, log } = dependencies;
+const MS_PER_SECOND = 1_000;
 
-  function eligible(query: BackendQuery, exclude: readonly string[]): readonly Candidate[] {
+export function createChooser(dependencies: ChooserDependencies): Chooser {
+  const { list, breakers, refusals, counts, affinity, changing, log } = dependencies;
+
+  /** The backends that are up, whatever their upstreams refuse. */
+  function permitted(query: BackendQuery, exclude: readonly string[]): readonly Candidate[] {
     return findServing(list.all(), query).filter(({ slot: { backend, report } }) => {
       if (report.state !== 'Healthy' || exclude.includes(backend.name)) return false;
       return breakers.permits(backend.name);
     });
+  }
+
+  function eligible(query: BackendQuery, exclude: readonly string[]): readonly Candidate[] {
+    const candidates = permitted(query, exclude);
+    if (refusals.isEmpty()) return candidates;
+    const ready = candidates.filter((candidate) => coolingMs(candidate) === 0);
+    const trusted = ready.filter(
+      ({ slot: { backend } }) => refusals.keyRefusal(backend.name) === undefined,
+    );
+    // The only backend is tried even so: its error says more than none, and its key may be good again.
+    return trusted.length > 0 ? trusted : ready;
+  }
+
+  const coolingMs = ({ slot: { backend }, model }: Candidate): number =>
+    refusals.coolingMs(backend.name, model);
+
+  /** The error when no backend is eligible. */
+  function unavailable(query: BackendQuery, exclude: readonly string[]): ServiceError {
+    const waits = permitted(query, exclude).map(coolingMs);
+    if (waits.length === 0) {
+      return new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
+    }
+    const seconds = Math.max(1, Math.ceil(Math.min(...waits) / MS_PER_SECOND));
+    return new ServiceError(
+      'rate_limit_exceeded',
+      `the upstream of model '${query.requested}' limits its requests; try again in ${seconds} s`,
+      { details: { retry_after_secs: seconds } },
+    );
   }
 
   /** Synchronous unless the circuit is half-open; undefined if another process has its test call. */
@@ -72,22 +106,44 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     const { backend } = slot;
     counts.add(backend.name);
     const leave = slot.use();
+    let isSettled = false;
     return {
       backend,
       model,
-      answered: () => permit.settle('success'),
+      answered() {
+        refusals.keyAccepted(backend.name);
+        return permit.settle('success');
+      },
       settle(outcome) {
         leave();
-        return permit.settle(outcome);
+        if (isSettled) return permit.settle('neutral');
+        isSettled = true;
+        if (outcome === 'success') refusals.keyAccepted(backend.name);
+        return typeof outcome === 'string'
+          ? permit.settle(outcome)
+          : refused(backend.name, model, permit, outcome);
       },
     };
   }
 
+  /** A refusal is no failure of the backend, so it does not count in the circuit breaker. */
+  async function refused(
+    name: string,
+    model: string,
+    permit: Permit,
+    outcome: Exclude<RouteOutcome, string>,
+  ): Promise<void> {
+    const refusal =
+      outcome.kind === 'rate_limited'
+        ? { model, reason: 'rate limit', forMs: outcome.forMs }
+        : { model: undefined, reason: outcome.reason, forMs: outcome.forMs };
+    const added = refusal.forMs === 0 ? undefined : refusals.add(name, refusal);
+    await Promise.all([permit.settle('neutral'), added]);
+  }
+
   async function chooseLeastUsed(query: BackendQuery, exclude: readonly string[]): Promise<Route> {
     const best = leastUsed(eligible(query, exclude), counts);
-    if (best === undefined) {
-      throw new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
-    }
+    if (best === undefined) throw unavailable(query, exclude);
     const acquired = acquire(best);
     const route = acquired instanceof Promise ? await acquired : acquired;
     if (route !== undefined) return route;

@@ -1,4 +1,4 @@
-import { UpstreamError, type UpstreamErrorFields } from '@model-gateway/contracts';
+import { ServiceError, UpstreamError, type UpstreamErrorFields } from '@model-gateway/contracts';
 
 interface UpstreamFailureOptions {
   /**
@@ -52,6 +52,9 @@ export class UpstreamFailure extends UpstreamError {
     this.loggedAs = options.loggedAs;
   }
 }
+
+/** A request that the chosen backend cannot take. Nothing was sent, so another backend can be chosen. */
+export class UnsupportedByBackend extends ServiceError {}
 
 const isFinalStatus = (status = 0): boolean =>
   status >= 400 && status < 500 && !PASSING.includes(status);

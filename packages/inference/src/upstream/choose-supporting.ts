@@ -1,0 +1,29 @@
+import { ServiceError } from '@model-gateway/contracts';
+import type { Backend, ChoiceOptions, Route, Router } from '@model-gateway/router';
+
+interface SupportingQuery {
+  readonly model: string;
+  readonly options: ChoiceOptions;
+  /** Whether the backend can do what it declared. */
+  readonly isAble: (backend: Backend) => boolean;
+  /** The error when no backend can. */
+  readonly unsupported: (backend: Backend) => ServiceError;
+}
+
+/** Chooses a backend that can do what it declared; one that cannot is passed over. */
+export async function chooseSupporting(
+  router: Pick<Router, 'choose'>,
+  { model, options, isAble, unsupported }: SupportingQuery,
+): Promise<Route> {
+  let refusal: ServiceError | undefined;
+  const tried: string[] = [];
+  for (;;) {
+    const route = await router.choose(model, { ...options, exclude: tried }).catch((error) => {
+      throw error instanceof ServiceError ? (refusal ?? error) : error;
+    });
+    if (isAble(route.backend)) return route;
+    void route.settle('neutral');
+    refusal ??= unsupported(route.backend);
+    tried.push(route.backend.name);
+  }
+}

@@ -1,0 +1,48 @@
+import type { Outcome } from '../circuits/breakers.ts';
+import { UpstreamFailure } from '../registry/upstream-failure.ts';
+
+/** A rate limit of the upstream, which is about one model. */
+interface RateLimited {
+  readonly kind: 'rate_limited';
+  readonly forMs: number;
+}
+
+/** The upstream refused the key of the backend. */
+interface KeyRefused {
+  readonly kind: 'key_refused';
+  readonly reason: string;
+  readonly forMs: number;
+}
+
+/** The outcome of a request for its route. */
+export type RouteOutcome = Outcome | RateLimited | KeyRefused;
+
+const MS_PER_SECOND = 1_000;
+const COOLING_SECS_DEFAULT = 5;
+const COOLING_SECS_MAX = 60;
+const UNAUTHORIZED = 401;
+const KEY_REFUSED_MS = 10 * 60 * 1000;
+/** A 403 can be about one model or one prompt, so it is believed for less long. */
+const FORBIDDEN_MS = 60 * 1000;
+
+/** The outcome of a request that failed with this. Only failures of the backend itself count in its circuit breaker. */
+export function outcomeOf(failure: unknown): RouteOutcome {
+  if (!(failure instanceof UpstreamFailure)) return 'neutral';
+  if (failure.isRateLimit) return { kind: 'rate_limited', forMs: coolingMs(failure) };
+  if (failure.code === 'upstream_auth') return keyRefused(failure);
+  return failure.isBackendAtFault ? 'failure' : 'neutral';
+}
+
+function coolingMs({ retryAfterSecs = COOLING_SECS_DEFAULT }: UpstreamFailure): number {
+  return Math.min(retryAfterSecs, COOLING_SECS_MAX) * MS_PER_SECOND;
+}
+
+/** Without the message of the upstream, which may quote a prompt. */
+function keyRefused({ status, upstream }: UpstreamFailure): KeyRefused {
+  const code = upstream?.code === undefined ? '' : ` (${upstream.code})`;
+  return {
+    kind: 'key_refused',
+    reason: `the upstream answered ${status}${code} to a request; check the api_key of the backend`,
+    forMs: status === UNAUTHORIZED ? KEY_REFUSED_MS : FORBIDDEN_MS,
+  };
+}
