@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { renderCommandLine } from './reference/render-command-line.mjs';
 import { renderConfiguration } from './reference/render-configuration.mjs';
+import { renderErrors } from './reference/render-errors.mjs';
 import { renderRpc } from './reference/render-rpc.mjs';
 
 const PROCESSES = [
@@ -25,13 +26,20 @@ const processes = await Promise.all(
   }),
 );
 const { createProgram } = await built('apps/cli/dist/app.js');
-const { openRpcDocument } = await built('packages/contracts/dist/index.js');
+const { ERROR_HELP, openRpcDocument, RPC_ERROR_CODES } = await built(
+  'packages/contracts/dist/index.js',
+);
+const { REST_ERRORS } = await built('packages/http/dist/index.js');
 
 await mkdir(`${docs}reference/`, { recursive: true });
 await writeFile(`${docs}reference/configuration.md`, renderConfiguration(processes));
 await writeFile(
   `${docs}reference/command-line.md`,
   renderCommandLine(createProgram(process, () => () => Promise.resolve())),
+);
+await writeFile(
+  `${docs}reference/errors.md`,
+  renderErrors(ERROR_HELP, REST_ERRORS, RPC_ERROR_CODES),
 );
 // The reference has no version: it describes the code in the same commit.
 await writeFile(`${docs}rpc.md`, renderRpc(openRpcDocument({ version: '' })));

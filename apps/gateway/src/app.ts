@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { AppContext } from '@model-gateway/server-process';
 import {
-  sendRestError,
   createCors,
   createLeanRoutes,
   createProbes,
+  ERROR_DOCS_PATH,
   pathOf,
+  sendRestError,
   type ServerApp,
 } from '@model-gateway/http';
 import { createExpressApp } from '@model-gateway/http/express';
@@ -103,7 +104,7 @@ export function createGateway(
 
   return {
     name: 'gateway',
-    routes: [...OPERATIONS.map(({ path }) => path), '/openapi.json', '/docs'],
+    routes: [...OPERATIONS.map(({ path }) => path), '/openapi.json', '/docs', ERROR_DOCS_PATH],
     origins: config,
     leanPaths: leanRoutes.paths,
     async start() {

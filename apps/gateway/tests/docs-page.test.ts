@@ -1,5 +1,12 @@
+import { ERROR_HELP } from '@model-gateway/contracts';
 import { chromium, type Browser } from 'playwright-core';
+import { createGateway } from '../src/app.ts';
+import { readGatewayConfig } from '../src/config.ts';
 import { startGateway, type GatewayUnderTest } from './gateway.ts';
+
+interface ErrorBody {
+  readonly error: { readonly doc?: string };
+}
 
 let gateway: GatewayUnderTest;
 let browser: Browser;
@@ -20,6 +27,25 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
   await gateway.test.close();
+});
+
+test('an error names the row that explains it, if the public address is known', async () => {
+  const config = readGatewayConfig({
+    DATABASE_URL: 'postgres://unused',
+    REDIS_URL: 'redis://unused',
+    SERVICE_PUBLIC_URL: 'https://models.example.com/',
+  });
+  const url = await gateway.test.serve(createGateway(config, gateway.test.context));
+  const refused = (await (await fetch(`${url}/api/admin/backends`)).json()) as ErrorBody;
+  expect(refused.error.doc).toBe('https://models.example.com/docs/errors#unauthorized');
+  const page = await browser.newPage();
+  await page.goto(`${url}/docs/errors#unauthorized`);
+  const row = await page.locator('tr:target').innerText();
+  expect(row).toMatch(/^401\s+unauthorized\s+-32005\s/);
+  expect(await page.locator('tbody tr').count()).toBe(Object.keys(ERROR_HELP).length);
+  await page.close();
+  const without = (await (await fetch(`${gateway.url}/api/admin/backends`)).json()) as ErrorBody;
+  expect(without.error).not.toHaveProperty('doc');
 });
 
 test('the docs page shows every operation and loads nothing from other hosts', async () => {

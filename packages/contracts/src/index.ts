@@ -29,7 +29,9 @@ export {
   type ErrorCode,
   type UpstreamErrorFields,
 } from './errors.ts';
+export { ERROR_HELP } from './error-help.ts';
 export { clipped, problemsOf } from './problems.ts';
+export { RPC_ERROR_CODES } from './rpc/error-codes.ts';
 export {
   aliasChangedSchema,
   aliasListSchema,
@@ -60,7 +62,6 @@ export {
 export {
   embeddingListSchema,
   embeddingsRequestSchema,
-  type EmbeddingList,
   type EmbeddingsRequest,
 } from './rest/embeddings.ts';
 export { restErrorSchema, type RestErrorBody } from './rest/errors.ts';

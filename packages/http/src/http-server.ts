@@ -10,6 +10,7 @@ import {
   type Metrics,
   type Tracing,
 } from '@model-gateway/kernel';
+import { documentErrors } from './error-docs.ts';
 import { createOriginCheck } from './origins.ts';
 import { createRequestObserver } from './request-observer.ts';
 import { refuseUpgrade, sendRestError } from './rest-errors.ts';
@@ -67,8 +68,10 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     log,
     onClose: () => inFlight.end(),
   });
+  const publicUrl = app.origins?.publicUrl;
   server.on('request', (request, response) => {
     inFlight.begin(response);
+    if (publicUrl !== undefined) documentErrors(response, publicUrl);
     observe(request, response, () => {
       if (isAllowedOrigin(request)) app.handle(request, response);
       else sendRestError(originNotAllowed(), request, response, log);

@@ -4,6 +4,7 @@ export { createClientIp, type ClientIp } from './client-ip.ts';
 export { isDirectLoopback } from './direct-loopback.ts';
 export { disconnectSignal } from './disconnect-signal.ts';
 export { createCors } from './cors.ts';
+export { ERROR_DOCS_PATH } from './error-docs.ts';
 export { checkAddress, listen } from './http-server.ts';
 export { createLeanRoutes, type LeanRoute } from './lean-routes.ts';
 export { createMetricsGate } from './metrics-gate.ts';
@@ -13,8 +14,8 @@ export { createProbes } from './probes.ts';
 export { parseJson, readBody } from './read-json.ts';
 export { requestIdOf } from './request-id.ts';
 export {
+  REST_ERRORS,
   refuseUpgrade,
-  sendJson,
   sendJsonParts,
   sendJsonText,
   sendNotFound,

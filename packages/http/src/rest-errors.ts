@@ -11,6 +11,7 @@ import {
 } from '@model-gateway/contracts';
 import { isError, type Log } from '@model-gateway/kernel';
 import { beginResponse } from './begin-response.ts';
+import { errorDocs } from './error-docs.ts';
 import { requestIdOf } from './request-id.ts';
 import { pathOf } from './server-app.ts';
 
@@ -43,7 +44,7 @@ const server = (code: string, status = 500): RestError => ({ status, type: 'serv
 const auth = (code: string, status: number): RestError => ({ status, type: 'auth_error', code });
 
 /** Status, type and code of every error on the HTTP surfaces. */
-const REST_ERRORS = {
+export const REST_ERRORS = {
   invalid_json: invalid('invalid_json'),
   invalid_request: invalid('invalid_request'),
   missing_fields: invalid('missing_fields'),
@@ -131,7 +132,7 @@ export function sendRestError(
     log.error({ error, request_id, path: pathOf(request) }, 'a request failed');
   }
   if (!response.headersSent) setRetryHeaders(response, own, known);
-  sendJson(response, status, passed?.body ?? ownBody(own, known));
+  sendJson(response, status, passed?.body ?? ownBody(own, known, errorDocs(response, own.code)));
 }
 
 /** Tells clients whether and when to try again; official clients would otherwise decide by the status alone. */
@@ -146,10 +147,14 @@ function setRetryHeaders(
   if (typeof retryAfter === 'number') response.setHeader('retry-after', String(retryAfter));
 }
 
-function ownBody({ type, code }: RestError, known: ServiceError | undefined): RestErrorBody {
+function ownBody(
+  { type, code }: RestError,
+  known: ServiceError | undefined,
+  doc: string | undefined,
+): RestErrorBody {
   const message = boundedMessage(known?.message ?? 'internal error');
   const upstream = known instanceof UpstreamError ? known.upstream : undefined;
-  const error = { message, type, code, param: null };
+  const error = { message, type, code, param: null, ...(doc === undefined ? {} : { doc }) };
   return { error: upstream === undefined ? error : { ...error, upstream: bounded(upstream) } };
 }
 

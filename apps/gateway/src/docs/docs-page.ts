@@ -20,7 +20,7 @@ export const DOCS_PAGE = `<!doctype html>
 <h1 id="title">Model Gateway API</h1>
 <p id="about"></p>
 <main id="operations" aria-busy="true">Loading…</main>
-<p><a href="/openapi.json">openapi.json</a></p>
+<p><a href="/docs/errors">Error codes</a> · <a href="/openapi.json">openapi.json</a></p>
 <script>
 const element = (name, text, className) => {
   const made = document.createElement(name);

@@ -7,6 +7,7 @@ const GENERATED = [
   'docs/rpc.md',
   'docs/reference/configuration.md',
   'docs/reference/command-line.md',
+  'docs/reference/errors.md',
 ];
 const FOLDERS = ['apps', 'bench', 'docs', 'infra', 'packages', 'prisma', 'scripts'];
 const SKIPPED = /^(node_modules|dist|generated|\..*)$/;

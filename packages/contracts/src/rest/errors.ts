@@ -7,6 +7,8 @@ export const restErrorSchema = z.object({
     type: z.string(),
     code: z.string().nullable(),
     param: z.string().nullable(),
+    /** The page that explains the code, where the service knows its public address. */
+    doc: z.string().optional(),
     /** The error of the upstream that caused this one, with the fields that it had. */
     upstream: z
       .object({

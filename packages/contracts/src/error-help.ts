@@ -1,0 +1,229 @@
+import type { ErrorCode } from './errors.ts';
+
+/** Why an error happens and what to do about it, for the person who reads it. */
+export interface ErrorHelp {
+  readonly cause: string;
+  readonly remedy: string;
+}
+
+/** Every error of the service. The error reference is generated from it. */
+export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
+  invalid_json: {
+    cause: 'The body is not JSON.',
+    remedy: 'Check quotes and commas; the body must be one JSON value in UTF-8.',
+  },
+  invalid_request: {
+    cause: 'The request has a form that no method or route takes.',
+    remedy: 'The message names what is wrong; compare with the reference of the method or route.',
+  },
+  missing_fields: {
+    cause: 'A field is missing or has an invalid value.',
+    remedy: 'The message names the first field and what it must be; correct it and send again.',
+  },
+  missing_index: {
+    cause: 'A backend is to be removed without its index.',
+    remedy: 'Send `index` from `GET /api/admin/backends`, or use the routes by name.',
+  },
+  missing_alias: {
+    cause: 'An alias is to be changed without its name.',
+    remedy: 'Send `alias`, the name that clients use.',
+  },
+  missing_target: {
+    cause: 'An alias is to be set without the model that it stands for.',
+    remedy: 'Send `target`, the model that serves the alias.',
+  },
+  bad_ref: {
+    cause: 'A reference of the request does not have the form of one.',
+    remedy: 'Use the id as an earlier answer had it.',
+  },
+  bad_session: {
+    cause: 'The session is missing or has invalid characters.',
+    remedy: 'Send `session`, or the header `x-session-id`, as the guide of event streams says.',
+  },
+  bad_since: {
+    cause: '`since` is not a time.',
+    remedy: 'Use an ISO 8601 time such as `2026-01-31T00:00:00Z`.',
+  },
+  bad_until: {
+    cause: '`until` is not a time, or is before `since`.',
+    remedy: 'Use an ISO 8601 time after `since`.',
+  },
+  bad_group_by: {
+    cause: '`group_by` is not a field by which usage can be grouped.',
+    remedy: 'Use one of the fields that the message lists.',
+  },
+  bad_id: {
+    cause: 'An id does not have the form of one.',
+    remedy: 'Use the id as an earlier answer had it.',
+  },
+  bad_extra: {
+    cause: '`extra` has a field that the service decides itself.',
+    remedy: 'Remove the field that the message names.',
+  },
+  request_too_large: {
+    cause: 'The body is larger than allowed, or has very many or deeply nested values.',
+    remedy: 'Send less, or raise `SERVICE_MAX_BODY_BYTES` here and the limit of your proxy.',
+  },
+  not_found: {
+    cause: 'There is no such route or object, or it is not yours.',
+    remedy:
+      'Check the path and the id; a path of another process needs the address of that process.',
+  },
+  method_not_allowed: {
+    cause: 'The route or method exists, but not in this form.',
+    remedy: 'Use an HTTP method that the header `allow` lists, or a method of `rpc.discover`.',
+  },
+  authentication_required: {
+    cause: 'The request has no valid credential.',
+    remedy:
+      'Send `Authorization: Bearer …`: an API key on `/v1`, an access token of `auth.login` on `/api/rpc`. Access tokens last 15 minutes; `auth.refresh` makes a new one.',
+  },
+  invalid_credentials: {
+    cause: 'The email, the password, the key or the token is not valid.',
+    remedy: 'Sign in again, or create a new key; `keys.list` shows which keys are active.',
+  },
+  admin_token_required: {
+    cause: 'The admin API takes the admin token only.',
+    remedy:
+      'Use `SERVICE_ADMIN_TOKEN`, or the generated one in `secrets/admin-token` of the data directory.',
+  },
+  admin_required: {
+    cause: 'Only an admin of the platform may do this.',
+    remedy: 'Sign in with the first account, or use the admin token.',
+  },
+  session_forbidden: {
+    cause: 'The session belongs to another user.',
+    remedy: 'Use a session id of your own.',
+  },
+  model_not_allowed: {
+    cause: 'The rules of the key or of its group do not allow the model.',
+    remedy: 'Use another model, or ask an admin of the group to change its model rules.',
+  },
+  conversation_forbidden: {
+    cause: 'The conversation belongs to another user.',
+    remedy: 'Use a conversation of your own; `conversations.list` has them.',
+  },
+  conversation_not_found: {
+    cause: 'There is no such conversation.',
+    remedy: 'Use an id of `conversations.list`, or leave it out to begin a new one.',
+  },
+  email_taken: {
+    cause: 'There is an account with this email.',
+    remedy: 'Sign in with `auth.login` instead.',
+  },
+  origin_not_allowed: {
+    cause: 'A web page of another origin has sent the request.',
+    remedy:
+      'Add the origin of the page to `SERVICE_CORS_ORIGINS`, or send the request from a server.',
+  },
+  registration_closed: {
+    cause: 'Registration is closed (`SERVICE_REGISTRATION_OPEN=false`).',
+    remedy: 'Ask the operator for an invitation or an account.',
+  },
+  too_many_login_attempts: {
+    cause: 'Too many logins have failed for this account or from this address.',
+    remedy: 'Wait as long as `retry_after_secs` says.',
+  },
+  provider_exists: {
+    cause: 'There is a provider of this name.',
+    remedy: 'Use another name, or change the one that exists.',
+  },
+  provider_built_in: {
+    cause: 'The provider is part of the service and cannot be changed.',
+    remedy: 'Create one of another name.',
+  },
+  group_id_taken: {
+    cause: 'There is a group with this id.',
+    remedy: 'Use another id.',
+  },
+  member_protected: {
+    cause: 'The member is the owner, or has a role that you may not change.',
+    remedy: 'Ask the owner of the group.',
+  },
+  invitation_refused: {
+    cause: 'The invitation is unknown, used, expired, or for another email.',
+    remedy: 'Ask for a new one and accept it with the account that it names.',
+  },
+  movement_refused: {
+    cause: 'The account does not have the points that the movement takes.',
+    remedy: 'Move fewer points, or add some first.',
+  },
+  rate_limit_exceeded: {
+    cause: 'More requests than the limit that the message names allows.',
+    remedy:
+      'Wait as long as `retry-after` says, or raise the limit: the plan of the account, the ceiling of the group, or the setting.',
+  },
+  quota_exceeded: {
+    cause: 'The monthly quota of the plan is used up.',
+    remedy:
+      'Use a larger plan or points, or wait for the next month; `billing.plan` shows the quota.',
+  },
+  quota_reserved: {
+    cause: 'Requests in progress reserve the rest of the monthly quota.',
+    remedy: 'Try again in a few seconds, or send fewer requests at a time.',
+  },
+  payment_required: {
+    cause: 'The points and the monthly quota are used up.',
+    remedy: 'Add points or use a larger plan.',
+  },
+  unknown_type: {
+    cause: 'The service does not know backends of this type.',
+    remedy: 'Use one of the types that the message lists.',
+  },
+  bad_url: {
+    cause: 'The URL of the backend has the wrong scheme or form.',
+    remedy: 'Use the form that the guide of this kind of backend shows.',
+  },
+  model_not_found: {
+    cause: 'No backend lists the model, or none that `provider` allows.',
+    remedy:
+      '`GET /v1/models` lists what is served; register a backend that has the model, or correct its name.',
+  },
+  all_backends_unhealthy: {
+    cause: 'No backend that has the model can be reached.',
+    remedy:
+      '`GET /api/admin/backends` has the state and the reason of each; start or repair one of them.',
+  },
+  unsupported_operation: {
+    cause: 'No backend of the model supports this kind of request.',
+    remedy: 'Use a model whose `capabilities` include it.',
+  },
+  bad_gateway: {
+    cause: 'The upstream refused the request, or the connection to it failed.',
+    remedy:
+      '`error.upstream` has the answer of the upstream; without it, check that the gateway can reach the backend.',
+  },
+  upstream_auth: {
+    cause: 'The upstream does not accept the key of the backend.',
+    remedy: 'The operator has to set a valid `api_key` for the backend.',
+  },
+  bridge_unreachable: {
+    cause: 'The bridge to the backend cannot be reached.',
+    remedy: 'Check that the bridge runs and that its address is right.',
+  },
+  agent_unavailable: {
+    cause: 'The GPU node is not connected, or does not serve the model.',
+    remedy: 'Check that its agent runs; `agents.list` shows which nodes are online.',
+  },
+  no_job: {
+    cause: 'There is no such video job, or it is not yours.',
+    remedy: 'Use the id that the creation of the job returned.',
+  },
+  no_video_backend: {
+    cause: 'No backend can make videos with the model.',
+    remedy: 'Register a backend that can, or use another model.',
+  },
+  job_ended: {
+    cause: 'The video job has ended and cannot be changed.',
+    remedy: 'Create a new one.',
+  },
+  store_unavailable: {
+    cause: 'Postgres cannot be reached.',
+    remedy:
+      'Try again as `retry-after` says; `/healthz` shows the state of the stores to the operator.',
+  },
+  internal_error: {
+    cause: 'The service failed; the text is in its log.',
+    remedy: 'Look up the `x-request-id` of the answer in the log, and report it.',
+  },
+};
