@@ -41,5 +41,3 @@ export const embeddingListSchema = z.object({
   model: z.string(),
   usage: tokenUsageSchema,
 });
-
-export type EmbeddingList = z.output<typeof embeddingListSchema>;
