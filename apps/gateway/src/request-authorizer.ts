@@ -18,6 +18,8 @@ export interface AuthorizedRequest<Body> {
   readonly body: Body;
   /** What the model's alias stands for: resolved once, so that the model that was checked is the one that serves. */
   readonly resolvedModel: string;
+  /** When the request arrived, by `performance.now()`. */
+  readonly startedAt: number;
   /** The receiver ends it when the request is over. */
   readonly reservation: Reservation;
 }
@@ -91,6 +93,7 @@ export function createRequestAuthorizer(
 
   return {
     async authorizeRequest(request, response, schema, options) {
+      const startedAt = performance.now();
       const authenticating = keyGate.authenticate(request, response);
       const keyed = authenticating instanceof Promise ? await authenticating : authenticating;
       if (keyed === undefined) return undefined;
@@ -110,7 +113,7 @@ export function createRequestAuthorizer(
         reservation.end();
         throw error;
       }
-      return { caller, body, resolvedModel, reservation };
+      return { caller, body, resolvedModel, startedAt, reservation };
     },
   };
 }

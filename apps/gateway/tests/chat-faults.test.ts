@@ -158,6 +158,7 @@ describe('in mid-stream', () => {
       expect(error).toMatchObject({ code: 'bad_gateway', message: expect.stringMatching(message) });
       const [event] = await takeUsage(gateway.test.context.bus.journal, 1, model);
       expect(event?.completion_tokens).toBeGreaterThan(0);
+      expect(event?.status).toBe(502);
     },
   );
 

@@ -49,7 +49,11 @@ test('the bytes of the upstream pass through, the end mark is last, and the turn
     backend: 'gateway',
     prompt_tokens: served?.promptTokens,
     completion_tokens: served?.completionTokens,
+    upstream: 'up',
+    status: 200,
   });
+  expect(event?.first_token_ms).toBeGreaterThanOrEqual(0);
+  expect(event?.latency_ms).toBeGreaterThanOrEqual(event?.first_token_ms ?? Infinity);
 });
 
 test('only a client that requests the usage gets the usage chunk', async () => {

@@ -62,6 +62,11 @@ test('a chat turn is served by the upstream and its usage event is in the journa
     total_tokens: completion.usage.total_tokens,
     cost: null,
     ref_id: 'invoice-7',
+    upstream: 'up',
+    status: 200,
+    latency_ms: expect.any(Number) as number,
+    first_token_ms: null,
+    cached_tokens: 0,
   });
 });
 

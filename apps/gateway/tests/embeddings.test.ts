@@ -75,6 +75,9 @@ test('texts become vectors, metered before the response ends', async () => {
       completion_tokens: 0,
       total_tokens: 3,
       ref_id: 'invoice-8',
+      upstream: 'up',
+      status: 200,
+      latency_ms: expect.any(Number) as number,
     },
   ]);
 });

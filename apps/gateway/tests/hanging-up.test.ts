@@ -140,6 +140,12 @@ describe('every delta counts when a client leaves a stream', () => {
     for (const { usage, expected } of [
       { usage: zeros, expected: { prompt_tokens: 2, completion_tokens: 3 } },
       { usage: some, expected: { prompt_tokens: 7, completion_tokens: 5 } },
+      // Never more than the prompt, whatever an upstream reports.
+      {
+        usage: { ...some, prompt_tokens_details: { cached_tokens: 4 } },
+        expected: { cached_tokens: 4 },
+      },
+      { usage: { ...some, prompt_cache_hit_tokens: 40 }, expected: { cached_tokens: 7 } },
     ]) {
       scripted.setEvents([chunk('abcd', usage), chunk('abcd'), chunk('efgh')]);
       const hangUp = new AbortController();
@@ -150,7 +156,7 @@ describe('every delta counts when a client leaves a stream', () => {
         if (received.includes('efgh')) break;
       }
       hangUp.abort();
-      expect(await nextRow()).toMatchObject(expected);
+      expect(await nextRow()).toMatchObject({ ...expected, upstream: 'scripted', status: 499 });
     }
   });
 });

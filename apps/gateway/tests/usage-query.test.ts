@@ -297,6 +297,14 @@ describe('records', () => {
         account_type: null,
         key_id: gateway.keyId,
         project: 'default',
+        user_id: gateway.userId,
+        group_id: null,
+        // An event of an earlier version has none of these.
+        upstream: null,
+        cached_tokens: null,
+        latency_ms: null,
+        first_token_ms: null,
+        status: null,
       },
     ]);
   });

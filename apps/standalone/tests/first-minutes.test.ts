@@ -47,7 +47,8 @@ test('the snippet of the banner registers or signs in, creates a key and calls t
       headers: { authorization: `Bearer ${token}` },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'usage.list' }),
     });
-    return (await response.text()).includes('"model":"demo-chat"');
+    const text = await response.text();
+    return text.includes('"model":"demo-chat"') && text.includes('"upstream":"demo"');
   });
 });
 

@@ -8,6 +8,7 @@ export interface UsageRecord {
   readonly keyId: string | null;
   readonly userId: string;
   readonly project: string | null;
+  readonly groupId: string | null;
   readonly model: string;
   readonly backend: string;
   readonly promptTokens: number;
@@ -18,6 +19,13 @@ export interface UsageRecord {
   readonly accountType: 'user' | 'group' | null;
   readonly refId: string | null;
   readonly createdAt: Date;
+  /** The name of the backend that served it. Like the fields below null in rows of earlier versions. */
+  readonly upstream: string | null;
+  readonly cachedTokens: number | null;
+  readonly latencyMs: number | null;
+  readonly firstTokenMs: number | null;
+  /** As an HTTP status. */
+  readonly status: number | null;
 }
 
 export interface UsagePage {

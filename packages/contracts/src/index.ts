@@ -106,4 +106,4 @@ export {
   userSessionChannel,
 } from './rpc/sessions.ts';
 export { usageEventSchema, type UsageEvent } from './usage-event.ts';
-export { readUsage } from './rest/read-usage.ts';
+export { readCachedTokens, readUsage } from './rest/read-usage.ts';

@@ -25,6 +25,15 @@ export const usageEventSchema = z.object({
   ref_id: z.string().max(64).nullable(),
   /** The call whose reservation this usage replaces until it is settled. */
   call_id: z.string().max(64).optional(),
+  /** The name of the backend that served it. Like the fields below absent in events of earlier versions. */
+  upstream: z.string().max(255).nullish(),
+  /** The part of the prompt that the upstream read from its cache, if it reported that. */
+  cached_tokens: z.int().nonnegative().nullish(),
+  latency_ms: z.int().nonnegative().nullish(),
+  /** Until the first chunk; only for streamed responses. */
+  first_token_ms: z.int().nonnegative().nullish(),
+  /** An HTTP status: 200, 499 when the client left, 502 when the upstream failed in the middle. */
+  status: z.int().nonnegative().nullish(),
   /** When the request was completed. */
   created_at: z.iso.datetime(),
 });

@@ -44,7 +44,7 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
   }
 
   async function serve(
-    { caller, body: chat, resolvedModel, reservation }: AuthorizedRequest<ChatRequest>,
+    { caller, body: chat, resolvedModel, startedAt, reservation }: AuthorizedRequest<ChatRequest>,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
@@ -60,6 +60,7 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
       conversationId,
       history: 'client',
       refId,
+      startedAt,
       reservation,
       signal,
     };

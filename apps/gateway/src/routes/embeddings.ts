@@ -36,12 +36,12 @@ export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies)
       );
       if (authorized === undefined) return;
       const refId = serviceRefOf(request);
-      const { caller, body, resolvedModel, reservation } = authorized;
+      const { caller, body, resolvedModel, startedAt, reservation } = authorized;
       const signal = disconnectSignal(response);
       const turn = { caller, surface: 'gateway', request: body, resolvedModel, refId, signal };
       try {
         const { embeddings, usage, backend } = await embedTexts(
-          { ...turn, reservation },
+          { ...turn, startedAt, reservation },
           dependencies,
         );
         response.setHeader(...backendHeader(backend));

@@ -71,6 +71,7 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
 const turn = {
   caller: jwtCaller('ann'),
   surface: 'rpc',
+  startedAt: 0,
   request: { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] },
   resolvedModel: 'm',
   conversationId: undefined,

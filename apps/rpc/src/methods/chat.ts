@@ -9,6 +9,7 @@ export function createChatMethods({
 }: Services): HandlersOf<'chat'> {
   return {
     'chat.send': async (params, { user }) => {
+      const startedAt = performance.now();
       const resolvedModel = router.aliases.resolve(params.model);
       const request = requestOf(params);
       const reservation = await quotas.admitUser(user.id, {
@@ -24,6 +25,7 @@ export function createChatMethods({
         conversationId: params.conversation_id,
         history: 'stored',
         refId: params.ref_id ?? null,
+        startedAt,
       });
       return { stream_id: streamId, memory };
     },

@@ -27,5 +27,12 @@ function usageRecord(record: UsageRecord): RpcResult<'usage.list'>['records'][nu
     account_type: record.accountType,
     key_id: record.keyId,
     project: record.project,
+    user_id: record.userId,
+    group_id: record.groupId,
+    upstream: record.upstream,
+    cached_tokens: record.cachedTokens,
+    latency_ms: record.latencyMs,
+    first_token_ms: record.firstTokenMs,
+    status: record.status,
   };
 }

@@ -80,9 +80,10 @@ test('a session ends once, whatever ends it first, and releases everything', () 
   session.listener.onClosed(lost);
   expect(seen).toMatchObject({ ended: ['lost'], closed: 1, settled: ['neutral'] });
   expect(seen.recorded).toEqual([
-    { usage: undefined, transcript: 'half a sen' },
+    { usage: undefined, status: 499, transcript: 'half a sen' },
     {
       usage: { prompt_tokens: 0, completion_tokens: 3, total_tokens: 3 },
+      status: 499,
       transcript: undefined,
     },
   ]);

@@ -69,6 +69,7 @@ export async function openSession(
     const recorder = createSessionRecorder({
       userId,
       model: upstream.route.model,
+      upstream: upstream.route.backend.name,
       refId,
       conversationId,
       meter: runtime.meter,

@@ -1,5 +1,4 @@
 import type { ConversationStore } from '@model-gateway/accounts';
-import type { TokenUsage } from '@model-gateway/contracts';
 import {
   jwtCaller,
   type EndedResponse,
@@ -22,6 +21,8 @@ interface SessionRecorderOptions {
   readonly userId: string;
   /** The model id in the backend's list. */
   readonly model: string;
+  /** The name of the backend that serves the session. */
+  readonly upstream: string;
   readonly refId: string | null;
   readonly conversationId: string | undefined;
   readonly meter: Meter;
@@ -33,17 +34,26 @@ interface SessionRecorderOptions {
 const STORING_TIMEOUT_MS = 1_000;
 
 export function createSessionRecorder(options: SessionRecorderOptions): SessionRecorder {
-  const { userId, model, refId, conversationId, meter, conversations, log } = options;
+  const { userId, model, upstream, refId, conversationId, meter, conversations, log } = options;
   const caller = jwtCaller(userId);
   let written: Promise<unknown> = Promise.resolve();
 
   async function meterUsage(
-    usage: TokenUsage | undefined,
+    { usage, status }: Pick<EndedResponse, 'usage' | 'status'>,
     reserving: Promise<Reservation | undefined>,
   ): Promise<void> {
     const reservation = await reserving;
     if (usage === undefined) return reservation?.end();
-    await meter.record({ caller, model, surface: 'realtime', usage, refId, reservation });
+    await meter.record({
+      caller,
+      model,
+      surface: 'realtime',
+      usage,
+      refId,
+      reservation,
+      upstream,
+      status,
+    });
   }
 
   async function add(transcript: string): Promise<void> {
@@ -64,9 +74,9 @@ export function createSessionRecorder(options: SessionRecorderOptions): SessionR
   }
 
   return {
-    async record({ usage, transcript }, reserving) {
+    async record({ usage, status, transcript }, reserving) {
       const stored = transcript === undefined ? undefined : store(transcript);
-      const metered = meterUsage(usage, reserving);
+      const metered = meterUsage({ usage, status }, reserving);
       written = Promise.all([written, metered]);
       await metered;
       if (stored !== undefined) await withTimeout(stored, STORING_TIMEOUT_MS, () => undefined);

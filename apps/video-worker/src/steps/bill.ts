@@ -3,6 +3,7 @@ import type { UsageEvent } from '@model-gateway/contracts';
 import type { Database } from '@model-gateway/db';
 import {
   jobEnd,
+  SERVED_STATUS,
   videoShapeOf,
   type UsageCounts,
   type VideoJobStore,
@@ -95,6 +96,11 @@ function usageOf(work: VideoWork, cost: number, at: Date): UsageEvent {
     total_tokens: 0,
     cost,
     ref_id: null,
+    upstream: work.cancelling?.backend ?? work.backend,
+    cached_tokens: null,
+    latency_ms: Math.max(0, at.getTime() - work.createdAt.getTime()),
+    first_token_ms: null,
+    status: work.cancelling === null ? SERVED_STATUS.complete : SERVED_STATUS.left,
     created_at: at.toISOString(),
   };
 }

@@ -1,4 +1,4 @@
-import { readUsage } from './read-usage.ts';
+import { readCachedTokens, readUsage } from './read-usage.ts';
 
 const whole = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 
@@ -28,4 +28,15 @@ test.each([
   { prompt_tokens: 1e300, completion_tokens: 2 },
 ])('%j is not usage', (usage) => {
   expect(readUsage(usage)).toBeUndefined();
+});
+
+test.each([
+  { what: 'the details', usage: { prompt_tokens_details: { cached_tokens: 4 } }, read: 4 },
+  { what: 'the newer details', usage: { input_tokens_details: { cached_tokens: 5 } }, read: 5 },
+  { what: 'a count of its own', usage: { prompt_cache_hit_tokens: 6 }, read: 6 },
+  { what: 'null details', usage: { prompt_tokens_details: null }, read: undefined },
+  { what: 'no number', usage: { prompt_tokens_details: { cached_tokens: '4' } }, read: undefined },
+  { what: 'no usage', usage: null, read: undefined },
+])('the cached tokens of an upstream that reports $what', ({ usage, read }) => {
+  expect(readCachedTokens(usage)).toBe(read);
 });

@@ -21,6 +21,19 @@ export function readUsage(usage: unknown): TokenUsage | undefined {
   };
 }
 
+/** How many tokens of the prompt an upstream read from its cache, where its usage says so. */
+export function readCachedTokens(usage: unknown): number | undefined {
+  if (typeof usage !== 'object' || usage === null) return undefined;
+  const details: unknown =
+    Reflect.get(usage, 'prompt_tokens_details') ?? Reflect.get(usage, 'input_tokens_details');
+  const cached: unknown =
+    typeof details === 'object' && details !== null
+      ? Reflect.get(details, 'cached_tokens')
+      : Reflect.get(usage, 'prompt_cache_hit_tokens');
+  const count = countOf(cached);
+  return typeof count === 'number' ? count : undefined;
+}
+
 function countOf(value: unknown): number | 'absent' | 'invalid' {
   if (value === undefined || value === null) return 'absent';
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 'invalid';

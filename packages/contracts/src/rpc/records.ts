@@ -85,6 +85,17 @@ export const usageRecord = record('Usage', {
   account_type: z.enum(['user', 'group']).nullable(),
   key_id: z.uuid().nullable(),
   project: z.string().nullable(),
+  user_id: z.uuid(),
+  group_id: z.uuid().nullable(),
+  /** The name of the backend that served it. Like the fields below null in rows of earlier versions. */
+  upstream: z.string().nullable(),
+  /** The part of the prompt that the upstream read from its cache, if it reported that. */
+  cached_tokens: z.int().nullable(),
+  latency_ms: z.int().nullable(),
+  /** Until the first chunk of a streamed response. */
+  first_token_ms: z.int().nullable(),
+  /** 200; 499 when the client left before the end, 502 when the upstream failed in the middle. */
+  status: z.int().nullable(),
 });
 
 /** The role that a member can be given. */

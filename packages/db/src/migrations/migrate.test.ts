@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { silentLog } from '@model-gateway/kernel';
+import { Client } from 'pg';
 import { createCuttableProxy } from '../../tests/cuttable-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/test-database.ts';
 import { migrateDatabase } from './migrate.ts';
@@ -90,6 +91,43 @@ describe('migrating', () => {
     await addMigration('3_more', 'CREATE TABLE more (id int);');
     expect(await attempt()).toEqual(['3_more']);
     expect(await tables()).toEqual(['_prisma_migrations', 'good', 'more', 'whole']);
+  });
+
+  it('adds columns to the usage rows without writing them, and without making queries wait', async () => {
+    const name = (await listMigrations(prismaFolder())).find((other) =>
+      other.endsWith('_usage_details'),
+    );
+    await cp(prismaFolder(), folder, { recursive: true });
+    await rm(join(folder, 'migrations', `${name}`), { recursive: true });
+    await migrateDatabase({ databaseUrl: database.url, log, folder });
+    await database.query(`
+      INSERT INTO usage_records (api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens, user_id)
+      VALUES ('service-', 'm', 'gateway', 1, 2, 3, gen_random_uuid())`);
+    const files = () =>
+      database.query(
+        `SELECT relname, relfilenode FROM pg_class WHERE relname LIKE 'usage_records%' ORDER BY 1`,
+      );
+    const before = await files();
+    const [report, reader] = [new Client(database.url), new Client(database.url)];
+    await Promise.all([report.connect(), reader.connect()]);
+    try {
+      await report.query('BEGIN; LOCK TABLE usage_records IN ACCESS SHARE MODE');
+      const migrating = migrateDatabase({ databaseUrl: database.url, log });
+      const isWaiting = `SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted`;
+      while ((await database.query(isWaiting)).length === 0) await delay(POLL_MS);
+      // It would wait for the whole report if the migration did.
+      expect((await reader.query('SELECT model FROM usage_records')).rows).toEqual([
+        { model: 'm' },
+      ]);
+      await report.query('COMMIT');
+      expect(await migrating).toEqual([name]);
+    } finally {
+      await Promise.all([report.end(), reader.end()]);
+    }
+    expect(await files()).toEqual(before);
+    expect(await database.query('SELECT upstream, status FROM usage_records')).toEqual([
+      { upstream: null, status: null },
+    ]);
   });
 
   it('does not touch a database whose last migration another tool left unfinished', async () => {

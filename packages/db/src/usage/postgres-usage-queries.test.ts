@@ -205,8 +205,8 @@ test('a record is shown whole', async () => {
   await database.raw.query(
     `INSERT INTO usage_records
        (id, user_id, key_id, api_key_id, project, model, backend, prompt_tokens, completion_tokens, total_tokens, cost, points,
-        account_type, ref_id, created_at)
-     VALUES ($1, $2, $3, 'service-', 'web', 'm', 'gateway', 1, 2, 3, 0.5, 50, 'group', 'r', '2025-02-27T01:02:03.456Z')`,
+        account_type, ref_id, created_at, upstream, cached_tokens, latency_ms, first_token_ms, status)
+     VALUES ($1, $2, $3, 'service-', 'web', 'm', 'gateway', 1, 2, 3, 0.5, 50, 'group', 'r', '2025-02-27T01:02:03.456Z', 'up', 4, 5, 6, 200)`,
     [ids.id, ids.user, ids.key],
   );
   expect(await database.usageQueries.records({ refIds: [] }, { limit: 1, offset: 0 })).toEqual([
@@ -216,6 +216,7 @@ test('a record is shown whole', async () => {
       keyId: ids.key,
       userId: ids.user,
       project: 'web',
+      groupId: null,
       model: 'm',
       backend: 'gateway',
       promptTokens: 1,
@@ -226,6 +227,11 @@ test('a record is shown whole', async () => {
       accountType: 'group',
       refId: 'r',
       createdAt: new Date('2025-02-27T01:02:03.456Z'),
+      upstream: 'up',
+      cachedTokens: 4,
+      latencyMs: 5,
+      firstTokenMs: 6,
+      status: 200,
     },
   ]);
 });

@@ -25,7 +25,20 @@ describe('usage in Postgres', () => {
 
   it('keeps what an event says', async () => {
     const userId = newId();
-    const tagged = event({ user_id: userId, ref_id: 'a"b,{}\\c', cost: null, group_id: newId() });
+    const served = {
+      upstream: 'up\u0000',
+      cached_tokens: 1,
+      latency_ms: 1e12,
+      first_token_ms: 20,
+      status: 499,
+    };
+    const tagged = event({
+      user_id: userId,
+      ref_id: 'a"b,{}\\c',
+      cost: null,
+      group_id: newId(),
+      ...served,
+    });
     expect(await write([tagged])).toBe(1);
     const { records, total } = await database.usage.list({ userId, limit: 10, offset: 0 });
     expect(total).toBe(1);
@@ -36,6 +49,7 @@ describe('usage in Postgres', () => {
         keyId: tagged.key_id,
         userId,
         project: 'default',
+        groupId: tagged.group_id,
         model: 'demo-chat',
         backend: 'gateway',
         promptTokens: 3,
@@ -46,6 +60,11 @@ describe('usage in Postgres', () => {
         accountType: null,
         refId: 'a"b,{}\\c',
         createdAt: new Date('2026-03-04T05:06:07.890Z'),
+        upstream: 'up',
+        cachedTokens: 1,
+        latencyMs: 2_147_483_647,
+        firstTokenMs: 20,
+        status: 499,
       },
     ]);
   });

@@ -26,7 +26,7 @@ export async function listUsage(queries: Queries, query: ListQuery): Promise<Usa
 }
 
 function toRecord(row: UsageRow): UsageRecord {
-  const { groupId: _groupId, accountType, ...record } = row;
+  const { accountType, ...record } = row;
   return {
     ...record,
     accountType: accountType === 'user' || accountType === 'group' ? accountType : null,

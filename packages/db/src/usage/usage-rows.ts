@@ -19,11 +19,20 @@ export function storable(event: UsageEvent): UsageEvent {
     completion_tokens: Math.min(event.completion_tokens, COUNT_MAX),
     total_tokens: Math.min(event.total_tokens, COUNT_MAX),
     cost: event.cost === null ? null : Math.min(event.cost, COST_USD_MAX),
+    upstream: typeof event.upstream === 'string' ? clean(event.upstream) : null,
+    cached_tokens: bounded(event.cached_tokens),
+    latency_ms: bounded(event.latency_ms),
+    first_token_ms: bounded(event.first_token_ms),
+    status: bounded(event.status),
   };
 }
 
 // Postgres rejects the whole batch for one NUL character.
 const clean = (value: string): string => value.replaceAll('\u0000', '');
+
+/** Events of earlier versions do not have it. */
+const bounded = (count: number | null | undefined): number | null =>
+  typeof count === 'number' ? Math.min(count, COUNT_MAX) : null;
 
 /** Inserts rows that do not exist yet. */
 export async function insertUsageRows(
@@ -35,7 +44,8 @@ export async function insertUsageRows(
   await queries.$executeRaw`
     INSERT INTO usage_records (
       id, user_id, key_id, group_id, api_key_id, project, model, backend, ref_id,
-      prompt_tokens, completion_tokens, total_tokens, cost, created_at, points, account_type
+      prompt_tokens, completion_tokens, total_tokens, cost, created_at, points, account_type,
+      upstream, cached_tokens, latency_ms, first_token_ms, status
     )
     SELECT * FROM unnest(
       ${column((event) => event.id)}::uuid[],
@@ -53,6 +63,11 @@ export async function insertUsageRows(
       ${column((event) => event.cost)}::double precision[],
       ${column((event) => event.created_at)}::timestamptz[],
       ${rows.map(({ points }) => points)}::integer[],
-      ${rows.map(({ accountType }) => accountType)}::text[]
+      ${rows.map(({ accountType }) => accountType)}::text[],
+      ${column((event) => event.upstream ?? null)}::text[],
+      ${column((event) => event.cached_tokens ?? null)}::integer[],
+      ${column((event) => event.latency_ms ?? null)}::integer[],
+      ${column((event) => event.first_token_ms ?? null)}::integer[],
+      ${column((event) => event.status ?? null)}::integer[]
     )`;
 }

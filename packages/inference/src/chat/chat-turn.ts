@@ -22,6 +22,8 @@ export interface ChatTurn {
   /** Who supplies the history: clients of the chat-completions convention send it, for others it is read from the store. */
   readonly history: 'client' | 'stored';
   readonly refId: string | null;
+  /** When the request arrived, by `performance.now()`. */
+  readonly startedAt: number;
   /** Ends when its usage is recorded; the caller ends it in any case. */
   readonly reservation?: Reservation | undefined;
   /** Aborted when the client disconnected. */

@@ -1,4 +1,4 @@
-import type { UpstreamCompletion } from '@model-gateway/contracts';
+import { readCachedTokens, type UpstreamCompletion } from '@model-gateway/contracts';
 import { UnsupportedByBackend } from '@model-gateway/router';
 import { attempt } from '../upstream/attempts.ts';
 import type { ChatDependencies } from './chat-turn.ts';
@@ -6,6 +6,7 @@ import { boundedUsage } from '../usage/bounded-usage.ts';
 import { estimateUsage, textOfCompletion } from '../usage/estimate-usage.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import type { Reply } from './reply-collector.ts';
+import { SERVED_STATUS } from '../usage/served-status.ts';
 import { settleTurn } from './settle-turn.ts';
 import { upstreamBody } from './upstream-body.ts';
 
@@ -35,6 +36,9 @@ export async function completeChat(
   const settled = settleTurn(turn, dependencies, {
     model: route.model,
     usage,
+    upstream: route.backend.name,
+    status: SERVED_STATUS.complete,
+    cachedTokens: readCachedTokens(reported),
     isComplete: true,
     readReply: () => replyOf(completion),
   });

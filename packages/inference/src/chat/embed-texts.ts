@@ -16,6 +16,7 @@ import type { Caller } from './caller.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
 import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
 import type { Meter } from '../usage/meter.ts';
+import { SERVED_STATUS } from '../usage/served-status.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 
@@ -27,6 +28,8 @@ export interface EmbeddingsTurn {
   /** The target of its model's alias. */
   readonly resolvedModel: string;
   readonly refId: string | null;
+  /** When the request arrived, by `performance.now()`. */
+  readonly startedAt: number;
   readonly reservation?: Reservation | undefined;
   /** Aborted when the client disconnected. */
   readonly signal: Cancel;
@@ -54,7 +57,16 @@ const KINDS_WITH_TOKENS: ReadonlySet<BackendKind> = new Set<BackendKind>(['exter
 
 /** Serves one embeddings request: route, call the upstream, meter, respond. */
 export async function embedTexts(
-  { request, resolvedModel, caller, surface, refId, reservation, signal }: EmbeddingsTurn,
+  {
+    request,
+    resolvedModel,
+    caller,
+    surface,
+    refId,
+    startedAt,
+    reservation,
+    signal,
+  }: EmbeddingsTurn,
   { router, telemetry, meter, requests }: EmbeddingsDependencies,
 ): Promise<EmbeddingsAnswer> {
   const input = typeof request.input === 'string' ? [request.input] : request.input;
@@ -66,7 +78,7 @@ export async function embedTexts(
     provider,
     signal,
     onAccepted: () => requests.accepted(),
-    onLeft: ({ model }: Route) =>
+    onLeft: ({ model, backend }: Route) =>
       meter.record({
         caller,
         model,
@@ -74,6 +86,9 @@ export async function embedTexts(
         usage: promptUsage(estimateInput(input)),
         refId,
         reservation,
+        upstream: backend.name,
+        status: SERVED_STATUS.left,
+        startedAt,
       }),
   } as const;
   const ask = async ({ backend, model }: Route): Promise<UpstreamEmbeddings> => {
@@ -92,7 +107,17 @@ export async function embedTexts(
       ? estimate()
       : boundedUsage(route.backend.kind, promptUsage(reported), estimate);
   call.end(() => ({ usage, model: answer.model }));
-  await meter.record({ caller, model: route.model, surface, usage, refId, reservation });
+  await meter.record({
+    caller,
+    model: route.model,
+    surface,
+    usage,
+    refId,
+    reservation,
+    upstream: route.backend.name,
+    status: SERVED_STATUS.complete,
+    startedAt,
+  });
   return { embeddings: answer, usage, backend: route.backend.name };
 }
 

@@ -4,6 +4,7 @@ import { estimateUsage } from '../usage/estimate-usage.ts';
 import type { ChatDependencies, ChatTurn } from './chat-turn.ts';
 import type { MemoryState } from '../memory/memory.ts';
 import { toHistory } from './stored-message.ts';
+import { SERVED_STATUS } from '../usage/served-status.ts';
 import { createTurnRecord, type TurnRecord } from './turn-record.ts';
 
 /** A turn with its complete messages, ready to be routed. */
@@ -27,7 +28,7 @@ export function prepareTurn(
     // Field by field, because this runs for every request and `...` costs some microseconds.
     const { caller, surface, request, resolvedModel, conversationId, history, refId, signal } =
       turn;
-    const { reservation } = turn;
+    const { reservation, startedAt } = turn;
     return {
       caller,
       surface,
@@ -36,6 +37,7 @@ export function prepareTurn(
       conversationId,
       history,
       refId,
+      startedAt,
       reservation,
       signal,
       full: request,
@@ -64,10 +66,11 @@ export function routeRequestOf(
       void record?.begin();
     },
     // Nothing of an answer was seen, but the upstream has the prompt.
-    onLeft: ({ model }) => {
-      const { caller, surface, refId, full, reservation } = turn;
+    onLeft: ({ model, backend }) => {
+      const { caller, surface, refId, full, startedAt, reservation } = turn;
       const usage = estimateUsage(full, '');
-      return meter.record({ caller, model, surface, usage, refId, reservation });
+      const ended = { upstream: backend.name, status: SERVED_STATUS.left, startedAt };
+      return meter.record({ caller, model, surface, usage, refId, reservation, ...ended });
     },
   };
 }

@@ -71,19 +71,21 @@ export async function* produceChat(
   const query = {
     ...routeRequestOf(turn, dependencies),
     // There may be reasoning before the first visible delta.
-    async onLeft({ model, backend: { kind } }: Route): Promise<void> {
-      await settleStream(turn, dependencies, { observer, model, kind, isComplete: false });
+    async onLeft(left: Route): Promise<void> {
+      const outcome = { observer, route: left, firstTokenAt: undefined, isComplete: false };
+      await settleStream(turn, dependencies, outcome);
     },
   };
   const { answer, route, call } = await attempt(dependencies, query, ask, accepted);
   call.begun();
+  const firstTokenAt = performance.now();
   const { first, rest } = answer;
   let settled: SettledStream | undefined;
   const settle = async (isComplete: boolean): Promise<SettledStream> =>
     (settled ??= await settleStream(turn, dependencies, {
       observer,
-      model: route.model,
-      kind: route.backend.kind,
+      route,
+      firstTokenAt,
       isComplete,
     }));
   try {

@@ -1,18 +1,20 @@
 import { estimateTokens } from '@model-gateway/billing';
 import type { TokenUsage } from '@model-gateway/contracts';
-import type { BackendKind } from '@model-gateway/router';
+import type { Route } from '@model-gateway/router';
 import type { ChatDependencies } from './chat-turn.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
 import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
 import type { PreparedTurn } from './prepare-turn.ts';
+import { servedStatus } from '../usage/served-status.ts';
 import { settleTurn } from './settle-turn.ts';
 import type { StreamObserver } from '../stream/stream-observer.ts';
 
 interface StreamOutcome {
   readonly observer: StreamObserver;
-  /** The model that answered, as its backend lists it. */
-  readonly model: string;
-  readonly kind: BackendKind;
+  /** The model that answered, as its backend lists it, and the backend. */
+  readonly route: Pick<Route, 'model' | 'backend'>;
+  /** When the first chunk arrived, by `performance.now()`; undefined if none did. */
+  readonly firstTokenAt: number | undefined;
   readonly isComplete: boolean;
 }
 
@@ -27,13 +29,23 @@ export interface SettledStream {
 export async function settleStream(
   turn: PreparedTurn,
   dependencies: Pick<ChatDependencies, 'meter' | 'memory'>,
-  { observer, model, kind, isComplete }: StreamOutcome,
+  { observer, route: { model, backend }, firstTokenAt, isComplete }: StreamOutcome,
 ): Promise<SettledStream> {
   const unbounded = billedUsage(turn, observer, isComplete);
   const usage =
-    unbounded && boundedUsage(kind, unbounded, () => estimateUsage(turn.full, observer.text));
+    unbounded &&
+    boundedUsage(backend.kind, unbounded, () => estimateUsage(turn.full, observer.text));
   const readReply = () => observer.readReply();
-  const messageId = await settleTurn(turn, dependencies, { model, usage, isComplete, readReply });
+  const messageId = await settleTurn(turn, dependencies, {
+    model,
+    usage,
+    upstream: backend.name,
+    status: servedStatus(isComplete, turn.signal),
+    firstTokenAt,
+    cachedTokens: observer.cachedTokens,
+    isComplete,
+    readReply,
+  });
   return { usage, messageId };
 }
 

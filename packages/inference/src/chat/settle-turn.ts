@@ -9,6 +9,13 @@ export interface TurnOutcome {
   readonly model: string;
   /** The usage to bill; undefined when nothing billable was served. */
   readonly usage: TokenUsage | undefined;
+  /** The name of the backend that answered. */
+  readonly upstream: string;
+  /** As an HTTP status. */
+  readonly status: number;
+  /** When the first chunk arrived, by `performance.now()`; undefined if the response is not streamed. */
+  readonly firstTokenAt?: number | undefined;
+  readonly cachedTokens?: number | undefined;
   /** Whether the response is complete. */
   readonly isComplete: boolean;
   /** The reply so far; computed only if it is needed. */
@@ -22,13 +29,27 @@ export interface TurnOutcome {
 export async function settleTurn(
   turn: PreparedTurn,
   { meter, memory }: Pick<ChatDependencies, 'meter' | 'memory'>,
-  { model, usage, isComplete, readReply }: TurnOutcome,
+  outcome: TurnOutcome,
 ): Promise<string | undefined> {
-  const { caller, surface, refId, reservation, record } = turn;
+  const { caller, surface, refId, startedAt, reservation, record } = turn;
+  const { model, usage, isComplete, readReply } = outcome;
+  const { upstream, status, firstTokenAt, cachedTokens } = outcome;
   const metered =
     usage === undefined
       ? undefined
-      : meter.record({ caller, model, surface, usage, refId, reservation });
+      : meter.record({
+          caller,
+          model,
+          surface,
+          usage,
+          refId,
+          reservation,
+          upstream,
+          status,
+          startedAt,
+          firstTokenAt,
+          cachedTokens,
+        });
   const messageId = record === undefined ? undefined : await record.end(readReply(), model);
   if (metered !== undefined) await metered;
   if (isComplete && turn.memory !== 'disabled') remember(turn, memory, readReply());

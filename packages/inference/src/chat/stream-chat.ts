@@ -60,23 +60,30 @@ export async function streamChat(
     },
   );
   call.begun();
-  const activeCall = { route, call };
+  const delivery = {
+    turn,
+    activeCall: { route, call },
+    firstTokenAt: performance.now(),
+    passesUsage,
+  };
   return {
     backend: route.backend.name,
-    deliver: (take) => deliver(answer, { turn, activeCall, passesUsage, take }, dependencies),
+    deliver: (take) => deliver(answer, { ...delivery, take }, dependencies),
   };
 }
 
 interface Delivery {
   readonly turn: PreparedTurn;
   readonly activeCall: ActiveCall;
+  /** When the first chunk arrived, by `performance.now()`. */
+  readonly firstTokenAt: number;
   readonly passesUsage: boolean;
   readonly take: WriteChunk;
 }
 
 async function deliver(
   { observer, head, first, rest }: Begun,
-  { turn, activeCall: { route, call }, passesUsage, take }: Delivery,
+  { turn, activeCall: { route, call }, firstTokenAt, passesUsage, take }: Delivery,
   dependencies: StreamDependencies,
 ): Promise<void> {
   let isComplete = false;
@@ -100,8 +107,7 @@ async function deliver(
     // reports stay valid.
     if (!isComplete) rest.leave();
     void route.settle('neutral');
-    const { kind } = route.backend;
-    const outcome = { observer, model: route.model, kind, isComplete };
+    const outcome = { observer, route, firstTokenAt, isComplete };
     const { usage } = await settleStream(turn, dependencies, outcome);
     estimated = usage === observer.usage ? undefined : usage;
     if (isComplete) call.end(() => outcomeOf(observer, usage));

@@ -52,13 +52,15 @@ describe('the usage of a response', () => {
     { why: 'is nothing without tokens', usage: { input_tokens: 0, output_tokens: 0 } },
     { why: 'is nothing where none is told', usage: null },
   ])('$why', ({ usage, expected }) => {
-    expect(observed([done(usage)])).toEqual([{ usage: expected, transcript: undefined }]);
+    expect(observed([done(usage)])).toEqual([
+      { usage: expected, status: 200, transcript: undefined },
+    ]);
   });
 
   test('of a tagged session is recorded also without tokens', () => {
     for (const event of [done(null), done({ input_tokens: 0 }), { type: 'response.done' }]) {
       expect(observed([event], 'order-7')).toEqual([
-        { usage: tokens(0, 0), transcript: undefined },
+        { usage: tokens(0, 0), status: 200, transcript: undefined },
       ]);
     }
   });
@@ -159,6 +161,8 @@ describe('an unfinished response is estimated', () => {
     const end = { type: 'response.done', response: { id: 'a', status, usage } };
     const ended = observed([created('a'), delta('12345', 'a'), end]);
     expect(ended.flatMap((response) => response.usage ?? [])).toEqual(expected);
+    const statuses: Readonly<Record<string, number>> = { cancelled: 499, failed: 502 };
+    expect(ended).toMatchObject([{ status: statuses[String(status)] ?? 200 }]);
   });
 });
 
@@ -201,8 +205,8 @@ describe('what the model says', () => {
     const observer = createRealtimeObserver({ refId: null });
     for (const event of events) observer.observe(event);
     expect(observer.takeUnfinished()).toEqual([
-      { usage: undefined, transcript: 'A' },
-      { usage: { prompt_tokens: 0, completion_tokens: 1, total_tokens: 1 } },
+      { usage: undefined, status: 499, transcript: 'A' },
+      { status: 499, usage: { prompt_tokens: 0, completion_tokens: 1, total_tokens: 1 } },
     ]);
     expect(observer.takeUnfinished()).toEqual([]);
   });

@@ -3,12 +3,15 @@ import type { RealtimeEvent } from '@model-gateway/router';
 import { property } from '../stream/chunk-fields.ts';
 import { createResponseEstimates } from './response-estimates.ts';
 import { responseUsage } from './response-usage.ts';
+import { SERVED_STATUS } from '../usage/served-status.ts';
 import { createTranscripts } from './transcripts.ts';
 
 /** The record of a response that ended. */
 export interface EndedResponse {
   /** Undefined when it is not recorded. */
   readonly usage: TokenUsage | undefined;
+  /** As an HTTP status. */
+  readonly status: number;
   /** The text of the model; undefined when there is none. */
   readonly transcript: string | undefined;
 }
@@ -30,6 +33,7 @@ interface RealtimeObserverOptions {
 
 // Endings by the client or by a limit. A failure is the fault of the upstream.
 const BROKEN_OFF: readonly unknown[] = ['cancelled', 'incomplete'];
+const { complete: COMPLETE, interrupted: INTERRUPTED, left: LEFT } = SERVED_STATUS;
 
 export function createRealtimeObserver({ refId }: RealtimeObserverOptions): RealtimeObserver {
   const transcripts = createTranscripts();
@@ -57,14 +61,23 @@ export function createRealtimeObserver({ refId }: RealtimeObserverOptions): Real
       }
       return {
         usage: recorded(usageOfEnded(event)),
+        status: statusOf(event),
         transcript: transcripts.takeEnded(event),
       };
     },
     takeUnfinished: () => [
-      ...transcripts.takeAll().map((transcript) => ({ usage: undefined, transcript })),
+      ...transcripts
+        .takeAll()
+        .map((transcript) => ({ usage: undefined, status: LEFT, transcript })),
       ...estimates
         .takeAll()
-        .map((estimate) => ({ usage: recorded(estimate), transcript: undefined })),
+        .map((estimate) => ({ usage: recorded(estimate), status: LEFT, transcript: undefined })),
     ],
   };
+}
+
+function statusOf(event: RealtimeEvent): number {
+  const status = property(event['response'], 'status');
+  if (status === 'failed') return INTERRUPTED;
+  return status === 'cancelled' ? LEFT : COMPLETE;
 }

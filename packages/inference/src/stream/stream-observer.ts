@@ -1,4 +1,4 @@
-import type { TokenUsage } from '@model-gateway/contracts';
+import { readCachedTokens, type TokenUsage } from '@model-gateway/contracts';
 import {
   choicesOf,
   contentOf,
@@ -19,6 +19,8 @@ export interface StreamObserver {
   addText(text: string): void;
   /** The latest usage that the upstream reported. */
   readonly usage: TokenUsage | undefined;
+  /** The part of the prompt that the upstream read from its cache, as it reported. */
+  readonly cachedTokens: number | undefined;
   /** All generated text, to estimate the usage if the upstream reports none. */
   readonly text: string;
   /** The part of it that came after the latest report of the usage. */
@@ -53,6 +55,7 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
   let reportedPieces = 0;
   const reply = keepsReply ? createReplyCollector() : undefined;
   let usage: TokenUsage | undefined;
+  let cachedTokens: number | undefined;
   let isFinished = false;
   let finishReason: string | undefined;
   let model: string | undefined;
@@ -79,6 +82,7 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
       const reported = usageOf(chunk);
       if (reported === undefined) return;
       usage = reported;
+      cachedTokens = readCachedTokens(property(chunk, 'usage')) ?? cachedTokens;
       // A report includes the text of its own chunk.
       reportedPieces = pieces.length;
     },
@@ -88,6 +92,9 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
     },
     get usage() {
       return usage;
+    },
+    get cachedTokens() {
+      return cachedTokens;
     },
     get text() {
       return pieces.join('');

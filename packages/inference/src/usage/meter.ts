@@ -17,6 +17,15 @@ export interface ServedRequest {
   readonly reservation?: Reservation | undefined;
   /** USD, where it does not follow from the tokens. */
   readonly cost?: number;
+  /** The name of the backend that served it. */
+  readonly upstream: string;
+  /** How it ended, as an HTTP status. */
+  readonly status: number;
+  /** When it began and when the first chunk arrived, by `performance.now()`. */
+  readonly startedAt?: number | undefined;
+  readonly firstTokenAt?: number | undefined;
+  /** How many tokens of the prompt the upstream read from its cache, if it reported that. */
+  readonly cachedTokens?: number | undefined;
 }
 
 /** Records served requests. A failure is logged and never fails the request. */
@@ -34,12 +43,15 @@ interface MeterDependencies {
 }
 
 const MODEL_CHARS_MAX = 128;
+const UPSTREAM_CHARS_MAX = 255;
 
 export function createMeter(dependencies: MeterDependencies): Meter {
   const { journal, prices, clock, metrics, log } = dependencies;
   const count = createUsageCounts(metrics);
   return {
-    async record({ caller, model, surface, usage, refId, reservation, cost }) {
+    async record(served) {
+      const { caller, model, surface, usage, refId, reservation, cost, startedAt } = served;
+      const { firstTokenAt, cachedTokens } = served;
       const event: UsageEvent = {
         id: newId(),
         user_id: caller.userId,
@@ -57,6 +69,16 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         cost: cost === undefined ? prices.costOf(model, usage) : cost,
         ref_id: refId,
         call_id: reservation?.isHolding === true ? reservation.id : undefined,
+        upstream: served.upstream.slice(0, UPSTREAM_CHARS_MAX),
+        // What an upstream reports is not more than the prompt.
+        cached_tokens:
+          cachedTokens === undefined ? null : Math.min(cachedTokens, usage.prompt_tokens),
+        latency_ms: startedAt === undefined ? null : elapsedMs(startedAt, performance.now()),
+        first_token_ms:
+          startedAt === undefined || firstTokenAt === undefined
+            ? null
+            : elapsedMs(startedAt, firstTokenAt),
+        status: served.status,
         created_at: new Date(clock.now()).toISOString(),
       };
       try {
@@ -71,3 +93,5 @@ export function createMeter(dependencies: MeterDependencies): Meter {
     },
   };
 }
+
+const elapsedMs = (from: number, to: number): number => Math.max(0, Math.round(to - from));
