@@ -162,7 +162,7 @@ describe('an unfinished response is estimated', () => {
     const ended = observed([created('a'), delta('12345', 'a'), end]);
     expect(ended.flatMap((response) => response.usage ?? [])).toEqual(expected);
     const statuses: Readonly<Record<string, number>> = { cancelled: 499, failed: 502 };
-    expect(ended).toMatchObject([{ status: statuses[String(status)] ?? 200 }]);
+    expect(ended).toMatchObject([{ status: statuses[status] ?? 200 }]);
   });
 });
 
