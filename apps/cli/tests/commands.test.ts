@@ -77,7 +77,7 @@ async function changeSignIn(changes: Readonly<Record<string, string | number>>):
 }
 
 test('without a sign-in a command says how to sign in, and doctor says what to do next', async () => {
-  const refused = await gateway.run(['usage']);
+  const refused = await gateway.runHere(['usage']);
   expect(refused).toMatchObject({ status: 3, stdout: '' });
   expect(refused.stderr).toContain(`Run: gateway login --url ${service.url}`);
   const { checks } = (await gateway.json(['doctor'])) as { checks: { name: string }[] };
@@ -108,7 +108,7 @@ test('without a sign-in a command says how to sign in, and doctor says what to d
 test('login registers with a password from standard input and keeps the sign-in for its owner only', async () => {
   const password = { stdin: `${PASSWORD}\n` };
   const args = ['login', '--email', EMAIL, '--password-stdin'];
-  expect(await gateway.run(args, password)).toMatchObject({ status: 3, stdout: '' });
+  expect(await gateway.runHere(args, password)).toMatchObject({ status: 3, stdout: '' });
   expect(await gateway.json([...args, '--register'], password)).toMatchObject({
     url: service.url,
     user: { email: EMAIL, is_admin: true },
@@ -134,10 +134,10 @@ test('keys are created, listed and revoked by name', async () => {
   expect(await gateway.json(['keys', 'list'])).toMatchObject({
     keys: [{ name: 'my key', project: 'tests', active: true }],
   });
-  await gateway.run(['keys', 'create', 'twice']);
-  await gateway.run(['keys', 'create', 'twice']);
-  expect(await gateway.run(['keys', 'revoke', 'twice'])).toMatchObject({ status: 2 });
-  expect(await gateway.run(['keys', 'revoke', 'none'])).toMatchObject({ status: 5 });
+  await gateway.runHere(['keys', 'create', 'twice']);
+  await gateway.runHere(['keys', 'create', 'twice']);
+  expect(await gateway.runHere(['keys', 'revoke', 'twice'])).toMatchObject({ status: 2 });
+  expect(await gateway.runHere(['keys', 'revoke', 'none'])).toMatchObject({ status: 5 });
   expect((await gateway.run(['keys', 'revoke', 'my key'])).status).toBe(0);
   expect((await models()).status).toBe(401);
 });
@@ -147,7 +147,7 @@ test('a backend is added and replaced by name, and its state says what is wrong'
   const wrong = await gateway.run([...add, '--api-key-env', 'OTHER_UPSTREAM_KEY']);
   expect(wrong.stderr).toContain('gateway backends test cloud');
   expect((await gateway.run(['backends', 'list'])).stdout).toMatch(/^cloud +external +\S+ .*401/m);
-  const taken = await gateway.run([...add, '--api-key-env', 'UPSTREAM_KEY']);
+  const taken = await gateway.runHere([...add, '--api-key-env', 'UPSTREAM_KEY']);
   expect(taken).toMatchObject({ status: 2 });
   expect(taken.stderr).toContain('--replace');
   const key = { stdin: UPSTREAM_KEY };
@@ -185,9 +185,13 @@ test('a chat prints the reply, then its tokens, times and cost, which are those 
     month: { requests: 2 },
   });
   expect((await gateway.run(['usage', '--limit', '1'])).stdout).toContain('This month: 2 requests');
-  const unknown = await gateway.run(['chat', 'no-such-model', 'Hello']);
+  const unknown = await gateway.runHere(['chat', 'no-such-model', 'Hello']);
   expect(unknown).toMatchObject({ status: 5, stdout: '' });
   expect(unknown.stderr).toContain('gateway models');
+  upstream.faults.next({ kind: 'error-chunk', message: 'the engine is broken' }, 1, 'chat');
+  const broken = await gateway.runHere(['chat', 'gpt-4o-mini', 'Hello']);
+  expect(broken).toMatchObject({ status: 1 });
+  expect(broken.stderr).toContain('the engine is broken');
 });
 
 test('a chat is streamed, and Ctrl-C ends it with status 130', async () => {
@@ -201,11 +205,11 @@ test('a chat is streamed, and Ctrl-C ends it with status 130', async () => {
 
 test('plan shows the limits and sets a tier; doctor names the command that lifts a limit', async () => {
   expect(await gateway.json(['plan', 'show'])).toMatchObject({ current_tier: 'free' });
-  expect((await gateway.run(['plan', 'show'])).stdout).toMatch(/^free +10 /m);
-  expect((await gateway.run(['doctor'])).stdout).toContain(
+  expect((await gateway.runHere(['plan', 'show'])).stdout).toMatch(/^free +10 /m);
+  expect((await gateway.runHere(['doctor'])).stdout).toContain(
     `→ To lift these limits: gateway plan set ${EMAIL} enterprise`,
   );
-  expect(await gateway.run(['plan', 'set', EMAIL, 'gold'])).toMatchObject({ status: 5 });
+  expect(await gateway.runHere(['plan', 'set', EMAIL, 'gold'])).toMatchObject({ status: 5 });
   expect((await gateway.run(['plan', 'set', EMAIL, 'enterprise'])).status).toBe(0);
   expect(await gateway.json(['doctor'])).toMatchObject({
     ok: true,
@@ -216,24 +220,35 @@ test('plan shows the limits and sets a tier; doctor names the command that lifts
   });
 });
 
+test('a used-up quota ends a chat with status 6, and says how to lift it', async () => {
+  const adminToken = await readFile(join(data.path, 'secrets', 'admin-token'), 'utf8');
+  const tier = { name: 'nothing', monthly_token_quota: 0 };
+  await rpcCall(service.url, 'billing.tiers.set', tier, adminToken.trim());
+  await gateway.runHere(['plan', 'set', EMAIL, 'nothing']);
+  const refused = await gateway.runHere(['chat', 'gpt-4o-mini', 'Hello']);
+  expect(refused).toMatchObject({ status: 6, stdout: '' });
+  expect(refused.stderr).toContain('gateway plan set');
+  await gateway.runHere(['plan', 'set', EMAIL, 'enterprise']);
+});
+
 test('nodes are for admins', async () => {
   expect(await gateway.json(['nodes'])).toEqual({ nodes: [] });
   const other = createCommandLine({ PATH, HOME: join(home, 'other'), GATEWAY_URL: service.url });
-  await other.run(['login', '--register', '--email', 'user@example.com', '--password-stdin'], {
+  await other.runHere(['login', '--register', '--email', 'user@example.com', '--password-stdin'], {
     stdin: PASSWORD,
   });
-  expect(await other.run(['nodes'])).toMatchObject({ status: 3 });
+  expect(await other.runHere(['nodes'])).toMatchObject({ status: 3 });
   // It finds no data directory of a service.
-  const refused = await other.run(['backends', 'list']);
+  const refused = await other.runHere(['backends', 'list']);
   expect(refused).toMatchObject({ status: 3 });
   expect(refused.stderr).toContain('--admin-token-stdin');
   const stdin = await readFile(join(data.path, 'secrets', 'admin-token'), 'utf8');
   tokens.add(stdin.trim());
-  expect(await other.run(['login', '--admin-token-stdin'], { stdin: 'wrong' })).toMatchObject({
+  expect(await other.runHere(['login', '--admin-token-stdin'], { stdin: 'wrong' })).toMatchObject({
     status: 3,
   });
-  expect((await other.run(['login', '--admin-token-stdin'], { stdin })).status).toBe(0);
-  expect((await other.run(['backends', 'list'])).stdout).toContain('cloud');
+  expect((await other.runHere(['login', '--admin-token-stdin'], { stdin })).status).toBe(0);
+  expect((await other.runHere(['backends', 'list'])).stdout).toContain('cloud');
   for (const token of tokens) expect(other.printed()).not.toContain(token);
 });
 
@@ -245,26 +260,29 @@ test('two processes at once renew an expired sign-in once, and both go on', asyn
   ]);
   expect(outcomes.map(({ status }) => status)).toEqual([0, 0]);
   // Using a refresh token twice would have ended the sign-in.
-  expect((await gateway.run(['plan', 'show'])).status).toBe(0);
+  expect((await gateway.runHere(['plan', 'show'])).status).toBe(0);
 });
 
 test('a token that the service refuses is renewed', async () => {
   await changeSignIn({ access_token: 'not.a.token' });
-  expect((await gateway.run(['models'])).status).toBe(0);
+  expect((await gateway.runHere(['models'])).status).toBe(0);
   await changeSignIn({ access_token: 'not.a.token' });
-  expect((await gateway.run(['plan', 'show'])).status).toBe(0);
+  expect((await gateway.runHere(['plan', 'show'])).status).toBe(0);
 });
 
 test('scripts get the problem as JSON and by the exit status', async () => {
-  const unreachable = await gateway.run(['login', '--email', EMAIL, '--password-stdin', '--json'], {
-    stdin: PASSWORD,
-    env: { GATEWAY_URL: `http://127.0.0.1:${upstream.port}/nowhere` },
-  });
+  const unreachable = await gateway.runHere(
+    ['login', '--email', EMAIL, '--password-stdin', '--json'],
+    {
+      stdin: PASSWORD,
+      env: { GATEWAY_URL: `http://127.0.0.1:${upstream.port}/nowhere` },
+    },
+  );
   expect(unreachable).toMatchObject({ status: 4, stdout: '' });
   expect(JSON.parse(unreachable.stderr)).toEqual({
     error: { code: 'unreachable', message: expect.any(String), next: expect.any(String) },
   });
-  const other = await gateway.run(['doctor', '--url', upstream.url, '--json']);
+  const other = await gateway.runHere(['doctor', '--url', upstream.url, '--json']);
   expect(other.status).toBe(1);
   expect(JSON.parse(other.stdout)).toMatchObject({
     ok: false,
@@ -302,7 +320,7 @@ test('logout ends the sign-in here and at the service', async () => {
     signed_out: true,
     confirmed: true,
   });
-  expect((await gateway.run(['plan', 'show'])).status).toBe(3);
+  expect((await gateway.runHere(['plan', 'show'])).status).toBe(3);
   const refresh = { refresh_token: sign_in['refresh_token'] };
   const { error } = await rpcCall(service.url, 'auth.refresh', refresh);
   expect(error?.code).toBe(-32_005);

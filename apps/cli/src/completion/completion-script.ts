@@ -32,10 +32,16 @@ function placesOf(command: Command, path: string, globals: readonly Candidate[])
   );
   const own = path === '' ? globals : [...optionsOf(command), ...globals];
   return [
-    { path, candidates: [...subcommands, ...choices, ...own] },
+    { path, candidates: withoutRepetition([...subcommands, ...choices, ...own]) },
     ...command.commands.flatMap((one) => placesOf(one, `${path} ${one.name()}`, globals)),
   ];
 }
+
+/** Every command has `--help`. */
+const withoutRepetition = (candidates: readonly Candidate[]): readonly Candidate[] =>
+  [
+    ...new Map(candidates.toReversed().map((candidate) => [candidate.word, candidate])).values(),
+  ].toReversed();
 
 const optionsOf = (command: Command): readonly Candidate[] =>
   [...command.createHelp().visibleOptions(command)].flatMap(({ long, description }) =>
