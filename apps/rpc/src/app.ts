@@ -22,7 +22,7 @@ import { createDispatcher } from './protocol/dispatcher.ts';
 import { createRealtimeSessions } from './realtime/realtime-sessions.ts';
 import { createServices } from './services.ts';
 import { createSessions } from './sessions/sessions.ts';
-import { createAnonymousPlaces } from './transports/anonymous-places.ts';
+import { createConnectionPlaces } from './transports/connection-places.ts';
 import { createClientOf } from './transports/client-of.ts';
 import { createHttpTransport } from './transports/http.ts';
 import { createSseTransport } from './transports/sse.ts';
@@ -66,9 +66,10 @@ export function createRpc(
   const { accounts, signInEnds } = services;
   const isAdminToken = createAdminTokenCheck(config.adminToken);
   const clientOf = createClientOf(createClientIp(config.trustProxy));
-  const places = createAnonymousPlaces({
+  const places = createConnectionPlaces({
     admission: bus.admission,
     perAddressMax: config.anonymousPerAddressMax,
+    perUserMax: config.callsPerUserMax,
     log,
   });
   // Built on the first request: most processes never serve it.

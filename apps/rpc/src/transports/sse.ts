@@ -4,7 +4,7 @@ import { isSessionId, ServiceError } from '@model-gateway/contracts';
 import { bearerOf, requestIdOf } from '@model-gateway/http';
 import type { Metrics } from '@model-gateway/kernel';
 import type { Sessions } from '../sessions/sessions.ts';
-import type { AnonymousPlaces } from './anonymous-places.ts';
+import type { ConnectionPlaces } from './connection-places.ts';
 import type { ClientOf } from './client-of.ts';
 import { UNSENT_BYTES_MAX } from './limits.ts';
 
@@ -12,7 +12,7 @@ interface SseDependencies {
   readonly sessions: Pick<Sessions, 'listen' | 'ownerOf'>;
   readonly accounts: Pick<Accounts, 'authenticate'>;
   readonly clientOf: ClientOf;
-  readonly places: Pick<AnonymousPlaces, 'take'>;
+  readonly places: Pick<ConnectionPlaces, 'take'>;
   readonly metrics: Metrics;
   /** Whether the copies of an authenticated call reach only listeners that are authenticated as the same user. */
   readonly sessionAuth: boolean;
@@ -87,11 +87,9 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
         );
       }
       const userId = await listenerOf(sessionId, request, query);
-      if (userId === undefined) {
-        const leave = await places.take(clientOf(request));
-        if (response.destroyed) leave();
-        else response.once('close', leave);
-      }
+      const leave = await places.take(clientOf(request), userId);
+      if (response.destroyed) leave();
+      else response.once('close', leave);
       // Messages that arrive before the stream has begun are buffered.
       const early: string[] = [];
       const stream: OpenStream = { sessionId, lastMessageAt: -Infinity };

@@ -9,7 +9,7 @@ import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { Credentials } from '../protocol/authorize.ts';
 import type { RpcCaller, Dispatcher } from '../protocol/dispatcher.ts';
 import { errorText } from '../protocol/response.ts';
-import type { AnonymousPlaces } from './anonymous-places.ts';
+import type { ConnectionPlaces } from './connection-places.ts';
 import type { ClientOf } from './client-of.ts';
 import { RPC_MESSAGE_BYTES_MAX, UNSENT_BYTES_MAX } from './limits.ts';
 import { createSignedInSockets } from './signed-in-sockets.ts';
@@ -20,7 +20,7 @@ interface WebSocketDependencies {
   readonly signInEnds: Pick<SignInEnds, 'hasEnded' | 'onEnd'>;
   readonly isAdminToken: (bearer: string | undefined) => boolean;
   readonly clientOf: ClientOf;
-  readonly places: Pick<AnonymousPlaces, 'take'>;
+  readonly places: Pick<ConnectionPlaces, 'take'>;
   readonly anonymousIdleMs: number;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -216,8 +216,9 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
       return undefined;
     });
     const credentials = found ?? { bearer: undefined, ...clientOf(request) };
-    if (found === undefined) {
-      const leave = await places.take(credentials);
+    // The operator is trusted, and has no user whose connections could be counted.
+    if (found === undefined || found.signIn !== undefined) {
+      const leave = await places.take(credentials, found?.signIn?.userId);
       if (socket.destroyed) leave();
       else socket.once('close', leave);
     }

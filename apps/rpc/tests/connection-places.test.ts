@@ -3,6 +3,7 @@ import { createTestAccount, waitUntil } from '@model-gateway/testkit';
 import { startTwoServers, type TwoServers } from './two-servers.ts';
 
 const MAX = 4;
+const USER_MAX = 5;
 const TOO_MANY = {
   error: {
     message: `too many event streams and sockets without a token: at most ${MAX} per client address at a time`,
@@ -18,6 +19,7 @@ beforeEach(async () => {
   servers = await startTwoServers({
     SERVICE_MAX_ANON_STREAMS_PER_ADDRESS: String(MAX),
     SERVICE_ANON_WS_IDLE_SECS: '3600',
+    SERVICE_MAX_CALLS_PER_USER: String(USER_MAX),
   });
 });
 afterEach(async () => {
@@ -113,6 +115,27 @@ test('a token that is not valid takes a place like none', async () => {
   await takeAll();
   expect((await openWebSocket({ token: 'no token' })).status).toBe(429);
   expect((await openStream({ token: 'no token' })).status).toBe(429);
+});
+
+test('one user may have so many event streams and sockets, over both servers and all addresses', async () => {
+  const { token } = await createTestAccount(servers.test.context, 'user@example.com');
+  const open = (count: number) => ({ token, server: count % 2, address: `192.0.2.${count}` });
+  const [first] = [await openStream(open(1)), await openStream(open(2))];
+  for (const count of [3, 4, 5]) expect((await openWebSocket(open(count))).status).toBe(101);
+  const refused = { status: 429, body: { error: { code: 'rate_limit_exceeded' } } };
+  for (const count of [6, 7]) {
+    expect(await openStream(open(count))).toMatchObject(refused);
+    expect(await openWebSocket(open(count))).toMatchObject(refused);
+  }
+  // Calls are counted apart, other users and clients on this machine are not affected.
+  const other = await createTestAccount(servers.test.context, 'other@example.com');
+  expect((await openStream({ token: other.token })).status).toBe(200);
+  const bearer = { authorization: `Bearer ${token}` };
+  expect((await openStream({}, bearer)).status).toBe(200);
+  first.close();
+  await waitUntil(async () => (await openWebSocket(open(8))).status === 101, {
+    what: 'a free place',
+  });
 });
 
 test('with Redis gone the limit holds in each server, for what was open before too', async () => {

@@ -4,20 +4,21 @@ import { ServiceError } from '@model-gateway/contracts';
 import { describeError, newId, type Log } from '@model-gateway/kernel';
 import type { ClientOf } from './client-of.ts';
 
-/** The event streams and sockets without a user, of which every client address may have so many at a time. */
-export interface AnonymousPlaces {
+/** The event streams and sockets, of which every user, and without one every client address, may have so many at a time. */
+export interface ConnectionPlaces {
   /**
-   * Resolves to what gives the place back, which can be repeated. Rejects with `rate_limit_exceeded` when the address has as
-   * many as allowed.
+   * Resolves to what gives the place back, which can be repeated. Rejects with `rate_limit_exceeded` when the user or the
+   * address has as many as allowed. Clients on this machine that use no proxy are not limited.
    */
-  take(client: ReturnType<ClientOf>): Promise<() => void>;
+  take(client: ReturnType<ClientOf>, userId?: string): Promise<() => void>;
   /** Stops renewing the places; those that are not given back expire. */
   close(): void;
 }
 
-interface AnonymousPlacesDependencies {
+interface ConnectionPlacesDependencies {
   readonly admission: Pick<AdmissionStore, 'admit' | 'endCall'>;
   readonly perAddressMax: number;
+  readonly perUserMax: number;
   readonly log: Log;
   readonly renewMs?: number;
 }
@@ -27,11 +28,13 @@ const RENEW_MS = 5 * 60_000;
 const ANY_EPOCH = Number.MAX_SAFE_INTEGER;
 
 /**
- * The places are calls of the address in the admission store, which all processes share. This process also counts its own, so
+ * The places are calls of their holder in the admission store, which all processes share. This process also counts its own, so
  * that the limit holds here while the store is unavailable and when it has just lost its data.
  */
-export function createAnonymousPlaces(dependencies: AnonymousPlacesDependencies): AnonymousPlaces {
-  const { admission, perAddressMax, log, renewMs = RENEW_MS } = dependencies;
+export function createConnectionPlaces(
+  dependencies: ConnectionPlacesDependencies,
+): ConnectionPlaces {
+  const { admission, perAddressMax, perUserMax, log, renewMs = RENEW_MS } = dependencies;
   const counts = new Map<string, number>();
   const places = new Set<RequestedCall>();
   const renewing = setInterval(() => {
@@ -46,7 +49,7 @@ export function createAnonymousPlaces(dependencies: AnonymousPlacesDependencies)
       if (outcome !== 'busy' && !places.has(call)) end(call);
       return outcome !== 'busy';
     } catch (error) {
-      log.warn({ reason: describeError(error) }, 'counting an anonymous connection failed');
+      log.warn({ reason: describeError(error) }, 'counting a connection failed');
       return true;
     }
   }
@@ -55,28 +58,31 @@ export function createAnonymousPlaces(dependencies: AnonymousPlacesDependencies)
     admission.endCall({ id, userId, endsCall: true, endsReservation: false, isUrgent: true });
   }
 
-  function addCount(address: string, change: number): void {
-    const count = (counts.get(address) ?? 0) + change;
-    if (count > 0) counts.set(address, count);
-    else counts.delete(address);
+  function addCount(holder: string, change: number): void {
+    const count = (counts.get(holder) ?? 0) + change;
+    if (count > 0) counts.set(holder, count);
+    else counts.delete(holder);
   }
 
   return {
-    async take({ clientIp, isLocalClient }) {
+    async take({ clientIp, isLocalClient }, userId) {
       if (isLocalClient) return () => undefined;
-      const address = `address:${addressKey(clientIp)}`;
-      if ((counts.get(address) ?? 0) >= perAddressMax) throw tooMany(perAddressMax);
-      const place = { id: newId(), userId: address, callsMax: perAddressMax };
+      const holder =
+        userId === undefined ? `address:${addressKey(clientIp)}` : `connections:${userId}`;
+      const callsMax = userId === undefined ? perAddressMax : perUserMax;
+      const refusal = () => (userId === undefined ? tooMany(callsMax) : tooManyOfUser(callsMax));
+      if ((counts.get(holder) ?? 0) >= callsMax) throw refusal();
+      const place = { id: newId(), userId: holder, callsMax };
       places.add(place);
-      addCount(address, 1);
+      addCount(holder, 1);
       const leave = (): void => {
         if (!places.delete(place)) return;
-        addCount(address, -1);
+        addCount(holder, -1);
         end(place);
       };
       if (await begin(place)) return leave;
       leave();
-      throw tooMany(perAddressMax);
+      throw refusal();
     },
     close: () => clearInterval(renewing),
   };
@@ -86,4 +92,10 @@ const tooMany = (perAddressMax: number): ServiceError =>
   new ServiceError(
     'rate_limit_exceeded',
     `too many event streams and sockets without a token: at most ${perAddressMax} per client address at a time`,
+  );
+
+const tooManyOfUser = (perUserMax: number): ServiceError =>
+  new ServiceError(
+    'rate_limit_exceeded',
+    `too many event streams and sockets: at most ${perUserMax} per user at a time`,
   );
