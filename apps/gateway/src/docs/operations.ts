@@ -55,8 +55,10 @@ const health = z.object({
 
 const draining = z.object({ status: z.literal('draining') });
 
-const referenceHeader = {
+const inferenceHeaders = {
   'x-service-ref': 'A reference of at most 64 characters that the usage row is attributed to.',
+  'x-service-errors':
+    'With `upstream`, an error of the upstream keeps its own status and fields, as far as it is about the request.',
 };
 
 const inference: readonly Operation[] = [
@@ -65,7 +67,7 @@ const inference: readonly Operation[] = [
     path: '/v1/chat/completions',
     summary: 'A chat turn, streamed or not.',
     security: ['apiKey'],
-    headers: referenceHeader,
+    headers: inferenceHeaders,
     request: chatRequestSchema,
     response: chatCompletionSchema,
     streams: true,
@@ -76,7 +78,7 @@ const inference: readonly Operation[] = [
     path: '/v1/embeddings',
     summary: 'Embedding vectors of texts.',
     security: ['apiKey'],
-    headers: referenceHeader,
+    headers: inferenceHeaders,
     request: embeddingsRequestSchema,
     response: embeddingListSchema,
     plainRefusals: true,
