@@ -48,18 +48,20 @@ export async function ensureBuilt() {
     ...folders.flatMap((folder) => [
       ...filesBelow(join(folder, 'src')),
       ...filesBelow(join(folder, 'scripts')),
-      ...['package.json', 'tsconfig.build.json'].map((name) => join(folder, name)),
+      join(folder, 'package.json'),
     ]),
     ...filesBelow('prisma'),
     'prisma.config.ts',
     'scripts/bundle-app.mjs',
-    'tsconfig.base.json',
+    'scripts/bundle-options.mjs',
+    'scripts/compile.mjs',
+    'scripts/no-http2.mjs',
     'turbo.json',
     'pnpm-lock.yaml',
   ]);
   const isComplete = folders.every(
     (folder) =>
-      !existsSync(join(ROOT, folder, 'tsconfig.build.json')) ||
+      manifest(join(folder, 'package.json')).scripts?.build === undefined ||
       existsSync(join(ROOT, folder, 'dist')),
   );
   if (isComplete && isFresh('build', stamp)) return;

@@ -1,4 +1,5 @@
 // How the processes are bundled.
+import { fileURLToPath } from 'node:url';
 
 /** @type {import('esbuild').BuildOptions} */
 export const bundleOptions = {
@@ -15,6 +16,7 @@ export const bundleOptions = {
   lineLimit: 200,
   legalComments: 'none',
   logLevel: 'warning',
+  alias: { 'http2-wrapper': fileURLToPath(new URL('no-http2.mjs', import.meta.url)) },
   external: [
     // They find files beside their own code.
     'argon2',
