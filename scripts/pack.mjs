@@ -1,5 +1,5 @@
-// `npm run package [-- [--no-build] [folder]]`: the standalone service as one npm package that runs without a checkout. Writes its
-// tarball to the folder, else to the current one, and prints the path.
+// `npm run package [-- [--no-build] [folder]]`: the standalone service and the command line as one npm package that runs
+// without a checkout. Writes its tarball to the folder, else to the current one, and prints the path.
 import {
   cpSync,
   mkdirSync,
@@ -79,6 +79,7 @@ async function stage(target) {
   copy('packages/http/dist/build-hash.js', `node_modules/${SCOPE}/http/dist/build-hash.js`);
   const inputs = [
     ...(await bundle('apps/standalone/src/main.ts', join(target, 'service'))),
+    ...(await bundle('apps/cli/src/main.ts', join(target, 'cli'))),
     ...(await bundle(
       'packages/db/src/migrations/migrate-child.ts',
       join(target, `node_modules/${SCOPE}/db/dist/migrations`),
@@ -95,8 +96,8 @@ async function stage(target) {
       license,
       type: 'module',
       engines,
-      bin: { [PACKAGE]: 'bin/model-gateway.mjs' },
-      files: ['bin', 'service', 'THIRD-PARTY-LICENSES.txt'],
+      bin: { [PACKAGE]: 'bin/model-gateway.mjs', gateway: 'cli/main.js' },
+      files: ['bin', 'cli', 'service', 'THIRD-PARTY-LICENSES.txt'],
       dependencies: {
         ...Object.fromEntries(FOUND_BY_NAME.map((name) => [`${SCOPE}/${name}`, version])),
         ...Object.fromEntries(

@@ -84,6 +84,7 @@ export async function openStandalone(
         ? (await generatedSecret(dataDir, 'first-password')).file
         : undefined,
       stores: describeStores(config, urls),
+      commandLine: config.commandLine,
     }),
   );
 }

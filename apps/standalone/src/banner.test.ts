@@ -6,6 +6,7 @@ const facts = {
   demo: true,
   passwordFile: '/var/data/secrets/first-password',
   stores: 'embedded Postgres',
+  commandLine: 'npx gateway',
 } as const;
 
 test('the first chat begins with the account of the guides, and is not streamed', () => {
@@ -20,6 +21,13 @@ test('the first chat begins with the account of the guides, and is not streamed'
 test('the path of the password is one word for a shell', () => {
   const shown = banner({ ...facts, passwordFile: "/home/Ann's data/first-password" });
   expect(shown).toContain(`$(cat '/home/Ann'\\''s data/first-password')`);
+});
+
+test('the limits of the account and the command that lifts them', () => {
+  const shown = banner(facts);
+  expect(shown).toContain('plan free: 10 requests a minute, 100000 tokens and $1 a month');
+  expect(shown).toContain('  npx gateway plan set you@example.com enterprise\n');
+  expect(banner({ ...facts, passwordFile: undefined })).not.toContain('plan set');
 });
 
 test('with closed registration the banner does not register an account', () => {

@@ -1,3 +1,5 @@
+import { FREE_TIER } from '@model-gateway/billing';
+
 interface BannerFacts {
   readonly baseUrl: string;
   readonly adminToken: AdminToken;
@@ -5,6 +7,8 @@ interface BannerFacts {
   /** The file with the password for the first account; undefined if registration is closed. */
   readonly passwordFile: string | undefined;
   readonly stores: string;
+  /** How the command line is called in this installation. */
+  readonly commandLine: string;
 }
 
 /** Where the admin token comes from. */
@@ -29,6 +33,7 @@ export function banner(facts: BannerFacts): string {
     ...(demo
       ? firstChat(baseUrl, passwordFile)
       : ['Register a backend to start: see docs/quick-start.md.']),
+    ...(passwordFile === undefined ? [] : limitsOfFirstAccount(facts, passwordFile)),
     '',
     'Ctrl-C stops everything.',
     '',
@@ -59,6 +64,20 @@ function firstChat(baseUrl: string, passwordFile: string | undefined): readonly 
       : 'A first chat, ready to paste (signs in as the first account, which is the admin, creates a key, asks the demo model):',
     '',
     ...[...commands, CHAT].map((line) => `  ${line}`),
+  ];
+}
+
+function limitsOfFirstAccount(
+  { baseUrl, commandLine }: BannerFacts,
+  passwordFile: string,
+): readonly string[] {
+  const { name, rpm, monthlyTokenQuota, monthlyUsdQuota } = FREE_TIER;
+  return [
+    '',
+    `A new account is on the plan ${name}: ${rpm} requests a minute, ${monthlyTokenQuota} tokens and $${monthlyUsdQuota} a month. To lift that for yours:`,
+    '',
+    `  ${commandLine} login --url ${baseUrl} --email ${FIRST_EMAIL} --password-stdin < ${quoted(passwordFile)}`,
+    `  ${commandLine} plan set ${FIRST_EMAIL} enterprise`,
   ];
 }
 

@@ -34,11 +34,18 @@ async function startAndChat(installed: string): Promise<void> {
   try {
     const { token } = await chatOnce(service.url, 'you@example.com');
     expect(await usageRows(service.url, token, 1)).toMatchObject([{ model: 'demo-chat' }]);
+    const cli = join(installed, 'node_modules/model-gateway/cli/main.js');
+    const env = { PATH: process.env['PATH'], HOME: data.path, GATEWAY_URL: service.url };
+    expect((await run('node', [cli, 'doctor'], { env }).catch(ended)).stdout).toMatch(
+      /^ok +service +http/,
+    );
   } finally {
     await service.stop();
     await data.remove();
   }
 }
+
+const ended = (error: unknown) => error as { readonly stdout: string };
 
 /** What npm does, without the network: unpacks the package and puts exactly its dependencies beside it. */
 async function unpack(): Promise<string> {
