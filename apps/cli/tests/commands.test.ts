@@ -142,11 +142,14 @@ test('keys are created, listed and revoked by name', async () => {
   expect((await models()).status).toBe(401);
 });
 
-test('a backend is added and replaced by name, and its state says what is wrong', async () => {
+test('a backend is added, listed, tested and removed by name, and its state says what is wrong', async () => {
   const add = ['backends', 'add', 'cloud', upstream.url];
   const wrong = await gateway.run([...add, '--api-key-env', 'OTHER_UPSTREAM_KEY']);
   expect(wrong.stderr).toContain('gateway backends test cloud');
   expect((await gateway.run(['backends', 'list'])).stdout).toMatch(/^cloud +external +\S+ .*401/m);
+  const failed = await gateway.runHere(['backends', 'test', 'cloud']);
+  expect(failed).toMatchObject({ status: 1 });
+  expect(failed.stdout).toMatch(/^probe .*401.*\nchat /);
   const taken = await gateway.runHere([...add, '--api-key-env', 'UPSTREAM_KEY']);
   expect(taken).toMatchObject({ status: 2 });
   expect(taken.stderr).toContain('--replace');
@@ -155,17 +158,24 @@ test('a backend is added and replaced by name, and its state says what is wrong'
     name: 'cloud',
     backend: { state: 'Healthy', models: ['gpt-4o-mini'] },
   });
+  expect(await gateway.json(['backends', 'test', 'cloud'])).toMatchObject({
+    status: 'ok',
+    chat: { status: 'ok', model: 'gpt-4o-mini' },
+  });
   expect(await gateway.json(['models'])).toMatchObject({
     models: expect.arrayContaining([expect.objectContaining({ id: 'gpt-4o-mini' })]),
   });
-  expect(await gateway.run(['backends', 'remove', 'spare'])).toMatchObject({ status: 5 });
+  const addSpare = ['backends', 'add', 'spare', upstream.url, '--api-key-env', 'UPSTREAM_KEY'];
+  expect((await gateway.runHere(addSpare)).status).toBe(0);
+  expect((await gateway.run(['backends', 'remove', 'spare'])).status).toBe(0);
+  expect(await gateway.runHere(['backends', 'remove', 'spare'])).toMatchObject({ status: 5 });
 });
 
 test('a chat prints the reply, then its tokens, times and cost, which are those of its usage row', async () => {
   const shown = await gateway.run(['chat', 'gpt-4o-mini'], { stdin: 'Hello from a pipe' });
   expect(shown.stdout).toContain('Hello from a pipe');
   expect(shown.stderr).toMatch(
-    /^gpt-4o-mini: \d+ prompt and \d+ completion tokens, first token \d.*, total \d.*, cost: \$0\.0\d+\n$/,
+    /^gpt-4o-mini: \d+ prompt and \d+ completion tokens from cloud, first token \d.*, total \d.*, cost: \$0\.0\d+\n$/,
   );
   const result = (await gateway.json(['chat', 'gpt-4o-mini', 'Hello again'])) as {
     cost_usd: number;
@@ -175,6 +185,7 @@ test('a chat prints the reply, then its tokens, times and cost, which are those 
     model: 'gpt-4o-mini',
     content: expect.stringContaining('Hello again'),
     finish_reason: 'stop',
+    upstream: 'cloud',
     first_token_ms: expect.any(Number),
     total_ms: expect.any(Number),
   });

@@ -4,7 +4,7 @@ import { CliError } from '../cli-error.ts';
 import type { Answer, CommandContext, Runner } from '../command-context.ts';
 import { runTurn, type ChatMessage, type TurnResult } from '../service/chat-turn.ts';
 import { count, duration, usd } from '../output/format.ts';
-import { printable } from '../output/printable.ts';
+import { oneLine, printable } from '../output/printable.ts';
 import { ask, readStdin } from '../terminal.ts';
 import { decimalNumber, wholeNumber } from './arguments.ts';
 
@@ -128,7 +128,8 @@ const unknownModel = (model: string, message: string): CliError =>
 
 /** What a turn took and cost, in one line. */
 function summary(result: TurnResult): string {
-  const { model, usage, first_token_ms, total_ms, usage_id, cost_usd, finish_reason } = result;
+  const { model, usage, upstream, first_token_ms, total_ms, usage_id, cost_usd, finish_reason } =
+    result;
   const cost =
     usage_id === null
       ? 'not recorded yet, see `gateway usage`'
@@ -136,7 +137,7 @@ function summary(result: TurnResult): string {
         ? 'the model has no price'
         : usd(cost_usd);
   return [
-    `${printable(model)}: ${count(usage.prompt_tokens)} prompt and ${count(usage.completion_tokens)} completion tokens`,
+    `${printable(model)}: ${count(usage.prompt_tokens)} prompt and ${count(usage.completion_tokens)} completion tokens${upstream === null ? '' : ` from ${oneLine(upstream)}`}`,
     `first token ${first_token_ms === null ? '-' : duration(first_token_ms)}`,
     `total ${duration(total_ms)}`,
     `cost: ${cost}`,

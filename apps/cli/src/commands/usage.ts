@@ -1,7 +1,7 @@
 import type { RpcResult } from '@model-gateway/contracts';
 import type { Command } from 'commander';
 import type { Answer, CommandContext, Runner } from '../command-context.ts';
-import { count, moment, requests, usd } from '../output/format.ts';
+import { count, duration, moment, requests, usd } from '../output/format.ts';
 import { table } from '../output/table.ts';
 import { wholeNumber } from './arguments.ts';
 
@@ -68,6 +68,12 @@ const usageTable = (rows: readonly Row[]): string =>
       title: 'POINTS',
       isNumber: true,
       value: ({ points }) => (points === null ? '-' : count(points)),
+    },
+    { title: 'BACKEND', value: ({ upstream }) => upstream ?? '-' },
+    {
+      title: 'FIRST TOKEN',
+      isNumber: true,
+      value: ({ first_token_ms: ms }) => (ms === null ? '-' : duration(ms)),
     },
     { title: 'PROJECT', value: ({ project }) => project ?? '-' },
   ]);

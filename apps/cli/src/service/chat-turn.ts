@@ -34,6 +34,8 @@ export interface TurnResult {
   readonly total_ms: number;
   /** Null while the turn is not recorded, and for models without a price. */
   readonly cost_usd: number | null;
+  /** The backend that served it; null while the turn is not recorded. */
+  readonly upstream: string | null;
   /** The usage row; null while the turn is not recorded. */
   readonly usage_id: string | null;
 }
@@ -71,6 +73,7 @@ export async function runTurn(service: Service, request: TurnRequest): Promise<T
         first_token_ms: firstTokenMs,
         total_ms: totalMs,
         cost_usd: row?.cost ?? null,
+        upstream: row?.upstream ?? null,
         usage_id: row?.id ?? null,
       };
     }
