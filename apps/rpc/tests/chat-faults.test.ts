@@ -1,4 +1,4 @@
-import { fullTable } from '@model-gateway/testkit';
+import { fullTable, rpcCall } from '@model-gateway/testkit';
 import {
   startChatUpstream,
   type ChatFault,
@@ -141,6 +141,26 @@ test.each(fullTable(EARLY_FAULTS, { small: 2 }))(
     await other.close();
   },
 );
+
+test('a model that its upstream limits is refused at once, with the time of the next try', async () => {
+  const limited = await startChatUpstream({ models: ['limited'] });
+  await scene.addBackend('limited', limited.url);
+  const body = { error: { message: 'slow down', code: 'rate_limited' } };
+  limited.faults.next({ kind: 'status', status: 429, retryAfterSecs: 50, body });
+  const question = { ...userMessage('Hi'), model: 'limited' };
+  expectFailure(await scene.ask(question), '', /^upstream 429: slow down$/, {
+    upstream: { status: 429, message: 'slow down', code: 'rate_limited' },
+    retry_after_secs: 50,
+  });
+  const { error } = await rpcCall(scene.url, 'chat.send', question, scene.ann.token);
+  expect(error).toMatchObject({
+    code: -32_000,
+    message: expect.stringMatching(/^the upstream of model 'limited' limits its requests/),
+    data: { retry_after_secs: expect.any(Number) },
+  });
+  await scene.removeBackend('limited');
+  await limited.close();
+});
 
 test('invalid events between the tokens are skipped, and a stream may end without its mark', async () => {
   upstream.faults.next({ kind: 'garbage-line', afterChunks: 2 });
