@@ -72,6 +72,12 @@ test.each([
     message: expect.any(String),
   },
   {
+    why: 'video with a kind that cannot make videos',
+    backend: { type: 'external', name: 'no video', capabilities: ['chat', 'video'] },
+    code: 'missing_fields',
+    message: expect.stringContaining("'capabilities'"),
+  },
+  {
     why: 'a field of a wrong type',
     backend: { type: 'external', models: 'm' },
     code: 'missing_fields',

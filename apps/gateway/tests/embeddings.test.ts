@@ -93,6 +93,12 @@ test('the official client gets the same vectors packed, which is its default, an
   );
   const raw = await read(await embed({ ...request, encoding_format: 'base64' }));
   expect(typeof raw.data[0]?.embedding).toBe('string');
+  const sent = upstream.requests.at(-1)?.body;
+  expect(sent).toEqual({
+    model: 'embedder:latest',
+    input: 'Hello!',
+    encoding_format: 'base64',
+  });
 });
 
 test('token ids are passed on to an OpenAI-compatible upstream, and refused for others', async () => {

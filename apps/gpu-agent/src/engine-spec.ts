@@ -29,6 +29,8 @@ export const PRESETS = {
   },
   'llama.cpp': {
     command: words('llama-server --hf-repo {model} --alias {id} --host {host} --port {port}'),
+    // It lists the model while it still loads it.
+    ready: '/health',
   },
 } as const satisfies Record<string, PresetSpec>;
 
@@ -36,6 +38,7 @@ interface PresetSpec {
   readonly command: readonly string[];
   readonly pull?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  readonly ready?: string;
 }
 
 export type PresetName = keyof typeof PRESETS;
@@ -58,7 +61,7 @@ export const engineSchema = z
     args: z.array(z.string()).default([]),
     env: z.record(z.string(), z.string()).default({}),
     model: z.string().min(1).optional(),
-    ready: z.string().startsWith('/').default(READY_PATH),
+    ready: z.string().startsWith('/').optional(),
     ready_timeout_secs: z.number().positive().default(READY_TIMEOUT_SECS),
     stop_timeout_secs: z.number().positive().default(STOP_GRACE_SECS),
   })
@@ -72,7 +75,7 @@ export const engineSchema = z
       pull: entry.pull ?? preset?.pull,
       env: { ...preset?.env, ...entry.env },
       model: entry.model,
-      readyPath: entry.ready,
+      readyPath: entry.ready ?? preset?.ready ?? READY_PATH,
       readyTimeoutMs: entry.ready_timeout_secs * SECOND_MS,
       stopGraceSecs: entry.stop_timeout_secs,
     };

@@ -20,7 +20,7 @@ esac`,
   vllm: `test "$1 $2 $3 $5 $7" = 'serve m --served-model-name --host --port' || exit 2
 ${RUN} --model "$4" --host "$6" --port "$8"`,
   'llama-server': `test "$1 $2 $3 $5 $7" = '--hf-repo m --alias --host --port' || exit 2
-${RUN} --model "$4" --host "$6" --port "$8"`,
+${RUN} --model "$4" --host "$6" --port "$8" --health-failures 2`,
 };
 
 let folder = '';
@@ -51,6 +51,12 @@ test.each<PresetName>(['ollama', 'vllm', 'llama.cpp'])('a model runs under %s', 
   const listing = await (await fetch(`http://127.0.0.1:${port}/v1/models`)).json();
   expect(listing).toMatchObject({ data: [{ id: 'm' }] });
   expect(engines.list()).toEqual([{ model_id: 'm', status: 'ready', port }]);
+});
+
+test('a model under llama.cpp is ready when its health says so, not when it is listed', async () => {
+  engines = enginesOf({ preset: 'llama.cpp' });
+  const port = await engines.deploy('m', () => undefined);
+  expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
 });
 
 test('a download reports its progress', async () => {

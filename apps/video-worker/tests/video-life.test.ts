@@ -81,10 +81,10 @@ test('the upstream gets the requested fields, and fields of extra that are not s
     model: 'v-1',
     prompt: 'a cat',
     negative_prompt: 'dogs',
-    images: [image],
+    first_frame_image: `data:image/png;base64,${data_base64}`,
     duration_seconds: 2,
     duration: 2,
-    width: 640,
+    resolution: '512P',
     seed: 7,
   });
   const { videoJobs } = scene.test.context.database;

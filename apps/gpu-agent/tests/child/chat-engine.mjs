@@ -17,6 +17,8 @@ const { values } = parseArgs({
     broken: { type: 'boolean', default: false },
     // Ignores SIGTERM.
     stubborn: { type: 'boolean', default: false },
+    // How often `/health` answers 503 first, while the models are listed already.
+    'health-failures': { type: 'string', default: '0' },
     // Starts a child process.
     'with-child': { type: 'boolean', default: false },
   },
@@ -35,6 +37,7 @@ for (let step = 1; step <= LOAD_STEPS; step += 1) {
   }
 }
 
+let healthFailuresLeft = Number(values['health-failures']);
 const server = createServer((request, response) => {
   handle(request, response).catch(() => response.destroy());
 });
@@ -43,6 +46,11 @@ server.listen(Number(values.port), values.host);
 async function handle(request, response) {
   if (request.url === '/v1/models') {
     return send(response, { object: 'list', data: [{ id: values.model, object: 'model' }] });
+  }
+  if (request.url === '/health') {
+    healthFailuresLeft -= 1;
+    if (healthFailuresLeft >= 0) return response.writeHead(503).end();
+    return send(response, { status: 'ok' });
   }
   if (request.url === '/pids') return send(response, [process.pid, child?.pid]);
   if (request.url === '/crash') process.exit(9);

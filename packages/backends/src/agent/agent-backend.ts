@@ -3,10 +3,19 @@ import { createExternalBackend, type ExternalOptions } from '../external/externa
 
 const CAPABILITIES = new Set(AGENT_CAPABILITIES);
 
-/** A model on a GPU node, at the node itself or through the tunnel. Other models of its engine are ignored. */
-export function createAgentBackend(options: Omit<ExternalOptions, 'capabilities'>): Backend {
+/**
+ * A model on a GPU node, at the node itself or through the tunnel. Other models of its engine are ignored. A failed listing
+ * means that the engine is still loading, or that the tunnel does not reach the node.
+ */
+export function createAgentBackend(
+  options: Omit<ExternalOptions, 'capabilities' | 'isListingOptional'>,
+): Backend {
   const { models } = options;
-  const backend = createExternalBackend({ ...options, capabilities: CAPABILITIES });
+  const backend = createExternalBackend({
+    ...options,
+    isListingOptional: false,
+    capabilities: CAPABILITIES,
+  });
   return {
     ...backend,
     kind: 'agent',

@@ -10,6 +10,7 @@ import { createControlPlane, type ControlAnswer } from '../transport/control-pla
 import { cleanMessage } from '../errors/upstream-error.ts';
 import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { readVideoAnswer } from './video-answer.ts';
+import { videoTaskBody } from './video-task-body.ts';
 
 interface CloudVideoOptions {
   readonly name: string;
@@ -78,7 +79,10 @@ export function createCloudVideoBackend(options: CloudVideoOptions): Backend {
     },
     async submitVideo(body, { idempotencyKey, signal }) {
       const headers = { 'idempotency-key': idempotencyKey };
-      const answer = await control.post('/video_generation', body, { signal, headers });
+      const answer = await control.post('/video_generation', videoTaskBody(body), {
+        signal,
+        headers,
+      });
       return { taskId: read(answer, submittedSchema).task_id };
     },
     async cancelVideo(taskId, signal) {

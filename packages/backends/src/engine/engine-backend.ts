@@ -25,13 +25,12 @@ interface EngineBackendOptions {
   readonly clock: Clock;
 }
 
-// The names under which engines declare what they can do.
+// The names under which engines declare what they can do. The protocol has no call for video jobs.
 const DECLARED: Readonly<Record<string, Capability>> = {
   chat: 'chat',
   embeddings: 'embeddings',
   embedding: 'embeddings',
   embed: 'embeddings',
-  video: 'video',
   realtime: 'realtime',
   invoke: 'invoke',
 };

@@ -24,6 +24,8 @@ export interface ExternalOptions {
   readonly apiKey: string | null;
   /** Ids that are served even if the upstream does not list them. */
   readonly models: readonly string[];
+  /** Whether a server whose listing fails may still serve those; otherwise only one without a listing may. */
+  readonly isListingOptional: boolean;
   readonly capabilities: ReadonlySet<Capability>;
   readonly timeouts: UpstreamTimeouts;
   readonly clock: Clock;
@@ -32,6 +34,8 @@ export interface ExternalOptions {
 
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+
+const UNLISTED_STATUSES: readonly number[] = [401, 403, 404, 405];
 
 const listing = z.object({
   data: z.array(z.unknown()).optional(),
@@ -81,7 +85,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     async probe(signal) {
       const path = `${pathname}/models`;
       const { status, body } = await http.request({ method: 'GET', path, headers, signal });
-      return probeResult(status, await readText(body, ANSWER_BYTES_MAX), options.models);
+      return probeResult(status, await readText(body, ANSWER_BYTES_MAX), options);
     },
     async chat(body, signal) {
       const response = await postWhole('/chat/completions', chatBody(body), signal);
@@ -129,10 +133,17 @@ function hasImages(message: unknown): boolean {
   return typeof message === 'object' && message !== null && 'images' in message;
 }
 
-function probeResult(status: number, text: string, statics: readonly string[]): Probe {
-  if (status === 404 && statics.length > 0) return { state: 'Healthy', models: statics };
+function probeResult(
+  status: number,
+  text: string,
+  { models: statics, isListingOptional }: Pick<ExternalOptions, 'models' | 'isListingOptional'>,
+): Probe {
   if (!isSuccess(status)) {
-    return { state: 'Degraded', models: statics, reason: `the models listing answered ${status}` };
+    const answered = `the models listing answered ${status}`;
+    if (statics.length > 0 && (status === 404 || (isListingOptional && isUnlisted(status)))) {
+      return { state: 'Healthy', models: statics, reason: `models are not listed: ${answered}` };
+    }
+    return { state: 'Degraded', models: statics, reason: answered };
   }
   const answer = listing.safeParse(tryParseJson(text));
   const entries = answer.success ? (answer.data.data ?? answer.data.models ?? []) : [];
@@ -144,6 +155,9 @@ function probeResult(status: number, text: string, statics: readonly string[]): 
   }
   return { state: 'Degraded', models, reason: 'it has no models to serve' };
 }
+
+/** Whether the status says that there is no listing, or none for this key. */
+const isUnlisted = (status: number): boolean => UNLISTED_STATUSES.includes(status) || status >= 500;
 
 const contextLengthsOf = (listed: readonly ListedModel[]): ReadonlyMap<string, number> =>
   new Map(

@@ -54,6 +54,8 @@ test.each([
   [{ type: 'agent' }, ['chat', 'embeddings']],
   [{ type: 'external', capabilities: ['invoke', 'chat', 'other'] }, ['chat', 'invoke']],
   [{ type: 'engine', url: 'ws://127.0.0.1:9', capabilities: ['chat'] }, ['chat']],
+  // A registration from before this was refused.
+  [{ type: 'external', capabilities: ['chat', 'video'] }, ['chat']],
 ])('%j can do %j', async (more, capabilities) => {
   const backend = create(more);
   expect([...backend.capabilities()]).toEqual(capabilities);
@@ -64,12 +66,51 @@ test('a model on a GPU node is served alone, whatever else its engine lists', as
   const upstream = await startChatUpstream({ models: ['deployed', 'other'] });
   const backend = create({ type: 'agent', url: upstream.url, models: ['deployed'] });
   expect(backend.kind).toBe('agent');
-  expect(await backend.probe(AbortSignal.timeout(60_000))).toEqual({
+  expect(await backend.probe(AbortSignal.timeout(60_000))).toMatchObject({
     state: 'Healthy',
     models: ['deployed'],
   });
   await backend.close();
   await upstream.close();
+});
+
+test.each([
+  { status: 401, type: 'external', state: 'Healthy' },
+  { status: 403, type: 'external', state: 'Healthy' },
+  { status: 404, type: 'external', state: 'Healthy' },
+  { status: 405, type: 'external', state: 'Healthy' },
+  { status: 500, type: 'external', state: 'Healthy' },
+  { status: 503, type: 'external', state: 'Healthy' },
+  { status: 400, type: 'external', state: 'Degraded' },
+  { status: 302, type: 'external', state: 'Degraded' },
+  { status: 404, type: 'agent', state: 'Healthy' },
+  // Its engine is loading, or the tunnel does not reach it.
+  { status: 503, type: 'agent', state: 'Degraded' },
+])('$type with models is $state when its listing answers $status', async (row) => {
+  const { status, type, state } = row;
+  const upstream = await startChatUpstream();
+  upstream.faults.always({ kind: 'status', status }, 'models');
+  const backend = create({ type, url: upstream.url, models: ['named'] });
+  const answered = `the models listing answered ${status}`;
+  expect(await backend.probe(AbortSignal.timeout(60_000))).toEqual({
+    state,
+    models: ['named'],
+    reason: state === 'Healthy' ? `models are not listed: ${answered}` : answered,
+  });
+  await backend.close();
+  await upstream.close();
+});
+
+test('a backend without named models is Degraded when its listing fails, and Unhealthy without an answer', async () => {
+  const upstream = await startChatUpstream();
+  upstream.faults.always({ kind: 'status', status: 401 }, 'models');
+  const backend = create({ url: upstream.url });
+  expect(await backend.probe(AbortSignal.timeout(60_000))).toMatchObject({ state: 'Degraded' });
+  await backend.close();
+  await upstream.close();
+  const away = create({ url: upstream.url, models: ['named'] });
+  await expect(away.probe(AbortSignal.timeout(60_000))).rejects.toThrow('ECONNREFUSED');
+  await away.close();
 });
 
 test('an external backend can do realtime once it lists a model that says so', async () => {

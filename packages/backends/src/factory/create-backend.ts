@@ -52,7 +52,7 @@ function createKind(
     case 'external': {
       const capabilities = CHAT_AND_EMBEDDINGS;
       const prefix = upstreamPrefix(url);
-      const served = { name, prefix, apiKey, models, capabilities };
+      const served = { name, prefix, apiKey, models, isListingOptional: true, capabilities };
       return createExternalBackend({ ...served, timeouts, clock, tracing });
     }
     case 'agent':

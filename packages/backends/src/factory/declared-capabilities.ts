@@ -1,4 +1,10 @@
-import { CAPABILITIES, type Backend, type Capability } from '@model-gateway/router';
+import { ServiceError } from '@model-gateway/contracts';
+import {
+  CAPABILITIES,
+  type Backend,
+  type BackendKind,
+  type Capability,
+} from '@model-gateway/router';
 
 const REALTIME_ID = /realtime/i;
 
@@ -11,11 +17,27 @@ export function withDeclaredCapabilities(
   declared: readonly string[] | null,
 ): Backend {
   if (declared !== null) {
-    const capabilities = new Set(CAPABILITIES.filter((known) => declared.includes(known)));
+    const capabilities = new Set(
+      CAPABILITIES.filter((known) => declared.includes(known) && canHave(backend.kind, known)),
+    );
     return { ...backend, capabilities: () => capabilities };
   }
   return backend.kind === 'external' ? withRealtime(backend) : backend;
 }
+
+/** Refuses a new registration with a capability that its kind cannot have. Older registrations lose it. */
+export function assertCapabilities(kind: BackendKind, declared: readonly string[] | null): void {
+  const wrong = CAPABILITIES.find((known) => declared?.includes(known) && !canHave(kind, known));
+  if (wrong === undefined) return;
+  throw new ServiceError(
+    'missing_fields',
+    `'capabilities': a backend of the kind '${kind}' does not support '${wrong}'; use the kind 'cloud-video'`,
+  );
+}
+
+/** Video jobs need calls that only one kind has. */
+const canHave = (kind: BackendKind, capability: Capability): boolean =>
+  capability !== 'video' || kind === 'cloud-video';
 
 function withRealtime(backend: Backend): Backend {
   let isRealtime = false;

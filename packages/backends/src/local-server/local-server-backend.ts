@@ -84,7 +84,8 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
       return { form: 'chunks', chunks: await begunStream(chunks) };
     },
     async embed(request, signal) {
-      if (request.input.some((text) => typeof text !== 'string')) {
+      const { input } = request;
+      if (typeof input !== 'string' && input.some((text) => typeof text !== 'string')) {
         throw new ServiceError('invalid_request', 'a local server embeds texts, not token ids');
       }
       return boundedCall(timeouts.totalMs, signal, async (bounded) => {

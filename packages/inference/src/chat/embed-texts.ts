@@ -49,8 +49,8 @@ interface EmbeddingsDependencies {
   readonly requests: Pick<RequestCounter, 'accepted'>;
 }
 
-// Fields for the gateway. Vectors are requested as numbers, whatever format the client gets.
-const OWN_FIELDS = new Set(['conversation_id', 'memory', 'extra', 'provider', 'encoding_format']);
+// Fields for the gateway.
+const OWN_FIELDS = new Set(['conversation_id', 'memory', 'extra', 'provider']);
 
 // The kinds that forward a request unchanged.
 const KINDS_WITH_TOKENS: ReadonlySet<BackendKind> = new Set<BackendKind>(['external', 'agent']);
@@ -94,7 +94,7 @@ export async function embedTexts(
   const ask = async ({ backend, model }: Route): Promise<UpstreamEmbeddings> => {
     if (backend.embed === undefined) throw cannotEmbed(backend.name);
     if (!isTexts(input) && !KINDS_WITH_TOKENS.has(backend.kind)) throw takesTextsOnly();
-    const embeddings = await backend.embed(upstreamBody(request, input, model), signal);
+    const embeddings = await backend.embed(upstreamBody(request, model), signal);
     requireAll(embeddings, input);
     return embeddings;
   };
@@ -156,15 +156,12 @@ function requireAll({ vectors }: UpstreamEmbeddings, input: EmbeddingInput): voi
   );
 }
 
-function upstreamBody(
-  request: EmbeddingsRequest,
-  input: EmbeddingInput,
-  model: string,
-): UpstreamEmbedding {
+/** The input goes as it came: for some upstreams a text and a list of one text are not the same. */
+function upstreamBody(request: EmbeddingsRequest, model: string): UpstreamEmbedding {
   const forwarded = Object.entries(request).filter(
     ([name, value]) => !OWN_FIELDS.has(name) && value !== null,
   );
-  return { ...Object.fromEntries(forwarded), model, input };
+  return { ...Object.fromEntries(forwarded), model, input: request.input };
 }
 
 const isTexts = (input: EmbeddingInput): input is readonly string[] => typeof input[0] === 'string';

@@ -61,7 +61,7 @@ export type EmbeddingInput = readonly string[] | readonly number[] | readonly (r
 /** An embeddings body on its way to an upstream, with the model id as the backend lists it. */
 export type UpstreamEmbedding = Readonly<Record<string, unknown>> & {
   readonly model: string;
-  readonly input: EmbeddingInput;
+  readonly input: string | EmbeddingInput;
 };
 
 /** The vectors of the inputs, in order, and the number of tokens if the upstream reports it. */

@@ -71,6 +71,11 @@ const PROGRESS: Readonly<Record<VideoTaskStatus, number>> = {
   Success: 100,
   Fail: 0,
 };
+const SIZES: Readonly<Record<string, readonly [number, number]>> = {
+  '512P': [912, 512],
+  '768P': [1366, 768],
+  '1080P': [1920, 1080],
+};
 // The first box of an MP4 file, which has its type.
 const VIDEO_BYTES = Buffer.from('000000186674797069736f6d0000020069736f6d69736f32', 'hex');
 
@@ -175,7 +180,7 @@ function operationOf({ method, path }: Exchange): VideoOperation | undefined {
 }
 
 function taskView(task: VideoTask): JsonObject {
-  const { width = 1280, height = 720 } = asObject(task.body);
+  const [width, height] = SIZES[asText(asObject(task.body)['resolution']) ?? ''] ?? [1280, 720];
   const size = { video_width: width, video_height: height };
   return {
     task_id: task.taskId,
