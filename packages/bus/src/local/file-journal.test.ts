@@ -1,6 +1,7 @@
 import { appendFile, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { silentLog, StartupError, type JournalEntry } from '@model-gateway/kernel';
 import { createFileJournal, type FileJournal } from './file-journal.ts';
@@ -14,6 +15,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  mock.timers.reset();
   await Promise.all(opened.map((journal) => journal.close()));
   await rm(dataDir, { recursive: true, force: true });
 });
@@ -72,6 +74,8 @@ test('entries of a segment that was closed for its size are counted as lag', asy
 });
 
 test('a waiting drainer wakes when a segment is closed for its size', async () => {
+  // Otherwise it would wake by itself after a minute.
+  mock.timers.enable({ apis: ['setTimeout'] });
   const journal = await open(10);
   const drained = drainTo(journal, 'second');
   await journal.append({ id: 'first', body: 'x'.repeat(50) });
