@@ -176,17 +176,26 @@ test('the entry of a package exports only what other packages, apps, scripts or 
     return Object.entries(exports).flatMap(([entry, { source, default: built }]) => {
       const exported = namesIn(read(join(home, source)), /export (?:type )?\{([^}]*)\}/g);
       const specifiers = [name + entry.slice(1), join(home, source), join(home, built)];
-      const users = code
-        .filter((user) => !user.startsWith(`${home}/`))
-        .map(read)
-        .filter((text) => specifiers.some((specifier) => text.includes(`${specifier}'`)))
-        .join('\n');
-      const words = new Set(users.match(/\w+/g));
-      return exported.filter((one) => !words.has(one)).map((one) => `${home}: ${one}`);
+      const imported = new Set(
+        code
+          .filter((user) => !user.startsWith(`${home}/`))
+          .flatMap((user) => importsOf(read(user), specifiers)),
+      );
+      return exported.filter((one) => !imported.has(one)).map((one) => `${home}: ${one}`);
     });
   });
   expect(unused).toEqual([]);
 });
+
+/** The names that a text imports from one of the specifiers, whatever it calls them. */
+function importsOf(text: string, specifiers: readonly string[]): readonly string[] {
+  const imports = /\{([^}]*)\}\s*(?:from|= await import\()\s*'([^']+)'/g;
+  return [...text.matchAll(imports)].flatMap(([, list = '', from = '']) =>
+    specifiers.some((specifier) => from.endsWith(specifier))
+      ? list.split(',').map((name) => name.trim().replace(/^type |( as |:).*/g, ''))
+      : [],
+  );
+}
 
 /** The names in the braces that a pattern finds, without `type` and renamings. */
 function namesIn(text: string, pattern: RegExp): readonly string[] {
