@@ -117,7 +117,10 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
       const { reason, isFinal } = end;
       if (isFinal) return fail(new StartupError(reason));
       const pauseMs = backoff.next();
-      log.warn({ reason, retryInMs: Math.round(pauseMs) }, 'not connected');
+      log.warn(
+        { reason, retryInMs: Math.round(pauseMs) },
+        'not connected to the gateway; trying again later',
+      );
       await pause(pauseMs);
     }
   }

@@ -15,7 +15,7 @@ export interface BusOptions {
   /** Without it everything is served inside this process. */
   readonly redisUrl?: string | undefined;
   readonly dataDir: string;
-  /** Begins every key and channel on Redis. */
+  /** The prefix of every key and channel on Redis. */
   readonly prefix?: string;
   readonly log: Log;
   readonly clock?: Clock;

@@ -16,7 +16,7 @@ export const optionalRedisUrlSetting = setting('REDIS_URL', optional(redisUrl), 
 /** The prefix of every key and channel, so that several installations can share one Redis. */
 export const redisPrefixSetting = setting('SERVICE_REDIS_PREFIX', withDefault(text(), 'service:'), {
   description:
-    'Begins every Redis key and channel, so that several installations can share one Redis.',
+    'The prefix of every Redis key and channel, so that several installations can share one Redis.',
 });
 
 /** The settings of apps that need a Redis. */

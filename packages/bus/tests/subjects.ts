@@ -11,7 +11,7 @@ import { createRedisConnection, type RedisConnection } from '../src/redis/redis-
 import type { Subject } from './contract/subject.ts';
 import { makeTemporaryDirectory, removeDirectory } from './temporary-directory.ts';
 
-/** The Redis that all tests of the house share. */
+/** The Redis that all tests share. */
 export function sharedRedisUrl(): string {
   const url = process.env['TEST_REDIS_URL'];
   if (url === undefined) throw new Error('TEST_REDIS_URL is not set');

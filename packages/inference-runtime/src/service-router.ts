@@ -68,7 +68,9 @@ export function createServiceRouter(
     async start() {
       stopListening = bus.onModeChange((mode) => {
         if (mode !== 'redis') return;
-        router.refresh().catch((error: unknown) => log.error({ error }, 'routing is out of date'));
+        router
+          .refresh()
+          .catch((error: unknown) => log.error({ error }, 'refreshing the routing table failed'));
       });
       await router.start();
       staleAgentCheck.start();

@@ -22,18 +22,18 @@ export function exposeStores({ database, bus }: ExposedStores, metrics: Metrics)
   });
   metrics.gauge({
     name: 'service_journal_lag',
-    help: 'Usage events that have not been recorded yet: on Redis and in the files of this process. Not a number while Redis is away.',
+    help: 'Usage events that have not been recorded yet: on Redis and in the files of this process. NaN during an outage of Redis.',
     async collect(gauge) {
       const lag = await bus.journal.lag().catch(() => Number.NaN);
-      // What Redis holds is not known while it is away; asked afterwards, since it may have gone in between.
+      // The lag on Redis is unknown during an outage. Checked after reading, because the outage may have begun meanwhile.
       gauge.set(bus.isShared && bus.mode() === 'local' ? Number.NaN : lag);
     },
   });
-  // Where no Redis is configured there is nothing that could be away.
+  // Without a configured Redis there is no connection to report.
   if (!bus.isShared) return;
   metrics.gauge({
     name: 'service_redis_connected',
-    help: 'Whether limits, quotas and notifications are served from Redis (1), or by this process alone while it is away (0).',
+    help: 'Whether limits, quotas and notifications are served from Redis (1), or by this process alone during an outage (0).',
     collect: (gauge) => gauge.set(bus.mode() === 'redis' ? 1 : 0),
   });
 }

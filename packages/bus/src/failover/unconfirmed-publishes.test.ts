@@ -1,6 +1,6 @@
 import { createUnconfirmedPublishes } from './unconfirmed-publishes.ts';
 
-test('a publish that came out at the other end is recognised, equal texts one by one', () => {
+test('a publish that came out at the other end is recognized, equal texts one by one', () => {
   const publishes = createUnconfirmedPublishes();
   const first = publishes.begin('a', 'same');
   const second = publishes.begin('a', 'same');

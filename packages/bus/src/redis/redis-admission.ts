@@ -192,7 +192,7 @@ function readAnswers(
   outcomes: unknown,
 ): readonly AdmissionAnswer[] {
   if (!Array.isArray(stored) || !Array.isArray(outcomes)) {
-    throw new TypeError('Redis answered an admission with something else');
+    throw new TypeError('the admission script returned an unexpected reply');
   }
   const epoch = Number(stored[0] ?? 0);
   const window = readOnce(stored, readWindow);

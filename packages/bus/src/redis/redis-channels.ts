@@ -95,13 +95,15 @@ export function createRedisChannels(options: RedisChannelsOptions): RedisChannel
     const names = channels.map((channel) => prefix + channel);
     connection
       .runOnSubscriber((subscriber) => subscriber.unsubscribe(...names))
-      .catch((error: unknown) => log.debug({ reason: describeError(error) }, 'not unsubscribed'));
+      .catch((error: unknown) =>
+        log.debug({ reason: describeError(error) }, 'unsubscribing failed'),
+      );
   }
 
   function subscribe(channels: readonly string[]): void {
     connection
       .runOnSubscriber((subscriber) => subscribeOn(subscriber, channels))
-      .catch((error: unknown) => log.debug({ reason: describeError(error) }, 'not subscribed'));
+      .catch((error: unknown) => log.debug({ reason: describeError(error) }, 'subscribing failed'));
   }
 
   function addSubscription(channel: string): Pending {

@@ -23,7 +23,8 @@ export async function emptyGroupPool(queries: Queries, group: ClosingGroup): Pro
   const locked = await lockAccounts(queries, [{ type: 'group', id: group.id }, owner]);
   const pool = locked.find(({ ownerType }) => ownerType === 'group');
   const wallet = locked.find(({ ownerType }) => ownerType === 'user');
-  if (pool === undefined || wallet === undefined) throw new Error('an account was not opened');
+  if (pool === undefined || wallet === undefined)
+    throw new Error('the account of the group or its owner does not exist');
   const points = pool.balance;
   if (points === 0n) return;
   await addPoints(queries, pool.id, -points);

@@ -33,7 +33,7 @@ export function createPostgresLedger(connection: Connection): LedgerStore {
         const owner = { type: 'group', id: groupId } as const;
         await openAccount(queries, owner);
         const [pool] = await lockAccounts(queries, [owner]);
-        if (pool === undefined) throw new Error('the pool was not opened');
+        if (pool === undefined) throw new Error('the account of the group does not exist');
         const idempotency = idempotencyOf('group.credits.topup', groupId, idempotencyKey);
         const before = await findMovement(queries, idempotency);
         if (before !== undefined) {

@@ -86,7 +86,7 @@ describe('the message for the model', () => {
     );
   });
 
-  test('is recognised when it comes by again', () => {
+  test('is recognized when it comes again', () => {
     const message = recallMessage(nodes('likes tea'));
     const question: ChatMessage = { role: 'user', content: 'hi' };
     expect(message !== undefined && isRecalled([message, question])).toBe(true);

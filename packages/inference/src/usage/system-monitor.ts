@@ -19,7 +19,7 @@ interface SystemMonitorDependencies {
   readonly agents: AgentCounter;
   readonly requests: Pick<RequestCounter, 'read'>;
   readonly clock: Clock;
-  /** After so long without a heartbeat an agent is offline. */
+  /** How long after its last heartbeat an agent counts as offline. */
   readonly agentTimeoutMs: number;
 }
 

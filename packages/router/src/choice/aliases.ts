@@ -118,7 +118,7 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
       merge(changesSchema.parse(answer));
     } catch (error) {
       const isFirst = error instanceof RequestError && error.reason === 'unreachable';
-      if (!isFirst) log.warn({ error }, 'no other process sent its aliases');
+      if (!isFirst) log.warn({ error }, 'reading the aliases of another process failed');
     }
   }
 

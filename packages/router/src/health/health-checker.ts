@@ -64,7 +64,10 @@ export function createHealthChecker(dependencies: HealthCheckerDependencies): He
       const message: HealthMessage = { kind: 'round', from };
       await channels.publish(HEALTH_CHANNEL, JSON.stringify(message));
     } catch (error) {
-      log.warn({ reason: describeError(error) }, 'the next round of health checks is tried again');
+      log.warn(
+        { reason: describeError(error) },
+        'starting a round of health checks failed; trying again later',
+      );
       tryIn(intervalMs * RETRY_SHARE);
     }
   }
