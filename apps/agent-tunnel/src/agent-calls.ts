@@ -1,13 +1,13 @@
 import { createPendingCalls, messageText } from '@model-gateway/json-rpc';
 import { raceAbort, type Cancel } from '@model-gateway/kernel';
-import type { Outcome } from './agent-protocol.ts';
+import type { AgentResponse } from './agent-protocol.ts';
 
 /** Calls to a node that wait for its response. */
 export interface AgentCalls {
   /** Rejects with a NodeError when the node returns an error or disconnects, or when the signal is aborted. */
   call(method: string, params: unknown, signal: Cancel): Promise<unknown>;
   /** False when no call with this id was ever made. */
-  settle(id: number, outcome: Outcome): boolean;
+  settle(id: number, outcome: AgentResponse): boolean;
   /** Rejects every call because the node has disconnected. */
   close(reason: string): void;
 }
@@ -18,7 +18,7 @@ export class NodeError extends Error {
 }
 
 export function createAgentCalls(send: (text: string) => void): AgentCalls {
-  const calls = createPendingCalls<number, Outcome>();
+  const calls = createPendingCalls<number, AgentResponse>();
   let lastId = 0;
   let closedFor: string | undefined;
 
@@ -40,7 +40,7 @@ export function createAgentCalls(send: (text: string) => void): AgentCalls {
   };
 }
 
-function resultOf(outcome: Outcome): unknown {
+function resultOf(outcome: AgentResponse): unknown {
   if (outcome.ok) return outcome.result;
   throw new NodeError(outcome.message);
 }

@@ -17,7 +17,7 @@ export type ParsedFrame =
   | { readonly kind: 'hello'; readonly id: RequestId; readonly hello: AgentHello }
   | { readonly kind: 'heartbeat'; readonly heartbeat: AgentHeartbeat; readonly reply?: string }
   | { readonly kind: 'progress'; readonly progress: AgentProgress; readonly reply?: string }
-  | { readonly kind: 'response'; readonly id: number; readonly outcome: Outcome }
+  | { readonly kind: 'response'; readonly id: number; readonly outcome: AgentResponse }
   | Refusal;
 
 /** A frame that is not accepted. */
@@ -32,7 +32,7 @@ export interface Refusal {
 }
 
 /** The response of a node to a call. */
-export type Outcome =
+export type AgentResponse =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly message: string };
 
@@ -126,7 +126,7 @@ export function createAgentProtocol({ agentId, isDeploying }: AgentProtocolOptio
   function responseOf({ id, result, error }: Message): ParsedFrame {
     if (!hasHello) return refuse('frame before the hello', { isFatal: true });
     if (typeof id !== 'number') return refuse('response to an unknown call');
-    const outcome: Outcome =
+    const outcome: AgentResponse =
       error === undefined
         ? { ok: true, result }
         : {

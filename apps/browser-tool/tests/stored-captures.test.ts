@@ -41,7 +41,7 @@ afterAll(async () => {
 
 const run = (expression: string) => tool.post('/evaluate', { expression });
 
-interface Connection {
+interface ListedSocket {
   readonly id: string;
   readonly state: string;
   readonly closed_at_ms: number | null;
@@ -69,7 +69,7 @@ describe('WebSockets', () => {
   });
 
   const listed = async () =>
-    (await tool.get('/websocket')).data as { active_count: number; connections: Connection[] };
+    (await tool.get('/websocket')).data as { active_count: number; connections: ListedSocket[] };
 
   test.each([
     { where: 'a page', open: (to: string) => `globalThis.socket = new WebSocket('${to}'); 0` },

@@ -15,6 +15,7 @@ import {
   createSignInEnds,
   type AccountEvents,
   type CachedUsers,
+  type Conversations,
 } from '@model-gateway/accounts';
 import { createAccountHints, type AccountHints } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/server-process';
@@ -56,6 +57,7 @@ export function createServices(
   signInEnds.onEnd((end) => {
     if (end.kind === 'user-deactivated') users.forget(end.userId);
   });
+  const conversations: Conversations = createConversations(database.conversations);
   const knownAddresses = createKnownAddresses(database.signInAddresses, clock);
   const accounts = createAccounts({
     users,
@@ -102,7 +104,7 @@ export function createServices(
       activePerUserMax: config.keysPerUserMax,
     }),
     providers: createProviders(database.providers),
-    conversations: createConversations(database.conversations),
+    conversations,
     chatStreams,
     realtime,
     sessions,

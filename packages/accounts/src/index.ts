@@ -32,7 +32,7 @@ export type {
   MessagePageQuery,
 } from './conversations/conversation-store.ts';
 export { conversationTitle } from './conversations/conversation-title.ts';
-export { createConversations } from './conversations/conversations.ts';
+export { createConversations, type Conversations } from './conversations/conversations.ts';
 export { relativeAge } from './conversations/relative-age.ts';
 export { createKeyCache, type KeyCache, type KeyGrant, type KnownGrant } from './keys/key-cache.ts';
 export { createKeyGrants } from './keys/key-grants.ts';

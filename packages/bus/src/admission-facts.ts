@@ -18,21 +18,21 @@ const WINDOW_KEPT_MS = 2 * DAY_MS;
 const ACCOUNT_KEPT_MS = 3 * DAY_MS;
 
 /** The name of a window's fact. */
-export const windowName = ({ userId, month }: QuotaWindow): string => `window:${month}:${userId}`;
+export const windowKey = ({ userId, month }: QuotaWindow): string => `window:${month}:${userId}`;
 
 /** The name of an account's fact. */
-export const accountName = ({ type, id }: DrawingAccount): string => `account:${type}:${id}`;
+export const accountKey = ({ type, id }: DrawingAccount): string => `account:${type}:${id}`;
 
 /** Facts as they are stored on Redis: of a window until some days after its month, of an account for some days. */
 export function keptFacts({ windows, accounts }: AdmissionFacts): readonly KeptFact[] {
   return [
     ...windows.map((window): KeptFact => ({
-      name: windowName(window),
+      name: windowKey(window),
       fact: `${window.version} ${window.costUsd} ${window.tokens}`,
       expiry: ['PXAT', String(endOfMonth(window.month) + WINDOW_KEPT_MS)],
     })),
     ...accounts.map((account): KeptFact => ({
-      name: accountName(account),
+      name: accountKey(account),
       fact: `${account.version} ${account.balance} ${account.hasHistory ? 1 : 0} ${account.refusedUntil?.getTime() ?? ''}`,
       expiry: ['PX', String(ACCOUNT_KEPT_MS)],
     })),

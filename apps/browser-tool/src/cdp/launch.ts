@@ -10,7 +10,7 @@ import { withLibraryFolder } from '../bundle/library-environment.ts';
 import type { Viewport } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
 import { chromiumFlags } from './flags.ts';
-import { startGuard, type Guard } from './guard.ts';
+import { startCrashCleanup, type CrashCleanup } from './crash-cleanup.ts';
 import { createProfile, newProfilePath, removeProfile, temporaryFolderFor } from './profile.ts';
 
 const START_TIMEOUT_MS = 30_000;
@@ -60,13 +60,13 @@ export async function launchChromium(options: LaunchOptions): Promise<RunningChr
 async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningChromium> {
   const profile = newProfilePath();
   const temporary = temporaryFolderFor(profile);
-  const guard = startGuard(profile, temporary);
+  const crashCleanup = startCrashCleanup(profile, temporary);
   await createProfile(profile, temporary);
-  const child = await spawnChromium(options, { profile, temporary }, sandbox, guard);
+  const child = await spawnChromium(options, { profile, temporary }, sandbox, crashCleanup);
   const { pid } = child;
   if (pid === undefined) {
     await removeProfile(profile);
-    guard.done();
+    crashCleanup.done();
     throw launchFailure(options.executable, 'the program could not be started');
   }
   const exited = exitOf(child);
@@ -79,7 +79,7 @@ async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningC
     await removeProfile(profile).catch((error: unknown) =>
       options.log.warn({ profile, error }, 'removing the profile failed'),
     );
-    guard.done();
+    crashCleanup.done();
   };
   const endOnce = (): Promise<void> => (ended ??= end());
   try {
@@ -95,7 +95,7 @@ async function spawnChromium(
   { executable, libraryFolder, viewport, proxyServer, allowedOrigins }: LaunchOptions,
   { profile, temporary }: { readonly profile: string; readonly temporary: string },
   sandbox: boolean,
-  guard: Guard,
+  crashCleanup: CrashCleanup,
 ): Promise<ChildProcess> {
   let child: ChildProcess | undefined;
   const launcher = new Launcher(
@@ -116,7 +116,7 @@ async function spawnChromium(
         child = spawn(command, args, { ...spawnOptions, env });
         // Without a listener, a program that cannot be started would end our process.
         child.on('error', () => undefined);
-        if (child.pid !== undefined) guard.setGroup(child.pid);
+        if (child.pid !== undefined) crashCleanup.setGroup(child.pid);
         closeLogs(spawnOptions);
         return child;
       }) as typeof spawn,

@@ -1,6 +1,6 @@
 import { tryParseJson } from '@model-gateway/kernel';
 import { z } from 'zod';
-import { startGuard } from '../cdp/guard.ts';
+import { startCrashCleanup } from '../cdp/crash-cleanup.ts';
 import { createProfile, newProfilePath, removeProfile } from '../cdp/profile.ts';
 import type {
   BrowserEngine,
@@ -42,7 +42,7 @@ export async function createFfiEngine(
     throw notSupported(browser.backend, 'BROWSER_ALLOWED_ORIGINS');
   }
   const profile = newProfilePath();
-  const guard = startGuard(profile);
+  const crashCleanup = startCrashCleanup(profile);
   await createProfile(profile);
   let current: EngineCall | undefined;
   let viewport = context.viewport;
@@ -57,7 +57,7 @@ export async function createFfiEngine(
     (ended ??= (async () => {
       await host.close();
       await removeProfile(profile);
-      guard.done();
+      crashCleanup.done();
     })());
   const onHostEnd = (reason: string): void => {
     context.captures.events.publish('crash', { reason });
@@ -74,7 +74,7 @@ export async function createFfiEngine(
     onEnd: onHostEnd,
     ...(hostProgram === undefined ? {} : { program: hostProgram }),
   });
-  if (host.pid !== null) guard.setGroup(host.pid);
+  if (host.pid !== null) crashCleanup.setGroup(host.pid);
   const capabilities = await open(host, browser, context, profile).catch(async (error: unknown) => {
     await end();
     throw error;

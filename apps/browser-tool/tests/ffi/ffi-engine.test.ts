@@ -3,6 +3,9 @@ import type { Captures } from '../../src/capture/captures.ts';
 import type { BrowserEngine } from '../../src/engine.ts';
 import { createFfiScene, newCall, type FfiScene } from './ffi-scene.ts';
 
+/** Generous: these steps must succeed on a busy machine too. */
+const TIMEOUT_MS = 60_000;
+
 let scene: FfiScene;
 let address: string;
 let engine: BrowserEngine;
@@ -16,7 +19,10 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 const go = (path: string) =>
-  engine.navigate({ url: `${address}${path}`, waitUntil: 'load', timeoutMs: 10_000 }, newCall());
+  engine.navigate(
+    { url: `${address}${path}`, waitUntil: 'load', timeoutMs: TIMEOUT_MS },
+    newCall(),
+  );
 const click = (target: string, call = newCall(), modifiers: readonly 'Shift'[] = []) =>
   engine.click(
     {
@@ -26,13 +32,13 @@ const click = (target: string, call = newCall(), modifiers: readonly 'Shift'[] =
       modifiers,
       position: undefined,
       force: false,
-      timeoutMs: 5_000,
+      timeoutMs: TIMEOUT_MS,
     },
     call,
   );
 const type = (target: string, text: string, changes = {}) =>
   engine.type(
-    { target, text, clear: true, submit: false, slowly: false, timeoutMs: 5_000, ...changes },
+    { target, text, clear: true, submit: false, slowly: false, timeoutMs: TIMEOUT_MS, ...changes },
     newCall(),
   );
 const read = async () =>
@@ -43,7 +49,7 @@ const read = async () =>
         args: [],
         target: undefined,
         awaitPromise: true,
-        timeoutMs: 5_000,
+        timeoutMs: TIMEOUT_MS,
       },
       newCall(),
     )
@@ -85,7 +91,7 @@ describe('with an engine that offers nothing but scripts', () => {
   test('an address that cannot be reached is an error, and the next one works', async () => {
     await expect(
       engine.navigate(
-        { url: 'http://127.0.0.1:9/', waitUntil: 'load', timeoutMs: 5_000 },
+        { url: 'http://127.0.0.1:9/', waitUntil: 'load', timeoutMs: TIMEOUT_MS },
         newCall(),
       ),
     ).rejects.toMatchObject({
@@ -139,13 +145,16 @@ describe('with an engine that offers nothing but scripts', () => {
   test('keys go to what has the focus', async () => {
     await type('#name', 'ab');
     await engine.press(
-      { key: 'Backspace', target: undefined, count: 1, timeoutMs: 5_000 },
+      { key: 'Backspace', target: undefined, count: 1, timeoutMs: TIMEOUT_MS },
       newCall(),
     );
-    await engine.press({ key: 'z', target: '#name', count: 2, timeoutMs: 5_000 }, newCall());
+    await engine.press({ key: 'z', target: '#name', count: 2, timeoutMs: TIMEOUT_MS }, newCall());
     expect(await read()).toBe('azz');
     await expect(
-      engine.press({ key: 'NoSuchKey', target: undefined, count: 1, timeoutMs: 5_000 }, newCall()),
+      engine.press(
+        { key: 'NoSuchKey', target: undefined, count: 1, timeoutMs: TIMEOUT_MS },
+        newCall(),
+      ),
     ).rejects.toMatchObject({ code: 'INVALID_KEY' });
   });
 
@@ -164,7 +173,14 @@ describe('with an engine that offers nothing but scripts', () => {
   test('functions, expressions and statements are evaluated, with arguments and an element', async () => {
     const evaluate = (source: string, changes = {}) =>
       engine.evaluate(
-        { source, args: [], target: undefined, awaitPromise: true, timeoutMs: 5_000, ...changes },
+        {
+          source,
+          args: [],
+          target: undefined,
+          awaitPromise: true,
+          timeoutMs: TIMEOUT_MS,
+          ...changes,
+        },
         newCall(),
       );
     expect(await evaluate('1 + 1')).toEqual({ result: 2, type: 'number', truncated: false });
@@ -229,7 +245,7 @@ describe('with an engine that offers nothing but scripts', () => {
   test('the history is walked, to its ends', async () => {
     await go('/next');
     const step = (direction: 'back' | 'forward' | 'reload') =>
-      engine.traverse(direction, { waitUntil: 'load', timeoutMs: 5_000 }, newCall());
+      engine.traverse(direction, { waitUntil: 'load', timeoutMs: TIMEOUT_MS }, newCall());
     expect(await step('back')).toMatchObject({ title: 'Home' });
     expect(await step('forward')).toMatchObject({ title: 'Next' });
     expect(await step('reload')).toMatchObject({ title: 'Next' });
@@ -246,7 +262,7 @@ describe('with an engine that offers nothing but scripts', () => {
           quality: undefined,
           maxDimension: 0,
           omitBackground: false,
-          timeoutMs: 5_000,
+          timeoutMs: TIMEOUT_MS,
           ...changes,
         },
         newCall(),
@@ -276,7 +292,11 @@ describe('with an engine that offers nothing but scripts', () => {
     const emit = (event: object) =>
       engine
         .navigate(
-          { url: `http://event/#${JSON.stringify(event)}`, waitUntil: 'commit', timeoutMs: 5_000 },
+          {
+            url: `http://event/#${JSON.stringify(event)}`,
+            waitUntil: 'commit',
+            timeoutMs: TIMEOUT_MS,
+          },
           newCall(),
         )
         .catch(() => undefined);

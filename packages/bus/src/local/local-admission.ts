@@ -13,7 +13,7 @@ import {
   type WindowUsage,
 } from '@model-gateway/billing';
 import type { Clock, Counters } from '@model-gateway/kernel';
-import { accountName, windowName } from '../admission-facts.ts';
+import { accountKey, windowKey } from '../admission-facts.ts';
 import { createBoundedExpiringMap, type BoundedExpiringMap } from './bounded-expiring-map.ts';
 import { createLocalCalls, type LocalCalls } from './local-calls.ts';
 import { NANO_USD, wholeAmount } from '../whole-amounts.ts';
@@ -73,9 +73,9 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
 
   function reservedBy(userId: string, account: DrawingAccount): Reserved {
     const [tokens, nanoUsd] = calls.sums(reservedName(userId));
-    const [points] = calls.sums(reservedName(accountName(account)));
+    const [points] = calls.sums(reservedName(accountKey(account)));
     const [usedTokens, usedNanoUsd] = unsettled.sums(reservedName(userId));
-    const [usedPoints] = unsettled.sums(reservedName(accountName(account)));
+    const [usedPoints] = unsettled.sums(reservedName(accountKey(account)));
     return {
       reserved: {
         tokens: tokens + usedTokens,
@@ -110,7 +110,7 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
       const { reserved } = held;
       const state = { ...facts, tier, isPriced, reserved, now: new Date(clock.now()) };
       if (decideAdmission(state) !== 'admit') return { ...held, hasBegun: false };
-      reserve(calls, call, reservedName(accountName(account)), reservation);
+      reserve(calls, call, reservedName(accountKey(account)), reservation);
     }
     if (call !== undefined) calls.add(callsName(call.userId), call.id);
     return { ...held, hasBegun: true };
@@ -137,17 +137,17 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
         return { outcome: 'busy', epoch, callsMax: call.callsMax };
       }
       for (const each of limits) count(each, now);
-      const window = request.window && windows.get(windowName(request.window))?.value;
-      const account = request.account && accounts.get(accountName(request.account))?.value;
+      const window = request.window && windows.get(windowKey(request.window))?.value;
+      const account = request.account && accounts.get(accountKey(request.account))?.value;
       return { outcome: 'passed', epoch, window, account, ...begin(request, { window, account }) };
     },
     endCall,
     async updateHints(facts) {
       for (const { costUsd, tokens, version, ...window } of facts.windows) {
-        update(windows, windowName(window), { costUsd, tokens, version });
+        update(windows, windowKey(window), { costUsd, tokens, version });
       }
       for (const { balance, hasHistory, refusedUntil, version, ...account } of facts.accounts) {
-        update(accounts, accountName(account), { balance, hasHistory, refusedUntil, version });
+        update(accounts, accountKey(account), { balance, hasHistory, refusedUntil, version });
       }
       for (const { id, userId } of facts.settled ?? []) {
         for (const all of [calls, unsettled]) all.remove(reservedName(userId), id);

@@ -11,11 +11,11 @@ import {
   type SettledCall,
 } from '@model-gateway/billing';
 import {
-  accountName,
+  accountKey,
   keptFacts,
   readAccount,
   readWindow,
-  windowName,
+  windowKey,
   type KeptFact,
 } from '../admission-facts.ts';
 import { createTurnBatch } from '../turn-batch.ts';
@@ -95,7 +95,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
       const { userId, month } = window;
       const known = ofUsers.get(userId);
       if (known?.month === month) return known.place;
-      const place = add(windowName(window));
+      const place = add(windowKey(window));
       ofUsers.set(userId, { month, place });
       return place;
     }
@@ -103,7 +103,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
     function accountPlace(account: DrawingAccount): number {
       const known = ofAccounts[account.type].get(account.id);
       if (known !== undefined) return known;
-      const place = add(accountName(account));
+      const place = add(accountKey(account));
       ofAccounts[account.type].set(account.id, place);
       return place;
     }
@@ -246,7 +246,7 @@ const amountLines = ({ tokens, costUsd, points }: ReservedAmounts): string =>
 
 /** Empty for the wallet of the user: its points are in the same hash as the calls. */
 const poolName = (userId: string, account: DrawingAccount): string =>
-  account.type === 'user' && account.id === userId ? '' : accountName(account);
+  account.type === 'user' && account.id === userId ? '' : accountKey(account);
 
 /** The amounts, and what decides about them. */
 function reservationLines(reservation: RequestedReservation): string {

@@ -26,19 +26,19 @@ done
 const SHELL = '/bin/sh';
 
 /** Cleans up the browser and its profile if the tool's process is killed. */
-export interface Guard {
+export interface CrashCleanup {
   /** Sets the process group of the browser. */
   setGroup(group: number): void;
   /** The browser has ended and its profile is removed. */
   done(): void;
 }
 
-/** Starts the guard before the profile exists. Without a shell, the next start of the tool cleans up instead. */
-export function startGuard(profile: string, temporary = profile): Guard {
+/** Starts the cleanup process before the profile exists. Without a shell, the next start of the tool cleans up instead. */
+export function startCrashCleanup(profile: string, temporary = profile): CrashCleanup {
   const nothing = (): void => undefined;
   if (process.platform === 'win32' || !existsSync(SHELL))
     return { setGroup: nothing, done: nothing };
-  const child = spawn(SHELL, ['-c', SCRIPT, 'guard', profile, temporary], {
+  const child = spawn(SHELL, ['-c', SCRIPT, 'crash-cleanup', profile, temporary], {
     // In its own group, so that a signal to the tool's group does not end it.
     detached: true,
     cwd: '/',
