@@ -1,8 +1,8 @@
 import type { UpstreamCompletion } from '@model-gateway/contracts';
 import type { Clock } from '@model-gateway/kernel';
-import type { ChatChunk, UpstreamChat } from '@model-gateway/router';
+import { UpstreamFailure, type ChatChunk, type UpstreamChat } from '@model-gateway/router';
 import { answerHead, createChunkShape, type AnswerContext } from '../chunk-shape.ts';
-import { cleanMessage, upstreamFailed } from '../errors/upstream-error.ts';
+import { cleanMessage } from '../errors/upstream-error.ts';
 import type { EngineChatChunk, EngineChatResult } from './engine-frames.ts';
 
 /** A chat body for an engine: the method decides whether it is streamed. */
@@ -34,7 +34,7 @@ export async function* engineChunks(
   let hasToolCalls = false;
   for await (const { delta, tool_calls, done, finish_reason, usage, error } of frames) {
     if (error !== undefined)
-      throw upstreamFailed(cleanMessage(typeof error === 'string' ? error : error.message, secret));
+      throw brokenOff(typeof error === 'string' ? error : error.message, secret);
     hasToolCalls ||= tool_calls !== undefined && tool_calls.length > 0;
     const piece = {
       ...(delta === undefined || delta === '' ? {} : { content: delta }),
@@ -48,3 +48,10 @@ export async function* engineChunks(
     return;
   }
 }
+
+const brokenOff = (message: string, secret: string | null): UpstreamFailure =>
+  new UpstreamFailure(cleanMessage(message, secret), {
+    isBackendAtFault: true,
+    // The message can quote the prompt.
+    loggedAs: 'the engine sent an error in the middle of its answer',
+  });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { startPeerTimeout, type PeerTimeout } from '@model-gateway/kernel';
-import type { UpstreamFailure } from '@model-gateway/router';
+import { UpstreamFailure } from '@model-gateway/router';
 import { WebSocket, type RawData } from 'ws';
 import { readText } from './read-text.ts';
 import { RpcRefusal } from '../json-rpc/rpc-failures.ts';
@@ -121,9 +121,13 @@ async function refusalOf(
 export const bearerOf = ({ authorization }: Readonly<Record<string, string>>): string | null =>
   authorization?.replace(/^bearer /i, '') ?? null;
 
-function closed(code: number, reason: string): string {
-  const why = reason === '' ? `${code}` : `${code}: ${reason}`;
-  return `the upstream closed the connection (${why})`;
+function closed(code: number, reason: string): UpstreamFailure {
+  const text = (why: string): string => `the upstream closed the connection (${why})`;
+  return new UpstreamFailure(text(reason === '' ? `${code}` : `${code}: ${reason}`), {
+    isBackendAtFault: true,
+    // The reason can quote the prompt.
+    loggedAs: text(`${code}`),
+  });
 }
 
 function bytesOf(data: RawData): Buffer {

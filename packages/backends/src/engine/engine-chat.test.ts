@@ -1,0 +1,24 @@
+import { manualClock } from '@model-gateway/kernel';
+import { UpstreamFailure } from '@model-gateway/router';
+import { engineChunks } from './engine-chat.ts';
+
+test.each([['no memory for "a cat"'], [{ message: 'no memory for "a cat"' }]])(
+  'an error in the middle of an answer is for the caller, and not for the log: %j',
+  async (error) => {
+    async function* frames() {
+      yield { delta: 'a', done: false };
+      yield { error, done: true };
+    }
+    const context = { model: 'm', clock: manualClock(0), secret: null };
+    const read = async () => {
+      for await (const chunk of engineChunks(frames(), context)) expect(chunk.model).toBe('m');
+    };
+    const failure = await read().catch((thrown: unknown) => thrown);
+    expect(failure).toBeInstanceOf(UpstreamFailure);
+    expect(failure).toMatchObject({
+      message: 'no memory for "a cat"',
+      isBackendAtFault: true,
+      loggedAs: 'the engine sent an error in the middle of its answer',
+    });
+  },
+);
