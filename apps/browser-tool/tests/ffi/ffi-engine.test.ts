@@ -3,9 +3,6 @@ import type { Captures } from '../../src/capture/captures.ts';
 import type { BrowserEngine } from '../../src/engine.ts';
 import { createFfiScene, newCall, type FfiScene } from './ffi-scene.ts';
 
-/** Generous: these steps must succeed on a busy machine too. */
-const TIMEOUT_MS = 60_000;
-
 let scene: FfiScene;
 let address: string;
 let engine: BrowserEngine;
@@ -19,10 +16,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 const go = (path: string) =>
-  engine.navigate(
-    { url: `${address}${path}`, waitUntil: 'load', timeoutMs: TIMEOUT_MS },
-    newCall(),
-  );
+  engine.navigate({ url: `${address}${path}`, waitUntil: 'load', timeoutMs: 10_000 }, newCall());
 const click = (target: string, call = newCall(), modifiers: readonly 'Shift'[] = []) =>
   engine.click(
     {
@@ -32,13 +26,13 @@ const click = (target: string, call = newCall(), modifiers: readonly 'Shift'[] =
       modifiers,
       position: undefined,
       force: false,
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs: 5_000,
     },
     call,
   );
 const type = (target: string, text: string, changes = {}) =>
   engine.type(
-    { target, text, clear: true, submit: false, slowly: false, timeoutMs: TIMEOUT_MS, ...changes },
+    { target, text, clear: true, submit: false, slowly: false, timeoutMs: 5_000, ...changes },
     newCall(),
   );
 const read = async () =>
@@ -49,7 +43,7 @@ const read = async () =>
         args: [],
         target: undefined,
         awaitPromise: true,
-        timeoutMs: TIMEOUT_MS,
+        timeoutMs: 5_000,
       },
       newCall(),
     )
@@ -91,7 +85,7 @@ describe('with an engine that offers nothing but scripts', () => {
   test('an address that cannot be reached is an error, and the next one works', async () => {
     await expect(
       engine.navigate(
-        { url: 'http://127.0.0.1:9/', waitUntil: 'load', timeoutMs: TIMEOUT_MS },
+        { url: 'http://127.0.0.1:9/', waitUntil: 'load', timeoutMs: 5_000 },
         newCall(),
       ),
     ).rejects.toMatchObject({
@@ -145,16 +139,13 @@ describe('with an engine that offers nothing but scripts', () => {
   test('keys go to what has the focus', async () => {
     await type('#name', 'ab');
     await engine.press(
-      { key: 'Backspace', target: undefined, count: 1, timeoutMs: TIMEOUT_MS },
+      { key: 'Backspace', target: undefined, count: 1, timeoutMs: 5_000 },
       newCall(),
     );
-    await engine.press({ key: 'z', target: '#name', count: 2, timeoutMs: TIMEOUT_MS }, newCall());
+    await engine.press({ key: 'z', target: '#name', count: 2, timeoutMs: 5_000 }, newCall());
     expect(await read()).toBe('azz');
     await expect(
-      engine.press(
-        { key: 'NoSuchKey', target: undefined, count: 1, timeoutMs: TIMEOUT_MS },
-        newCall(),
-      ),
+      engine.press({ key: 'NoSuchKey', target: undefined, count: 1, timeoutMs: 5_000 }, newCall()),
     ).rejects.toMatchObject({ code: 'INVALID_KEY' });
   });
 
@@ -173,14 +164,7 @@ describe('with an engine that offers nothing but scripts', () => {
   test('functions, expressions and statements are evaluated, with arguments and an element', async () => {
     const evaluate = (source: string, changes = {}) =>
       engine.evaluate(
-        {
-          source,
-          args: [],
-          target: undefined,
-          awaitPromise: true,
-          timeoutMs: TIMEOUT_MS,
-          ...changes,
-        },
+        { source, args: [], target: undefined, awaitPromise: true, timeoutMs: 5_000, ...changes },
         newCall(),
       );
     expect(await evaluate('1 + 1')).toEqual({ result: 2, type: 'number', truncated: false });
@@ -245,7 +229,7 @@ describe('with an engine that offers nothing but scripts', () => {
   test('the history is walked, to its ends', async () => {
     await go('/next');
     const step = (direction: 'back' | 'forward' | 'reload') =>
-      engine.traverse(direction, { waitUntil: 'load', timeoutMs: TIMEOUT_MS }, newCall());
+      engine.traverse(direction, { waitUntil: 'load', timeoutMs: 5_000 }, newCall());
     expect(await step('back')).toMatchObject({ title: 'Home' });
     expect(await step('forward')).toMatchObject({ title: 'Next' });
     expect(await step('reload')).toMatchObject({ title: 'Next' });
@@ -262,7 +246,7 @@ describe('with an engine that offers nothing but scripts', () => {
           quality: undefined,
           maxDimension: 0,
           omitBackground: false,
-          timeoutMs: TIMEOUT_MS,
+          timeoutMs: 5_000,
           ...changes,
         },
         newCall(),
@@ -292,11 +276,7 @@ describe('with an engine that offers nothing but scripts', () => {
     const emit = (event: object) =>
       engine
         .navigate(
-          {
-            url: `http://event/#${JSON.stringify(event)}`,
-            waitUntil: 'commit',
-            timeoutMs: TIMEOUT_MS,
-          },
+          { url: `http://event/#${JSON.stringify(event)}`, waitUntil: 'commit', timeoutMs: 5_000 },
           newCall(),
         )
         .catch(() => undefined);

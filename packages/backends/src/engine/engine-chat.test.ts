@@ -1,13 +1,25 @@
 import { manualClock } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import { engineChunks } from './engine-chat.ts';
+import type { EngineChatChunk } from './engine-frames.ts';
+
+const frame = (fields: Partial<EngineChatChunk>): EngineChatChunk => ({
+  chat_id: 'c',
+  delta: undefined,
+  tool_calls: undefined,
+  done: false,
+  finish_reason: undefined,
+  usage: undefined,
+  error: undefined,
+  ...fields,
+});
 
 test.each([['no memory for "a cat"'], [{ message: 'no memory for "a cat"' }]])(
   'an error in the middle of an answer is for the caller, and not for the log: %j',
   async (error) => {
     async function* frames() {
-      yield { delta: 'a', done: false };
-      yield { error, done: true };
+      yield frame({ delta: 'a' });
+      yield frame({ error, done: true });
     }
     const context = { model: 'm', clock: manualClock(0), secret: null };
     const read = async () => {
