@@ -18,6 +18,9 @@ export default {
   maxWorkers: Math.min(12, availableParallelism() + 3),
   // A worker keeps memory of every file that it ran; between two files one above this is replaced.
   workerIdleMemoryLimit: '700MB',
+  // The end of a worker, with its memory and threads, takes more than jest's half second on a busy machine. One that a leaked
+  // handle keeps alive is still reported.
+  workerGracefulExitTimeout: 30_000,
   // A loaded machine is slow and not wrong; this only ends what hangs.
   testTimeout: process.env.TEST_FULL === '1' ? 1_800_000 : 300_000,
 };
