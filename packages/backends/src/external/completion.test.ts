@@ -65,6 +65,7 @@ test.each([
   { why: 'a list as a choice', body: { ...whole, choices: [[]] } },
   { why: 'a list as a message', body: { ...whole, choices: [{ index: 0, message: [] }] } },
   { why: 'a list around it', body: [whole] },
+  { why: 'choices without end', body: { ...whole, choices: Array(2_000_000).fill(0) } },
   { why: 'something else altogether', body: 'Hi' },
 ])('an answer with $why is a failure of the upstream', ({ body }) => {
   expect(() => read(body)).toThrow('not a chat completion');

@@ -25,6 +25,8 @@ const choiceSchema = z.object({
 });
 const roleSchema = z.object({ role: z.string().catch('assistant') });
 
+const CHOICES_MAX = 1_024;
+
 /** A whole response of the convention, with fields that some upstreams omit. An error instead of a response is a failure. */
 export function readCompletion(
   { status, text }: WholeResponse,
@@ -33,7 +35,7 @@ export function readCompletion(
   const body = readJson(text);
   if (isErrorBody(body)) throw upstreamRefused(status, text, secret);
   if (isWholeCompletion(body)) return { completion: body, text };
-  if (!isObject(body)) throw notACompletion();
+  if (!isObject(body) || hasTooManyChoices(body)) throw notACompletion();
   const completion = upstreamCompletionSchema.safeParse({
     ...body,
     ...envelopeOf(body, model, clock),
@@ -43,6 +45,10 @@ export function readCompletion(
   if (!completion.success) throw notACompletion();
   return { completion: completion.data };
 }
+
+/** Counted before they are read: millions of broken ones would take minutes and all memory. */
+const hasTooManyChoices = ({ choices }: Readonly<Record<string, unknown>>): boolean =>
+  Array.isArray(choices) && choices.length > CHOICES_MAX;
 
 function envelopeOf(body: object, model: string, clock: Clock) {
   const { id, created, model: reported } = envelopeSchema.parse(body);
