@@ -9,7 +9,7 @@ import {
   type RequestLimit,
 } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
-import { sendText, bearerOf } from '@model-gateway/http';
+import { apiKeyOf } from '@model-gateway/http';
 import {
   drawingAccountOf,
   hasQuota,
@@ -22,6 +22,14 @@ import {
   type Reservation,
 } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
+import {
+  reachedHeaders,
+  requestHeaders,
+  setLimitHeaders,
+  tokenHeaders,
+  type LimitHeaders,
+} from './limit-headers.ts';
+import { refuse, refuseLimit } from './refuse.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 
 /** A request with a known API key whose shared limits have not been checked yet. */
@@ -36,6 +44,8 @@ export interface AdmittedCaller {
   readonly payer: Payer;
   /** What the store knew about the quota; the decision also depends on the model. */
   readonly passed: PassedAdmission;
+  /** For every response to the request. */
+  readonly limitHeaders: LimitHeaders;
   /** Undefined for a request that cannot be served: it only counts in the limits. */
   readonly held: HeldCall | undefined;
 }
@@ -89,8 +99,6 @@ interface KeyGateDependencies {
   readonly clock: Clock;
 }
 
-export const LIMITED_TEXT = 'Rate limit exceeded. Try again later.';
-
 const MISSING_TEXT = 'Missing Authorization header. Use: Bearer <api_key>';
 const INVALID_TEXT = 'Invalid API key';
 const RETRY_AFTER_SECS = 60;
@@ -111,15 +119,15 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
     response: ServerResponse,
   ): Promise<KeyedRequest | undefined> {
     const known = await keys.find(secret);
-    if (known === undefined) return refuse(response, 401, INVALID_TEXT);
-    return limited(known, secret) ?? refuse(response, 429, LIMITED_TEXT);
+    if (known === undefined) return refuse(response, INVALID_TEXT);
+    return limited(known, secret) ?? refuseLimit(response, limiter);
   }
 
   /** A cached key may have been revoked: then the response is 401, not 429. */
   async function refuseLimited(secret: string, response: ServerResponse): Promise<undefined> {
     const known = await keys.find(secret);
-    if (known === undefined) return refuse(response, 401, INVALID_TEXT);
-    return refuse(response, 429, LIMITED_TEXT);
+    if (known === undefined) return refuse(response, INVALID_TEXT);
+    return refuseLimit(response, limiter);
   }
 
   async function requestAdmission(
@@ -134,6 +142,15 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
     return { answer, call };
   }
 
+  function headersFor(
+    { holder, limits: { tier } }: KeyGrant,
+    answer: Extract<AdmissionAnswer, { outcome: 'passed' }>,
+  ): LimitHeaders {
+    const requests = requestHeaders(limiter, holder.keyId, tier.rpm);
+    if (tier.monthlyTokenQuota === null) return requests;
+    return [...requests, ...tokenHeaders(tier, answer, new Date(clock.now()))];
+  }
+
   function factsOf(grant: KeyGrant): GrantFacts {
     const cached = facts.get(grant);
     if (cached !== undefined) return cached;
@@ -144,13 +161,13 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
 
   return {
     async authenticateOnly(request, response) {
-      const secret = bearerOf(request);
-      return secret === undefined ? refuse(response, 401, MISSING_TEXT) : lookUp(secret, response);
+      const secret = apiKeyOf(request);
+      return secret === undefined ? refuse(response, MISSING_TEXT) : lookUp(secret, response);
     },
 
     authenticate(request, response) {
-      const secret = bearerOf(request);
-      if (secret === undefined) return refuse(response, 401, MISSING_TEXT);
+      const secret = apiKeyOf(request);
+      if (secret === undefined) return refuse(response, MISSING_TEXT);
       const known = keys.recall(secret);
       if (known === undefined) return lookUp(secret, response);
       return limited(known, secret) ?? refuseLimited(secret, response);
@@ -161,7 +178,7 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
       let { answer, call } = await requestAdmission(known, requested);
       for (let lookups = 1; answer.outcome === 'stale'; lookups += 1) {
         const found = await keys.find(secret);
-        if (found === undefined) return refuse(response, 401, INVALID_TEXT);
+        if (found === undefined) return refuse(response, INVALID_TEXT);
         // After several lookups the grant counts as current, so that frequent changes cannot block a request.
         known = lookups < LOOKUPS_MAX ? found : { ...found, epoch: Number.MAX_SAFE_INTEGER };
         ({ answer, call } = await requestAdmission(known, requested));
@@ -172,19 +189,17 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
       // A lower epoch than before means that the counter was reset.
       if (answer.epoch < remembered.epoch && (await keys.find(secret)) === undefined) {
         if (reservation) reservation.end();
-        return refuse(response, 401, INVALID_TEXT);
+        return refuse(response, INVALID_TEXT);
       }
-      if (answer.outcome === 'limited') throw tooMany(answer.limit);
+      if (answer.outcome === 'limited') {
+        setLimitHeaders(response, reachedHeaders(answer.limit.requestsPerMinute));
+        throw tooMany(answer.limit, known.grant.limits.tier.name);
+      }
       if (answer.outcome === 'busy') throw tooManyCalls(answer.callsMax);
       const held = call && reservation ? { call, reservation } : undefined;
-      return { caller, payer, passed: answer, held };
+      return { caller, payer, passed: answer, limitHeaders: headersFor(known.grant, answer), held };
     },
   };
-}
-
-/** Sends a refusal in plain text, as the specification requires for keys. */
-export function refuse(response: ServerResponse, status: number, text: string): undefined {
-  sendText(response, status, text);
 }
 
 function limitsOf({ holder, limits }: KeyGrant): readonly RequestLimit[] {
@@ -197,11 +212,16 @@ function limitsOf({ holder, limits }: KeyGrant): readonly RequestLimit[] {
   return all;
 }
 
-function tooMany({ name, requestsPerMinute }: RequestLimit): ServiceError {
-  const scope = name.startsWith('group:') ? 'your group' : 'your tier';
+/** Says which limit it was, its value, and what lifts it. */
+function tooMany({ name, requestsPerMinute }: RequestLimit, tier: string): ServiceError {
+  const isGroup = name.startsWith('group:');
+  const scope = isGroup ? 'your group' : 'your tier';
+  const remedy = isGroup
+    ? 'The rpm_ceiling of the group sets this limit; a group admin changes it with group.update.'
+    : `The tier '${tier}' sets this limit. An operator lifts it: gateway plan set you@example.com enterprise`;
   return new ServiceError(
     'rate_limit_exceeded',
-    `rate limit exceeded: ${scope} allows ${requestsPerMinute} requests per minute`,
+    `rate limit exceeded: ${scope} allows ${requestsPerMinute} requests per minute. ${remedy}`,
     { details: { retry_after_secs: RETRY_AFTER_SECS } },
   );
 }

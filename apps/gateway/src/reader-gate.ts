@@ -1,15 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isKeyForm, type KeyCache, type ModelPolicy } from '@model-gateway/accounts';
-import { bearerOf } from '@model-gateway/http';
+import { apiKeyOf } from '@model-gateway/http';
 import type { GatewaySignIns } from './gateway-sign-ins.ts';
-import { LIMITED_TEXT, refuse } from './key-gate.ts';
+import { requestHeaders, type LimitHeaders } from './limit-headers.ts';
+import { refuse, refuseLimit } from './refuse.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 
 /** Accepts an API key or an access token. On refusal it sends the response and resolves to undefined. */
 export type ReaderGate = (
   request: IncomingMessage,
   response: ServerResponse,
-) => Promise<{ readonly modelPolicy: ModelPolicy | null } | undefined>;
+) => Promise<Reader | undefined>;
+
+/** Who reads. */
+interface Reader {
+  readonly modelPolicy: ModelPolicy | null;
+  readonly limitHeaders: LimitHeaders;
+}
 
 interface ReaderGateDependencies {
   readonly keys: Pick<KeyCache, 'find'>;
@@ -29,13 +36,14 @@ export function createReaderGate({ keys, limiter, signIns }: ReaderGateDependenc
   }
 
   return async (request, response) => {
-    const bearer = bearerOf(request);
+    const bearer = apiKeyOf(request);
     if (bearer === undefined) {
-      return refuse(response, 401, 'Missing Authorization header. Use: Bearer <api_key_or_jwt>');
+      return refuse(response, 'Missing Authorization header. Use: Bearer <api_key_or_jwt>');
     }
     const found = await reader(bearer);
-    if (found === undefined) return refuse(response, 401, 'Invalid API key or JWT');
-    if (!limiter.admits(found.limitedAs)) return refuse(response, 429, LIMITED_TEXT);
-    return found;
+    if (found === undefined) return refuse(response, 'Invalid API key or JWT');
+    const { limitedAs, modelPolicy } = found;
+    if (!limiter.admits(limitedAs)) return refuseLimit(response, limiter);
+    return { modelPolicy, limitHeaders: requestHeaders(limiter, limitedAs) };
   };
 }

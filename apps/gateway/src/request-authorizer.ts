@@ -11,6 +11,7 @@ import { yieldToEventLoop } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { z } from 'zod';
 import type { KeyGate } from './key-gate.ts';
+import { setLimitHeaders, type LimitHeaders } from './limit-headers.ts';
 
 /** A request that may be routed: its key, limits, body and quota have been checked, in this order. */
 export interface AuthorizedRequest<Body> {
@@ -18,6 +19,8 @@ export interface AuthorizedRequest<Body> {
   readonly body: Body;
   /** What the model's alias stands for: resolved once, so that the model that was checked is the one that serves. */
   readonly resolvedModel: string;
+  /** For every response to the request. */
+  readonly limitHeaders: LimitHeaders;
   /** When the request arrived, by `performance.now()`. */
   readonly startedAt: number;
   /** The receiver ends it when the request is over. */
@@ -101,8 +104,11 @@ export function createRequestAuthorizer(
       const asked = await readRequest(request, schema, options);
       const admitted = await keyGate.admit(keyed, response, asked.admission);
       if (admitted === undefined) return undefined;
-      const { caller, payer, passed, held } = admitted;
-      if (asked.admission === undefined || held === undefined) throw asked.error;
+      const { caller, payer, passed, limitHeaders, held } = admitted;
+      if (asked.admission === undefined || held === undefined) {
+        setLimitHeaders(response, limitHeaders);
+        throw asked.error;
+      }
       const { body, resolvedModel, admission } = asked;
       const { call, reservation } = held;
       try {
@@ -110,10 +116,11 @@ export function createRequestAuthorizer(
         if (covering !== undefined) await covering;
         assertModelAllowed(caller, body.model, resolvedModel);
       } catch (error) {
+        setLimitHeaders(response, limitHeaders);
         reservation.end();
         throw error;
       }
-      return { caller, body, resolvedModel, startedAt, reservation };
+      return { caller, body, resolvedModel, limitHeaders, startedAt, reservation };
     },
   };
 }

@@ -10,12 +10,24 @@ function setup(requestsPerMinute: number, keysMax?: number) {
   });
   const send = (times: number, key = 'a'): number =>
     Array.from({ length: times }, () => limiter.admits(key)).filter(Boolean).length;
-  return { clock, send };
+  return { clock, send, limiter };
 }
 
 test('at most the limit of requests is accepted within a minute', () => {
   const { send } = setup(60);
   expect(send(100)).toBe(60);
+});
+
+test('the window of a key says how many requests count, and when the oldest stops', () => {
+  const { clock, send, limiter } = setup(3);
+  expect(limiter.windowOf('a')).toEqual({ count: 0, nextFreeMs: 0 });
+  send(1);
+  clock.advance(10_000);
+  send(1);
+  expect(limiter.windowOf('a')).toEqual({ count: 2, nextFreeMs: 50_000 });
+  clock.advance(50_000);
+  expect(limiter.windowOf('a')).toEqual({ count: 1, nextFreeMs: 10_000 });
+  expect(limiter.windowOf('b')).toEqual({ count: 0, nextFreeMs: 0 });
 });
 
 test('the window slides: a request stops counting exactly a minute later', () => {

@@ -2,8 +2,19 @@ import type { Clock } from '@model-gateway/kernel';
 
 /** Limits the requests of each key within any 60 seconds, in the memory of this process. */
 export interface RequestLimiter {
+  /** 0 refuses everything. */
+  readonly requestsPerMinute: number;
   /** Counts a request if it is within the limit; a refused request is not counted. */
   admits(key: string): boolean;
+  /** The counted requests of a key. */
+  windowOf(key: string): RequestWindow;
+}
+
+/** The requests of a key in the last 60 seconds. */
+export interface RequestWindow {
+  readonly count: number;
+  /** When the oldest of them stops counting; 0 without any. */
+  readonly nextFreeMs: number;
 }
 
 interface RequestLimiterOptions {
@@ -17,6 +28,7 @@ interface RequestLimiterOptions {
 const WINDOW_MS = 60_000;
 const KEYS_MAX = 100_000;
 const INITIAL_RING_LENGTH = 8;
+const NO_REQUESTS: RequestWindow = { count: 0, nextFreeMs: 0 };
 
 export function createRequestLimiter(options: RequestLimiterOptions): RequestLimiter {
   const { requestsPerMinute, clock, keysMax = KEYS_MAX } = options;
@@ -33,6 +45,8 @@ export function createRequestLimiter(options: RequestLimiterOptions): RequestLim
   }
 
   return {
+    requestsPerMinute,
+    windowOf: (key) => windows.get(key)?.window(clock.now()) ?? NO_REQUESTS,
     admits(key) {
       if (requestsPerMinute === 0) return false;
       const now = clock.now();
@@ -51,6 +65,7 @@ export function createRequestLimiter(options: RequestLimiterOptions): RequestLim
 interface RequestTimes {
   /** False when the limit is reached. */
   add(now: number): boolean;
+  window(now: number): RequestWindow;
   isExpired(now: number): boolean;
 }
 
@@ -87,6 +102,11 @@ function createRequestTimes(countMax: number): RequestTimes {
       count += 1;
       newest = now;
       return true;
+    },
+    window(now) {
+      dropOld(now);
+      if (count === 0) return NO_REQUESTS;
+      return { count, nextFreeMs: (ring[first] ?? now) + WINDOW_MS - now };
     },
     isExpired: (now) => now - newest >= WINDOW_MS,
   };

@@ -21,16 +21,40 @@ async function expectLimited(response: Response): Promise<void> {
   expect(await response.text()).toBe('Rate limit exceeded. Try again later.');
 }
 
+const limitsOf = ({ headers }: Response) =>
+  ['limit', 'remaining', 'reset'].map((fact) => headers.get(`x-ratelimit-${fact}-requests`));
+
 test('60 requests of a key pass within a minute, on all paths together, and others are not affected', async () => {
   gateway = await startGateway();
   const other = await keysOf(gateway.test).create({ userId: gateway.userId, name: 'other' });
   for (let count = 0; count < 30; count += 1) {
-    expect((await models()).status).toBe(200);
+    const listed = await models();
+    expect(listed.status).toBe(200);
+    expect(limitsOf(listed)).toEqual([
+      '60',
+      String(59 - 2 * count),
+      expect.stringMatching(/^\d+s$/),
+    ]);
     // A request that is refused later still counts in the limit.
-    expect((await chat()).status).toBe(400);
+    const refused = await chat();
+    expect(refused.status).toBe(400);
+    expect(limitsOf(refused)[1]).toBe(String(58 - 2 * count));
   }
   await expectLimited(await models());
   await expectLimited(await chat());
+  const headers = { authorization: `Bearer ${gateway.key}`, accept: 'application/json' };
+  const inJson = await fetch(`${gateway.url}/v1/models`, { headers });
+  expect([inJson.status, inJson.headers.get('retry-after')]).toEqual([429, null]);
+  expect(limitsOf(inJson)).toEqual(['60', '0', '60s']);
+  expect(await inJson.json()).toMatchObject({
+    error: {
+      type: 'rate_limit_error',
+      code: 'rate_limit_exceeded',
+      message: expect.stringMatching(
+        / 60 requests per minute .*SERVICE_API_RATE_LIMIT_RPM/,
+      ) as string,
+    },
+  });
   expect((await models(other.secret)).status).toBe(200);
   expect((await models(`service-${crypto.randomUUID()}`)).status).toBe(401);
 });

@@ -64,7 +64,26 @@ test('of a free key the 10th request within a minute passes and the 11th is refu
   expect(statuses).toEqual([...Array.from({ length: FREE_RPM }, () => 200), 429, 429]);
   const refused = await ask(key, 0);
   expect(refused.headers.get('retry-after')).toBe('60');
-  expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
+  expect(refused.headers.get('x-ratelimit-limit-requests')).toBe(String(FREE_RPM));
+  expect(refused.headers.get('x-ratelimit-remaining-requests')).toBe('0');
+  const message =
+    'rate limit exceeded: your tier allows 10 requests per minute. ' +
+    "The tier 'free' sets this limit. An operator lifts it: gateway plan set you@example.com enterprise";
+  expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded', message } });
+});
+
+test('answers say what is left of the requests per minute and of the tokens of the month', async () => {
+  const key = await newKey();
+  // With the first request the usage of the month is read from the database.
+  await ask(key, 0);
+  const { headers } = await ask(key, 0);
+  const fact = (name: string) => headers.get(`x-ratelimit-${name}`);
+  // The tier is tighter than the limit of the process.
+  expect([fact('limit-requests'), fact('remaining-requests')]).toEqual(['10', '8']);
+  expect(fact('reset-requests')).toMatch(/^\d\ds$/);
+  expect(fact('limit-tokens')).toBe('100000');
+  expect(Number(fact('remaining-tokens'))).toBeGreaterThan(99_000);
+  expect(fact('reset-tokens')).toMatch(/^\d+s$/);
 });
 
 test('of many concurrent requests on two gateways exactly the limit of the tier passes, for each key', async () => {
@@ -81,7 +100,10 @@ test('the ceiling of a group holds for all its keys together, on all gateways', 
   const group = await newGroup(GROUP_RPM);
   const [one, other] = [await newKey(group), await newKey(group)];
   const turns = Array.from({ length: 20 }, (_, turn) => ask(turn % 3 === 0 ? one : other, turn));
-  expect(passed(await Promise.all(turns))).toBe(GROUP_RPM);
+  const responses = await Promise.all(turns);
+  expect(passed(responses)).toBe(GROUP_RPM);
+  const refused = responses.find(({ status }) => status === 429);
+  expect(await refused?.text()).toContain('your group allows 7 requests per minute');
 });
 
 test('a rate limit of an upstream is about one model on all gateways, and changes nothing else for any tenant', async () => {

@@ -1,12 +1,13 @@
-import { startGateway, type GatewayUnderTest } from './gateway.ts';
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
+import { ADMIN_TOKEN, startGateway, type GatewayUnderTest } from './gateway.ts';
 
 let gateway: GatewayUnderTest;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '1000' });
 });
 afterAll(() => gateway.test.close());
 
-test.each(['/v1/health', '/api/health', '/healthz', '/readyz'])(
+test.each(['/v1/health', '/api/health', '/health', '/healthz', '/readyz', '/v1/health/'])(
   '%s reports that the service and its stores are available',
   async (path) => {
     const response = await fetch(`${gateway.url}${path}`);
@@ -94,6 +95,7 @@ test('the API description lists what the gateway serves', async () => {
     'GET /v1/models/{id}',
     'GET /v1/health',
     'GET /api/health',
+    'GET /health',
     'GET /healthz',
     'GET /readyz',
     'GET /api/admin/backends',
@@ -109,6 +111,98 @@ test('the API description lists what the gateway serves', async () => {
     'DELETE /api/admin/aliases',
     'POST /api/admin/usage/query',
   ]);
+});
+
+test.each([
+  { why: 'x-api-key', headers: () => ({ 'x-api-key': gateway.key }), status: 200 },
+  { why: 'api-key', headers: () => ({ 'api-key': ` ${gateway.key} ` }), status: 200 },
+  {
+    why: 'another header beside a wrong Authorization',
+    headers: () => ({ 'x-api-key': gateway.key, authorization: 'Bearer wrong' }),
+    status: 401,
+  },
+  { why: 'an empty header', headers: () => ({ 'x-api-key': ' ' }), status: 401 },
+])('a key in $why', async ({ headers, status }) => {
+  for (const path of ['/v1/models', '/v1/models/?x=1', '/v1/models/google/gemma-3-1b-it/']) {
+    const init = { headers: headers() as Record<string, string> };
+    expect((await fetch(`${gateway.url}${path}`, init)).status).toBe(status);
+  }
+  const chat = await fetch(`${gateway.url}/v1/chat/completions/`, {
+    method: 'POST',
+    headers: headers() as Record<string, string>,
+    body: '{}',
+  });
+  expect(chat.status).toBe(status === 200 ? 400 : status);
+});
+
+test('an admin token is not taken from a header for keys', async () => {
+  const headers = { 'x-api-key': ADMIN_TOKEN };
+  expect((await fetch(`${gateway.url}/api/admin/backends`, { headers })).status).toBe(401);
+});
+
+test.each([
+  { accept: 'application/json', isJson: true },
+  { accept: 'application/json, text/plain', isJson: false },
+  { accept: '*/*', isJson: false },
+])('a missing key is refused for Accept: $accept', async ({ accept, isJson }) => {
+  const text = 'Missing Authorization header. Use: Bearer <api_key>';
+  const body = '{}';
+  const url = `${gateway.url}/v1/chat/completions`;
+  const response = await fetch(url, { method: 'POST', headers: { accept }, body });
+  expect(response.status).toBe(401);
+  const expected = {
+    error: { message: text, type: 'auth_error', code: 'unauthorized', param: null },
+  };
+  expect(await response.text()).toBe(isJson ? JSON.stringify(expected) : text);
+});
+
+describe('a compressed body', () => {
+  const send = (body: Uint8Array, encoding: string): Promise<Response> =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-api-key': gateway.key, 'content-encoding': encoding },
+      body: Buffer.from(body),
+    });
+  const errorOf = async (response: Response) =>
+    [response.status, ((await response.json()) as { error: { code: string } }).error.code] as const;
+  const chat = Buffer.from(
+    JSON.stringify({ model: 'missing', messages: [{ role: 'user', content: 'Hi' }] }),
+  );
+
+  test.each([
+    { encoding: 'gzip', body: gzipSync(chat) },
+    { encoding: 'GZIP', body: gzipSync(chat) },
+    { encoding: 'deflate', body: deflateSync(chat) },
+    { encoding: 'br', body: brotliCompressSync(chat) },
+    { encoding: 'identity', body: chat },
+  ])('is read: $encoding', async ({ encoding, body }) => {
+    expect(await errorOf(await send(body, encoding))).toEqual([404, 'model_not_found']);
+  });
+
+  const zeros = Buffer.alloc(16 * 1024 * 1024, ' ');
+  test.each([
+    { encoding: 'gzip', body: gzipSync(zeros).subarray(0, 9_000) },
+    {
+      encoding: 'br',
+      body: brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+    },
+  ])('is bounded after decompression: $encoding', async ({ encoding, body }) => {
+    expect(body.length).toBeLessThan(10_000);
+    expect(await errorOf(await send(body, encoding))).toEqual([413, 'request_too_large']);
+  });
+
+  test.each([
+    { why: 'an unknown encoding', encoding: 'compress', expected: [415, 'unsupported_encoding'] },
+    { why: 'two encodings', encoding: 'gzip, br', expected: [415, 'unsupported_encoding'] },
+    { why: 'other data', encoding: 'gzip', expected: [400, 'invalid_request'] },
+  ])('is refused: $why', async ({ encoding, expected }) => {
+    expect(await errorOf(await send(chat, encoding))).toEqual(expected);
+  });
+
+  test('that ends early is refused', async () => {
+    const cut = gzipSync(chat).subarray(0, 30);
+    expect(await errorOf(await send(cut, 'gzip'))).toEqual([400, 'invalid_request']);
+  });
 });
 
 test('browsers on a configured origin may call; others are refused', async () => {

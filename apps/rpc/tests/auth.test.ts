@@ -115,6 +115,13 @@ test('of concurrent uses of one token exactly one succeeds, and the others end t
   expect((await refresh(winner?.refresh_token ?? '')).error).toEqual(REFUSED);
 });
 
+test.each(['', 'x', 'x'.repeat(257), 'x'.repeat(100_000), '\u0000'])(
+  'a text that is no refresh token is refused like one, of whatever length',
+  async (text) => {
+    expect((await refresh(text)).error).toEqual(REFUSED);
+  },
+);
+
 test('an expired refresh token is refused, as is an unknown one', async () => {
   const clock = manualClock(Date.now());
   const config = readRpcConfig({

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { startRpc, type RpcServer } from './rpc-server.ts';
 
 let rpc: RpcServer;
@@ -176,6 +177,22 @@ test('a body of more than 1 MiB is refused with 413 and an envelope', async () =
   const { status, text } = await post(large);
   expect(status).toBe(413);
   expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32_600 } });
+});
+
+test('a compressed body is read, bounded after decompression, and refused in an unknown encoding', async () => {
+  const send = async (text: string, encoding: string) => {
+    const body = gzipSync(text);
+    const headers = { 'content-encoding': encoding };
+    const response = await fetch(`${rpc.url}/api/rpc`, { method: 'POST', headers, body });
+    return { status: response.status, answer: (await response.json()) as unknown };
+  };
+  const call = (x: string) =>
+    `{"jsonrpc":"2.0","id":1,"method":"system.status","params":{"x":"${x}"}}`;
+  expect(await send(call(''), 'gzip')).toMatchObject({ status: 200, answer: { id: 1 } });
+  const refused = { id: null, error: { code: -32_600 } };
+  const large = await send(call('x'.repeat(1024 * 1024)), 'gzip');
+  expect(large).toMatchObject({ status: 413, answer: refused });
+  expect(await send(call(''), 'compress')).toMatchObject({ status: 415, answer: refused });
 });
 
 test('a body of exactly 1 MiB is accepted', async () => {

@@ -64,6 +64,10 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'The body is larger than allowed, or has very many or deeply nested values.',
     remedy: 'Send less, or raise `SERVICE_MAX_BODY_BYTES` here and the limit of your proxy.',
   },
+  unsupported_encoding: {
+    cause: 'The body has a `content-encoding` that the service cannot read.',
+    remedy: 'Send it without compression, or with gzip, deflate or br.',
+  },
   not_found: {
     cause: 'There is no such route or object, or it is not yours.',
     remedy:

@@ -17,6 +17,7 @@ export const ERROR_CODES = [
   'bad_id',
   'bad_extra',
   'request_too_large',
+  'unsupported_encoding',
   'not_found',
   'method_not_allowed',
   // Authentication and permissions.

@@ -4,8 +4,17 @@ import { beginResponse } from './begin-response.ts';
 /** Sets CORS headers for the configured origins. True when it responded to a preflight request. */
 export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-const EXPOSED_HEADERS =
-  'x-request-id, x-service-backend, x-service-memory, retry-after, x-should-retry';
+const LIMIT_HEADERS = ['requests', 'tokens'].flatMap((unit) =>
+  ['limit', 'remaining', 'reset'].map((fact) => `x-ratelimit-${fact}-${unit}`),
+);
+const EXPOSED_HEADERS = [
+  'x-request-id',
+  'x-service-backend',
+  'x-service-memory',
+  'retry-after',
+  'x-should-retry',
+  ...LIMIT_HEADERS,
+].join(', ');
 const PREFLIGHT_MAX_AGE_SECS = 600;
 
 export function createCors(origins: readonly string[]): Cors {

@@ -14,7 +14,7 @@ import { documentErrors } from './error-docs.ts';
 import { createOriginCheck } from './origins.ts';
 import { createRequestObserver } from './request-observer.ts';
 import { refuseUpgrade, sendRestError } from './rest-errors.ts';
-import type { ServerApp } from './server-app.ts';
+import { dropTrailingSlash, type ServerApp } from './server-app.ts';
 
 interface HttpServerOptions {
   readonly app: Pick<ServerApp, 'routes' | 'origins' | 'leanPaths' | 'handle' | 'upgrade'>;
@@ -70,6 +70,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   });
   const publicUrl = app.origins?.publicUrl;
   server.on('request', (request, response) => {
+    dropTrailingSlash(request);
     inFlight.begin(response);
     if (publicUrl !== undefined) documentErrors(response, publicUrl);
     observe(request, response, () => {
@@ -78,6 +79,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     });
   });
   server.on('upgrade', (request: IncomingMessage, socket, head) => {
+    dropTrailingSlash(request);
     // Without a listener an error of a half-open socket would end the process.
     socket.on('error', () => socket.destroy());
     if (!isAllowedOrigin(request)) refuseUpgrade(socket, originNotAllowed());

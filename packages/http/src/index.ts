@@ -1,4 +1,5 @@
-export { bearerOf } from './bearer.ts';
+export { acceptsOnlyJson } from './accepts-only-json.ts';
+export { apiKeyOf, bearerOf } from './bearer.ts';
 export { beginResponse } from './begin-response.ts';
 export { createClientIp, type ClientIp } from './client-ip.ts';
 export { isDirectLoopback } from './direct-loopback.ts';

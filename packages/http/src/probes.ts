@@ -25,7 +25,7 @@ interface ProbesOptions {
 /** Serves the paths that orchestrators and monitors request. True when the path was one of them. */
 export type Probes = (path: string, request: IncomingMessage, response: ServerResponse) => boolean;
 
-const HEALTH_PATHS = new Set(['/healthz', '/readyz', '/v1/health', '/api/health']);
+const HEALTH_PATHS = new Set(['/health', '/healthz', '/readyz', '/v1/health', '/api/health']);
 const METRICS_PATH = '/metrics';
 
 /** Every path that the probes serve. */

@@ -7,6 +7,7 @@ import {
 } from '@model-gateway/kernel';
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
+import { decodedBody } from './decoded-body.ts';
 
 /** A smaller body is parsed within milliseconds, whatever it contains. */
 const METERED_BYTES_MIN = 64 * 1024;
@@ -21,15 +22,18 @@ export function parseJson(text: string): unknown {
   throw new ServiceError('invalid_json', 'the request body is not valid JSON');
 }
 
-/** Reads a JSON body of at most `bytesMax` bytes as UTF-8; one that would take long to parse is refused. */
+/** Reads a JSON body of at most `bytesMax` bytes as UTF-8, decompressed if necessary; one that would take long to parse is refused. */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<string> {
   return new Promise((resolve, reject) => {
+    const body = decodedBodyOf(request);
     const chunks: Buffer[] = [];
     let size = 0;
     let meter: JsonMeter | undefined;
     const refuse = (problem: string) => {
       // The rest is discarded, so that the response reaches a client that is still sending.
-      request.removeAllListeners('data');
+      body.removeAllListeners('data');
+      if (body !== request) body.destroy();
+      request.unpipe();
       request.resume();
       chunks.length = 0;
       reject(new ServiceError('request_too_large', `the request body ${problem}`));
@@ -44,14 +48,17 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<st
       refuse(`is larger than ${bytesMax} bytes`);
       return;
     }
-    request.on('data', (chunk: Buffer) => {
+    body.on('data', (chunk: Buffer) => {
       size += chunk.length;
       chunks.push(chunk);
       if (size > bytesMax) refuse(`is larger than ${bytesMax} bytes`);
       else if (!isCheap(chunk)) refuse('has too many or too deeply nested values');
     });
-    const onGone = () => reject(new ServiceError('invalid_request', 'the client disconnected'));
-    request.once('end', () => {
+    const onGone = () => {
+      if (body !== request) body.destroy();
+      reject(new ServiceError('invalid_request', 'the client disconnected'));
+    };
+    body.once('end', () => {
       // Every request closes at its end; that is no error.
       request.off('close', onGone);
       if (size > ONE_STEP_BYTES_MAX) {
@@ -64,6 +71,27 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<st
     });
     // The only error of a request is a connection that ended early, which is no failure of this service.
     request.once('error', onGone);
+    if (body !== request) {
+      // What was received completely may still be decompressed.
+      request.once('end', () => request.off('close', onGone));
+      body.once('error', (cause) => {
+        const encoding = request.headers['content-encoding'];
+        const problem = `the request body is not valid ${encoding} data`;
+        request.unpipe();
+        request.resume();
+        reject(new ServiceError('invalid_request', problem, { cause }));
+      });
+    }
     request.once('close', onGone);
   });
+}
+
+/** A body that cannot be decoded is discarded, so that the response reaches a client that is still sending. */
+function decodedBodyOf(request: IncomingMessage) {
+  try {
+    return decodedBody(request);
+  } catch (error) {
+    request.resume();
+    throw error;
+  }
 }

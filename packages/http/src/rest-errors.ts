@@ -59,6 +59,7 @@ export const REST_ERRORS = {
   bad_id: invalid('bad_id'),
   bad_extra: invalid('bad_extra'),
   request_too_large: invalid('request_too_large', 413),
+  unsupported_encoding: invalid('unsupported_encoding', 415),
   not_found: invalid('not_found', 404),
   method_not_allowed: invalid('method_not_allowed', 405),
   authentication_required: auth('unauthorized', 401),

@@ -16,6 +16,15 @@ export interface ServerApp extends Part {
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
+/** Removes one slash from the end of the path of a request, so that `/v1/models/` is `/v1/models`. */
+export function dropTrailingSlash(request: IncomingMessage): void {
+  const target = request.url ?? '/';
+  const query = target.indexOf('?');
+  const end = query === -1 ? target.length : query;
+  if (end < 2 || target[end - 1] !== '/') return;
+  request.url = target.slice(0, end - 1) + target.slice(end);
+}
+
 /** The path of a request, without its query. */
 export function pathOf(request: IncomingMessage): string {
   const target = request.url ?? '/';

@@ -138,6 +138,13 @@ const probes: readonly Operation[] = [
   },
   {
     method: 'get',
+    path: '/health',
+    summary: 'The same as /v1/health.',
+    security: [],
+    response: health,
+  },
+  {
+    method: 'get',
     path: '/healthz',
     summary: 'The same as /v1/health; use it as a liveness probe.',
     security: [],

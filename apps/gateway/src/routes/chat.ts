@@ -11,6 +11,7 @@ import {
   type PreparedTurn,
 } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
+import { setLimitHeaders, type LimitHeaders } from '../limit-headers.ts';
 import type { ConversationGate } from '../conversation-gate.ts';
 import type { AuthorizedRequest, RequestAuthorizer } from '../request-authorizer.ts';
 import { backendHeader } from '../openai/backend-header.ts';
@@ -32,22 +33,28 @@ const memoryHeader = ({ memory }: PreparedTurn): readonly [string, string] => [
 export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute {
   const { authorizer, conversationGate } = dependencies;
 
-  async function respond(turn: PreparedTurn, response: ServerResponse): Promise<void> {
+  async function respond(
+    turn: PreparedTurn,
+    response: ServerResponse,
+    limitHeaders: LimitHeaders,
+  ): Promise<void> {
     if (turn.request.stream === true) {
       const streamed = await streamChat(turn, dependencies);
-      const headers = [...memoryHeader(turn), ...backendHeader(streamed.backend)];
+      const headers = [...limitHeaders, ...memoryHeader(turn), ...backendHeader(streamed.backend)];
       await writeEvents(response, streamed, { headers, disconnected: turn.signal });
     } else {
       const { backend, text } = await completeChat(turn, dependencies);
-      sendJsonText(response, 200, text, [...memoryHeader(turn), ...backendHeader(backend)]);
+      const headers = [...limitHeaders, ...memoryHeader(turn), ...backendHeader(backend)];
+      sendJsonText(response, 200, text, headers);
     }
   }
 
   async function serve(
-    { caller, body: chat, resolvedModel, startedAt, reservation }: AuthorizedRequest<ChatRequest>,
+    authorized: AuthorizedRequest<ChatRequest>,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
+    const { caller, body: chat, resolvedModel, startedAt, reservation } = authorized;
     const refId = serviceRefOf(request);
     const checking = conversationGate(caller, chat.conversation_id);
     const conversationId = checking === undefined ? undefined : await checking;
@@ -67,7 +74,7 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
     const assembled = prepareTurn(requested, dependencies);
     const turn = assembled instanceof Promise ? await assembled : assembled;
     try {
-      await respond(turn, response);
+      await respond(turn, response, authorized.limitHeaders);
     } catch (error) {
       if (!response.headersSent) response.setHeader(...memoryHeader(turn));
       throw error;
@@ -84,6 +91,9 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
       if (authorized === undefined) return;
       try {
         await serve(authorized, request, response);
+      } catch (error) {
+        setLimitHeaders(response, authorized.limitHeaders);
+        throw error;
       } finally {
         authorized.reservation.end();
       }

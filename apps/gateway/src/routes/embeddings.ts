@@ -8,6 +8,7 @@ import {
   type UpstreamTelemetry,
 } from '@model-gateway/inference';
 import type { Router } from '@model-gateway/router';
+import { setLimitHeaders } from '../limit-headers.ts';
 import type { RequestAuthorizer } from '../request-authorizer.ts';
 import { embeddingList } from '../openai/embedding-list.ts';
 import { backendHeader } from '../openai/backend-header.ts';
@@ -35,6 +36,7 @@ export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies)
         { expected: expectedEmbeddings },
       );
       if (authorized === undefined) return;
+      setLimitHeaders(response, authorized.limitHeaders);
       const refId = serviceRefOf(request);
       const { caller, body, resolvedModel, startedAt, reservation } = authorized;
       const signal = disconnectSignal(response);

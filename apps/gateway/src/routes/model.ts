@@ -1,5 +1,6 @@
 import { ServiceError, type ModelEntry } from '@model-gateway/contracts';
 import { Router } from 'express';
+import { setLimitHeaders } from '../limit-headers.ts';
 import type { ReaderGate } from '../reader-gate.ts';
 import type { ModelListing } from '../openai/model-listing.ts';
 
@@ -14,6 +15,7 @@ export function createModelRoute({ readerGate, listing }: ModelRouteDependencies
   routes.get('/v1/models/*id', async (request, response) => {
     const reader = await readerGate(request, response);
     if (reader === undefined) return;
+    setLimitHeaders(response, reader.limitHeaders);
     const requestedId = request.params.id.join('/');
     const model = listing.find(reader.modelPolicy, requestedId);
     if (model === undefined) {

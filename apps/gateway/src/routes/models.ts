@@ -14,7 +14,9 @@ export function createModelsRoute({ readerGate, listing }: ModelsRouteDependenci
     path: '/v1/models',
     async handle(request, response) {
       const reader = await readerGate(request, response);
-      if (reader !== undefined) sendJsonText(response, 200, listing.text(reader.modelPolicy));
+      if (reader === undefined) return;
+      const { modelPolicy, limitHeaders } = reader;
+      sendJsonText(response, 200, listing.text(modelPolicy), limitHeaders);
     },
   };
 }

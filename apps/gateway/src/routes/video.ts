@@ -15,6 +15,7 @@ import {
 import { newId } from '@model-gateway/kernel';
 import { Router } from 'express';
 import { z } from 'zod';
+import { setLimitHeaders } from '../limit-headers.ts';
 import type { AuthorizedRequest, RequestAuthorizer } from '../request-authorizer.ts';
 import type { KeyGate } from '../key-gate.ts';
 import { onlyTheseMethods } from '../only-these-methods.ts';
@@ -57,6 +58,7 @@ export function createVideoRoutes(dependencies: VideoRoutesDependencies): Router
         }),
       });
       if (authorized === undefined) return;
+      setLimitHeaders(response, authorized.limitHeaders);
       const job = await create(request, authorized);
       const { id, object, model, status, created_at } = viewVideoJob(job);
       response.json({ id, object, model, status, created_at } satisfies z.input<

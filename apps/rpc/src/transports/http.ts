@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Accounts } from '@model-gateway/accounts';
-import { isSessionId, ServiceError } from '@model-gateway/contracts';
+import { isSessionId, ServiceError, type ErrorCode } from '@model-gateway/contracts';
 import { sendJsonText, bearerOf, readBody, requestIdOf } from '@model-gateway/http';
 import { JsonRpcError } from 'jsonrpc-lite';
 import type { Dispatcher } from '../protocol/dispatcher.ts';
@@ -52,8 +52,8 @@ export function createHttpTransport(dependencies: HttpTransportDependencies) {
     }
     const sessionId = attachedSession(request);
     const text = await bodyOf(request);
-    if (text instanceof JsonRpcError) {
-      sendJsonText(response, 413, errorText('null', text));
+    if (typeof text !== 'string') {
+      sendJsonText(response, text.status, errorText('null', text.error));
       return;
     }
     const bearer = bearerOf(request);
@@ -75,13 +75,24 @@ function attachedSession(request: IncomingMessage): string | undefined {
   );
 }
 
-/** The body; an error when it is too large. */
-async function bodyOf(request: IncomingMessage): Promise<string | JsonRpcError> {
+/** A body that was not read. */
+interface RefusedBody {
+  readonly status: number;
+  readonly error: JsonRpcError;
+}
+
+const REFUSED_STATUSES: Partial<Record<ErrorCode, number>> = {
+  request_too_large: 413,
+  unsupported_encoding: 415,
+};
+
+/** The body; an error when it is too large or has an unknown encoding. */
+async function bodyOf(request: IncomingMessage): Promise<string | RefusedBody> {
   try {
     return await readBody(request, RPC_MESSAGE_BYTES_MAX);
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'request_too_large')
-      return new JsonRpcError(`Invalid request: ${error.message}`, -32_600);
-    throw error;
+    const status = error instanceof ServiceError ? REFUSED_STATUSES[error.code] : undefined;
+    if (!(error instanceof ServiceError) || status === undefined) throw error;
+    return { status, error: new JsonRpcError(`Invalid request: ${error.message}`, -32_600) };
   }
 }

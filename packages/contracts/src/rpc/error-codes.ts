@@ -22,6 +22,7 @@ export const RPC_ERROR_CODES = {
   bad_id: -32_602,
   bad_extra: -32_602,
   request_too_large: -32_600,
+  unsupported_encoding: -32_600,
   not_found: APP_ERROR,
   method_not_allowed: -32_601,
   authentication_required: AUTH_ERROR,
