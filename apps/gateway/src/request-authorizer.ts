@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ServiceError } from '@model-gateway/contracts';
 import { parseJson, readBody, validated } from '@model-gateway/http';
 import {
   assertModelAllowed,
   type Caller,
   type ExpectedUsage,
+  type FallbackModel,
   type Quotas,
   type Reservation,
 } from '@model-gateway/inference';
 import { yieldToEventLoop } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { z } from 'zod';
-import type { KeyGate } from './key-gate.ts';
+import type { AdmittedCaller, HeldCall, KeyGate } from './key-gate.ts';
 import { setLimitHeaders, type LimitHeaders } from './limit-headers.ts';
 
 /** A request that may be routed: its key, limits, body and quota have been checked, in this order. */
@@ -19,6 +21,8 @@ export interface AuthorizedRequest<Body> {
   readonly body: Body;
   /** What the model's alias stands for: resolved once, so that the model that was checked is the one that serves. */
   readonly resolvedModel: string;
+  /** Models that may be tried when this one cannot answer. */
+  readonly fallbacks: readonly FallbackModel[];
   /** For every response to the request. */
   readonly limitHeaders: LimitHeaders;
   /** When the request arrived, by `performance.now()`. */
@@ -27,10 +31,17 @@ export interface AuthorizedRequest<Body> {
   readonly reservation: Reservation;
 }
 
+/** The models that a body names. */
+interface RequestedModels {
+  readonly model: string;
+  /** Tried in this order when the model cannot answer. */
+  readonly models?: readonly string[] | null | undefined;
+}
+
 /** Runs every check that an inference request must pass before it is routed. */
 export interface RequestAuthorizer {
   /** Resolves to undefined when a refusal has already been sent. */
-  authorizeRequest<Schema extends z.ZodType<{ readonly model: string }>>(
+  authorizeRequest<Schema extends z.ZodType<RequestedModels>>(
     request: IncomingMessage,
     response: ServerResponse,
     schema: Schema,
@@ -67,7 +78,7 @@ export function createRequestAuthorizer(
   const { keyGate, quotas, router, bodyBytesMax } = dependencies;
 
   /** What the body asks for, or what is wrong with it. */
-  async function readRequest<Schema extends z.ZodType<{ readonly model: string }>>(
+  async function readRequest<Schema extends z.ZodType<RequestedModels>>(
     request: IncomingMessage,
     schema: Schema,
     { expected, job }: AuthorizationOptions<z.output<Schema>>,
@@ -94,6 +105,26 @@ export function createRequestAuthorizer(
     }
   }
 
+  /** The other models of a request. All must be allowed; one that the quota does not cover is not tried. */
+  async function fallbacksOf(
+    models: readonly string[],
+    { caller, payer, passed }: AdmittedCaller,
+    { call }: HeldCall,
+  ): Promise<readonly FallbackModel[]> {
+    const fallbacks: FallbackModel[] = [];
+    for (const model of models) {
+      const resolved = router.aliases.resolve(model);
+      assertModelAllowed(caller, model, resolved);
+      try {
+        await quotas.assertCovered(payer, call, passed, resolved);
+        fallbacks.push({ model, resolved });
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+      }
+    }
+    return fallbacks;
+  }
+
   return {
     async authorizeRequest(request, response, schema, options) {
       const startedAt = performance.now();
@@ -111,16 +142,18 @@ export function createRequestAuthorizer(
       }
       const { body, resolvedModel, admission } = asked;
       const { call, reservation } = held;
+      let fallbacks: readonly FallbackModel[] = [];
       try {
         const covering = quotas.assertCovered(payer, call, passed, admission.model);
         if (covering !== undefined) await covering;
         assertModelAllowed(caller, body.model, resolvedModel);
+        if (body.models) fallbacks = await fallbacksOf(body.models, admitted, held);
       } catch (error) {
         setLimitHeaders(response, limitHeaders);
         reservation.end();
         throw error;
       }
-      return { caller, body, resolvedModel, limitHeaders, startedAt, reservation };
+      return { caller, body, resolvedModel, fallbacks, limitHeaders, startedAt, reservation };
     },
   };
 }

@@ -60,7 +60,7 @@ test('the API description contains every request field that the gateway reads', 
   const bodyOf = (path: string) =>
     paths[path]?.['post']?.requestBody?.content['application/json'].schema;
   const chat =
-    'model messages stream temperature max_tokens conversation_id memory extra tools provider';
+    'model messages stream temperature max_tokens conversation_id memory extra tools provider models';
   expect(bodyOf('/v1/chat/completions')).toMatchObject({
     properties: {
       ...Object.fromEntries(chat.split(' ').map((field) => [field, expect.anything()])),

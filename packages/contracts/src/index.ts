@@ -106,4 +106,5 @@ export {
   userSessionChannel,
 } from './rpc/sessions.ts';
 export { usageEventSchema, type UsageEvent } from './usage-event.ts';
+export type { ProviderHint } from './rest/provider.ts';
 export { readCachedTokens, readUsage } from './rest/read-usage.ts';

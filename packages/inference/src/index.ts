@@ -16,6 +16,7 @@ export {
   type MemoryState,
 } from './memory/memory.ts';
 export { invokeEngine } from './chat/invoke-engine.ts';
+export type { FallbackModel } from './upstream/attempt-models.ts';
 export { SERVED_STATUS } from './usage/served-status.ts';
 export { createMeter, type Meter } from './usage/meter.ts';
 export { acceptChat, produceChat, type ChatEnd } from './chat/produce-chat.ts';

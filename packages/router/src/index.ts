@@ -70,6 +70,7 @@ export {
 export type { ChoiceOptions, Route } from './choice/chooser.ts';
 export type { Circuit, CircuitState, CircuitStore } from './circuits/circuit-store.ts';
 export type { Aliases } from './choice/aliases.ts';
+export { forbidsAnother } from './choice/provider-match.ts';
 export { matchModel } from './choice/model-match.ts';
 export { QUICK_START_MODELS, QUICK_START_OWNER } from './choice/quick-start-models.ts';
 export { createLocalCircuits, type LocalCircuits } from './circuits/local-circuits.ts';

@@ -332,3 +332,21 @@ test('a backend that was chosen earlier can still be used, and is closed after t
   await nextTurn();
   expect(replicas.upstreams.get('a')?.closed).toBe(1);
 });
+
+test('the order of a provider hint comes before the request counts', async () => {
+  await register('a');
+  await register('b');
+  await register('c');
+  const provider = { order: ['c', 'b'] };
+  expect(await chosen('m', { provider })).toBe('c');
+  expect(await chosen('m', { provider })).toBe('c');
+  expect(await chosen('m', { provider, exclude: ['c'] })).toBe('b');
+  expect(await chosen('m', { provider, exclude: ['b', 'c'] })).toBe('a');
+  const strict = { ...provider, allow_fallbacks: false };
+  await expect(router.choose('m', { provider: strict, exclude: ['b', 'c'] })).rejects.toMatchObject(
+    { code: 'all_backends_unhealthy' },
+  );
+  await expect(router.choose('m', { provider: { only: ['x'] } })).rejects.toMatchObject({
+    code: 'model_not_found',
+  });
+});

@@ -54,7 +54,7 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const { caller, body: chat, resolvedModel, startedAt, reservation } = authorized;
+    const { caller, body: chat, resolvedModel, fallbacks, startedAt, reservation } = authorized;
     const refId = serviceRefOf(request);
     const checking = conversationGate(caller, chat.conversation_id);
     const conversationId = checking === undefined ? undefined : await checking;
@@ -64,6 +64,7 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
       surface: 'gateway',
       request: chat,
       resolvedModel,
+      fallbacks,
       conversationId,
       history: 'client',
       refId,

@@ -38,12 +38,12 @@ export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies)
       if (authorized === undefined) return;
       setLimitHeaders(response, authorized.limitHeaders);
       const refId = serviceRefOf(request);
-      const { caller, body, resolvedModel, startedAt, reservation } = authorized;
+      const { caller, body, resolvedModel, fallbacks, startedAt, reservation } = authorized;
       const signal = disconnectSignal(response);
       const turn = { caller, surface: 'gateway', request: body, resolvedModel, refId, signal };
       try {
         const { embeddings, usage, backend } = await embedTexts(
-          { ...turn, startedAt, reservation },
+          { ...turn, fallbacks, startedAt, reservation },
           dependencies,
         );
         response.setHeader(...backendHeader(backend));

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { boundedArray } from '../bounded-array.ts';
 import { anyObject, anyValue, passFurtherFields } from '../open-object.ts';
+import { fallbackModelsSchema, providerSchema } from './provider.ts';
 
 const MODEL_CHARS_MAX = 1_024;
 const MESSAGES_MAX = 10_000;
@@ -67,7 +68,8 @@ export const chatRequestSchema = passFurtherFields(
       description: 'An object of further fields for the upstream; anything else is ignored.',
     }),
     tools: chatFields.tools.nullish(),
-    provider: z.string().nullish(),
+    models: fallbackModelsSchema.nullish(),
+    provider: providerSchema.nullish(),
   }),
 );
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fallbackModelsSchema, providerSchema } from './provider.ts';
 import { boundedArray } from '../bounded-array.ts';
 import { passFurtherFields } from '../open-object.ts';
 import { requestedModel, tokenUsageSchema } from './chat.ts';
@@ -22,7 +23,8 @@ export const embeddingsRequestSchema = passFurtherFields(
       error: `must be a text, an array of at most ${INPUTS_MAX} texts, or token ids`,
     }),
     encoding_format: z.enum(['float', 'base64']).nullish(),
-    provider: z.string().nullish(),
+    models: fallbackModelsSchema.nullish(),
+    provider: providerSchema.nullish(),
   }),
 );
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { anyObject } from '../open-object.ts';
 import { chatFields } from '../rest/chat.ts';
+import { providerSchema } from '../rest/provider.ts';
 import { method } from './method.ts';
 import { modelId, refId } from './records.ts';
 
@@ -17,7 +18,7 @@ export const chatMethods = {
       memory: z.boolean().optional(),
       extra: anyObject().optional(),
       tools: chatFields.tools.optional(),
-      provider: z.string().optional(),
+      provider: providerSchema.optional(),
       ref_id: refId.optional().describe('your reference, stored in the usage row'),
     }),
     result: z.object({ stream_id: z.string(), memory: z.enum(['enabled', 'disabled', 'offline']) }),

@@ -8,6 +8,7 @@ import type { Memory } from '../memory/memory.ts';
 import type { Meter } from '../usage/meter.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
+import type { FallbackModel } from '../upstream/attempt-models.ts';
 
 /** One chat turn. */
 export interface ChatTurn {
@@ -17,6 +18,8 @@ export interface ChatTurn {
   readonly request: ChatRequest;
   /** The target of its model's alias. */
   readonly resolvedModel: string;
+  /** Models that are tried when this one cannot answer. */
+  readonly fallbacks?: readonly FallbackModel[] | undefined;
   /** The conversation of the turn; its turns go to one backend and are stored. */
   readonly conversationId: string | undefined;
   /** Who supplies the history: clients of the chat-completions convention send it, for others it is read from the store. */

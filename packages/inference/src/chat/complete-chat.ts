@@ -1,6 +1,6 @@
 import { readCachedTokens, type UpstreamCompletion } from '@model-gateway/contracts';
 import { UnsupportedByBackend } from '@model-gateway/router';
-import { attempt } from '../upstream/attempts.ts';
+import { attemptModels } from '../upstream/attempt-models.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
 import { estimateUsage, textOfCompletion } from '../usage/estimate-usage.ts';
@@ -22,12 +22,17 @@ export async function completeChat(
   turn: PreparedTurn,
   dependencies: ChatDependencies,
 ): Promise<ChatAnswer> {
-  const { full, signal } = turn;
+  const { full, fallbacks = [], signal } = turn;
   const query = routeRequestOf(turn, dependencies);
-  const { answer, route, call } = await attempt(dependencies, query, ({ backend, model }) => {
-    if (backend.chat === undefined) throw cannotChat(backend.name);
-    return backend.chat(upstreamBody(full, model), signal);
-  });
+  const { answer, route, call } = await attemptModels(
+    dependencies,
+    query,
+    fallbacks,
+    ({ backend, model }) => {
+      if (backend.chat === undefined) throw cannotChat(backend.name);
+      return backend.chat(upstreamBody(full, model), signal);
+    },
+  );
   const { completion, text } = answer;
   const estimate = () => estimateUsage(full, textOfCompletion(completion));
   const reported = completion.usage ?? undefined;

@@ -11,7 +11,7 @@ import {
   type UpstreamEmbedding,
   type UpstreamEmbeddings,
 } from '@model-gateway/router';
-import { attempt } from '../upstream/attempts.ts';
+import { attemptModels, type FallbackModel } from '../upstream/attempt-models.ts';
 import type { Caller } from './caller.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
 import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
@@ -27,6 +27,8 @@ export interface EmbeddingsTurn {
   readonly request: EmbeddingsRequest;
   /** The target of its model's alias. */
   readonly resolvedModel: string;
+  /** Models that are tried when this one cannot answer. */
+  readonly fallbacks?: readonly FallbackModel[] | undefined;
   readonly refId: string | null;
   /** When the request arrived, by `performance.now()`. */
   readonly startedAt: number;
@@ -50,7 +52,7 @@ interface EmbeddingsDependencies {
 }
 
 // Fields for the gateway.
-const OWN_FIELDS = new Set(['conversation_id', 'memory', 'extra', 'provider']);
+const OWN_FIELDS = new Set(['conversation_id', 'memory', 'extra', 'provider', 'models']);
 
 // The kinds that forward a request unchanged.
 const KINDS_WITH_TOKENS: ReadonlySet<BackendKind> = new Set<BackendKind>(['external', 'agent']);
@@ -60,6 +62,7 @@ export async function embedTexts(
   {
     request,
     resolvedModel,
+    fallbacks = [],
     caller,
     surface,
     refId,
@@ -98,7 +101,7 @@ export async function embedTexts(
     requireAll(embeddings, input);
     return embeddings;
   };
-  const { answer, route, call } = await attempt({ router, telemetry }, query, ask);
+  const { answer, route, call } = await attemptModels({ router, telemetry }, query, fallbacks, ask);
   void route.settle('success');
   const estimate = () => promptUsage(estimateInput(input));
   const reported = answer.promptTokens;

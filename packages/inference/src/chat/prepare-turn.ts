@@ -28,12 +28,13 @@ export function prepareTurn(
     // Field by field, because this runs for every request and `...` costs some microseconds.
     const { caller, surface, request, resolvedModel, conversationId, history, refId, signal } =
       turn;
-    const { reservation, startedAt } = turn;
+    const { reservation, startedAt, fallbacks } = turn;
     return {
       caller,
       surface,
       request,
       resolvedModel,
+      fallbacks,
       conversationId,
       history,
       refId,

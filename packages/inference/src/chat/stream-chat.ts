@@ -1,6 +1,7 @@
 import type { RestErrorBody, TokenUsage } from '@model-gateway/contracts';
 import { describeError, newId, type Clock } from '@model-gateway/kernel';
-import { attempt, settleFailure, type ActiveCall } from '../upstream/attempts.ts';
+import { attemptModels } from '../upstream/attempt-models.ts';
+import { settleFailure, type ActiveCall } from '../upstream/attempts.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import type { ChunkHead } from '../stream/event-reader.ts';
@@ -41,15 +42,16 @@ export async function streamChat(
   turn: PreparedTurn,
   dependencies: StreamDependencies,
 ): Promise<StreamedChat> {
-  const { full, signal } = turn;
+  const { full, fallbacks = [], signal } = turn;
   const { clock, log } = dependencies;
   const passesUsage = asksForUsage(full['stream_options']);
   const keepsReply = turn.record !== undefined || turn.memory !== 'disabled';
   const parsesAll = keepsReply && full['n'] !== undefined;
   const query = routeRequestOf(turn, dependencies);
-  const { answer, route, call } = await attempt(
+  const { answer, route, call } = await attemptModels(
     dependencies,
     query,
+    fallbacks,
     async ({ backend, model }): Promise<Begun> => {
       if (backend.chatStream === undefined) throw cannotChat(backend.name);
       const stream = await backend.chatStream(upstreamBody(full, model), signal);

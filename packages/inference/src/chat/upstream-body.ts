@@ -2,7 +2,7 @@ import type { ChatRequest } from '@model-gateway/contracts';
 import type { UpstreamChat } from '@model-gateway/router';
 
 // Fields for the gateway; they are not sent to upstreams.
-const OWN_FIELDS = new Set(['conversation_id', 'memory', 'extra', 'provider']);
+const OWN_FIELDS = new Set(['conversation_id', 'memory', 'extra', 'provider', 'models']);
 
 // Fields that `extra` may not set, even if they are absent.
 const PROTECTED_FIELDS = new Set([

@@ -1,6 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
 import {
+  forbidsAnother,
   outcomeOf,
   UnsupportedByBackend,
   UpstreamFailure,
@@ -128,6 +129,7 @@ async function chooseAnother(
   query: RouteRequest,
   tried: readonly string[],
 ): Promise<Route | undefined> {
+  if (forbidsAnother(query.provider)) return undefined;
   try {
     return await router.choose(query.model, { ...query, exclude: tried });
   } catch (error) {

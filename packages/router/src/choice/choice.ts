@@ -1,7 +1,8 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { ServiceError, type ProviderHint } from '@model-gateway/contracts';
 import type { Slot } from '../registry/backend-list.ts';
-import type { Backend, Capability } from '../registry/backend.ts';
+import type { Capability } from '../registry/backend.ts';
 import { matchModel } from './model-match.ts';
+import { matchesProvider, providerRank } from './provider-match.ts';
 import { howToServe } from './quick-start-models.ts';
 import type { RequestCounts } from './request-counts.ts';
 
@@ -12,8 +13,8 @@ export interface BackendQuery {
   /** The target of its alias, or the same id. */
   readonly model: string;
   readonly capability?: Capability | undefined;
-  /** A backend's name or kind, case-insensitive. */
-  readonly provider?: string | undefined;
+  /** Which backends may serve it, by name or kind. */
+  readonly provider?: ProviderHint | undefined;
 }
 
 /** A backend that could serve a request, and its id of the model. */
@@ -51,7 +52,7 @@ function findListing(
 ): readonly Candidate[] {
   const listing: Candidate[] = [];
   for (const slot of slots) {
-    if (provider !== undefined && !isProvider(slot.backend, provider)) continue;
+    if (provider !== undefined && !matchesProvider(slot.backend, provider)) continue;
     const model = matchModel(query, slot.models);
     if (model !== undefined) listing.push({ slot, model });
   }
@@ -77,23 +78,23 @@ function unsupported(capability: Capability, model: string): string {
   return `no backend of the model '${model}' supports ${capability}`;
 }
 
-/** The one with the fewest requests; among equals the one that was registered first. */
+/** The first in the order of the hint, then the one with the fewest requests, then the one that was registered first. */
 export function leastUsed(
   candidates: readonly Candidate[],
   counts: Pick<RequestCounts, 'of'>,
+  provider?: ProviderHint,
 ): Candidate | undefined {
   let best: Candidate | undefined;
   let fewest = Infinity;
+  let first = Infinity;
   for (const candidate of candidates) {
-    const requests = counts.of(candidate.slot.backend.name);
-    if (requests >= fewest) continue;
+    const { backend } = candidate.slot;
+    const rank = providerRank(backend, provider);
+    const requests = counts.of(backend.name);
+    if (rank > first || (rank === first && requests >= fewest)) continue;
     best = candidate;
+    first = rank;
     fewest = requests;
   }
   return best;
-}
-
-function isProvider(backend: Backend, provider: string): boolean {
-  const query = provider.toLowerCase();
-  return backend.name.toLowerCase() === query || backend.kind.toLowerCase() === query;
 }

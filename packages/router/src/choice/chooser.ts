@@ -1,4 +1,4 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { ServiceError, type ProviderHint } from '@model-gateway/contracts';
 import type { Log } from '@model-gateway/kernel';
 import type { Affinity } from './affinity.ts';
 import type { BackendList } from '../registry/backend-list.ts';
@@ -20,8 +20,8 @@ export interface ChoiceOptions {
   /** The resolved alias of the model; without it, the alias is looked up now. */
   readonly resolved?: string | undefined;
   readonly capability?: Capability | undefined;
-  /** A backend's name or kind, case-insensitive. */
-  readonly provider?: string | undefined;
+  /** Which backends may serve it, by name or kind. */
+  readonly provider?: ProviderHint | undefined;
   /** The conversation stays with its first backend as long as that can serve. */
   readonly conversationId?: string | undefined;
   /** Names of backends that were tried already. */
@@ -142,7 +142,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   }
 
   async function chooseLeastUsed(query: BackendQuery, exclude: readonly string[]): Promise<Route> {
-    const best = leastUsed(eligible(query, exclude), counts);
+    const best = leastUsed(eligible(query, exclude), counts, query.provider);
     if (best === undefined) throw unavailable(query, exclude);
     const acquired = acquire(best);
     const route = acquired instanceof Promise ? await acquired : acquired;
@@ -164,7 +164,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     query: BackendQuery,
     exclude: readonly string[],
   ): Promise<Route> {
-    const best = leastUsed(eligible(query, exclude), counts)?.slot.backend.name;
+    const best = leastUsed(eligible(query, exclude), counts, query.provider)?.slot.backend.name;
     const bound = best === undefined ? undefined : await boundTo(conversationId, best);
     const kept = eligible(query, exclude).find(({ slot }) => slot.backend.name === bound);
     const route =

@@ -1,0 +1,42 @@
+import type { Route } from '@model-gateway/router';
+import {
+  attempt,
+  type AttemptDependencies,
+  type Attempted,
+  type RouteRequest,
+} from './attempts.ts';
+
+/** A model that is tried when those before it cannot answer. */
+export interface FallbackModel {
+  readonly model: string;
+  /** The target of its alias. */
+  readonly resolved: string;
+}
+
+/**
+ * Tries the model of a request and then the others, each on its own backends, until one answers. The last failure is the
+ * error of the request. A request without other models costs nothing more.
+ */
+export async function attemptModels<Answer>(
+  dependencies: AttemptDependencies,
+  query: RouteRequest,
+  fallbacks: readonly FallbackModel[],
+  ask: (route: Route) => Promise<Answer>,
+): Promise<Attempted<Answer>> {
+  if (fallbacks.length === 0) return attempt(dependencies, query, ask);
+  let isAccepted = false;
+  const onAccepted = (): void => {
+    if (!isAccepted) query.onAccepted();
+    isAccepted = true;
+  };
+  let next: RouteRequest = { ...query, onAccepted };
+  for (const fallback of fallbacks) {
+    try {
+      return await attempt(dependencies, next, ask);
+    } catch (error) {
+      if (query.signal.aborted) throw error;
+      next = { ...next, model: fallback.model, resolved: fallback.resolved };
+    }
+  }
+  return attempt(dependencies, next, ask);
+}
