@@ -29,13 +29,14 @@ export async function attemptModels<Answer>(
     if (!isAccepted) query.onAccepted();
     isAccepted = true;
   };
-  let next: RouteRequest = { ...query, onAccepted };
+  const first: RouteRequest = { ...query, onAccepted };
+  let next = first;
   for (const fallback of fallbacks) {
     try {
       return await attempt(dependencies, next, ask);
     } catch (error) {
       if (query.signal.aborted) throw error;
-      next = { ...next, model: fallback.model, resolved: fallback.resolved };
+      next = { ...first, model: fallback.model, resolved: fallback.resolved };
     }
   }
   return attempt(dependencies, next, ask);
