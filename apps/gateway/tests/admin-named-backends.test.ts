@@ -55,6 +55,7 @@ test('a backend is read by its name, with its registration and without its key',
     index: expect.any(Number),
     url: upstream.url,
     has_api_key: true,
+    auth_header: null,
     static_models: ['static'],
     capabilities: ['chat', 'embeddings'],
   });
@@ -96,6 +97,29 @@ test('PATCH changes what it names, keeps the rest and probes the backend', async
   });
 });
 
+test('every call has the query of the URL, and the key in the header that was named', async () => {
+  const azure = { type: 'external', url: `${upstream.url}/v1?api-version=2024-10-21&x=1` };
+  const put = await named('PUT', 'azure', { ...azure, api_key: KEY, auth_header: 'api-key' });
+  expect(put.body).toMatchObject({ url: azure.url, state: 'Degraded' });
+  expect((await named('GET', 'azure')).body).toMatchObject({ auth_header: 'api-key' });
+  const probed = upstream.requests.at(-1);
+  expect(probed?.query).toEqual({ 'api-version': '2024-10-21', x: '1' });
+  expect(probed?.headers).toMatchObject({ 'api-key': KEY });
+  expect(probed?.headers.authorization).toBeUndefined();
+
+  const patched = await named('PATCH', 'azure', { auth_header: 'Authorization: Bearer' });
+  expect(patched.body).toMatchObject({ state: 'Healthy' });
+  const tested = await named('POST', 'azure/test', { model: 'm' });
+  expect(tested.body).toMatchObject({ chat: { status: 'ok' } });
+  expect(upstream.requests.at(-1)).toMatchObject({
+    path: '/v1/chat/completions',
+    query: { 'api-version': '2024-10-21', x: '1' },
+  });
+  await named('PATCH', 'azure', { auth_header: null });
+  expect((await named('GET', 'azure')).body).toMatchObject({ auth_header: null });
+  await named('DELETE', 'azure');
+});
+
 test('a stored key is not sent to another host', async () => {
   const refused = await named('PATCH', PATH, { url: 'http://127.0.0.1:9' });
   expect(refused).toMatchObject({
@@ -135,6 +159,27 @@ test.each([
     method: 'POST',
     path: `${PATH}/test`,
     body: { model: 5 },
+    code: 'missing_fields',
+  },
+  {
+    why: 'no header name',
+    method: 'PATCH',
+    path: PATH,
+    body: { auth_header: 'a b' },
+    code: 'missing_fields',
+  },
+  {
+    why: 'a header of HTTP',
+    method: 'PATCH',
+    path: PATH,
+    body: { auth_header: 'Host' },
+    code: 'missing_fields',
+  },
+  {
+    why: 'a header for another kind',
+    method: 'PUT',
+    path: 'x',
+    body: { type: 'ollama', auth_header: 'api-key' },
     code: 'missing_fields',
   },
   { why: 'another method', method: 'POST', path: PATH, status: 405, code: 'method_not_allowed' },

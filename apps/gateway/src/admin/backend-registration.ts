@@ -29,6 +29,7 @@ export function registrationOf(body: z.output<typeof backendRequestSchema>): Bac
     type: resolveKind(body.type),
     url: body.url,
     apiKey: body.api_key ?? null,
+    authHeader: body.auth_header ?? undefined,
     models: body.models ?? [],
     capabilities: body.capabilities ?? null,
     workflow: body.workflow ?? undefined,
@@ -46,13 +47,14 @@ export function changedRegistration(
       `the backend '${config.name}' belongs to a GPU node; use agents.deploy and agents.stop`,
     );
   }
-  const { type, url, api_key: apiKey, models, capabilities } = body;
+  const { type, url, api_key: apiKey, auth_header: authHeader, models, capabilities } = body;
   if (url !== undefined && apiKey === undefined) assertSameHost(config, url);
   return {
     ...config,
     type: type === undefined ? config.type : resolveKind(type),
     url: url ?? config.url,
     apiKey: apiKey === undefined ? config.apiKey : apiKey,
+    authHeader: authHeader === undefined ? config.authHeader : (authHeader ?? undefined),
     models: models === undefined ? config.models : (models ?? []),
     capabilities: capabilities === undefined ? config.capabilities : capabilities,
   };

@@ -18,12 +18,13 @@ export const backendList = (
 export const backendView = (
   routed: RoutedBackend,
   index: number,
-  { url, apiKey, models }: BackendConfig,
+  { url, apiKey, authHeader, models }: BackendConfig,
 ): z.input<typeof backendViewSchema> => ({
   ...backendEntry(routed, index),
   index,
   url,
   has_api_key: apiKey !== null,
+  auth_header: authHeader ?? null,
   static_models: [...models],
   capabilities: [...routed.capabilities],
 });

@@ -143,6 +143,7 @@ function placesOf(
     ['https://gateway.example.com', service.url],
     ['https://api.openai.com', openai.url],
     ['http://10.0.0.5:8000', vllm.url],
+    ['https://your-resource.openai.azure.com', vllm.url],
     ['http://127.0.0.1:11434', ollama.url],
     ['https://api.minimax.io', video.url],
     ['https://realtime.example.com', `http://127.0.0.1:${realtime.port}`],

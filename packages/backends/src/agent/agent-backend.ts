@@ -8,11 +8,12 @@ const CAPABILITIES = new Set(AGENT_CAPABILITIES);
  * means that the engine is still loading, or that the tunnel does not reach the node.
  */
 export function createAgentBackend(
-  options: Omit<ExternalOptions, 'capabilities' | 'isListingOptional'>,
+  options: Omit<ExternalOptions, 'capabilities' | 'isListingOptional' | 'search'>,
 ): Backend {
   const { models } = options;
   const backend = createExternalBackend({
     ...options,
+    search: '',
     isListingOptional: false,
     capabilities: CAPABILITIES,
   });

@@ -2,6 +2,7 @@ import { tryParseJson, type Cancel, type Clock, type Tracing } from '@model-gate
 import type { Backend, Capability, Probe, UpstreamChat } from '@model-gateway/router';
 import { z } from 'zod';
 import { jsonBody } from '../transport/json-body.ts';
+import { keyHeader } from '../transport/key-header.ts';
 import { readText } from '../transport/read-text.ts';
 import { cleanMessage, upstreamRefused } from '../errors/upstream-error.ts';
 import {
@@ -21,7 +22,10 @@ export interface ExternalOptions {
   readonly name: string;
   /** The result of `upstreamPrefix` for the registered URL. */
   readonly prefix: URL;
+  /** The query of the registered URL, which every call has, as `?api-version=…`. */
+  readonly search: string;
   readonly apiKey: string | null;
+  readonly authHeader?: string | undefined;
   /** Ids that are served even if the upstream does not list them. */
   readonly models: readonly string[];
   /** Whether a server whose listing fails may still serve those; otherwise only one without a listing may. */
@@ -44,21 +48,18 @@ const listing = z.object({
 
 /** Any HTTP API that follows the chat-completions convention. */
 export function createExternalBackend(options: ExternalOptions): Backend {
-  const { name, prefix, apiKey, timeouts, clock } = options;
+  const { name, prefix, search, apiKey, timeouts, clock } = options;
   // Read once: a URL computes its parts on each access.
   const { pathname } = prefix;
   const http = createUpstreamHttp(prefix.origin, timeouts, options.tracing);
-  const realtime = createExternalRealtime({ prefix, apiKey, timeouts });
-  const headers = {
-    'content-type': 'application/json',
-    ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
-  };
+  const realtime = createExternalRealtime(options);
+  const headers = { 'content-type': 'application/json', ...keyHeader(options) };
 
   const cleaned = (message: string): string => cleanMessage(message, apiKey);
 
   const posted = (path: string, body: string | Buffer, signal: Cancel) => ({
     method: 'POST' as const,
-    path: `${pathname}${path}`,
+    path: `${pathname}${path}${search}`,
     headers,
     body,
     signal,
@@ -83,7 +84,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     kind: 'external',
     capabilities: () => options.capabilities,
     async probe(signal) {
-      const path = `${pathname}/models`;
+      const path = `${pathname}/models${search}`;
       const { status, body } = await http.request({ method: 'GET', path, headers, signal });
       return probeResult(status, await readText(body, ANSWER_BYTES_MAX), options);
     },

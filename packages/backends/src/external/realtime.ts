@@ -8,6 +8,7 @@ import type {
 import { readEvent } from '../realtime/realtime-event.ts';
 import { createSendQueue } from '../realtime/send-queue.ts';
 import { aborted } from '../json-rpc/rpc-failures.ts';
+import { keyHeader } from '../transport/key-header.ts';
 import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { openUpstreamSocket, type UpstreamSocket } from '../transport/upstream-socket.ts';
 
@@ -21,21 +22,24 @@ export interface ExternalRealtime {
 interface ExternalRealtimeOptions {
   /** The result of `upstreamPrefix` for the registered URL. */
   readonly prefix: URL;
+  /** The query of the registered URL. */
+  readonly search: string;
   readonly apiKey: string | null;
+  readonly authHeader?: string | undefined;
   readonly timeouts: UpstreamTimeouts;
 }
 
 /** Realtime sessions of the OpenAI API: a WebSocket each, at `{prefix}/realtime?model=`. */
 export function createExternalRealtime(options: ExternalRealtimeOptions): ExternalRealtime {
-  const { prefix, apiKey, timeouts } = options;
+  const { apiKey, timeouts } = options;
   const open = new Set<UpstreamSocket>();
 
   async function connect({ model, onEvent, onClosed }: RealtimeOpening): Promise<UpstreamSocket> {
     let isOpen = false;
     let gone: UpstreamFailure | undefined;
     const socket = await openUpstreamSocket({
-      url: realtimeUrl(prefix, model),
-      headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+      url: realtimeUrl(options, model),
+      headers: keyHeader(options),
       connectTimeoutMs: timeouts.connectMs,
       onText: (bytes) => onEvent(readEvent(bytes, apiKey)),
       onClosed(failure) {
@@ -75,8 +79,11 @@ export function createExternalRealtime(options: ExternalRealtimeOptions): Extern
   };
 }
 
-function realtimeUrl(prefix: URL, model: string): string {
-  const url = new URL(`${prefix.href}/realtime`);
+function realtimeUrl(
+  { prefix, search }: Pick<ExternalRealtimeOptions, 'prefix' | 'search'>,
+  model: string,
+): string {
+  const url = new URL(`${prefix.href}/realtime${search}`);
   url.protocol = prefix.protocol === 'https:' ? 'wss:' : 'ws:';
   url.searchParams.set('model', model);
   return url.href;

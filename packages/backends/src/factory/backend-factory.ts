@@ -4,7 +4,7 @@ import { registeredKind } from './backend-kind.ts';
 import { createBridgedBackend, type BridgedBackend } from '../bridge/bridged-backend.ts';
 import { bridgeTarget, resolveBridge } from '../bridge/resolve-bridge.ts';
 import { createBackend, type CreateBackendOptions } from './create-backend.ts';
-import { assertCapabilities } from './declared-capabilities.ts';
+import { assertAuthHeader, assertCapabilities } from './declared-capabilities.ts';
 import { backendUrl, isBridgeUrl } from '../transport/upstream-url.ts';
 
 /** Builds backends, also those behind the bridge. Closing a backend ends everything that was started for it. */
@@ -49,7 +49,9 @@ export function createBackendFactory(options: BackendFactoryOptions): BackendFac
 
   return {
     async open(config) {
-      assertCapabilities(registeredKind(config.type), config.capabilities);
+      const kind = registeredKind(config.type);
+      assertCapabilities(kind, config.capabilities);
+      assertAuthHeader(kind, config.authHeader);
       const behind = bridged(config);
       if (behind === undefined) return createBackend(config, options);
       await behind.connect();

@@ -31,7 +31,7 @@ export function createBackend(config: BackendConfig, options: CreateBackendOptio
 
 function createKind(
   kind: BackendKind,
-  { name, apiKey, models }: BackendConfig,
+  { name, apiKey, authHeader, models }: BackendConfig,
   url: URL,
   { timeouts, clock, tracing }: CreateBackendOptions,
 ): Backend {
@@ -52,7 +52,9 @@ function createKind(
     case 'external': {
       const capabilities = CHAT_AND_EMBEDDINGS;
       const prefix = upstreamPrefix(url);
-      const served = { name, prefix, apiKey, models, isListingOptional: true, capabilities };
+      const { search } = url;
+      const called = { prefix, search, apiKey, authHeader };
+      const served = { name, ...called, models, isListingOptional: true, capabilities };
       return createExternalBackend({ ...served, timeouts, clock, tracing });
     }
     case 'agent':

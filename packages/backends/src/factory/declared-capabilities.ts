@@ -25,6 +25,15 @@ export function withDeclaredCapabilities(
   return backend.kind === 'external' ? withRealtime(backend) : backend;
 }
 
+/** Refuses a new registration with a header that its kind does not use. */
+export function assertAuthHeader(kind: BackendKind, authHeader: string | undefined): void {
+  if (authHeader === undefined || kind === 'external') return;
+  throw new ServiceError(
+    'missing_fields',
+    `'auth_header': only a backend of the kind 'external' takes it, not '${kind}'`,
+  );
+}
+
 /** Refuses a new registration with a capability that its kind cannot have. Older registrations lose it. */
 export function assertCapabilities(kind: BackendKind, declared: readonly string[] | null): void {
   const wrong = CAPABILITIES.find((known) => declared?.includes(known) && !canHave(kind, known));

@@ -18,6 +18,16 @@ const URL_DEFAULT = 'http://localhost:11434';
 const type = z.string().min(1).max(64);
 const url = z.string().min(1).max(2048);
 const apiKey = oneLine(4096);
+/** A header name, and optionally a colon and what comes before the key. */
+const AUTH_HEADER = /^[\w!#$%&'*+.^`|~-]{1,64}(?:: ?[\x21-\x7e]{1,64})?$/;
+/** Headers that the service or its HTTP client sets. */
+const RESERVED_HEADER =
+  /^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|traceparent|tracestate)(?::|$)/i;
+const authHeader = z
+  .string()
+  .trim()
+  .regex(AUTH_HEADER, "must be a header name, as 'api-key', or 'authorization: Bearer'")
+  .refine((text) => !RESERVED_HEADER.test(text), 'must not be a header that HTTP itself needs');
 const models = z.array(z.string().min(1).max(128)).max(1000);
 const capabilities = z.array(capability).min(1).max(capability.options.length);
 
@@ -32,6 +42,7 @@ export const backendRequestSchema = z.object({
     .meta({ default: URL_DEFAULT })
     .transform((given) => given ?? URL_DEFAULT),
   api_key: apiKey.nullish(),
+  auth_header: authHeader.nullish().meta({ default: 'authorization: Bearer' }),
   name: oneLine(64).min(1).nullish(),
   models: models.nullish(),
   capabilities: capabilities.nullish(),
@@ -44,6 +55,7 @@ export const backendChangeSchema = z.object({
   type: type.optional(),
   url: url.optional(),
   api_key: apiKey.nullish(),
+  auth_header: authHeader.nullish(),
   models: models.nullish(),
   capabilities: capabilities.nullish(),
 });
@@ -94,6 +106,8 @@ export const backendViewSchema = z.object({
   index: z.int(),
   url: z.string(),
   has_api_key: z.boolean(),
+  /** The header of the key; null for the default, `authorization: Bearer`. */
+  auth_header: z.string().nullable(),
   /** The models of the registration. */
   static_models: z.array(z.string()),
   capabilities: z.array(capability),

@@ -32,6 +32,7 @@ describe('backend configurations in Postgres', () => {
       url: 'http://127.0.0.1:9001',
       models: [],
       apiKey: 'sk-1',
+      authHeader: 'api-key',
       capabilities: ['video'],
     });
     const [before] = await database.backendConfigs.list();

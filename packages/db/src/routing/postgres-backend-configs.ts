@@ -51,11 +51,12 @@ export function createPostgresBackendConfigs(options: BackendConfigOptions): Bac
       connection.run(async (queries) => {
         const rows = await queries.backendConfig.findMany({ orderBy: { position: 'asc' } });
         return rows.map(
-          ({ name, type, url, apiKey, models, capabilities, workflow, createdAt }) => ({
+          ({ name, type, url, apiKey, authHeader, models, capabilities, workflow, createdAt }) => ({
             name,
             type,
             url,
             apiKey: open(apiKey, name),
+            authHeader: authHeader ?? undefined,
             models,
             capabilities: capabilitiesSchema.parse(capabilities),
             workflow: workflowSchema.parse(workflow),
@@ -64,12 +65,13 @@ export function createPostgresBackendConfigs(options: BackendConfigOptions): Bac
         );
       }),
 
-    save: ({ name, type, url, apiKey, models, capabilities, workflow }) =>
+    save: ({ name, type, url, apiKey, authHeader, models, capabilities, workflow }) =>
       connection.run(async (queries) => {
         const values = {
           type,
           url,
           apiKey: seal(apiKey, name),
+          authHeader: authHeader ?? null,
           models: [...models],
           capabilities: capabilities === null ? Prisma.DbNull : [...capabilities],
           workflow:

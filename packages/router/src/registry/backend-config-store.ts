@@ -4,6 +4,8 @@ export interface BackendConfig {
   readonly type: string;
   readonly url: string;
   readonly apiKey: string | null;
+  /** The header of the upstream key and what comes before it, as `authorization: Bearer`, which is the default. */
+  readonly authHeader?: string | undefined;
   readonly models: readonly string[];
   /** Null where the kind's own defaults apply. */
   readonly capabilities: readonly string[] | null;

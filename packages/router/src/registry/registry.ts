@@ -264,6 +264,8 @@ export const fingerprintOf = (config: BackendConfig): string =>
       config.apiKey,
       config.models,
       config.capabilities,
+      // Absent by default, so that replicas of the version before agree.
+      ...(config.authHeader === undefined ? [] : [config.authHeader]),
     ]),
   ).slice(0, 32);
 
