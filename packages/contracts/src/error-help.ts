@@ -155,7 +155,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   rate_limit_exceeded: {
     cause: 'More requests than the limit that the message names allows.',
     remedy:
-      'Wait as long as `retry-after` says, or raise the limit: the plan of the account, the ceiling of the group, or the setting.',
+      'Wait as long as `retry-after` says, or raise the limit: the plan of the account (`gateway plan set you@example.com enterprise`), the ceiling of the group, or the setting.',
   },
   quota_exceeded: {
     cause: 'The monthly quota of the plan is used up.',
