@@ -116,6 +116,9 @@ test('a local model server embeds too', async () => {
   const response = await embed({ model: 'small', input: ['one', 'two'] });
   expect(response.headers.get('x-service-backend')).toBe('local');
   expect((await read(response)).data).toHaveLength(2);
+  await read(await embed({ model: 'small', input: 'one', encoding_format: 'base64' }));
+  const sent = local.requests.at(-1)?.body;
+  expect(sent).toEqual({ model: 'small:latest', input: 'one' });
 });
 
 test('an alias is resolved', async () => {
