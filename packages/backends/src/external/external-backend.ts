@@ -41,10 +41,11 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 const UNLISTED_STATUSES: readonly number[] = [401, 403, 404, 405];
 
-const listing = z.object({
-  data: z.array(z.unknown()).optional(),
-  models: z.array(z.unknown()).optional(),
-});
+// A listing is read in one piece, so that a hostile one must not be long.
+const LISTING_BYTES_MAX = 8 * 1024 * 1024;
+const LISTED_MAX = 10_000;
+
+const listing = z.object({ data: z.unknown(), models: z.unknown() }).partial();
 
 /** Any HTTP API that follows the chat-completions convention. */
 export function createExternalBackend(options: ExternalOptions): Backend {
@@ -86,7 +87,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     async probe(signal) {
       const path = `${pathname}/models${search}`;
       const { status, body } = await http.request({ method: 'GET', path, headers, signal });
-      return probeResult(status, await readText(body, ANSWER_BYTES_MAX), options);
+      return probeResult(status, await readText(body, LISTING_BYTES_MAX), options);
     },
     async chat(body, signal) {
       const response = await postWhole('/chat/completions', chatBody(body), signal);
@@ -147,9 +148,11 @@ function probeResult(
     return { state: 'Degraded', models: statics, reason: answered };
   }
   const answer = listing.safeParse(tryParseJson(text));
-  const entries = answer.success ? (answer.data.data ?? answer.data.models ?? []) : [];
+  const entries = answer.success ? (answer.data.data ?? answer.data.models) : [];
   // An unreadable entry must not hide the others.
-  const discovered = entries.flatMap((entry) => readListedModel(entry) ?? []);
+  const discovered = Array.isArray(entries)
+    ? entries.slice(0, LISTED_MAX).flatMap((entry) => readListedModel(entry) ?? [])
+    : [];
   const models = [...new Set([...statics, ...discovered.map(({ id }) => id)])];
   if (models.length > 0) {
     return { state: 'Healthy', models, contextLengths: contextLengthsOf(discovered) };

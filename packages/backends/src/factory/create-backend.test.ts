@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { systemClock } from '@model-gateway/kernel';
 import type { BackendConfig } from '@model-gateway/router';
 import { startChatUpstream } from '@model-gateway/testkit/upstreams';
@@ -129,3 +132,25 @@ test('a URL must fit the kind', () => {
     expect.objectContaining({ code: 'bad_url' }),
   );
 });
+
+test.each([
+  ['external', 'data', (id: string) => ({ id })],
+  ['local-server', 'models', (name: string) => ({ name })],
+])(
+  'only the first 10,000 models that a server of the type %s lists are read',
+  async (type, field, model) => {
+    const listed = Array.from({ length: 10_001 }, (_, index) => model(`m${index}`));
+    const server = createServer((_request, response) => {
+      response.end(JSON.stringify({ [field]: listed }));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const backend = create({ type, url: `http://127.0.0.1:${port}` });
+    const { models } = await backend.probe(AbortSignal.timeout(60_000));
+    expect(models).toHaveLength(10_000);
+    expect(models).not.toContain('m10000');
+    await backend.close();
+    server.close();
+  },
+);

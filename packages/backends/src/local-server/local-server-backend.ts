@@ -32,7 +32,10 @@ const CAPABILITIES: ReadonlySet<Capability> = new Set(['chat', 'embeddings']);
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
-const tagListing = z.looseObject({ models: z.array(z.looseObject({ name: z.string() })) });
+// A listing is read in one piece, so that a hostile one must not be long.
+const LISTED_MAX = 10_000;
+const tagListing = z.looseObject({ models: z.unknown() });
+const tag = z.looseObject({ name: z.string() });
 
 const vectorSchema = z.array(z.number());
 
@@ -103,10 +106,14 @@ function probeResult({ status, text }: ControlAnswer): Probe {
     return { state: 'Degraded', models: [], reason: `the tag listing answered ${status}` };
   }
   const listing = tagListing.safeParse(tryParseJson(text));
-  const models = listing.success ? [...new Set(listing.data.models.map((tag) => tag.name))] : [];
+  const tags = z.array(tag).safeParse(firstOf(listing.data?.models));
+  const models = tags.success ? [...new Set(tags.data.map(({ name }) => name))] : [];
   if (models.length > 0) return { state: 'Healthy', models };
   return { state: 'Degraded', models, reason: 'it has no models to serve' };
 }
+
+const firstOf = (listed: unknown): unknown =>
+  Array.isArray(listed) ? listed.slice(0, LISTED_MAX) : listed;
 
 async function readEmbeddings(text: string, requestedModel: string): Promise<UpstreamEmbeddings> {
   const parsed = (await parseList(text, 'embeddings', readVector)) ?? { object: readJson(text) };
