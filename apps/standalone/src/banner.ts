@@ -8,7 +8,7 @@ interface BannerFacts {
   readonly passwordFile: string | undefined;
   readonly stores: string;
   /** How the command line is called in this installation. */
-  readonly commandLine: string;
+  readonly commandLine: string | undefined;
 }
 
 /** Where the admin token comes from. */
@@ -33,7 +33,7 @@ export function banner(facts: BannerFacts): string {
     ...(demo
       ? firstChat(baseUrl, passwordFile)
       : ['Register a backend to start: see docs/quick-start.md.']),
-    ...(passwordFile === undefined ? [] : limitsOfFirstAccount(facts, passwordFile)),
+    ...limitsOfFirstAccount(facts),
     '',
     'Ctrl-C stops everything.',
     '',
@@ -67,10 +67,9 @@ function firstChat(baseUrl: string, passwordFile: string | undefined): readonly 
   ];
 }
 
-function limitsOfFirstAccount(
-  { baseUrl, commandLine }: BannerFacts,
-  passwordFile: string,
-): readonly string[] {
+function limitsOfFirstAccount(facts: BannerFacts): readonly string[] {
+  const { baseUrl, commandLine, passwordFile } = facts;
+  if (passwordFile === undefined || commandLine === undefined) return [];
   const { name, rpm, monthlyTokenQuota, monthlyUsdQuota } = FREE_TIER;
   return [
     '',

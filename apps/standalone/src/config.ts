@@ -70,15 +70,11 @@ export function readStandaloneConfig(environment: Environment = process.env): Co
 > & {
   /** The search path for programs. */
   readonly programPath: string;
-  /** How the command line is called: in a checkout by a script, elsewhere it is part of the package. */
-  readonly commandLine: string;
 } {
   const config = loadConfig(processSettings, environment);
   return {
     ...config,
     dataDir: absoluteDataDir(config.dataDir, environment['INIT_CWD']),
-    commandLine:
-      environment['npm_lifecycle_event'] === 'start' ? 'npm run -s gateway --' : 'npx gateway',
     programPath: environment['PATH'] ?? ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
   };
 }
