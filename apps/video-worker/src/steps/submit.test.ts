@@ -77,7 +77,7 @@ function scene({ submitted, chosen = 'left', begin, unavailable }: SceneOptions 
     router: {
       async choose(_model, { provider, resolved } = {}) {
         if (unavailable !== undefined) throw unavailable;
-        return note(`choose ${resolved} ${provider}`, route);
+        return note(`choose ${resolved} ${JSON.stringify(provider)}`, route);
       },
     },
     notifications: { progress: (_id, progress) => note(`notify ${progress}`, undefined) },
@@ -92,7 +92,7 @@ test('a submission is stored before it is sent, and its task before the notifica
   const { submit, notes } = scene();
   expect(await submit(work, {})).toEqual({ afterMs: 2_000 });
   expect(notes).toEqual([
-    'choose v-1 left',
+    'choose v-1 "left"',
     'start left',
     'submit job',
     'settle success',
@@ -116,7 +116,7 @@ test('a job with an earlier submission goes to the same backend, or waits for it
   const begun = { ...work, backend: 'right', servedModel: 'v-1' };
   const elsewhere = scene({ chosen: 'left' });
   expect(await elsewhere.submit(begun, {})).toEqual({ afterMs: 4_000, memo: { failures: 1 } });
-  expect(elsewhere.notes).toEqual(['choose v-1 right', 'settle neutral']);
+  expect(elsewhere.notes).toEqual(['choose v-1 "right"', 'settle neutral']);
   const there = scene({ chosen: 'right' });
   await there.submit(begun, {});
   expect(there.notes).toContain('submit job');
