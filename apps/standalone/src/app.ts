@@ -22,7 +22,6 @@ import { createVideoWorker } from 'video-worker/app';
 import { adminTokenOf } from './admin-token.ts';
 import { banner } from './banner.ts';
 import { combineApps } from './combined-app.ts';
-import { commandLineOf } from './command-line.ts';
 import type { StandaloneConfig } from './config.ts';
 import { openDemoBackend } from './demo-backend.ts';
 import { openEmbeddedStores, type StoreUrls } from './embedded-stores.ts';
@@ -85,7 +84,7 @@ export async function openStandalone(
         ? (await generatedSecret(dataDir, 'first-password')).file
         : undefined,
       stores: describeStores(config, urls),
-      commandLine: commandLineOf(process.env, process.argv[1]),
+      commandLine: config.commandLine,
     }),
   );
 }

@@ -22,6 +22,7 @@ import { agentTunnelSettings } from 'agent-tunnel/app';
 import { gatewaySettings } from 'gateway/app';
 import { accountSettings } from 'rpc/app';
 import { videoWorkerSettings } from 'video-worker/app';
+import { commandLineOf } from './command-line.ts';
 
 const PORT_DEFAULT = 8080;
 
@@ -70,11 +71,14 @@ export function readStandaloneConfig(environment: Environment = process.env): Co
 > & {
   /** The search path for programs. */
   readonly programPath: string;
+  /** How a person calls the command line. */
+  readonly commandLine: string | undefined;
 } {
   const config = loadConfig(processSettings, environment);
   return {
     ...config,
     dataDir: absoluteDataDir(config.dataDir, environment['INIT_CWD']),
+    commandLine: commandLineOf(environment, process.argv[1]),
     programPath: environment['PATH'] ?? ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
   };
 }
