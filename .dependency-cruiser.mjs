@@ -1,5 +1,5 @@
 // Which modules may import which. docs/architecture.md explains the layers.
-const PURE = ['contracts', 'accounts', 'billing', 'router', 'tunnel', 'json-rpc'];
+const PURE = ['contracts', 'accounts', 'billing', 'router', 'tunnel', 'json-rpc', 'dialects'];
 const TURNS = ['inference', 'recorder', 'client'];
 const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded', 'telemetry'];
 

@@ -75,8 +75,8 @@ export function createGateway(
       createEmbeddingsRoute({ authorizer, ...runtime }),
       createModelsRoute({ readerGate, listing }),
     ],
-    (error, request, response) =>
-      sendRestError(error, request, response, log, { passesUpstreamErrors }),
+    (error, request, response, writeError) =>
+      sendRestError(error, request, response, log, { passesUpstreamErrors, writeError }),
   );
   const admin = Router();
   admin.use(createAdminGate(config.adminToken));

@@ -1,4 +1,4 @@
-export { acceptsOnlyJson } from './accepts-only-json.ts';
+export { acceptsOnlyJson, expectJsonOnly } from './accepts-only-json.ts';
 export { apiKeyOf, bearerOf } from './bearer.ts';
 export { beginResponse } from './begin-response.ts';
 export { createClientIp, type ClientIp } from './client-ip.ts';

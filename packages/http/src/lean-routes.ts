@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
+import type { ErrorWriter } from './rest-errors.ts';
 
 /** A route served without Express, for paths where the cost of the framework per request is noticeable. */
 export interface LeanRoute {
   readonly method: 'GET' | 'POST';
   readonly path: string;
+  /** How errors look in the API of this route, where they differ from those of the other routes. */
+  readonly writeError?: ErrorWriter;
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
@@ -14,7 +17,12 @@ const ALLOWED_METHODS: Readonly<Record<LeanRoute['method'], readonly string[]>> 
   POST: ['POST'],
 };
 
-type OnError = (error: unknown, request: IncomingMessage, response: ServerResponse) => void;
+type OnError = (
+  error: unknown,
+  request: IncomingMessage,
+  response: ServerResponse,
+  writeError: ErrorWriter | undefined,
+) => void;
 
 /** The lean routes of an app. */
 export interface LeanRoutes {
@@ -34,13 +42,14 @@ export function createLeanRoutes(routes: readonly LeanRoute[], onError: OnError)
       if (allowed.includes(request.method ?? '')) {
         route
           .handle(request, response)
-          .catch((error: unknown) => onError(error, request, response));
+          .catch((error: unknown) => onError(error, request, response, route.writeError));
       } else {
         response.setHeader('allow', allowed.join(', '));
         onError(
           new ServiceError('method_not_allowed', `use ${route.method} ${path}`),
           request,
           response,
+          route.writeError,
         );
       }
       return true;

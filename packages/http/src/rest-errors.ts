@@ -110,7 +110,20 @@ export const REST_ERRORS = {
   internal_error: server('internal_error'),
 } satisfies Record<ErrorCode, RestError>;
 
+/** What is known about an error. */
+export interface ErrorFacts {
+  readonly status: number;
+  readonly type: string;
+  readonly code: string | null;
+  readonly message: string;
+  readonly requestId: string;
+}
+
+/** The status and the body of an error in another API. */
+export type ErrorWriter = (facts: ErrorFacts) => { readonly status: number; readonly body: object };
+
 interface RestErrorOptions {
+  readonly writeError?: ErrorWriter | undefined;
   /** Whether the status and the fields of an upstream's error are passed on; the request can ask for that too. */
   readonly passesUpstreamErrors?: boolean;
 }
@@ -121,7 +134,7 @@ export function sendRestError(
   request: IncomingMessage,
   response: ServerResponse,
   log: Log,
-  { passesUpstreamErrors = false }: RestErrorOptions = {},
+  { passesUpstreamErrors = false, writeError }: RestErrorOptions = {},
 ): void {
   const known = error instanceof ServiceError ? error : tooDeep(error);
   const own: RestError = REST_ERRORS[known?.code ?? 'internal_error'];
@@ -133,7 +146,15 @@ export function sendRestError(
     log.error({ error, request_id, path: pathOf(request) }, 'a request failed');
   }
   if (!response.headersSent) setRetryHeaders(response, own, known);
-  sendJson(response, status, passed?.body ?? ownBody(own, known, errorDocs(response, own.code)));
+  const body = passed?.body ?? ownBody(own, known, errorDocs(response, own.code));
+  if (writeError === undefined) {
+    sendJson(response, status, body);
+    return;
+  }
+  const { type, code, message } = body.error;
+  const facts = { status, type, code, message, requestId: requestIdOf(request, response) };
+  const written = writeError(facts);
+  sendJson(response, written.status, written.body);
 }
 
 /** Tells clients whether and when to try again; official clients would otherwise decide by the status alone. */

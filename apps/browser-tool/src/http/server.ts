@@ -15,6 +15,8 @@ import { createDebugMetrics } from './debug-metrics.ts';
 import { streamEvents } from './events.ts';
 import { healthData, infoData } from './info.ts';
 
+// Longer than clients leave a connection idle, so that none sends a request on one that is being closed.
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const BODY_STYLE: ParamStyle = { isSnake: true, isStrict: false, isText: false };
 const QUERY_STYLE: ParamStyle = { isSnake: true, isStrict: false, isText: true };
 
@@ -45,7 +47,7 @@ export async function startDebugServer({
     port: () => addressOf(server).port,
     stopping: stopping.signal,
   });
-  const server = createServer(app);
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, app);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
       reject(new StartupError(`cannot listen on ${host}:${port}: ${describeError(error)}`)),

@@ -10,7 +10,7 @@ interface WriteOptions {
 }
 
 const DONE = 'data: [DONE]\n\n';
-const STREAM_HEADERS = [
+export const STREAM_HEADERS: readonly string[] = [
   'content-type',
   'text/event-stream; charset=utf-8',
   'cache-control',
@@ -34,7 +34,7 @@ export async function writeEvents(
 }
 
 /** Resolves when the client has caught up or has disconnected. */
-function drained(response: ServerResponse, disconnected: Cancel): Promise<void> {
+export function drained(response: ServerResponse, disconnected: Cancel): Promise<void> {
   if (disconnected.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const onEither = () => {

@@ -13,6 +13,7 @@ import { upstreamBody } from './upstream-body.ts';
 export interface ChatAnswer {
   /** The completion as JSON. */
   readonly text: string;
+  readonly completion: UpstreamCompletion;
   /** The name of the backend that served the turn. */
   readonly backend: string;
 }
@@ -57,6 +58,7 @@ export async function completeChat(
   await settled;
   return {
     text: text ?? JSON.stringify({ ...completion, usage }),
+    completion: { ...completion, usage },
     backend: route.backend.name,
   };
 }

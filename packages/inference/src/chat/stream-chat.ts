@@ -29,7 +29,20 @@ interface StreamDependencies extends ChatDependencies {
   readonly clock: Clock;
 }
 
+/** A turn that is streamed in the form of another API. */
+export interface StreamedChunks {
+  readonly backend: string;
+  readonly head: ChunkHead;
+  /** As `deliver` of a streamed chat: the parsed chunks, with the usage, and the message of a failure that ends them. */
+  deliver(take: WriteChunks, onFailure: (message: string) => void): Promise<void>;
+}
+
+/** Writes some chunks; returns a promise while its buffer is full. */
+type WriteChunks = (chunks: readonly unknown[]) => Promise<void> | undefined;
+
 interface Begun {
+  /** Parsed and not yet delivered; empty unless chunks are delivered. */
+  readonly chunks: unknown[];
   readonly observer: StreamObserver;
   /** The fields of the gateway's own chunks. */
   readonly head: ChunkHead;
@@ -42,11 +55,57 @@ export async function streamChat(
   turn: PreparedTurn,
   dependencies: StreamDependencies,
 ): Promise<StreamedChat> {
+  const passesUsage = asksForUsage(turn.full['stream_options']);
+  const { begun, delivery } = await begin(turn, dependencies, { passesUsage, keepsChunks: false });
+  const { head } = begun;
+  return {
+    backend: delivery.activeCall.route.backend.name,
+    deliver: (take) =>
+      deliver(begun, delivery, dependencies, {
+        part: take,
+        // A client that requested the usage gets the billed estimate if the upstream did not report all of it.
+        usage: (usage) => (passesUsage ? take(usageEvent(head, usage)) : undefined),
+        failure: (failure) => take(errorEvent(failure)),
+      }),
+  };
+}
+
+/** The same for another API, which is written from the parsed chunks. */
+export async function streamChunks(
+  turn: PreparedTurn,
+  dependencies: StreamDependencies,
+): Promise<StreamedChunks> {
+  const options = { passesUsage: true, keepsChunks: true };
+  const { begun, delivery } = await begin(turn, dependencies, options);
+  const { head, chunks } = begun;
+  return {
+    backend: delivery.activeCall.route.backend.name,
+    head,
+    deliver: (take, onFailure) =>
+      deliver(begun, delivery, dependencies, {
+        part: () => take(chunks.splice(0)),
+        usage: (usage) => take([...chunks.splice(0), usageChunk(head, usage)]),
+        failure(failure) {
+          onFailure(describeError(failure));
+        },
+      }),
+  };
+}
+
+interface BeginOptions {
+  readonly passesUsage: boolean;
+  readonly keepsChunks: boolean;
+}
+
+async function begin(
+  turn: PreparedTurn,
+  dependencies: StreamDependencies,
+  { passesUsage, keepsChunks }: BeginOptions,
+) {
   const { full, fallbacks = [], signal } = turn;
   const { clock, log } = dependencies;
-  const passesUsage = asksForUsage(full['stream_options']);
   const keepsReply = turn.record !== undefined || turn.memory !== 'disabled';
-  const parsesAll = keepsReply && full['n'] !== undefined;
+  const parsesAll = keepsChunks || (keepsReply && full['n'] !== undefined);
   const query = routeRequestOf(turn, dependencies);
   const { answer, route, call } = await attemptModels(
     dependencies,
@@ -57,21 +116,15 @@ export async function streamChat(
       const stream = await backend.chatStream(upstreamBody(full, model), signal);
       const observer = createStreamObserver({ keepsReply });
       const head = headOf(model, clock);
-      const rest = relay(stream, { observer, passesUsage, head, parsesAll, log });
-      return { observer, head, rest, first: await rest.next() };
+      const chunks: unknown[] = [];
+      const kept = keepsChunks ? { onChunk: (chunk: unknown) => chunks.push(chunk) } : {};
+      const rest = relay(stream, { observer, passesUsage, head, parsesAll, log, ...kept });
+      return { chunks, observer, head, rest, first: await rest.next() };
     },
   );
   call.begun();
-  const delivery = {
-    turn,
-    activeCall: { route, call },
-    firstTokenAt: performance.now(),
-    passesUsage,
-  };
-  return {
-    backend: route.backend.name,
-    deliver: (take) => deliver(answer, { ...delivery, take }, dependencies),
-  };
+  const firstTokenAt = performance.now();
+  return { begun: answer, delivery: { turn, activeCall: { route, call }, firstTokenAt } };
 }
 
 interface Delivery {
@@ -79,21 +132,28 @@ interface Delivery {
   readonly activeCall: ActiveCall;
   /** When the first chunk arrived, by `performance.now()`. */
   readonly firstTokenAt: number;
-  readonly passesUsage: boolean;
-  readonly take: WriteChunk;
+}
+
+/** Takes what is delivered; a promise means that its buffer is full. */
+interface Sink {
+  readonly part: (events: Buffer) => Promise<void> | undefined;
+  /** The billed estimate, if the upstream did not report all of the usage. */
+  readonly usage: (usage: TokenUsage) => Promise<void> | undefined;
+  readonly failure: (failure: unknown) => Promise<void> | undefined | void;
 }
 
 async function deliver(
-  { observer, head, first, rest }: Begun,
-  { turn, activeCall: { route, call }, firstTokenAt, passesUsage, take }: Delivery,
+  { observer, first, rest }: Begun,
+  { turn, activeCall: { route, call }, firstTokenAt }: Delivery,
   dependencies: StreamDependencies,
+  sink: Sink,
 ): Promise<void> {
   let isComplete = false;
   let estimated: TokenUsage | undefined;
   try {
     for (let part = first; part !== undefined; part = await rest.next()) {
       if (turn.signal.aborted) return;
-      const written = take(part);
+      const written = sink.part(part);
       if (written !== undefined) await written;
     }
     isComplete = true;
@@ -103,7 +163,7 @@ async function deliver(
     if (turn.signal.aborted) return;
     const { name } = route.backend;
     dependencies.log.warn({ backend: name, error: failure }, 'a response stream was interrupted');
-    await take(errorEvent(failure));
+    await sink.failure(failure);
   } finally {
     // Also runs when the client has disconnected: the streamed part is settled, and the route gets an outcome. Earlier
     // reports stay valid.
@@ -115,12 +175,17 @@ async function deliver(
     if (isComplete) call.end(() => outcomeOf(observer, usage));
     else call.leave();
   }
-  // A client that requested the usage gets the billed estimate if the upstream did not report all of it.
-  if (isComplete && passesUsage && estimated !== undefined) await take(usageEvent(head, estimated));
+  if (isComplete && estimated !== undefined) await sink.usage(estimated);
 }
 
+const usageChunk = (head: ChunkHead, usage: TokenUsage): object => ({
+  ...head,
+  choices: [],
+  usage,
+});
+
 const usageEvent = (head: ChunkHead, usage: TokenUsage): Buffer =>
-  Buffer.from(`data: ${JSON.stringify({ ...head, choices: [], usage })}\n\n`);
+  Buffer.from(`data: ${JSON.stringify(usageChunk(head, usage))}\n\n`);
 
 const headOf = (model: string, clock: Clock): ChunkHead => ({
   id: `chatcmpl-${newId()}`,

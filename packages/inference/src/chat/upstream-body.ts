@@ -1,4 +1,5 @@
 import type { ChatRequest } from '@model-gateway/contracts';
+import { keepOrigin } from '@model-gateway/dialects';
 import type { UpstreamChat } from '@model-gateway/router';
 
 // Fields for the gateway; they are not sent to upstreams.
@@ -31,6 +32,7 @@ export function upstreamBody(request: ChatRequest, model: string): UpstreamChat 
   const others = Object.keys(given).filter((name) => !PLACED_FIELDS.has(name));
   place(others.length < 2 ? others : others.toSorted(), given, body);
   place(LAST_FIELDS, given, body);
+  keepOrigin(request, body);
   return body;
 }
 

@@ -1,0 +1,153 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  answerOfChat,
+  createChunkReader,
+  type Dialect,
+  type DialectRequest,
+  type TurnAnswer,
+} from '@model-gateway/dialects';
+import {
+  beginResponse,
+  disconnectSignal,
+  expectJsonOnly,
+  sendJsonText,
+  type LeanRoute,
+} from '@model-gateway/http';
+import {
+  completeChat,
+  expectedChat,
+  prepareTurn,
+  streamChunks,
+  type Caller,
+  type ChatDependencies,
+  type PreparedTurn,
+} from '@model-gateway/inference';
+import type { Clock } from '@model-gateway/kernel';
+import type { ConversationGate } from '../conversation-gate.ts';
+import { setLimitHeaders } from '../limit-headers.ts';
+import { backendHeader } from '../openai/backend-header.ts';
+import { serviceRefOf } from '../openai/service-ref.ts';
+import { drained, STREAM_HEADERS } from '../openai/write-events.ts';
+import type { AuthorizedRequest, RequestAuthorizer } from '../request-authorizer.ts';
+
+export interface DialectRouteDependencies extends ChatDependencies {
+  readonly authorizer: RequestAuthorizer;
+  readonly conversationGate: ConversationGate;
+  readonly clock: Clock;
+}
+
+interface DialectRoute<Request extends DialectRequest> {
+  readonly path: string;
+  readonly dialect: Dialect<Request>;
+  /** Completes a request by what is stored for its caller, before it is routed. */
+  readonly complete?: (request: Request, caller: Caller) => Promise<Request>;
+  /** Keeps the answer of a turn before the client gets its end; undefined for one that was cut off. */
+  readonly keep?: (request: Request, caller: Caller, answer: TurnAnswer) => Promise<void>;
+}
+
+/** Serves chat turns in another API than chat completions. */
+export function createDialectRoute<Request extends DialectRequest>(
+  { path, dialect, complete, keep }: DialectRoute<Request>,
+  dependencies: DialectRouteDependencies,
+): LeanRoute {
+  const { authorizer, conversationGate } = dependencies;
+
+  async function respond(
+    turn: PreparedTurn,
+    request: Request,
+    response: ServerResponse,
+    headers: readonly string[],
+  ): Promise<void> {
+    const { backend, completion } = await completeChat(turn, dependencies);
+    const answer = answerOfChat(completion);
+    await keep?.(request, turn.caller, answer);
+    const text = JSON.stringify(dialect.writeAnswer(answer, request));
+    sendJsonText(response, 200, text, [...headers, ...backendHeader(backend)]);
+  }
+
+  async function stream(
+    turn: PreparedTurn,
+    request: Request,
+    response: ServerResponse,
+    headers: readonly string[],
+  ): Promise<void> {
+    const streamed = await streamChunks(turn, dependencies);
+    const { backend, head } = streamed;
+    const readChunk = createChunkReader();
+    const writer = dialect.writeStream(request, head);
+    let failure: string | undefined;
+    beginResponse(response, 200, [...headers, ...backendHeader(backend), ...STREAM_HEADERS]);
+    response.socket?.setNoDelay(true);
+    const write = (text: string): Promise<void> | undefined =>
+      text === '' || response.write(text) ? undefined : drained(response, turn.signal);
+    await write(writer.begin());
+    await streamed.deliver(
+      (chunks) => {
+        let text = '';
+        for (const chunk of chunks)
+          for (const event of readChunk(chunk)) text += writer.write(event);
+        return write(text);
+      },
+      (message) => {
+        failure = message;
+      },
+    );
+    response.end(failure === undefined ? writer.end() : writer.fail(failure));
+  }
+
+  async function serve(
+    authorized: AuthorizedRequest<Request>,
+    incoming: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const { caller, body, resolvedModel, fallbacks, startedAt, reservation } = authorized;
+    const refId = serviceRefOf(incoming);
+    const request = complete === undefined ? body : await complete(body, caller);
+    const { chat, ignored } = request;
+    const conversationId = await conversationGate(caller, chat.conversation_id);
+    const turn = await prepareTurn(
+      {
+        caller,
+        surface: 'gateway',
+        request: chat,
+        resolvedModel,
+        fallbacks,
+        conversationId,
+        history: 'client',
+        refId,
+        startedAt,
+        reservation,
+        signal: disconnectSignal(response),
+      },
+      dependencies,
+    );
+    const headers = [
+      ...authorized.limitHeaders,
+      'x-service-memory',
+      turn.memory,
+      ...(ignored.length === 0 ? [] : ['x-service-ignored', ignored.join(', ')]),
+    ];
+    await (chat.stream === true ? stream : respond)(turn, request, response, headers);
+  }
+
+  return {
+    method: 'POST',
+    path,
+    writeError: (facts) => dialect.writeError(facts),
+    async handle(incoming, response) {
+      expectJsonOnly(incoming);
+      const authorized = await authorizer.authorizeRequest(incoming, response, dialect.request, {
+        expected: ({ chat }) => expectedChat(chat),
+      });
+      if (authorized === undefined) return;
+      try {
+        await serve(authorized, incoming, response);
+      } catch (error) {
+        setLimitHeaders(response, authorized.limitHeaders);
+        throw error;
+      } finally {
+        authorized.reservation.end();
+      }
+    },
+  };
+}

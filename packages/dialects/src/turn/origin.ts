@@ -1,0 +1,33 @@
+const ORIGIN: unique symbol = Symbol('origin');
+
+/**
+ * What a client really sent. A chat body or message that a dialect made remembers it, so that an upstream that speaks the
+ * same API gets it unchanged, with all that a turn cannot express. It is not part of the JSON.
+ */
+export interface Origin {
+  /** The API, such as `messages` or `responses`. */
+  readonly api: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** A copy that remembers its origin; copies made with `...` remember it as well. */
+export const withOrigin = <Value extends object>(value: Value, origin: Origin): Value => ({
+  ...value,
+  [ORIGIN]: origin,
+});
+
+interface WithOrigin {
+  readonly [ORIGIN]: Origin;
+}
+
+const hasOrigin = (value: object): value is WithOrigin => ORIGIN in value;
+
+/** The original object if it was made for this API. */
+export function originIn(api: string, value: object): Origin['value'] | undefined {
+  return hasOrigin(value) && value[ORIGIN].api === api ? value[ORIGIN].value : undefined;
+}
+
+/** Copies the origin of one object to another. */
+export function keepOrigin(from: object, to: object): void {
+  if (hasOrigin(from)) Reflect.set(to, ORIGIN, from[ORIGIN]);
+}

@@ -1,0 +1,179 @@
+/** One chat turn in the form that client dialects write and upstream kinds read. */
+export interface Turn {
+  readonly model: string;
+  readonly messages: readonly TurnMessage[];
+  readonly tools: readonly FunctionTool[];
+  readonly toolChoice?: ToolChoice | undefined;
+  readonly parallelToolCalls?: boolean | undefined;
+  readonly output?: OutputFormat | undefined;
+  readonly reasoning?: ReasoningOptions | undefined;
+  /** How many tokens may be generated, including reasoning. */
+  readonly maxTokens?: number | undefined;
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly topK?: number | undefined;
+  readonly stop?: readonly string[] | undefined;
+  readonly stream?: boolean | undefined;
+  /** An id of the end user, for the upstream's abuse detection. */
+  readonly user?: string | undefined;
+  /** Fields of chat completions that have no counterpart here, such as `seed`; kinds that know them use them. */
+  readonly further?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export type TurnMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
+
+export interface SystemMessage {
+  readonly role: 'system';
+  readonly parts: readonly TextPart[];
+}
+
+export interface UserMessage {
+  readonly role: 'user';
+  readonly parts: readonly UserPart[];
+}
+
+/** Parts in the order in which they were generated. */
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  readonly parts: readonly AssistantPart[];
+}
+
+/** The result of one tool call. */
+export interface ToolMessage {
+  readonly role: 'tool';
+  readonly callId: string;
+  readonly parts: readonly UserPart[];
+  readonly isError?: boolean | undefined;
+}
+
+export type UserPart = TextPart | ImagePart | FilePart | AudioPart;
+export type AssistantPart = TextPart | RefusalPart | ReasoningPart | ToolCallPart;
+
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+export interface ImagePart {
+  readonly type: 'image';
+  readonly source: MediaSource;
+  readonly detail?: 'auto' | 'low' | 'high' | undefined;
+}
+
+/** A document, such as a PDF. */
+export interface FilePart {
+  readonly type: 'file';
+  readonly source: MediaSource | { readonly type: 'id'; readonly id: string };
+  readonly name?: string | undefined;
+}
+
+export interface AudioPart {
+  readonly type: 'audio';
+  /** Base64. */
+  readonly data: string;
+  /** As `wav` or `mp3`. */
+  readonly format: string;
+}
+
+export type MediaSource =
+  | { readonly type: 'url'; readonly url: string }
+  /** Base64. */
+  | { readonly type: 'data'; readonly mediaType: string; readonly data: string };
+
+export interface RefusalPart {
+  readonly type: 'refusal';
+  readonly text: string;
+}
+
+/** What a model thought before it answered. */
+export interface ReasoningPart {
+  readonly type: 'reasoning';
+  readonly text: string;
+  /** Proves to the upstream that the text is its own; it is sent back unchanged. */
+  readonly signature?: string | undefined;
+  /** A thought that only the upstream can read; the text is then empty. */
+  readonly encrypted?: string | undefined;
+}
+
+export interface ToolCallPart {
+  readonly type: 'tool_call';
+  readonly id: string;
+  readonly name: string;
+  /** JSON, as the model wrote it. */
+  readonly arguments: string;
+  /** Proves to the upstream that the call is its own; it is sent back unchanged. */
+  readonly signature?: string | undefined;
+}
+
+export interface FunctionTool {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** A JSON Schema; absent for a function without parameters. */
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+  readonly strict?: boolean | undefined;
+}
+
+export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
+
+export type OutputFormat =
+  | { readonly type: 'json_object' }
+  | {
+      readonly type: 'json_schema';
+      readonly name: string;
+      readonly schema: Readonly<Record<string, unknown>>;
+      readonly description?: string | undefined;
+      readonly strict?: boolean | undefined;
+    };
+
+export interface ReasoningOptions {
+  /** As `low`, `medium` or `high`; `none` turns it off. */
+  readonly effort?: string | undefined;
+  /** For kinds that take a number of tokens instead. */
+  readonly budgetTokens?: number | undefined;
+}
+
+/** The usage of a turn. Absent counts are unknown. */
+export interface TurnUsage {
+  /** All tokens of the prompt, including those of the cache. */
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** The part of the prompt that was read from the upstream's cache. */
+  readonly cachedTokens?: number | undefined;
+  /** The part of the prompt that was written to the upstream's cache. */
+  readonly cacheWriteTokens?: number | undefined;
+  readonly reasoningTokens?: number | undefined;
+}
+
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
+
+/** A whole answer. */
+export interface TurnAnswer {
+  readonly id: string;
+  readonly model: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+  readonly parts: readonly AssistantPart[];
+  readonly finish: FinishReason;
+  readonly usage: TurnUsage;
+}
+
+/** One step of a streamed answer. Tool calls may be interleaved; `index` tells them apart. */
+export type TurnEvent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'refusal'; readonly text: string }
+  | {
+      readonly type: 'reasoning';
+      readonly text: string;
+      readonly signature?: string | undefined;
+      readonly encrypted?: string | undefined;
+    }
+  | {
+      readonly type: 'tool_call';
+      readonly index: number;
+      readonly id: string;
+      readonly name: string;
+      readonly signature?: string | undefined;
+    }
+  | { readonly type: 'tool_arguments'; readonly index: number; readonly text: string }
+  | { readonly type: 'finish'; readonly reason: FinishReason }
+  | { readonly type: 'usage'; readonly usage: TurnUsage };
