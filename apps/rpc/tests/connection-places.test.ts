@@ -150,3 +150,31 @@ test('with Redis gone the limit holds in each server, for what was open before t
     expect((await openStream({ server, address: '192.0.2.3' })).status).toBe(200);
   }
 });
+
+test('with Redis gone the limit of a user holds in each server, for what was open before too', async () => {
+  const { token } = await createTestAccount(servers.test.context, 'user@example.com');
+  const open = (count: number) => ({ token, server: count % 2, address: `192.0.2.${count}` });
+  const first = await openStream(open(0));
+  expect([first.status, (await openWebSocket(open(1))).status]).toEqual([200, 101]);
+  expect((await openWebSocket(open(2))).status).toBe(101);
+  await servers.loseRedis();
+  const places = { 0: USER_MAX - 2, 1: USER_MAX - 1 };
+  for (const server of [0, 1] as const) {
+    // From an address of its own each: the limit is that of the user.
+    for (let count = 0; count < places[server]; count += 1) {
+      const opening = { token, server, address: `198.51.100.${count}` };
+      const isStream = count % 2 === 0;
+      const { status } = await (isStream ? openStream(opening) : openWebSocket(opening));
+      expect(status).toBe(isStream ? 200 : 101);
+    }
+    const refused = { status: 429, body: { error: { code: 'rate_limit_exceeded' } } };
+    expect(await openStream({ token, server })).toMatchObject(refused);
+    expect(await openWebSocket({ token, server })).toMatchObject(refused);
+    const other = await createTestAccount(servers.test.context, `other-${server}@example.com`);
+    expect((await openStream({ token: other.token, server })).status).toBe(200);
+  }
+  first.close();
+  await waitUntil(async () => (await openWebSocket({ token })).status === 101, {
+    what: 'a free place',
+  });
+});
