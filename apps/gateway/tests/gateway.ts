@@ -6,6 +6,7 @@ import {
   type Keys,
 } from '@model-gateway/accounts';
 import type { Database } from '@model-gateway/db';
+import type { ServerApp } from '@model-gateway/http';
 import { newId } from '@model-gateway/kernel';
 import { createTestContext, type TestContext } from '@model-gateway/testkit';
 import { createGateway } from '../src/app.ts';
@@ -19,6 +20,7 @@ export interface GatewayUnderTest {
   readonly key: string;
   readonly keyId: string;
   readonly userId: string;
+  readonly app: ServerApp;
   readonly test: TestContext;
 }
 
@@ -43,8 +45,9 @@ export async function startGateway(
     SERVICE_MAX_BODY_BYTES: '10000',
     ...env,
   });
-  const url = await test.serve(createGateway(config, test.context));
-  return { url, key: secret, keyId: key.id, userId: user.id, test };
+  const app = createGateway(config, test.context);
+  const url = await test.serve(app);
+  return { url, key: secret, keyId: key.id, userId: user.id, app, test };
 }
 
 /** Two gateways on one database and one Redis, as in two processes. */

@@ -6,6 +6,7 @@ export { isDirectLoopback } from './direct-loopback.ts';
 export { disconnectSignal } from './disconnect-signal.ts';
 export { createCors } from './cors.ts';
 export { ERROR_DOCS_PATH } from './error-docs.ts';
+export { PROBE_PATHS } from './probes.ts';
 export { checkAddress, listen } from './http-server.ts';
 export { createLeanRoutes, type LeanRoute } from './lean-routes.ts';
 export { createMetricsGate } from './metrics-gate.ts';
