@@ -143,10 +143,18 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
   }
 
   function headersFor(
-    { holder, limits: { tier } }: KeyGrant,
+    grant: KeyGrant,
     answer: Extract<AdmissionAnswer, { outcome: 'passed' }>,
   ): LimitHeaders {
-    const requests = requestHeaders(limiter, holder.keyId, tier.rpm);
+    const {
+      holder,
+      limits: { tier },
+    } = grant;
+    const { counted } = answer;
+    const requests = requestHeaders(limiter, holder.keyId, {
+      limits: factsOf(grant).limits,
+      counted,
+    });
     if (tier.monthlyTokenQuota === null) return requests;
     return [...requests, ...tokenHeaders(tier, answer, new Date(clock.now()))];
   }

@@ -1,5 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { secondsToNextMonth, type AdmissionAnswer } from '@model-gateway/billing';
+import {
+  secondsToNextMonth,
+  type AdmissionAnswer,
+  type CountedRequests,
+  type RequestLimit,
+} from '@model-gateway/billing';
 import type { RequestLimiter } from './request-limiter.ts';
 
 /** Headers that say how much of its limits a caller has left; names and values alternate. */
@@ -7,20 +12,33 @@ export type LimitHeaders = readonly string[];
 
 /** The tier limits that headers can tell about; null means unlimited. */
 interface TierLimits {
-  readonly rpm: number | null;
   readonly monthlyTokenQuota: number | null;
 }
 
-const WINDOW_SECS = 60;
+/** Limits over all processes, and what each has counted, in the same order. */
+interface SharedLimits {
+  readonly limits: readonly RequestLimit[];
+  readonly counted: readonly CountedRequests[];
+}
 
-/** What is left of the limit per minute, as far as this process has counted the key's requests. */
+const WINDOW_SECS = 60;
+const NOT_SHARED: SharedLimits = { limits: [], counted: [] };
+
+/** The limit per minute that leaves the fewest requests: that of this process, or one over all processes. */
 export function requestHeaders(
   limiter: Pick<RequestLimiter, 'requestsPerMinute' | 'windowOf'>,
-  counted: string,
-  tierRpm: number | null = null,
+  name: string,
+  { limits, counted }: SharedLimits = NOT_SHARED,
 ): LimitHeaders {
-  const limit = Math.min(limiter.requestsPerMinute, tierRpm ?? Infinity);
-  const { count, nextFreeMs } = limiter.windowOf(counted);
+  let limit = limiter.requestsPerMinute;
+  let tightest: CountedRequests = limiter.windowOf(name);
+  for (const [index, { requestsPerMinute }] of limits.entries()) {
+    const shared = counted[index];
+    if (shared === undefined || requestsPerMinute - shared.count > limit - tightest.count) continue;
+    limit = requestsPerMinute;
+    tightest = shared;
+  }
+  const { count, nextFreeMs } = tightest;
   return headersOf('requests', limit, limit - count, Math.ceil(nextFreeMs / 1000));
 }
 

@@ -76,7 +76,8 @@ test('answers say what is left of the requests per minute and of the tokens of t
   const key = await newKey();
   // With the first request the usage of the month is read from the database.
   await ask(key, 0);
-  const { headers } = await ask(key, 0);
+  // What the other gateway has counted counts.
+  const { headers } = await ask(key, 1);
   const fact = (name: string) => headers.get(`x-ratelimit-${name}`);
   // The tier is tighter than the limit of the process.
   expect([fact('limit-requests'), fact('remaining-requests')]).toEqual(['10', '8']);
@@ -84,6 +85,15 @@ test('answers say what is left of the requests per minute and of the tokens of t
   expect(fact('limit-tokens')).toBe('100000');
   expect(Number(fact('remaining-tokens'))).toBeGreaterThan(99_000);
   expect(fact('reset-tokens')).toMatch(/^\d+s$/);
+});
+
+test('the remaining requests are those of the tightest limit, which may be that of the group', async () => {
+  const group = await newGroup(GROUP_RPM);
+  const [one, other] = [await newKey(group), await newKey(group)];
+  await ask(one, 0);
+  const { headers } = await ask(other, 1);
+  expect(headers.get('x-ratelimit-limit-requests')).toBe(String(GROUP_RPM));
+  expect(headers.get('x-ratelimit-remaining-requests')).toBe(String(GROUP_RPM - 2));
 });
 
 test('of many concurrent requests on two gateways exactly the limit of the tier passes, for each key', async () => {

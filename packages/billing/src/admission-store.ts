@@ -37,6 +37,13 @@ export interface RequestLimit {
   readonly requestsPerMinute: number;
 }
 
+/** The requests that a limit has counted in the last 60 seconds, this one included. */
+export interface CountedRequests {
+  readonly count: number;
+  /** When the oldest of them stops counting. */
+  readonly nextFreeMs: number;
+}
+
 /** Amounts that requests in flight are expected to use. */
 export interface ReservedAmounts {
   readonly tokens: number;
@@ -126,6 +133,8 @@ export type AdmissionAnswer =
       readonly unsettled: UsedAmounts;
       /** False if the known facts and the other reservations refuse it: then no call began. */
       readonly hasBegun: boolean;
+      /** For each limit of the request, in their order. */
+      readonly counted: readonly CountedRequests[];
     };
 
 /** Values from the database for the admission store. */

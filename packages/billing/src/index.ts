@@ -16,6 +16,7 @@ export type {
   AdmissionRequest,
   AdmissionStore,
   CallEnd,
+  CountedRequests,
   DrawingAccount,
   QuotaWindow,
   RequestedCall,

@@ -6,6 +6,7 @@ import {
   type AdmissionRequest,
   type AdmissionStore,
   type CallEnd,
+  type CountedRequests,
   type DrawingAccount,
   type RequestedCall,
   type RequestLimit,
@@ -51,10 +52,11 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
     return log.length >= requestsPerMinute;
   }
 
-  function count({ name }: RequestLimit, now: number): void {
+  function count({ name }: RequestLimit, now: number): CountedRequests {
     const log = logs.get(name)?.value ?? [];
     log.push(now);
     logs.set(name, log, now + LIMITED_MS);
+    return { count: log.length, nextFreeMs: (log[0] ?? now) + LIMITED_MS - now };
   }
 
   function update<Fact extends Versioned>(
@@ -136,10 +138,11 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
       if (call !== undefined && isBusy(call)) {
         return { outcome: 'busy', epoch, callsMax: call.callsMax };
       }
-      for (const each of limits) count(each, now);
+      const counted = limits.map((each) => count(each, now));
       const window = request.window && windows.get(windowKey(request.window))?.value;
       const account = request.account && accounts.get(accountKey(request.account))?.value;
-      return { outcome: 'passed', epoch, window, account, ...begin(request, { window, account }) };
+      const begun = begin(request, { window, account });
+      return { outcome: 'passed', epoch, window, account, ...begun, counted };
     },
     endCall,
     async updateHints(facts) {

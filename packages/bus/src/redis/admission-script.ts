@@ -18,7 +18,10 @@ const LINE = String.raw`([^\n]*)\n`;
 //
 // Accepted requests are logged with the clock of Redis, in microseconds, in one list per minute: only the current and the last
 // minute can count, older lists expire, and nothing is trimmed. Of the last minute only the entry that would reach the limit
-// is read.
+// is read, and a few to find the first that still counts.
+//
+// The outcome of a request: the index of the limit that it reached, -2 for too many calls, -1, or a list: whether its call
+// began, five amounts, and for each limit the count and the milliseconds until the oldest request stops counting.
 //
 // What a call has used counts instead of what it reserved, until the recorder has settled it: another process must not admit
 // meanwhile what is used up. A call that was settled before it ended has nothing left that could become usage.
@@ -89,11 +92,15 @@ end
 local held = redis.call('MGET', unpack(KEYS))
 local epoch = tonumber(held[1] or 0)
 
+local function isCounting(time)
+  return now - time < ${LIMITED_MS * 1000}
+end
+
 local function isReached(log, allowed)
   local left = allowed - redis.call('LLEN', log .. minute)
   if left <= 0 then return true end
   local last = redis.call('LINDEX', log .. (minute - 1), -left)
-  return last and now - last < ${LIMITED_MS * 1000}
+  return last and isCounting(last)
 end
 
 local function firstReached(limits)
@@ -104,11 +111,29 @@ local function firstReached(limits)
   end
 end
 
-local function countIn(limits)
-  for name in string.gmatch(limits, '([^\\n]*)\\n[^\\n]*\\n') do
-    local log = log_prefix .. name .. ':' .. minute
-    if redis.call('RPUSH', log, accepted) == 1 then redis.call('PEXPIRE', log, ${LOG_KEPT_MS}) end
+-- How many entries of a list still count, and the first of them. They are in the order of time.
+local function countingIn(log)
+  local size = redis.call('LLEN', log)
+  local low, high, first = 0, size, nil
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local time = redis.call('LINDEX', log, middle)
+    if isCounting(time) then high, first = middle, time else low = middle + 1 end
   end
+  return size - low, first
+end
+
+local function countIn(limits, outcome)
+  for name in string.gmatch(limits, '([^\\n]*)\\n[^\\n]*\\n') do
+    local log = log_prefix .. name .. ':'
+    local count = redis.call('RPUSH', log .. minute, accepted)
+    if count == 1 then redis.call('PEXPIRE', log .. minute, ${LOG_KEPT_MS}) end
+    local earlier, first = countingIn(log .. (minute - 1))
+    first = first or redis.call('LINDEX', log .. minute, 0)
+    outcome[#outcome + 1] = count + earlier
+    outcome[#outcome + 1] = math.ceil((first + ${LIMITED_MS * 1000} - now) / 1000)
+  end
+  return outcome
 end
 
 local function isDrained(used, more, quota, tolerance)
@@ -142,11 +167,9 @@ local function admit(known, id, user, callsMax, ownTokens, ownNano, ownPoints, u
   if reached then return reached end
   local tally = id ~= '' and tallyOf(calls_prefix .. user, id)
   if tally and isFull(tally, id, tonumber(callsMax)) then return -2 end
-  if limits ~= '' then countIn(limits) end
-  if not tally then return -1 end
-  if ownTokens == '' then
-    begin(tally, id, now_ms + kept_ms)
-    return -1
+  if not tally or ownTokens == '' then
+    if tally then begin(tally, id, now_ms + kept_ms) end
+    return limits == '' and -1 or countIn(limits, { 1, 0, 0, 0, 0, 0 })
   end
   local ofPool = pool ~= '' and tallyOf(pools_prefix .. pool, id) or tally
   local function isAllowed()
@@ -164,7 +187,7 @@ local function admit(known, id, user, callsMax, ownTokens, ownNano, ownPoints, u
     ownPoints = 0
   end
   if begins then begin(tally, id, now_ms + kept_ms, ownTokens, ownNano, ownPoints, pool) end
-  return outcome
+  return limits == '' and outcome or countIn(limits, outcome)
 end
 
 local outcomes = {}

@@ -4,6 +4,7 @@ import {
   type AdmissionRequest,
   type AdmissionStore,
   type CallEnd,
+  type CountedRequests,
   type DrawingAccount,
   type QuotaWindow,
   type RequestedReservation,
@@ -184,7 +185,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
   };
 }
 
-/** The epoch and the facts in the order of their keys, and for each request the index of the reached limit, or -1. */
+/** The epoch and the facts in the order of their keys, and the outcome of each request. */
 function readAnswers(
   requests: readonly AdmissionRequest[],
   { windows, accounts }: ReadableFacts,
@@ -209,6 +210,7 @@ function readAnswers(
       window: window(windows[index]),
       account: account(accounts[index]),
       ...readReserved(outcome),
+      counted: request.limits.length === 0 ? NOT_COUNTED : readCounted(outcome),
     };
   });
 }
@@ -258,6 +260,9 @@ function reservationLines(reservation: RequestedReservation): string {
 /** Lua counts from 1, and 0 is no position. */
 const placeValue = (place = NOT_ASKED): number => (place === NOT_ASKED ? 0 : place + 1);
 
+/** The values of a reservation, with whether its call began. */
+const AMOUNTS = 6;
+
 const NO_RESERVATION = {
   reserved: NOTHING_RESERVED,
   unsettled: { tokens: 0, costUsd: 0 },
@@ -274,6 +279,17 @@ function readReserved(
     unsettled: { tokens: at(4), costUsd: at(5) / NANO_USD },
     hasBegun: at(0) === 1,
   };
+}
+
+const NOT_COUNTED: readonly CountedRequests[] = [];
+
+/** Behind the amounts, two values for each limit. */
+function readCounted(outcome: unknown): readonly CountedRequests[] {
+  if (!Array.isArray(outcome)) return NOT_COUNTED;
+  const counted: CountedRequests[] = [];
+  for (let at = AMOUNTS; at + 1 < outcome.length; at += 2)
+    counted.push({ count: Number(outcome[at]), nextFreeMs: Number(outcome[at + 1]) });
+  return counted;
 }
 
 /** Ends a call that may have begun. */

@@ -27,6 +27,7 @@ const FREE = {
   reserved: { tokens: 0, costUsd: 0, points: 0 },
   unsettled: { tokens: 0, costUsd: 0 },
   hasBegun: true,
+  counted: expect.any(Array) as unknown,
 };
 
 /** What every kind of admission does. */
@@ -80,6 +81,23 @@ function describeLimits(on: On): void {
       expect(passed(await admitTimes(admission, 2, [KEY]))).toBe(1);
       await passTime(30_000);
       expect(passed(await admitTimes(admission, 20, [KEY]))).toBe(9);
+    }),
+  );
+
+  test(
+    'an answer says how many requests each limit counts, and when the oldest stops counting',
+    on(async ({ admission, passTime }) => {
+      await admitTimes(admission, 3, [KEY]);
+      await passTime(30_000);
+      const [answer] = await admitTimes(admission, 1, [KEY, GROUP]);
+      const [ofKey, ofGroup] = answer?.outcome === 'passed' ? answer.counted : [];
+      expect([ofKey?.count, ofGroup?.count]).toEqual([4, 1]);
+      expect(ofKey?.nextFreeMs).toBeLessThanOrEqual(30_000);
+      expect(ofKey?.nextFreeMs).toBeGreaterThan(0);
+      expect(ofGroup?.nextFreeMs).toBeGreaterThan(30_000);
+      // The first three are older than a minute.
+      await passTime(30_000);
+      expect(await admitTimes(admission, 1, [KEY])).toMatchObject([{ counted: [{ count: 2 }] }]);
     }),
   );
 

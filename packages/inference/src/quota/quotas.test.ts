@@ -23,6 +23,7 @@ const PASSED = {
   reserved: NOTHING_RESERVED,
   unsettled: { tokens: 0, costUsd: 0 },
   hasBegun: true,
+  counted: [],
 } as const;
 const SIXTY = { tokens: 60, costUsd: 0 };
 const UNKNOWN = { window: undefined, account: undefined };
