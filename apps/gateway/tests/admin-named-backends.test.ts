@@ -77,6 +77,18 @@ test('PUT registers or replaces a backend under the name in the path', async () 
   expect((await named('GET', 'new')).status).toBe(404);
 });
 
+test('of two PATCHes at the same time none loses what the other changed', async () => {
+  const [one, other] = await Promise.all([
+    named('PATCH', PATH, { models: ['other'] }),
+    named('PATCH', PATH, { capabilities: ['chat'] }),
+  ]);
+  expect([one?.status, other?.status]).toEqual([200, 200]);
+  expect((await named('GET', PATH)).body).toMatchObject({
+    static_models: ['other'],
+    capabilities: ['chat'],
+  });
+});
+
 test('PATCH changes what it names, keeps the rest and probes the backend', async () => {
   const before = await named('GET', PATH);
   const patched = await named('PATCH', PATH, { models: ['other'], capabilities: ['chat'] });

@@ -44,7 +44,11 @@ export {
   type DeployNotices,
 } from './agents/deploy-notices.ts';
 export { createBackendAnnouncer, type BackendAnnouncer } from './registry/backend-announcer.ts';
-export type { BackendConfig, BackendConfigStore } from './registry/backend-config-store.ts';
+export type {
+  BackendConfig,
+  BackendConfigStore,
+  StoredBackendConfig,
+} from './registry/backend-config-store.ts';
 export {
   CAPABILITIES,
   type Backend,
@@ -74,7 +78,7 @@ export { forbidsAnother } from './choice/provider-match.ts';
 export { matchModel } from './choice/model-match.ts';
 export { QUICK_START_MODELS, QUICK_START_OWNER } from './choice/quick-start-models.ts';
 export { createLocalCircuits, type LocalCircuits } from './circuits/local-circuits.ts';
-export type { BackendBuilder } from './registry/registry.ts';
+export { fingerprintOf, type BackendBuilder, type Changed } from './registry/registry.ts';
 export type { HealthReport } from './health/health-report.ts';
 export { createRouter, type RoutedBackend, type Router } from './router.ts';
 export { agentSettings, routerSettings } from './settings.ts';

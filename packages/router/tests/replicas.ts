@@ -2,6 +2,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { manualClock, silentLog, systemClock, type Clock } from '@model-gateway/kernel';
 import {
   createRouter,
+  fingerprintOf,
   type Backend,
   type BackendConfig,
   type BackendConfigStore,
@@ -134,6 +135,14 @@ export function storeOf(replicas: Replicas): BackendConfigStore {
         const position = positionOf(config.name);
         if (position === -1) kept.push(config);
         else kept[position] = config;
+      }),
+    replace: (current, next) =>
+      use(() => {
+        const position = positionOf(next.name);
+        const stored = kept[position];
+        if (stored === undefined || fingerprintOf(stored) !== fingerprintOf(current)) return false;
+        kept[position] = next;
+        return true;
       }),
     remove: (name) =>
       use(() => {

@@ -5,7 +5,7 @@ import {
   type backendRegisteredSchema,
   type backendRequestSchema,
 } from '@model-gateway/contracts';
-import type { BackendConfig, Router } from '@model-gateway/router';
+import type { BackendConfig, Changed, Router } from '@model-gateway/router';
 import type { z } from 'zod';
 import { healthView } from './backend-view.ts';
 
@@ -15,10 +15,24 @@ type Registered = z.input<typeof backendRegisteredSchema>;
 export async function registerBackend(
   registry: Router['registry'],
   config: BackendConfig,
-  message: Registered['message'] = 'backend registered',
 ): Promise<Registered> {
-  const { index, report } = await registry.register(config);
-  const { name, type, url } = config;
+  return registeredView('backend registered', { config, ...(await registry.register(config)) });
+}
+
+/** Changes what a body names; undefined if there is no backend of this name. */
+export async function changeBackend(
+  registry: Router['registry'],
+  name: string,
+  body: z.output<typeof backendChangeSchema>,
+): Promise<Registered | undefined> {
+  const changed = await registry.change(name, (config) => changedRegistration(config, body));
+  return changed && registeredView('backend changed', changed);
+}
+
+function registeredView(
+  message: Registered['message'],
+  { config: { name, type, url }, index, report }: Changed,
+): Registered {
   return { status: 'ok', message, name, type, url, index, ...healthView(report) };
 }
 
@@ -37,7 +51,7 @@ export function registrationOf(body: z.output<typeof backendRequestSchema>): Bac
 }
 
 /** The registration with the changes of a body; what the body does not have stays. */
-export function changedRegistration(
+function changedRegistration(
   config: BackendConfig,
   body: z.output<typeof backendChangeSchema>,
 ): BackendConfig {

@@ -14,7 +14,7 @@ import { Router } from 'express';
 import type { z } from 'zod';
 import { onlyTheseMethods } from '../only-these-methods.ts';
 import { readAdminBody } from './admin-request.ts';
-import { changedRegistration, registerBackend, registrationOf } from './backend-registration.ts';
+import { changeBackend, registerBackend, registrationOf } from './backend-registration.ts';
 import { testBackend } from './backend-test.ts';
 import { backendView } from './backend-view.ts';
 
@@ -52,11 +52,12 @@ export function createNamedBackendsAdmin(
     .patch(async (request, response) => {
       const { name } = request.params;
       const given = await readAdminBody(request);
-      const config = configOf(name);
+      configOf(name);
       assertSameName(name, given['name']);
-      const changed = changedRegistration(config, validated(backendChangeSchema, given));
-      const registered = await registerBackend(registry, changed, 'backend changed');
-      response.json(registered satisfies z.input<typeof backendRegisteredSchema>);
+      const body = validated(backendChangeSchema, given);
+      const changed = await changeBackend(registry, name, body);
+      if (changed === undefined) throw notFound(name);
+      response.json(changed satisfies z.input<typeof backendRegisteredSchema>);
     })
     .delete(async ({ params: { name } }, response) => {
       if (!(await registry.remove(name))) throw notFound(name);

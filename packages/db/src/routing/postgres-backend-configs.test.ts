@@ -50,6 +50,24 @@ describe('backend configurations in Postgres', () => {
     expect((await database.backendConfigs.list()).map(({ name }) => name)).toEqual(['b', 'c']);
   });
 
+  it('are replaced only while they are what the caller knows', async () => {
+    const { backendConfigs } = database;
+    const stored = config('a', { apiKey: 'sk-1' });
+    await backendConfigs.save(stored);
+    const next = { ...stored, models: ['new'] };
+    // Of changes at the same time one is made; the others know an old registration.
+    const urls = Array.from({ length: 8 }, (_, index) => `http://127.0.0.1:${9_100 + index}`);
+    const replaced = await Promise.all(
+      urls.map((url) => backendConfigs.replace(stored, { ...next, url })),
+    );
+    expect(replaced.filter(Boolean)).toEqual([true]);
+    expect(await backendConfigs.list()).toMatchObject([
+      { ...next, url: urls[replaced.indexOf(true)] },
+    ]);
+    expect(await backendConfigs.replace(config('unknown'), config('unknown'))).toBe(false);
+    expect(await backendConfigs.list()).toHaveLength(1);
+  });
+
   it('keep a workflow of an old client', async () => {
     const legacy = config('a', { workflow: { nodes: [{ id: 1 }], name: 'old' } });
     await database.backendConfigs.save(legacy);

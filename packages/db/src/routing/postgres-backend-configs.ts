@@ -1,9 +1,14 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { describeError, type Log } from '@model-gateway/kernel';
-import type { BackendConfigStore } from '@model-gateway/router';
+import {
+  fingerprintOf,
+  type BackendConfig,
+  type BackendConfigStore,
+  type StoredBackendConfig,
+} from '@model-gateway/router';
 import { z } from 'zod';
 import type { Connection } from '../connection/connection.ts';
-import { Prisma } from '../generated/client.ts';
+import { Prisma, type BackendConfig as Row } from '../generated/client.ts';
 import type { SecretBox } from '../connection/secret-box.ts';
 import { storableJson } from '../connection/storable-text.ts';
 
@@ -46,47 +51,68 @@ export function createPostgresBackendConfigs(options: BackendConfigOptions): Bac
     }
   }
 
+  function configOf({ name, apiKey, authHeader, ...row }: Row): StoredBackendConfig {
+    const { type, url, models, createdAt } = row;
+    return {
+      name,
+      type,
+      url,
+      apiKey: open(apiKey, name),
+      authHeader: authHeader ?? undefined,
+      models,
+      capabilities: capabilitiesSchema.parse(row.capabilities),
+      workflow: workflowSchema.parse(row.workflow),
+      createdAt,
+    };
+  }
+
+  function valuesOf({ name, type, url, apiKey, authHeader, ...config }: BackendConfig) {
+    const { models, capabilities, workflow } = config;
+    return {
+      type,
+      url,
+      apiKey: seal(apiKey, name),
+      authHeader: authHeader ?? null,
+      models: [...models],
+      capabilities: capabilities === null ? Prisma.DbNull : [...capabilities],
+      workflow:
+        workflow === undefined
+          ? Prisma.DbNull
+          : jsonObject.parse(JSON.parse(storableJson(workflow))),
+      // An operator's registration replaces the one of a node.
+      agentId: null,
+    };
+  }
+
   return {
     list: () =>
       connection.run(async (queries) => {
         const rows = await queries.backendConfig.findMany({ orderBy: { position: 'asc' } });
-        return rows.map(
-          ({ name, type, url, apiKey, authHeader, models, capabilities, workflow, createdAt }) => ({
-            name,
-            type,
-            url,
-            apiKey: open(apiKey, name),
-            authHeader: authHeader ?? undefined,
-            models,
-            capabilities: capabilitiesSchema.parse(capabilities),
-            workflow: workflowSchema.parse(workflow),
-            createdAt,
-          }),
-        );
+        return rows.map(configOf);
       }),
 
-    save: ({ name, type, url, apiKey, authHeader, models, capabilities, workflow }) =>
+    save: (config) =>
       connection.run(async (queries) => {
-        const values = {
-          type,
-          url,
-          apiKey: seal(apiKey, name),
-          authHeader: authHeader ?? null,
-          models: [...models],
-          capabilities: capabilities === null ? Prisma.DbNull : [...capabilities],
-          workflow:
-            workflow === undefined
-              ? Prisma.DbNull
-              : jsonObject.parse(JSON.parse(storableJson(workflow))),
-          // An operator's registration replaces the one of a node.
-          agentId: null,
-        };
+        const { name } = config;
+        const values = valuesOf(config);
         await queries.backendConfig.upsert({
           where: { name },
           create: { name, ...values },
           update: values,
           select: { name: true },
         });
+      }),
+
+    replace: (current, next) =>
+      connection.transaction(async (queries) => {
+        const { name } = next;
+        // Another replacement waits here until this one is done, and then finds another registration.
+        await queries.$executeRaw`SELECT 1 FROM backend_configs WHERE name = ${name} FOR UPDATE`;
+        const row = await queries.backendConfig.findUnique({ where: { name } });
+        if (row === null || fingerprintOf(configOf(row)) !== fingerprintOf(current)) return false;
+        const select = { name: true };
+        await queries.backendConfig.update({ where: { name }, data: valuesOf(next), select });
+        return true;
       }),
 
     remove: (name) =>

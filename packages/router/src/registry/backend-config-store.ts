@@ -25,5 +25,7 @@ export interface BackendConfigStore {
   list(): Promise<readonly StoredBackendConfig[]>;
   /** The same name replaces the earlier registration in place. */
   save(config: BackendConfig): Promise<void>;
+  /** Stores the next registration if the current one is still stored; false, and nothing is stored, if it is not. */
+  replace(current: BackendConfig, next: BackendConfig): Promise<boolean>;
   remove(name: string): Promise<void>;
 }

@@ -1,4 +1,6 @@
+import { ServiceError } from '@model-gateway/contracts';
 import {
+  createSequence,
   sha256Hex,
   withTimeout,
   type Channels,
@@ -24,6 +26,14 @@ export interface Registry {
    * and never fails the registration. A probe that takes longer than `firstProbeWaitMs` is not waited for.
    */
   register(config: BackendConfig): Promise<Registered>;
+  /**
+   * Changes a registration and probes the backend, as `register` does; `changeOf` may be called again with a newer one, so
+   * that no change of another request or replica is lost. Undefined when there is no backend of this name.
+   */
+  change(
+    name: string,
+    changeOf: (config: BackendConfig) => BackendConfig,
+  ): Promise<Changed | undefined>;
   /** The registration of a listed backend, with its upstream key. */
   find(name: string): BackendConfig | undefined;
   /** Returns the name of the removed one, or undefined when there is none at this index. */
@@ -37,6 +47,11 @@ export interface Registered {
   readonly index: number;
   /** The result of the first probe, or that there is none yet. */
   readonly report: HealthReport;
+}
+
+/** A registration that was just changed. */
+export interface Changed extends Registered {
+  readonly config: BackendConfig;
 }
 
 /** The registry that follows the store. */
@@ -80,11 +95,13 @@ export interface RegistryDependencies {
 /** Every process that receives a message reads the store again. */
 export const REGISTRY_CHANNEL = 'registry';
 const CHANGE_WAIT_MS = 3_000;
+const CHANGE_ATTEMPTS_MAX = 10;
 
 export function createRegistry(dependencies: RegistryDependencies): SyncedRegistry {
   const { list, store, channels, clock, log, builder, unlisted } = dependencies;
   const { probe, firstProbeWaitMs, loadAll, resetCircuit, onRemoved } = dependencies;
   const pending = createPendingChanges();
+  const changes = createSequence();
   const retirement = createRetirement(log);
   /** Registrations that no backend could be built from; each is logged once. */
   const unusable = new Map<string, string>();
@@ -208,6 +225,45 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     return true;
   }
 
+  /** Stores a change of a registration; false if the registration was changed elsewhere meanwhile. */
+  async function keepChange(current: BackendConfig, next: BackendConfig): Promise<boolean> {
+    const { name } = next;
+    const isUnstored = pending.failed().some((change) => change.name === name);
+    let isCurrent = true;
+    const change = pending.begin(name, async () => {
+      if (isUnstored) await store.save(next);
+      else isCurrent = await store.replace(current, next);
+    });
+    await keep(change);
+    return isCurrent;
+  }
+
+  async function tryChange(
+    current: BackendConfig,
+    changeOf: (config: BackendConfig) => BackendConfig,
+  ): Promise<{ readonly slot: Slot; readonly config: BackendConfig } | undefined> {
+    const config = changeOf(current);
+    const backend = await builder.open(config);
+    if (await keepChange(current, config)) return { slot: adopt(backend, config, true), config };
+    await backend.close();
+    return undefined;
+  }
+
+  /** Probes a backend that was registered or changed. */
+  async function begin(slot: Slot, kept: Promise<void>): Promise<Registered> {
+    const { name } = slot.backend;
+    const probed = resetCircuit(name).then(() => probe(name));
+    await Promise.all([withTimeout(probed, firstProbeWaitMs, () => undefined), kept]);
+    // The order is that of the store: another replica may have registered in between.
+    await reread();
+    return { index: list.indexOf(name), report: slot.report };
+  }
+
+  function find(name: string): BackendConfig | undefined {
+    const slot = list.get(name);
+    return slot?.listed === true ? slot.config : undefined;
+  }
+
   return {
     reread,
     changing: () =>
@@ -215,21 +271,28 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
         ? undefined
         : withTimeout(changed(), CHANGE_WAIT_MS, () => undefined),
     async register(config) {
-      const { name } = config;
       const slot = adopt(await builder.open(config), config, true);
-      const probed = resetCircuit(name).then(() => probe(name));
-      await Promise.all([
-        withTimeout(probed, firstProbeWaitMs, () => undefined),
-        keep(pending.begin(name, () => store.save(config))),
-      ]);
-      // The order is that of the store: another replica may have registered in between.
-      await reread();
-      return { index: list.indexOf(name), report: slot.report };
+      return begin(slot, keep(pending.begin(config.name, () => store.save(config))));
     },
-    find(name) {
-      const slot = list.get(name);
-      return slot?.listed === true ? slot.config : undefined;
+    async change(name, changeOf) {
+      const done = await changes.run(async () => {
+        for (let attempt = 0; attempt < CHANGE_ATTEMPTS_MAX; attempt += 1) {
+          const current = find(name);
+          if (current === undefined) return undefined;
+          const made = await tryChange(current, changeOf);
+          if (made !== undefined) return made;
+          await reread();
+        }
+        throw new ServiceError(
+          'store_unavailable',
+          `the backend '${name}' is being changed by other requests; try again`,
+        );
+      });
+      if (done === undefined) return undefined;
+      const { slot, config } = done;
+      return { config, ...(await begin(slot, Promise.resolve())) };
     },
+    find,
     async removeAt(index) {
       const name = list.listed()[index]?.backend.name;
       return name !== undefined && (await remove(name)) ? name : undefined;
