@@ -94,7 +94,7 @@ export function createGateway(
     ...context,
     mayReadMetrics: options.mayReadMetrics,
     details: () => {
-      const healthy = router.list().filter(({ state }) => state === 'Healthy');
+      const healthy = router.list().filter(({ isRoutable }) => isRoutable);
       return {
         models: new Set(healthy.flatMap(({ models }) => models)).size,
         providers: healthy.map(({ backend }) => backend.name),

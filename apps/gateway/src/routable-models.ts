@@ -2,11 +2,11 @@ import type { RoutedBackend } from '@model-gateway/router';
 
 /** Every model of a healthy backend, with the name of the first backend that serves it. */
 export function routableModels(
-  backends: readonly Pick<RoutedBackend, 'backend' | 'state' | 'models'>[],
+  backends: readonly Pick<RoutedBackend, 'backend' | 'isRoutable' | 'models'>[],
 ): Map<string, string> {
   const owners = new Map<string, string>();
-  for (const { backend, state, models } of backends) {
-    if (state !== 'Healthy') continue;
+  for (const { backend, isRoutable, models } of backends) {
+    if (!isRoutable) continue;
     for (const id of models) if (!owners.has(id)) owners.set(id, backend.name);
   }
   return owners;

@@ -172,6 +172,21 @@ test('a backend whose key the upstream refuses is Degraded with the reason, and 
   expect(await health()).toMatchObject([{ state: 'Healthy', reason: null }]);
 });
 
+test.each([401, 403])(
+  '%d to one request hides the models of the backend from no other',
+  async (status) => {
+    upstream.faults.next({ kind: 'status', status });
+    const refused = await chat();
+    expect([refused.status, await codeOf(refused)]).toEqual([502, 'upstream_auth']);
+    const listed: unknown = await (await admin(gateway, 'GET', 'backends')).json();
+    expect(listed).toMatchObject({ backends: { health: [{ state: 'Degraded' }] } });
+    const headers = { authorization: `Bearer ${gateway.key}` };
+    const found = await fetch(`${gateway.url}/v1/models/${model}`, { headers });
+    expect(await found.json()).toMatchObject({ id: model, owned_by: `up-${upstreams}` });
+    expect((await chat()).status).toBe(200);
+  },
+);
+
 test.each([400, 404])('%d of the upstream leaves the circuit closed', async (status) => {
   upstream.faults.next({ kind: 'status', status }, 4);
   for (let count = 0; count < 4; count += 1) expect((await chat()).status).toBe(502);

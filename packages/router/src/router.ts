@@ -18,6 +18,8 @@ import { createRequestCounts } from './choice/request-counts.ts';
 export interface RoutedBackend {
   readonly backend: Backend;
   readonly state: HealthState;
+  /** Whether its last probe found it healthy, so that it gets requests. One with a refused request may be told as Degraded. */
+  readonly isRoutable: boolean;
   /** Why it is not Healthy, or what is known only in part. */
   readonly reason: string | undefined;
   /** When it was probed last, in milliseconds since the epoch; undefined before the first probe. */
@@ -90,6 +92,7 @@ export interface RouterRules {
 const TRIAL_MS = 60_000;
 const REPORT_KEPT_ROUNDS = 3;
 const FIRST_PROBE_WAIT_MS = 5_000;
+const PROBE_PAUSE_MS = 5_000;
 
 export function createRouter(dependencies: RouterDependencies): Router {
   const { channels, entries, locks, requests, circuits, store, clock, log, rules } = dependencies;
@@ -108,6 +111,8 @@ export function createRouter(dependencies: RouterDependencies): Router {
       trialMs: TRIAL_MS,
     },
   });
+  /** The backends that are being probed because of a refused request. */
+  const probing = new Set<string>();
   const refusals = createRefusals({ channels, entries, clock, log });
   const health = createHealth({
     list,
@@ -145,6 +150,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     return {
       backend,
       ...shownHealth({ state, reason }, refusals.keyRefusal(backend.name)),
+      isRoutable: state === 'Healthy',
       checkedAt,
       circuit: breakers.stateOf(backend.name),
       models,
@@ -155,6 +161,13 @@ export function createRouter(dependencies: RouterDependencies): Router {
       requests: counts.of(backend.name),
     };
   };
+  /** The probe decides whether the key itself is refused. Many refused requests cause one probe. */
+  function probeSoon(name: string): void {
+    const checkedAt = list.get(name)?.report.checkedAt ?? 0;
+    if (probing.has(name) || clock.now() - checkedAt < PROBE_PAUSE_MS) return;
+    probing.add(name);
+    void health.probe(name).finally(() => probing.delete(name));
+  }
   const names = (): readonly string[] => list.all().map(({ backend }) => backend.name);
   const checker = createHealthChecker({
     locks,
@@ -179,6 +192,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     counts,
     affinity,
     changing: () => registry.changing(),
+    onKeyRefused: probeSoon,
     log,
   });
   // The registry stops first: what is being probed then ends soon.

@@ -26,9 +26,13 @@ async function limit(router: Router, forMs: number, model = 'm', provider = 'a')
   await settled();
 }
 
-async function refuseKey(router: Router, provider = 'a', forMs = 60_000): Promise<void> {
+async function refuseKey(
+  router: Router,
+  { provider = 'a', isSuspicion = false } = {},
+): Promise<void> {
   const route = await router.choose('m', { provider });
-  await route.settle({ kind: 'key_refused', reason: 'check the key', forMs });
+  const refusal = { reason: 'check the key', forMs: 60_000, isSuspicion };
+  await route.settle({ kind: 'key_refused', ...refusal });
   await settled();
 }
 
@@ -165,6 +169,45 @@ describe('a refused key', () => {
     for (const router of [left, right]) expect(await chosen(router)).toBe('a');
     await register('b');
     for (const router of [left, left, right]) expect(await chosen(router)).toBe('b');
+  });
+
+  test('that may be about one request is reported, and changes nothing for other requests', async () => {
+    await register('b');
+    await refuseKey(left, { isSuspicion: true });
+    for (const router of [left, right, await replicas.start()]) {
+      expect(router.list()).toMatchObject([
+        { ...refused, isRoutable: true },
+        { state: 'Healthy', isRoutable: true },
+      ]);
+      const names = [await chosen(router), await chosen(router)];
+      expect(names.toSorted()).toEqual(['a', 'b']);
+    }
+    // A refusal that is certain takes its place.
+    await refuseKey(left);
+    for (const router of [left, left, right]) expect(await chosen(router)).toBe('b');
+  });
+
+  test('causes a probe, which decides whether the backend gets requests', async () => {
+    await register('b');
+    const upstream = replicas.upstreams.get('a');
+    if (upstream === undefined) throw new Error('there is no upstream');
+    const { probes } = upstream;
+    // A probe of a moment ago is enough.
+    await refuseKey(left, { isSuspicion: true });
+    expect(upstream.probes).toBe(probes);
+    clock.advance(5_000);
+    const reason = 'the models listing answered 403';
+    upstream.probe = () => Promise.resolve({ state: 'Degraded', models: [], reason });
+    for (let count = 0; count < 3; count += 1) {
+      const route = await left.choose('m', { provider: 'a' }).catch(() => undefined);
+      await route?.settle({ kind: 'key_refused', reason: '', forMs: 1, isSuspicion: true });
+    }
+    await settled();
+    expect(upstream.probes).toBe(probes + 1);
+    for (const router of [left, right]) {
+      expect(router.list()).toMatchObject([{ state: 'Degraded', reason, isRoutable: false }, {}]);
+      expect([await chosen(router), await chosen(router)]).toEqual(['b', 'b']);
+    }
   });
 
   test('does not hide that a backend is down', async () => {

@@ -9,14 +9,13 @@ function backend(
   name: string,
   models: readonly string[],
   {
-    state = 'Healthy' as const,
     capabilities = ['chat'] as readonly Capability[],
     contextLength = undefined as number | undefined,
   } = {},
 ): ListedBackend {
   return {
     backend: { name } as ListedBackend['backend'],
-    state,
+    isRoutable: true,
     models,
     contextLengths:
       contextLength === undefined ? new Map() : new Map(models.map((id) => [id, contextLength])),
@@ -61,7 +60,7 @@ test('backends that share a model: all their capabilities, the smallest context,
 test('an unlisted backend is listed while no backend is registered, healthy or not', () => {
   const unlisted = [backend('demo', ['demo-chat'])];
   expect(entries({ unlisted })).toMatchObject({ 'demo-chat': { owned_by: 'demo' } });
-  const down = { ...backend('one', ['m']), state: 'Unhealthy' as const };
+  const down = { ...backend('one', ['m']), isRoutable: false };
   expect(entries({ unlisted, backends: [down] })).toEqual({});
 });
 

@@ -89,7 +89,7 @@ function areSame(before: readonly ListedBackend[], now: readonly ListedBackend[]
       const other = before[index];
       return (
         other?.backend === entry.backend &&
-        other.state === entry.state &&
+        other.isRoutable === entry.isRoutable &&
         other.models === entry.models &&
         other.contextLengths === entry.contextLengths &&
         other.registeredAt === entry.registeredAt

@@ -12,14 +12,14 @@ export interface ServedModel {
 /** What a listing needs to know about a backend. */
 export type ListedBackend = Pick<
   RoutedBackend,
-  'backend' | 'state' | 'models' | 'contextLengths' | 'registeredAt' | 'can'
+  'backend' | 'isRoutable' | 'models' | 'contextLengths' | 'registeredAt' | 'can'
 >;
 
 /** The models of the healthy backends by id, each once. */
 export function servedModels(backends: readonly ListedBackend[]): Map<string, ServedModel> {
   const served = new Map<string, ServedModel>();
   for (const backend of backends) {
-    if (backend.state !== 'Healthy') continue;
+    if (!backend.isRoutable) continue;
     for (const id of backend.models) served.set(id, offer(backend, id, served.get(id)));
   }
   return served;

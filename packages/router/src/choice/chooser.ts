@@ -51,13 +51,15 @@ interface ChooserDependencies {
   readonly affinity: Affinity;
   /** Resolves when the current change of the backends is done; undefined without one. */
   readonly changing: () => Promise<void> | undefined;
+  /** Called when an upstream refused the key of its backend, or one request. */
+  readonly onKeyRefused: (name: string) => void;
   readonly log: Log;
 }
 
 const MS_PER_SECOND = 1_000;
 
 export function createChooser(dependencies: ChooserDependencies): Chooser {
-  const { list, breakers, refusals, counts, affinity, changing, log } = dependencies;
+  const { list, breakers, refusals, counts, affinity, changing, onKeyRefused, log } = dependencies;
 
   /** The backends that are up, whatever their upstreams refuse. */
   function permitted(query: BackendQuery, exclude: readonly string[]): readonly Candidate[] {
@@ -71,9 +73,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     const candidates = permitted(query, exclude);
     if (refusals.isEmpty()) return candidates;
     const ready = candidates.filter((candidate) => coolingMs(candidate) === 0);
-    const trusted = ready.filter(
-      ({ slot: { backend } }) => refusals.keyRefusal(backend.name) === undefined,
-    );
+    const trusted = ready.filter(({ slot: { backend } }) => !refusals.isKeyRefused(backend.name));
     // The only backend is tried even so: its error says more than none, and its key may be good again.
     return trusted.length > 0 ? trusted : ready;
   }
@@ -136,7 +136,13 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     const refusal =
       outcome.kind === 'rate_limited'
         ? { model, reason: 'rate limit', forMs: outcome.forMs }
-        : { model: undefined, reason: outcome.reason, forMs: outcome.forMs };
+        : {
+            model: undefined,
+            reason: outcome.reason,
+            forMs: outcome.forMs,
+            isSuspicion: outcome.isSuspicion,
+          };
+    if (outcome.kind === 'key_refused') onKeyRefused(name);
     const added = refusal.forMs === 0 ? undefined : refusals.add(name, refusal);
     await Promise.all([permit.settle('neutral'), added]);
   }

@@ -38,12 +38,15 @@ test.each([
 });
 
 test.each([
-  { status: 401, forMs: 600_000 },
-  { status: 403, forMs: 60_000 },
-])('$status is about the key, and its reason does not quote the upstream', ({ status, forMs }) => {
-  expect(outcomeOf(answered(status))).toEqual({
-    kind: 'key_refused',
-    reason: `the upstream answered ${status} (why) to a request; check the api_key of the backend`,
-    forMs,
-  });
-});
+  { status: 401, forMs: 600_000, isSuspicion: false },
+  { status: 403, forMs: 60_000, isSuspicion: true },
+])(
+  '$status is about the key, 403 perhaps not, and its reason does not quote the upstream',
+  ({ status, ...held }) => {
+    expect(outcomeOf(answered(status))).toEqual({
+      kind: 'key_refused',
+      reason: `the upstream answered ${status} (why) to a request; check the api_key of the backend`,
+      ...held,
+    });
+  },
+);

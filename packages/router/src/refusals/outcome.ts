@@ -7,11 +7,13 @@ interface RateLimited {
   readonly forMs: number;
 }
 
-/** The upstream refused the key of the backend. */
+/** The upstream refused the key of the backend, as far as its status says. */
 interface KeyRefused {
   readonly kind: 'key_refused';
   readonly reason: string;
   readonly forMs: number;
+  /** Whether it may be about this request only, such as its model or its prompt: then other requests are not affected. */
+  readonly isSuspicion: boolean;
 }
 
 /** The outcome of a request for its route. */
@@ -22,7 +24,7 @@ const COOLING_SECS_DEFAULT = 5;
 const COOLING_SECS_MAX = 60;
 const UNAUTHORIZED = 401;
 const KEY_REFUSED_MS = 10 * 60 * 1000;
-/** A 403 can be about one model or one prompt, so it is believed for less long. */
+/** A 403 can be about one model or one prompt, so it is reported for less long. */
 const FORBIDDEN_MS = 60 * 1000;
 
 /** The outcome of a request that failed with this. Only failures of the backend itself count in its circuit breaker. */
@@ -44,5 +46,6 @@ function keyRefused({ status, upstream }: UpstreamFailure): KeyRefused {
     kind: 'key_refused',
     reason: `the upstream answered ${status}${code} to a request; check the api_key of the backend`,
     forMs: status === UNAUTHORIZED ? KEY_REFUSED_MS : FORBIDDEN_MS,
+    isSuspicion: status !== UNAUTHORIZED,
   };
 }

@@ -15,8 +15,10 @@ export interface Refusals {
   isEmpty(): boolean;
   /** How long a model still cools on a backend; 0 if it does not. */
   coolingMs(name: string, model: string): number;
-  /** Why a backend is not trusted to accept its key; undefined if it is. */
+  /** Why the key of a backend may be refused; undefined if nothing says so. */
   keyRefusal(name: string): string | undefined;
+  /** Whether the key of a backend was refused, and not only one request, so that others are sent elsewhere. */
+  isKeyRefused(name: string): boolean;
   /** Resolves when the other replicas are notified; never rejects. */
   add(name: string, refusal: Refusal): Promise<void>;
   /** A backend served a request, so its key is accepted. */
@@ -37,6 +39,8 @@ export interface Refusal {
   readonly model: string | undefined;
   readonly reason: string;
   readonly forMs: number;
+  /** Whether it is only reported: it may be about a single request. */
+  readonly isSuspicion?: boolean | undefined;
 }
 
 interface RefusalsDependencies {
@@ -50,6 +54,7 @@ interface RefusalsDependencies {
 interface Held {
   readonly reason: string;
   readonly until: number;
+  readonly isSuspicion?: boolean | undefined;
 }
 
 const CHANNEL = 'refusals';
@@ -66,12 +71,18 @@ const messageSchema = z.object({
   reason: z.string(),
   /** 0 ends a refusal. */
   forMs: z.number().nonnegative(),
+  isSuspicion: z.boolean().optional(),
 });
 type Change = Omit<z.infer<typeof messageSchema>, 'from'>;
 
 /** For processes that start. */
 const entrySchema = z.array(
-  z.object({ subject: z.string(), reason: z.string(), until: z.number() }),
+  z.object({
+    subject: z.string(),
+    reason: z.string(),
+    until: z.number(),
+    isSuspicion: z.boolean().optional(),
+  }),
 );
 
 const entryKey = (name: string): string => `refusals:${name}`;
@@ -95,14 +106,17 @@ export function createRefusals({ channels, entries, clock, log }: RefusalsDepend
     if (subjects?.size === 0) known.delete(name);
   }
 
-  /** The longer of two refusals of the same subject holds. */
-  function apply({ name, subject, reason, forMs }: Change): void {
+  /** The longer of two refusals of the same subject holds, and one that is certain before a suspicion. */
+  function apply({ name, subject, reason, forMs, isSuspicion }: Change): void {
     if (subject === null) return void known.delete(name);
     if (forMs === 0) return end(name, subject);
     const until = clock.now() + Math.min(forMs, REFUSED_MS_MAX);
     const subjects = known.get(name) ?? new Map<string, Held>();
-    if ((subjects.get(subject)?.until ?? 0) >= until) return;
-    known.set(name, subjects.set(subject, { reason, until }));
+    const held = subjects.get(subject);
+    const isAsCertain = held?.isSuspicion !== true || isSuspicion === true;
+    if (held !== undefined && held.until >= until && isAsCertain) return;
+    if (held !== undefined && held.isSuspicion !== true && isSuspicion === true) return;
+    known.set(name, subjects.set(subject, { reason, until, isSuspicion }));
     log.info(
       { backend: name, model: subject || undefined, reason, ms: forMs },
       'an upstream refuses requests for a while',
@@ -132,9 +146,9 @@ export function createRefusals({ channels, entries, clock, log }: RefusalsDepend
   async function load(name: string): Promise<void> {
     const text = await entries.get(entryKey(name)).catch(() => undefined);
     const stored = text === undefined ? undefined : tryParse(entrySchema, text);
-    for (const { subject, reason, until } of stored ?? []) {
+    for (const { until, ...refusal } of stored ?? []) {
       const forMs = until - clock.now();
-      if (forMs > 0) apply({ name, subject, reason, forMs });
+      if (forMs > 0) apply({ name, ...refusal, forMs });
     }
   }
 
@@ -145,7 +159,11 @@ export function createRefusals({ channels, entries, clock, log }: RefusalsDepend
       return held === undefined ? 0 : held.until - clock.now();
     },
     keyRefusal: (name) => heldOf(name, KEY)?.reason,
-    add: (name, { model = KEY, reason, forMs }) => change({ name, subject: model, reason, forMs }),
+    isKeyRefused(name) {
+      const held = heldOf(name, KEY);
+      return held !== undefined && held.isSuspicion !== true;
+    },
+    add: (name, { model = KEY, ...refusal }) => change({ name, subject: model, ...refusal }),
     keyAccepted(name) {
       if (known.size === 0 || heldOf(name, KEY) === undefined) return;
       void change({ name, subject: KEY, reason: 'a request succeeded', forMs: 0 });
