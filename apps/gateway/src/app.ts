@@ -9,12 +9,15 @@ import {
   sendRestError,
   type ServerApp,
 } from '@model-gateway/http';
+import { messagesDialect } from '@model-gateway/dialects';
 import { createExpressApp } from '@model-gateway/http/express';
 import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
 import { Router } from 'express';
 import { createAdminGate } from './admin/admin-gate.ts';
 import { createAliasesAdmin } from './admin/aliases.ts';
 import { createBackendsAdmin } from './admin/backends.ts';
+import { createCountTokensRoute } from './dialects/count-tokens.ts';
+import { createDialectRoute } from './dialects/dialect-route.ts';
 import { createUsageQueryAdmin } from './admin/usage-query.ts';
 import { createConversationGate } from './conversation-gate.ts';
 import type { GatewayConfig } from './config.ts';
@@ -62,16 +65,13 @@ export function createGateway(
   const authorizer = createRequestAuthorizer({ keyGate, quotas, router, bodyBytesMax });
   const conversationGate = createConversationGate(database.conversations);
   const listing = createModelListing(runtime);
+  const { conversations } = database;
+  const chat = { authorizer, conversationGate, ...runtime, conversations, clock, log };
   const leanRoutes = createLeanRoutes(
     [
-      createChatRoute({
-        authorizer,
-        conversationGate,
-        ...runtime,
-        conversations: database.conversations,
-        clock,
-        log,
-      }),
+      createChatRoute(chat),
+      createDialectRoute({ path: '/v1/messages', dialect: messagesDialect }, chat),
+      createCountTokensRoute({ keyGate, bodyBytesMax }),
       createEmbeddingsRoute({ authorizer, ...runtime }),
       createModelsRoute({ readerGate, listing }),
     ],

@@ -88,6 +88,8 @@ test('the API description lists what the gateway serves', async () => {
   );
   expect(operations).toEqual([
     'POST /v1/chat/completions',
+    'POST /v1/messages',
+    'POST /v1/messages/count_tokens',
     'POST /v1/embeddings',
     'POST /v1/video/generations',
     'GET /v1/video/generations/{id}',

@@ -30,6 +30,8 @@ export {
   type UpstreamErrorFields,
 } from './errors.ts';
 export { ERROR_HELP } from './error-help.ts';
+export { boundedArray } from './bounded-array.ts';
+export { anyObject, passFurtherFields } from './open-object.ts';
 export { clipped, problemsOf } from './problems.ts';
 export { RPC_ERROR_CODES } from './rpc/error-codes.ts';
 export {

@@ -43,6 +43,7 @@ export { prepareTurn, type PreparedTurn } from './chat/prepare-turn.ts';
 export { openRealtime, type OpenRealtime } from './realtime/open-realtime.ts';
 export { createRealtimeObserver, type EndedResponse } from './realtime/realtime-observer.ts';
 export { createRequestCounter, type RequestCounter } from './usage/request-counter.ts';
+export { estimatePrompt } from './usage/estimate-usage.ts';
 export { streamChat, streamChunks, type StreamedChat } from './chat/stream-chat.ts';
 export { createSystemMonitor, type SystemMonitor } from './usage/system-monitor.ts';
 export {

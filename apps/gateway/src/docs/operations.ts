@@ -24,6 +24,7 @@ import {
   videoRequestSchema,
   videoSubmittedSchema,
 } from '@model-gateway/contracts';
+import { messagesBodySchema } from '@model-gateway/dialects';
 import { z } from 'zod';
 
 /** One operation of the HTTP surface. */
@@ -61,6 +62,16 @@ const inferenceHeaders = {
     'With `upstream`, an error of the upstream keeps its own status and fields, as far as it is about the request.',
 };
 
+const message = z.looseObject({
+  id: z.string(),
+  type: z.literal('message'),
+  role: z.literal('assistant'),
+  model: z.string(),
+  content: z.array(z.looseObject({ type: z.string() })),
+  stop_reason: z.string(),
+  usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int() }),
+});
+
 const inference: readonly Operation[] = [
   {
     method: 'post',
@@ -72,6 +83,24 @@ const inference: readonly Operation[] = [
     response: chatCompletionSchema,
     streams: true,
     plainRefusals: true,
+  },
+  {
+    method: 'post',
+    path: '/v1/messages',
+    summary: 'A chat turn in the form of the Messages API, streamed or not.',
+    security: ['apiKey'],
+    headers: inferenceHeaders,
+    request: messagesBodySchema,
+    response: message,
+    streams: true,
+  },
+  {
+    method: 'post',
+    path: '/v1/messages/count_tokens',
+    summary: 'An estimate of the tokens of a request in the form of the Messages API; free.',
+    security: ['apiKey'],
+    request: messagesBodySchema,
+    response: z.object({ input_tokens: z.int() }),
   },
   {
     method: 'post',

@@ -1,0 +1,35 @@
+import { countTokensRequest, messagesDialect } from '@model-gateway/dialects';
+import {
+  expectJsonOnly,
+  parseJson,
+  readBody,
+  sendJsonText,
+  validated,
+  type LeanRoute,
+} from '@model-gateway/http';
+import { estimatePrompt } from '@model-gateway/inference';
+import type { KeyGate } from '../key-gate.ts';
+
+interface CountTokensDependencies {
+  readonly keyGate: Pick<KeyGate, 'authenticateOnly'>;
+  readonly bodyBytesMax: number;
+}
+
+/** `POST /v1/messages/count_tokens`: an estimate, free, and without a call to an upstream. */
+export function createCountTokensRoute({
+  keyGate,
+  bodyBytesMax,
+}: CountTokensDependencies): LeanRoute {
+  return {
+    method: 'POST',
+    path: '/v1/messages/count_tokens',
+    writeError: (facts) => messagesDialect.writeError(facts),
+    async handle(request, response) {
+      expectJsonOnly(request);
+      if ((await keyGate.authenticateOnly(request, response)) === undefined) return;
+      const body = parseJson(await readBody(request, bodyBytesMax));
+      const { chat } = validated(countTokensRequest, body);
+      sendJsonText(response, 200, JSON.stringify({ input_tokens: estimatePrompt(chat) }));
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { tryParseJson } from '@model-gateway/kernel';
+import type { AssistantPart, FinishReason, TurnAnswer, TurnUsage } from '../turn/turn.ts';
+
+const CHAT_ID = 'chatcmpl-';
+
+/** The body of a whole answer. */
+export function messageOf({ id, model, parts, finish, usage }: TurnAnswer): object {
+  return {
+    ...messageHead(id, model),
+    content: parts.flatMap(blockOf),
+    stop_reason: stopReason(finish, {
+      hasCalls: parts.some(({ type }) => type === 'tool_call'),
+      isRefusal: parts.some(({ type }) => type === 'refusal'),
+    }),
+    stop_sequence: null,
+    usage: messagesUsage(usage),
+  };
+}
+
+/** The fields that are known before the answer. */
+export const messageHead = (id: string, model: string) => ({
+  id: `msg_${id.startsWith(CHAT_ID) ? id.slice(CHAT_ID.length) : id}`,
+  type: 'message',
+  role: 'assistant',
+  model,
+});
+
+function blockOf(part: AssistantPart): readonly object[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text, citations: null }];
+    case 'reasoning':
+      return [
+        part.encrypted === undefined
+          ? { type: 'thinking', thinking: part.text, signature: part.signature ?? '' }
+          : { type: 'redacted_thinking', data: part.encrypted },
+      ];
+    case 'tool_call':
+      return [{ ...toolUse(part.id, part.name), input: inputOf(part.arguments) }];
+  }
+}
+
+/** A block of a tool call without its input. */
+export const toolUse = (id: string, name: string) => ({ type: 'tool_use', id, name, input: {} });
+
+/** The input is an object; what a model wrote may be anything. */
+function inputOf(text: string): unknown {
+  const input = tryParseJson(text);
+  return typeof input === 'object' && input !== null ? input : {};
+}
+
+interface Said {
+  readonly hasCalls: boolean;
+  readonly isRefusal: boolean;
+}
+
+export function stopReason(finish: FinishReason, { hasCalls, isRefusal }: Said): string {
+  if (finish === 'content_filter' || isRefusal) return 'refusal';
+  if (finish === 'length') return 'max_tokens';
+  return hasCalls ? 'tool_use' : 'end_turn';
+}
+
+/** This API counts the tokens of the cache apart from the others. */
+export function messagesUsage({
+  promptTokens,
+  completionTokens,
+  cachedTokens = 0,
+  cacheWriteTokens = 0,
+}: TurnUsage) {
+  return {
+    input_tokens: Math.max(0, promptTokens - cachedTokens - cacheWriteTokens),
+    cache_creation_input_tokens: cacheWriteTokens,
+    cache_read_input_tokens: cachedTokens,
+    output_tokens: completionTokens,
+  };
+}

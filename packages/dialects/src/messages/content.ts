@@ -1,0 +1,171 @@
+import { ServiceError } from '@model-gateway/contracts';
+import { fieldOf, listField, present, textField } from '../turn/fields.ts';
+import type {
+  AssistantPart,
+  MediaSource,
+  SystemMessage,
+  TextPart,
+  ToolMessage,
+  TurnMessage,
+  UserPart,
+} from '../turn/turn.ts';
+
+interface Message {
+  readonly role: 'user' | 'assistant' | 'system';
+  readonly content: string | readonly unknown[];
+}
+
+/** Blocks of tools that ran at the provider; other upstreams do not know them. */
+const PROVIDER_BLOCK = /^(server_tool_use|container_upload|compaction|.+_tool_result)$/;
+
+/** The system prompt, a text or blocks, as a message. */
+export function systemMessages(system: Message['content'] | null | undefined): SystemMessage[] {
+  if (system === undefined || system === null || system.length === 0) return [];
+  return [{ role: 'system', parts: textsOf(system, 'system') }];
+}
+
+/** The messages of a turn that one message becomes: the results of tools come first. */
+export function turnMessages(
+  { role, content }: Message,
+  where: string,
+  ignored: Set<string>,
+): readonly TurnMessage[] {
+  if (role === 'system') return [{ role, parts: textsOf(content, `${where}.content`) }];
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  if (role === 'assistant') {
+    return [{ role, parts: blocks.flatMap((block, at) => replyPart(block, at, where, ignored)) }];
+  }
+  const results: ToolMessage[] = [];
+  const parts: UserPart[] = [];
+  blocks.forEach((block, at) => {
+    if (textField(block, 'type') === 'tool_result')
+      results.push(toolResult(block, `${where}.content.${at}`));
+    else parts.push(...userParts(block, `${where}.content.${at}`));
+  });
+  return parts.length === 0 && results.length > 0 ? results : [...results, { role, parts }];
+}
+
+function toolResult(block: unknown, where: string): ToolMessage {
+  const content = fieldOf(block, 'content');
+  const parts =
+    typeof content === 'string'
+      ? [text(content)]
+      : listField(block, 'content').flatMap((part, at) =>
+          userParts(part, `${where}.content.${at}`),
+        );
+  return {
+    role: 'tool',
+    callId: textField(block, 'tool_use_id') ?? '',
+    parts: parts.length === 0 ? [text('')] : parts,
+    ...(fieldOf(block, 'is_error') === true ? { isError: true } : {}),
+  };
+}
+
+function userParts(block: unknown, where: string): readonly UserPart[] {
+  const type = textField(block, 'type');
+  switch (type) {
+    case 'text':
+      return [text(textField(block, 'text') ?? '')];
+    case 'image':
+      return [{ type: 'image', source: imageSource(fieldOf(block, 'source'), where) }];
+    case 'document':
+      return documentParts(block, where);
+    case 'search_result':
+      return [text(searchResult(block))];
+    case 'tool_reference':
+      return [text(textField(block, 'tool_name') ?? '')];
+    default:
+      throw refused(`${where}.type: '${type ?? ''}' is not a block that can be sent`);
+  }
+}
+
+function imageSource(source: unknown, where: string): MediaSource {
+  const url = textField(source, 'url');
+  if (url !== undefined) return { type: 'url', url };
+  const data = textField(source, 'data');
+  const mediaType = textField(source, 'media_type');
+  if (data !== undefined && mediaType !== undefined) return { type: 'data', mediaType, data };
+  throw refused(
+    `${where}.source: must be base64 or a URL; files of another provider cannot be read`,
+  );
+}
+
+function documentParts(block: unknown, where: string): readonly UserPart[] {
+  const source = fieldOf(block, 'source');
+  const title = textField(block, 'title');
+  const name = present({ name: title });
+  const data = textField(source, 'data') ?? '';
+  switch (textField(source, 'type')) {
+    case 'base64': {
+      const mediaType = textField(source, 'media_type') ?? 'application/pdf';
+      return [{ type: 'file', source: { type: 'data', mediaType, data }, ...name }];
+    }
+    case 'url': {
+      const url = textField(source, 'url') ?? '';
+      return [{ type: 'file', source: { type: 'url', url }, ...name }];
+    }
+    case 'text':
+      return [text(title === undefined ? data : `${title}\n\n${data}`)];
+    case 'content': {
+      const content = fieldOf(source, 'content');
+      if (typeof content === 'string') return [text(content)];
+      return listField(source, 'content').flatMap((part, at) =>
+        userParts(part, `${where}.source.content.${at}`),
+      );
+    }
+    default:
+      throw refused(`${where}.source: files of another provider cannot be read`);
+  }
+}
+
+function searchResult(block: unknown): string {
+  const texts = listField(block, 'content').map((part) => textField(part, 'text') ?? '');
+  return [textField(block, 'title') ?? '', textField(block, 'source') ?? '', ...texts].join('\n');
+}
+
+function replyPart(
+  block: unknown,
+  at: number,
+  where: string,
+  ignored: Set<string>,
+): readonly AssistantPart[] {
+  const type = textField(block, 'type') ?? '';
+  switch (type) {
+    case 'text':
+      return [text(textField(block, 'text') ?? '')];
+    case 'thinking': {
+      const signature = textField(block, 'signature');
+      const thought = textField(block, 'thinking') ?? '';
+      return [{ type: 'reasoning', text: thought, ...present({ signature }) }];
+    }
+    case 'redacted_thinking':
+      return [{ type: 'reasoning', text: '', encrypted: textField(block, 'data') ?? '' }];
+    case 'tool_use':
+      return [
+        {
+          type: 'tool_call',
+          id: textField(block, 'id') ?? '',
+          name: textField(block, 'name') ?? '',
+          arguments: JSON.stringify(fieldOf(block, 'input') ?? {}),
+        },
+      ];
+    default:
+      if (!PROVIDER_BLOCK.test(type)) {
+        throw refused(`${where}.content.${at}.type: '${type}' is not a block that can be sent`);
+      }
+      ignored.add(type);
+      return [];
+  }
+}
+
+function textsOf(content: Message['content'], where: string): readonly TextPart[] {
+  if (typeof content === 'string') return [text(content)];
+  return content.map((block, at) => {
+    if (textField(block, 'type') !== 'text') throw refused(`${where}.${at}.type: must be text`);
+    return text(textField(block, 'text') ?? '');
+  });
+}
+
+const text = (value: string): TextPart => ({ type: 'text', text: value });
+
+const refused = (message: string): ServiceError => new ServiceError('invalid_request', message);

@@ -1,0 +1,188 @@
+import { anyObject, boundedArray, passFurtherFields, ServiceError } from '@model-gateway/contracts';
+import { z } from 'zod';
+import type { DialectRequest } from '../dialect.ts';
+import { GATEWAY_FIELDS, gatewayFields, gatewayFieldsOf } from '../gateway-fields.ts';
+import { chatMessage, chatOfTurn } from '../turn/chat-of-turn.ts';
+import { fieldOf, present, textField } from '../turn/fields.ts';
+import { withOrigin } from '../turn/origin.ts';
+import type { OutputFormat, ReasoningOptions, ToolChoice, Turn } from '../turn/turn.ts';
+import { systemMessages, turnMessages } from './content.ts';
+import { toolsOf, type OfferedTools } from './tools.ts';
+
+/** The API whose requests native upstreams get unchanged. */
+const MESSAGES_API = 'messages';
+
+const MESSAGES_MAX = 100_000;
+const BLOCKS_MAX = 10_000;
+const TOOLS_MAX = 1_024;
+const STOPS_MAX = 1_024;
+
+const blocks = boundedArray(passFurtherFields(z.looseObject({ type: z.string() })), {
+  max: BLOCKS_MAX,
+});
+const content = z.union([z.string(), blocks], { error: 'must be a text or a list of blocks' });
+
+/** A body as clients send it. */
+export const messagesBodySchema = passFurtherFields(
+  z.looseObject({
+    ...gatewayFields,
+    max_tokens: z.int().positive().optional(),
+    messages: boundedArray(
+      passFurtherFields(z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content })),
+      { min: 1, max: MESSAGES_MAX },
+    ),
+    system: content.nullish(),
+    stream: z.boolean().nullish(),
+    temperature: z.number().nullish(),
+    top_p: z.number().nullish(),
+    top_k: z.int().nullish(),
+    stop_sequences: boundedArray(z.string(), { max: STOPS_MAX }).nullish(),
+    tools: boundedArray(anyObject(), { max: TOOLS_MAX }).nullish(),
+    tool_choice: anyObject().nullish(),
+    thinking: anyObject().nullish(),
+    output_config: anyObject().nullish(),
+    metadata: anyObject().nullish(),
+  }),
+);
+
+type MessagesBody = z.output<typeof messagesBodySchema>;
+
+/** The fields that are translated; others are left out and named, unless they demand something. */
+const TRANSLATED: ReadonlySet<string> = new Set([
+  ...GATEWAY_FIELDS,
+  ...Object.keys(messagesBodySchema.shape),
+  // A hint for upstreams of this API, which get it unchanged; for others it has no meaning.
+  'cache_control',
+]);
+
+/** The body of `POST /v1/messages`. */
+export const messagesRequest: z.ZodType<DialectRequest> = messagesBodySchema
+  .refine(({ max_tokens: tokens }) => tokens !== undefined, {
+    path: ['max_tokens'],
+    message: 'required',
+  })
+  .transform(translated);
+
+/** The body of `POST /v1/messages/count_tokens`. */
+export const countTokensRequest: z.ZodType<DialectRequest> =
+  messagesBodySchema.transform(translated);
+
+function translated(body: MessagesBody): DialectRequest {
+  assertNoServers(body);
+  const offered = toolsOf(body.tools ?? []);
+  const ignored = new Set(offered.ignored);
+  for (const name of Object.keys(body)) if (!TRANSLATED.has(name)) ignored.add(name);
+  const options = optionsOf(body, offered, ignored);
+  const turn: Turn = { model: body.model, messages: [], tools: offered.tools, ...options };
+  const chat = {
+    ...chatOfTurn(turn),
+    ...gatewayFieldsOf(body),
+    messages: chatMessagesOf(body, ignored),
+  };
+  return {
+    model: body.model,
+    models: body.models,
+    chat: withOrigin(chat, { api: MESSAGES_API, value: body }),
+    ignored: [...ignored],
+  };
+}
+
+/** One message of this API can be several of a chat; the first of them remembers it, and the others are empty. */
+function chatMessagesOf(body: MessagesBody, ignored: Set<string>) {
+  const system = systemMessages(body.system).map((message) =>
+    withOrigin(chatMessage(message), { api: MESSAGES_API, value: {} }),
+  );
+  const others = body.messages.flatMap((message, at) =>
+    turnMessages(message, `messages.${at}`, ignored).map((turned, position) =>
+      withOrigin(chatMessage(turned), { api: MESSAGES_API, value: position === 0 ? message : {} }),
+    ),
+  );
+  return [...system, ...others];
+}
+
+function optionsOf(body: MessagesBody, offered: OfferedTools, ignored: Set<string>): Partial<Turn> {
+  return present({
+    toolChoice: toolChoiceOf(body.tool_choice, offered),
+    parallelToolCalls:
+      fieldOf(body.tool_choice, 'disable_parallel_tool_use') === true ? false : undefined,
+    output: outputOf(body.output_config, ignored),
+    reasoning: reasoningOf(body),
+    maxTokens: body.max_tokens,
+    temperature: body.temperature ?? undefined,
+    topP: body.top_p ?? undefined,
+    topK: body.top_k ?? undefined,
+    stop: body.stop_sequences ?? undefined,
+    stream: body.stream ?? undefined,
+    user: textField(body.metadata, 'user_id'),
+  });
+}
+
+function toolChoiceOf(choice: unknown, { tools, left }: OfferedTools): ToolChoice | undefined {
+  switch (textField(choice, 'type')) {
+    case 'auto':
+      return 'auto';
+    case 'none':
+      return 'none';
+    case 'any':
+      if (tools.length === 0 && left.size > 0) throw demanded([...left].join(', '));
+      return 'required';
+    case 'tool': {
+      const name = textField(choice, 'name') ?? '';
+      if (left.has(name)) throw demanded(name);
+      if (!tools.some((tool) => tool.name === name)) {
+        throw refused(`tool_choice.name: there is no tool '${name}' in tools`);
+      }
+      return { name };
+    }
+    case undefined:
+      return undefined;
+    default:
+      throw refused('tool_choice.type: must be auto, any, tool or none');
+  }
+}
+
+const demanded = (name: string): ServiceError =>
+  refused(
+    `tool_choice demands the tool '${name}', which runs on the servers of another provider; offer a function tool instead`,
+  );
+
+function outputOf(config: unknown, ignored: Set<string>): OutputFormat | undefined {
+  if (typeof config !== 'object' || config === null) return undefined;
+  for (const name of Object.keys(config)) {
+    if (name !== 'effort' && name !== 'format') ignored.add(`output_config.${name}`);
+  }
+  const format = fieldOf(config, 'format');
+  if (format === undefined || format === null) return undefined;
+  const schema = fieldOf(format, 'schema');
+  if (
+    textField(format, 'type') !== 'json_schema' ||
+    typeof schema !== 'object' ||
+    schema === null
+  ) {
+    throw refused('output_config.format: must be a json_schema with a schema');
+  }
+  const fields = Object.fromEntries(Object.entries(schema));
+  return { type: 'json_schema', name: 'answer', schema: fields, strict: true };
+}
+
+function reasoningOf({ thinking, output_config: config }: MessagesBody) {
+  const effort = textField(config, 'effort');
+  // Other APIs have no word above this one.
+  const word = effort === 'xhigh' || effort === 'max' ? 'high' : effort;
+  const type = textField(thinking, 'type');
+  const budget = fieldOf(thinking, 'budget_tokens');
+  const budgetTokens = type === 'enabled' && typeof budget === 'number' ? budget : undefined;
+  const adaptive = type === 'adaptive' ? 'medium' : undefined;
+  const reasoning: ReasoningOptions = present({ effort: word ?? adaptive, budgetTokens });
+  return Object.keys(reasoning).length === 0 ? undefined : reasoning;
+}
+
+/** Servers that the provider would call: leaving them out would change what the client asked for. */
+function assertNoServers(body: MessagesBody): void {
+  const servers = body['mcp_servers'];
+  if (Array.isArray(servers) && servers.length > 0) {
+    throw refused('mcp_servers: the gateway calls no MCP servers; connect them to the client');
+  }
+}
+
+const refused = (message: string): ServiceError => new ServiceError('invalid_request', message);

@@ -1,0 +1,130 @@
+import type { DialectStream, StreamHead } from '../dialect.ts';
+import type { FinishReason, TurnEvent, TurnUsage } from '../turn/turn.ts';
+import { messageHead, messagesUsage, stopReason, toolUse } from './answer.ts';
+
+type ToolCall = Extract<TurnEvent, { type: 'tool_call' }>;
+type Thought = Extract<TurnEvent, { type: 'reasoning' }>;
+
+const NO_USAGE: TurnUsage = { promptTokens: 0, completionTokens: 0 };
+
+/** Writes the events of one answer. Blocks follow one another: only one is open at a time. */
+export function createMessagesStream({ id, model }: StreamHead): DialectStream {
+  let nextIndex = 0;
+  /** The kind of the open block, or the index of its tool call. */
+  let open: 'text' | 'thinking' | number | undefined;
+  let isSigned = false;
+  let hasCalls = false;
+  let isRefusal = false;
+  let finish: FinishReason = 'stop';
+  let usage = NO_USAGE;
+  /** Tool calls after the first, whose pieces may come between those of others. */
+  const later = new Map<number, { readonly call: ToolCall; input: string }>();
+
+  function start(kind: NonNullable<typeof open>, block: object): string {
+    const closed = close();
+    open = kind;
+    isSigned = false;
+    return closed + event('content_block_start', { index: nextIndex, content_block: block });
+  }
+
+  function close(): string {
+    if (open === undefined) return '';
+    open = undefined;
+    nextIndex += 1;
+    return event('content_block_stop', { index: nextIndex - 1 });
+  }
+
+  const delta = (fields: object): string =>
+    event('content_block_delta', { index: nextIndex, delta: fields });
+
+  const writeText = (text: string): string =>
+    (open === 'text' ? '' : start('text', { type: 'text', text: '', citations: null })) +
+    delta({ type: 'text_delta', text });
+
+  function writeThought({ text, signature, encrypted }: Thought): string {
+    if (encrypted !== undefined) {
+      return start('thinking', { type: 'redacted_thinking', data: encrypted }) + close();
+    }
+    // What follows a signature is another thought.
+    let written =
+      open === 'thinking' && !isSigned
+        ? ''
+        : start('thinking', { type: 'thinking', thinking: '', signature: '' });
+    if (text !== '') written += delta({ type: 'thinking_delta', thinking: text });
+    if (signature !== undefined) {
+      isSigned = true;
+      written += delta({ type: 'signature_delta', signature });
+    }
+    return written;
+  }
+
+  function writeCall(call: ToolCall): string {
+    hasCalls = true;
+    if (typeof open !== 'number') return start(call.index, toolUse(call.id, call.name));
+    later.set(call.index, { call, input: '' });
+    return '';
+  }
+
+  function writeInput(index: number, text: string): string {
+    if (open === index) return delta({ type: 'input_json_delta', partial_json: text });
+    const call = later.get(index);
+    if (call !== undefined) call.input += text;
+    return '';
+  }
+
+  function writeLater(): string {
+    let written = '';
+    for (const [index, { call, input }] of later) {
+      written += start(index, toolUse(call.id, call.name));
+      if (input !== '') written += delta({ type: 'input_json_delta', partial_json: input });
+    }
+    later.clear();
+    return written;
+  }
+
+  return {
+    begin() {
+      const message = {
+        ...messageHead(id, model),
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: messagesUsage(NO_USAGE),
+      };
+      return event('message_start', { message }) + event('ping', {});
+    },
+    write(given) {
+      switch (given.type) {
+        case 'text':
+          return writeLater() + writeText(given.text);
+        case 'refusal':
+          isRefusal = true;
+          return writeLater() + writeText(given.text);
+        case 'reasoning':
+          return writeLater() + writeThought(given);
+        case 'tool_call':
+          return writeCall(given);
+        case 'tool_arguments':
+          return writeInput(given.index, given.text);
+        case 'finish':
+          finish = given.reason;
+          return writeLater() + close();
+        case 'usage':
+          usage = given.usage;
+          return '';
+      }
+    },
+    end: () =>
+      writeLater() +
+      close() +
+      event('message_delta', {
+        delta: { stop_reason: stopReason(finish, { hasCalls, isRefusal }), stop_sequence: null },
+        usage: messagesUsage(usage),
+      }) +
+      event('message_stop', {}),
+    fail: (message) => event('error', { error: { type: 'api_error', message } }),
+  };
+}
+
+const event = (type: string, fields: object): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;

@@ -1,0 +1,52 @@
+import { ServiceError } from '@model-gateway/contracts';
+import { fieldOf, present, textField } from '../turn/fields.ts';
+import type { FunctionTool } from '../turn/turn.ts';
+
+/** The tools of a request. */
+export interface OfferedTools {
+  readonly tools: readonly FunctionTool[];
+  /** The names of tools that only the provider of this API can run. */
+  readonly left: ReadonlySet<string>;
+  /** What was left out, for the client. */
+  readonly ignored: readonly string[];
+}
+
+/** Fields that say how a provider loads or runs a tool. */
+const IGNORED_FIELDS = [
+  'defer_loading',
+  'allowed_callers',
+  'eager_input_streaming',
+  'input_examples',
+];
+
+/** Reads the tools: functions are translated, tools that run at the provider are left out and named. */
+export function toolsOf(given: readonly unknown[]): OfferedTools {
+  const tools: FunctionTool[] = [];
+  const left = new Set<string>();
+  const ignored = new Set<string>();
+  given.forEach((tool, at) => {
+    const type = textField(tool, 'type') ?? 'custom';
+    const name = textField(tool, 'name');
+    if (type !== 'custom') {
+      left.add(name ?? type);
+      ignored.add(type);
+      return;
+    }
+    const schema = fieldOf(tool, 'input_schema');
+    if (name === undefined || typeof schema !== 'object' || schema === null) {
+      throw new ServiceError('invalid_request', `tools.${at}: needs a name and an input_schema`);
+    }
+    for (const field of IGNORED_FIELDS) {
+      if (fieldOf(tool, field) !== undefined) ignored.add(`tools.${field}`);
+    }
+    tools.push({
+      name,
+      parameters: Object.fromEntries(Object.entries(schema)),
+      ...present({
+        description: textField(tool, 'description'),
+        strict: fieldOf(tool, 'strict') === true ? true : undefined,
+      }),
+    });
+  });
+  return { tools, left, ignored: [...ignored] };
+}
