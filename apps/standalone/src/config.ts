@@ -58,7 +58,7 @@ export const processSettings = {
   }),
   demo: setting('SERVICE_DEMO', withDefault(flag(), true), {
     description:
-      'Whether `npm start` runs the demo backend (models `demo-chat` and `demo-embed`). They are listed while no backend is registered, and answer afterwards too.',
+      'Whether `npm start` runs the demo backend (`demo-chat` and the other models of the guide "The demo model"). They are listed while no backend is registered, and answer afterwards too.',
     defaultText: '1',
   }),
 };

@@ -1,7 +1,6 @@
-import { startChatUpstream } from '@model-gateway/demo-model';
+import { DEMO_MODELS, startChatUpstream } from '@model-gateway/demo-model';
 import { randomToken, type Lifecycle } from '@model-gateway/kernel';
 
-const DEMO_MODELS = ['demo-chat', 'demo-embed'];
 const DEMO_TOKEN_DELAY_MS = 20;
 
 /** A demo model for first tests: a small upstream that is called over HTTP like any other. */

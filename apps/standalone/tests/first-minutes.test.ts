@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import type { TestProcess } from '@model-gateway/testkit';
 import { rpcCall, temporaryDataDir, waitUntil, type TemporaryFolder } from '@model-gateway/testkit';
 import { startChatUpstream } from '@model-gateway/testkit/upstreams';
+import OpenAI from 'openai';
 import { chat, chatOnce, processesOf, startStandalone } from './standalone.ts';
 
 const run = promisify(execFile);
@@ -90,6 +91,38 @@ test('the demo models are listed while no backend is registered, and answer afte
   } finally {
     await upstream.close();
   }
+});
+
+test('the official client calls a tool of the demo model, streamed, and gets an answer from its result', async () => {
+  const { key } = await chatOnce(standalone.url, 'tools@example.com');
+  const client = new OpenAI({ apiKey: key, baseURL: `${standalone.url}/v1`, maxRetries: 0 });
+  const asked: unknown[] = [];
+  const runner = client.chat.completions.runTools({
+    model: 'demo-chat',
+    stream: true,
+    messages: [{ role: 'user', content: 'What is the weather in Paris?' }],
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: 'get_weather',
+          description: 'Get the weather of a city',
+          parameters: {
+            type: 'object',
+            properties: { city: { type: 'string' } },
+            required: ['city'],
+          },
+          parse: JSON.parse,
+          function: (given: unknown) => {
+            asked.push(given);
+            return '18 degrees and sunny';
+          },
+        },
+      },
+    ],
+  });
+  expect(await runner.finalContent()).toContain('"18 degrees and sunny"');
+  expect(asked).toEqual([{ city: 'Paris' }]);
 });
 
 test('the demo backend is routed and metered, but not counted', async () => {

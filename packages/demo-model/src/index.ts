@@ -1,2 +1,2 @@
 export type { ChatFault } from './faults/stream-faults.ts';
-export { startChatUpstream, type RunningChatUpstream } from './chat/chat-upstream.ts';
+export { DEMO_MODELS, startChatUpstream, type RunningChatUpstream } from './chat/chat-upstream.ts';

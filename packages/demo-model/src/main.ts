@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { startChatUpstream, type ChatUpstreamOptions } from './chat/chat-upstream.ts';
 
 const USAGE = `Usage: start [--port 9090] [--key <bearer key>] [--token-delay-ms 20]
-Runs the chat-compatible demo upstream (models demo-chat and demo-embed) until it is interrupted.
+Runs the chat-compatible demo upstream (demo-chat and the other demo models) until it is interrupted.
 `;
 const PORT = '9090';
 const TOKEN_DELAY_MS = '20';

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { asList, asObject, asText, isObject, parseJson } from '../wire/json.ts';
+import { schemaValue } from '../json-schema/schema-value.ts';
+import { isObject, parseJson } from '../wire/json.ts';
+import { askedTools } from './asked-tools.ts';
 import type { ChatRequest, Tool } from './chat-request.ts';
+import { createMessageHints } from './message-hints.ts';
+import { questionOf } from './question.ts';
 
 /** A function call of the model. */
 export interface ToolCall {
@@ -10,65 +14,38 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-const ARGUMENT_PIECE_CHARACTERS = 8;
-
 /**
- * The calls a request asks for: `call <name>` in the last user message for every tool of that name, or a forced tool choice.
- * A JSON object after the name becomes the arguments; otherwise they are examples from the tool's schema.
+ * The calls that a request asks for. A JSON object after the name of a function becomes its arguments; otherwise they satisfy its
+ * schema, with values from the message where they fit.
  */
 export function toolCallsFor(request: ChatRequest): readonly ToolCall[] {
-  const last = request.messages.at(-1);
-  if (last?.role !== 'user' || request.toolChoice === 'none') return [];
-  const named = request.tools.filter((tool) => isNamed(tool, last.text));
-  const forced = request.tools.filter((tool) => tool.name === request.toolChoice);
-  const fallback = request.toolChoice === 'required' ? request.tools.slice(0, 1) : [];
-  const chosen = [forced, named, fallback].find((tools) => tools.length > 0) ?? [];
-  return chosen.map((tool) => ({
+  const tools = askedTools(request);
+  if (tools.length === 0) return [];
+  const { text } = questionOf(request);
+  const hints = createMessageHints(text);
+  return tools.map((tool) => ({
     id: `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`,
     name: tool.name,
-    arguments: JSON.stringify(givenArguments(tool, last.text) ?? exampleArguments(tool)),
+    arguments: JSON.stringify(
+      givenArguments(tool, text) ?? schemaValue({ type: 'object', ...tool.parameters }, { hints }),
+    ),
   }));
 }
 
 /** The arguments in streamed chunks; each chunk counts as one token, and so does the name. */
-export function argumentPieces(call: ToolCall): readonly string[] {
-  const pieces: string[] = [];
-  for (let at = 0; at < call.arguments.length; at += ARGUMENT_PIECE_CHARACTERS) {
-    pieces.push(call.arguments.slice(at, at + ARGUMENT_PIECE_CHARACTERS));
-  }
-  return pieces;
-}
+export const argumentPieces = (call: ToolCall): readonly string[] => piecesOf(call.arguments);
 
-function isNamed(tool: Tool, text: string): boolean {
-  const words = text.toLowerCase().split(/[^\p{L}\p{N}_.-]+/u);
-  const name = tool.name.toLowerCase();
-  return words.some(
-    (word, index) => words[index - 1] === 'call' && word.replace(/[.-]+$/, '') === name,
-  );
-}
+// Counted in whole characters: half of one cannot be sent.
+const PIECE = /[^]{1,8}/gu;
+
+/** A JSON text in small pieces. */
+export const piecesOf = (text: string): readonly string[] => text.match(PIECE) ?? [];
 
 function givenArguments(tool: Tool, text: string): unknown {
-  const after = text.slice(text.toLowerCase().indexOf(tool.name.toLowerCase()) + tool.name.length);
-  const object = /^\s*(?:with\s+)?(\{.*\})/su.exec(after)?.[1];
+  const at = text.toLowerCase().indexOf(tool.name.toLowerCase());
+  if (at === -1) return undefined;
+  const after = text.slice(at + tool.name.length);
+  const object = /^`?\s*(?:with\s+)?(\{.*\})/su.exec(after)?.[1];
   const parsed = object === undefined ? undefined : parseJson(object);
   return isObject(parsed) ? parsed : undefined;
-}
-
-function exampleArguments({ parameters }: Tool): unknown {
-  const properties = asObject(parameters.properties);
-  const names = asList(parameters.required).flatMap((name) => asText(name) ?? []);
-  return Object.fromEntries(names.map((name) => [name, exampleOf(asObject(properties[name]))]));
-}
-
-const EXAMPLES: Readonly<Record<string, unknown>> = {
-  string: 'example',
-  number: 1,
-  integer: 1,
-  boolean: true,
-  array: [],
-  object: {},
-};
-
-function exampleOf(schema: Readonly<Record<string, unknown>>): unknown {
-  return asList(schema.enum)[0] ?? EXAMPLES[asText(schema.type) ?? 'string'] ?? null;
 }

@@ -56,22 +56,25 @@ export async function answerChat(turn: ChatTurn): Promise<void> {
 }
 
 async function sendAnswer(
-  { exchange, faults }: ChatTurn,
+  { exchange, request, faults }: ChatTurn,
   head: CompletionHead,
   answer: Answer,
 ): Promise<StreamOutcome> {
   if (exchange.closed.aborted) return { tokens: 0, completed: false };
-  const body = completionBody(head, answer, faultOf(faults, 'no-usage') === undefined);
+  const body = completionBody(head, answer, {
+    choices: request.choices,
+    usage: faultOf(faults, 'no-usage') === undefined,
+  });
   if (faultOf(faults, 'cut') !== undefined) {
     await sendCut(exchange, JSON.stringify(body));
     return { tokens: 0, completed: false };
   }
   exchange.sendJson(200, body);
-  return { tokens: countCompletionTokens(answer), completed: true };
+  return { tokens: countCompletionTokens(answer) * request.choices, completed: true };
 }
 
 function streamAnswer(
-  { exchange, faults, tokenDelayMs }: ChatTurn,
+  { exchange, request, faults, tokenDelayMs }: ChatTurn,
   head: CompletionHead,
   answer: Answer,
 ): Promise<StreamOutcome> {
@@ -82,6 +85,7 @@ function streamAnswer(
   });
   return writeStream(exchange, {
     chunks: completionChunks(head, answer, {
+      choices: request.choices,
       usage: isUsageRequested && faultOf(faults, 'no-usage') === undefined,
       done: faultOf(faults, 'no-done') === undefined,
     }),

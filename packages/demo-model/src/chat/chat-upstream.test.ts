@@ -1,5 +1,5 @@
 import OpenAI from 'openai';
-import { startChatUpstream, type RunningChatUpstream } from './chat-upstream.ts';
+import { DEMO_MODELS, startChatUpstream, type RunningChatUpstream } from './chat-upstream.ts';
 
 const ask = (content: OpenAI.ChatCompletionUserMessageParam['content']) => ({
   model: 'demo-chat',
@@ -147,8 +147,63 @@ describe('the chat-compatible upstream, seen by the official client', () => {
         { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
       ]),
     );
-    expect(answer.choices[0]?.message.content).toContain('You also sent an image.');
+    expect(answer.choices[0]?.message.content).toContain('You also sent an image (image/png,');
     expect(answer.usage?.prompt_tokens).toBe(3 + 85);
+  });
+
+  it('reasons before it answers, streamed and whole, and counts it', async () => {
+    const body = { ...ask('Hi'), reasoning_effort: 'low' as const };
+    const whole = await client.chat.completions.create(body);
+    const message = whole.choices[0]?.message as { reasoning_content?: string };
+    const reasoning = message.reasoning_content ?? '';
+    expect(reasoning).toContain('The user wrote: "Hi".');
+    expect(whole.usage?.completion_tokens_details?.reasoning_tokens).toBe(
+      reasoning.split(' ').length,
+    );
+    expect(whole.usage?.completion_tokens).toBeGreaterThan(reasoning.split(' ').length);
+    const kinds: string[] = [];
+    let thoughts = '';
+    for await (const chunk of await client.chat.completions.create({ ...body, stream: true })) {
+      const delta = chunk.choices[0]?.delta as { content?: string; reasoning_content?: string };
+      thoughts += delta.reasoning_content ?? '';
+      kinds.push(...Object.keys(delta));
+    }
+    expect(thoughts).toBe(reasoning);
+    expect(kinds.lastIndexOf('reasoning_content')).toBeLessThan(kinds.lastIndexOf('content'));
+    expect(kinds.indexOf('content', 3)).toBeGreaterThan(kinds.lastIndexOf('reasoning_content'));
+  });
+
+  it('streams JSON that satisfies a schema in several pieces', async () => {
+    const schema = { type: 'object', properties: { ok: { const: true } }, required: ['ok'] };
+    const pieces: string[] = [];
+    for await (const chunk of await client.chat.completions.create({
+      ...ask('Hi'),
+      response_format: { type: 'json_schema', json_schema: { name: 'result', schema } },
+      stream: true,
+    })) {
+      pieces.push(chunk.choices[0]?.delta.content ?? '');
+    }
+    expect(JSON.parse(pieces.join(''))).toEqual({ ok: true });
+    expect(pieces.filter((piece) => piece !== '').length).toBeGreaterThan(1);
+  });
+
+  it('gives as many choices as asked, and counts their tokens', async () => {
+    const one = await client.chat.completions.create(ask('Hi'));
+    const three = await client.chat.completions.create({ ...ask('Hi'), n: 3 });
+    expect(three.choices.map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect(three.usage?.completion_tokens).toBe(3 * (one.usage?.completion_tokens ?? 0));
+    const indexes = new Set<number>();
+    for await (const chunk of await client.chat.completions.create({
+      ...ask('Hi'),
+      n: 2,
+      stream: true,
+    })) {
+      indexes.add(chunk.choices[0]?.index ?? -1);
+    }
+    expect([...indexes]).toEqual([0, 1]);
+    expect(upstream.served.at(-1)).toMatchObject({
+      completionTokens: 2 * (one.usage?.completion_tokens ?? 0),
+    });
   });
 
   it('embeds texts to the same unit vectors, as base64 and as numbers', async () => {
@@ -178,13 +233,14 @@ describe('the chat-compatible upstream, seen by the official client', () => {
 
   it('lists its models and shows one', async () => {
     const { data } = await client.models.list();
-    expect(data.map((model) => model.id)).toEqual(['demo-chat', 'demo-embed']);
+    expect(data.map((model) => model.id)).toEqual(DEMO_MODELS);
     expect(await client.models.retrieve('demo-embed')).toMatchObject({ object: 'model' });
     await expect(client.models.retrieve('other')).rejects.toMatchObject({ status: 404 });
   });
 
   it.each([
     { why: 'an unknown model', body: { model: 'other', messages: [{}] }, status: 404 },
+    { why: 'too many choices', body: { model: 'demo-chat', messages: [{}], n: 99 }, status: 400 },
     { why: 'no messages', body: { model: 'demo-chat' }, status: 400 },
     { why: 'a wrong key', body: {}, status: 401, key: 'wrong' },
     { why: 'an unknown path', body: {}, status: 404, path: '/v1/other' },

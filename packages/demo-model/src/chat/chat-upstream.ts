@@ -22,7 +22,7 @@ import { embed } from './embeddings.ts';
 
 /** The options of a chat-compatible upstream. */
 export interface ChatUpstreamOptions extends HttpServerOptions {
-  /** The models that it serves; `demo-chat` and `demo-embed` by default. */
+  /** The models that it serves; `DEMO_MODELS` by default. */
   readonly models?: readonly string[];
   /** The required bearer key; none by default. */
   readonly apiKey?: string;
@@ -41,7 +41,8 @@ export interface RunningChatUpstream extends RunningHttpServer, Omit<ServedLog, 
   readonly faults: FaultPlan<ChatFault, ChatOperation>;
 }
 
-const DEMO_MODELS = ['demo-chat', 'demo-embed'];
+/** The models of the demo. Each answers every kind of request; `demo-reasoner` always shows its reasoning. */
+export const DEMO_MODELS: readonly string[] = ['demo-chat', 'demo-reasoner', 'demo-embed'];
 const MODELS_CREATED = 1_700_000_000;
 
 /** Starts an upstream with the chat-completions API: chat, embeddings, models, and all faults. */

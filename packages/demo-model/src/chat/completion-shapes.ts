@@ -10,6 +10,7 @@ export interface CompletionHead {
 }
 
 interface ChunkOptions {
+  readonly choices: number;
   readonly usage: boolean;
   readonly done: boolean;
 }
@@ -17,24 +18,32 @@ interface ChunkOptions {
 const FINGERPRINT = 'fp_demo';
 
 /** Token counts in the format of the chat-completions API. */
-function usageOf(answer: Answer) {
-  const completionTokens = countCompletionTokens(answer);
+function usageOf(answer: Answer, choices: number) {
+  const completionTokens = countCompletionTokens(answer) * choices;
   return {
     prompt_tokens: answer.promptTokens,
     completion_tokens: completionTokens,
     total_tokens: answer.promptTokens + completionTokens,
     prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
-    completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+    completion_tokens_details: {
+      reasoning_tokens: answer.reasoning.length * choices,
+      audio_tokens: 0,
+    },
   };
 }
 
-/** The body of an answer that is not streamed. */
-export function completionBody(head: CompletionHead, answer: Answer, withUsage: boolean) {
+/** The body of an answer that is not streamed; every choice has the same message. */
+export function completionBody(
+  head: CompletionHead,
+  answer: Answer,
+  { choices, usage: withUsage }: Omit<ChunkOptions, 'done'>,
+) {
   const calls = answer.toolCalls.map((call) => wireCall(call, call.arguments));
   const message = {
     role: 'assistant',
     content: calls.length > 0 ? null : answer.tokens.join(''),
     refusal: null,
+    ...(answer.reasoning.length > 0 ? { reasoning_content: answer.reasoning.join('') } : {}),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };
   return {
@@ -42,18 +51,23 @@ export function completionBody(head: CompletionHead, answer: Answer, withUsage: 
     object: 'chat.completion',
     created: head.created,
     model: head.model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: answer.finishReason }],
-    ...(withUsage ? { usage: usageOf(answer) } : {}),
+    choices: Array.from({ length: choices }, (_, index) => ({
+      index,
+      message,
+      logprobs: null,
+      finish_reason: answer.finishReason,
+    })),
+    ...(withUsage ? { usage: usageOf(answer, choices) } : {}),
     service_tier: 'default',
     system_fingerprint: FINGERPRINT,
   };
 }
 
-/** The chunks of a streamed answer: the role, one per token, the finish reason, and the usage if requested. */
+/** The chunks of a streamed answer: those of each choice, and the usage if requested. */
 export function* completionChunks(
   head: CompletionHead,
   answer: Answer,
-  { usage, done }: ChunkOptions,
+  { choices, usage, done }: ChunkOptions,
 ): Generator<Chunk> {
   const base = {
     id: head.id,
@@ -65,23 +79,37 @@ export function* completionChunks(
   };
   // A stream with usage has `usage: null` in its earlier chunks.
   const pending = usage ? { usage: null } : {};
-  const chunk = (delta: unknown, tokens: number, finishReason: string | null = null): Chunk => {
-    const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason };
-    return { text: sse({ ...base, choices: [choice], ...pending }), tokens };
-  };
-
-  const content = answer.toolCalls.length > 0 ? null : '';
-  yield chunk({ role: 'assistant', content, refusal: null }, 0);
-  for (const token of answer.tokens) yield chunk({ content: token }, 1);
-  for (const [index, call] of answer.toolCalls.entries()) {
-    yield chunk({ tool_calls: [{ index, ...wireCall(call, '') }] }, 1);
-    for (const piece of argumentPieces(call)) {
-      yield chunk({ tool_calls: [{ index, function: { arguments: piece } }] }, 1);
+  for (let index = 0; index < choices; index += 1) {
+    for (const { delta, tokens, finishReason = null } of deltasOf(answer)) {
+      const choice = { index, delta, logprobs: null, finish_reason: finishReason };
+      yield { text: sse({ ...base, choices: [choice], ...pending }), tokens };
     }
   }
-  yield chunk({}, 0, answer.finishReason);
-  if (usage) yield { text: sse({ ...base, choices: [], usage: usageOf(answer) }), tokens: 0 };
+  if (usage) {
+    yield { text: sse({ ...base, choices: [], usage: usageOf(answer, choices) }), tokens: 0 };
+  }
   if (done) yield { text: 'data: [DONE]\n\n', tokens: 0 };
+}
+
+interface Delta {
+  readonly delta: unknown;
+  readonly tokens: number;
+  readonly finishReason?: string;
+}
+
+/** The deltas of one choice: the role, one per token, and the finish reason. */
+function* deltasOf(answer: Answer): Generator<Delta> {
+  const content = answer.toolCalls.length > 0 ? null : '';
+  yield { delta: { role: 'assistant', content, refusal: null }, tokens: 0 };
+  for (const token of answer.reasoning) yield { delta: { reasoning_content: token }, tokens: 1 };
+  for (const token of answer.tokens) yield { delta: { content: token }, tokens: 1 };
+  for (const [index, call] of answer.toolCalls.entries()) {
+    yield { delta: { tool_calls: [{ index, ...wireCall(call, '') }] }, tokens: 1 };
+    for (const piece of argumentPieces(call)) {
+      yield { delta: { tool_calls: [{ index, function: { arguments: piece } }] }, tokens: 1 };
+    }
+  }
+  yield { delta: {}, tokens: 0, finishReason: answer.finishReason };
 }
 
 /** An error in the format of the chat-completions API. */

@@ -33,7 +33,8 @@ const WIDE_TOKENS = [' Grüße', ' aus', ' 世', '界', ' 👋🏽'];
 
 /** The answer with the faults applied: empty, or with a huge or a multi-byte token. */
 export function applyStreamFaults(answer: Answer, faults: readonly ChatFault[]): Answer {
-  if (faultOf(faults, 'no-tokens') !== undefined) return { ...answer, tokens: [], toolCalls: [] };
+  if (faultOf(faults, 'no-tokens') !== undefined)
+    return { ...answer, reasoning: [], tokens: [], toolCalls: [] };
   const huge = faultOf(faults, 'huge-chunk');
   const wide = faultOf(faults, 'split-utf8');
   if (huge === undefined && wide === undefined) return answer;

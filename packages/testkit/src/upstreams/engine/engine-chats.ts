@@ -52,7 +52,9 @@ export function createEngineChats(options: EngineChatsOptions): EngineChats {
   function answerTo({ params }: RpcCall<EngineFault>): { model: string; answer: Answer } {
     const request = readChatRequest(params);
     if (typeof request === 'string') throw new RpcMethodError(request, INVALID_PARAMS);
-    return { model: request.model, answer: composeAnswer(request, options.answer) };
+    // The protocol of engines has no reasoning.
+    const answer = composeAnswer({ ...request, isReasoning: false }, options.answer);
+    return { model: request.model, answer };
   }
   function record(stream: Pick<Stream, 'chatId' | 'model' | 'answer'>, outcome: Outcome): void {
     const { chatId: id, model, answer } = stream;

@@ -135,11 +135,17 @@ export async function startOllamaServer(
   return extend(extend(server, log), { faults });
 }
 
-/** The body is that of the chat-completions API except for the token limit, which is an option here. */
+/** The body is that of the chat-completions API except for these fields. */
 function readOllamaChat(body: unknown): ChatRequest | string {
   const request = readChatRequest(body);
   if (typeof request === 'string') return request;
-  return { ...request, maxTokens: asNumber(asObject(asObject(body).options).num_predict) };
+  const { options, think = false, format } = asObject(body);
+  return {
+    ...request,
+    maxTokens: asNumber(asObject(options).num_predict),
+    isReasoning: think !== false,
+    ...(format === undefined ? {} : { json: { schema: format === 'json' ? undefined : format } }),
+  };
 }
 
 const errorBody = (_status: number, message: string): unknown => ({ error: message });

@@ -38,24 +38,22 @@ function finalMessage({ model, answer, counts }: ChatOptions, message: unknown) 
 
 /** The response that is not streamed. */
 export function wholeMessage(options: ChatOptions) {
-  const { tokens, toolCalls } = options.answer;
-  return finalMessage(options, messageOf(tokens.join(''), toolCalls));
+  const { reasoning, tokens, toolCalls } = options.answer;
+  const message = messageOf(tokens.join(''), toolCalls, reasoning.join(''));
+  return finalMessage(options, message);
 }
 
 /** The lines of a streamed response: one per token, one per tool call, and the last with the counts. */
 export function* messageLines(options: ChatOptions & { readonly done: boolean }): Generator<Chunk> {
   const { model, answer } = options;
-  const line = (content: string, toolCalls: readonly ToolCall[], tokens: number): Chunk => ({
-    text: ndjson({
-      model,
-      created_at: new Date().toISOString(),
-      message: messageOf(content, toolCalls),
-      done: false,
-    }),
+  const line = (message: unknown, tokens: number): Chunk => ({
+    text: ndjson({ model, created_at: new Date().toISOString(), message, done: false }),
     tokens,
   });
-  for (const token of answer.tokens) yield line(token, [], 1);
-  for (const call of answer.toolCalls) yield line('', [call], 1 + argumentPieces(call).length);
+  for (const token of answer.reasoning) yield line(messageOf('', [], token), 1);
+  for (const token of answer.tokens) yield line(messageOf(token, []), 1);
+  for (const call of answer.toolCalls)
+    yield line(messageOf('', [call]), 1 + argumentPieces(call).length);
   if (options.done) yield { text: ndjson(finalMessage(options, messageOf('', []))), tokens: 0 };
 }
 
@@ -81,11 +79,16 @@ export function tagOf(name: string) {
 /** One line of a stream. */
 export const ndjson = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
-function messageOf(content: string, toolCalls: readonly ToolCall[]) {
+function messageOf(content: string, toolCalls: readonly ToolCall[], thinking = '') {
   // Arguments are an object here; in the chat-completions API they are a string.
   const calls = toolCalls.map((call, index) => ({
     id: call.id,
     function: { index, name: call.name, arguments: parseJson(call.arguments) },
   }));
-  return { role: 'assistant', content, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  return {
+    role: 'assistant',
+    content,
+    ...(thinking === '' ? {} : { thinking }),
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+  };
 }
