@@ -11,6 +11,9 @@ Commands:
         --host <addr>   listen on another address; needs BROWSER_TOKEN and BROWSER_ALLOWED_HOSTS
   mcp                   speak the Model Context Protocol on standard input and output
         --proxy <url>   as above; BROWSER_DOWNLOAD_PROXY without it
+        --http          serve it over HTTP instead, at http://127.0.0.1:8091/mcp
+        --port <port>   with --http: another port (port 0 takes a free one)
+        --host <addr>   with --http: another address; needs the variables above
   bundle [file]         report the shared libraries that a browser needs
 
 Options:
@@ -34,10 +37,17 @@ export type Invocation =
       readonly proxy: string | undefined;
     }
   | { readonly kind: 'mcp'; readonly proxy: string | undefined }
+  | {
+      readonly kind: 'mcp-http';
+      readonly port: number;
+      readonly host: string;
+      readonly proxy: string | undefined;
+    }
   | { readonly kind: 'bundle'; readonly args: readonly string[] }
   | { readonly kind: 'problem'; readonly message: string };
 
 const PORT_MAX = 65_535;
+const MCP_PORT = '8091';
 const LOOPBACK = '127.0.0.1';
 const PROXY_SCHEMES = ['http:', 'https:', 'socks5:'];
 
@@ -70,26 +80,46 @@ function parseDebug(args: readonly string[]): Invocation {
     },
   });
   if (values.help) return { kind: 'help' };
-  const port = /^\d+$/.test(values.port ?? '') ? Number(values.port) : Number.NaN;
   if (values.port === undefined) return { kind: 'problem', message: 'debug needs --port <port>' };
-  if (!Number.isInteger(port) || port < 0 || port > PORT_MAX) {
-    return {
-      kind: 'problem',
-      message: `--port must be a number from 0 to ${PORT_MAX}, not ${JSON.stringify(values.port)}`,
-    };
-  }
-  return (
-    checkProxy(values.proxy) ?? { kind: 'debug', port, host: values.host, proxy: values.proxy }
-  );
+  const { host, proxy } = values;
+  const port = parsePort(values.port);
+  return checkPort(port, values.port) ?? checkProxy(proxy) ?? { kind: 'debug', port, host, proxy };
 }
 
 function parseMcp(args: readonly string[]): Invocation {
   const { values } = parseArgs({
     args: [...args],
-    options: { proxy: { type: 'string' }, help: { type: 'boolean', short: 'h', default: false } },
+    options: {
+      http: { type: 'boolean', default: false },
+      port: { type: 'string' },
+      host: { type: 'string' },
+      proxy: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
   });
-  if (values.help) return { kind: 'help' };
-  return checkProxy(values.proxy) ?? { kind: 'mcp', proxy: values.proxy };
+  const { http, port: given = MCP_PORT, host = LOOPBACK, proxy, help } = values;
+  if (help) return { kind: 'help' };
+  if (!http && (values.port ?? values.host) !== undefined) {
+    return { kind: 'problem', message: 'mcp needs --http with --port and --host' };
+  }
+  const port = parsePort(given);
+  return (
+    checkPort(port, given) ??
+    checkProxy(proxy) ??
+    (http ? { kind: 'mcp-http', port, host, proxy } : { kind: 'mcp', proxy })
+  );
+}
+
+function parsePort(given: string): number {
+  return /^\d+$/.test(given) ? Number(given) : Number.NaN;
+}
+
+function checkPort(port: number, given: string): Invocation | undefined {
+  if (port >= 0 && port <= PORT_MAX) return undefined;
+  return {
+    kind: 'problem',
+    message: `--port must be a number from 0 to ${PORT_MAX}, not ${JSON.stringify(given)}`,
+  };
 }
 
 function checkProxy(proxy: string | undefined): Invocation | undefined {

@@ -2,6 +2,7 @@ import { arch, homedir, platform } from 'node:os';
 import {
   createLog,
   flag,
+  integer,
   list,
   loadConfig,
   LOG_LEVELS,
@@ -16,6 +17,11 @@ import {
 import type { BundleConfig } from './bundle/bundle-list.ts';
 import { bundleSettings } from './bundle/bundle-settings.ts';
 import { resolveConfigFrom, resolveSettings } from './resolve/index.ts';
+
+const MCP_SESSIONS_DEFAULT = 10;
+const MCP_SESSIONS_LIMIT = 1_000;
+const MCP_IDLE_SECS_DEFAULT = 1_800;
+const MCP_IDLE_SECS_LIMIT = 604_800;
 
 const origins = list()
   .refine(
@@ -45,14 +51,31 @@ export const processSettings = {
   }),
   token: setting('BROWSER_TOKEN', optional(text()), {
     description:
-      'The bearer token that every request to `debug` must carry; required off loopback.',
+      'The bearer token that every request to `debug` and `mcp --http` must carry; required off loopback.',
     defaultText: 'none',
     secret: true,
   }),
   allowedHosts: setting('BROWSER_ALLOWED_HOSTS', withDefault(list(), []), {
-    description: 'Host names, besides loopback, that `debug` accepts; required off loopback.',
+    description:
+      'Host names, besides loopback, that `debug` and `mcp --http` accept; required off loopback.',
     defaultText: 'none',
   }),
+  mcpSessionsMax: setting(
+    'BROWSER_MCP_SESSIONS_MAX',
+    withDefault(integer(1, MCP_SESSIONS_LIMIT), MCP_SESSIONS_DEFAULT),
+    {
+      description:
+        'How many clients `mcp --http` serves at the same time; each has a browser of its own.',
+    },
+  ),
+  mcpIdleSecs: setting(
+    'BROWSER_MCP_IDLE_SECS',
+    withDefault(integer(1, MCP_IDLE_SECS_LIMIT), MCP_IDLE_SECS_DEFAULT),
+    {
+      description:
+        'After how many seconds without an open connection `mcp --http` ends a session and its browser.',
+    },
+  ),
   logLevel: setting('BROWSER_LOG_LEVEL', withDefault(oneOf(...LOG_LEVELS), 'warn'), {
     description: 'The lowest level that is logged, to standard error.',
     defaultText: '`warn`',

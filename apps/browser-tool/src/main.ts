@@ -28,6 +28,10 @@ async function run(invocation: Invocation): Promise<number> {
       const { runMcp } = await import('./mcp/run-mcp.ts');
       return runMcp(invocation);
     }
+    case 'mcp-http': {
+      const { runMcpHttp } = await import('./mcp-http/run-mcp-http.ts');
+      return runMcpHttp(invocation);
+    }
     case 'bundle': {
       const { runBundle } = await import('./bundle/run-bundle.ts');
       return runBundle(invocation.args);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { freePort, waitUntil } from '@model-gateway/testkit';
 import { parse as parseToml } from 'smol-toml';
 import { z } from 'zod';
+import { parseCommandLine } from '../src/cli.ts';
 import { commands } from '../src/commands/index.ts';
 import { processSettings } from '../src/config.ts';
 import { toolCommands, toolParams } from '../src/mcp/tool-list.ts';
@@ -16,6 +17,7 @@ import { endToolProcesses, initialize, startToolProcess } from './tool-process.t
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const CLONE = '/path/to/model-gateway';
 const PORT = '4010';
+const MCP_PORT = '8091';
 const BLOCK_TIMEOUT_MS = 180_000;
 // One after the other: a shell that prints everything on lines of its own.
 const PREAMBLE = 'set -euo pipefail\ncurl() { command curl --max-time 60 "$@"; echo; }\n';
@@ -24,10 +26,11 @@ const guide = readGuide(ROOT, 'docs/browser-tool.md');
 const shells = new Set<ChildProcess>();
 let folder: string;
 let port: string;
+let mcpPort: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'browser-guide-'));
-  port = String(await freePort());
+  [port, mcpPort] = [String(await freePort()), String(await freePort())];
 });
 
 afterAll(async () => {
@@ -40,6 +43,7 @@ afterAll(async () => {
 const translate = (text: string): string =>
   text
     .replaceAll(PORT, port)
+    .replaceAll(MCP_PORT, mcpPort)
     .replaceAll(CLONE, ROOT)
     // The reader stands in the clone; the test does not, because of what the commands write.
     .replaceAll('pnpm --filter', `pnpm -C '${ROOT}' --filter`);
@@ -121,6 +125,30 @@ test('the configurations for MCP clients start the tool, which lists twelve tool
   tool.closeInput();
   expect(await tool.exited).toBe(0);
 });
+
+test('the configurations by URL have the address that mcp --http has by default', () => {
+  const address = `http://127.0.0.1:${MCP_PORT}/mcp`;
+  expect(parseCommandLine(['mcp', '--http'])).toMatchObject({ port: Number(MCP_PORT) });
+  const files = guide.blocks.filter(
+    ({ language, text }) => language !== 'sh' && /\burl\b/.test(text),
+  );
+  const urls = files
+    .filter(({ text }) => text.includes('/mcp'))
+    .map(({ language, text }) => urlIn(language === 'toml' ? parseToml(text) : JSON.parse(text)));
+  expect(urls).toEqual([address, address, address, address]);
+});
+
+/** The URL in a client's configuration, wherever that client has it. */
+function urlIn(configuration: unknown): string | undefined {
+  if (typeof configuration !== 'object' || configuration === null) return undefined;
+  const { url } = configuration as { readonly url?: string };
+  return (
+    url ??
+    Object.values(configuration)
+      .map(urlIn)
+      .find((found) => found !== undefined)
+  );
+}
 
 /** The command line in a client's configuration, wherever that client has it. */
 function commandIn(configuration: unknown): readonly string[] | undefined {

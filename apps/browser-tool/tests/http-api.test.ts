@@ -1,5 +1,5 @@
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { waitUntil } from '@model-gateway/testkit';
+import { sendRaw, type RawAnswer } from './raw-request.ts';
 import { page, startSite, type Site } from './site.ts';
 import { startTool, type ToolUnderTest } from './tool.ts';
 
@@ -21,39 +21,12 @@ afterAll(async () => {
   await site.close();
 });
 
-interface Raw {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Record<string, unknown>;
-}
-
-/** A request as no browser and no fetch would send it. */
-function send(
+const send = (
   method: string,
   path: string,
   headers: Record<string, string> = {},
   body = '',
-): Promise<Raw> {
-  return new Promise((resolve, reject) => {
-    const request = httpRequest(
-      { port: tool.port, host: '127.0.0.1', method, path, headers },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString();
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            body: JSON.parse(text || '{}'),
-          });
-        });
-      },
-    );
-    request.on('error', reject);
-    request.end(body);
-  });
-}
+): Promise<RawAnswer> => sendRaw(tool.port, { method, path, headers, body });
 
 describe('who is answered', () => {
   test.each(['/health', '/info', '/nope', '/events', '/metrics'])(

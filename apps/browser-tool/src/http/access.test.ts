@@ -1,4 +1,4 @@
-import { checkAccess } from './access.ts';
+import { checkAccess, checkListenHost } from './access.ts';
 
 const access = (
   headers: Readonly<Record<string, string>>,
@@ -51,3 +51,35 @@ test.each([
 ])('an Authorization of "$authorization" is $answer', ({ authorization, answer }) => {
   expect(access({ host: 'localhost:8080', authorization }, { token: 'secret' })).toBe(answer);
 });
+
+const outcomeOf = (check: () => void): string => {
+  try {
+    check();
+    return 'allowed';
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+test.each([
+  { host: '127.0.0.1', allowedHosts: [], answer: /^allowed$/ },
+  { host: '::1', allowedHosts: [], answer: /^allowed$/ },
+  { host: '0.0.0.0', allowedHosts: [], answer: /set BROWSER_TOKEN and BROWSER_ALLOWED_HOSTS$/ },
+  {
+    host: '0.0.0.0',
+    token: 'secret',
+    allowedHosts: [],
+    answer: /set BROWSER_TOKEN and BROWSER_ALLOWED_HOSTS$/,
+  },
+  {
+    host: '0.0.0.0',
+    allowedHosts: ['tool.internal'],
+    answer: /set BROWSER_TOKEN and BROWSER_ALLOWED_HOSTS$/,
+  },
+  { host: '::', token: 'secret', allowedHosts: ['tool.internal'], answer: /^allowed$/ },
+])(
+  'listening on $host with the token $token and the hosts $allowedHosts: $answer',
+  ({ host, token, allowedHosts, answer }) => {
+    expect(outcomeOf(() => checkListenHost(host, { token, allowedHosts }))).toMatch(answer);
+  },
+);

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { constantTimeEqual } from '@model-gateway/kernel';
+import { constantTimeEqual, StartupError } from '@model-gateway/kernel';
 import { ToolError } from '../tool-error.ts';
 
-interface AccessRules {
+/** Which requests a server accepts. */
+export interface AccessRules {
   /** The port that the server listens on. */
   readonly port: () => number;
   /** Host names besides loopback. */
@@ -11,6 +12,7 @@ interface AccessRules {
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+const LOOPBACK_LISTENED = ['127.0.0.1', 'localhost', '::1'];
 const HTTP_PORT = 80;
 
 /**
@@ -61,4 +63,16 @@ export function checkAccess(
 function hasToken(header: string | undefined, token: string): boolean {
   const given = /^Bearer (.+)$/i.exec(header ?? '')?.[1];
   return given !== undefined && constantTimeEqual(given, token);
+}
+
+/** Off loopback anyone could control the browser, so a token and the server's host names are required. */
+export function checkListenHost(
+  host: string,
+  { token, allowedHosts }: Pick<AccessRules, 'token' | 'allowedHosts'>,
+): void {
+  if (LOOPBACK_LISTENED.includes(host)) return;
+  if (token !== undefined && allowedHosts.length > 0) return;
+  throw new StartupError(
+    `--host ${host} is not loopback: set BROWSER_TOKEN and BROWSER_ALLOWED_HOSTS`,
+  );
 }

@@ -1,10 +1,10 @@
-import type { Request } from 'express';
+import type { IncomingMessage } from 'node:http';
 import { ToolError } from '../tool-error.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 
 /** The JSON body of a request with any content type; an empty body is an empty object. */
-export async function readJsonBody(request: Request): Promise<unknown> {
+export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   const text = (await readText(request)).trim();
   if (text === '') return {};
   try {
@@ -16,7 +16,7 @@ export async function readJsonBody(request: Request): Promise<unknown> {
   }
 }
 
-function readText(request: Request): Promise<string> {
+function readText(request: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;

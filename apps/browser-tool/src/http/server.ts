@@ -1,7 +1,6 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { describeError, StartupError, type Log } from '@model-gateway/kernel';
+import { describeError, type Log } from '@model-gateway/kernel';
 import type { BrowserTool } from '../app.ts';
 import { batchParams, runBatch } from '../commands/batch.ts';
 import type { Command, CommandData } from '../commands/command.ts';
@@ -14,16 +13,13 @@ import { readJsonBody } from './body.ts';
 import { createDebugMetrics } from './debug-metrics.ts';
 import { streamEvents } from './events.ts';
 import { healthData, infoData } from './info.ts';
+import { listen, portOf, stopListening, type ListenAddress } from './listen.ts';
 
-// Longer than clients leave a connection idle, so that none sends a request on one that is being closed.
-const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const BODY_STYLE: ParamStyle = { isSnake: true, isStrict: false, isText: false };
 const QUERY_STYLE: ParamStyle = { isSnake: true, isStrict: false, isText: true };
 
-interface ServerOptions {
+interface ServerOptions extends ListenAddress {
   readonly tool: BrowserTool;
-  readonly host: string;
-  readonly port: number;
   readonly log: Log;
 }
 
@@ -44,28 +40,18 @@ export async function startDebugServer({
   const app = createApp({
     tool,
     log,
-    port: () => addressOf(server).port,
+    port: () => portOf(server),
     stopping: stopping.signal,
   });
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, app);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(new StartupError(`cannot listen on ${host}:${port}: ${describeError(error)}`)),
-    );
-    server.listen(port, host, resolve);
-  });
+  const server = createServer(app);
+  const listening = await listen(server, { host, port });
   return {
-    port: addressOf(server).port,
+    port: listening,
     async close() {
       stopping.abort();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await stopListening(server);
     },
   };
-}
-
-function addressOf(server: Server): AddressInfo {
-  return server.address() as AddressInfo;
 }
 
 interface AppOptions {

@@ -103,7 +103,8 @@ function clipped(data: CommandData): CommandData {
   return { ...data, result: `${json.slice(0, RESULT_CHARS_MAX)}…`, truncated: true };
 }
 
-function failure(error: unknown): CallToolResult {
+/** A failure as the result of a tool. */
+export function failure(error: unknown): CallToolResult {
   const known =
     error instanceof ToolError
       ? error

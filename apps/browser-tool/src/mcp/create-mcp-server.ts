@@ -1,0 +1,52 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { BrowserTool } from '../app.ts';
+import { commands } from '../commands/index.ts';
+import { ToolError } from '../tool-error.ts';
+import { TOOL_VERSION } from '../version.ts';
+import { callTool, failure } from './call-tool.ts';
+import { toolCommands, toolListing } from './tool-list.ts';
+
+// Calls of one client run one after the other; the others wait in memory.
+const CALLS_MAX = 100;
+
+/** The MCP server for one client. `open` returns the client's browser. */
+export function createMcpServer(open: () => Promise<BrowserTool>) {
+  const tools = toolCommands(commands);
+  let calls = 0;
+  // oxlint-disable-next-line typescript/no-deprecated -- The replacement requires its own schemas and errors.
+  const server = new Server(
+    { name: 'browser-tool', version: TOOL_VERSION },
+    { capabilities: { tools: {} } },
+  );
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(toolListing) }));
+  server.setRequestHandler(
+    CallToolRequestSchema,
+    async ({ params: { name, arguments: given } }, { signal }) => {
+      const command = tools.find(({ tool }) => tool.name === name);
+      if (command === undefined) {
+        const known = tools.map(({ tool }) => tool.name).join(', ');
+        throw new McpError(
+          ErrorCode.InvalidParams,
+          `Unknown tool ${JSON.stringify(name)}; the tools are ${known}.`,
+        );
+      }
+      if (calls >= CALLS_MAX) return failure(tooManyCalls());
+      calls += 1;
+      return callTool(command, given, open, signal).finally(() => (calls -= 1));
+    },
+  );
+  return server;
+}
+
+function tooManyCalls(): ToolError {
+  return new ToolError('LIMIT_REACHED', `${CALLS_MAX} calls of this client are not finished.`, {
+    hint: 'Wait for their results, then call again.',
+    details: { calls_max: CALLS_MAX },
+  });
+}
