@@ -166,7 +166,10 @@ test('a backend is added, listed, tested and removed by name, and its state says
     models: expect.arrayContaining([expect.objectContaining({ id: 'gpt-4o-mini' })]),
   });
   const addSpare = ['backends', 'add', 'spare', upstream.url, '--api-key-env', 'UPSTREAM_KEY'];
-  expect((await gateway.runHere(addSpare)).status).toBe(0);
+  const other = await gateway.runHere([...addSpare, '--auth-header', 'api-key']);
+  expect(other.stdout).toContain('the models listing answered 401');
+  expect(upstream.requests.some(({ headers }) => headers['api-key'] === UPSTREAM_KEY)).toBe(true);
+  expect((await gateway.runHere([...addSpare, '--replace'])).stdout).toContain('Healthy');
   expect((await gateway.run(['backends', 'remove', 'spare'])).status).toBe(0);
   expect(await gateway.runHere(['backends', 'remove', 'spare'])).toMatchObject({ status: 5 });
 });

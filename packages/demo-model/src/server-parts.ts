@@ -8,6 +8,8 @@ export { readChatRequest, type ChatRequest } from './answering/chat-request.ts';
 export { embeddingOf } from './answering/embedding.ts';
 export { countTokens, tokensOf } from './answering/tokens.ts';
 export { argumentPieces, type ToolCall } from './answering/tool-calls.ts';
+export { answerChat } from './chat/answer-chat.ts';
+export { embed } from './chat/embeddings.ts';
 export { createFaultPlan, faultOf, type FaultSource, type FaultPlan } from './faults/fault-plan.ts';
 export { applyHttpFaults, type HttpFault } from './faults/http-faults.ts';
 export { applyStreamFaults, type ChatFault } from './faults/stream-faults.ts';

@@ -16,6 +16,7 @@ interface AddOptions {
   readonly type: string;
   readonly apiKeyStdin?: boolean;
   readonly apiKeyEnv?: string;
+  readonly authHeader?: string;
   readonly model?: readonly string[];
   readonly capability?: readonly string[];
   readonly replace?: boolean;
@@ -36,6 +37,7 @@ export function addBackendCommands(program: Command, run: Runner): void {
     .option('--type <type>', 'external, local-server (Ollama), engine, cloud-video', 'external')
     .option('--api-key-stdin', 'read its API key from standard input')
     .option('--api-key-env <variable>', 'the environment variable that has its API key')
+    .option('--auth-header <header>', 'the header of its key, unless it is authorization: Bearer')
     .option('--model <id>', 'a model that it serves; may be repeated', collected)
     .option('--replace', 'change the backend that has this name already')
     .option('--capability <name>', 'chat, embeddings, video, …; may be repeated', collected)
@@ -95,6 +97,7 @@ async function addBackend(
       url: address,
       type: options.type,
       ...(apiKey === undefined ? {} : { api_key: apiKey }),
+      ...(options.authHeader === undefined ? {} : { auth_header: options.authHeader }),
       ...(options.model === undefined ? {} : { models: options.model }),
       ...(options.capability === undefined ? {} : { capabilities: options.capability }),
     },

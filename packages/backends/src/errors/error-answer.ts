@@ -10,8 +10,10 @@ export interface ErrorAnswer {
 
 /** Reads a JSON error in the forms that upstreams use. A body that is no JSON error has no fields. */
 export function readUpstreamError(body: string): ErrorAnswer {
-  const parsed = tryParseJson(body);
-  if (parsed === undefined) return textField('message', messageOfCut(body));
+  const answer = tryParseJson(body);
+  if (answer === undefined) return textField('message', messageOfCut(body));
+  // Gemini puts its errors into a list.
+  const parsed: unknown = Array.isArray(answer) ? answer[0] : answer;
   const error = property(parsed, 'error');
   const base = property(parsed, 'base_resp');
   // Some upstreams put the fields beside each other, without an object for the error.
@@ -40,7 +42,7 @@ function textField(name: keyof ErrorAnswer, value: unknown): ErrorAnswer {
 }
 
 const CUT_MESSAGE =
-  /^\s*\{.*?"(?:message|error|detail|status_msg)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)/s;
+  /^\s*\[?\s*\{.*?"(?:message|error|detail|status_msg)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)/s;
 
 /** The message of a JSON error of which only the beginning was read. */
 function messageOfCut(body: string): string | undefined {

@@ -11,19 +11,26 @@ test.each([
   { object: 'error', message: 'no such model' },
   { detail: 'no such model' },
   { base_resp: { status_code: 2013, status_msg: 'no such model' } },
+  [{ error: { code: 404, message: 'no such model', status: 'NOT_FOUND' } }],
 ])('the message of a JSON error is shown: %j', (body) => {
   expect(message(400, body)).toBe('upstream 400: no such model');
 });
 
-test.each(['<html>\n<h1>no such page</h1>', '', '"text"', '{}', '{"error":{"code":7}}', '[1]'])(
-  'a body that has no message is replaced by the text of its status: %j',
-  (body) => {
-    expect(message(404, body)).toBe('upstream 404: Not Found');
-  },
-);
+test.each([
+  '<html>\n<h1>no such page</h1>',
+  '',
+  '"text"',
+  '{}',
+  '{"error":{"code":7}}',
+  '[1]',
+  '[]',
+])('a body that has no message is replaced by the text of its status: %j', (body) => {
+  expect(message(404, body)).toBe('upstream 404: Not Found');
+});
 
 test('the message of a JSON error that is too long is read from its beginning', () => {
   const body = JSON.stringify({ error: { code: 7, message: `no "${'\u0001é'.repeat(50_000)}` } });
+  expect(message(500, `[\n${body}`.slice(0, 64 * 1024))).toMatch(/^upstream 500: no " é é/);
   for (const length of [64 * 1024, 64 * 1024 - 1, 64 * 1024 - 2, 64 * 1024 - 3, 64 * 1024 - 4]) {
     expect(message(500, body.slice(0, length))).toMatch(/^upstream 500: no " é é/);
   }

@@ -14,4 +14,6 @@ export { startEngine, type EngineOptions, type RunningEngine } from './engine/en
 export type { EngineFault } from './engine/engine-faults.ts';
 export { startMemoryService, type RunningMemoryService } from './memory/memory-service.ts';
 export { startOllamaServer, type RunningOllamaServer } from './ollama/ollama-server.ts';
+export { startProviderApi } from './providers/provider-api.ts';
+export { PROVIDERS } from './providers/providers.ts';
 export { startRealtimeApi, type RunningRealtimeApi } from './realtime/realtime-api.ts';

@@ -1,0 +1,75 @@
+import {
+  answerChat,
+  asObject,
+  asText,
+  createChanges,
+  createServedLog,
+  embed,
+  readChatRequest,
+  startHttpServer,
+  type Exchange,
+  type RunningHttpServer,
+} from '@model-gateway/demo-model/server-parts';
+import type { Provider, ProviderAnswer } from './provider.ts';
+
+type Operation = 'chat' | 'embeddings' | 'models';
+
+/** Starts the chat-completions API of a provider, with its paths, its key header, its listing and its refusals. */
+export function startProviderApi(
+  provider: Provider,
+  apiKey: string | null,
+): Promise<RunningHttpServer> {
+  const changes = createChanges();
+  const served = createServedLog(changes);
+
+  async function handle(exchange: Exchange): Promise<void> {
+    const operation = operationOf(exchange, provider.basePath);
+    if (operation === undefined) return send(exchange, provider.unknownPath);
+    const isPublic = operation === 'models' && provider.isListingPublic;
+    if (!isPublic && !hasKey(exchange, provider, apiKey)) return send(exchange, provider.wrongKey);
+    if (operation === 'models') return send(exchange, provider.listing);
+    const model = asText(asObject(exchange.json).model) ?? '';
+    if (!provider.models.includes(model)) return send(exchange, provider.unknownModel(model));
+    return operation === 'chat' ? chat(exchange) : embeddings(exchange, model);
+  }
+
+  async function chat(exchange: Exchange): Promise<void> {
+    const request = readChatRequest(exchange.json);
+    if (typeof request === 'string') return send(exchange, refused(request));
+    return answerChat({
+      exchange,
+      request,
+      faults: [],
+      answerText: undefined,
+      tokenDelayMs: 0,
+      served,
+    });
+  }
+
+  async function embeddings(exchange: Exchange, model: string): Promise<void> {
+    const answer = await embed(exchange.json, model, true);
+    if (typeof answer === 'string') return send(exchange, refused(answer));
+    return exchange.send(200, 'application/json', answer.body);
+  }
+
+  return startHttpServer({}, handle, changes);
+}
+
+const send = (exchange: Exchange, { status, body }: ProviderAnswer): void =>
+  exchange.sendJson(status, body);
+
+const refused = (message: string): ProviderAnswer => ({
+  status: 400,
+  body: { error: { message, type: 'invalid_request_error', code: null, param: null } },
+});
+
+function operationOf({ method, path }: Exchange, basePath: string): Operation | undefined {
+  if (method === 'GET' && path === `${basePath}/models`) return 'models';
+  if (method === 'POST' && path === `${basePath}/chat/completions`) return 'chat';
+  if (method === 'POST' && path === `${basePath}/embeddings`) return 'embeddings';
+  return undefined;
+}
+
+const hasKey = ({ headers }: Exchange, { keyHeaders }: Provider, apiKey: string | null): boolean =>
+  apiKey === null ||
+  Object.entries(keyHeaders).some(([name, before]) => headers[name] === `${before}${apiKey}`);
