@@ -4,11 +4,13 @@ import { dirname, join } from 'node:path';
 import { makeDirectory } from '@model-gateway/kernel';
 import { freePort, startProcess, type TestProcess, preparedDataDir } from '@model-gateway/testkit';
 import {
+  PROVIDERS,
   startBridgeAgent,
   startChatUpstream,
   startCloudVideo,
   startMemoryService,
   startOllamaServer,
+  startProviderApi,
   startRealtimeApi,
 } from '@model-gateway/testkit/upstreams';
 
@@ -28,10 +30,19 @@ const START_TIMEOUT_MS = 180_000;
 const GUIDE_PACKAGES = [
   ['apps/gateway', 'openai'],
   ['packages/testkit', 'ws'],
+  ['apps/standalone', '@langchain/openai'],
+  ['apps/standalone', '@ai-sdk/openai-compatible'],
+  ['apps/standalone', 'ai'],
 ] as const;
 const VIDEO_STEPS = ['Processing', 'Processing', 'Success'] as const;
 const SECRETS = {
   OPENAI_API_KEY: 'sk-of-the-documents',
+  AZURE_OPENAI_API_KEY: 'azure-key-of-the-documents',
+  ANTHROPIC_API_KEY: 'sk-ant-of-the-documents',
+  GEMINI_API_KEY: 'gemini-key-of-the-documents',
+  OPENROUTER_API_KEY: 'sk-or-v1-of-the-documents',
+  VLLM_API_KEY: 'vllm-key-of-the-documents',
+  LLAMA_API_KEY: 'llama-key-of-the-documents',
   VIDEO_API_KEY: 'video-key-of-the-documents',
 };
 
@@ -74,8 +85,7 @@ export async function openDocumentedWorld(root: string): Promise<DocumentedWorld
         LANG: 'C.UTF-8',
         ...SECRETS,
       },
-      translate: (text) =>
-        places.reduce((translated, [written, real]) => translated.replaceAll(written, real), text),
+      translate: (text) => replaceEach(text, places),
       folder: () => readersFolder(root, home, data.path),
       close,
     };
@@ -103,6 +113,13 @@ async function openUpstreams(open: Open) {
     ),
     video: await open(startCloudVideo({ apiKey: SECRETS.VIDEO_API_KEY, steps: VIDEO_STEPS })),
     realtime: await open(startRealtimeApi({ models: ['gpt-realtime'] })),
+    azure: await open(startProviderApi(PROVIDERS.azure, SECRETS.AZURE_OPENAI_API_KEY)),
+    anthropic: await open(startProviderApi(PROVIDERS.anthropic, SECRETS.ANTHROPIC_API_KEY)),
+    gemini: await open(startProviderApi(PROVIDERS.gemini, SECRETS.GEMINI_API_KEY)),
+    openRouter: await open(startProviderApi(PROVIDERS.openRouter, SECRETS.OPENROUTER_API_KEY)),
+    vllmWithKey: await open(startProviderApi(PROVIDERS.vllm, SECRETS.VLLM_API_KEY)),
+    llamaCpp: await open(startProviderApi(PROVIDERS.llamaCpp, SECRETS.LLAMA_API_KEY)),
+    lmStudio: await open(startProviderApi(PROVIDERS.lmStudio, null)),
     memory: await open(startMemoryService()),
     bridge: await open(
       startBridgeAgent({
@@ -134,16 +151,23 @@ function startService({ bridge, memory }: Upstreams, dataDir: string): Promise<T
 function placesOf(
   root: string,
   service: TestProcess,
-  { openai, vllm, ollama, video, realtime }: Upstreams,
+  upstreams: Upstreams,
   enginePort: number,
 ): readonly (readonly [string, string])[] {
+  const { openai, vllm, ollama, video, realtime } = upstreams;
   return [
     ['http://127.0.0.1:8080', service.url],
     ['localhost:8080', `127.0.0.1:${service.port}`],
     ['https://gateway.example.com', service.url],
     ['https://api.openai.com', openai.url],
     ['http://10.0.0.5:8000', vllm.url],
-    ['https://your-resource.openai.azure.com', vllm.url],
+    ['https://your-resource.openai.azure.com', upstreams.azure.url],
+    ['https://api.anthropic.com', upstreams.anthropic.url],
+    ['https://generativelanguage.googleapis.com', upstreams.gemini.url],
+    ['https://openrouter.ai', upstreams.openRouter.url],
+    ['http://127.0.0.1:8000', upstreams.vllmWithKey.url],
+    ['http://127.0.0.1:8088', upstreams.llamaCpp.url],
+    ['http://127.0.0.1:1234', upstreams.lmStudio.url],
     ['http://127.0.0.1:11434', ollama.url],
     ['https://api.minimax.io', video.url],
     ['https://realtime.example.com', `http://127.0.0.1:${realtime.port}`],
@@ -153,13 +177,22 @@ function placesOf(
   ];
 }
 
+/** Replaces each written text by the real one, in one pass, so that a real address is never replaced again. */
+function replaceEach(text: string, places: readonly (readonly [string, string])[]): string {
+  const real = new Map(places);
+  const written = [...real.keys()].map((place) => place.replaceAll('.', '\\.'));
+  return text.replaceAll(new RegExp(written.join('|'), 'g'), (found) => real.get(found) ?? found);
+}
+
 async function readersFolder(root: string, home: string, dataDir: string): Promise<string> {
   const folder = await mkdtemp(join(home, 'reader-'));
   await symlink(dataDir, join(folder, '.data'));
   const modules = join(folder, 'node_modules');
   await makeDirectory(modules, 0o755);
-  for (const [owner, name] of GUIDE_PACKAGES)
+  for (const [owner, name] of GUIDE_PACKAGES) {
+    await makeDirectory(dirname(join(modules, name)), 0o755);
     await symlink(join(root, owner, 'node_modules', name), join(modules, name));
+  }
   return folder;
 }
 
