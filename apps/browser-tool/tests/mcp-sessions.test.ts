@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
-import { silentLog } from '@model-gateway/kernel';
+import { abortReason, silentLog, untilAborted } from '@model-gateway/kernel';
 import { waitUntil } from '@model-gateway/testkit';
 import { createBrowserTool } from '../src/app.ts';
+import type { launchChromium } from '../src/cdp/launch.ts';
 import { readBrowserToolConfig } from '../src/config.ts';
 import { portOf, stopListening } from '../src/http/listen.ts';
 import { startMcpHttpServer, type McpHttpServer } from '../src/mcp-http/mcp-http-server.ts';
@@ -17,9 +18,19 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
+interface StartOptions {
+  readonly sessionsMax?: number;
+  readonly idleMs?: number;
+  readonly launch?: typeof launchChromium;
+}
+
 /** Starts a server in this process. */
-async function start(limits: { sessionsMax?: number; idleMs?: number } = {}): Promise<string> {
-  const config = readBrowserToolConfig(CONFIG);
+async function start(options: StartOptions = {}): Promise<string> {
+  const { launch, ...limits } = options;
+  // A browser that starts must exist.
+  const config = readBrowserToolConfig(
+    launch === undefined ? CONFIG : { ...CONFIG, CHROMIUM_PATH: process.execPath },
+  );
   const server = await startMcpHttpServer({
     host: '127.0.0.1',
     port: 0,
@@ -27,7 +38,13 @@ async function start(limits: { sessionsMax?: number; idleMs?: number } = {}): Pr
     allowedHosts: [],
     sessionsMax: 10,
     idleMs: HOUR_MS,
-    createTool: () => createBrowserTool({ config, log: silentLog, proxy: undefined }),
+    createTool: () =>
+      createBrowserTool({
+        config,
+        log: silentLog,
+        proxy: undefined,
+        ...(launch === undefined ? {} : { launch }),
+      }),
     log: silentLog,
     ...limits,
   });
@@ -246,6 +263,32 @@ describe('requests', () => {
     expect(await statusOf(url, session)).toBe(404);
     const again = await send(url, undefined, { session, method: 'DELETE' });
     expect(again.status).toBe(404);
+  });
+
+  test('a canceled call is answered, so that its response does not stay open', async () => {
+    let launches = 0;
+    const url = await start({
+      // A browser that never gets ready.
+      launch: async ({ signal }) => {
+        launches += 1;
+        await untilAborted(signal);
+        throw abortReason(signal);
+      },
+    });
+    for (const [index, accept] of [BOTH, 'application/json'].entries()) {
+      const session = await initialize(url, { accept });
+      const answer = send(url, SNAPSHOT, { session, headers: { accept } });
+      await waitUntil(() => launches > index);
+      const canceled = await send(
+        url,
+        { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: SNAPSHOT.id } },
+        { session, headers: { accept } },
+      );
+      expect(canceled.status).toBe(202);
+      expect(await (await answer).text()).toContain(
+        '"error":{"code":-32800,"message":"The client canceled the call."}',
+      );
+    }
   });
 
   test('a stop ends open streams and answers', async () => {

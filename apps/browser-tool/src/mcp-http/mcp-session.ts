@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { withTimeout, yieldToEventLoop, type Log } from '@model-gateway/kernel';
 import type { BrowserTool } from '../app.ts';
 import { createMcpServer } from '../mcp/create-mcp-server.ts';
@@ -8,6 +9,7 @@ import { exchange } from './exchange.ts';
 
 // A client that does not read its answers must not delay the end.
 const FLUSH_TIMEOUT_MS = 1_000;
+const CALL_CANCELED = -32_800;
 
 /** The session of one client, with a browser of its own. */
 export interface McpSession {
@@ -44,7 +46,7 @@ export function createMcpSession({
   let idleSince: number | undefined;
   let ended: Promise<void> | undefined;
 
-  const server = createMcpServer(() => Promise.resolve(tool));
+  const server = createMcpServer(() => Promise.resolve(tool), { onCancel: answerCanceled });
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: () => id,
     enableJsonResponse: form === 'json',
@@ -53,6 +55,13 @@ export function createMcpSession({
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- The SDK has no other way.
   server.onerror = (error) => log.debug({ error }, 'an MCP message failed');
   const connected = server.connect(transport);
+
+  /** Without an answer, the HTTP response of a canceled call would stay open. */
+  function answerCanceled(request: RequestId): void {
+    const error = { code: CALL_CANCELED, message: 'The client canceled the call.' };
+    // It fails if the session ends, which cancels its calls too.
+    transport.send({ jsonrpc: '2.0', id: request, error }).catch(() => undefined);
+  }
 
   function track(response: ServerResponse): void {
     open.add(response);

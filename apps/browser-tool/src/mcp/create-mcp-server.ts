@@ -4,6 +4,7 @@ import {
   ErrorCode,
   ListToolsRequestSchema,
   McpError,
+  type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { BrowserTool } from '../app.ts';
 import { commands } from '../commands/index.ts';
@@ -15,8 +16,16 @@ import { toolCommands, toolListing } from './tool-list.ts';
 // Calls of one client run one after the other; the others wait in memory.
 const CALLS_MAX = 100;
 
+interface McpServerOptions {
+  /** Called when the client cancels a call, which then gets no response of the server. */
+  readonly onCancel?: (request: RequestId) => void;
+}
+
 /** The MCP server for one client. `open` returns the client's browser. */
-export function createMcpServer(open: () => Promise<BrowserTool>) {
+export function createMcpServer(
+  open: () => Promise<BrowserTool>,
+  { onCancel }: McpServerOptions = {},
+) {
   const tools = toolCommands(commands);
   let calls = 0;
   // oxlint-disable-next-line typescript/no-deprecated -- The replacement requires its own schemas and errors.
@@ -27,7 +36,7 @@ export function createMcpServer(open: () => Promise<BrowserTool>) {
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(toolListing) }));
   server.setRequestHandler(
     CallToolRequestSchema,
-    async ({ params: { name, arguments: given } }, { signal }) => {
+    async ({ params: { name, arguments: given } }, { signal, requestId }) => {
       const command = tools.find(({ tool }) => tool.name === name);
       if (command === undefined) {
         const known = tools.map(({ tool }) => tool.name).join(', ');
@@ -38,6 +47,7 @@ export function createMcpServer(open: () => Promise<BrowserTool>) {
       }
       if (calls >= CALLS_MAX) return failure(tooManyCalls());
       calls += 1;
+      signal.addEventListener('abort', () => onCancel?.(requestId), { once: true });
       return callTool(command, given, open, signal).finally(() => (calls -= 1));
     },
   );
