@@ -34,7 +34,11 @@ export function addBackendCommands(program: Command, run: Runner): void {
     .description('Register a backend and ask it for its models.')
     .argument('<name>', 'a name for it')
     .argument('<address>', 'its URL')
-    .option('--type <type>', 'external, local-server (Ollama), engine, cloud-video', 'external')
+    .option(
+      '--type <type>',
+      'external, anthropic, gemini, azure, local-server (Ollama), engine, cloud-video',
+      'external',
+    )
     .option('--api-key-stdin', 'read its API key from standard input')
     .option('--api-key-env <variable>', 'the environment variable that has its API key')
     .option('--auth-header <header>', 'the header of its key, unless it is authorization: Bearer')

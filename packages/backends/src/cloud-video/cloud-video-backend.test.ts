@@ -3,7 +3,7 @@ import type { Backend, VideoTask } from '@model-gateway/router';
 import { startCloudVideo, type RunningCloudVideo } from '@model-gateway/testkit/upstreams';
 import { createBackend } from '../factory/create-backend.ts';
 
-const timeouts = { connectMs: 1_000, idleMs: 300, totalMs: 2_000 };
+const timeouts = { connectMs: 30_000, idleMs: 2_000, totalMs: 8_000 };
 const signal = new AbortController().signal;
 
 const KEY = 'a-secret-video-key';

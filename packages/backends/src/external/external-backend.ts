@@ -1,6 +1,5 @@
-import { tryParseJson, type Cancel, type Clock, type Tracing } from '@model-gateway/kernel';
-import type { Backend, Capability, Probe, UpstreamChat } from '@model-gateway/router';
-import { z } from 'zod';
+import type { Cancel, Clock, Tracing } from '@model-gateway/kernel';
+import type { Backend, BackendKind, Capability, UpstreamChat } from '@model-gateway/router';
 import { jsonBody } from '../transport/json-body.ts';
 import { keyHeader } from '../transport/key-header.ts';
 import { readText } from '../transport/read-text.ts';
@@ -14,7 +13,7 @@ import {
 import { chunksOf, readCompletion } from './completion.ts';
 import { readEmbeddings } from './embeddings.ts';
 import { withImageParts } from './images.ts';
-import { readListedModel, type ListedModel } from './listed-model.ts';
+import { probeResult } from './probe-result.ts';
 import { createExternalRealtime } from './realtime.ts';
 
 /** The options of a chat-compatible backend. */
@@ -31,25 +30,29 @@ export interface ExternalOptions {
   /** Whether a server whose listing fails may still serve those; otherwise only one without a listing may. */
   readonly isListingOptional: boolean;
   readonly capabilities: ReadonlySet<Capability>;
+  /** Whether the upstream lists other things than it serves; then it serves the given ids. */
+  readonly servesOnlyGiven?: boolean;
+  /** The path of an operation, where it depends on the model. */
+  readonly pathOf?: (model: string, operation: string) => string;
+  /** A kind that differs from this one only in these options. */
+  readonly kind?: BackendKind;
   readonly timeouts: UpstreamTimeouts;
   readonly clock: Clock;
   readonly tracing?: Tracing | undefined;
 }
 
+const CHAT = '/chat/completions';
+const EMBEDDINGS = '/embeddings';
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
-const UNLISTED_STATUSES: readonly number[] = [401, 403, 404, 405];
-
 // A listing is read in one piece, so that a hostile one must not be long.
 const LISTING_BYTES_MAX = 8 * 1024 * 1024;
-const LISTED_MAX = 10_000;
-
-const listing = z.object({ data: z.unknown(), models: z.unknown() }).partial();
 
 /** Any HTTP API that follows the chat-completions convention. */
 export function createExternalBackend(options: ExternalOptions): Backend {
   const { name, prefix, search, apiKey, timeouts, clock } = options;
+  const { pathOf = (_model: string, operation: string) => operation } = options;
   // Read once: a URL computes its parts on each access.
   const { pathname } = prefix;
   const http = createUpstreamHttp(prefix.origin, timeouts, options.tracing);
@@ -82,7 +85,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
 
   return {
     name,
-    kind: 'external',
+    kind: options.kind ?? 'external',
     capabilities: () => options.capabilities,
     async probe(signal) {
       const path = `${pathname}/models${search}`;
@@ -90,12 +93,12 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       return probeResult(status, await readText(body, LISTING_BYTES_MAX), options);
     },
     async chat(body, signal) {
-      const response = await postWhole('/chat/completions', chatBody(body), signal);
+      const response = await postWhole(pathOf(body.model, CHAT), chatBody(body), signal);
       assertSuccess(response);
       return readCompletion(response, { model: body.model, clock, secret: apiKey });
     },
     async chatStream(body, signal) {
-      const response = await post('/chat/completions', streamBody(body), signal);
+      const response = await post(pathOf(body.model, CHAT), streamBody(body), signal);
       if (response.contentType.startsWith('text/event-stream'))
         return { form: 'events', bytes: response.body, cleanMessage: cleaned };
       const text = await readText(response.body, ANSWER_BYTES_MAX);
@@ -104,7 +107,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       return { form: 'chunks', chunks: chunksOf(completion) };
     },
     async embed(request, signal) {
-      const response = await postWhole('/embeddings', request, signal);
+      const response = await postWhole(pathOf(request.model, EMBEDDINGS), request, signal);
       assertSuccess(response);
       return readEmbeddings(response, request.model, apiKey);
     },
@@ -134,38 +137,3 @@ function streamBody(body: UpstreamChat): UpstreamChat {
 function hasImages(message: unknown): boolean {
   return typeof message === 'object' && message !== null && 'images' in message;
 }
-
-function probeResult(
-  status: number,
-  text: string,
-  { models: statics, isListingOptional }: Pick<ExternalOptions, 'models' | 'isListingOptional'>,
-): Probe {
-  if (!isSuccess(status)) {
-    const answered = `the models listing answered ${status}`;
-    if (statics.length > 0 && (status === 404 || (isListingOptional && isUnlisted(status)))) {
-      return { state: 'Healthy', models: statics, reason: `models are not listed: ${answered}` };
-    }
-    return { state: 'Degraded', models: statics, reason: answered };
-  }
-  const answer = listing.safeParse(tryParseJson(text));
-  const entries = answer.success ? (answer.data.data ?? answer.data.models) : [];
-  // An unreadable entry must not hide the others.
-  const discovered = Array.isArray(entries)
-    ? entries.slice(0, LISTED_MAX).flatMap((entry) => readListedModel(entry) ?? [])
-    : [];
-  const models = [...new Set([...statics, ...discovered.map(({ id }) => id)])];
-  if (models.length > 0) {
-    return { state: 'Healthy', models, contextLengths: contextLengthsOf(discovered) };
-  }
-  return { state: 'Degraded', models, reason: 'it has no models to serve' };
-}
-
-/** Whether the status says that there is no listing, or none for this key. */
-const isUnlisted = (status: number): boolean => UNLISTED_STATUSES.includes(status) || status >= 500;
-
-const contextLengthsOf = (listed: readonly ListedModel[]): ReadonlyMap<string, number> =>
-  new Map(
-    listed.flatMap(({ id, contextLength }) =>
-      contextLength === undefined ? [] : [[id, contextLength] as const],
-    ),
-  );

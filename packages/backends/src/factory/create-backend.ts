@@ -6,7 +6,10 @@ import { registeredKind } from './backend-kind.ts';
 import { createCloudVideoBackend } from '../cloud-video/cloud-video-backend.ts';
 import { withDeclaredCapabilities } from './declared-capabilities.ts';
 import { createEngineBackend } from '../engine/engine-backend.ts';
-import { createExternalBackend } from '../external/external-backend.ts';
+import { createAnthropicBackend } from '../anthropic/anthropic-backend.ts';
+import { createAzureBackend } from '../azure/azure-backend.ts';
+import { createExternalBackend, type ExternalOptions } from '../external/external-backend.ts';
+import { createGeminiBackend } from '../gemini/gemini-backend.ts';
 import { createLocalServerBackend } from '../local-server/local-server-backend.ts';
 import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { backendUrl, isBridgeUrl, upstreamPrefix } from '../transport/upstream-url.ts';
@@ -20,6 +23,18 @@ export interface CreateBackendOptions {
 }
 
 const CHAT_AND_EMBEDDINGS: ReadonlySet<Capability> = new Set(['chat', 'embeddings']);
+
+/** The kinds that differ only in the API behind a URL. */
+const HTTP_KINDS = {
+  external: (url: URL, options: Omit<ExternalOptions, 'prefix'>) =>
+    createExternalBackend({ ...options, prefix: upstreamPrefix(url) }),
+  anthropic: (url: URL, options: Omit<ExternalOptions, 'prefix'>) =>
+    createAnthropicBackend({ ...options, prefix: upstreamPrefix(url) }),
+  azure: (url: URL, options: Omit<ExternalOptions, 'prefix'>) =>
+    createAzureBackend({ ...options, url }),
+  gemini: (url: URL, options: Omit<ExternalOptions, 'prefix'>) =>
+    createGeminiBackend({ ...options, url }),
+};
 
 /** Builds the backend that a registration describes; nothing is connected yet. */
 export function createBackend(config: BackendConfig, options: CreateBackendOptions): Backend {
@@ -49,13 +64,17 @@ function createKind(
         timeouts,
         tracing,
       });
-    case 'external': {
+    case 'external':
+    case 'anthropic':
+    case 'azure':
+    case 'gemini': {
       const capabilities = CHAT_AND_EMBEDDINGS;
-      const prefix = upstreamPrefix(url);
       const { search } = url;
-      const called = { prefix, search, apiKey, authHeader };
-      const served = { name, ...called, models, isListingOptional: true, capabilities };
-      return createExternalBackend({ ...served, timeouts, clock, tracing });
+      const called = { search, apiKey, authHeader };
+      // Many servers copy this API without its listing; the others have one.
+      const isListingOptional = kind === 'external';
+      const served = { name, ...called, models, isListingOptional, capabilities };
+      return HTTP_KINDS[kind](url, { ...served, timeouts, clock, tracing });
     }
     case 'agent':
       return createAgentBackend({

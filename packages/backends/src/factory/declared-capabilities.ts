@@ -7,6 +7,7 @@ import {
 } from '@model-gateway/router';
 
 const REALTIME_ID = /realtime/i;
+const WITH_AUTH_HEADER: readonly BackendKind[] = ['external', 'anthropic', 'azure', 'gemini'];
 
 /**
  * The backend with the capabilities that its operator declared, or else with those of its kind: an `external` one can also
@@ -27,10 +28,10 @@ export function withDeclaredCapabilities(
 
 /** Refuses a new registration with a header that its kind does not use. */
 export function assertAuthHeader(kind: BackendKind, authHeader: string | undefined): void {
-  if (authHeader === undefined || kind === 'external') return;
+  if (authHeader === undefined || WITH_AUTH_HEADER.includes(kind)) return;
   throw new ServiceError(
     'missing_fields',
-    `'auth_header': only a backend of the kind 'external' takes it, not '${kind}'`,
+    `'auth_header': only a backend of the kinds ${WITH_AUTH_HEADER.join(', ')} takes it, not '${kind}'`,
   );
 }
 

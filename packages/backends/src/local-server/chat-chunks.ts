@@ -11,7 +11,7 @@ import {
   toolCalls,
   type LocalAnswer,
 } from './chat-answer.ts';
-import { ndjsonLines } from './ndjson-lines.ts';
+import { bodyLines } from '../transport/body-lines.ts';
 
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
 const LINES_AFTER_END_MAX = 16;
@@ -26,7 +26,7 @@ export async function* localChunks(
   { status, body }: StreamedAnswer,
   { model, clock, secret }: AnswerContext,
 ): AsyncGenerator<ChatChunk, void, undefined> {
-  const lines = ndjsonLines(body, LINE_BYTES_MAX);
+  const lines = bodyLines(body, LINE_BYTES_MAX);
   let shape: ChunkShape | undefined;
   let callCount = 0;
   let isDone = false;

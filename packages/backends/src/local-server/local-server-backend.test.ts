@@ -5,7 +5,7 @@ import { startOllamaServer, type RunningOllamaServer } from '@model-gateway/test
 import { readAll, startChunks, textOf } from '../../tests/read-chunks.ts';
 import { createBackend } from '../factory/create-backend.ts';
 
-const timeouts = { connectMs: 1_000, idleMs: 300, totalMs: 2_000 };
+const timeouts = { connectMs: 30_000, idleMs: 2_000, totalMs: 8_000 };
 const signal = new AbortController().signal;
 
 let server: RunningOllamaServer;

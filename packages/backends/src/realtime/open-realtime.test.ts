@@ -10,7 +10,7 @@ import { createBackend } from '../factory/create-backend.ts';
 
 const KEY = 'a-secret-realtime-key';
 const MODEL = 'demo-realtime';
-const timeouts = { connectMs: 500, idleMs: 500, totalMs: 2_000 };
+const timeouts = { connectMs: 30_000, idleMs: 30_000, totalMs: 30_000 };
 const signal = new AbortController().signal;
 
 let api: RunningRealtimeApi;

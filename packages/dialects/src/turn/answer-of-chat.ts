@@ -78,7 +78,7 @@ function finishOf(reason: unknown): FinishReason {
 }
 
 /** The usage of a chat completion; undefined without counts. */
-export function usageOfChat(usage: unknown): TurnUsage | undefined {
+function usageOfChat(usage: unknown): TurnUsage | undefined {
   const promptTokens = countField(usage, 'prompt_tokens');
   const completionTokens = countField(usage, 'completion_tokens');
   if (promptTokens === undefined && completionTokens === undefined) return undefined;

@@ -12,6 +12,9 @@ export type Capability = (typeof CAPABILITIES)[number];
 /** The upstream kinds. */
 export const BACKEND_KINDS = [
   'external',
+  'anthropic',
+  'azure',
+  'gemini',
   'local-server',
   'engine',
   'cloud-video',

@@ -17,3 +17,4 @@ export { startOllamaServer, type RunningOllamaServer } from './ollama/ollama-ser
 export { startProviderApi } from './providers/provider-api.ts';
 export { PROVIDERS } from './providers/providers.ts';
 export { startRealtimeApi, type RunningRealtimeApi } from './realtime/realtime-api.ts';
+export { startRecordedServer, type RecordedServer } from './recorded-server.ts';

@@ -3,7 +3,7 @@ import { upstreamFailed } from '../errors/upstream-error.ts';
 const NEWLINE = 0x0a;
 
 /** The non-empty lines of a body, each decoded at once, so that no character is split. */
-export async function* ndjsonLines(
+export async function* bodyLines(
   body: AsyncIterable<Uint8Array>,
   lineBytesMax: number,
 ): AsyncGenerator<string, void, undefined> {

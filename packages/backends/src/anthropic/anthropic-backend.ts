@@ -1,0 +1,73 @@
+import type { Cancel } from '@model-gateway/kernel';
+import type { Backend, Capability } from '@model-gateway/router';
+import { upstreamRefused } from '../errors/upstream-error.ts';
+import type { ExternalOptions } from '../external/external-backend.ts';
+import { probeResult } from '../external/probe-result.ts';
+import { begunStream } from '../transport/begun-stream.ts';
+import { jsonBody } from '../transport/json-body.ts';
+import { keyHeader } from '../transport/key-header.ts';
+import { readJson, readText } from '../transport/read-text.ts';
+import { createUpstreamHttp } from '../transport/upstream-http.ts';
+import { chunksOfMessage, completionOf } from './from-upstream.ts';
+import { messagesBody } from './to-upstream.ts';
+
+const CAPABILITIES: ReadonlySet<Capability> = new Set(['chat']);
+const VERSION = '2023-06-01';
+const ERROR_BODY_BYTES_MAX = 64 * 1024;
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+const LISTING_BYTES_MAX = 8 * 1024 * 1024;
+/** The listing has pages; no provider has more models than this. */
+const LISTING_PATH = '/models?limit=1000';
+
+/** The Messages API of Anthropic, and of servers that copy it. */
+export function createAnthropicBackend(options: ExternalOptions): Backend {
+  const { name, prefix, apiKey, timeouts, clock } = options;
+  const { pathname } = prefix;
+  const http = createUpstreamHttp(prefix.origin, timeouts, options.tracing);
+  const authHeader = options.authHeader ?? 'x-api-key';
+  const headers = {
+    'content-type': 'application/json',
+    'anthropic-version': VERSION,
+    ...keyHeader({ apiKey, authHeader }),
+  };
+
+  const posted = async (body: unknown, signal: Cancel) => ({
+    method: 'POST' as const,
+    path: `${pathname}/messages${options.search}`,
+    headers,
+    body: await jsonBody(body),
+    signal,
+  });
+
+  return {
+    name,
+    kind: 'anthropic',
+    capabilities: () => CAPABILITIES,
+    async probe(signal) {
+      const path = `${pathname}${LISTING_PATH}`;
+      const { status, body } = await http.request({ method: 'GET', path, headers, signal });
+      return probeResult(status, await readText(body, LISTING_BYTES_MAX), options);
+    },
+    async chat(body, signal) {
+      const request = await posted(messagesBody(body, { stream: false }), signal);
+      const { status, text, retryAfter } = await http.requestWhole(request, ANSWER_BYTES_MAX);
+      if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
+      return {
+        completion: completionOf(readJson(text), { model: body.model, clock, secret: apiKey }),
+      };
+    },
+    async chatStream(body, signal) {
+      const request = await posted(messagesBody(body, { stream: true }), signal);
+      const response = await http.request(request);
+      if (!isSuccess(response.status)) {
+        const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
+        throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
+      }
+      const context = { model: body.model, clock, secret: apiKey };
+      return { form: 'chunks', chunks: await begunStream(chunksOfMessage(response.body, context)) };
+    },
+    close: () => http.close(),
+  };
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;

@@ -1,0 +1,265 @@
+import { ServiceError } from '@model-gateway/contracts';
+import {
+  originIn,
+  turnMessage,
+  turnOfChat,
+  type Turn,
+  type TurnMessage,
+  type UserPart,
+} from '@model-gateway/dialects';
+import { tryParseJson } from '@model-gateway/kernel';
+import type { UpstreamChat } from '@model-gateway/router';
+
+/** The API of this kind, whose requests are passed on as clients sent them. */
+const API = 'messages';
+/** The API requires a limit; chat completions have none by default. */
+const MAX_TOKENS_DEFAULT = 8_192;
+const BUDGET_MIN = 1_024;
+const JSON_ONLY = 'Answer with one JSON object and nothing else.';
+/** Fields of the gateway itself, and those that are set here. */
+const OWN_FIELDS = [
+  'models',
+  'provider',
+  'conversation_id',
+  'memory',
+  'extra',
+  'messages',
+  'system',
+];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Block extends Fields {
+  readonly type: string;
+}
+
+interface ThinkingFields {
+  readonly thinking?: Block;
+}
+
+interface Message {
+  readonly role: 'user' | 'assistant' | 'system';
+  readonly content: string | readonly Block[];
+}
+
+/** A chat body as a request of the Messages API. */
+export function messagesBody(chat: UpstreamChat, { stream }: { readonly stream: boolean }): Fields {
+  const original = originIn(API, chat);
+  return original === undefined
+    ? translated(turnOfChat(chat), stream)
+    : passed(original, chat, stream);
+}
+
+/** The client's own request. Messages that the gateway added, such as memories, become a part of the system prompt. */
+function passed(original: Fields, chat: UpstreamChat, stream: boolean): Fields {
+  const added: Block[] = [];
+  const messages: unknown[] = [];
+  listOf(chat['messages']).forEach((message, at) => {
+    const value = typeof message === 'object' && message !== null ? originIn(API, message) : {};
+    if (value !== undefined) {
+      if (Object.keys(value).length > 0) messages.push(value);
+      return;
+    }
+    const turned = turnMessage(message, at);
+    if (turned.role === 'system') added.push(...turned.parts.map(({ text }) => textBlock(text)));
+    else messages.push(...messagesOf([turned]));
+  });
+  const system = [...systemBlocks(original['system']), ...added];
+  const kept = Object.entries(original).filter(
+    ([name, value]) => !OWN_FIELDS.includes(name) && value !== null,
+  );
+  return {
+    ...Object.fromEntries(kept),
+    model: chat.model,
+    messages,
+    ...(system.length === 0 ? {} : { system }),
+    stream,
+  };
+}
+
+function systemBlocks(system: unknown): readonly unknown[] {
+  if (typeof system === 'string') return system === '' ? [] : [textBlock(system)];
+  return listOf(system);
+}
+
+function translated(turn: Turn, stream: boolean): Fields {
+  assertExpressible(turn.further ?? {});
+  const system = turn.messages.flatMap((message) =>
+    message.role === 'system' ? message.parts.map(({ text }) => text) : [],
+  );
+  if (turn.output?.type === 'json_object') system.push(JSON_ONLY);
+  const thinking = thinkingOf(turn);
+  return {
+    model: turn.model,
+    max_tokens: turn.maxTokens ?? MAX_TOKENS_DEFAULT,
+    messages: messagesOf(turn.messages),
+    ...(system.length === 0 ? {} : { system: system.join('\n\n') }),
+    ...toolFields(turn),
+    ...thinking,
+    ...outputConfig(turn),
+    // The API takes no sampling options while a model thinks.
+    ...(isThinking(thinking) ? {} : samplingOf(turn)),
+    ...(turn.stop === undefined ? {} : { stop_sequences: turn.stop.filter(isNotBlank) }),
+    ...(turn.user === undefined ? {} : { metadata: { user_id: turn.user } }),
+    stream,
+  };
+}
+
+const isThinking = ({ thinking }: ThinkingFields): boolean =>
+  thinking !== undefined && thinking.type !== 'disabled';
+
+const isNotBlank = (text: string): boolean => text.trim() !== '';
+
+function assertExpressible(further: Fields): void {
+  if (typeof further['n'] === 'number' && further['n'] > 1) {
+    throw refused("n: backends of the kind 'anthropic' give one answer");
+  }
+  if (further['logprobs'] === true) {
+    throw refused("logprobs: backends of the kind 'anthropic' give no probabilities");
+  }
+}
+
+function samplingOf({ temperature, topP, topK }: Turn): Fields {
+  return {
+    // Chat completions go up to 2, this API up to 1.
+    ...(temperature === undefined ? {} : { temperature: Math.min(temperature, 1) }),
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(topK === undefined ? {} : { top_k: topK }),
+  };
+}
+
+function thinkingOf({ reasoning, maxTokens = MAX_TOKENS_DEFAULT }: Turn): ThinkingFields {
+  const { effort, budgetTokens } = reasoning ?? {};
+  if (effort === 'none') return { thinking: { type: 'disabled' } };
+  if (budgetTokens !== undefined) {
+    if (maxTokens <= BUDGET_MIN) return {};
+    const budget = Math.min(Math.max(budgetTokens, BUDGET_MIN), maxTokens - 1);
+    return { thinking: { type: 'enabled', budget_tokens: budget } };
+  }
+  return effort === undefined ? {} : { thinking: { type: 'adaptive' } };
+}
+
+function outputConfig({ output, reasoning }: Turn): Fields {
+  const effort = reasoning?.effort === 'none' ? undefined : reasoning?.effort;
+  const config = {
+    ...(effort === undefined ? {} : { effort: effort === 'minimal' ? 'low' : effort }),
+    ...(output?.type === 'json_schema'
+      ? { format: { type: 'json_schema', schema: output.schema } }
+      : {}),
+  };
+  return Object.keys(config).length === 0 ? {} : { output_config: config };
+}
+
+function toolFields({ tools, toolChoice, parallelToolCalls }: Turn): Fields {
+  if (tools.length === 0) return {};
+  const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
+  const choice = toolChoiceOf(toolChoice ?? (parallelToolCalls === false ? 'auto' : undefined));
+  return {
+    tools: tools.map(({ name, description, parameters, strict }) => ({
+      name,
+      ...(description === undefined ? {} : { description }),
+      input_schema: parameters ?? { type: 'object', properties: {} },
+      ...(strict === true ? { strict } : {}),
+    })),
+    ...(choice === undefined
+      ? {}
+      : { tool_choice: choice.type === 'none' ? choice : { ...choice, ...single } }),
+  };
+}
+
+function toolChoiceOf(choice: Turn['toolChoice']): Block | undefined {
+  if (choice === undefined) return undefined;
+  if (typeof choice === 'object') return { type: 'tool', name: choice.name };
+  return { type: choice === 'required' ? 'any' : choice };
+}
+
+/** Results of tools and what the user says next are one message, in which the results come first. */
+function messagesOf(messages: readonly TurnMessage[]): readonly Message[] {
+  const written: Message[] = [];
+  let blocks: Block[] | undefined;
+  for (const message of messages) {
+    if (message.role === 'system') continue;
+    if (message.role === 'assistant') {
+      blocks = undefined;
+      const content = message.parts.flatMap(replyBlocks);
+      if (content.length > 0) written.push({ role: 'assistant', content });
+      continue;
+    }
+    if (blocks === undefined) {
+      blocks = [];
+      written.push({ role: 'user', content: blocks });
+    }
+    if (message.role === 'tool') {
+      blocks.push({
+        type: 'tool_result',
+        tool_use_id: message.callId,
+        content: message.parts.filter(isNotEmpty).map(userBlock),
+        ...(message.isError === true ? { is_error: true } : {}),
+      });
+    } else blocks.push(...message.parts.filter(isNotEmpty).map(userBlock));
+  }
+  return written.filter(({ content }) => content.length > 0);
+}
+
+/** The API refuses empty texts. */
+const isNotEmpty = (part: UserPart): boolean => part.type !== 'text' || part.text !== '';
+
+function replyBlocks(part: Extract<TurnMessage, { role: 'assistant' }>['parts'][number]): Block[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? [] : [textBlock(part.text)];
+    case 'reasoning':
+      if (part.encrypted !== undefined)
+        return [{ type: 'redacted_thinking', data: part.encrypted }];
+      // Without its signature the API takes no thought.
+      return part.signature === undefined
+        ? []
+        : [{ type: 'thinking', thinking: part.text, signature: part.signature }];
+    case 'tool_call':
+      return [{ type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.arguments) }];
+  }
+}
+
+function inputOf(text: string): unknown {
+  const input = text.trim() === '' ? {} : tryParseJson(text);
+  if (typeof input === 'object' && input !== null) return input;
+  throw refused('the arguments of a tool call are not a JSON object');
+}
+
+function userBlock(part: UserPart): Block {
+  switch (part.type) {
+    case 'text':
+      return textBlock(part.text);
+    case 'image':
+      return { type: 'image', source: sourceOf(part.source) };
+    case 'file': {
+      const title = part.name === undefined ? {} : { title: part.name };
+      const { source } = part;
+      if (source.type === 'id')
+        return { type: 'document', source: { type: 'file', file_id: source.id } };
+      if (source.type === 'data' && source.mediaType.startsWith('text/')) {
+        const data = Buffer.from(source.data, 'base64').toString('utf8');
+        return {
+          type: 'document',
+          source: { type: 'text', media_type: 'text/plain', data },
+          ...title,
+        };
+      }
+      return { type: 'document', source: sourceOf(source), ...title };
+    }
+    case 'audio':
+      throw refused("input_audio: backends of the kind 'anthropic' take no audio");
+  }
+}
+
+const sourceOf = (source: Extract<UserPart, { type: 'image' }>['source']) =>
+  source.type === 'url'
+    ? { type: 'url', url: source.url }
+    : { type: 'base64', media_type: source.mediaType, data: source.data };
+
+const textBlock = (text: string): Block => ({ type: 'text', text });
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const refused = (message: string): ServiceError => new ServiceError('invalid_request', message);

@@ -1,0 +1,57 @@
+import { tryParseJson } from '@model-gateway/kernel';
+import type { Probe } from '@model-gateway/router';
+import { z } from 'zod';
+import { readListedModel, type ListedModel } from './listed-model.ts';
+
+interface ListedBackend {
+  /** Ids that are served even if the upstream does not list them. */
+  readonly models: readonly string[];
+  /** Whether a server whose listing fails may still serve those; otherwise only one without a listing may. */
+  readonly isListingOptional: boolean;
+  /** Whether the upstream lists other things than it serves. */
+  readonly servesOnlyGiven?: boolean;
+}
+
+const UNLISTED_STATUSES: readonly number[] = [401, 403, 404, 405];
+const LISTED_MAX = 10_000;
+
+const listing = z.object({ data: z.unknown(), models: z.unknown() }).partial();
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+/** What the answer to a models listing says about a backend. */
+export function probeResult(
+  status: number,
+  text: string,
+  { models: statics, isListingOptional, servesOnlyGiven = false }: ListedBackend,
+): Probe {
+  if (!isSuccess(status)) {
+    const answered = `the models listing answered ${status}`;
+    if (statics.length > 0 && (status === 404 || (isListingOptional && isUnlisted(status)))) {
+      return { state: 'Healthy', models: statics, reason: `models are not listed: ${answered}` };
+    }
+    return { state: 'Degraded', models: statics, reason: answered };
+  }
+  if (servesOnlyGiven) return { state: 'Healthy', models: statics };
+  const answer = listing.safeParse(tryParseJson(text));
+  const entries = answer.success ? (answer.data.data ?? answer.data.models) : [];
+  // An unreadable entry must not hide the others.
+  const discovered = Array.isArray(entries)
+    ? entries.slice(0, LISTED_MAX).flatMap((entry) => readListedModel(entry) ?? [])
+    : [];
+  const models = [...new Set([...statics, ...discovered.map(({ id }) => id)])];
+  if (models.length > 0) {
+    return { state: 'Healthy', models, contextLengths: contextLengthsOf(discovered) };
+  }
+  return { state: 'Degraded', models, reason: 'it has no models to serve' };
+}
+
+/** Whether the status says that there is no listing, or none for this key. */
+const isUnlisted = (status: number): boolean => UNLISTED_STATUSES.includes(status) || status >= 500;
+
+const contextLengthsOf = (listed: readonly ListedModel[]): ReadonlyMap<string, number> =>
+  new Map(
+    listed.flatMap(({ id, contextLength }) =>
+      contextLength === undefined ? [] : [[id, contextLength] as const],
+    ),
+  );

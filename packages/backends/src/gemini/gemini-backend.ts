@@ -1,0 +1,141 @@
+import { ServiceError } from '@model-gateway/contracts';
+import { tryParseJson, type Cancel } from '@model-gateway/kernel';
+import type { Backend, Probe } from '@model-gateway/router';
+import { z } from 'zod';
+import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
+import type { ExternalOptions } from '../external/external-backend.ts';
+import { begunStream } from '../transport/begun-stream.ts';
+import { jsonBody } from '../transport/json-body.ts';
+import { keyHeader } from '../transport/key-header.ts';
+import { readJson, readText } from '../transport/read-text.ts';
+import { createUpstreamHttp } from '../transport/upstream-http.ts';
+import { chunksOfAnswer, completionOf } from './from-upstream.ts';
+import { generateBody } from './to-upstream.ts';
+
+interface GeminiOptions extends Omit<ExternalOptions, 'prefix'> {
+  /** The API, as `https://generativelanguage.googleapis.com`, with or without a version. */
+  readonly url: URL;
+}
+
+const VERSION_PATH = '/v1beta';
+const MODEL_PREFIX = 'models/';
+const METHODS: readonly string[] = ['generateContent', 'embedContent'];
+const ERROR_BODY_BYTES_MAX = 64 * 1024;
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+const LISTING_BYTES_MAX = 8 * 1024 * 1024;
+const LISTED_MAX = 1_000;
+
+const listing = z.looseObject({
+  models: z
+    .array(
+      z.looseObject({
+        name: z.string(),
+        supportedGenerationMethods: z.array(z.string()).optional(),
+        inputTokenLimit: z.int().positive().optional(),
+      }),
+    )
+    .max(LISTED_MAX),
+});
+
+const embedded = z.looseObject({
+  embeddings: z.array(z.looseObject({ values: z.array(z.number()) })),
+});
+
+/** The Gemini API. */
+export function createGeminiBackend(options: GeminiOptions): Backend {
+  const { name, url, apiKey, timeouts, clock, models: given } = options;
+  const path = url.pathname.replace(/\/+$/, '');
+  const base = path === '' ? VERSION_PATH : path;
+  const http = createUpstreamHttp(url.origin, timeouts, options.tracing);
+  const authHeader = options.authHeader ?? 'x-goog-api-key';
+  const headers = { 'content-type': 'application/json', ...keyHeader({ apiKey, authHeader }) };
+
+  const posted = async (model: string, method: string, body: unknown, signal: Cancel) => ({
+    method: 'POST' as const,
+    path: `${base}/${MODEL_PREFIX}${encodeURIComponent(model)}:${method}`,
+    headers,
+    body: await jsonBody(body),
+    signal,
+  });
+
+  async function whole(
+    model: string,
+    method: string,
+    body: unknown,
+    signal: Cancel,
+  ): Promise<unknown> {
+    const request = await posted(model, method, body, signal);
+    const { status, text, retryAfter } = await http.requestWhole(request, ANSWER_BYTES_MAX);
+    if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
+    return readJson(text);
+  }
+
+  return {
+    name,
+    kind: 'gemini',
+    capabilities: () => options.capabilities,
+    async probe(signal) {
+      const listPath = `${base}/models?pageSize=${LISTED_MAX}`;
+      const answer = await http.request({ method: 'GET', path: listPath, headers, signal });
+      return probeResult(answer.status, await readText(answer.body, LISTING_BYTES_MAX), given);
+    },
+    async chat(body, signal) {
+      const answer = await whole(body.model, 'generateContent', generateBody(body), signal);
+      return { completion: completionOf(answer, { model: body.model, clock, secret: apiKey }) };
+    },
+    async chatStream(body, signal) {
+      const method = 'streamGenerateContent?alt=sse';
+      const response = await http.request(
+        await posted(body.model, method, generateBody(body), signal),
+      );
+      if (!isSuccess(response.status)) {
+        const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
+        throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
+      }
+      const context = { model: body.model, clock, secret: apiKey };
+      return { form: 'chunks', chunks: await begunStream(chunksOfAnswer(response.body, context)) };
+    },
+    async embed({ model, input, dimensions }, signal) {
+      const texts = typeof input === 'string' ? [input] : input;
+      const requests = texts.map((text) => {
+        if (typeof text !== 'string') {
+          throw new ServiceError('invalid_request', 'this model embeds texts, not token ids');
+        }
+        const content = { parts: [{ text }] };
+        const size = typeof dimensions === 'number' ? { outputDimensionality: dimensions } : {};
+        return { model: `${MODEL_PREFIX}${model}`, content, ...size };
+      });
+      const answer = embedded.safeParse(
+        await whole(model, 'batchEmbedContents', { requests }, signal),
+      );
+      if (!answer.success)
+        throw upstreamFailed('the upstream response is not a list of embeddings');
+      const vectors = answer.data.embeddings.map(({ values }) => values);
+      return { model, vectors, promptTokens: undefined };
+    },
+    close: () => http.close(),
+  };
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+function probeResult(status: number, text: string, given: readonly string[]): Probe {
+  if (!isSuccess(status)) {
+    return { state: 'Degraded', models: given, reason: `the models listing answered ${status}` };
+  }
+  const listed = listing.safeParse(tryParseJson(text)).data?.models ?? [];
+  const served = listed.filter(
+    ({ supportedGenerationMethods: methods }) =>
+      methods === undefined || methods.some((method) => METHODS.includes(method)),
+  );
+  const idOf = (name: string): string =>
+    name.startsWith(MODEL_PREFIX) ? name.slice(MODEL_PREFIX.length) : name;
+  const models = [...new Set([...given, ...served.map((model) => idOf(model.name))])];
+  if (models.length === 0) {
+    return { state: 'Degraded', models, reason: 'it has no models to serve' };
+  }
+  const lengths = served.flatMap(({ name, inputTokenLimit }) =>
+    inputTokenLimit === undefined ? [] : [[idOf(name), inputTokenLimit] as const],
+  );
+  return { state: 'Healthy', models, contextLengths: new Map(lengths) };
+}

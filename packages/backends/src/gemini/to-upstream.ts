@@ -1,0 +1,184 @@
+import { ServiceError } from '@model-gateway/contracts';
+import {
+  turnOfChat,
+  type AssistantPart,
+  type Turn,
+  type TurnMessage,
+  type UserPart,
+} from '@model-gateway/dialects';
+import { tryParseJson } from '@model-gateway/kernel';
+import type { UpstreamChat } from '@model-gateway/router';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Content {
+  readonly role: 'user' | 'model';
+  readonly parts: readonly Fields[];
+}
+
+/** Models of this generation refuse a call in the history without a signature, unless it has this one. */
+const STRICT_MODEL = /gemini-[3-9]/;
+const NO_SIGNATURE = 'skip_thought_signature_validator';
+
+/** The number of tokens that each effort may think. */
+const BUDGETS: Readonly<Record<string, number>> = {
+  none: 0,
+  minimal: 512,
+  low: 1_024,
+  medium: 8_192,
+  high: 24_576,
+  xhigh: 32_768,
+};
+
+/** A chat body as a request of `generateContent`. */
+export function generateBody(chat: UpstreamChat): Fields {
+  const turn = turnOfChat(chat);
+  const system = turn.messages.flatMap((message) =>
+    message.role === 'system' ? message.parts.map(({ text }) => ({ text })) : [],
+  );
+  const generationConfig = configOf(turn);
+  return {
+    contents: contentsOf(turn),
+    ...(system.length === 0 ? {} : { systemInstruction: { parts: system } }),
+    ...toolFields(turn),
+    ...(Object.keys(generationConfig).length === 0 ? {} : { generationConfig }),
+  };
+}
+
+/** Consecutive messages of one role are one content; results of tools are the user's. */
+function contentsOf({ messages, model }: Turn): readonly Content[] {
+  const names = new Map<string, string>();
+  const contents: { role: Content['role']; parts: Fields[] }[] = [];
+  for (const message of messages) {
+    if (message.role === 'system') continue;
+    if (message.role === 'assistant') {
+      for (const part of message.parts)
+        if (part.type === 'tool_call') names.set(part.id, part.name);
+    }
+    const role = message.role === 'assistant' ? 'model' : 'user';
+    const parts = partsOf(message, model, names);
+    const last = contents.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else if (parts.length > 0) contents.push({ role, parts: [...parts] });
+  }
+  return contents;
+}
+
+function partsOf(
+  message: Exclude<TurnMessage, { role: 'system' }>,
+  model: string,
+  names: ReadonlyMap<string, string>,
+): readonly Fields[] {
+  if (message.role === 'assistant') return message.parts.flatMap((part) => replyParts(part, model));
+  if (message.role === 'user') return message.parts.map(userPart);
+  const text = message.parts
+    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    .join('\n');
+  const others = message.parts.flatMap((part) => (part.type === 'text' ? [] : [userPart(part)]));
+  const name = names.get(message.callId) ?? message.callId;
+  const response = message.isError === true ? { error: text } : resultOf(text);
+  return [{ functionResponse: { name, response } }, ...others];
+}
+
+/** A result is an object in this API. */
+function resultOf(text: string): unknown {
+  const value = tryParseJson(text);
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? value : { result: text };
+}
+
+function replyParts(part: AssistantPart, model: string): readonly Fields[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? [] : [{ text: part.text }];
+    case 'reasoning':
+      // Thoughts are not sent back; their signatures are with the calls.
+      return [];
+    case 'tool_call': {
+      const signature = part.signature ?? (STRICT_MODEL.test(model) ? NO_SIGNATURE : undefined);
+      const call = { functionCall: { name: part.name, args: argumentsOf(part.arguments) } };
+      return [signature === undefined ? call : { ...call, thoughtSignature: signature }];
+    }
+  }
+}
+
+function argumentsOf(text: string): unknown {
+  const value = text.trim() === '' ? {} : tryParseJson(text);
+  if (typeof value === 'object' && value !== null) return value;
+  throw refused('the arguments of a tool call are not a JSON object');
+}
+
+function userPart(part: UserPart): Fields {
+  switch (part.type) {
+    case 'text':
+      return { text: part.text };
+    case 'image':
+      return mediaPart(part.source);
+    case 'file':
+      if (part.source.type === 'id') return { fileData: { fileUri: part.source.id } };
+      return mediaPart(part.source);
+    case 'audio':
+      return { inlineData: { mimeType: `audio/${part.format}`, data: part.data } };
+  }
+}
+
+const mediaPart = (source: Extract<UserPart, { type: 'image' }>['source']): Fields =>
+  source.type === 'url'
+    ? { fileData: { fileUri: source.url } }
+    : { inlineData: { mimeType: source.mediaType, data: source.data } };
+
+function toolFields({ tools, toolChoice }: Turn): Fields {
+  if (tools.length === 0) return {};
+  const functionDeclarations = tools.map(({ name, description, parameters }) => ({
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(parameters === undefined ? {} : { parametersJsonSchema: parameters }),
+  }));
+  const config = callingConfig(toolChoice);
+  return {
+    tools: [{ functionDeclarations }],
+    ...(config === undefined ? {} : { toolConfig: { functionCallingConfig: config } }),
+  };
+}
+
+function callingConfig(choice: Turn['toolChoice']): Fields | undefined {
+  if (choice === undefined) return undefined;
+  if (typeof choice === 'object') return { mode: 'ANY', allowedFunctionNames: [choice.name] };
+  return { mode: { auto: 'AUTO', none: 'NONE', required: 'ANY' }[choice] };
+}
+
+function configOf(turn: Turn): Fields {
+  const { output, further = {} } = turn;
+  if (typeof further['n'] === 'number' && further['n'] > 1) {
+    throw refused("n: backends of the kind 'gemini' give one answer");
+  }
+  const fields: Fields = {
+    temperature: turn.temperature,
+    topP: turn.topP,
+    topK: turn.topK,
+    maxOutputTokens: turn.maxTokens,
+    stopSequences: turn.stop,
+    seed: further['seed'],
+    presencePenalty: further['presence_penalty'],
+    frequencyPenalty: further['frequency_penalty'],
+    responseMimeType: output === undefined ? undefined : 'application/json',
+    responseJsonSchema: output?.type === 'json_schema' ? output.schema : undefined,
+    thinkingConfig: thinkingOf(turn),
+  };
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(given);
+}
+
+function thinkingOf({ reasoning }: Turn): Fields | undefined {
+  if (reasoning === undefined) return undefined;
+  const { effort = 'medium', budgetTokens } = reasoning;
+  const thinkingBudget = budgetTokens ?? BUDGETS[effort];
+  if (thinkingBudget === 0) return { thinkingBudget };
+  return {
+    includeThoughts: true,
+    ...(thinkingBudget === undefined ? {} : { thinkingBudget }),
+  };
+}
+
+const refused = (message: string): ServiceError => new ServiceError('invalid_request', message);
