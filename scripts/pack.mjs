@@ -26,6 +26,8 @@ const INSTALLED = {
 };
 /** Packages that the bundle finds by name at run time. */
 const FOUND_BY_NAME = ['db', 'embedded', 'http'];
+/** A file of the library whose files are copied instead of bundled. */
+const VIEWER = 'packages/http/node_modules/swagger-ui-dist/swagger-ui-bundle.js';
 
 endChildrenOnSignal();
 const { values, positionals } = parseArgs({
@@ -77,6 +79,7 @@ async function stage(target) {
   }
   copy('packages/db/dist/prisma', `node_modules/${SCOPE}/db/dist/prisma`);
   copy('packages/http/dist/build-hash.js', `node_modules/${SCOPE}/http/dist/build-hash.js`);
+  copy('packages/http/dist/viewer', `node_modules/${SCOPE}/http/dist/viewer`);
   const inputs = [
     ...(await bundle('apps/standalone/src/main.ts', join(target, 'service'))),
     ...(await bundle('apps/cli/src/main.ts', join(target, 'cli'))),
@@ -85,7 +88,7 @@ async function stage(target) {
       join(target, `node_modules/${SCOPE}/db/dist/migrations`),
     )),
   ];
-  write('THIRD-PARTY-LICENSES.txt', licensesOf(inputs));
+  write('THIRD-PARTY-LICENSES.txt', licensesOf([...inputs, VIEWER]));
 
   write(
     'package.json',

@@ -168,6 +168,12 @@ test.each(['gateway', 'rpc', 'video-worker', 'agent-tunnel'] as const)(
   },
 );
 
+test('the gateway has the files of its API documentation', async () => {
+  const response = await fetch(`${pod('gateway', 0).url}/docs/viewer/swagger-ui-bundle.js`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toContain('javascript');
+});
+
 test('the servers pass the health check of their images, which is the same for all', async () => {
   const checks = SERVERS.map((app) => JSON.stringify(imageOf(app).healthCheck));
   expect(new Set(checks).size).toBe(1);

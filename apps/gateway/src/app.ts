@@ -4,7 +4,6 @@ import {
   createCors,
   createLeanRoutes,
   createProbes,
-  ERROR_DOCS_PATH,
   pathOf,
   sendRestError,
   type ServerApp,
@@ -22,7 +21,7 @@ import { createUsageQueryAdmin } from './admin/usage-query.ts';
 import { createConversationGate } from './conversation-gate.ts';
 import type { GatewayConfig } from './config.ts';
 import { OPERATIONS } from './docs/operations.ts';
-import { createDocsRoutes } from './docs/routes.ts';
+import { createDocsRoutes, DOCS_ROUTES } from './docs/routes.ts';
 import { createGatewayKeys } from './gateway-keys.ts';
 import { createKeyGate } from './key-gate.ts';
 import { createModelListing } from './openai/model-listing.ts';
@@ -104,7 +103,7 @@ export function createGateway(
 
   return {
     name: 'gateway',
-    routes: [...OPERATIONS.map(({ path }) => path), '/openapi.json', '/docs', ERROR_DOCS_PATH],
+    routes: [...OPERATIONS.map(({ path }) => path), ...DOCS_ROUTES],
     origins: config,
     leanPaths: leanRoutes.paths,
     async start() {

@@ -34,6 +34,7 @@ async function startAndChat(installed: string): Promise<void> {
   try {
     const { token } = await chatOnce(service.url, 'you@example.com');
     expect(await usageRows(service.url, token, 1)).toMatchObject([{ model: 'demo-chat' }]);
+    expect((await fetch(`${service.url}/docs/viewer/swagger-ui.css`)).status).toBe(200);
     const cli = join(installed, 'node_modules/model-gateway/cli/main.js');
     const env = { PATH: process.env['PATH'], HOME: data.path, GATEWAY_URL: service.url };
     expect((await run('node', [cli, 'doctor'], { env }).catch(ended)).stdout).toMatch(
@@ -97,6 +98,7 @@ test('the package runs without the repository and sends a first chat', async () 
     'utf8',
   );
   expect(licenses).toContain('zod ');
+  expect(licenses).toContain('swagger-ui-dist ');
 });
 
 fullTest('npm installs the package into an empty folder', async () => {

@@ -1,5 +1,5 @@
 import { ERROR_HELP, RPC_ERROR_CODES, type ErrorCode } from '@model-gateway/contracts';
-import { REST_ERRORS } from '@model-gateway/http';
+import { errorAnchor, REST_ERRORS } from '@model-gateway/http';
 
 /** The page at `/docs/errors`: every error code of the service, with cause and remedy. */
 export function errorsPage(): string {
@@ -37,14 +37,7 @@ ${rows.join('\n')}
 function rowOf(name: ErrorCode): string {
   const { status, code } = REST_ERRORS[name];
   const { cause, remedy } = ERROR_HELP[name];
-  return `<tr id="${idOf(name)}"><td>${status}</td><td><code>${code}</code></td><td><code>${RPC_ERROR_CODES[name]}</code></td><td>${html(cause)}</td><td>${html(remedy)}</td></tr>`;
-}
-
-/** Several errors share a code; the address of the code leads to the first of them. */
-function idOf(name: ErrorCode): string {
-  const { code } = REST_ERRORS[name];
-  const first = Object.entries(REST_ERRORS).find(([, error]) => error.code === code)?.[0];
-  return name === first ? code : `${code}-${name}`;
+  return `<tr id="${errorAnchor(name)}"><td>${status}</td><td><code>${code}</code></td><td><code>${RPC_ERROR_CODES[name]}</code></td><td>${html(cause)}</td><td>${html(remedy)}</td></tr>`;
 }
 
 /** Text with `code` in backquotes. */

@@ -1,13 +1,9 @@
 import { restErrorSchema } from '@model-gateway/contracts';
 import { SERVICE_VERSION } from '@model-gateway/http';
 import { z } from 'zod';
+import { exampleOf } from './example.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
-
-const SECURITY_SCHEMES = {
-  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `service-<uuid>`.' },
-  accessToken: { type: 'http', scheme: 'bearer', description: 'The access token of a user.' },
-  adminToken: { type: 'http', scheme: 'bearer', description: 'The admin token.' },
-};
+import { SECURITY_SCHEMES } from './security-schemes.ts';
 
 const PATH_PARAMETER = /\{(\w+)\}/g;
 
@@ -22,9 +18,11 @@ export function openApiDocument(publicUrl: string | undefined): Record<string, u
     info: {
       title: 'Model Gateway',
       version: SERVICE_VERSION,
-      description: 'One OpenAI-compatible API for every model backend.',
+      description:
+        'One OpenAI-compatible API for every model backend. A key comes from `auth.register` and `keys.create` of the [JSON-RPC API](/docs/rpc).',
     },
     ...(publicUrl === undefined ? {} : { servers: [{ url: publicUrl }] }),
+    tags: [{ name: 'Inference' }, { name: 'Administration' }, { name: 'Health' }],
     paths,
     components: { securitySchemes: SECURITY_SCHEMES },
   };
@@ -49,11 +47,12 @@ function describe(operation: Operation): Record<string, unknown> {
   ];
   return {
     summary,
+    tags: [tagOf(operation.path)],
     security: security.map((scheme) => ({ [scheme]: [] })),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(request === undefined
       ? {}
-      : { requestBody: { required: true, content: jsonContent(request, 'input') } }),
+      : { requestBody: { required: true, content: requestContent(operation, request) } }),
     responses: {
       200: { description: 'Success.', content: contentOf(operation, response) },
       ...(plainRefusals === true
@@ -78,6 +77,16 @@ function describe(operation: Operation): Record<string, unknown> {
   };
 }
 
+function tagOf(path: string): string {
+  if (path.startsWith('/api/admin/')) return 'Administration';
+  return path.startsWith('/v1/') && path !== '/v1/health' ? 'Inference' : 'Health';
+}
+
+function requestContent({ example }: Operation, request: z.ZodType): Record<string, unknown> {
+  const schema = jsonSchema(request, 'input');
+  return { 'application/json': { schema, example: example ?? exampleOf(schema) } };
+}
+
 const textContent = { 'text/plain': { schema: { type: 'string' } } };
 
 const errorContent = () => jsonContent(restErrorSchema, 'output');
@@ -90,7 +99,16 @@ function contentOf({ streams }: Operation, response: z.ZodType): Record<string, 
 }
 
 function jsonContent(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
-  return {
-    'application/json': { schema: z.toJSONSchema(schema, { io, target: 'draft-2020-12' }) },
-  };
+  return { 'application/json': { schema: jsonSchema(schema, io) } };
 }
+
+const jsonSchema = (schema: z.ZodType, io: 'input' | 'output') =>
+  z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    // The limits of every integer say nothing, and would become examples.
+    override: ({ jsonSchema: described }) => {
+      if (described.minimum === Number.MIN_SAFE_INTEGER) delete described.minimum;
+      if (described.maximum === Number.MAX_SAFE_INTEGER) delete described.maximum;
+    },
+  });

@@ -36,6 +36,8 @@ export interface Operation {
   readonly security: readonly ('apiKey' | 'accessToken' | 'adminToken')[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly request?: z.ZodType;
+  /** A request to begin with, where the required fields alone do not make a useful one. */
+  readonly example?: unknown;
   readonly response: z.ZodType;
   /** The response body while the process shuts down. */
   readonly draining?: z.ZodType;
@@ -72,6 +74,13 @@ const message = z.looseObject({
   usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int() }),
 });
 
+const backendExample = {
+  type: 'external',
+  name: 'my-backend',
+  url: 'https://models.example.com/v1',
+  api_key: 'the key of the upstream',
+};
+
 const inference: readonly Operation[] = [
   {
     method: 'post',
@@ -80,6 +89,10 @@ const inference: readonly Operation[] = [
     security: ['apiKey'],
     headers: inferenceHeaders,
     request: chatRequestSchema,
+    example: {
+      model: 'demo-chat',
+      messages: [{ role: 'user', content: 'Say hello in five words.' }],
+    },
     response: chatCompletionSchema,
     streams: true,
     plainRefusals: true,
@@ -109,6 +122,7 @@ const inference: readonly Operation[] = [
     security: ['apiKey'],
     headers: inferenceHeaders,
     request: embeddingsRequestSchema,
+    example: { model: 'demo-embed', input: 'A boat on a calm sea.' },
     response: embeddingListSchema,
     plainRefusals: true,
   },
@@ -203,6 +217,7 @@ const administration: readonly Operation[] = [
     summary: 'Register a backend.',
     security: ['adminToken'],
     request: backendRequestSchema,
+    example: backendExample,
     response: backendRegisteredSchema,
   },
   {
@@ -226,6 +241,7 @@ const administration: readonly Operation[] = [
     summary: 'Register a backend under this name, or replace it.',
     security: ['adminToken'],
     request: backendRequestSchema,
+    example: backendExample,
     response: backendRegisteredSchema,
   },
   {

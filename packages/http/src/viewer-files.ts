@@ -1,0 +1,14 @@
+import { readFile } from 'node:fs/promises';
+
+/** The files of the API viewer, with their types. */
+export const VIEWER_FILES = {
+  'swagger-ui-bundle.js': 'text/javascript',
+  'swagger-ui.css': 'text/css',
+} as const;
+
+export type ViewerFile = keyof typeof VIEWER_FILES;
+
+/** The content of a file as the build wrote it, gzipped. A bundle finds it by the name of this package. */
+export function readViewerFile(name: ViewerFile): Promise<Buffer> {
+  return readFile(new URL(`../dist/viewer/${name}.gz`, import.meta.resolve('@model-gateway/http')));
+}
