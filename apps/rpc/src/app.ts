@@ -19,6 +19,7 @@ import { createMethods } from './methods/index.ts';
 import { createAdminTokenCheck, createAuthorize } from './protocol/authorize.ts';
 import { createCallObserver } from './protocol/call-observer.ts';
 import { createDispatcher } from './protocol/dispatcher.ts';
+import { createDocumentError } from './protocol/error-docs.ts';
 import { createRealtimeSessions } from './realtime/realtime-sessions.ts';
 import { createServices } from './services.ts';
 import { createSessions } from './sessions/sessions.ts';
@@ -82,6 +83,7 @@ export function createRpc(
       isAdminToken,
     }),
     observe: createCallObserver({ metrics, tracing, log }),
+    documentError: createDocumentError(config.publicUrl),
     discover: () => (discovery ??= JSON.stringify(openRpcDocument({ version: SERVICE_VERSION }))),
     log,
   });

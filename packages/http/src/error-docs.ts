@@ -3,19 +3,24 @@ import type { ServerResponse } from 'node:http';
 /** The path of the page that explains every error code. */
 export const ERROR_DOCS_PATH = '/docs/errors';
 
-const BASE = Symbol('the base URL of the page of error codes');
+const PAGE = Symbol('the address of the page of error codes');
 
 interface Documented {
-  [BASE]?: string;
+  [PAGE]?: string;
+}
+
+/** The address of the page that explains every error code. */
+export function errorDocsPage(publicUrl: string): string {
+  return `${publicUrl.replace(/\/+$/, '')}${ERROR_DOCS_PATH}`;
 }
 
 /** From now on an error of this response names the page that explains it. */
-export function documentErrors(response: ServerResponse & Documented, publicUrl: string): void {
-  response[BASE] = publicUrl.replace(/\/+$/, '');
+export function documentErrors(response: ServerResponse & Documented, page: string): void {
+  response[PAGE] = page;
 }
 
 /** The address of the explanation of a code, if the public address is known. */
 export function errorDocs(response: ServerResponse & Documented, code: string): string | undefined {
-  const base = response[BASE];
-  return base === undefined ? undefined : `${base}${ERROR_DOCS_PATH}#${code}`;
+  const page = response[PAGE];
+  return page === undefined ? undefined : `${page}#${code}`;
 }

@@ -10,7 +10,7 @@ import {
   type Metrics,
   type Tracing,
 } from '@model-gateway/kernel';
-import { documentErrors } from './error-docs.ts';
+import { documentErrors, errorDocsPage } from './error-docs.ts';
 import { createOriginCheck } from './origins.ts';
 import { createRequestObserver } from './request-observer.ts';
 import { refuseUpgrade, sendRestError } from './rest-errors.ts';
@@ -69,10 +69,11 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     onClose: () => inFlight.end(),
   });
   const publicUrl = app.origins?.publicUrl;
+  const errorPage = publicUrl === undefined ? undefined : errorDocsPage(publicUrl);
   server.on('request', (request, response) => {
     dropTrailingSlash(request);
     inFlight.begin(response);
-    if (publicUrl !== undefined) documentErrors(response, publicUrl);
+    if (errorPage !== undefined) documentErrors(response, errorPage);
     observe(request, response, () => {
       if (isAllowedOrigin(request)) app.handle(request, response);
       else sendRestError(originNotAllowed(), request, response, log);

@@ -9,6 +9,7 @@ import { yieldToEventLoop, type Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 import type { Authorize, Credentials } from './authorize.ts';
 import type { CallObserver } from './call-observer.ts';
+import type { DocumentError } from './error-docs.ts';
 import type { Handlers } from './handlers.ts';
 import { parseMessages, type Message } from './message.ts';
 import { createOrderedCalls } from './ordered-calls.ts';
@@ -52,6 +53,7 @@ interface DispatcherDependencies {
   /** Returns the result of `rpc.discover` as JSON. */
   readonly discover: () => string;
   readonly observe: CallObserver;
+  readonly documentError: DocumentError;
   readonly log: Log;
 }
 
@@ -71,9 +73,12 @@ export function createDispatcher({
   authorize,
   discover,
   observe,
+  documentError,
   log,
 }: DispatcherDependencies): Dispatcher {
   const ordered = createOrderedCalls();
+  const parseError = documentError(PARSE_ERROR);
+  const invalidRequest = documentError(INVALID_REQUEST);
 
   /** The result of a call, as JSON. */
   async function call(method: string, params: unknown, caller: RpcCaller): Promise<string> {
@@ -99,7 +104,7 @@ export function createDispatcher({
   }
 
   async function respond({ id, call: request }: Message, caller: RpcCaller): Promise<Answer> {
-    if (request === undefined) return answer(errorText(id, INVALID_REQUEST));
+    if (request === undefined) return answer(errorText(id, invalidRequest));
     const { method, params } = request;
     const observed = observe(method);
     try {
@@ -111,7 +116,8 @@ export function createDispatcher({
     } catch (error) {
       const rpcError = error instanceof JsonRpcError ? error : toRpcError(error, log);
       observed.end(String(rpcError.code));
-      return { ...answer(errorText(id, rpcError)), isSignedOut: isSignedOut(error, caller) };
+      const text = errorText(id, documentError(rpcError, error));
+      return { ...answer(text), isSignedOut: isSignedOut(error, caller) };
     }
   }
 
@@ -150,9 +156,9 @@ export function createDispatcher({
   return {
     async dispatch(text, caller) {
       const parsed = await parseMessages(text);
-      if (parsed.kind === 'invalid') return single(answer(errorText('null', PARSE_ERROR)));
+      if (parsed.kind === 'invalid') return single(answer(errorText('null', parseError)));
       if (parsed.kind === 'invalid-request')
-        return single(answer(errorText('null', INVALID_REQUEST)));
+        return single(answer(errorText('null', invalidRequest)));
       if (parsed.kind === 'single') {
         const { message } = parsed;
         if (isAnonymousProbe(message, caller))
