@@ -128,3 +128,10 @@ test.each(
   expect(output[0]).toMatch(/^standalone: .*data directory.*SERVICE_DATA_DIR/);
   expect(status).toBe(1);
 });
+
+test('an argument is answered, and the service does not start', async () => {
+  const asked = await startProcess({ app: 'standalone', readyPath: null, args: ['--help'] });
+  expect(await asked.exited).toBe(0);
+  expect(asked.output()).toContain('SERVICE_PORT');
+  expect(asked.output()).not.toContain('listening');
+});

@@ -140,6 +140,13 @@ test('every REST route can be tried on the page, with a key that is kept nowhere
   const { page, foreign, problems, headers } = await openDocs('/docs');
   expect(await page.title()).toBe('Model Gateway REST API');
   expect(await page.locator('.opblock').count()).toBe(23);
+  const links = await page.getByRole('navigation').getByRole('link').all();
+  expect(await Promise.all(links.map((link) => link.getAttribute('href')))).toEqual([
+    '/docs',
+    '/docs/rpc',
+    '/docs/errors',
+    '/openapi.json',
+  ]);
   const key = await rpcCall(url, 'keys.create', { name: 'test' }, token);
   await authorize(page, 'apiKey', (key.result as { key: string }).key);
   expect(await execute(page, '/v1/models')).toContain('"object": "list"');
@@ -161,18 +168,15 @@ test('every REST route can be tried on the page, with a key that is kept nowhere
   await page.close();
 });
 
-test('every RPC method can be tried on a page that the first one links to', async () => {
-  const first = await openDocs('/docs');
-  await first.page.getByRole('link', { name: 'JSON-RPC API' }).click();
-  await first.page.waitForURL(`${url}/docs/rpc`);
-  await first.page.close();
+test('every RPC method can be tried on the page beside it', async () => {
   const { page, foreign, problems } = await openDocs('/docs/rpc');
   await authorize(page, 'accessToken', token);
   await page.locator('.opblock-tag', { hasText: 'auth' }).click();
   expect(await execute(page, '/api/rpc#auth.me')).toContain('"email": "you@example.com"');
-  const closed = page.locator('.opblock-tag[data-is-open=false]');
-  while ((await closed.count()) > 0) await closed.first().click();
-  expect(await page.locator('.opblock').count()).toBe(Object.keys(rpcMethods).length);
+  const groups = new Set(Object.keys(rpcMethods).map((name) => name.split('.')[0]));
+  expect(await page.locator('.opblock-tag').count()).toBe(groups.size);
+  const inGroup = Object.keys(rpcMethods).filter((name) => name.startsWith('auth.'));
+  expect(await page.locator('.opblock').count()).toBe(inGroup.length);
   expect(foreign).toEqual([]);
   expect(problems).toEqual([]);
   await page.close();
