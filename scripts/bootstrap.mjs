@@ -12,8 +12,8 @@ import {
 import { delimiter, join, relative } from 'node:path';
 import { longStep } from './progress.mjs';
 import { fail, ROOT, runCommand } from './run-command.mjs';
+import { nodeProblem, startProblem } from './start-problems.mjs';
 
-const NODE_MIN = [20, 19];
 const TOOLS = join(ROOT, '.tools');
 const STAMPS = join(ROOT, 'node_modules', '.stamps');
 
@@ -30,14 +30,9 @@ export async function ensureToolchain() {
     runCommand(pnpm, ['install', '--frozen-lockfile', '--prod=false'], { env: { CI: '1' } }),
   );
   if (!ok && /ERR_PNPM_\w*LOCKFILE/.test(output)) {
-    fail('pnpm-lock.yaml does not match the package.json files; run `pnpm install` once.', output);
+    fail(startProblem('lockfile_outdated'), output);
   }
-  if (!ok) {
-    fail(
-      'Dependencies could not be installed. Check that this machine can reach the npm registry (network, proxy, registry setting) and has free disk space, then run the command again.',
-      output,
-    );
-  }
+  if (!ok) fail(startProblem('no_dependencies'), output);
   saveStamp('install', stamp);
 }
 
@@ -66,7 +61,7 @@ export async function ensureBuilt() {
   );
   if (isComplete && isFresh('build', stamp)) return;
   const { ok, output } = await longStep('Build', 'compiling all packages and apps', build);
-  if (!ok) fail('The build failed; see the output above.', output);
+  if (!ok) fail(startProblem('build_failed'), output);
   saveStamp('build', stamp);
 }
 
@@ -82,9 +77,8 @@ export function build() {
 }
 
 function checkNode() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])) return;
-  fail(`Node ${NODE_MIN.join('.')} or newer is required; this is ${process.versions.node}.`);
+  const problem = nodeProblem(process.versions.node);
+  if (problem !== undefined) fail(problem);
 }
 
 /** The pnpm version that package.json pins: from the PATH if it has that version, otherwise installed in .tools. */
@@ -110,12 +104,7 @@ async function ensurePnpm() {
     const { ok, output } = await longStep(`pnpm ${version}`, 'installing it into .tools', () =>
       runCommand('npm', ['install', '--prefix', TOOLS, ...flags, `pnpm@${version}`]),
     );
-    if (!ok || !isOwn()) {
-      fail(
-        `pnpm ${version} could not be installed. Check that this machine can reach the npm registry (network, proxy, registry setting), then run the command again.`,
-        output,
-      );
-    }
+    if (!ok || !isOwn()) fail(startProblem('no_pnpm', { version }), output);
   }
   // Turbo and the scripts of packages call pnpm by name.
   process.env.PATH = `${own}${delimiter}${process.env.PATH ?? ''}`;

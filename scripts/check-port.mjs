@@ -1,5 +1,6 @@
 // Checks the port of `npm start` before anything is installed or built.
 import { createServer } from 'node:net';
+import { startProblem } from './start-problems.mjs';
 
 const HOST_DEFAULT = '127.0.0.1';
 const PORT_DEFAULT = '8080';
@@ -25,10 +26,10 @@ export function portProblem(environment) {
 function explain(code, host, port) {
   if (code === 'EADDRINUSE') {
     const other = port < 65_535 ? port + 1 : port - 1;
-    return `Port ${port} on ${host} is already in use, perhaps by a service that you have started before. Stop that process, or use another port: SERVICE_PORT=${other} npm start`;
+    return startProblem('port_in_use', { host, port, other });
   }
   if (code === 'EACCES') {
-    return `There is no permission to listen on port ${port} on ${host}. Use a port above 1023: SERVICE_PORT=${PORT_DEFAULT} npm start`;
+    return startProblem('port_forbidden', { host, port, other: PORT_DEFAULT });
   }
   return undefined;
 }

@@ -62,7 +62,8 @@ async function stage(target) {
   const write = (path, content) => writeFileSync(join(target, path), content);
   const { version, license, engines } = root;
 
-  copy('apps/standalone/package/start.mjs', 'bin/model-gateway.mjs');
+  await bundleCommand('apps/standalone/package/start.mjs', join(target, 'bin/model-gateway.mjs'));
+  await bundleCommand('apps/cli/package/start.mjs', join(target, 'bin/gateway.mjs'));
   copy('apps/standalone/package/README.md', 'README.md');
   copy('LICENSE', 'LICENSE');
 
@@ -99,7 +100,7 @@ async function stage(target) {
       license,
       type: 'module',
       engines,
-      bin: { [PACKAGE]: 'bin/model-gateway.mjs', gateway: 'cli/main.js' },
+      bin: { [PACKAGE]: 'bin/model-gateway.mjs', gateway: 'bin/gateway.mjs' },
       files: ['bin', 'cli', 'service', 'THIRD-PARTY-LICENSES.txt'],
       dependencies: {
         ...Object.fromEntries(FOUND_BY_NAME.map((name) => [`${SCOPE}/${name}`, version])),
@@ -113,6 +114,20 @@ async function stage(target) {
       bundleDependencies: FOUND_BY_NAME.map((name) => `${SCOPE}/${name}`),
     }),
   );
+}
+
+/** The commands have to run on versions of Node that are too old for the service. */
+async function bundleCommand(entryPoint, outfile) {
+  const { build } = await import('esbuild');
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: [entryPoint],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node16',
+  });
 }
 
 /** Returns the files that became part of the bundle. */

@@ -1,10 +1,12 @@
 // Generates the reference: `pnpm build && pnpm reference`.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { renderCommandLine } from './reference/render-command-line.mjs';
 import { renderConfiguration } from './reference/render-configuration.mjs';
 import { renderErrors } from './reference/render-errors.mjs';
 import { renderRpc } from './reference/render-rpc.mjs';
+import { renderTroubleshooting } from './reference/render-troubleshooting.mjs';
+import { START_PROBLEMS } from './start-problems.mjs';
 
 const PROCESSES = [
   'standalone',
@@ -26,10 +28,11 @@ const processes = await Promise.all(
   }),
 );
 const { createProgram } = await built('apps/cli/dist/app.js');
-const { ERROR_HELP, openRpcDocument, RPC_ERROR_CODES } = await built(
+const { BACKEND_HELP, ERROR_HELP, openRpcDocument, RPC_ERROR_CODES } = await built(
   'packages/contracts/dist/index.js',
 );
 const { REST_ERRORS } = await built('packages/http/dist/index.js');
+const { STARTUP_PROBLEMS } = await built('packages/kernel/dist/index.js');
 
 await mkdir(`${docs}reference/`, { recursive: true });
 await writeFile(`${docs}reference/configuration.md`, renderConfiguration(processes));
@@ -40,6 +43,18 @@ await writeFile(
 await writeFile(
   `${docs}reference/errors.md`,
   renderErrors(ERROR_HELP, REST_ERRORS, RPC_ERROR_CODES),
+);
+const text = await readFile(new URL('reference/troubleshooting.md', import.meta.url), 'utf8');
+await writeFile(
+  `${docs}troubleshooting.md`,
+  renderTroubleshooting(text, {
+    startProblems: START_PROBLEMS,
+    startupProblems: STARTUP_PROBLEMS,
+    errors: ERROR_HELP,
+    backends: BACKEND_HELP,
+    rest: REST_ERRORS,
+    rpc: RPC_ERROR_CODES,
+  }),
 );
 // The reference has no version: it describes the code in the same commit.
 await writeFile(`${docs}rpc.md`, renderRpc(openRpcDocument({ version: '' })));

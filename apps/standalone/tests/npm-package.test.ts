@@ -35,7 +35,7 @@ async function startAndChat(installed: string): Promise<void> {
     const { token } = await chatOnce(service.url, 'you@example.com');
     expect(await usageRows(service.url, token, 1)).toMatchObject([{ model: 'demo-chat' }]);
     expect((await fetch(`${service.url}/docs/viewer/swagger-ui.css`)).status).toBe(200);
-    const cli = join(installed, 'node_modules/model-gateway/cli/main.js');
+    const cli = join(installed, 'node_modules/model-gateway/bin/gateway.mjs');
     const env = { PATH: process.env['PATH'], HOME: data.path, GATEWAY_URL: service.url };
     expect((await run('node', [cli, 'doctor'], { env }).catch(ended)).stdout).toMatch(
       /^ok +service +http/,

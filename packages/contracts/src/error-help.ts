@@ -83,7 +83,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
       'Send `Authorization: Bearer …`: an API key on `/v1`, an access token of `auth.login` on `/api/rpc`. Access tokens last 15 minutes; `auth.refresh` makes a new one.',
   },
   invalid_credentials: {
-    cause: 'The email, the password, the key or the token is not valid.',
+    cause:
+      'The email, the password, the key or the token is mistyped, revoked or expired, or the account was deactivated.',
     remedy: 'Sign in again, or create a new key; `keys.list` shows which keys are active.',
   },
   admin_token_required: {
@@ -155,7 +156,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   rate_limit_exceeded: {
     cause: 'More requests than the limit that the message names allows.',
     remedy:
-      'Wait as long as `retry-after` says, or raise the limit: the plan of the account (`gateway plan set you@example.com enterprise`), the ceiling of the group, or the setting.',
+      'Wait as long as `retry-after` says, or raise the limit: the plan of the account (`gateway plan set you@example.com enterprise`), the ceiling of the group, or, where the answer is plain text, `SERVICE_API_RATE_LIMIT_RPM`. Where the message names an upstream, register another backend for the model.',
   },
   quota_exceeded: {
     cause: 'The monthly quota of the plan is used up.',
@@ -186,7 +187,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   all_backends_unhealthy: {
     cause: 'No backend that has the model can be reached.',
     remedy:
-      '`GET /api/admin/backends` has the state and the reason of each; start or repair one of them.',
+      '`GET /api/admin/backends` has the state of each, the reason and what to do about it; start or repair one of them.',
   },
   unsupported_operation: {
     cause: 'No backend of the model supports this kind of request.',
@@ -199,7 +200,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   upstream_auth: {
     cause: 'The upstream does not accept the key of the backend.',
-    remedy: 'The operator has to set a valid `api_key` for the backend.',
+    remedy:
+      'Set a valid `api_key` for the backend: `PATCH /api/admin/backends/by-name/{name}`; `POST …/test` tries it.',
   },
   bridge_unreachable: {
     cause: 'The bridge to the backend cannot be reached.',

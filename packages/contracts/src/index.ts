@@ -1,3 +1,4 @@
+export { BACKEND_HELP, explainedReason } from './backend-help.ts';
 export {
   AGENT_CLOSE_CODES,
   AGENT_FRAME_BYTES_MAX,

@@ -1,6 +1,12 @@
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeError, makeDirectory, randomToken, StartupError } from '@model-gateway/kernel';
+import {
+  makeDirectory,
+  randomToken,
+  StartupError,
+  startupError,
+  unwritableError,
+} from '@model-gateway/kernel';
 import { startTimeOf } from './process-identity.ts';
 
 const LOCK_FILE = 'lock';
@@ -35,16 +41,14 @@ async function takeLock(dataDir: string, lock: string, draft: string): Promise<v
     const taken = await link(draft, lock).then(
       () => true,
       (error: NodeJS.ErrnoException) =>
-        error.code === 'EEXIST' ? false : Promise.reject(unusable(dataDir, error)),
+        error.code === 'EEXIST' ? false : Promise.reject(unwritableError(dataDir, error)),
     );
     if (taken) return;
     const holder = await holderOf(await readText(lock));
     if (holder !== undefined) throw inUse(dataDir, holder);
     await discardStale(lock);
   }
-  throw new StartupError(
-    `the data directory ${dataDir} is being locked by other processes at the same time`,
-  );
+  throw startupError('data_dir_contended', { folder: dataDir });
 }
 
 /** Removes the lock of a dead process. If another process has replaced it meanwhile, it is restored. */
@@ -71,20 +75,12 @@ export async function writing<Result>(
   try {
     return await work();
   } catch (error) {
-    throw error instanceof StartupError ? error : unusable(dataDir, error);
+    throw error instanceof StartupError ? error : unwritableError(dataDir, error);
   }
 }
 
-function unusable(dataDir: string, error: unknown): StartupError {
-  return new StartupError(
-    `the data directory ${dataDir} cannot be written (${describeError(error)}); make it writable or set SERVICE_DATA_DIR to another`,
-  );
-}
-
 function inUse(dataDir: string, pid: number): StartupError {
-  return new StartupError(
-    `the data directory ${dataDir} is in use by process ${pid}; stop that process or set SERVICE_DATA_DIR to another`,
-  );
+  return startupError('data_dir_in_use', { folder: dataDir, pid });
 }
 
 const readText = (file: string): Promise<string | undefined> =>

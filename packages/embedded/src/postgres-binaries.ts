@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { StartupError } from '@model-gateway/kernel';
+import { startupError } from '@model-gateway/kernel';
 
 /** The programs of the Postgres that npm installed for this machine. */
 export interface PostgresBinaries {
@@ -21,8 +21,7 @@ export function findPostgresBinaries(): PostgresBinaries {
     const folder = join(dirname(require.resolve(platformPackage)), '..', 'native', 'bin');
     return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
   } catch {
-    throw new StartupError(
-      `there is no embedded Postgres for ${process.platform} on ${process.arch} (${platformPackage} is not installed); set DATABASE_URL to a PostgreSQL 15 or newer`,
-    );
+    const platform = `${process.platform} on ${process.arch}`;
+    throw startupError('no_postgres_binaries', { platform, package: platformPackage });
   }
 }

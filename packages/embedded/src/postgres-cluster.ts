@@ -1,6 +1,6 @@
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeError, StartupError } from '@model-gateway/kernel';
+import { describeError, isDiskFull, startupError, unwritableError } from '@model-gateway/kernel';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import type { PostgresUser } from './postgres-user.ts';
 import { commandLineOf, endProcess } from './process-identity.ts';
@@ -66,9 +66,9 @@ async function initialize(
   try {
     await runSystemCommand([...user.prefix, ...initdb], user.identity);
   } catch (error) {
-    throw new StartupError(
-      `the embedded Postgres could not be set up: ${describeError(error).trim()}`,
-    );
+    throw isDiskFull(error)
+      ? unwritableError(cluster, error)
+      : startupError('postgres_not_set_up', { reason: describeError(error).trim() }, error);
   }
 }
 
@@ -93,9 +93,7 @@ export async function clearCluster(cluster: string): Promise<void> {
     graceMs: ORPHAN_GRACE_MS,
   });
   if (!hasEnded) {
-    throw new StartupError(
-      `an earlier Postgres (process ${pid}) on ${cluster} does not stop; kill it first`,
-    );
+    throw startupError('store_not_stopped', { store: 'Postgres', pid, folder: cluster });
   }
 }
 

@@ -1,8 +1,7 @@
-import { describeError, StartupError } from '@model-gateway/kernel';
+import { describeError, startupError } from '@model-gateway/kernel';
 import { runSystemCommand, type Identity } from './system-command.ts';
 
 const USER = 'postgres';
-const ALTERNATIVES = 'run this as another user, or set DATABASE_URL to a PostgreSQL 15 or newer';
 
 /** How to run a command as the user that Postgres runs as. */
 export interface PostgresUser {
@@ -26,9 +25,7 @@ export async function postgresIdentity(): Promise<Identity | undefined> {
   const problem = await makeUser();
   const made = await idsOf(USER);
   if (made !== undefined) return made;
-  throw new StartupError(
-    `Postgres does not run as root and the user ${USER} could not be created (${problem}); ${ALTERNATIVES}`,
-  );
+  throw startupError('no_postgres_user', { user: USER, reason: problem });
 }
 
 /**
@@ -44,9 +41,7 @@ export async function becomePostgresUser(
   if (await canAccess(plain, access)) return plain;
   const privileged: PostgresUser = { identity: undefined, prefix: withCapability(identity) };
   if (await canAccess(privileged, access)) return privileged;
-  throw new StartupError(
-    `Postgres runs as the user ${USER}, who cannot enter ${access.folder} or run ${access.program}; move the project and SERVICE_DATA_DIR out of a private folder such as /root, install setpriv (util-linux), or set DATABASE_URL`,
-  );
+  throw startupError('postgres_user_shut_out', { user: USER, ...access });
 }
 
 function withCapability({ uid, gid }: Identity): readonly string[] {

@@ -3,9 +3,12 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   describeError,
+  isDiskFull,
   generatedSecret,
   makeDirectory,
   StartupError,
+  startupError,
+  unwritableError,
   type Log,
 } from '@model-gateway/kernel';
 import { lockDataDir, writing } from './data-dir-lock.ts';
@@ -102,7 +105,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
 export async function embeddedPostgresUrl(dataDir: string): Promise<string> {
   const port = await readFile(portFile(join(dataDir, 'postgres')), 'utf8').catch(() => undefined);
   if (port === undefined) {
-    throw new StartupError(`there is no embedded Postgres in ${dataDir}; set DATABASE_URL`);
+    throw startupError('no_embedded_postgres', { folder: dataDir });
   }
   const { value: password } = await generatedSecret(dataDir, PASSWORD);
   return urlOf(password, Number(port));
@@ -125,7 +128,7 @@ async function startOnFreePort(
     } catch (error) {
       const reason = describeError(error);
       if (attempt === START_ATTEMPTS_MAX || !TEMPORARY_ERROR.test(reason))
-        throw asStartupError(error);
+        throw notStarted(error, folder);
       log.warn({ attempt, reason }, 'Postgres did not start; retrying');
       await sleep(START_RETRY_MS);
     }
@@ -139,6 +142,9 @@ function flags({ settings }: PostgresOptions): readonly string[] {
   ]);
 }
 
-function asStartupError(error: unknown): StartupError {
-  return error instanceof StartupError ? error : new StartupError(describeError(error));
+function notStarted(error: unknown, folder: string): StartupError {
+  if (error instanceof StartupError) return error;
+  return isDiskFull(error)
+    ? unwritableError(folder, error)
+    : startupError('postgres_not_started', { reason: describeError(error) }, error);
 }

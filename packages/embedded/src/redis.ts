@@ -2,9 +2,12 @@ import { access, constants, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import {
   describeError,
+  isDiskFull,
   generatedSecret,
   makeDirectory,
   StartupError,
+  startupError,
+  unwritableError,
   type Log,
 } from '@model-gateway/kernel';
 import { lockDataDir, writing } from './data-dir-lock.ts';
@@ -58,7 +61,10 @@ export async function startRedis(options: RedisOptions): Promise<EmbeddedStore> 
     };
   } catch (error) {
     await unlock();
-    throw error instanceof StartupError ? error : new StartupError(describeError(error));
+    if (error instanceof StartupError) throw error;
+    throw isDiskFull(error)
+      ? unwritableError(folder, error)
+      : startupError('redis_not_started', { reason: describeError(error) }, error);
   }
 }
 
@@ -126,9 +132,7 @@ async function clearOrphan(pidFile: string, configFile: string): Promise<void> {
     graceMs: ORPHAN_GRACE_MS,
   });
   if (!hasEnded)
-    throw new StartupError(
-      `an earlier Redis (process ${pid}) on ${configFile} does not stop; kill it first`,
-    );
+    throw startupError('store_not_stopped', { store: 'Redis', pid, folder: configFile });
 }
 
 async function isUsable(program: string): Promise<boolean> {

@@ -5,9 +5,10 @@ import { ServiceError } from '@model-gateway/contracts';
 import {
   describeError,
   errorCode,
-  StartupError,
+  startupError,
   type Log,
   type Metrics,
+  type StartupError,
   type Tracing,
 } from '@model-gateway/kernel';
 import { documentErrors, errorDocsPage } from './error-docs.ts';
@@ -155,21 +156,21 @@ async function open(server: Server, host: string, port: number): Promise<void> {
       });
     });
   } catch (error) {
-    throw new StartupError(explainListenError(error, host, port), { cause: error });
+    throw listenError(error, host, port);
   }
 }
 
-function explainListenError(error: unknown, host: string, port: number): string {
+function listenError(error: unknown, host: string, port: number): StartupError {
   switch (errorCode(error)) {
     case 'EADDRINUSE':
-      return `port ${port} on ${host} is already in use; stop the process that uses it or set SERVICE_PORT to another port`;
+      return startupError('port_in_use', { host, port }, error);
     case 'EACCES':
-      return `no permission to listen on port ${port} on ${host}; set SERVICE_PORT to a port above 1023`;
+      return startupError('port_forbidden', { host, port }, error);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `${host} is not an address of this machine; set SERVICE_HOST to one of its addresses`;
+      return startupError('address_unknown', { host }, error);
     default:
-      return `cannot listen on ${host} port ${port}: ${describeError(error)}`;
+      return startupError('cannot_listen', { host, port, reason: describeError(error) }, error);
   }
 }
 

@@ -2,6 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex } from 'node:stream';
 import {
   clipped,
+  ERROR_HELP,
   ServiceError,
   STORE_RETRY_SECS,
   UpstreamError,
@@ -143,7 +144,8 @@ export function sendRestError(
   const status = passed?.status ?? own.status;
   if (known === undefined || status >= 500) {
     const request_id = requestIdOf(request, response);
-    log.error({ error, request_id, path: pathOf(request) }, 'a request failed');
+    const remedy = known === undefined ? undefined : ERROR_HELP[known.code].remedy;
+    log.error({ error, request_id, path: pathOf(request), remedy }, 'a request failed');
   }
   if (!response.headersSent) setRetryHeaders(response, own, known);
   const body = passed?.body ?? ownBody(own, known, errorDocs(response, own.code));

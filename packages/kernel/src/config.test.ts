@@ -55,7 +55,7 @@ test('some variables must be longer in production', () => {
   const short = { DATABASE_URL: 'x', SERVICE_JWT_SECRET: '1', SERVICE_ADMIN_TOKEN: 'abc' };
   expect(problemsOf(short)).toBe('no problem');
   expect(problemsOf({ ...short, NODE_ENV: 'production' })).toBe(
-    'invalid configuration: SERVICE_ADMIN_TOKEN must have at least 4 characters when NODE_ENV=production',
+    'invalid configuration: SERVICE_ADMIN_TOKEN must have at least 4 characters when NODE_ENV=production; correct these settings and start again',
   );
   const long = { ...short, SERVICE_ADMIN_TOKEN: 'abcd', NODE_ENV: 'production' };
   expect(problemsOf(long)).toBe('no problem');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { StartupError } from './errors.ts';
+import { startupError } from './startup-problems.ts';
 
 /** The environment as a process sees it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -59,7 +59,7 @@ export function loadConfig<Group extends Settings>(
     else problems.push(describeProblem(entry, text, parsed.error));
   }
   if (problems.length > 0) {
-    throw new StartupError(`invalid configuration: ${problems.join('; ')}`);
+    throw startupError('invalid_configuration', { problems: problems.join('; ') });
   }
   return values as ConfigOf<Group>;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeError, StartupError } from './errors.ts';
+import { unwritableError } from './startup-problems.ts';
 import { randomToken } from './ids.ts';
 import { makeDirectory } from './make-directory.ts';
 
@@ -35,9 +35,7 @@ export async function generatedSecret(dataDir: string, name: string): Promise<Ge
     await rm(draft, { force: true });
     return { value: (await readSecret(file)) ?? value, file, created };
   } catch (error) {
-    throw new StartupError(
-      `the data directory ${dataDir} cannot be written (${describeError(error)}); make it writable or set SERVICE_DATA_DIR to another`,
-    );
+    throw unwritableError(dataDir, error);
   }
 }
 

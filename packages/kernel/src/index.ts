@@ -52,6 +52,7 @@ export type { Lock, Locks } from './ports/locks.ts';
 export { RequestError, type Requests } from './ports/requests.ts';
 export type { Span, SpanAttributes, SpanStart, Tracing } from './ports/tracing.ts';
 export { runProcess } from './process.ts';
+export { isDiskFull, STARTUP_PROBLEMS, startupError, unwritableError } from './startup-problems.ts';
 export { createSequence, type Sequence } from './sequence.ts';
 export { isNestedTooDeeply, tryParse, tryParseJson } from './try-parse.ts';
 export { withTimeout } from './with-timeout.ts';

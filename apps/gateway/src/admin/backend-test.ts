@@ -1,5 +1,9 @@
 import { boundedCall } from '@model-gateway/backends';
-import type { backendTestSchema, UpstreamCompletion } from '@model-gateway/contracts';
+import {
+  explainedReason,
+  type backendTestSchema,
+  type UpstreamCompletion,
+} from '@model-gateway/contracts';
 import { describeError, type Cancel } from '@model-gateway/kernel';
 import { UpstreamFailure, type Backend, type Router } from '@model-gateway/router';
 import type { z } from 'zod';
@@ -69,7 +73,7 @@ async function tryChat(
     const text = beginningOf(completion);
     return { ...result, status: 'ok', latency_ms: millisecondsSince(begunAt), text };
   } catch (error) {
-    const reason = describeError(error);
+    const reason = explainedReason('Healthy', describeError(error));
     return { ...result, status: 'failed', latency_ms: millisecondsSince(begunAt), reason };
   }
 }

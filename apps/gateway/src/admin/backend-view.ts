@@ -1,4 +1,8 @@
-import type { backendListSchema, backendViewSchema } from '@model-gateway/contracts';
+import {
+  explainedReason,
+  type backendListSchema,
+  type backendViewSchema,
+} from '@model-gateway/contracts';
 import type { BackendConfig, HealthReport, RoutedBackend } from '@model-gateway/router';
 import type { z } from 'zod';
 import { routableModels } from '../routable-models.ts';
@@ -36,7 +40,7 @@ export const healthView = ({
   checkedAt,
 }: Pick<HealthReport, 'state' | 'reason' | 'checkedAt'>) => ({
   state,
-  reason: reason ?? null,
+  reason: reason === undefined ? null : explainedReason(state, reason),
   checked_at: checkedAt === undefined ? null : new Date(checkedAt).toISOString(),
 });
 

@@ -55,7 +55,9 @@ test('a directory that cannot be written keeps the process from starting', async
     instanceName: 'test',
   });
   await expect(journal.start()).rejects.toThrow(StartupError);
-  await expect(journal.start()).rejects.toThrow(/the journal directory .+ cannot be written: .+/);
+  await expect(journal.start()).rejects.toThrow(
+    /the data directory .+ cannot be written \(.+\); make it writable/,
+  );
 });
 
 test('segments are rotated by size, drained in order and deleted', async () => {

@@ -1,12 +1,11 @@
 import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import {
-  describeError,
   errorCode,
-  StartupError,
   type JournalEntry,
   type Log,
   makeDirectory,
+  unwritableError,
 } from '@model-gateway/kernel';
 import { decodeJournalLine } from '../journal-line.ts';
 import { formatSegmentName, parseSegmentName, type SegmentOwner } from './segment-name.ts';
@@ -23,10 +22,7 @@ export async function prepareJournalDirectory(
     await writeFile(probe, '');
     await rm(probe);
   } catch (error) {
-    throw new StartupError(
-      `the journal directory ${directory} cannot be written: ${describeError(error)}`,
-      { cause: error },
-    );
+    throw unwritableError(directory, error);
   }
 }
 

@@ -1,4 +1,4 @@
-import { describeError, StartupError, type Log } from '@model-gateway/kernel';
+import { describeError, startupError, type Log } from '@model-gateway/kernel';
 import type { Redis } from 'ioredis';
 import { createQuickLine } from './quick-line.ts';
 import {
@@ -140,10 +140,8 @@ export function createRedisConnection({
         started = true;
       } catch (error) {
         await connection.close();
-        throw new StartupError(
-          `Redis at ${describeRedisUrl(url)} (REDIS_URL) cannot be used: ${describeError(error)}`,
-          { cause: error },
-        );
+        const values = { server: describeRedisUrl(url), reason: describeError(error) };
+        throw startupError('redis_unusable', values, error);
       }
     },
     close() {

@@ -1,4 +1,4 @@
-import { describeError, StartupError } from '@model-gateway/kernel';
+import { describeError, StartupError, startupError } from '@model-gateway/kernel';
 
 const UNREACHABLE_CODES = new Set([
   'ECONNREFUSED',
@@ -14,31 +14,30 @@ const UNREACHABLE_CODES = new Set([
 /** One sentence that explains why a process could not use its database at start, without the password of the URL. */
 export function explainStartFailure(error: unknown, databaseUrl: string): StartupError {
   if (error instanceof StartupError) return error;
-  return new StartupError(sentence(error, databaseUrl), { cause: error });
-}
-
-function sentence(error: unknown, databaseUrl: string): string {
   const { server, database } = parts(databaseUrl);
   const code = codeOf(error);
   const reason = describeError(error);
   if (UNREACHABLE_CODES.has(code) || /timeout|terminated/i.test(reason)) {
-    return `cannot reach Postgres at ${server} (${code === '' ? reason : code}): check DATABASE_URL and that the server runs`;
+    const why = code === '' ? reason : code;
+    return startupError('postgres_unreachable', { server, reason: why }, error);
   }
   switch (code) {
     case '28P01':
     case '28000':
-      return `Postgres at ${server} refuses the user or the password in DATABASE_URL`;
+      return startupError('postgres_refused', { server }, error);
     case '3D000':
-      return `the database ${database} that DATABASE_URL names does not exist at ${server}`;
+      return startupError('database_missing', { server, database }, error);
     case '42501':
-      return `the user in DATABASE_URL may not change the database ${database} (${reason})`;
+      return startupError('database_forbidden', { database, reason }, error);
+    case '53100':
+      return startupError('postgres_disk_full', { server, reason }, error);
     case '55P03':
-      return `another process has been migrating the database ${database} for too long: look for a stuck one, then start again`;
+      return startupError('migration_locked', { database }, error);
     case '57P03':
     case '53300':
-      return `Postgres at ${server} takes no connections now (${reason}): start again when it does`;
+      return startupError('postgres_busy', { server, reason }, error);
     default:
-      return `the database ${database} at ${server} could not be migrated and was left as it was: ${reason}`;
+      return startupError('migration_failed', { server, database, reason }, error);
   }
 }
 

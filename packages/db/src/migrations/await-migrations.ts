@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StartupError } from '@model-gateway/kernel';
+import { startupError } from '@model-gateway/kernel';
 import { pendingMigrations, type MigrateOptions } from './migrate.ts';
 
 interface AwaitOptions extends MigrateOptions {
@@ -19,7 +19,8 @@ export async function awaitMigrations(options: AwaitOptions): Promise<void> {
   if (pending.length > 0)
     log.info({ migrations: pending }, 'waiting for the database to be migrated');
   while (pending.length > 0 && !signal.aborted) {
-    if (performance.now() >= deadline) throw new StartupError(explain(pending));
+    if (performance.now() >= deadline)
+      throw startupError('migration_missing', { migrations: listed(pending) });
     // An aborted pause rejects; the loop then checks the signal and ends.
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
     // If the database is unavailable for a moment, the query is repeated.
@@ -27,6 +28,5 @@ export async function awaitMigrations(options: AwaitOptions): Promise<void> {
   }
 }
 
-const explain = ([first = '', ...others]: readonly string[]): string =>
-  `the database lacks the migration ${first}${others.length === 0 ? '' : ` and ${others.length} more`}, and SERVICE_MIGRATE=0 ` +
-  'leaves them to another process; run `pnpm db:migrate`';
+const listed = ([first = '', ...others]: readonly string[]): string =>
+  others.length === 0 ? first : `${first} and ${others.length} more`;

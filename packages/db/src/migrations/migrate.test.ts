@@ -81,7 +81,7 @@ describe('migrating', () => {
     await expect(attempt()).rejects.toMatchObject({
       name: 'StartupError',
       message: expect.stringMatching(
-        /could not be migrated and was left as it was: relation "good" already exists$/,
+        /could not be migrated and was left as it was: relation "good" already exists; repair/,
       ),
     });
     expect(await tables()).toEqual([]);
@@ -188,7 +188,7 @@ describe('migrating', () => {
     const { host } = new URL(proxy.url);
     await expect(migrateDatabase({ databaseUrl: proxy.url, log })).rejects.toMatchObject({
       name: 'StartupError',
-      message: `cannot reach Postgres at ${host} (ECONNREFUSED): check DATABASE_URL and that the server runs`,
+      message: `cannot reach Postgres at ${host} (ECONNREFUSED); check DATABASE_URL and that the server runs`,
     });
   });
 });

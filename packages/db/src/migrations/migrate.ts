@@ -1,5 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { StartupError, type Log } from '@model-gateway/kernel';
+import { startupError, type Log } from '@model-gateway/kernel';
 import { Pool } from 'pg';
 import {
   listMigrations,
@@ -89,10 +89,7 @@ async function pendingOf(pool: Pool, names: readonly string[]): Promise<readonly
   );
   const unfinished = rows.find((row) => !row.finished);
   if (unfinished !== undefined) {
-    throw new StartupError(
-      `migration ${unfinished.migration_name} was started by another tool and never finished; repair the database and ` +
-        'record that with "prisma migrate resolve"',
-    );
+    throw startupError('migration_unfinished', { migration: unfinished.migration_name });
   }
   const applied = new Set(rows.map((row) => row.migration_name));
   return names.filter((name) => !applied.has(name));

@@ -1,3 +1,4 @@
+import { BACKEND_HELP } from '@model-gateway/contracts';
 import type { Outcome } from '../circuits/breakers.ts';
 import { UpstreamFailure } from '../registry/upstream-failure.ts';
 
@@ -44,7 +45,7 @@ function keyRefused({ status, upstream }: UpstreamFailure): KeyRefused {
   const code = upstream?.code === undefined ? '' : ` (${upstream.code})`;
   return {
     kind: 'key_refused',
-    reason: `the upstream answered ${status}${code} to a request; check the api_key of the backend`,
+    reason: `the upstream answered ${status}${code} to a request; ${BACKEND_HELP.key_refused.remedy}`,
     forMs: status === UNAUTHORIZED ? KEY_REFUSED_MS : FORBIDDEN_MS,
     isSuspicion: status !== UNAUTHORIZED,
   };

@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+// The command `gateway` of the npm package: runs the command line, or says that this Node is too old to load it.
+import { nodeProblem } from '../../../scripts/start-problems.mjs';
+
+const problem = nodeProblem(process.versions.node);
+if (problem !== undefined) {
+  process.stderr.write(`${problem}\n`);
+  process.exit(1);
+}
+// Beside this file in the package, not in the repository.
+await import(new URL('../cli/main.js', import.meta.url).href);
