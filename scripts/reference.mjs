@@ -44,7 +44,7 @@ await writeFile(
   `${docs}reference/errors.md`,
   renderErrors(ERROR_HELP, REST_ERRORS, RPC_ERROR_CODES),
 );
-const text = await readFile(new URL('reference/troubleshooting.md', import.meta.url), 'utf8');
+const text = await readFile(new URL('reference/troubleshooting.txt', import.meta.url), 'utf8');
 await writeFile(
   `${docs}troubleshooting.md`,
   renderTroubleshooting(text, {

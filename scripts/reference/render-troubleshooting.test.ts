@@ -7,7 +7,7 @@ import { START_PROBLEMS } from '../start-problems.mjs';
 import { renderTroubleshooting } from './render-troubleshooting.mjs';
 
 test('the committed page about troubleshooting is the generated one', async () => {
-  const text = await readFile(join('scripts', 'reference', 'troubleshooting.md'), 'utf8');
+  const text = await readFile(join('scripts', 'reference', 'troubleshooting.txt'), 'utf8');
   const rendered = renderTroubleshooting(text, {
     startProblems: START_PROBLEMS,
     startupProblems: STARTUP_PROBLEMS,
