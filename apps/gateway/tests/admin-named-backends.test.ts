@@ -68,7 +68,10 @@ test('PUT registers or replaces a backend under the name in the path', async () 
     body: { message: 'backend registered', name: 'new', type: 'external', state: 'Healthy' },
   });
   const again = await named('PUT', 'new', { type: 'external', url: upstream.url });
-  expect(again.body).toMatchObject({ state: 'Degraded', reason: expect.stringContaining('401') });
+  expect(again.body).toMatchObject({
+    state: 'Degraded',
+    reason: expect.stringMatching(/401.*api_key/),
+  });
   expect((await named('GET', 'new')).body).toMatchObject({ has_api_key: false });
   expect(await named('DELETE', 'new')).toEqual({
     status: 200,
@@ -263,7 +266,10 @@ test('a test of a backend that does not answer, or cannot chat, only probes it',
   await named('PUT', 'away', { type: 'external', url: 'http://127.0.0.1:9', models: ['m'] });
   expect((await named('POST', 'away/test')).body).toMatchObject({
     status: 'failed',
-    probe: { state: 'Unhealthy', reason: expect.stringContaining('ECONNREFUSED') },
+    probe: {
+      state: 'Unhealthy',
+      reason: expect.stringMatching(/ECONNREFUSED.*; start the server/),
+    },
     chat: { status: 'skipped', model: null },
   });
   await named('PUT', 'clips', { type: 'cloud-video', url: video.url, models: ['v'] });

@@ -93,6 +93,7 @@ test.each([
   const { status, output } = await failedStart('gateway', { ...stores(), ...env });
   expect(output).toHaveLength(1);
   expect(output[0]).toMatch(says);
+  expect(output[0]).toMatch(/; (check|correct) .*(start again|server runs)$/);
   expect(output[0]).not.toContain('hunter2');
   expect(status).toBe(1);
 });
