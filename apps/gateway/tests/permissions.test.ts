@@ -1,8 +1,9 @@
 import { createAccessTokens } from '@model-gateway/accounts';
 import { manualClock, newId, randomToken, sha256Hex, systemClock } from '@model-gateway/kernel';
-import { ERROR_DOCS_PATH, PROBE_PATHS } from '@model-gateway/http';
+import { PROBE_PATHS } from '@model-gateway/http';
 import { createTestAccount } from '@model-gateway/testkit';
 import { OPERATIONS, type Operation } from '../src/docs/operations.ts';
+import { DOCS_ROUTES } from '../src/docs/routes.ts';
 import { ADMIN_TOKEN, keysOf, startGateway, type GatewayUnderTest } from './gateway.ts';
 import { recordMounts, type MountedRoute } from './mounted-routes.ts';
 
@@ -16,7 +17,7 @@ const ACCEPTED = {
 } as const satisfies Record<Operation['security'][number], readonly string[]>;
 
 /** Pages that are open to everybody and have no data of users. */
-const PAGES: readonly string[] = ['/openapi.json', '/docs', ERROR_DOCS_PATH, '/metrics'];
+const PAGES: readonly string[] = [...DOCS_ROUTES, '/metrics'];
 
 let gateway: GatewayUnderTest;
 let mounted: readonly MountedRoute[];

@@ -139,7 +139,10 @@ async function execute(page: Page, operation: string): Promise<string> {
 test('every REST route can be tried on the page, with a key that is kept nowhere', async () => {
   const { page, foreign, problems, headers } = await openDocs('/docs');
   expect(await page.title()).toBe('Model Gateway REST API');
-  expect(await page.locator('.opblock').count()).toBe(23);
+  const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };
+  const operations = Object.values(paths).flatMap((methods: object) => Object.keys(methods));
+  expect(operations.length).toBeGreaterThan(20);
+  expect(await page.locator('.opblock').count()).toBe(operations.length);
   const links = await page.getByRole('navigation').getByRole('link').all();
   expect(await Promise.all(links.map((link) => link.getAttribute('href')))).toEqual([
     '/docs',

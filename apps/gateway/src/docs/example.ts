@@ -4,6 +4,7 @@ type NamedSchemas = Readonly<Record<string, Schema>>;
 /** Values that say more than their type, by the name of the field. */
 const BY_NAME: Readonly<Record<string, unknown>> = {
   alias: 'fast',
+  content: 'Say hello in five words.',
   email: 'you@example.com',
   model: 'demo-chat',
   password: 'correct horse battery staple',
