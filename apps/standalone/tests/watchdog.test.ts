@@ -3,6 +3,10 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { freePort } from '@model-gateway/kernel';
+import { startEngine, type RunningEngine } from '@model-gateway/testkit/upstreams';
+import { startScriptedAnswers, type ScriptedAnswers } from './scripted-answers.ts';
+import { fields, list } from './json-text.ts';
+import { LARGE_ANSWERS, REFUSAL_BYTES_MAX, type LargeAnswer } from './large-answers.ts';
 import { chatOnce, startStandalone } from './standalone.ts';
 import {
   fullSize,
@@ -25,6 +29,8 @@ const UNLIMITED = { monthly_usd_quota: null, monthly_token_quota: null, rpm: nul
 
 /** A process with little memory. */
 let standalone: TestProcess;
+let upstream: ScriptedAnswers;
+let engine: RunningEngine;
 let meterUrl: string;
 let credentials: { readonly token: string; readonly key: string };
 let folder: TemporaryFolder;
@@ -40,17 +46,30 @@ beforeAll(async () => {
     SERVICE_API_RATE_LIMIT_RPM: '100000',
   });
   await rpcCall(standalone.url, 'billing.tiers.set', { name: 'free', ...UNLIMITED }, ADMIN_TOKEN);
+  upstream = await startScriptedAnswers();
+  const vector = Array.from({ length: 1_536 }, (_, index) => (index % 8) / 8);
+  engine = await startEngine({ vectorOf: () => vector });
+  await registerBackend({ type: 'external', name: 'api', url: upstream.url });
+  await registerBackend({ type: 'local-server', name: 'local', url: upstream.url });
+  await registerBackend({ type: 'engine', name: 'engine', url: engine.url });
   credentials = await chatOnce(standalone.url, 'ann@example.com');
 });
 afterAll(async () => {
   await standalone.stop();
+  await upstream.close();
+  await engine.close();
   await folder.remove();
 });
 
-const list = (count: number, element: string): string =>
-  `[${Array.from({ length: count }, () => element).join(',')}]`;
-const fields = (count: number): string =>
-  Array.from({ length: count }, (_, index) => `"f${index.toString(36)}":0`).join(',');
+async function registerBackend(backend: Readonly<Record<string, string>>): Promise<void> {
+  const response = await fetch(`${standalone.url}/api/admin/backends`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    body: JSON.stringify(backend),
+  });
+  expect(await response.json()).toMatchObject({ state: 'Healthy' });
+}
+
 const MESSAGE = '{"role":"user","content":"x"}';
 const call = (method: string, params: string, id = '1'): string =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
@@ -156,6 +175,37 @@ test.each(SHAPES)('%s on %s delay no other request', async (_what, path, shape) 
   expect(longestMs).toBeLessThan(BUSY_MS_MAX);
 });
 
+const SERVED = { status: 200, isShort: false, code: undefined, message: undefined };
+/** A stream that is broken off has the status 200. */
+const REFUSED = {
+  status: expect.any(Number) as number,
+  isShort: true,
+  code: 'bad_gateway',
+  message: expect.stringMatching(/^[^{}]{20,200}$/) as string,
+};
+
+async function askFor({ path, request, answer, isRefused }: LargeAnswer): Promise<void> {
+  if (answer !== undefined) upstream.setAnswer(answer());
+  const { status, bytes } = await post(path, Buffer.from(request));
+  const isShort = bytes.length < REFUSAL_BYTES_MAX;
+  const end = String(bytes.subarray(-REFUSAL_BYTES_MAX));
+  const [, message, code] = /"message":"([^"]*)"[^{}]*"code":"(\w+)"/.exec(end) ?? [];
+  expect({ status, isShort, code, message }).toEqual(isRefused ? REFUSED : SERVED);
+}
+
+test.each(LARGE_ANSWERS.map((answer) => [answer.what, answer] as const))(
+  'an upstream that answers %s delays no other request',
+  async (_what, answer) => {
+    let longestMs = Infinity;
+    for (let round = 0; round < ROUNDS_MAX && longestMs >= BUSY_MS_MAX; round += 1) {
+      await busyMs();
+      await askFor(answer);
+      longestMs = await busyMs();
+    }
+    expect(longestMs).toBeLessThan(BUSY_MS_MAX);
+  },
+);
+
 /**
  * Asks two processes at the same moments, so that whatever else the machine does delays both; `stop` returns by how much the
  * answers of the first were later, in milliseconds.
@@ -190,6 +240,13 @@ fullTest('no shape delays the health check much beyond that of an idle process',
       const body = Buffer.from(shape());
       const delays = compareDelays(standalone.url, control.url);
       await post(path, body);
+      const worst = Math.max(0, ...(await delays.stop()));
+      expect({ what, isLate: worst > HEALTH_LATE_MS, worst }).toMatchObject({ isLate: false });
+    }
+    for (const answer of LARGE_ANSWERS) {
+      const { what } = answer;
+      const delays = compareDelays(standalone.url, control.url);
+      await askFor(answer);
       const worst = Math.max(0, ...(await delays.stop()));
       expect({ what, isLate: worst > HEALTH_LATE_MS, worst }).toMatchObject({ isLate: false });
     }

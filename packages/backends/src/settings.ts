@@ -1,6 +1,7 @@
+import { ANSWER_BYTES_MAX } from './transport/answer-limits.ts';
 import { integer, setting, urlWith, withDefault } from '@model-gateway/kernel';
 
-/** Timeouts and the bridge of upstreams. */
+/** Limits and the bridge of upstreams. */
 export const upstreamSettings = {
   upstreamConnectTimeoutMs: setting(
     'SERVICE_UPSTREAM_CONNECT_TIMEOUT_MS',
@@ -16,6 +17,14 @@ export const upstreamSettings = {
     'SERVICE_UPSTREAM_TOTAL_TIMEOUT_MS',
     withDefault(integer(1), 600_000),
     { description: 'How long an answer that is not streamed may take.' },
+  ),
+  upstreamAnswerBytesMax: setting(
+    'SERVICE_UPSTREAM_ANSWER_BYTES_MAX',
+    withDefault(integer(1024), ANSWER_BYTES_MAX),
+    {
+      description:
+        'How large an answer of an upstream that is not streamed may be. A larger one is a 502.',
+    },
   ),
   bridgeUrl: setting(
     'SERVICE_BRIDGE_URL',

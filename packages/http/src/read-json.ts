@@ -2,6 +2,7 @@ import {
   createJsonMeter,
   decodeInSteps,
   isNestedTooDeeply,
+  METERED_BYTES_MIN,
   tryParseJson,
   type JsonMeter,
 } from '@model-gateway/kernel';
@@ -9,8 +10,6 @@ import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
 import { decodedBody } from './decoded-body.ts';
 
-/** A smaller body is parsed within milliseconds, whatever it contains. */
-const METERED_BYTES_MIN = 64 * 1024;
 const ONE_STEP_BYTES_MAX = 1024 * 1024;
 
 /** Parses the text of a body; invalid JSON is refused. */

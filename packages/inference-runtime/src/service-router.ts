@@ -26,6 +26,7 @@ export function createServiceRouter(
       idleMs: config.upstreamIdleTimeoutMs,
       totalMs: config.upstreamTotalTimeoutMs,
     },
+    answerBytesMax: config.upstreamAnswerBytesMax,
     bridgeUrl: config.bridgeUrl,
     clock,
     tracing,

@@ -29,7 +29,13 @@ export { freePort } from './free-port.ts';
 export { constantTimeEqual, newId, randomToken, sha256Hex } from './ids.ts';
 export { generatedSecret } from './generated-secret.ts';
 export { SYSTEM_ENVIRONMENT, startGuarded, type GuardedProcess } from './guarded-process.ts';
-export { createJsonMeter, type JsonMeter } from './json-meter.ts';
+export {
+  createJsonMeter,
+  isCheapJson,
+  METERED_BYTES_MIN,
+  STEPS_COST_MAX,
+  type JsonMeter,
+} from './json-meter.ts';
 export { createLifecycle, type Lifecycle, type Part } from './lifecycle.ts';
 export {
   createLog,
@@ -57,5 +63,6 @@ export { createSequence, type Sequence } from './sequence.ts';
 export { isNestedTooDeeply, tryParse, tryParseJson } from './try-parse.ts';
 export { withTimeout } from './with-timeout.ts';
 export { decodeInSteps } from './decode-in-steps.ts';
+export { parseJsonInSteps } from './parse-json-in-steps.ts';
 export { createStepPauses } from './step-pauses.ts';
 export { yieldToEventLoop } from './yield-to-event-loop.ts';

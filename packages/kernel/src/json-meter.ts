@@ -4,8 +4,12 @@ export interface JsonMeter {
   add(bytes: Uint8Array): boolean;
 }
 
-/** What one text may cost: about 100 ms on a slow core. */
+/** What a text may cost that is parsed at once: about 100 ms on a slow core. */
 const COST_MAX = 2_000_000;
+/** What a text may cost that is parsed in steps: its values take at most 130 MB of memory. */
+export const STEPS_COST_MAX = 16_000_000;
+/** A shorter text is parsed within milliseconds, whatever it contains. */
+export const METERED_BYTES_MIN = 64 * 1024;
 /** Deeper values would overflow the stack of `JSON.stringify`. */
 const DEPTH_MAX = 1_000;
 
@@ -24,7 +28,11 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-export function createJsonMeter(): JsonMeter {
+/** Whether a text can be parsed at once. */
+export const isCheapJson = (text: string): boolean =>
+  text.length <= METERED_BYTES_MIN || createJsonMeter().add(Buffer.from(text));
+
+export function createJsonMeter(costMax = COST_MAX): JsonMeter {
   let cost = 0;
   let depth = 0;
   let isInString = false;
@@ -73,7 +81,7 @@ export function createJsonMeter(): JsonMeter {
         }
         at += 1;
       }
-      return cost <= COST_MAX;
+      return cost <= costMax;
     },
   };
 }

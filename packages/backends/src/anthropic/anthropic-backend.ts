@@ -6,7 +6,8 @@ import { probeResult } from '../external/probe-result.ts';
 import { begunStream } from '../transport/begun-stream.ts';
 import { jsonBody } from '../transport/json-body.ts';
 import { keyHeader } from '../transport/key-header.ts';
-import { readJson, readText } from '../transport/read-text.ts';
+import { ANSWER_BYTES_MAX } from '../transport/answer-limits.ts';
+import { readSmallJson, readText } from '../transport/read-text.ts';
 import { createUpstreamHttp } from '../transport/upstream-http.ts';
 import { chunksOfMessage, completionOf } from './from-upstream.ts';
 import { messagesBody } from './to-upstream.ts';
@@ -14,7 +15,6 @@ import { messagesBody } from './to-upstream.ts';
 const CAPABILITIES: ReadonlySet<Capability> = new Set(['chat']);
 const VERSION = '2023-06-01';
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
-const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const LISTING_BYTES_MAX = 8 * 1024 * 1024;
 /** The listing has pages; no provider has more models than this. */
 const LISTING_PATH = '/models?limit=1000';
@@ -22,6 +22,7 @@ const LISTING_PATH = '/models?limit=1000';
 /** The Messages API of Anthropic, and of servers that copy it. */
 export function createAnthropicBackend(options: ExternalOptions): Backend {
   const { name, prefix, apiKey, timeouts, clock } = options;
+  const { answerBytesMax = ANSWER_BYTES_MAX } = options;
   const { pathname } = prefix;
   const http = createUpstreamHttp(prefix.origin, timeouts, options.tracing);
   const authHeader = options.authHeader ?? 'x-api-key';
@@ -50,11 +51,10 @@ export function createAnthropicBackend(options: ExternalOptions): Backend {
     },
     async chat(body, signal) {
       const request = await posted(messagesBody(body, { stream: false }), signal);
-      const { status, text, retryAfter } = await http.requestWhole(request, ANSWER_BYTES_MAX);
+      const { status, text, retryAfter } = await http.requestWhole(request, answerBytesMax);
       if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
-      return {
-        completion: completionOf(readJson(text), { model: body.model, clock, secret: apiKey }),
-      };
+      const message = await readSmallJson(text);
+      return { completion: completionOf(message, { model: body.model, clock, secret: apiKey }) };
     },
     async chatStream(body, signal) {
       const request = await posted(messagesBody(body, { stream: true }), signal);

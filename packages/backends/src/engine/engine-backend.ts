@@ -1,7 +1,9 @@
 import type { Cancel, Clock } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe } from '@model-gateway/router';
 import { z } from 'zod';
+import { ANSWER_BYTES_MAX } from '../transport/answer-limits.ts';
 import { begunStream } from '../transport/begun-stream.ts';
+import { isVector, readVectors } from '../transport/read-vectors.ts';
 import { RpcRefusal } from '../json-rpc/rpc-failures.ts';
 import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { engineChat, engineChunks, engineCompletion } from './engine-chat.ts';
@@ -11,6 +13,7 @@ import {
   embeddingsSchema,
   modelsSchema,
   readResult,
+  unreadable,
   type EngineHandshake,
 } from './engine-frames.ts';
 import { createEngineLink } from './engine-link.ts';
@@ -22,6 +25,8 @@ interface EngineBackendOptions {
   /** Ids that are served in addition to those that the engine lists. */
   readonly models: readonly string[];
   readonly timeouts: UpstreamTimeouts;
+  /** How large a whole answer may be. */
+  readonly answerBytesMax?: number | undefined;
   readonly clock: Clock;
 }
 
@@ -40,9 +45,16 @@ const LIVE_MODALITIES: readonly string[] = ['audio', 'video'];
 /** An engine that speaks the engine protocol over a WebSocket. */
 export function createEngineBackend(options: EngineBackendOptions): Backend {
   const { name, url, apiKey, models, timeouts, clock } = options;
+  const { answerBytesMax = ANSWER_BYTES_MAX } = options;
   let capabilities: ReadonlySet<Capability> = new Set();
   const link = createEngineLink(async (onUnusable) => {
-    const connection = await openEngineConnection({ url: url.href, apiKey, timeouts, onUnusable });
+    const connection = await openEngineConnection({
+      url: url.href,
+      apiKey,
+      timeouts,
+      answerBytesMax,
+      onUnusable,
+    });
     capabilities = declaredBy(connection.handshake);
     return connection;
   });
@@ -82,7 +94,9 @@ export function createEngineBackend(options: EngineBackendOptions): Backend {
     async embed(request, signal) {
       const params = { ...request, encoding_format: undefined };
       const { data, usage } = await call('Engine.Embeddings', params, embeddingsSchema, signal);
-      return { model: request.model, vectors: data, promptTokens: usage?.prompt_tokens };
+      const vectors = await readVectors(data, (one) => (isVector(one) ? one : undefined));
+      if (vectors === undefined) throw unreadable('Engine.Embeddings');
+      return { model: request.model, vectors, promptTokens: usage?.prompt_tokens };
     },
     invoke: (model, method, params, signal) =>
       call('Engine.Invoke', { model, method, params }, z.unknown(), signal).catch(methodRefused),

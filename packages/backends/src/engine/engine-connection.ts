@@ -35,6 +35,7 @@ interface EngineConnectionOptions {
   readonly url: string;
   readonly apiKey: string | null;
   readonly timeouts: UpstreamTimeouts;
+  readonly answerBytesMax: number;
   /** Called when no further call should use this connection. */
   readonly onUnusable: (error: UpstreamFailure) => void;
 }
@@ -54,6 +55,7 @@ export async function openEngineConnection(
     url: options.url,
     headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
     connectTimeoutMs: timeouts.connectMs,
+    frameBytesMax: options.answerBytesMax,
     onNotification: (method, params, frameBytes) => {
       if (method === 'Engine.ChatChunk') deliver(streams, params, frameBytes);
       else sessions.onNotification(method, params);

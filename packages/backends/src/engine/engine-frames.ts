@@ -19,6 +19,8 @@ export type EngineHandshake = z.output<typeof handshakeSchema>;
 
 export const modelsSchema = z.looseObject({ models: z.array(z.string()) });
 
+const TOOL_CALLS_MAX = 10_000;
+
 const usageSchema = tokenUsageSchema.loose();
 
 export const chatResultSchema = z.looseObject({
@@ -34,7 +36,7 @@ export const chatStartedSchema = z.looseObject({ chat_id: z.string() });
 export const chatChunkSchema = z.looseObject({
   chat_id: z.string(),
   delta: ifPresent(z.string()),
-  tool_calls: ifPresent(z.array(z.looseObject({}))),
+  tool_calls: ifPresent(z.array(z.unknown()).max(TOOL_CALLS_MAX)),
   done: z.boolean().default(false),
   finish_reason: ifPresent(z.string()),
   usage: ifPresent(usageSchema),
@@ -44,7 +46,8 @@ export const chatChunkSchema = z.looseObject({
 export type EngineChatChunk = z.output<typeof chatChunkSchema>;
 
 export const embeddingsSchema = z.looseObject({
-  data: z.array(z.array(z.number())),
+  /** The vectors, which are read in steps. */
+  data: z.unknown(),
   usage: ifPresent(z.looseObject({ prompt_tokens: z.int().nonnegative() })),
 });
 
@@ -65,6 +68,7 @@ export function readResult<Schema extends z.ZodType>(
   };
 }
 
-function unreadable(method: string): UpstreamFailure {
+/** The failure of an engine whose result has another shape. */
+export function unreadable(method: string): UpstreamFailure {
   return upstreamFailed(`the engine answered ${method} with an invalid result`);
 }

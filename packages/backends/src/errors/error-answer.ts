@@ -8,10 +8,14 @@ export interface ErrorAnswer {
   readonly param?: string;
 }
 
+const CHARS_READ = 64 * 1024;
+
 /** Reads a JSON error in the forms that upstreams use. A body that is no JSON error has no fields. */
 export function readUpstreamError(body: string): ErrorAnswer {
-  const answer = tryParseJson(body);
-  if (answer === undefined) return textField('message', messageOfCut(body));
+  // An error instead of an answer can be as long as one.
+  const read = body.length > CHARS_READ ? body.slice(0, CHARS_READ) : body;
+  const answer = tryParseJson(read);
+  if (answer === undefined) return textField('message', messageOfCut(read));
   // Gemini puts its errors into a list.
   const parsed: unknown = Array.isArray(answer) ? answer[0] : answer;
   const error = property(parsed, 'error');

@@ -57,6 +57,10 @@ export function upstreamFailed(
   return new UpstreamFailure(describeError(cause), { isBackendAtFault: true, hadNoEffect, cause });
 }
 
+/** The failure of an answer that exceeds a limit of this service: the backend works, so that it is not avoided. */
+export const answerRefused = (problem: string): UpstreamFailure =>
+  new UpstreamFailure(`the upstream answered ${problem}`, { isBackendAtFault: false });
+
 /** Removes the key, which some upstreams quote. A short key is a dummy, such as `EMPTY`, and can be part of any text. */
 export const withoutSecret = (text: string, secret: string | null): string =>
   secret === null || secret.length < SECRET_CHARS_MIN

@@ -1,8 +1,8 @@
 import type { UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
-import { parseList } from '../transport/parse-list.ts';
 import { readJson } from '../transport/read-text.ts';
+import { isVector, readVectors } from '../transport/read-vectors.ts';
 import type { WholeResponse } from '../transport/upstream-http.ts';
 import { isErrorBody } from './completion.ts';
 
@@ -10,10 +10,11 @@ const FLOAT_BYTES = 4;
 
 const entrySchema = z.looseObject({
   index: z.int().optional(),
-  embedding: z.union([z.array(z.number()), z.string()]),
+  embedding: z.unknown(),
 });
 
 const answerSchema = z.looseObject({
+  data: z.unknown(),
   model: z.string().optional(),
   usage: z.looseObject({ prompt_tokens: z.int().nonnegative() }).nullish(),
 });
@@ -24,11 +25,11 @@ export async function readEmbeddings(
   model: string,
   secret: string | null,
 ): Promise<UpstreamEmbeddings> {
-  const parsed = (await parseList(text, 'data', readEntry)) ?? { object: readJson(text) };
-  if (isErrorBody(parsed.object)) throw upstreamRefused(status, text, secret);
-  const answer = answerSchema.safeParse(parsed.object);
-  const entries = 'elements' in parsed ? parsed.elements : undefined;
-  if (!answer.success || entries === undefined || !entries.every(isEntry))
+  const body = await readJson(text);
+  if (isErrorBody(body)) throw upstreamRefused(status, text, secret);
+  const answer = answerSchema.safeParse(body);
+  const entries = answer.success ? await readVectors(answer.data.data, readEntry) : undefined;
+  if (!answer.success || entries === undefined)
     throw upstreamFailed('the upstream response is not a list of embeddings');
   return {
     model: answer.data.model ?? model,
@@ -49,10 +50,9 @@ function readEntry(element: unknown): Entry | undefined {
   const entry = entrySchema.safeParse(element);
   if (!entry.success) return undefined;
   const { index, embedding } = entry.data;
-  return { index, vector: typeof embedding === 'string' ? unpack(embedding) : embedding };
+  const vector = typeof embedding === 'string' ? unpack(embedding) : embedding;
+  return isVector(vector) ? { index, vector } : undefined;
 }
-
-const isEntry = (entry: Entry | undefined): entry is Entry => entry !== undefined;
 
 /** Little-endian 32-bit floats in base64, which official clients request. */
 function unpack(base64: string): readonly number[] {

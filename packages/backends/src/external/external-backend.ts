@@ -2,7 +2,8 @@ import type { Cancel, Clock, Tracing } from '@model-gateway/kernel';
 import type { Backend, BackendKind, Capability, UpstreamChat } from '@model-gateway/router';
 import { jsonBody } from '../transport/json-body.ts';
 import { keyHeader } from '../transport/key-header.ts';
-import { readText } from '../transport/read-text.ts';
+import { ANSWER_BYTES_MAX } from '../transport/answer-limits.ts';
+import { readText, readTextAnswer } from '../transport/read-text.ts';
 import { cleanMessage, upstreamRefused } from '../errors/upstream-error.ts';
 import {
   createUpstreamHttp,
@@ -37,6 +38,8 @@ export interface ExternalOptions {
   /** A kind that differs from this one only in these options. */
   readonly kind?: BackendKind;
   readonly timeouts: UpstreamTimeouts;
+  /** How large a whole answer may be. */
+  readonly answerBytesMax?: number | undefined;
   readonly clock: Clock;
   readonly tracing?: Tracing | undefined;
 }
@@ -44,7 +47,6 @@ export interface ExternalOptions {
 const CHAT = '/chat/completions';
 const EMBEDDINGS = '/embeddings';
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
-const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 // A listing is read in one piece, so that a hostile one must not be long.
 const LISTING_BYTES_MAX = 8 * 1024 * 1024;
@@ -53,6 +55,7 @@ const LISTING_BYTES_MAX = 8 * 1024 * 1024;
 export function createExternalBackend(options: ExternalOptions): Backend {
   const { name, prefix, search, apiKey, timeouts, clock } = options;
   const { pathOf = (_model: string, operation: string) => operation } = options;
+  const { answerBytesMax = ANSWER_BYTES_MAX } = options;
   // Read once: a URL computes its parts on each access.
   const { pathname } = prefix;
   const http = createUpstreamHttp(prefix.origin, timeouts, options.tracing);
@@ -77,7 +80,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
   }
 
   const postWhole = async (path: string, body: unknown, signal: Cancel): Promise<WholeResponse> =>
-    http.requestWhole(posted(path, await jsonBody(body), signal), ANSWER_BYTES_MAX);
+    http.requestWhole(posted(path, await jsonBody(body), signal), answerBytesMax);
 
   function assertSuccess({ status, text, retryAfter }: WholeResponse): void {
     if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
@@ -101,9 +104,10 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       const response = await post(pathOf(body.model, CHAT), streamBody(body), signal);
       if (response.contentType.startsWith('text/event-stream'))
         return { form: 'events', bytes: response.body, cleanMessage: cleaned };
-      const text = await readText(response.body, ANSWER_BYTES_MAX);
+      const text = await readTextAnswer(response.body, answerBytesMax);
       const answer = { status: response.status, text };
-      const { completion } = readCompletion(answer, { model: body.model, clock, secret: apiKey });
+      const context = { model: body.model, clock, secret: apiKey };
+      const { completion } = await readCompletion(answer, context);
       return { form: 'chunks', chunks: chunksOf(completion) };
     },
     async embed(request, signal) {

@@ -1,4 +1,4 @@
-import { tryParseJson } from '@model-gateway/kernel';
+import { isCheapJson, tryParseJson } from '@model-gateway/kernel';
 import type { Probe } from '@model-gateway/router';
 import { z } from 'zod';
 import { readListedModel, type ListedModel } from './listed-model.ts';
@@ -33,7 +33,7 @@ export function probeResult(
     return { state: 'Degraded', models: statics, reason: answered };
   }
   if (servesOnlyGiven) return { state: 'Healthy', models: statics };
-  const answer = listing.safeParse(tryParseJson(text));
+  const answer = listing.safeParse(isCheapJson(text) ? tryParseJson(text) : undefined);
   const entries = answer.success ? (answer.data.data ?? answer.data.models) : [];
   // An unreadable entry must not hide the others.
   const discovered = Array.isArray(entries)

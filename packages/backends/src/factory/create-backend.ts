@@ -17,6 +17,8 @@ import { backendUrl, isBridgeUrl, upstreamPrefix } from '../transport/upstream-u
 /** The options of every backend. */
 export interface CreateBackendOptions {
   readonly timeouts: UpstreamTimeouts;
+  /** How large a whole answer may be; 32 MiB by default. */
+  readonly answerBytesMax?: number | undefined;
   readonly clock: Clock;
   /** Traces the calls, if tracing is on. */
   readonly tracing?: Tracing | undefined;
@@ -48,13 +50,21 @@ function createKind(
   kind: BackendKind,
   { name, apiKey, authHeader, models }: BackendConfig,
   url: URL,
-  { timeouts, clock, tracing }: CreateBackendOptions,
+  { timeouts, answerBytesMax, clock, tracing }: CreateBackendOptions,
 ): Backend {
   switch (kind) {
     case 'local-server':
-      return createLocalServerBackend({ name, url, apiKey, timeouts, clock, tracing });
+      return createLocalServerBackend({
+        name,
+        url,
+        apiKey,
+        timeouts,
+        answerBytesMax,
+        clock,
+        tracing,
+      });
     case 'engine':
-      return createEngineBackend({ name, url, apiKey, models, timeouts, clock });
+      return createEngineBackend({ name, url, apiKey, models, timeouts, answerBytesMax, clock });
     case 'cloud-video':
       return createCloudVideoBackend({
         name,
@@ -74,7 +84,7 @@ function createKind(
       // Many servers copy this API without its listing; the others have one.
       const isListingOptional = kind === 'external';
       const served = { name, ...called, models, isListingOptional, capabilities };
-      return HTTP_KINDS[kind](url, { ...served, timeouts, clock, tracing });
+      return HTTP_KINDS[kind](url, { ...served, timeouts, answerBytesMax, clock, tracing });
     }
     case 'agent':
       return createAgentBackend({
@@ -83,6 +93,7 @@ function createKind(
         apiKey,
         models,
         timeouts,
+        answerBytesMax,
         clock,
         tracing,
       });

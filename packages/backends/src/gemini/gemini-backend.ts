@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import { tryParseJson, type Cancel } from '@model-gateway/kernel';
+import { isCheapJson, tryParseJson, type Cancel } from '@model-gateway/kernel';
 import type { Backend, Probe } from '@model-gateway/router';
 import { z } from 'zod';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
@@ -7,7 +7,9 @@ import type { ExternalOptions } from '../external/external-backend.ts';
 import { begunStream } from '../transport/begun-stream.ts';
 import { jsonBody } from '../transport/json-body.ts';
 import { keyHeader } from '../transport/key-header.ts';
-import { readJson, readText } from '../transport/read-text.ts';
+import { ANSWER_BYTES_MAX } from '../transport/answer-limits.ts';
+import { readJson, readSmallJson, readText } from '../transport/read-text.ts';
+import { isVector, readVectors } from '../transport/read-vectors.ts';
 import { createUpstreamHttp } from '../transport/upstream-http.ts';
 import { chunksOfAnswer, completionOf } from './from-upstream.ts';
 import { generateBody } from './to-upstream.ts';
@@ -21,7 +23,6 @@ const VERSION_PATH = '/v1beta';
 const MODEL_PREFIX = 'models/';
 const METHODS: readonly string[] = ['generateContent', 'embedContent'];
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
-const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 const LISTING_BYTES_MAX = 8 * 1024 * 1024;
 const LISTED_MAX = 1_000;
 
@@ -37,13 +38,18 @@ const listing = z.looseObject({
     .max(LISTED_MAX),
 });
 
-const embedded = z.looseObject({
-  embeddings: z.array(z.looseObject({ values: z.array(z.number()) })),
-});
+const embedded = z.looseObject({ embeddings: z.unknown() });
+const vectorSchema = z.looseObject({ values: z.unknown() });
+
+function readVector(element: unknown): readonly number[] | undefined {
+  const values = vectorSchema.safeParse(element).data?.values;
+  return isVector(values) ? values : undefined;
+}
 
 /** The Gemini API. */
 export function createGeminiBackend(options: GeminiOptions): Backend {
   const { name, url, apiKey, timeouts, clock, models: given } = options;
+  const { answerBytesMax = ANSWER_BYTES_MAX } = options;
   const path = url.pathname.replace(/\/+$/, '');
   const base = path === '' ? VERSION_PATH : path;
   const http = createUpstreamHttp(url.origin, timeouts, options.tracing);
@@ -63,11 +69,11 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
     method: string,
     body: unknown,
     signal: Cancel,
-  ): Promise<unknown> {
+  ): Promise<string> {
     const request = await posted(model, method, body, signal);
-    const { status, text, retryAfter } = await http.requestWhole(request, ANSWER_BYTES_MAX);
+    const { status, text, retryAfter } = await http.requestWhole(request, answerBytesMax);
     if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
-    return readJson(text);
+    return text;
   }
 
   return {
@@ -80,7 +86,8 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
       return probeResult(answer.status, await readText(answer.body, LISTING_BYTES_MAX), given);
     },
     async chat(body, signal) {
-      const answer = await whole(body.model, 'generateContent', generateBody(body), signal);
+      const text = await whole(body.model, 'generateContent', generateBody(body), signal);
+      const answer = await readSmallJson(text);
       return { completion: completionOf(answer, { model: body.model, clock, secret: apiKey }) };
     },
     async chatStream(body, signal) {
@@ -105,12 +112,13 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
         const size = typeof dimensions === 'number' ? { outputDimensionality: dimensions } : {};
         return { model: `${MODEL_PREFIX}${model}`, content, ...size };
       });
-      const answer = embedded.safeParse(
-        await whole(model, 'batchEmbedContents', { requests }, signal),
-      );
-      if (!answer.success)
+      const text = await whole(model, 'batchEmbedContents', { requests }, signal);
+      const answer = embedded.safeParse(await readJson(text));
+      const vectors = answer.success
+        ? await readVectors(answer.data.embeddings, readVector)
+        : undefined;
+      if (vectors === undefined)
         throw upstreamFailed('the upstream response is not a list of embeddings');
-      const vectors = answer.data.embeddings.map(({ values }) => values);
       return { model, vectors, promptTokens: undefined };
     },
     close: () => http.close(),
@@ -123,7 +131,8 @@ function probeResult(status: number, text: string, given: readonly string[]): Pr
   if (!isSuccess(status)) {
     return { state: 'Degraded', models: given, reason: `the models listing answered ${status}` };
   }
-  const listed = listing.safeParse(tryParseJson(text)).data?.models ?? [];
+  const listed =
+    listing.safeParse(isCheapJson(text) ? tryParseJson(text) : undefined).data?.models ?? [];
   const served = listed.filter(
     ({ supportedGenerationMethods: methods }) =>
       methods === undefined || methods.some((method) => METHODS.includes(method)),

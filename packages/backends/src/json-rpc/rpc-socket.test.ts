@@ -48,7 +48,27 @@ test('a peer that answers pings may take its time', async () => {
   socket.close();
 });
 
+test('a long frame is read before the frames behind it', async () => {
+  const peer = accepted();
+  const seen: string[] = [];
+  const socket = await connect({ onNotification: (method) => void seen.push(method) });
+  const vectors = Array.from({ length: 400 }, () => Array.from({ length: 200 }, () => 0.125));
+  const call = socket.call('Long', {}, { ...how, read: (result) => seen.push('Long') && result });
+  const next = socket.call('Next', {}, how);
+  const remote = await peer;
+  remote.send(JSON.stringify({ jsonrpc: '2.0', method: 'Before' }));
+  remote.send(JSON.stringify({ jsonrpc: '2.0', id: 1, result: vectors }));
+  remote.send(JSON.stringify({ jsonrpc: '2.0', method: 'After' }));
+  remote.send(JSON.stringify({ jsonrpc: '2.0', id: 2, result: 'next' }));
+  expect(await call).toEqual(vectors);
+  expect(await next).toBe('next');
+  expect(seen).toEqual(['Before', 'Long', 'After']);
+  socket.close();
+});
+
 test.each([
+  ['a long text that is no JSON', `{"jsonrpc":"2.0","id":1,"result":"${'x'.repeat(300_000)}`],
+  ['too many values', `{"jsonrpc":"2.0","id":1,"result":[${'{},'.repeat(3 * 1024 * 1024)}{}]}`],
   ['text that is no JSON', '{"jsonrpc": "2.'],
   ['JSON that is no frame', '[1]'],
   ['an answer to nobody in particular', '{"jsonrpc":"2.0","result":1}'],
@@ -58,7 +78,7 @@ test.each([
   const socket = await connect();
   const call = socket.call('Any', {}, how);
   (await peer).send(frame);
-  await expect(call).rejects.toThrow('sent a frame that is not');
+  await expect(call).rejects.toThrow('sent a frame ');
   await expect(socket.call('Any', {}, how)).rejects.toThrow('the connection is closed');
 });
 

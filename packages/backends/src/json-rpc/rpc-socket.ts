@@ -1,4 +1,13 @@
-import { raceAbort, tryParseJson, withTimeout, type Cancel } from '@model-gateway/kernel';
+import {
+  createJsonMeter,
+  decodeInSteps,
+  parseJsonInSteps,
+  raceAbort,
+  STEPS_COST_MAX,
+  tryParseJson,
+  withTimeout,
+  type Cancel,
+} from '@model-gateway/kernel';
 import {
   createPendingCalls,
   isMessage,
@@ -35,6 +44,8 @@ interface RpcSocketOptions {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number;
+  /** How large a frame may be. */
+  readonly frameBytesMax?: number | undefined;
   /** How often the peer must send something, such as a pong. */
   readonly heartbeatMs?: number;
   /** An exception ends the connection. */
@@ -42,6 +53,9 @@ interface RpcSocketOptions {
   /** Called once, when the connection is closed; every pending call has failed by then. */
   readonly onClosed?: (error: UpstreamFailure) => void;
 }
+
+/** A shorter frame is parsed within some milliseconds. */
+const LONG_BYTES_MIN = 256 * 1024;
 
 /** Connects, and resolves when the socket is open. A later error closes the connection. */
 export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocket> {
@@ -54,17 +68,29 @@ export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocke
     return result;
   }
 
-  function onText(bytes: Buffer): void {
-    const message = tryParseJson(bytes.toString('utf8'));
+  function onMessage(message: unknown, frameBytes: number): void {
     if (!isMessage(message)) throw new Error('the upstream sent a frame that is not JSON-RPC');
     if (message.method !== undefined)
-      options.onNotification?.(message.method, message.params, bytes.length);
+      options.onNotification?.(message.method, message.params, frameBytes);
     else if (typeof message.id === 'number') calls.settle(message.id, message);
     else throw new Error('the upstream sent a frame that is not JSON-RPC');
   }
 
+  function onText(bytes: Buffer): Promise<void> | void {
+    if (bytes.length >= LONG_BYTES_MIN) return onLongText(bytes);
+    onMessage(tryParseJson(bytes.toString('utf8')), bytes.length);
+  }
+
+  /** A long frame, such as one with many embeddings, is parsed in steps. */
+  async function onLongText(bytes: Buffer): Promise<void> {
+    if (!createJsonMeter(STEPS_COST_MAX).add(bytes))
+      throw new Error('the upstream sent a frame with too many or too deeply nested values');
+    onMessage(await parseJsonInSteps(await decodeInSteps([bytes])), bytes.length);
+  }
+
   const socket = await openUpstreamSocket({
     url: options.url,
+    frameBytesMax: options.frameBytesMax,
     headers: options.headers,
     connectTimeoutMs: options.connectTimeoutMs,
     heartbeatMs: options.heartbeatMs,

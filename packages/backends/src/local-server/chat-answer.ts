@@ -3,7 +3,7 @@ import { randomToken, type Clock } from '@model-gateway/kernel';
 import { z } from 'zod';
 import { answerHead, usageOf } from '../chunk-shape.ts';
 import { ifPresent } from '../if-present.ts';
-import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
+import { answerRefused, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 
 const toolCallSchema = z.looseObject({
   id: z.string().optional(),
@@ -31,6 +31,14 @@ const answerSchema = z.looseObject({
 export type LocalAnswer = z.output<typeof answerSchema>;
 
 const CALL_ID_BYTES = 18;
+const TOOL_CALLS_MAX = 10_000;
+
+const callsSchema = z.object({ message: z.object({ tool_calls: z.unknown() }) });
+
+function countCalls(value: unknown): number {
+  const calls = callsSchema.safeParse(value).data?.message.tool_calls;
+  return Array.isArray(calls) ? calls.length : 0;
+}
 
 /** Reads a response or a line of it; an error in its place is a failure, also after a good status. */
 export function readLocalAnswer(
@@ -38,6 +46,9 @@ export function readLocalAnswer(
   value: unknown,
   secret: string | null,
 ): LocalAnswer {
+  // Counted before they are read: reading each takes some microseconds.
+  if (countCalls(value) > TOOL_CALLS_MAX)
+    throw answerRefused(`more than ${TOOL_CALLS_MAX} tool calls`);
   const answer = answerSchema.safeParse(value);
   if (answer.data?.error !== undefined)
     throw upstreamRefused(status, JSON.stringify(value), secret);

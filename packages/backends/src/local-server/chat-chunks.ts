@@ -1,7 +1,7 @@
-import { tryParseJson } from '@model-gateway/kernel';
+import { isCheapJson, tryParseJson } from '@model-gateway/kernel';
 import type { ChatChunk } from '@model-gateway/router';
 import { createChunkShape, type AnswerContext, type ChunkShape } from '../chunk-shape.ts';
-import { upstreamFailed } from '../errors/upstream-error.ts';
+import { answerRefused, upstreamFailed } from '../errors/upstream-error.ts';
 import {
   finishReason,
   localUsage,
@@ -13,7 +13,7 @@ import {
 } from './chat-answer.ts';
 import { bodyLines } from '../transport/body-lines.ts';
 
-const LINE_BYTES_MAX = 16 * 1024 * 1024;
+const LINE_BYTES_MAX = 8 * 1024 * 1024;
 const LINES_AFTER_END_MAX = 16;
 
 interface StreamedAnswer {
@@ -35,6 +35,7 @@ export async function* localChunks(
       const line = await lines.next();
       if (line.done === true)
         throw upstreamFailed('the upstream ended its answer before it was done');
+      if (!isCheapJson(line.value)) throw answerRefused('a line with too many values');
       const answer = readLocalAnswer(status, tryParseJson(line.value), secret);
       isDone = answer.done === true;
       shape ??= createChunkShape(answer.model ?? model, clock);

@@ -5,8 +5,9 @@ import { z } from 'zod';
 import { begunStream } from '../transport/begun-stream.ts';
 import { boundedCall } from '../transport/bounded-call.ts';
 import { createControlPlane, type ControlAnswer } from '../transport/control-plane.ts';
-import { parseList } from '../transport/parse-list.ts';
-import { readJson, readJsonAnswer, readText, readTextAnswer } from '../transport/read-text.ts';
+import { ANSWER_BYTES_MAX } from '../transport/answer-limits.ts';
+import { readJsonAnswer, readText } from '../transport/read-text.ts';
+import { isVector, readVectors } from '../transport/read-vectors.ts';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import {
   createUpstreamHttp,
@@ -24,22 +25,22 @@ interface LocalServerOptions {
   readonly url: URL;
   readonly apiKey: string | null;
   readonly timeouts: UpstreamTimeouts;
+  /** How large a whole answer may be. */
+  readonly answerBytesMax?: number | undefined;
   readonly clock: Clock;
   readonly tracing?: Tracing | undefined;
 }
 
 const CAPABILITIES: ReadonlySet<Capability> = new Set(['chat', 'embeddings']);
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
-const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 // A listing is read in one piece, so that a hostile one must not be long.
 const LISTED_MAX = 10_000;
 const tagListing = z.looseObject({ models: z.unknown() });
 const tag = z.looseObject({ name: z.string() });
 
-const vectorSchema = z.array(z.number());
-
 const embedAnswer = z.looseObject({
+  embeddings: z.unknown(),
   model: z.string().optional(),
   prompt_eval_count: z.int().nonnegative().optional(),
 });
@@ -47,6 +48,7 @@ const embedAnswer = z.looseObject({
 /** A model server with the Ollama-style API. It serves only the models it lists. */
 export function createLocalServerBackend(options: LocalServerOptions): Backend {
   const { name, url, apiKey, timeouts, clock } = options;
+  const { answerBytesMax = ANSWER_BYTES_MAX } = options;
   const base = new URL(plainBase(url));
   const path = base.pathname.replace(/\/$/, '');
   const http = createUpstreamHttp(base.origin, timeouts, options.tracing);
@@ -77,7 +79,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
     chat: (body, signal) =>
       boundedCall(timeouts.totalMs, signal, async (bounded) => {
         const answer = await post('/api/chat', localChat(body, { stream: false }), bounded);
-        const value = await readJsonAnswer(answer.body, ANSWER_BYTES_MAX);
+        const value = await readJsonAnswer(answer.body, answerBytesMax);
         const read = readLocalAnswer(answer.status, value, apiKey);
         return { completion: localCompletion(read, body.model, clock) };
       }),
@@ -94,7 +96,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
       return boundedCall(timeouts.totalMs, signal, async (bounded) => {
         const embed = { ...request, encoding_format: undefined };
         const { body } = await post('/api/embed', embed, bounded);
-        return readEmbeddings(await readTextAnswer(body, ANSWER_BYTES_MAX), request.model);
+        return readEmbeddings(await readJsonAnswer(body, answerBytesMax), request.model);
       });
     },
     close: () => http.close(),
@@ -115,11 +117,12 @@ function probeResult({ status, text }: ControlAnswer): Probe {
 const firstOf = (listed: unknown): unknown =>
   Array.isArray(listed) ? listed.slice(0, LISTED_MAX) : listed;
 
-async function readEmbeddings(text: string, requestedModel: string): Promise<UpstreamEmbeddings> {
-  const parsed = (await parseList(text, 'embeddings', readVector)) ?? { object: readJson(text) };
-  const answer = embedAnswer.safeParse(parsed.object);
-  const vectors = 'elements' in parsed ? parsed.elements : undefined;
-  if (!answer.success || vectors === undefined || !vectors.every(isVector)) {
+async function readEmbeddings(body: unknown, requestedModel: string): Promise<UpstreamEmbeddings> {
+  const answer = embedAnswer.safeParse(body);
+  const vectors = answer.success
+    ? await readVectors(answer.data.embeddings, readVector)
+    : undefined;
+  if (!answer.success || vectors === undefined) {
     throw upstreamFailed('the upstream response is not a list of embeddings');
   }
   const { model = requestedModel, prompt_eval_count } = answer.data;
@@ -127,7 +130,4 @@ async function readEmbeddings(text: string, requestedModel: string): Promise<Ups
 }
 
 const readVector = (element: unknown): readonly number[] | undefined =>
-  vectorSchema.safeParse(element).data;
-
-const isVector = (vector: readonly number[] | undefined): vector is readonly number[] =>
-  vector !== undefined;
+  isVector(element) ? element : undefined;

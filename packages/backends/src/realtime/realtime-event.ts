@@ -1,4 +1,4 @@
-import { tryParseJson } from '@model-gateway/kernel';
+import { isCheapJson, tryParseJson } from '@model-gateway/kernel';
 import type { RealtimeEvent, UpstreamEvent } from '@model-gateway/router';
 import { z } from 'zod';
 import { upstreamFailed, withoutSecret } from '../errors/upstream-error.ts';
@@ -8,6 +8,7 @@ const eventSchema = z.record(z.string(), z.unknown());
 /** Parses a frame with one event. */
 export function readEvent(bytes: Buffer, secret: string | null): UpstreamEvent {
   const text = bytes.toString('utf8');
+  if (!isCheapJson(text)) throw upstreamFailed('the upstream sent an event with too many values');
   const parsed = eventSchema.safeParse(tryParseJson(text));
   if (!parsed.success) throw upstreamFailed('the upstream sent something that is not an event');
   // Between the tokens of JSON a line break is equal to a space.

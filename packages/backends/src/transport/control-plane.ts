@@ -1,11 +1,11 @@
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
-import { describeError, type Tracing } from '@model-gateway/kernel';
+import { describeError, isCheapJson, type Tracing } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import { got, type CancelableRequest, type Response } from 'got';
 import { neverArrived } from '../errors/never-arrived.ts';
 import { upstreamAddress } from './upstream-address.ts';
-import { upstreamFailed } from '../errors/upstream-error.ts';
+import { answerRefused, upstreamFailed } from '../errors/upstream-error.ts';
 import type { UpstreamTimeouts } from './upstream-http.ts';
 
 /** A response of the control plane, with any status. */
@@ -35,7 +35,7 @@ interface ControlPlaneOptions {
   readonly tracing?: Tracing | undefined;
 }
 
-const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
 export function createControlPlane({
   prefix,
@@ -79,8 +79,10 @@ export function createControlPlane({
     });
     try {
       const { statusCode, body, headers } = await call;
+      if (!isCheapJson(body)) throw answerRefused('with too many values');
       return { status: statusCode, text: body, retryAfter: headers['retry-after'] };
     } catch (error) {
+      if (error instanceof UpstreamFailure) throw error;
       if (isTooLarge) throw upstreamFailed(`the upstream sent more than ${ANSWER_BYTES_MAX} bytes`);
       throw new UpstreamFailure(describeError(error), {
         isBackendAtFault: true,

@@ -1,16 +1,20 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createCanceller } from '@model-gateway/kernel';
 import { createUpstreamHttp, type UpstreamHttp } from './upstream-http.ts';
 
 const timeouts = { connectMs: 5_000, idleMs: 60_000, totalMs: 60_000 };
 const bytesMax = 1_000;
+const MEBIBYTE = 1024 * 1024;
 
-/** A server that never answers. */
-async function startServer() {
+/** A server that never answers, unless it is told to. */
+async function startServer(answer: (response: ServerResponse) => void = () => undefined) {
   let arrive = (): void => undefined;
   const arrived = new Promise<void>((resolve) => (arrive = resolve));
-  const server = createServer(() => arrive());
+  const server = createServer((_request, response) => {
+    arrive();
+    answer(response);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const close = () =>
@@ -56,5 +60,54 @@ describe.each<{ how: string; ask: Ask }>([
     const { cancel } = createCanceller();
     await expect(ask(http, cancel)).rejects.toMatchObject({ hadNoEffect: true });
     await http.close();
+  });
+});
+
+describe('a whole answer', () => {
+  const tooLarge = `the upstream answered more than ${bytesMax} bytes; SERVICE_UPSTREAM_ANSWER_BYTES_MAX sets this limit`;
+  const values = `[${'{},'.repeat(MEBIBYTE)}{}]`;
+
+  test.each([
+    { what: 'has a length above the limit', text: 'x'.repeat(bytesMax + 1), message: tooLarge },
+    {
+      what: 'grows above the limit',
+      text: 'x'.repeat(bytesMax + 1),
+      isChunked: true,
+      message: tooLarge,
+    },
+    {
+      what: 'has many values',
+      text: values.repeat(3),
+      limit: 32 * MEBIBYTE,
+      message: 'the upstream answered with too many or too deeply nested values',
+    },
+  ])('that $what is refused, and the backend is not at fault', async (row) => {
+    const { text, isChunked = false, limit = bytesMax, message } = row;
+    const server = await startServer((response) => {
+      if (isChunked) response.write('x');
+      response.on('error', () => undefined).end(text);
+    });
+    const http = createUpstreamHttp(server.url, timeouts);
+    const { cancel: signal } = createCanceller();
+    await expect(http.requestWhole({ ...post, signal }, limit)).rejects.toMatchObject({
+      message,
+      isBackendAtFault: false,
+    });
+    await http.close();
+    await server.close();
+  });
+
+  test.each([
+    { what: 'as large as allowed', text: 'x'.repeat(bytesMax), limit: bytesMax },
+    { what: 'that is decoded in steps', text: '你😀'.repeat(MEBIBYTE), limit: 8 * MEBIBYTE },
+    { what: 'that is empty', text: '', limit: 1 },
+  ])('$what is read', async ({ text, limit }) => {
+    const server = await startServer((response) => response.end(text));
+    const http = createUpstreamHttp(server.url, timeouts);
+    const { cancel: signal } = createCanceller();
+    const answer = await http.requestWhole({ ...post, signal }, limit);
+    expect(answer.text === text).toBe(true);
+    await http.close();
+    await server.close();
   });
 });

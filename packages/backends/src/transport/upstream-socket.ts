@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { startPeerTimeout, type PeerTimeout } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import { WebSocket, type RawData } from 'ws';
+import { ANSWER_BYTES_MAX, tooLarge } from './answer-limits.ts';
 import { readText } from './read-text.ts';
 import { RpcRefusal } from '../json-rpc/rpc-failures.ts';
 import { cleanMessage, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
@@ -23,13 +24,17 @@ interface UpstreamSocketOptions {
   readonly connectTimeoutMs: number;
   /** How often the peer must send something, such as a pong. */
   readonly heartbeatMs?: number | undefined;
-  /** Called with every text frame in order; an exception ends the connection. */
-  readonly onText: (bytes: Buffer) => void;
+  /** How large a frame may be. */
+  readonly frameBytesMax?: number | undefined;
+  /**
+   * Called with every text frame in order; an exception ends the connection. While a promise is pending nothing is read from
+   * the peer, and no other frame is passed on.
+   */
+  readonly onText: (bytes: Buffer) => Promise<void> | void;
   /** Called once, when the connection is closed, also if it never opened. */
   readonly onClosed: (failure: UpstreamFailure) => void;
 }
 
-const FRAME_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const HEARTBEAT_MS = 15_000;
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -37,12 +42,12 @@ const NORMAL_CLOSE = 1000;
 
 /** Connects, and resolves when the socket is open. A later error closes the connection. */
 export function openUpstreamSocket(options: UpstreamSocketOptions): Promise<UpstreamSocket> {
-  const { url, headers = {}, connectTimeoutMs } = options;
+  const { url, headers = {}, connectTimeoutMs, frameBytesMax = ANSWER_BYTES_MAX } = options;
   const secret = bearerOf(headers);
   const socket = new WebSocket(url, {
     headers: { ...headers },
     handshakeTimeout: connectTimeoutMs,
-    maxPayload: FRAME_BYTES_MAX,
+    maxPayload: frameBytesMax,
     perMessageDeflate: false,
     followRedirects: false,
   });
@@ -50,6 +55,8 @@ export function openUpstreamSocket(options: UpstreamSocketOptions): Promise<Upst
     end(error),
   );
   let isOver = false;
+  /** The frames that wait for one that takes long; undefined without such a one. */
+  let waiting: Buffer[] | undefined;
   let rejectOpening: ((failure: UpstreamFailure) => void) | undefined;
 
   function end(reason: unknown): void {
@@ -74,7 +81,31 @@ export function openUpstreamSocket(options: UpstreamSocketOptions): Promise<Upst
     if (isOver) return;
     try {
       if (isBinary) throw new Error('the upstream sent a frame that is not text');
-      options.onText(bytesOf(data));
+      if (waiting === undefined) take(bytesOf(data));
+      // Frames that were received before the pause.
+      else waiting.push(bytesOf(data));
+    } catch (error) {
+      end(error);
+    }
+  }
+  function take(bytes: Buffer): void {
+    const reading = options.onText(bytes);
+    if (!(reading instanceof Promise)) return;
+    waiting ??= [];
+    socket.pause();
+    reading.then(takeWaiting, end);
+  }
+  function takeWaiting(): void {
+    try {
+      for (let next = waiting?.shift(); next !== undefined; next = waiting?.shift()) {
+        if (isOver) return;
+        const reading = options.onText(next);
+        if (!(reading instanceof Promise)) continue;
+        reading.then(takeWaiting, end);
+        return;
+      }
+      waiting = undefined;
+      if (!isOver) socket.resume();
     } catch (error) {
       end(error);
     }
@@ -89,7 +120,7 @@ export function openUpstreamSocket(options: UpstreamSocketOptions): Promise<Upst
     leave,
   };
   socket.on('message', onMessage);
-  socket.on('error', end);
+  socket.on('error', (error) => end(isTooLong(error) ? tooLarge(frameBytesMax) : error));
   socket.on('close', (code, reason) =>
     end(closed(code, cleanMessage(reason.toString('utf8'), secret))),
   );
@@ -130,6 +161,9 @@ function closed(code: number, reason: string): UpstreamFailure {
   });
 }
 
+const isTooLong = (error: Error): boolean =>
+  'code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
+
 function bytesOf(data: RawData): Buffer {
   if (Array.isArray(data)) return Buffer.concat(data);
   return Buffer.isBuffer(data) ? data : Buffer.from(data);
@@ -151,9 +185,11 @@ function keepAlive(
   const timer = setInterval(() => {
     if (socket.readyState !== WebSocket.OPEN) return;
     socket.ping();
-    silence ??= startPeerTimeout(intervalMs, () =>
-      onSilence(new Error(`the upstream did not reply to pings for ${intervalMs} ms`)),
-    ).unref();
+    silence ??= startPeerTimeout(intervalMs, () => {
+      // What the peer has sent is not read during a pause.
+      if (socket.isPaused) sign();
+      else onSilence(new Error(`the upstream did not reply to pings for ${intervalMs} ms`));
+    }).unref();
   }, intervalMs);
   timer.unref();
   return () => {

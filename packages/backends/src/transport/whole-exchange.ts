@@ -1,9 +1,11 @@
-import { abortReason, type Cancel } from '@model-gateway/kernel';
+import { abortReason, METERED_BYTES_MIN, type Cancel } from '@model-gateway/kernel';
 import type { Dispatcher } from 'undici';
 import type { UpstreamFailure } from '@model-gateway/router';
 import type { Bounded, Deadline, Deadlines } from './deadlines.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
+import { createAnswerLimits, tooLarge, type AnswerLimits } from './answer-limits.ts';
 import { headerText } from './header-text.ts';
+import { decode } from './read-text.ts';
 
 interface WholeExchangeOptions {
   readonly cancel: Cancel;
@@ -38,6 +40,7 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
   #retryAfter: string | undefined;
   #isOver = false;
   #size = 0;
+  #limits: AnswerLimits | undefined;
   #first: Buffer | undefined;
   #more: Buffer[] | undefined;
 
@@ -77,28 +80,41 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
   ): void {
     this.#status = status;
     if (!isSuccess(status)) this.#retryAfter = headerText(headers['retry-after']);
+    else if (Number(headers['content-length'] ?? 0) > this.#options.bytesMax)
+      this.#abort(tooLarge(this.#options.bytesMax));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#size += chunk.length;
-    if (this.#size > this.#bytesMax()) this.#endEarly(chunk);
-    else if (this.#first === undefined) this.#first = chunk;
+    if (this.#first === undefined) this.#first = chunk;
     else (this.#more ??= [this.#first]).push(chunk);
-  }
-
-  /** An error may be truncated; a truncated response must not look complete. */
-  #bytesMax(): number {
-    return isSuccess(this.#status) ? this.#options.bytesMax : ERROR_BODY_BYTES_MAX;
-  }
-
-  #endEarly(chunk: Buffer): void {
-    if (isSuccess(this.#status)) {
-      this.#abort(new Error(`the upstream answered more than ${this.#options.bytesMax} bytes`));
-      return;
+    // A truncated response must not look complete, so that it is refused; an error may be truncated.
+    if (isSuccess(this.#status)) this.#check(chunk);
+    else if (this.#size > ERROR_BODY_BYTES_MAX) {
+      this.#end();
+      this.#controller?.abort(new Error('the rest of an error is not read'));
     }
-    (this.#more ??= this.#first === undefined ? [] : [this.#first]).push(chunk);
-    this.#end();
-    this.#controller?.abort(new Error('the rest of an error is not read'));
+  }
+
+  #check(chunk: Buffer): void {
+    const refused = this.#refusal(chunk);
+    if (refused === undefined) return;
+    this.#first = undefined;
+    this.#more = undefined;
+    this.#abort(refused);
+  }
+
+  #refusal(chunk: Buffer): UpstreamFailure | undefined {
+    if (this.#limits !== undefined) return this.#limits.add(chunk);
+    const { bytesMax } = this.#options;
+    // Most answers are short: for them the size is all that is looked at.
+    if (this.#size <= Math.min(bytesMax, METERED_BYTES_MIN)) return undefined;
+    this.#limits = createAnswerLimits(bytesMax);
+    for (const one of this.#more ?? [chunk]) {
+      const refused = this.#limits.add(one);
+      if (refused !== undefined) return refused;
+    }
+    return undefined;
   }
 
   onResponseEnd(): void {
@@ -109,8 +125,17 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#leave();
-    const whole = this.#more === undefined ? this.#first : Buffer.concat(this.#more);
-    const text = whole?.toString('utf8') ?? '';
+    const text = this.#text();
+    if (typeof text === 'string') this.#respond(text);
+    else void text.then((decoded) => this.#respond(decoded));
+  }
+
+  #text(): string | Promise<string> {
+    if (this.#more !== undefined) return decode(this.#more);
+    return this.#first === undefined ? '' : decode([this.#first]);
+  }
+
+  #respond(text: string): void {
     this.#options.onResponse({ status: this.#status, text, retryAfter: this.#retryAfter });
   }
 

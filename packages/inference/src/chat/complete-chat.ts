@@ -5,7 +5,7 @@ import type { ChatDependencies } from './chat-turn.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
 import { estimateUsage, textOfCompletion } from '../usage/estimate-usage.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
-import type { Reply } from './reply-collector.ts';
+import { TOOL_CALLS_MAX, type Reply } from './reply-collector.ts';
 import { SERVED_STATUS } from '../usage/served-status.ts';
 import { settleTurn } from './settle-turn.ts';
 import { upstreamBody } from './upstream-body.ts';
@@ -75,6 +75,6 @@ function replyOf({ choices }: UpstreamCompletion): Reply {
   const { content, tool_calls: toolCalls }: { content?: unknown; tool_calls?: unknown } = message;
   return {
     content: typeof content === 'string' ? content : '',
-    toolCalls: Array.isArray(toolCalls) ? toolCalls : [],
+    toolCalls: Array.isArray(toolCalls) ? toolCalls.slice(0, TOOL_CALLS_MAX) : [],
   };
 }

@@ -19,7 +19,8 @@ interface Call {
   readonly argumentTexts: string[];
 }
 
-const TOOL_CALLS_MAX = 256;
+/** How many tool calls of a reply are stored. */
+export const TOOL_CALLS_MAX = 256;
 
 export function createReplyCollector(): ReplyCollector {
   const texts: string[] = [];

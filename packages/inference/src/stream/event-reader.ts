@@ -1,4 +1,4 @@
-import { tryParseJson, type Log } from '@model-gateway/kernel';
+import { isCheapJson, tryParseJson, type Log } from '@model-gateway/kernel';
 import { choicesOf, errorOf, isUsageOnly } from './chunk-fields.ts';
 import { createEventFrame, utf8Of } from './event-frame.ts';
 import type { StreamObserver } from './stream-observer.ts';
@@ -74,6 +74,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
   const frame = createEventFrame();
 
   function readParsed(data: string): ParsedEvent {
+    if (!isCheapJson(data)) return { passes: false, error: 'an event has too many values' };
     const chunk = tryParseJson(data);
     if (chunk === undefined) {
       log.warn({}, 'an upstream sent an event that is not JSON; it was dropped');

@@ -1,4 +1,5 @@
 import { silentLog } from '@model-gateway/kernel';
+import type { UpstreamStream } from '@model-gateway/router';
 import { relay } from './relay.ts';
 import { createStreamObserver } from './stream-observer.ts';
 
@@ -10,7 +11,9 @@ const token = {
 const failed = { error: { message: 'out of memory' } };
 const eventOf = (chunk: object) => Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
 const cleanMessage = (message: string) => `cleaned: ${message}`;
-const TOO_LARGE = Buffer.alloc(17 * 1024 * 1024, 'x');
+const TOO_LARGE = Buffer.alloc(9 * 1024 * 1024, 'x');
+/** A quote in a comment does not hide them. */
+const MANY_VALUES = Buffer.from(`: "\ndata: [${'{},'.repeat(1024 * 1024)}{}]\n\n`);
 
 /** Yields its items one by one and then never ends; its `return` rejects. */
 function endless<Item>(...items: readonly Item[]) {
@@ -42,12 +45,38 @@ const options = () => ({
 test.each([
   ['an error of the upstream', eventOf(failed), 'cleaned: out of memory'],
   ['an event that has no end', TOO_LARGE, 'too large'],
+  ['an event with many values', MANY_VALUES, 'an event has too many values'],
 ])('a stream of events is left after %s', async (_why, bytes, message) => {
   const { state, stream } = endless<Uint8Array>(eventOf(token), bytes);
   const relayed = relay({ form: 'events', bytes: stream, cleanMessage }, options());
   expect(await relayed.next()).toEqual(eventOf(token));
   await expect(relayed.next()).rejects.toThrow(message);
   expect(state.left).toBe(1);
+});
+
+describe('a stream with more text than can be kept', () => {
+  const CHARS = 7 * 1024 * 1024;
+  const long = {
+    ...head,
+    choices: [{ index: 0, delta: { content: 'a'.repeat(CHARS) }, finish_reason: null }],
+  };
+  const items = Array.from({ length: 6 }, () => long);
+  const isLast = (count: number): boolean => (count + 1) * CHARS > 32 * 1024 * 1024;
+
+  test.each([
+    ['events', () => endless<Uint8Array>(...items.map(eventOf))],
+    ['chunks', () => endless<Readonly<Record<string, unknown>>>(...items)],
+  ] as const)('is left: %s', async (form, begin) => {
+    const { state, stream } = begin();
+    const source = (form === 'events'
+      ? { form, bytes: stream, cleanMessage }
+      : { form, chunks: stream }) as unknown as UpstreamStream;
+    const relayed = relay(source, options());
+    for (let count = 0; !isLast(count); count += 1)
+      expect((await relayed.next())?.length).toBeGreaterThan(CHARS);
+    await expect(relayed.next()).rejects.toThrow('more text than an answer may have');
+    expect(state.left).toBe(1);
+  });
 });
 
 test('a stream of chunks is left after an error of the upstream', async () => {

@@ -21,6 +21,8 @@ export function relay(stream: UpstreamStream, options: EventReaderOptions): Rela
     : new ChunkRelay(stream.chunks, options);
 }
 
+const TOO_LONG = 'the upstream generated more text than an answer may have';
+
 type EventStream = UpstreamStream & { readonly form: 'events' };
 
 /** Classes, because this runs for each token: nested generators cost as much as reading the token. */
@@ -45,6 +47,10 @@ class EventRelay implements Relay {
     while (!this.#isOver) {
       const next = await this.#bytes.next();
       const passed = next.done === true ? this.#rest() : this.#pass(bufferOf(next.value));
+      if (this.#observer.isTooLong) {
+        this.leave();
+        throw brokenOff(TOO_LONG);
+      }
       if (passed.length > 0) return passed;
     }
     if (this.#failure !== undefined) throw this.#failure;
@@ -107,6 +113,10 @@ class ChunkRelay implements Relay {
         throw brokenOffBy(error);
       }
       observer.observe(chunk);
+      if (observer.isTooLong) {
+        this.leave();
+        throw brokenOff(TOO_LONG);
+      }
       onChunk?.(chunk);
       if (passesUsage || !isUsageOnly(chunk)) {
         return Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);

@@ -25,6 +25,8 @@ export interface StreamObserver {
   readonly text: string;
   /** The part of it that came after the latest report of the usage. */
   readonly unreportedText: string;
+  /** Whether there is more text than can be kept for an estimate. */
+  readonly isTooLong: boolean;
   readonly isFinished: boolean;
   /** The finish reason and the model, if parsed chunks had them. */
   readonly finishReason: string | undefined;
@@ -48,11 +50,13 @@ export const outcomeOf = (
   ...(finishReason === undefined ? {} : { finishReasons: [finishReason] }),
 });
 
+const TEXT_CHARS_MAX = 32 * 1024 * 1024;
 const NO_REPLY: Reply = { content: '', toolCalls: [] };
 
 export function createStreamObserver({ keepsReply }: StreamObserverOptions): StreamObserver {
   const pieces: string[] = [];
   let reportedPieces = 0;
+  let chars = 0;
   const reply = keepsReply ? createReplyCollector() : undefined;
   let usage: TokenUsage | undefined;
   let cachedTokens: number | undefined;
@@ -60,9 +64,15 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
   let finishReason: string | undefined;
   let model: string | undefined;
 
+  function keep(text: string): void {
+    if (text === '') return;
+    pieces.push(text);
+    chars += text.length;
+  }
+
   function observeChoice(choice: unknown): void {
     const delta = property(choice, 'delta');
-    pieces.push(textOfDelta(delta));
+    keep(textOfDelta(delta));
     const reason = property(choice, 'finish_reason');
     if (typeof reason === 'string') isFinished = true;
     if (!isFirstChoice(choice)) return;
@@ -87,7 +97,7 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
       reportedPieces = pieces.length;
     },
     addText(text) {
-      pieces.push(text);
+      keep(text);
       reply?.addText(text);
     },
     get usage() {
@@ -101,6 +111,9 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
     },
     get unreportedText() {
       return pieces.slice(reportedPieces).join('');
+    },
+    get isTooLong() {
+      return chars > TEXT_CHARS_MAX;
     },
     get isFinished() {
       return isFinished;

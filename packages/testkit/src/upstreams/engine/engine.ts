@@ -36,6 +36,8 @@ export interface EngineOptions extends RpcServerOptions {
   readonly modalities?: readonly string[];
   readonly tokenDelayMs?: number;
   readonly answer?: AnswerText;
+  /** The embedding of a text. */
+  readonly vectorOf?: (text: string) => readonly number[];
   /** Handles `Engine.Invoke`; by default it accepts sensor readings and setpoints and echoes everything else. */
   readonly invoke?: Invoke;
 }
@@ -59,6 +61,7 @@ const MODALITIES = ['text', 'audio', 'video'];
 /** Starts an engine: the engine protocol over WebSocket, whose first call must be the handshake. */
 export async function startEngine(options: EngineOptions = {}): Promise<RunningEngine> {
   const { models = ['demo-engine'], invoke = invokeDemo() } = options;
+  const { vectorOf = (text) => Array.from(embeddingOf(text, DIMENSIONS)) } = options;
   const changes = createChanges();
   const log = createServedLog(changes);
   const handshaken = new WeakSet<RpcConnection>();
@@ -99,7 +102,7 @@ export async function startEngine(options: EngineOptions = {}): Promise<RunningE
       const texts = typeof input === 'string' ? [input] : asList(input).map(String);
       const tokens = texts.reduce((sum, text) => sum + countTokens(text), 0);
       return {
-        data: texts.map((text) => Array.from(embeddingOf(text, DIMENSIONS))),
+        data: texts.map(vectorOf),
         usage: { prompt_tokens: tokens, total_tokens: tokens },
       };
     }),

@@ -1,0 +1,28 @@
+import { createStepPauses } from '@model-gateway/kernel';
+
+const DIMENSIONS_MAX = 65_536;
+
+/** The vectors of a list, read one by one; between them the process serves other requests. Undefined if there is another value. */
+export async function readVectors<Vector>(
+  list: unknown,
+  read: (element: unknown) => Vector | undefined,
+): Promise<readonly Vector[] | undefined> {
+  if (!Array.isArray(list)) return undefined;
+  const elements: readonly unknown[] = list;
+  const pauseIfDue = createStepPauses();
+  const vectors: Vector[] = [];
+  for (const element of elements) {
+    const vector = read(element);
+    if (vector === undefined) return undefined;
+    vectors.push(vector);
+    const pause = pauseIfDue();
+    if (pause !== undefined) await pause;
+  }
+  return vectors;
+}
+
+/** A vector as a list of numbers; its length is checked before its elements. */
+export const isVector = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) &&
+  value.length <= DIMENSIONS_MAX &&
+  value.every((element) => typeof element === 'number');
