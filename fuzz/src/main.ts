@@ -1,7 +1,7 @@
 import { fuzz } from './run/fuzz.ts';
 import { readOptions, USAGE, type Options } from './run/options.ts';
 import { startStallWatch } from './run/stall-watch.ts';
-import { startBrowserProcess } from './scenes/browser-process.ts';
+import { startBrowserMcpProcess, startBrowserProcess } from './scenes/browser-process.ts';
 import { startStandaloneProcess } from './scenes/standalone-process.ts';
 import type { AnyScene } from './target.ts';
 
@@ -19,7 +19,11 @@ function optionsOrExit(): Options {
   }
 }
 
-const START = { service: startStandaloneProcess, browser: startBrowserProcess };
+const START = {
+  service: startStandaloneProcess,
+  browser: startBrowserProcess,
+  'browser-mcp': startBrowserMcpProcess,
+};
 
 const options = optionsOrExit();
 print(`seed ${options.seed}`);

@@ -49,4 +49,10 @@ export interface BrowserScene extends Running {
   readonly url: string;
 }
 
-export type AnyScene = ServiceScene | BrowserScene;
+/** The MCP server of the browser tool over HTTP. */
+export interface BrowserMcpScene extends Running {
+  readonly kind: 'browser-mcp';
+  readonly url: string;
+}
+
+export type AnyScene = ServiceScene | BrowserScene | BrowserMcpScene;

@@ -2,7 +2,7 @@ import { fullSize } from '@model-gateway/testkit';
 import * as fc from 'fast-check';
 import { readCorpus } from '../src/run/corpus.ts';
 import { runCase } from '../src/run/run-case.ts';
-import { startBrowserProcess } from '../src/scenes/browser-process.ts';
+import { startBrowserMcpProcess, startBrowserProcess } from '../src/scenes/browser-process.ts';
 import { startInProcess } from '../src/scenes/in-process.ts';
 import type { AnyScene } from '../src/target.ts';
 import { targets } from '../src/targets/index.ts';
@@ -14,15 +14,17 @@ const SEED = 1;
 
 let scenes: Readonly<Record<AnyScene['kind'], AnyScene>>;
 beforeAll(async () => {
-  const [service, browser] = await Promise.all([
+  const [service, browser, browserMcp] = await Promise.all([
     startInProcess(),
     startBrowserProcess({ hasBrowser: false }),
+    startBrowserMcpProcess({ hasBrowser: false }),
   ]);
-  scenes = { service, browser };
+  scenes = { service, browser, 'browser-mcp': browserMcp };
 });
 afterAll(async () => {
   await scenes.service.close();
   await scenes.browser.close();
+  await scenes['browser-mcp'].close();
 });
 
 describe.each(targets)('$name', (target) => {

@@ -20,6 +20,8 @@ interface Message {
   readonly hangsUp?: boolean;
   /** Leaves when the answer has begun: an event stream does not end. */
   readonly firstPieceOnly?: boolean;
+  /** Leaves when the headers of the answer are there: an event stream may stay empty. */
+  readonly headersOnly?: boolean;
 }
 
 /** Far more than any answer takes on a loaded machine; what takes longer hangs. */
@@ -27,7 +29,7 @@ export const ANSWER_TIMEOUT_MS = 60_000;
 
 /** Sends a request as it is, valid or not, and reads a bounded answer. */
 export function send(baseUrl: string, message: Message): Promise<Answer> {
-  const { method, path, headers, pieces, hangsUp = false, firstPieceOnly } = message;
+  const { method, path, headers, pieces, hangsUp = false, firstPieceOnly, headersOnly } = message;
   const { hostname, port } = new URL(baseUrl);
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   return new Promise((resolve, reject) => {
@@ -64,6 +66,10 @@ export function send(baseUrl: string, message: Message): Promise<Answer> {
     });
     request.on('response', (incoming) => {
       response = incoming;
+      if (headersOnly === true && incoming.statusCode === 200) {
+        end('answered');
+        return;
+      }
       incoming.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
         if (bytes > ANSWER_BYTES_MAX) end('too large');

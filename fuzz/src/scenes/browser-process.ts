@@ -2,15 +2,33 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { startGuarded, SYSTEM_ENVIRONMENT, type GuardedProcess } from '@model-gateway/kernel';
 import { createSecretSearch } from '../run/secret-search.ts';
-import type { BrowserScene } from '../target.ts';
+import type { BrowserMcpScene, BrowserScene } from '../target.ts';
 import { createLogWatch } from './watch-log.ts';
 
 const MAIN = fileURLToPath(new URL('../../../apps/browser-tool/dist/main.js', import.meta.url));
 const STOP_GRACE_SECONDS = 20;
-const LISTENING = /listens on (http:\/\/\S+)/;
+const LISTENING = /(?:listens on|serves MCP at) (http:\/\/[^\s/]+)/;
 
-/** The build of the browser tool as a separate process. Without a browser, its commands fail after their validation. */
-export async function startBrowserProcess({ hasBrowser = true } = {}): Promise<BrowserScene> {
+interface ProcessOptions {
+  /** Without a browser, commands fail after their validation. */
+  readonly hasBrowser?: boolean;
+}
+
+/** The HTTP API of the build of the browser tool, as a separate process. */
+export const startBrowserProcess = (options: ProcessOptions = {}): Promise<BrowserScene> =>
+  start('browser', ['debug', '--port', '0'], options);
+
+/** The MCP server of that build over HTTP, as a separate process. */
+export const startBrowserMcpProcess = (options: ProcessOptions = {}): Promise<BrowserMcpScene> =>
+  start('browser-mcp', ['mcp', '--http', '--port', '0'], options);
+
+type SceneOf<Kind> = Omit<BrowserScene, 'kind'> & { readonly kind: Kind };
+
+async function start<Kind extends 'browser' | 'browser-mcp'>(
+  kind: Kind,
+  args: readonly string[],
+  { hasBrowser = true }: ProcessOptions,
+): Promise<SceneOf<Kind>> {
   const secrets = createSecretSearch();
   const watch = createLogWatch(secrets);
   const token = randomBytes(24).toString('hex');
@@ -19,10 +37,10 @@ export async function startBrowserProcess({ hasBrowser = true } = {}): Promise<B
   let url = '';
   let isStopping = false;
 
-  async function start(): Promise<void> {
+  async function startProcess(): Promise<void> {
     url = await new Promise<string>((resolve, reject) => {
       const started = startGuarded({
-        command: [process.execPath, MAIN, 'debug', '--port', '0'],
+        command: [process.execPath, MAIN, ...args],
         graceSeconds: STOP_GRACE_SECONDS,
         environment: {
           ...SYSTEM_ENVIRONMENT,
@@ -50,9 +68,9 @@ export async function startBrowserProcess({ hasBrowser = true } = {}): Promise<B
     });
   }
 
-  await start();
+  await startProcess();
   return {
-    kind: 'browser',
+    kind,
     get url() {
       return url;
     },
@@ -63,7 +81,7 @@ export async function startBrowserProcess({ hasBrowser = true } = {}): Promise<B
     },
     takeProblems: watch.take,
     async ensureRunning() {
-      if (child === undefined) await start();
+      if (child === undefined) await startProcess();
     },
     async close() {
       isStopping = true;

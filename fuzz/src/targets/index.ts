@@ -1,6 +1,7 @@
 import type { Target } from '../target.ts';
 import { agent } from './agent.ts';
 import { browser } from './browser.ts';
+import { browserMcp } from './browser-mcp.ts';
 import { nodeAnswers } from './node-answers.ts';
 import { rest } from './rest.ts';
 import { rpcHttp } from './rpc-http.ts';
@@ -22,4 +23,5 @@ export const targets = [
   upstreamVideo,
   upstreamRealtime,
   browser,
+  browserMcp,
 ] as readonly unknown[] as readonly Target[];
