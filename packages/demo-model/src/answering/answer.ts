@@ -50,7 +50,7 @@ function textTokens(request: ChatRequest, textOf: AnswerText | undefined): reado
 }
 
 /** A text up to the first of the stop texts. */
-function untilStop(text: string, stop: readonly string[]): string {
+export function untilStop(text: string, stop: readonly string[]): string {
   const ends = stop.map((end) => text.indexOf(end)).filter((at) => at !== -1);
   return text.slice(0, Math.min(text.length, ...ends));
 }

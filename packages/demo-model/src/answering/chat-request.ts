@@ -66,10 +66,10 @@ export function readChatRequest(body: unknown): ChatRequest | string {
 }
 
 /** The error for an `n` that is not valid. */
-const CHOICES_PROBLEM = `Invalid 'n': must be a whole number from 1 to ${CHOICES_MAX}.`;
+export const CHOICES_PROBLEM = `Invalid 'n': must be a whole number from 1 to ${CHOICES_MAX}.`;
 
 /** How many answers a request wants; undefined if that is not valid. */
-function readChoices(value: unknown): number | undefined {
+export function readChoices(value: unknown): number | undefined {
   const count = value ?? 1;
   return Number.isInteger(count) && Number(count) >= 1 && Number(count) <= CHOICES_MAX
     ? Number(count)
@@ -77,7 +77,7 @@ function readChoices(value: unknown): number | undefined {
 }
 
 /** The texts at which an answer ends. */
-const readStop = (value: unknown): readonly string[] =>
+export const readStop = (value: unknown): readonly string[] =>
   (typeof value === 'string' ? [value] : asList(value).slice(0, STOP_TEXTS_MAX)).flatMap(
     (text) => (asText(text) ?? '') || [],
   );

@@ -21,7 +21,7 @@ export function describeImage(source: string): string {
 }
 
 /** Reads the header of a PNG, JPEG, GIF or WebP file. */
-function imageSize(bytes: Buffer): ImageSize | undefined {
+export function imageSize(bytes: Buffer): ImageSize | undefined {
   if (startsWith(bytes, '\x89PNG\r\n\x1a\n') && bytes.length >= 24)
     return { format: 'PNG', width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
   if ((startsWith(bytes, 'GIF87a') || startsWith(bytes, 'GIF89a')) && bytes.length >= 10)

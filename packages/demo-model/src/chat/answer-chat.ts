@@ -11,13 +11,13 @@ import { applyStreamFaults, type ChatFault } from '../faults/stream-faults.ts';
 import type { ServedLog } from '../recording/served-log.ts';
 import type { Exchange } from '../wire/exchange.ts';
 import { asObject, asText } from '../wire/json.ts';
+import { sse } from '../wire/sse.ts';
 import { sendCut } from '../wire/send-cut.ts';
 import { writeStream, type StreamOutcome } from '../wire/stream-writer.ts';
 import {
   chatError,
   completionBody,
   completionChunks,
-  sse,
   type CompletionHead,
 } from './completion-shapes.ts';
 
@@ -30,7 +30,8 @@ interface ChatTurn {
   readonly served: ServedLog;
 }
 
-const GARBAGE_LINE = 'data: {"id": "half a chu\n\n';
+/** An invalid line of a stream. */
+export const GARBAGE_LINE = 'data: {"id": "half a chu\n\n';
 
 /** Responds to one chat request, streamed or not, and records the tokens that were sent. */
 export async function answerChat(turn: ChatTurn): Promise<void> {

@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import type { AnswerText } from '../answering/answer.ts';
 import { readChatRequest } from '../answering/chat-request.ts';
-import { createFaultPlan, faultOf, type FaultPlan } from '../faults/fault-plan.ts';
+import { createFaultPlan, type FaultPlan } from '../faults/fault-plan.ts';
 import { applyHttpFaults } from '../faults/http-faults.ts';
 import type { ChatFault } from '../faults/stream-faults.ts';
+import { answerOperation } from '../operations/answer-operation.ts';
+import { OPERATION_PATHS, OPERATIONS } from '../operations/operations.ts';
 import { createChanges } from '../recording/changes.ts';
 import { createServedLog, type ServedLog } from '../recording/served-log.ts';
 import type { Exchange } from '../wire/exchange.ts';
@@ -14,11 +15,9 @@ import {
   type RunningHttpServer,
 } from '../wire/http-server.ts';
 import { asObject, asText } from '../wire/json.ts';
-import { sendCut } from '../wire/send-cut.ts';
 import { answerChat } from './answer-chat.ts';
 import { FAULT_HEADER, FAULT_MARK, parseChatFault, type ChatOperation } from './chat-faults.ts';
 import { chatError } from './completion-shapes.ts';
-import { embed } from './embeddings.ts';
 
 /** The options of a chat-compatible upstream. */
 export interface ChatUpstreamOptions extends HttpServerOptions {
@@ -42,15 +41,28 @@ export interface RunningChatUpstream extends RunningHttpServer, Omit<ServedLog, 
 }
 
 /** The models of the demo. Each answers every kind of request; `demo-reasoner` always shows its reasoning. */
-export const DEMO_MODELS: readonly string[] = ['demo-chat', 'demo-reasoner', 'demo-embed'];
+export const DEMO_MODELS: readonly string[] = [
+  'demo-chat',
+  'demo-reasoner',
+  'demo-embed',
+  'demo-rerank',
+  'demo-moderation',
+  'demo-image',
+  'demo-speech',
+  'demo-transcribe',
+];
+const FAULTY_OPERATIONS: readonly ChatOperation[] = [
+  'chat',
+  ...new Set(Object.values(OPERATION_PATHS)),
+];
 const MODELS_CREATED = 1_700_000_000;
 
-/** Starts an upstream with the chat-completions API: chat, embeddings, models, and all faults. */
+/** Starts an upstream with the chat-completions API and its neighbors, the list of models, and all faults. */
 export async function startChatUpstream(
   options: ChatUpstreamOptions = {},
 ): Promise<RunningChatUpstream> {
   const { models = DEMO_MODELS, apiKey, basePath = '/v1', requestFaults = true } = options;
-  const faults = createFaultPlan<ChatFault, ChatOperation>(['chat', 'embeddings']);
+  const faults = createFaultPlan<ChatFault, ChatOperation>(FAULTY_OPERATIONS);
   const changes = createChanges();
   const log = createServedLog(changes);
 
@@ -72,9 +84,16 @@ export async function startChatUpstream(
       const message = `The model \`${model}\` does not exist or you do not have access to it.`;
       return refuse(exchange, 404, message, 'model_not_found');
     }
-    return operation === 'chat'
-      ? chat(exchange, currentFaults)
-      : embeddings(exchange, model, currentFaults);
+    if (operation === 'chat') return chat(exchange, currentFaults);
+    const problem = await answerOperation({
+      exchange,
+      operation: OPERATIONS[operation],
+      model,
+      faults: currentFaults,
+      tokenDelayMs: options.tokenDelayMs ?? 0,
+      served: log,
+    });
+    return problem === undefined ? undefined : refuse(exchange, 400, problem, null);
   }
 
   function chat(exchange: Exchange, currentFaults: readonly ChatFault[]): Promise<void> | void {
@@ -90,34 +109,14 @@ export async function startChatUpstream(
     });
   }
 
-  async function embeddings(
-    exchange: Exchange,
-    model: string,
-    currentFaults: readonly ChatFault[],
-  ): Promise<void> {
-    const withUsage = faultOf(currentFaults, 'no-usage') === undefined;
-    const answer = await embed(exchange.json, model, withUsage);
-    if (typeof answer === 'string') return refuse(exchange, 400, answer, null);
-    const cut = faultOf(currentFaults, 'cut') !== undefined;
-    if (cut) await sendCut(exchange, answer.body.toString());
-    else exchange.send(200, 'application/json', answer.body);
-    log.record({
-      id: `embd-${randomUUID()}`,
-      requestId: asText(exchange.headers['x-request-id']),
-      model,
-      promptTokens: answer.promptTokens,
-      completionTokens: 0,
-      completed: !cut,
-    });
-  }
-
   const server = await startHttpServer(options, handle, changes);
   return extend(extend(server, log), { faults });
 }
 
 function operationOf({ method, path }: Exchange, basePath: string): ChatOperation | undefined {
   if (method === 'POST' && path === `${basePath}/chat/completions`) return 'chat';
-  if (method === 'POST' && path === `${basePath}/embeddings`) return 'embeddings';
+  const place = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '';
+  if (method === 'POST' && Object.hasOwn(OPERATION_PATHS, place)) return OPERATION_PATHS[place];
   const listing = path === `${basePath}/models` || path.startsWith(`${basePath}/models/`);
   return method === 'GET' && listing ? 'models' : undefined;
 }

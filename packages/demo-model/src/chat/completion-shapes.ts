@@ -1,5 +1,6 @@
 import { countCompletionTokens, type Answer } from '../answering/answer.ts';
 import { argumentPieces, type ToolCall } from '../answering/tool-calls.ts';
+import { sse } from '../wire/sse.ts';
 import type { Chunk } from '../wire/stream-writer.ts';
 
 /** The fields that are the same in every chunk and body of one answer. */
@@ -116,9 +117,6 @@ function* deltasOf(answer: Answer): Generator<Delta> {
 export function chatError(message: string, type: string, code: string | null = null) {
   return { error: { message, type, param: null, code } };
 }
-
-/** One server-sent event. */
-export const sse = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 
 function wireCall(call: ToolCall, text: string) {
   return { id: call.id, type: 'function', function: { name: call.name, arguments: text } };

@@ -5,6 +5,7 @@ import { createChanges, type Changes } from '../recording/changes.ts';
 import { createRequestLog, type RequestLog } from '../recording/request-log.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { extend } from './extend.ts';
+import { FormError, isForm, readForm } from './form.ts';
 import { parseJson } from './json.ts';
 import { listen, type ListenOptions } from './listener.ts';
 import { runningServer, type RunningServer } from './running-server.ts';
@@ -33,14 +34,14 @@ export async function startHttpServer(
   let aborted = 0;
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(request);
+    const type = request.headers['content-type'];
+    const body = await (isForm(type) ? readUpload(type, request, response) : readJson(request));
     if (body === undefined) {
-      response.writeHead(413, { connection: 'close' }).end();
+      if (!response.headersSent) response.writeHead(413, { connection: 'close' }).end();
       return;
     }
-    const json = await parseBody(body);
     if (request.socket.destroyed) return;
-    const exchange = createExchange(request, response, json, () => {
+    const exchange = createExchange(request, response, body.json, () => {
       if (listener.closing) return;
       aborted += 1;
       changes.notify();
@@ -50,8 +51,8 @@ export async function startHttpServer(
       path: exchange.path,
       query: Object.fromEntries(exchange.query),
       headers: request.headers,
-      body: exchange.json ?? body.toString(),
-      bodyBytes: body.length,
+      body: exchange.json ?? body.text(),
+      bodyBytes: body.bytes,
     });
     changes.notify();
     await handle(exchange);
@@ -71,6 +72,37 @@ export async function startHttpServer(
       return aborted;
     },
   });
+}
+
+interface Body {
+  /** The parsed JSON, or the fields of an upload; undefined if it is neither. */
+  readonly json: unknown;
+  readonly bytes: number;
+  text(): string;
+}
+
+async function readJson(request: IncomingMessage): Promise<Body | undefined> {
+  const body = await readBody(request);
+  if (body === undefined) return undefined;
+  return { json: await parseBody(body), bytes: body.length, text: () => body.toString() };
+}
+
+/** The fields of an upload; one that is not valid gets its response here. */
+async function readUpload(
+  contentType: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Body | undefined> {
+  try {
+    const { fields, bytes } = await readForm(contentType, request);
+    return { json: fields, bytes, text: () => '' };
+  } catch (error) {
+    if (!(error instanceof FormError)) throw error;
+    const body = { error: { message: error.message, type: 'invalid_request_error' } };
+    response.writeHead(error.status, { connection: 'close', 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+    return undefined;
+  }
 }
 
 /** Parses a large body in steps, because the demo model may share a process with a gateway. */

@@ -1,5 +1,6 @@
 import {
   answerChat,
+  answerOperation,
   asObject,
   asText,
   createChanges,
@@ -47,9 +48,9 @@ export function startProviderApi(
   }
 
   async function embeddings(exchange: Exchange, model: string): Promise<void> {
-    const answer = await embed(exchange.json, model, true);
-    if (typeof answer === 'string') return send(exchange, refused(answer));
-    return exchange.send(200, 'application/json', answer.body);
+    const turn = { exchange, operation: embed, model, faults: [], tokenDelayMs: 0, served };
+    const problem = await answerOperation(turn);
+    if (problem !== undefined) send(exchange, refused(problem));
   }
 
   return startHttpServer({}, handle, changes);

@@ -1,13 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { countTokens } from '../answering/tokens.ts';
 import { embeddingOf } from '../answering/embedding.ts';
-import { asList, isObject } from '../wire/json.ts';
-
-/** The body of an embeddings response as JSON, and its tokens. */
-export interface EmbeddingsAnswer {
-  readonly body: Buffer;
-  readonly promptTokens: number;
-}
+import { asList } from '../wire/json.ts';
+import type { Operation } from './operation.ts';
 
 const DIMENSIONS = 256;
 const DIMENSIONS_MAX = 4_096;
@@ -16,13 +11,8 @@ const VALUES_MAX = 2 ** 20;
 /** How long the process computes vectors before it serves other requests. */
 const STEP_MS = 20;
 
-/** Embeds the inputs of a request: a text, texts, or tokens as numbers; returns an error message if it is invalid. */
-export async function embed(
-  request: unknown,
-  model: string,
-  withUsage: boolean,
-): Promise<EmbeddingsAnswer | string> {
-  const json = isObject(request) ? request : {};
+/** Embeds the inputs of a request: a text, texts, or tokens as numbers. */
+export const embed: Operation = async ({ model, body: json, withUsage }) => {
   const inputs = readInputs(json.input);
   if (inputs === undefined || inputs.length === 0) return "Missing required parameter: 'input'.";
   const dimensions = readDimensions(json.dimensions);
@@ -46,8 +36,13 @@ export async function embed(
   const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
   const rest = JSON.stringify({ model, ...(withUsage ? { usage } : {}) }).slice(1);
   const begin = Buffer.from('{"object":"list","data":[');
-  return { body: Buffer.concat([begin, ...entries, Buffer.from(`],${rest}`)]), promptTokens };
-}
+  return {
+    contentType: 'application/json',
+    content: Buffer.concat([begin, ...entries, Buffer.from(`],${rest}`)]),
+    promptTokens,
+    completionTokens: 0,
+  };
+};
 
 /** A text, or a list of tokens. */
 type Input = string | readonly number[];

@@ -1,0 +1,31 @@
+import type { JsonObject } from '../wire/json.ts';
+import type { Chunk } from '../wire/stream-writer.ts';
+
+/** A request of an operation that is not chat. */
+export interface OperationRequest {
+  readonly model: string;
+  /** The JSON body, or the fields of an upload. */
+  readonly body: JsonObject;
+  /** Whether the response says how many tokens were used. */
+  readonly withUsage: boolean;
+}
+
+/** A whole response, or the chunks of a streamed one. */
+export type Reply = {
+  readonly contentType: string;
+  readonly promptTokens: number;
+} & (
+  | { readonly content: Buffer; readonly completionTokens: number }
+  | { readonly chunks: Iterable<Chunk> }
+);
+
+/** Answers a request, or returns an error message for an invalid one. */
+export type Operation = (request: OperationRequest) => Reply | string | Promise<Reply | string>;
+
+/** A whole response in JSON. */
+export const jsonReply = (value: unknown, promptTokens: number, completionTokens = 0): Reply => ({
+  contentType: 'application/json',
+  content: Buffer.from(JSON.stringify(value)),
+  promptTokens,
+  completionTokens,
+});

@@ -1,0 +1,2 @@
+/** One server-sent event. */
+export const sse = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
