@@ -28,6 +28,10 @@ test('the limits of the account and the command that lifts them', () => {
   expect(shown).toContain('plan free: 10 requests a minute, 100000 tokens and $1 a month');
   expect(shown).toContain('  npx gateway plan set you@example.com enterprise\n');
   expect(banner({ ...facts, passwordFile: undefined })).not.toContain('plan set');
+  const kept = banner({ ...facts, adminToken: { kind: 'kept', file: '/var/data/admin-token' } });
+  expect(kept).toContain(
+    'npx gateway login --url http://127.0.0.1:8080 --admin-token-stdin < /var/data/admin-token\n',
+  );
 });
 
 test('with closed registration the banner does not register an account', () => {

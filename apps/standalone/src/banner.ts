@@ -68,7 +68,7 @@ function firstChat(baseUrl: string, passwordFile: string | undefined): readonly 
 }
 
 function limitsOfFirstAccount(facts: BannerFacts): readonly string[] {
-  const { baseUrl, commandLine, passwordFile } = facts;
+  const { baseUrl, commandLine, passwordFile, adminToken } = facts;
   if (passwordFile === undefined || commandLine === undefined) return [];
   const { name, rpm, monthlyTokenQuota, monthlyUsdQuota } = FREE_TIER;
   return [
@@ -76,9 +76,14 @@ function limitsOfFirstAccount(facts: BannerFacts): readonly string[] {
     `A new account is on the plan ${name}: ${rpm} requests a minute, ${monthlyTokenQuota} tokens and $${monthlyUsdQuota} a month. To lift that for yours:`,
     '',
     `  ${commandLine} login --url ${baseUrl} --email ${FIRST_EMAIL} --password-stdin < ${quoted(passwordFile)}`,
+    ...adminTokenCommand(adminToken, `${commandLine} login --url ${baseUrl}`),
     `  ${commandLine} plan set ${FIRST_EMAIL} enterprise`,
   ];
 }
+
+/** Plans are set with the admin token. Its file is given, since the command line may run in any folder. */
+const adminTokenCommand = (token: AdminToken, login: string): readonly string[] =>
+  token.kind === 'configured' ? [] : [`  ${login} --admin-token-stdin < ${quoted(token.file)}`];
 
 /** The account that all guides use. */
 const FIRST_EMAIL = 'you@example.com';
