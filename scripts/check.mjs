@@ -5,7 +5,7 @@ import { checkLayers } from './check-layers.mjs';
 import { CLEAR_LINE } from './progress.mjs';
 import { endChildrenOnSignal, runCommand } from './run-command.mjs';
 
-const tool = (name, ...args) => runCommand('node', [`node_modules/${name}`, ...args]);
+const tool = (name, args, env) => runCommand('node', [`node_modules/${name}`, ...args], { env });
 
 /** The types are checked together with the rules that need them, so that they are computed once. */
 export const LINT_OPTIONS = [
@@ -15,12 +15,21 @@ export const LINT_OPTIONS = [
   '--report-unused-disable-directives',
 ];
 
+/** Collecting the garbage of the type checker is a quarter of its work and frees a sixth of its memory. */
+const LINT_ENVIRONMENT = { GOGC: 'off' };
+
 /** Two run at once. */
 const CHECKS = [
-  { name: 'types, lint', run: () => tool('oxlint/bin/oxlint', ...LINT_OPTIONS) },
-  { name: 'format', run: () => tool('oxfmt/bin/oxfmt', '--check', '.') },
+  {
+    name: 'types, lint',
+    run: () => tool('oxlint/bin/oxlint', LINT_OPTIONS, LINT_ENVIRONMENT),
+  },
+  { name: 'format', run: () => tool('oxfmt/bin/oxfmt', ['--check', '.']) },
   { name: 'layers', run: () => checkLayers() },
-  { name: 'dead code', run: () => tool('knip/bin/knip.js', '--no-progress', '--no-config-hints') },
+  {
+    name: 'dead code',
+    run: () => tool('knip/bin/knip.js', ['--no-progress', '--no-config-hints']),
+  },
 ];
 
 /** Generates the code that is not in git but needed by the type check. */

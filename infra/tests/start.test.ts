@@ -25,7 +25,7 @@ const APPS = Object.keys(appSettings);
 const SERVERS = Object.keys(serverSettings);
 /** The browser tool needs these off loopback, although its settings are optional. */
 const NEEDED_OFF_LOOPBACK = ['BROWSER_TOKEN', 'BROWSER_ALLOWED_HOSTS'];
-const AT_ONCE = fullSize(10, { small: SERVERS.length });
+const AT_ONCE = fullSize(10, { small: 2 });
 
 const manifests = buildKustomization(join(infraFolder, 'k8s', 'base'));
 const made = readEnvironmentFile(makeEnvironmentFile());

@@ -23,10 +23,10 @@ interface RunOptions {
 export interface CommandLine {
   /** Runs the build as a process. */
   run(args: readonly string[], options?: RunOptions): Promise<CommandResult>;
-  /** The parsed output of a process that succeeds. */
-  json(args: readonly string[], options?: RunOptions): Promise<unknown>;
   /** Runs the sources in this process, which takes a fraction of the time. */
   runHere(args: readonly string[], options?: RunOptions): Promise<CommandResult>;
+  /** The parsed output of a command that succeeds in this process. */
+  json(args: readonly string[], options?: RunOptions): Promise<unknown>;
   /** Starts a process without waiting for its end. */
   start(args: readonly string[]): { readonly child: ChildProcess; readonly stdout: () => string };
   /** Everything that all commands printed. */
@@ -49,23 +49,28 @@ export function createCommandLine(environment: Readonly<Record<string, string>>)
     return { status, stdout: stdout(), stderr: stderr() };
   }
 
+  async function runHere(
+    args: readonly string[],
+    { stdin = '', env }: RunOptions = {},
+  ): Promise<CommandResult> {
+    const [output, errors] = [createSink(), createSink()];
+    const status = await runCli(args, {
+      config: readCliConfig({ ...environment, ...env }),
+      terminal: { stdin: Readable.from([stdin]), stdout: output.stream, stderr: errors.stream },
+      signal: new AbortController().signal,
+    });
+    const [stdout, stderr] = [output.text(), errors.text()];
+    texts.push(stdout, stderr);
+    return { status, stdout, stderr };
+  }
+
   return {
     run,
+    runHere,
     async json(args, options) {
-      const { status, stdout, stderr } = await run([...args, '--json'], options);
+      const { status, stdout, stderr } = await runHere([...args, '--json'], options);
       if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}: ${stderr}`);
       return JSON.parse(stdout) as unknown;
-    },
-    async runHere(args, { stdin = '', env } = {}) {
-      const [output, errors] = [createSink(), createSink()];
-      const status = await runCli(args, {
-        config: readCliConfig({ ...environment, ...env }),
-        terminal: { stdin: Readable.from([stdin]), stdout: output.stream, stderr: errors.stream },
-        signal: new AbortController().signal,
-      });
-      const [stdout, stderr] = [output.text(), errors.text()];
-      texts.push(stdout, stderr);
-      return { status, stdout, stderr };
     },
     start: (args) => open(args),
     printed: () => texts.join('\n'),

@@ -138,15 +138,17 @@ test('keys are created, listed and revoked by name', async () => {
   await gateway.runHere(['keys', 'create', 'twice']);
   expect(await gateway.runHere(['keys', 'revoke', 'twice'])).toMatchObject({ status: 2 });
   expect(await gateway.runHere(['keys', 'revoke', 'none'])).toMatchObject({ status: 5 });
-  expect((await gateway.run(['keys', 'revoke', 'my key'])).status).toBe(0);
+  expect((await gateway.runHere(['keys', 'revoke', 'my key'])).status).toBe(0);
   expect((await models()).status).toBe(401);
 });
 
 test('a backend is added, listed, tested and removed by name, and its state says what is wrong', async () => {
   const add = ['backends', 'add', 'cloud', upstream.url];
-  const wrong = await gateway.run([...add, '--api-key-env', 'OTHER_UPSTREAM_KEY']);
+  const wrong = await gateway.runHere([...add, '--api-key-env', 'OTHER_UPSTREAM_KEY']);
   expect(wrong.stderr).toContain('gateway backends test cloud');
-  expect((await gateway.run(['backends', 'list'])).stdout).toMatch(/^cloud +external +\S+ .*401/m);
+  expect((await gateway.runHere(['backends', 'list'])).stdout).toMatch(
+    /^cloud +external +\S+ .*401/m,
+  );
   const failed = await gateway.runHere(['backends', 'test', 'cloud']);
   expect(failed).toMatchObject({ status: 1 });
   expect(failed.stdout).toMatch(/^probe .*401.*\nchat /);
@@ -170,7 +172,7 @@ test('a backend is added, listed, tested and removed by name, and its state says
   expect(other.stdout).toContain('the models listing answered 401');
   expect(upstream.requests.some(({ headers }) => headers['api-key'] === UPSTREAM_KEY)).toBe(true);
   expect((await gateway.runHere([...addSpare, '--replace'])).stdout).toContain('Healthy');
-  expect((await gateway.run(['backends', 'remove', 'spare'])).status).toBe(0);
+  expect((await gateway.runHere(['backends', 'remove', 'spare'])).status).toBe(0);
   expect(await gateway.runHere(['backends', 'remove', 'spare'])).toMatchObject({ status: 5 });
 });
 
@@ -198,7 +200,9 @@ test('a chat prints the reply, then its tokens, times and cost, which are those 
     total: 2,
     month: { requests: 2 },
   });
-  expect((await gateway.run(['usage', '--limit', '1'])).stdout).toContain('This month: 2 requests');
+  expect((await gateway.runHere(['usage', '--limit', '1'])).stdout).toContain(
+    'This month: 2 requests',
+  );
   const unknown = await gateway.runHere(['chat', 'no-such-model', 'Hello']);
   expect(unknown).toMatchObject({ status: 5, stdout: '' });
   expect(unknown.stderr).toContain('gateway models');
@@ -224,7 +228,7 @@ test('plan shows the limits and sets a tier; doctor names the command that lifts
     `→ To lift these limits: gateway plan set ${EMAIL} enterprise`,
   );
   expect(await gateway.runHere(['plan', 'set', EMAIL, 'gold'])).toMatchObject({ status: 5 });
-  expect((await gateway.run(['plan', 'set', EMAIL, 'enterprise'])).status).toBe(0);
+  expect((await gateway.runHere(['plan', 'set', EMAIL, 'enterprise'])).status).toBe(0);
   expect(await gateway.json(['doctor'])).toMatchObject({
     ok: true,
     checks: expect.arrayContaining([
@@ -312,7 +316,7 @@ test('scripts get the problem as JSON and by the exit status', async () => {
 });
 
 test('bash completes commands and options', async () => {
-  const script = (await gateway.run(['completion', 'bash'])).stdout;
+  const script = (await gateway.runHere(['completion', 'bash'])).stdout;
   const complete = async (...words: readonly string[]) => {
     const typed = ['gateway', ...words].map((word) => `'${word}'`).join(' ');
     const { stdout } = await promisify(execFile)('bash', [

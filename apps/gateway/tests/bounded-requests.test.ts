@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { text as readAll } from 'node:stream/consumers';
-import { fullTable } from '@model-gateway/testkit';
+import { fullSize, fullTable } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { admin, registerBackend, startGateway, type GatewayUnderTest } from './gateway.ts';
 
@@ -151,7 +151,9 @@ test.each([
 });
 
 test('a large image is served', async () => {
-  const image = JSON.stringify(Buffer.alloc(20 * MEBIBYTE, 7).toString('base64'));
+  const image = JSON.stringify(
+    Buffer.alloc(fullSize(20, { small: 6 }) * MEBIBYTE, 7).toString('base64'),
+  );
   const fields = `"messages":[{"role":"user","content":"x","images":[${image}]}]`;
   expect((await chat(fields)).status).toBe(200);
 });

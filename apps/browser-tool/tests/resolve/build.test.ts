@@ -107,7 +107,7 @@ const proxies = [
   { kind: 'http', seen: 'CONNECT', start: () => startHttpProxy({ knownName }) },
 ];
 
-test.each(fullTable(proxies, { small: 2 }))(
+test.each(fullTable(proxies, { small: 1 }))(
   'a mirror with TLS is reached through an $kind proxy',
   async ({ kind, seen, start }) => {
     proxy = await start();
