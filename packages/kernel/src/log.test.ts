@@ -104,3 +104,14 @@ test.each([
   log.request({ ...request, isProbe: true });
   expect(lines).toHaveLength(count);
 });
+
+test.each([
+  { reason: 'MISCONF Errors writing to the AOF file: No space left on device' },
+  { error: Object.assign(new Error('ENOSPC: write'), { code: 'ENOSPC' }) },
+])('a line about a full disk says what to do', (fields) => {
+  const { log, lines } = capture();
+  log.warn(fields, 'writing failed');
+  log.warn({ reason: 'timeout', error: Object.create(null) as object }, 'writing failed');
+  expect(lines[0]).toContain('"remedy":"free space on it');
+  expect(lines[1]).not.toContain('remedy');
+});

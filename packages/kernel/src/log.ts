@@ -1,4 +1,5 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
+import { withRemedy } from './log-remedy.ts';
 import { redact, redactText } from './redact.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -59,12 +60,16 @@ function wrap(logger: Logger): Log {
     if (!logger.isLevelEnabled(level)) return;
     logger[level](redact(fields), redactText(message));
   };
+  const writeProblem = (level: 'warn' | 'error' | 'fatal') => {
+    const writeFields = write(level);
+    return (fields: Fields, message: string) => writeFields(withRemedy(fields), message);
+  };
   return {
     debug: write('debug'),
     info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
-    fatal: write('fatal'),
+    warn: writeProblem('warn'),
+    error: writeProblem('error'),
+    fatal: writeProblem('fatal'),
     child: (bindings) => wrap(logger.child(redact(bindings) as Record<string, unknown>)),
     request({ requestId, method, route, status, durationMs, traceId, isProbe }) {
       const level = isProbe ? 'debug' : 'info';

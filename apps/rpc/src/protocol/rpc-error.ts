@@ -1,4 +1,9 @@
-import { RPC_ERROR_CODES, ServiceError, STORE_RETRY_SECS } from '@model-gateway/contracts';
+import {
+  ERROR_HELP,
+  RPC_ERROR_CODES,
+  ServiceError,
+  STORE_RETRY_SECS,
+} from '@model-gateway/contracts';
 import { isError, newId, type Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 
@@ -10,7 +15,8 @@ export function toRpcError(error: unknown, log: Log): JsonRpcError {
   const code = RPC_ERROR_CODES[known?.code ?? 'internal_error'];
   if (known === undefined || code === INTERNAL_ERROR) {
     const request_id = newId();
-    log.error({ error, request_id }, 'an RPC call failed');
+    const remedy = known === undefined ? undefined : ERROR_HELP[known.code].remedy;
+    log.error({ error, request_id, remedy }, 'an RPC call failed');
     const retry = known?.code === 'store_unavailable' ? { retry_after_secs: STORE_RETRY_SECS } : {};
     const data = { request_id, ...retry };
     return new JsonRpcError(known?.message ?? 'internal error', INTERNAL_ERROR, data);
