@@ -16,6 +16,8 @@ const replied = (content: string): string =>
   `{"role":"assistant","content":${JSON.stringify(content)}}`;
 const called = (count: number): string =>
   `{"role":"assistant","content":null,"tool_calls":${list(count, '{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}')}}`;
+const calledWith = (argumentText: string): string =>
+  `{"role":"assistant","content":${JSON.stringify('a b '.repeat(2_000))},"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":${JSON.stringify(argumentText)}}}]}`;
 const likely = (count: number): string =>
   list(count, `{"token":"a","logprob":-0.5,"bytes":[97],"top_logprobs":${TOP_LOGPROBS}}`);
 const TOP_LOGPROBS = list(20, '{"token":"a","logprob":-0.5,"bytes":[97]}');
@@ -99,6 +101,13 @@ export const LARGE_ANSWERS: readonly LargeAnswer[] = [
     request: ASK,
     answer: () => json(answered(called(500_000))),
     isRefused: true,
+  },
+  {
+    what: 'arguments with many values, over the Messages API',
+    path: '/v1/messages',
+    request: `{"model":"scripted","max_tokens":9,"messages":[${MESSAGE}]}`,
+    answer: () => json(answered(calledWith(list((LARGE / 3) * MEBIBYTE, '{}')))),
+    isRefused: false,
   },
   {
     what: 'the probabilities of many tokens',

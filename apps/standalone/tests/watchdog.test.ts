@@ -121,6 +121,8 @@ const SHAPES: readonly (readonly [string, string, () => string])[] = [
   ['null as inputs', EMBED, () => embed(list(100_000, 'null'))],
   ['lists of negative numbers', EMBED, () => embed(list(1_000, list(1_000, '-1')))],
   ['padding instead of base64', VIDEO, () => videoOf(`${'='.repeat(16 * MEBIBYTE)}AAAA`)],
+  ['arguments of a tool call with many values', CHAT, () => calling(1, (LARGE / 3) * MEBIBYTE)],
+  ['many tool calls with many values', CHAT, () => calling(LARGE * 12, 20_000)],
   ['400,000 numbers as messages', RPC, () => send(`"messages":${list(400_000, '0')}`)],
   ['10,000 messages', RPC, () => send(`"messages":${list(10_000, MESSAGE)}`)],
   ['an id of a million digits', RPC, () => call('system.status', '{}', '7'.repeat(1_000_000))],
@@ -132,6 +134,17 @@ const SHAPES: readonly (readonly [string, string, () => string])[] = [
   ['many unknown params', RPC, () => call('system.status', `{${fields(90_000)}}`)],
   ['a long method name', RPC, () => call('a'.repeat(1_000_000), '{}')],
 ];
+
+/** For a local server, which takes the arguments as an object: in a request they are a text of JSON. */
+function calling(count: number, values: number): string {
+  const tool = {
+    id: 'c',
+    type: 'function',
+    function: { name: 'f', arguments: list(values, '{}') },
+  };
+  const calls = list(count, JSON.stringify(tool));
+  return `{"model":"scripted-local","messages":[${MESSAGE},{"role":"assistant","content":null,"tool_calls":${calls}}]}`;
+}
 
 function partsOf(part: string): string {
   return `{"role":"user","content":${list(10_000, part)}}`;

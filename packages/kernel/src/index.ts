@@ -64,5 +64,6 @@ export { isNestedTooDeeply, tryParse, tryParseJson } from './try-parse.ts';
 export { withTimeout } from './with-timeout.ts';
 export { decodeInSteps } from './decode-in-steps.ts';
 export { parseJsonInSteps } from './parse-json-in-steps.ts';
+export { createInnerJson, type ParseInnerJson } from './inner-json.ts';
 export { createStepPauses } from './step-pauses.ts';
 export { yieldToEventLoop } from './yield-to-event-loop.ts';

@@ -2,10 +2,12 @@
 export interface JsonMeter {
   /** Adds the next bytes; false when parsing the text would keep the process busy for too long. */
   add(bytes: Uint8Array): boolean;
+  /** What the text has cost so far. */
+  readonly cost: number;
 }
 
 /** What a text may cost that is parsed at once: about 100 ms on a slow core. */
-const COST_MAX = 2_000_000;
+export const JSON_COST_MAX = 2_000_000;
 /** What a text may cost that is parsed in steps: its values take at most 130 MB of memory. */
 export const STEPS_COST_MAX = 16_000_000;
 /** A shorter text is parsed within milliseconds, whatever it contains. */
@@ -32,7 +34,7 @@ const CLOSE_BRACE = 0x7d;
 export const isCheapJson = (text: string): boolean =>
   text.length <= METERED_BYTES_MIN || createJsonMeter().add(Buffer.from(text));
 
-export function createJsonMeter(costMax = COST_MAX): JsonMeter {
+export function createJsonMeter(costMax = JSON_COST_MAX): JsonMeter {
   let cost = 0;
   let depth = 0;
   let isInString = false;
@@ -51,6 +53,9 @@ export function createJsonMeter(costMax = COST_MAX): JsonMeter {
   }
 
   return {
+    get cost() {
+      return cost;
+    },
     add(bytes) {
       for (let at = 0; at < bytes.length;) {
         if (isInString) {

@@ -7,7 +7,7 @@ import {
   type TurnMessage,
   type UserPart,
 } from '@model-gateway/dialects';
-import { tryParseJson } from '@model-gateway/kernel';
+import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
 import type { UpstreamChat } from '@model-gateway/router';
 
 /** The API of this kind, whose requests are passed on as clients sent them. */
@@ -176,12 +176,13 @@ function toolChoiceOf(choice: Turn['toolChoice']): Block | undefined {
 /** Results of tools and what the user says next are one message, in which the results come first. */
 function messagesOf(messages: readonly TurnMessage[]): readonly Message[] {
   const written: Message[] = [];
+  const parse = createInnerJson();
   let blocks: Block[] | undefined;
   for (const message of messages) {
     if (message.role === 'system') continue;
     if (message.role === 'assistant') {
       blocks = undefined;
-      const content = message.parts.flatMap(replyBlocks);
+      const content = message.parts.flatMap((part) => replyBlocks(part, parse));
       if (content.length > 0) written.push({ role: 'assistant', content });
       continue;
     }
@@ -204,7 +205,10 @@ function messagesOf(messages: readonly TurnMessage[]): readonly Message[] {
 /** The API refuses empty texts. */
 const isNotEmpty = (part: UserPart): boolean => part.type !== 'text' || part.text !== '';
 
-function replyBlocks(part: Extract<TurnMessage, { role: 'assistant' }>['parts'][number]): Block[] {
+function replyBlocks(
+  part: Extract<TurnMessage, { role: 'assistant' }>['parts'][number],
+  parse: ParseInnerJson,
+): Block[] {
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -217,14 +221,16 @@ function replyBlocks(part: Extract<TurnMessage, { role: 'assistant' }>['parts'][
         ? []
         : [{ type: 'thinking', thinking: part.text, signature: part.signature }];
     case 'tool_call':
-      return [{ type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.arguments) }];
+      return [
+        { type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.arguments, parse) },
+      ];
   }
 }
 
-function inputOf(text: string): unknown {
-  const input = text.trim() === '' ? {} : tryParseJson(text);
+function inputOf(text: string, parse: ParseInnerJson): unknown {
+  const input = text.trim() === '' ? {} : parse(text);
   if (typeof input === 'object' && input !== null) return input;
-  throw refused('the arguments of a tool call are not a JSON object');
+  throw refused('the arguments of a tool call are not a JSON object, or have too many values');
 }
 
 function userBlock(part: UserPart): Block {

@@ -6,7 +6,7 @@ import {
   type TurnMessage,
   type UserPart,
 } from '@model-gateway/dialects';
-import { tryParseJson } from '@model-gateway/kernel';
+import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
 import type { UpstreamChat } from '@model-gateway/router';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -49,6 +49,7 @@ export function generateBody(chat: UpstreamChat): Fields {
 function contentsOf({ messages, model }: Turn): readonly Content[] {
   const names = new Map<string, string>();
   const contents: { role: Content['role']; parts: Fields[] }[] = [];
+  const parse = createInnerJson();
   for (const message of messages) {
     if (message.role === 'system') continue;
     if (message.role === 'assistant') {
@@ -56,7 +57,7 @@ function contentsOf({ messages, model }: Turn): readonly Content[] {
         if (part.type === 'tool_call') names.set(part.id, part.name);
     }
     const role = message.role === 'assistant' ? 'model' : 'user';
-    const parts = partsOf(message, model, names);
+    const parts = partsOf(message, model, { names, parse });
     const last = contents.at(-1);
     if (last?.role === role) last.parts.push(...parts);
     else if (parts.length > 0) contents.push({ role, parts: [...parts] });
@@ -67,27 +68,28 @@ function contentsOf({ messages, model }: Turn): readonly Content[] {
 function partsOf(
   message: Exclude<TurnMessage, { role: 'system' }>,
   model: string,
-  names: ReadonlyMap<string, string>,
+  { names, parse }: { readonly names: ReadonlyMap<string, string>; readonly parse: ParseInnerJson },
 ): readonly Fields[] {
-  if (message.role === 'assistant') return message.parts.flatMap((part) => replyParts(part, model));
+  if (message.role === 'assistant')
+    return message.parts.flatMap((part) => replyParts(part, model, parse));
   if (message.role === 'user') return message.parts.map(userPart);
   const text = message.parts
     .flatMap((part) => (part.type === 'text' ? [part.text] : []))
     .join('\n');
   const others = message.parts.flatMap((part) => (part.type === 'text' ? [] : [userPart(part)]));
   const name = names.get(message.callId) ?? message.callId;
-  const response = message.isError === true ? { error: text } : resultOf(text);
+  const response = message.isError === true ? { error: text } : resultOf(text, parse);
   return [{ functionResponse: { name, response } }, ...others];
 }
 
 /** A result is an object in this API. */
-function resultOf(text: string): unknown {
-  const value = tryParseJson(text);
+function resultOf(text: string, parse: ParseInnerJson): unknown {
+  const value = parse(text);
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isObject ? value : { result: text };
 }
 
-function replyParts(part: AssistantPart, model: string): readonly Fields[] {
+function replyParts(part: AssistantPart, model: string, parse: ParseInnerJson): readonly Fields[] {
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -97,16 +99,16 @@ function replyParts(part: AssistantPart, model: string): readonly Fields[] {
       return [];
     case 'tool_call': {
       const signature = part.signature ?? (STRICT_MODEL.test(model) ? NO_SIGNATURE : undefined);
-      const call = { functionCall: { name: part.name, args: argumentsOf(part.arguments) } };
+      const call = { functionCall: { name: part.name, args: argumentsOf(part.arguments, parse) } };
       return [signature === undefined ? call : { ...call, thoughtSignature: signature }];
     }
   }
 }
 
-function argumentsOf(text: string): unknown {
-  const value = text.trim() === '' ? {} : tryParseJson(text);
+function argumentsOf(text: string, parse: ParseInnerJson): unknown {
+  const value = text.trim() === '' ? {} : parse(text);
   if (typeof value === 'object' && value !== null) return value;
-  throw refused('the arguments of a tool call are not a JSON object');
+  throw refused('the arguments of a tool call are not a JSON object, or have too many values');
 }
 
 function userPart(part: UserPart): Fields {

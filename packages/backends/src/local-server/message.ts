@@ -1,4 +1,4 @@
-import { tryParseJson } from '@model-gateway/kernel';
+import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
 import { ServiceError } from '@model-gateway/contracts';
 import { z } from 'zod';
 import { ifPresent } from '../if-present.ts';
@@ -36,15 +36,20 @@ export function localMessages(messages: unknown): readonly unknown[] {
     throw refused(`messages.${where} cannot be sent to a local server`);
   }
   const toolNames = new Map<string, string>();
+  const parse = createInnerJson();
   return parsed.data.map((message) => {
     for (const { id, function: called } of message.tool_calls ?? []) {
       if (id !== undefined) toolNames.set(id, called.name);
     }
-    return localMessage(message, toolNames);
+    return localMessage(message, toolNames, parse);
   });
 }
 
-function localMessage(message: Message, toolNames: ReadonlyMap<string, string>): unknown {
+function localMessage(
+  message: Message,
+  toolNames: ReadonlyMap<string, string>,
+  parse: ParseInnerJson,
+): unknown {
   const { role, content, images, tool_calls, tool_call_id, reasoning_content, ...rest } = message;
   const pictures = [...partImages(content), ...(images ?? []).map(imageData)];
   const toolName = tool_call_id === undefined ? undefined : toolNames.get(tool_call_id);
@@ -54,7 +59,9 @@ function localMessage(message: Message, toolNames: ReadonlyMap<string, string>):
     role: role === 'developer' ? 'system' : role,
     content: textOf(content),
     ...(pictures.length === 0 ? {} : { images: pictures }),
-    ...(tool_calls === undefined ? {} : { tool_calls: tool_calls.map(localToolCall) }),
+    ...(tool_calls === undefined
+      ? {}
+      : { tool_calls: tool_calls.map((call) => localToolCall(call, parse)) }),
     ...(tool_call_id === undefined ? {} : { tool_call_id }),
     ...(toolName === undefined ? {} : { tool_name: toolName }),
     ...(reasoning_content === undefined ? {} : { thinking: reasoning_content }),
@@ -76,18 +83,22 @@ function partImages(content: Message['content']): readonly string[] {
 }
 
 /** Arguments are an object; the chat-completions convention has a text. */
-function localToolCall({ id, function: called }: z.output<typeof toolCallSchema>): unknown {
+function localToolCall(
+  { id, function: called }: z.output<typeof toolCallSchema>,
+  parse: ParseInnerJson,
+): unknown {
   return {
     ...(id === undefined ? {} : { id }),
-    function: { name: called.name, arguments: argumentsOf(called.arguments) },
+    function: { name: called.name, arguments: argumentsOf(called.arguments, parse) },
   };
 }
 
-function argumentsOf(value: unknown): unknown {
+function argumentsOf(value: unknown, parse: ParseInnerJson): unknown {
   if (typeof value !== 'string') return value ?? {};
   if (value.trim() === '') return {};
-  const parsed = tryParseJson(value);
-  if (parsed === undefined) throw refused('the arguments of a tool call are not JSON');
+  const parsed = parse(value);
+  if (parsed === undefined)
+    throw refused('the arguments of a tool call are not JSON, or have too many values');
   return parsed;
 }
 

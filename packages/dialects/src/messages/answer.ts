@@ -1,13 +1,14 @@
-import { tryParseJson } from '@model-gateway/kernel';
+import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
 import type { AssistantPart, FinishReason, TurnAnswer, TurnUsage } from '../turn/turn.ts';
 
 const CHAT_ID = 'chatcmpl-';
 
 /** The body of a whole answer. */
 export function messageOf({ id, model, parts, finish, usage }: TurnAnswer): object {
+  const parse = createInnerJson();
   return {
     ...messageHead(id, model),
-    content: parts.flatMap(blockOf),
+    content: parts.flatMap((part) => blockOf(part, parse)),
     stop_reason: stopReason(finish, {
       hasCalls: parts.some(({ type }) => type === 'tool_call'),
       isRefusal: parts.some(({ type }) => type === 'refusal'),
@@ -25,7 +26,7 @@ export const messageHead = (id: string, model: string) => ({
   model,
 });
 
-function blockOf(part: AssistantPart): readonly object[] {
+function blockOf(part: AssistantPart, parse: ParseInnerJson): readonly object[] {
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -37,7 +38,7 @@ function blockOf(part: AssistantPart): readonly object[] {
           : { type: 'redacted_thinking', data: part.encrypted },
       ];
     case 'tool_call':
-      return [{ ...toolUse(part.id, part.name), input: inputOf(part.arguments) }];
+      return [{ ...toolUse(part.id, part.name), input: inputOf(part.arguments, parse) }];
   }
 }
 
@@ -45,8 +46,8 @@ function blockOf(part: AssistantPart): readonly object[] {
 export const toolUse = (id: string, name: string) => ({ type: 'tool_use', id, name, input: {} });
 
 /** The input is an object; what a model wrote may be anything. */
-function inputOf(text: string): unknown {
-  const input = tryParseJson(text);
+function inputOf(text: string, parse: ParseInnerJson): unknown {
+  const input = parse(text);
   return typeof input === 'object' && input !== null ? input : {};
 }
 
