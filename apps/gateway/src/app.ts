@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
 import type { AppContext } from '@model-gateway/server-process';
 import {
   createCors,
   createLeanRoutes,
   createProbes,
+  createUploadFiles,
   pathOf,
   sendRestError,
   type ServerApp,
@@ -33,6 +35,8 @@ import { createChatRoute } from './routes/chat.ts';
 import { createEmbeddingsRoute } from './routes/embeddings.ts';
 import { createModelRoute } from './routes/model.ts';
 import { createModelsRoute } from './routes/models.ts';
+import { createPassedRoutes } from './routes/passed.ts';
+import { createUploadRoutes } from './routes/uploads.ts';
 import { createVideoRoutes } from './routes/video.ts';
 
 export { gatewaySettings, type GatewayConfig } from './config.ts';
@@ -59,13 +63,23 @@ export function createGateway(
   const keyGate = createKeyGate({ keys, limiter, admission: bus.admission, quotas, clock });
   const signIns = createGatewaySignIns(context);
   const readerGate = createReaderGate({ keys, limiter, signIns });
-  const { bodyBytesMax } = config;
+  const { bodyBytesMax, uploadBytesMax } = config;
   const passesUpstreamErrors = config.upstreamErrors === 'pass';
   const authorizer = createRequestAuthorizer({ keyGate, quotas, router, bodyBytesMax });
   const conversationGate = createConversationGate(database.conversations);
   const listing = createModelListing(runtime);
   const { conversations } = database;
   const chat = { authorizer, conversationGate, ...runtime, conversations, clock, log };
+  const uploadFiles = createUploadFiles({
+    folder: join(config.dataDir, 'uploads'),
+    bytesMax: config.uploadFilesBytesMax,
+  });
+  const passing = { authorizer, ...runtime, clock, log };
+  const passedRoutes = [
+    ...createPassedRoutes(passing),
+    ...createUploadRoutes({ ...passing, uploadFiles, uploadBytesMax }),
+  ];
+  const passedPaths = new Set(passedRoutes.map(({ path }) => path));
   const leanRoutes = createLeanRoutes(
     [
       createChatRoute(chat),
@@ -73,9 +87,14 @@ export function createGateway(
       createCountTokensRoute({ keyGate, bodyBytesMax }),
       createEmbeddingsRoute({ authorizer, ...runtime }),
       createModelsRoute({ readerGate, listing }),
+      ...passedRoutes,
     ],
     (error, request, response, writeError) =>
-      sendRestError(error, request, response, log, { passesUpstreamErrors, writeError }),
+      sendRestError(error, request, response, log, {
+        // What passes unchanged has the errors of the upstream, too.
+        passesUpstreamErrors: passesUpstreamErrors || passedPaths.has(pathOf(request)),
+        writeError,
+      }),
   );
   const admin = Router();
   admin.use(createAdminGate(config.adminToken));

@@ -31,6 +31,18 @@ export const gatewaySettings = {
   bodyBytesMax: setting('SERVICE_MAX_BODY_BYTES', withDefault(integer(1), 33_554_432), {
     description: 'The largest body of a `/v1` request that is accepted, in bytes.',
   }),
+  uploadBytesMax: setting('SERVICE_UPLOAD_BYTES_MAX', withDefault(integer(1), 104_857_600), {
+    description:
+      'The largest upload, as of audio to transcribe, in bytes. It passes through and is never in memory as a whole.',
+  }),
+  uploadFilesBytesMax: setting(
+    'SERVICE_UPLOAD_FILES_BYTES_MAX',
+    withDefault(integer(1), 536_870_912),
+    {
+      description:
+        'How many bytes the temporary files of uploads may have together, in each process. They are in the data directory, and needed where a client sends the model after the file.',
+    },
+  ),
 };
 
 /** Everything that this process reads from its environment. */
@@ -47,7 +59,7 @@ export const processSettings = {
 /** The part that the app itself uses; the process handles ports and stores. */
 export type GatewayConfig = Pick<
   ConfigOf<typeof processSettings>,
-  keyof typeof gatewaySettings | keyof typeof surfaceSettings | 'buildHash'
+  keyof typeof gatewaySettings | keyof typeof surfaceSettings | 'buildHash' | 'dataDir'
 >;
 
 /** Reads the configuration of a gateway process. */

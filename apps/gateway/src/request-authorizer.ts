@@ -50,6 +50,8 @@ export interface RequestAuthorizer {
 }
 
 interface AuthorizationOptions<Body> {
+  /** Reads what the schema describes, for a body that is not JSON. */
+  readonly read?: (request: IncomingMessage) => Promise<unknown>;
   /** Called only if a quota can refuse the request. */
   readonly expected: (body: Body) => ExpectedUsage;
   /** For requests that create a job, which have a price whatever their model is; otherwise points pay only for models with a price. */
@@ -77,18 +79,27 @@ export function createRequestAuthorizer(
 ): RequestAuthorizer {
   const { keyGate, quotas, router, bodyBytesMax } = dependencies;
 
+  async function readJson<Schema extends z.ZodType>(
+    request: IncomingMessage,
+    schema: Schema,
+  ): Promise<z.output<Schema>> {
+    const text = await readBody(request, bodyBytesMax);
+    return text.length > ONE_STEP_CHARS_MAX
+      ? parseInSteps(schema, text)
+      : validated(schema, parseJson(text));
+  }
+
   /** What the body asks for, or what is wrong with it. */
   async function readRequest<Schema extends z.ZodType<RequestedModels>>(
     request: IncomingMessage,
     schema: Schema,
-    { expected, job }: AuthorizationOptions<z.output<Schema>>,
+    { read, expected, job }: AuthorizationOptions<z.output<Schema>>,
   ) {
     try {
-      const text = await readBody(request, bodyBytesMax);
       const body =
-        text.length > ONE_STEP_CHARS_MAX
-          ? await parseInSteps(schema, text)
-          : validated(schema, parseJson(text));
+        read === undefined
+          ? await readJson(request, schema)
+          : validated(schema, await read(request));
       const resolvedModel = router.aliases.resolve(body.model);
       if (job === undefined) {
         return {

@@ -191,7 +191,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   unsupported_operation: {
     cause: 'No backend of the model supports this kind of request.',
-    remedy: 'Use a model whose `capabilities` include it.',
+    remedy:
+      'Use a model whose `capabilities` include it, or add it to the `capabilities` of its backend.',
   },
   bad_gateway: {
     cause: 'The upstream refused the request, or the connection to it failed.',

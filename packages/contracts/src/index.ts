@@ -67,6 +67,20 @@ export {
   embeddingsRequestSchema,
   type EmbeddingsRequest,
 } from './rest/embeddings.ts';
+export {
+  completionsRequestSchema,
+  imagesAnswerSchema,
+  imagesRequestSchema,
+  moderationsAnswerSchema,
+  moderationsRequestSchema,
+  rerankAnswerSchema,
+  rerankRequestSchema,
+  speechRequestSchema,
+  textCompletionSchema,
+  transcriptionSchema,
+  uploadFieldsSchema,
+  uploadFormSchema,
+} from './rest/passed.ts';
 export { restErrorSchema, type RestErrorBody } from './rest/errors.ts';
 export {
   modelEntrySchema,

@@ -28,5 +28,8 @@ export {
 export { pathOf, type ServerApp } from './server-app.ts';
 export { absoluteDataDir, publicUrlOf, serverSettings, surfaceSettings } from './settings.ts';
 export { validated } from './validated.ts';
+export type { FormField } from './uploads/form-parts.ts';
+export { readUpload, type Upload } from './uploads/read-upload.ts';
+export { createUploadFiles, type UploadFiles } from './uploads/upload-files.ts';
 export { SERVICE_VERSION } from './version.ts';
 export { readViewerFile, VIEWER_FILES, type ViewerFile } from './viewer-files.ts';

@@ -39,6 +39,9 @@ export {
   type Reservation,
 } from './quota/reservation.ts';
 export type { ChatDelta } from './stream/read-deltas.ts';
+export { PASSED_OPERATIONS, type PassedFields, type PassedOperation } from './passed/operations.ts';
+export { passCall, type PassedResponse } from './passed/pass-call.ts';
+export { expectedPassed, isOwnField, jsonSource, type PassedSource } from './passed/passed-call.ts';
 export { prepareTurn, type PreparedTurn } from './chat/prepare-turn.ts';
 export { openRealtime, type OpenRealtime } from './realtime/open-realtime.ts';
 export { createRealtimeObserver, type EndedResponse } from './realtime/realtime-observer.ts';

@@ -82,7 +82,11 @@ function tagOf(path: string): string {
   return path.startsWith('/v1/') && path !== '/v1/health' ? 'Inference' : 'Health';
 }
 
-function requestContent({ example }: Operation, request: z.ZodType): Record<string, unknown> {
+function requestContent(
+  { example, requestType }: Operation,
+  request: z.ZodType,
+): Record<string, unknown> {
+  if (requestType !== undefined) return bodyContent(request, 'input', requestType);
   const schema = jsonSchema(request, 'input');
   return { 'application/json': { schema, example: example ?? exampleOf(schema) } };
 }
@@ -91,15 +95,25 @@ const textContent = { 'text/plain': { schema: { type: 'string' } } };
 
 const errorContent = () => jsonContent(restErrorSchema, 'output');
 
-function contentOf({ streams }: Operation, response: z.ZodType): Record<string, unknown> {
-  const json = jsonContent(response, 'output');
+function contentOf(
+  { streams, responseType }: Operation,
+  response: z.ZodType,
+): Record<string, unknown> {
+  const json = bodyContent(response, 'output', responseType);
   if (streams !== true) return json;
   const events = { type: 'string', description: 'One `data:` line per chunk, then `[DONE]`.' };
   return { ...json, 'text/event-stream': { schema: events } };
 }
 
-function jsonContent(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
-  return { 'application/json': { schema: jsonSchema(schema, io) } };
+const jsonContent = (schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> =>
+  bodyContent(schema, io);
+
+function bodyContent(
+  schema: z.ZodType,
+  io: 'input' | 'output',
+  type = 'application/json',
+): Record<string, unknown> {
+  return { [type]: { schema: jsonSchema(schema, io) } };
 }
 
 const jsonSchema = (schema: z.ZodType, io: 'input' | 'output') =>

@@ -14,10 +14,21 @@ import {
   backendViewSchema,
   chatCompletionSchema,
   chatRequestSchema,
+  completionsRequestSchema,
   embeddingListSchema,
   embeddingsRequestSchema,
+  imagesAnswerSchema,
+  imagesRequestSchema,
   modelEntrySchema,
   modelListSchema,
+  moderationsAnswerSchema,
+  moderationsRequestSchema,
+  rerankAnswerSchema,
+  rerankRequestSchema,
+  speechRequestSchema,
+  textCompletionSchema,
+  transcriptionSchema,
+  uploadFormSchema,
   usageQueryResultSchema,
   usageQuerySchema,
   videoJobSchema,
@@ -38,7 +49,11 @@ export interface Operation {
   readonly request?: z.ZodType;
   /** A request to begin with, where the required fields alone do not make a useful one. */
   readonly example?: unknown;
+  /** The type of the request body, if it is not JSON. */
+  readonly requestType?: string;
   readonly response: z.ZodType;
+  /** The type of the response body, if it is not JSON. */
+  readonly responseType?: string;
   /** The response body while the process shuts down. */
   readonly draining?: z.ZodType;
   /** Can respond with server-sent events. */
@@ -80,6 +95,16 @@ const backendExample = {
   url: 'https://models.example.com/v1',
   api_key: 'the key of the upstream',
 };
+
+const binary = z.file();
+
+/** An API that passes to backends with its capability. */
+const passed = {
+  method: 'post',
+  security: ['apiKey'],
+  headers: inferenceHeaders,
+  plainRefusals: true,
+} as const;
 
 const inference: readonly Operation[] = [
   {
@@ -126,6 +151,56 @@ const inference: readonly Operation[] = [
     response: embeddingListSchema,
     plainRefusals: true,
   },
+  ...[
+    {
+      path: '/v1/completions',
+      summary: 'A text completion, streamed or not.',
+      request: completionsRequestSchema,
+      response: textCompletionSchema,
+      streams: true,
+    },
+    {
+      path: '/v1/rerank',
+      summary: 'Sort documents by their relevance for a query.',
+      request: rerankRequestSchema,
+      response: rerankAnswerSchema,
+    },
+    {
+      path: '/v1/moderations',
+      summary: 'Classify texts and images as harmful or not.',
+      request: moderationsRequestSchema,
+      response: moderationsAnswerSchema,
+    },
+    {
+      path: '/v1/images/generations',
+      summary: 'Images from a text.',
+      request: imagesRequestSchema,
+      response: imagesAnswerSchema,
+      streams: true,
+    },
+    {
+      path: '/v1/audio/speech',
+      summary: 'Speech from a text.',
+      request: speechRequestSchema,
+      response: binary,
+      responseType: 'audio/*',
+    },
+    {
+      path: '/v1/audio/transcriptions',
+      summary: 'The text of an audio file.',
+      request: uploadFormSchema,
+      requestType: 'multipart/form-data',
+      response: transcriptionSchema,
+      streams: true,
+    },
+    {
+      path: '/v1/audio/translations',
+      summary: 'The text of an audio file, in English.',
+      request: uploadFormSchema,
+      requestType: 'multipart/form-data',
+      response: transcriptionSchema,
+    },
+  ].map((operation) => ({ ...passed, ...operation })),
   {
     method: 'post',
     path: '/v1/video/generations',

@@ -3,20 +3,25 @@ import { beginResponse } from '@model-gateway/http';
 import type { StreamedChat } from '@model-gateway/inference';
 import type { Cancel } from '@model-gateway/kernel';
 
-interface WriteOptions {
+/** How events are sent. */
+export interface WriteOptions {
   /** Further headers: names and values alternate. */
   readonly headers: readonly string[];
   readonly disconnected: Cancel;
 }
 
 const DONE = 'data: [DONE]\n\n';
-export const STREAM_HEADERS: readonly string[] = [
-  'content-type',
-  'text/event-stream; charset=utf-8',
+/** So that nothing between the service and the client holds events back. */
+export const EVENT_HEADERS: readonly string[] = [
   'cache-control',
   'no-cache, no-transform',
   'x-accel-buffering',
   'no',
+];
+export const STREAM_HEADERS: readonly string[] = [
+  'content-type',
+  'text/event-stream; charset=utf-8',
+  ...EVENT_HEADERS,
 ];
 
 /** Sends server-sent events as they arrive, at the speed that the client reads, and then the end mark. */

@@ -1,5 +1,11 @@
 import type { Cancel, Clock, Tracing } from '@model-gateway/kernel';
-import type { Backend, BackendKind, Capability, UpstreamChat } from '@model-gateway/router';
+import type {
+  Backend,
+  BackendKind,
+  Capability,
+  StreamedBody,
+  UpstreamChat,
+} from '@model-gateway/router';
 import { jsonBody } from '../transport/json-body.ts';
 import { keyHeader } from '../transport/key-header.ts';
 import { ANSWER_BYTES_MAX } from '../transport/answer-limits.ts';
@@ -73,7 +79,20 @@ export function createExternalBackend(options: ExternalOptions): Backend {
   });
 
   async function post(path: string, body: unknown, signal: Cancel): Promise<UpstreamResponse> {
-    const response = await http.request(posted(path, await jsonBody(body), signal));
+    return succeeded(await http.request(posted(path, await jsonBody(body), signal)));
+  }
+
+  async function postStream(
+    path: string,
+    body: StreamedBody,
+    signal: Cancel,
+  ): Promise<UpstreamResponse> {
+    const streamed = { ...headers, ...streamHeaders(body) };
+    const request = { method: 'POST', path: `${pathname}${path}${search}`, body, signal } as const;
+    return succeeded(await http.request({ ...request, headers: streamed }));
+  }
+
+  async function succeeded(response: UpstreamResponse): Promise<UpstreamResponse> {
     if (isSuccess(response.status)) return response;
     const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
     throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
@@ -115,6 +134,15 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       assertSuccess(response);
       return readEmbeddings(response, request.model, apiKey);
     },
+    async pass({ model, path, content }, signal) {
+      const passedPath = pathOf(model, path);
+      const response =
+        'json' in content
+          ? await post(passedPath, content.json, signal)
+          : await postStream(passedPath, content, signal);
+      const { contentType, body: bytes } = response;
+      return { contentType, bytes, cleanMessage: cleaned };
+    },
     openRealtime: (opening, cancel) => realtime.open(opening, cancel),
     close() {
       realtime.close();
@@ -124,6 +152,15 @@ export function createExternalBackend(options: ExternalOptions): Backend {
 }
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+/** Without a length, the body is sent in chunks. */
+const streamHeaders = ({
+  contentType,
+  length,
+}: StreamedBody): Readonly<Record<string, string>> => ({
+  'content-type': contentType,
+  ...(length === undefined ? {} : { 'content-length': String(length) }),
+});
 
 function chatBody(body: UpstreamChat): UpstreamChat {
   const { messages } = body;

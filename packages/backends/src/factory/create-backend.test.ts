@@ -59,6 +59,9 @@ test.each([
   [{ type: 'engine', url: 'ws://127.0.0.1:9', capabilities: ['chat'] }, ['chat']],
   // A registration from before this was refused.
   [{ type: 'external', capabilities: ['chat', 'video'] }, ['chat']],
+  [{ type: 'external', capabilities: ['speech', 'rerank'] }, ['rerank', 'speech']],
+  [{ type: 'azure', models: ['gpt'], capabilities: ['images'] }, ['images']],
+  [{ type: 'local-server', capabilities: ['chat', 'speech'] }, ['chat']],
 ])('%j can do %j', async (more, capabilities) => {
   const backend = create(more);
   expect([...backend.capabilities()]).toEqual(capabilities);

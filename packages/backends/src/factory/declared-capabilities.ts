@@ -1,12 +1,15 @@
 import { ServiceError } from '@model-gateway/contracts';
 import {
   CAPABILITIES,
+  isPassedCapability,
   type Backend,
   type BackendKind,
   type Capability,
 } from '@model-gateway/router';
 
 const REALTIME_ID = /realtime/i;
+/** The kinds whose servers speak the API of the clients. */
+const PASSING_KINDS: readonly BackendKind[] = ['external', 'azure', 'agent'];
 const WITH_AUTH_HEADER: readonly BackendKind[] = ['external', 'anthropic', 'azure', 'gemini'];
 
 /**
@@ -39,15 +42,18 @@ export function assertAuthHeader(kind: BackendKind, authHeader: string | undefin
 export function assertCapabilities(kind: BackendKind, declared: readonly string[] | null): void {
   const wrong = CAPABILITIES.find((known) => declared?.includes(known) && !canHave(kind, known));
   if (wrong === undefined) return;
+  const able = wrong === 'video' ? 'cloud-video' : 'external';
   throw new ServiceError(
     'missing_fields',
-    `'capabilities': a backend of the kind '${kind}' does not support '${wrong}'; use the kind 'cloud-video'`,
+    `'capabilities': a backend of the kind '${kind}' does not support '${wrong}'; use the kind '${able}'`,
   );
 }
 
-/** Video jobs need calls that only one kind has. */
-const canHave = (kind: BackendKind, capability: Capability): boolean =>
-  capability !== 'video' || kind === 'cloud-video';
+/** Video jobs need calls that only one kind has, and requests pass unchanged only to servers that speak the same API. */
+function canHave(kind: BackendKind, capability: Capability): boolean {
+  if (capability === 'video') return kind === 'cloud-video';
+  return !isPassedCapability(capability) || PASSING_KINDS.includes(kind);
+}
 
 function withRealtime(backend: Backend): Backend {
   let isRealtime = false;

@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream';
 import { abortReason, type Cancel, type Tracing } from '@model-gateway/kernel';
-import type { UpstreamFailure } from '@model-gateway/router';
+import type { StreamedBody, UpstreamFailure } from '@model-gateway/router';
 import { Pool, type Dispatcher } from 'undici';
 import { createDeadlines } from './deadlines.ts';
 import { headerText } from './header-text.ts';
@@ -21,7 +22,7 @@ interface UpstreamRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
+  readonly body?: string | Buffer | StreamedBody;
   readonly signal: Cancel;
 }
 
@@ -76,7 +77,7 @@ export function createUpstreamHttp(
     handler: Dispatcher.DispatchHandler,
   ): void {
     pool.dispatch(
-      { origin, method, path, headers: tracedHeaders(headers), body: body ?? null },
+      { origin, method, path, headers: tracedHeaders(headers), body: dispatchedBody(body) },
       handler,
     );
   }
@@ -101,6 +102,12 @@ export function createUpstreamHttp(
       }),
     close: () => pool.destroy(),
   };
+}
+
+/** The client ends the stream when the call ends early, which ends its source. */
+function dispatchedBody(body: UpstreamRequest['body']): string | Buffer | Readable | null {
+  if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) return body ?? null;
+  return Readable.from(body.bytes, { objectMode: false });
 }
 
 /** Handles one call: settles when the headers arrive, then delivers the body chunk by chunk. */

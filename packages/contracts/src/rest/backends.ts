@@ -2,7 +2,19 @@ import { z } from 'zod';
 import { anyObject } from '../open-object.ts';
 
 /** The capabilities that a backend can declare. */
-const capability = z.enum(['chat', 'embeddings', 'video', 'realtime', 'invoke']);
+const capability = z.enum([
+  'chat',
+  'embeddings',
+  'video',
+  'realtime',
+  'invoke',
+  'completions',
+  'rerank',
+  'moderations',
+  'images',
+  'speech',
+  'transcription',
+]);
 
 /** A text that fits into a header and a log line. */
 const oneLine = (charsMax: number) =>

@@ -11,9 +11,16 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const isToken = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0;
 
-const texts = boundedArray(z.string(), { min: 1, max: INPUTS_MAX, isValid: isText });
-const tokens = boundedArray(z.int().nonnegative(), { min: 1, max: TOKENS_MAX, isValid: isToken });
-const tokenLists = boundedArray(tokens, { min: 1, max: INPUTS_MAX });
+/** A list of texts. */
+export const texts = boundedArray(z.string(), { min: 1, max: INPUTS_MAX, isValid: isText });
+/** The token ids of one text. */
+export const tokens = boundedArray(z.int().nonnegative(), {
+  min: 1,
+  max: TOKENS_MAX,
+  isValid: isToken,
+});
+/** The token ids of several texts. */
+export const tokenLists = boundedArray(tokens, { min: 1, max: INPUTS_MAX });
 
 /** The body of `POST /v1/embeddings`; fields beyond these pass through to the upstream. */
 export const embeddingsRequestSchema = passFurtherFields(

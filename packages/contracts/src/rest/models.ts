@@ -10,7 +10,7 @@ export const modelEntrySchema = z.object({
   owned_by: z.string(),
   /** The target, for an alias. */
   alias_of: z.string().optional(),
-  /** What requests can ask of it: `chat`, `embeddings`, `video`, `realtime`, `invoke`. */
+  /** What requests can ask of it: `chat`, `embeddings`, `completions`, `images` and others. */
   capabilities: z.array(z.string()),
   /** Tokens, where the backend lists it. */
   context_length: z.int().optional(),

@@ -1,4 +1,3 @@
-import { estimateTokens } from '@model-gateway/billing';
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { Route } from '@model-gateway/router';
 import type { ChatDependencies } from './chat-turn.ts';
@@ -6,6 +5,7 @@ import { boundedUsage } from '../usage/bounded-usage.ts';
 import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
 import type { PreparedTurn } from './prepare-turn.ts';
 import { servedStatus } from '../usage/served-status.ts';
+import { streamUsage } from '../usage/stream-usage.ts';
 import { settleTurn } from './settle-turn.ts';
 import type { StreamObserver } from '../stream/stream-observer.ts';
 
@@ -31,7 +31,11 @@ export async function settleStream(
   dependencies: Pick<ChatDependencies, 'meter' | 'memory'>,
   { observer, route: { model, backend }, firstTokenAt, isComplete }: StreamOutcome,
 ): Promise<SettledStream> {
-  const unbounded = billedUsage(turn, observer, isComplete);
+  const unbounded = streamUsage(observer, {
+    isComplete,
+    wasLeft: !isComplete && turn.signal.aborted,
+    promptTokens: () => estimatePrompt(turn.full),
+  });
   const usage =
     unbounded &&
     boundedUsage(backend.kind, unbounded, () => estimateUsage(turn.full, observer.text));
@@ -47,25 +51,4 @@ export async function settleStream(
     readReply,
   });
   return { usage, messageId };
-}
-
-/** The reported usage, and an estimate of what the upstream has not reported. */
-function billedUsage(
-  { full, signal }: PreparedTurn,
-  { usage, text, unreportedText }: StreamObserver,
-  isComplete: boolean,
-): TokenUsage | undefined {
-  if (usage === undefined) {
-    // A client that leaves before the first text has still used the prompt. Without text an upstream that failed served nothing.
-    const wasLeft = !isComplete && signal.aborted;
-    return text === '' && !wasLeft ? undefined : estimateUsage(full, text);
-  }
-  if (isComplete && unreportedText === '') return usage;
-  // An upstream that reports the usage while it generates may begin with zeros.
-  const prompt_tokens = usage.prompt_tokens === 0 ? estimatePrompt(full) : usage.prompt_tokens;
-  const completion_tokens =
-    usage.completion_tokens === 0
-      ? estimateTokens(text)
-      : usage.completion_tokens + estimateTokens(unreportedText);
-  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }

@@ -1,9 +1,11 @@
-import type { RestErrorBody, TokenUsage } from '@model-gateway/contracts';
+import type { TokenUsage } from '@model-gateway/contracts';
 import { describeError, newId, type Clock } from '@model-gateway/kernel';
 import { attemptModels } from '../upstream/attempt-models.ts';
 import { settleFailure, type ActiveCall } from '../upstream/attempts.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
+import { asksForUsage } from '../stream/chunk-fields.ts';
+import { errorEvent } from '../stream/error-event.ts';
 import type { ChunkHead } from '../stream/event-reader.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { relay, type Relay } from '../stream/relay.ts';
@@ -193,21 +195,3 @@ const headOf = (model: string, clock: Clock): ChunkHead => ({
   created: Math.floor(clock.now() / 1000),
   model,
 });
-
-function errorEvent(failure: unknown): Buffer {
-  const error = {
-    message: describeError(failure),
-    type: 'server_error',
-    code: 'bad_gateway',
-    param: null,
-  };
-  return Buffer.from(`data: ${JSON.stringify({ error } satisfies RestErrorBody)}\n\n`);
-}
-
-function asksForUsage(options: unknown): boolean {
-  return (
-    typeof options === 'object' &&
-    options !== null &&
-    Reflect.get(options, 'include_usage') === true
-  );
-}

@@ -41,6 +41,11 @@ export function usageOf(chunk: unknown): TokenUsage | undefined {
   return readUsage(property(chunk, 'usage'));
 }
 
+/** Whether the `stream_options` of a request ask for the chunk with the usage. */
+export function asksForUsage(options: unknown): boolean {
+  return property(options, 'include_usage') === true;
+}
+
 /** The choices of a chunk. */
 export function choicesOf(chunk: unknown): readonly unknown[] {
   const choices = property(chunk, 'choices');

@@ -13,7 +13,7 @@ import type { CallOutcome } from '../upstream/upstream-telemetry.ts';
 
 /** The observed part of a stream: its usage, and whether it is complete. */
 export interface StreamObserver {
-  /** Observes one chunk of the chat-completions convention. */
+  /** Observes one chunk of the chat-completions convention, or of a text completion. */
   observe(chunk: unknown): void;
   /** The text of a chunk that was not parsed. */
   addText(text: string): void;
@@ -72,7 +72,10 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
 
   function observeChoice(choice: unknown): void {
     const delta = property(choice, 'delta');
-    keep(textOfDelta(delta));
+    // A text completion has the text in the choice itself.
+    keep(
+      delta === undefined ? contentOf({ content: property(choice, 'text') }) : textOfDelta(delta),
+    );
     const reason = property(choice, 'finish_reason');
     if (typeof reason === 'string') isFinished = true;
     if (!isFirstChoice(choice)) return;

@@ -35,7 +35,7 @@ export async function attemptModels<Answer>(
     try {
       return await attempt(dependencies, next, ask);
     } catch (error) {
-      if (query.signal.aborted) throw error;
+      if (query.signal.aborted || query.canRepeat?.() === false) throw error;
       next = { ...first, model: fallback.model, resolved: fallback.resolved };
     }
   }

@@ -20,6 +20,8 @@ export interface RouteRequest extends Omit<ChoiceOptions, 'exclude'> {
   readonly signal: Cancel;
   /** Called once, when a backend was found; not if the route was chosen before. */
   readonly onAccepted: () => void;
+  /** Whether the request can be sent again; false when its body was read and is not kept. */
+  readonly canRepeat?: () => boolean;
   /** Called at most once, when the client left while the backend of this route worked on the request. */
   readonly onLeft?: (route: Route) => Promise<void>;
 }
@@ -96,7 +98,8 @@ async function afterFailure(
   if (failure instanceof UnsupportedByBackend) {
     return { tried, cause: earlier?.cause ?? failure, hasRetried, mayRetry: !query.signal.aborted };
   }
-  return { tried, cause: failure, hasRetried: true, mayRetry: isBackendFault && !hasRetried };
+  const mayRetry = isBackendFault && !hasRetried && (query.canRepeat?.() ?? true);
+  return { tried, cause: failure, hasRetried: true, mayRetry };
 }
 
 /** Reports a failure to the router; true when the backend is at fault. */

@@ -1,6 +1,6 @@
 import { ServiceError, type ProviderHint } from '@model-gateway/contracts';
 import type { Slot } from '../registry/backend-list.ts';
-import type { Capability } from '../registry/backend.ts';
+import { isPassedCapability, type Capability } from '../registry/backend.ts';
 import { matchModel } from './model-match.ts';
 import { matchesProvider, providerRank } from './provider-match.ts';
 import { howToServe } from './quick-start-models.ts';
@@ -75,7 +75,11 @@ function unsupported(capability: Capability, model: string): string {
   if (capability === 'realtime') return `model '${model}' does not support realtime sessions`;
   if (capability === 'invoke')
     return `the backend of model '${model}' does not support generic invocation`;
-  return `no backend of the model '${model}' supports ${capability}`;
+  const message = `no backend of the model '${model}' supports ${capability}`;
+  // These are never assumed, so that it is usually the registration that lacks them.
+  return isPassedCapability(capability)
+    ? `${message}; if its server does, add '${capability}' to the capabilities of its backend`
+    : message;
 }
 
 /** The first in the order of the hint, then the one with the fewest requests, then the one that was registered first. */

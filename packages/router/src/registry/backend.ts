@@ -5,9 +5,31 @@ import type { UpstreamFailure } from './upstream-failure.ts';
 /** The health of a backend. Only Healthy ones get requests. */
 export type HealthState = 'Healthy' | 'Degraded' | 'Unhealthy';
 
+/** The capabilities whose requests and answers pass unchanged. */
+const PASSED_CAPABILITIES = [
+  'completions',
+  'rerank',
+  'moderations',
+  'images',
+  'speech',
+  'transcription',
+] as const;
+export type PassedCapability = (typeof PASSED_CAPABILITIES)[number];
+
 /** The capabilities of a backend. */
-export const CAPABILITIES = ['chat', 'embeddings', 'video', 'realtime', 'invoke'] as const;
+export const CAPABILITIES = [
+  'chat',
+  'embeddings',
+  'video',
+  'realtime',
+  'invoke',
+  ...PASSED_CAPABILITIES,
+] as const;
 export type Capability = (typeof CAPABILITIES)[number];
+
+/** Whether requests of the capability pass unchanged. */
+export const isPassedCapability = (capability: Capability): capability is PassedCapability =>
+  PASSED_CAPABILITIES.some((passed) => passed === capability);
 
 /** The upstream kinds. */
 export const BACKEND_KINDS = [
@@ -72,6 +94,34 @@ export interface UpstreamEmbeddings {
   readonly model: string;
   readonly vectors: readonly (readonly number[])[];
   readonly promptTokens: number | undefined;
+}
+
+/** A body that is read once, while it is sent. */
+export interface StreamedBody {
+  readonly contentType: string;
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** How many bytes it has, if that is known. */
+  readonly length: number | undefined;
+}
+
+/** The body of a request that passes as it is, with the model id as the backend lists it. */
+export type PassedContent = { readonly json: object } | StreamedBody;
+
+/** A request that passes to an upstream as it is. */
+export interface PassedRequest {
+  /** As the backend lists it. */
+  readonly model: string;
+  /** Below the base URL of the upstream, as `/audio/speech`. */
+  readonly path: string;
+  readonly content: PassedContent;
+}
+
+/** A successful answer that passes to the client as it is. Iterating pulls: nothing is read before it is needed. */
+export interface PassedAnswer {
+  readonly contentType: string;
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** Cleans an error in the answer for users: one line, bounded, without the backend's key. */
+  readonly cleanMessage: (message: string) => string;
 }
 
 /** A video task on its way to an upstream: ready to send, with the model id as the backend lists it. */
@@ -141,6 +191,8 @@ export interface Backend {
   chatStream?(body: UpstreamChat, cancel: Cancel): Promise<UpstreamStream>;
   /** Token ids are passed only to kinds that forward requests unchanged. */
   embed?(request: UpstreamEmbedding, cancel: Cancel): Promise<UpstreamEmbeddings>;
+  /** Passes a request of a capability that needs no translation. Resolves when a successful answer has begun. */
+  pass?(request: PassedRequest, cancel: Cancel): Promise<PassedAnswer>;
   /** Calls a method of the engine behind a model; returns its result. */
   invoke?(model: string, method: string, params: unknown, cancel: Cancel): Promise<unknown>;
   /** Resolves when the session is open at the upstream. */

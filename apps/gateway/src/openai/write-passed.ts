@@ -1,0 +1,29 @@
+import type { ServerResponse } from 'node:http';
+import { beginResponse } from '@model-gateway/http';
+import type { PassedResponse } from '@model-gateway/inference';
+import { drained, EVENT_HEADERS, writeEvents, type WriteOptions } from './write-events.ts';
+
+const PLAIN = /^[\x20-\x7e]{1,256}$/;
+const TYPE_DEFAULT = 'application/octet-stream';
+const EVENT_TYPE = 'text/event-stream';
+
+/** Sends an answer of an upstream as it arrives, at the speed that the client reads. */
+export async function writePassed(
+  response: ServerResponse,
+  passed: PassedResponse,
+  options: WriteOptions,
+): Promise<void> {
+  if (passed.isEvents) return writeEvents(response, passed, options);
+  const { headers, disconnected } = options;
+  beginResponse(response, 200, [...headers, ...contentHeaders(passed)]);
+  await passed.deliver((bytes) =>
+    response.write(bytes) ? undefined : drained(response, disconnected),
+  );
+  response.end();
+}
+
+function contentHeaders({ contentType, length }: PassedResponse): readonly string[] {
+  const type = ['content-type', PLAIN.test(contentType) ? contentType : TYPE_DEFAULT];
+  if (contentType.startsWith(EVENT_TYPE)) return [...type, ...EVENT_HEADERS];
+  return length === undefined ? type : [...type, 'content-length', String(length)];
+}

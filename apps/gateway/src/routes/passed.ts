@@ -1,0 +1,121 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  completionsRequestSchema,
+  imagesRequestSchema,
+  moderationsRequestSchema,
+  rerankRequestSchema,
+  speechRequestSchema,
+  type ProviderHint,
+} from '@model-gateway/contracts';
+import { disconnectSignal, type LeanRoute } from '@model-gateway/http';
+import {
+  expectedPassed,
+  jsonSource,
+  PASSED_OPERATIONS,
+  passCall,
+  type PassedFields,
+  type PassedOperation,
+  type PassedSource,
+} from '@model-gateway/inference';
+import { z } from 'zod';
+import { setLimitHeaders } from '../limit-headers.ts';
+import { backendHeader } from '../openai/backend-header.ts';
+import { serviceRefOf } from '../openai/service-ref.ts';
+import { writePassed } from '../openai/write-passed.ts';
+import type { AuthorizedRequest, RequestAuthorizer } from '../request-authorizer.ts';
+
+/** What a passed call needs to be served. */
+export type PassedRouteDependencies = Parameters<typeof passCall>[1] & {
+  readonly authorizer: RequestAuthorizer;
+};
+
+/** The body of a passed request. */
+export interface PassedBody extends PassedFields {
+  readonly model: string;
+  readonly models?: readonly string[] | null | undefined;
+  readonly provider?: ProviderHint | null | undefined;
+}
+
+/** What the official clients leave out, because it is the default of the API. */
+const MODERATION_MODEL = 'omni-moderation-latest';
+
+/** The routes whose JSON passes to upstreams without translation. */
+export function createPassedRoutes(dependencies: PassedRouteDependencies): readonly LeanRoute[] {
+  const { completions, rerank, moderations, images, speech } = PASSED_OPERATIONS;
+  const route = (operation: PassedOperation, schema: z.ZodType<PassedBody>): LeanRoute =>
+    createPassedRoute(operation, schema, dependencies);
+  return [
+    route(completions, completionsRequestSchema),
+    route(rerank, rerankRequestSchema),
+    route(moderations, z.preprocess(withModerationModel, moderationsRequestSchema)),
+    route(images, imagesRequestSchema),
+    route(speech, speechRequestSchema),
+  ];
+}
+
+function createPassedRoute(
+  operation: PassedOperation,
+  schema: z.ZodType<PassedBody>,
+  dependencies: PassedRouteDependencies,
+): LeanRoute {
+  const expected = expectedPassed(operation);
+  return {
+    method: 'POST',
+    path: `/v1${operation.path}`,
+    async handle(request, response) {
+      const options = { expected };
+      const { authorizer } = dependencies;
+      const authorized = await authorizer.authorizeRequest(request, response, schema, options);
+      if (authorized === undefined) return;
+      const source = jsonSource(operation, authorized.body);
+      await servePassed({ operation, authorized, source, request, response }, dependencies);
+    },
+  };
+}
+
+interface PassedExchange {
+  readonly operation: PassedOperation;
+  readonly authorized: AuthorizedRequest<PassedBody>;
+  readonly source: PassedSource;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** Serves a request that was authorized, and ends its reservation. */
+export async function servePassed(
+  { operation, authorized, source, request, response }: PassedExchange,
+  dependencies: PassedRouteDependencies,
+): Promise<void> {
+  const { body, reservation, limitHeaders, ...others } = authorized;
+  setLimitHeaders(response, limitHeaders);
+  try {
+    const signal = disconnectSignal(response);
+    const passed = await passCall(
+      {
+        ...others,
+        operation,
+        surface: 'gateway',
+        model: body.model,
+        provider: body.provider ?? undefined,
+        fields: body,
+        source,
+        refId: serviceRefOf(request),
+        reservation,
+        signal,
+      },
+      dependencies,
+    );
+    const headers = backendHeader(passed.backend);
+    await writePassed(response, passed, { headers, disconnected: signal });
+  } finally {
+    reservation.end();
+  }
+}
+
+function withModerationModel(body: unknown): unknown {
+  const isWithout =
+    typeof body === 'object' &&
+    body !== null &&
+    (Reflect.get(body, 'model') ?? undefined) === undefined;
+  return isWithout ? { ...body, model: MODERATION_MODEL } : body;
+}

@@ -1,0 +1,103 @@
+import { uploadFieldsSchema } from '@model-gateway/contracts';
+import {
+  readUpload,
+  type FormField,
+  type LeanRoute,
+  type Upload,
+  type UploadFiles,
+} from '@model-gateway/http';
+import {
+  expectedPassed,
+  isOwnField,
+  PASSED_OPERATIONS,
+  type PassedOperation,
+  type PassedSource,
+} from '@model-gateway/inference';
+import { tryParseJson } from '@model-gateway/kernel';
+import { servePassed, type PassedRouteDependencies } from './passed.ts';
+
+interface UploadRouteDependencies extends PassedRouteDependencies {
+  readonly uploadFiles: UploadFiles;
+  readonly uploadBytesMax: number;
+}
+
+/** A repeated field of a form may have brackets. */
+const LIST = '[]';
+const ROUTING = ['model', 'models', `models${LIST}`, 'provider'] as const;
+
+/** The routes whose audio passes to upstreams while the client sends it. */
+export function createUploadRoutes(dependencies: UploadRouteDependencies): readonly LeanRoute[] {
+  const { transcriptions, translations } = PASSED_OPERATIONS;
+  return [transcriptions, translations].map((operation) =>
+    createUploadRoute(operation, dependencies),
+  );
+}
+
+function createUploadRoute(
+  operation: PassedOperation,
+  dependencies: UploadRouteDependencies,
+): LeanRoute {
+  const { authorizer, uploadFiles: files, uploadBytesMax: bytesMax } = dependencies;
+  const expected = expectedPassed(operation);
+  return {
+    method: 'POST',
+    path: `/v1${operation.path}`,
+    async handle(request, response) {
+      let upload: Upload | undefined;
+      try {
+        const authorized = await authorizer.authorizeRequest(
+          request,
+          response,
+          uploadFieldsSchema,
+          {
+            expected,
+            async read(form) {
+              upload = await readUpload(form, { bytesMax, files, decisive: ROUTING });
+              return routingOf(upload.fields);
+            },
+          },
+        );
+        if (authorized === undefined || upload === undefined) return;
+        const source = uploadSource(upload);
+        await servePassed({ operation, authorized, source, request, response }, dependencies);
+      } finally {
+        await upload?.close();
+      }
+    },
+  };
+}
+
+/** The form with the model that the backend lists, and without the fields for the gateway. */
+function uploadSource(upload: Upload): PassedSource {
+  const forwarded = upload.fields.filter(({ name }) => !isOwnField(baseOf(name)));
+  return {
+    contentFor: (model) =>
+      upload.bodyWith(
+        forwarded.map((field) =>
+          field.name === 'model' ? { name: 'model', value: model } : field,
+        ),
+      ),
+    upload,
+  };
+}
+
+/** The fields that route a form: lists and objects as JSON, or a list as a repeated field. */
+function routingOf(fields: readonly FormField[]): Readonly<Record<string, unknown>> {
+  const valueOf = (name: string) => fields.findLast((field) => field.name === name)?.value;
+  const provider = valueOf('provider');
+  const models = fields.filter(({ name }) => baseOf(name) === 'models').map(({ value }) => value);
+  const [first] = models;
+  const list = models.length === 1 && first !== undefined ? tryParseJson(first) : undefined;
+  return {
+    model: valueOf('model'),
+    ...(models.length === 0 ? {} : { models: Array.isArray(list) ? list : models }),
+    ...(provider === undefined ? {} : { provider: objectOr(provider) }),
+  };
+}
+
+function objectOr(text: string): unknown {
+  const value = tryParseJson(text);
+  return typeof value === 'object' && value !== null ? value : text;
+}
+
+const baseOf = (name: string): string => (name.endsWith(LIST) ? name.slice(0, -LIST.length) : name);

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, unlink, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ServiceError } from '@model-gateway/contracts';
+
+/** Temporary files for uploads, with a limit over all of a process. */
+export interface UploadFiles {
+  create(): Promise<UploadFile>;
+}
+
+/** One temporary file. */
+export interface UploadFile {
+  readonly bytes: number;
+  /** Appends; rejects when the files of this process have too many bytes. */
+  write(chunk: Buffer): Promise<void>;
+  /** Reads it from the beginning, any number of times. */
+  read(): AsyncGenerator<Buffer>;
+  /** Removes it. */
+  close(): Promise<void>;
+}
+
+interface UploadFilesOptions {
+  /** Created if it does not exist. */
+  readonly folder: string;
+  /** Of all files together. */
+  readonly bytesMax: number;
+}
+
+const READ_BYTES = 64 * 1024;
+const RETRY_AFTER_SECS = 5;
+
+export function createUploadFiles({ folder, bytesMax }: UploadFilesOptions): UploadFiles {
+  let bytesOfAll = 0;
+
+  function reserve(bytes: number): void {
+    if (bytesOfAll + bytes > bytesMax) throw tooManyUploads();
+    bytesOfAll += bytes;
+  }
+
+  return {
+    async create() {
+      const handle = await openUnnamed(folder);
+      let bytes = 0;
+      let isClosed = false;
+      return {
+        get bytes() {
+          return bytes;
+        },
+        async write(chunk) {
+          reserve(chunk.length);
+          const position = bytes;
+          bytes += chunk.length;
+          await writeAll(handle, chunk, position);
+        },
+        read: () => readAll(handle, bytes),
+        async close() {
+          if (isClosed) return;
+          isClosed = true;
+          bytesOfAll -= bytes;
+          await handle.close();
+        },
+      };
+    },
+  };
+}
+
+/** The name is removed at once: whatever happens to this process, no file stays. */
+async function openUnnamed(folder: string): Promise<FileHandle> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, randomUUID());
+  const handle = await open(path, 'wx+', 0o600);
+  await unlink(path);
+  return handle;
+}
+
+async function writeAll(handle: FileHandle, chunk: Buffer, position: number): Promise<void> {
+  for (let at = 0; at < chunk.length;) {
+    const { bytesWritten } = await handle.write(chunk, at, chunk.length - at, position + at);
+    at += bytesWritten;
+  }
+}
+
+async function* readAll(handle: FileHandle, bytes: number): AsyncGenerator<Buffer> {
+  for (let position = 0; position < bytes;) {
+    const buffer = Buffer.allocUnsafe(READ_BYTES);
+    const { bytesRead } = await handle.read(buffer, 0, READ_BYTES, position);
+    if (bytesRead === 0) throw new Error('a temporary file ended early');
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+const tooManyUploads = (): ServiceError =>
+  new ServiceError('rate_limit_exceeded', 'too many uploads are in progress; try again later', {
+    details: { retry_after_secs: RETRY_AFTER_SECS },
+  });

@@ -1,0 +1,65 @@
+import type { TokenUsage } from '@model-gateway/contracts';
+import type { Clock, Log } from '@model-gateway/kernel';
+import type { PassedAnswer } from '@model-gateway/router';
+import { readByteAnswer } from './byte-answer.ts';
+import { readEventAnswer } from './event-answer.ts';
+import { readJsonAnswer } from './json-answer.ts';
+import type { PassedFields, PassedOperation } from './operations.ts';
+
+/** An answer while it passes: the bytes for the client, and what they say about the usage. */
+export interface AnswerReader {
+  readonly contentType: string;
+  /** Whether they are server-sent events without the end mark, which the caller adds. */
+  readonly isEvents: boolean;
+  /** The length of an answer that the first part has completely. */
+  readonly length: number | undefined;
+  /** The next bytes; undefined when the answer is complete. Rejects with an UpstreamFailure when it is not. */
+  next(): Promise<Buffer | undefined>;
+  /** Cancels the rest. */
+  leave(): void;
+  /** The usage to bill, reported or estimated; undefined when nothing billable was served. */
+  usage(end: AnswerEnd): TokenUsage | undefined;
+  /** An estimate of what was generated so far. */
+  readonly generatedTokens: number;
+  /** What a complete stream has beyond the events of the upstream. */
+  lastEvent?(usage: TokenUsage): Buffer | undefined;
+}
+
+/** How an answer ended. */
+export interface AnswerEnd {
+  readonly isComplete: boolean;
+  /** The client left before the end. */
+  readonly wasLeft: boolean;
+  /** An estimate. */
+  readonly promptTokens: () => number;
+}
+
+/** What an answer is read for. */
+export interface AnswerReaderOptions {
+  readonly operation: PassedOperation;
+  readonly fields: PassedFields;
+  /** As the backend lists it. */
+  readonly model: string;
+}
+
+interface AnswerReaderDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json/i;
+
+/** Reads an answer by its type. */
+export function readAnswer(
+  answer: PassedAnswer,
+  options: AnswerReaderOptions,
+  dependencies: AnswerReaderDependencies,
+): AnswerReader {
+  const { operation, fields } = options;
+  if (operation.capability === 'completions' && fields['stream'] === true) {
+    return readEventAnswer(answer, { ...options, ...dependencies });
+  }
+  return JSON_TYPE.test(answer.contentType)
+    ? readJsonAnswer(answer, options)
+    : readByteAnswer(answer);
+}

@@ -1,0 +1,46 @@
+import { createTokenCount } from '@model-gateway/billing';
+import type { PassedAnswer } from '@model-gateway/router';
+import { answerBytes } from './answer-bytes.ts';
+import type { AnswerReader } from './answer-reader.ts';
+import { createEventFacts, type EventFacts } from './event-facts.ts';
+import { usageOf } from './reported-usage.ts';
+
+/** Audio, text, or events, which pass while they arrive. */
+export function readByteAnswer(answer: PassedAnswer): AnswerReader {
+  const { contentType } = answer;
+  const source = answerBytes(answer);
+  const facts = factsOf(contentType);
+  return {
+    contentType,
+    isEvents: false,
+    length: undefined,
+    async next() {
+      const chunk = await source.next();
+      if (chunk !== undefined) facts?.add(chunk);
+      return chunk;
+    },
+    leave: () => source.leave(),
+    get generatedTokens() {
+      return facts?.tokens ?? 0;
+    },
+    usage: ({ promptTokens }) => facts?.usage ?? usageOf(promptTokens(), facts?.tokens ?? 0),
+  };
+}
+
+function factsOf(contentType: string): EventFacts | undefined {
+  if (contentType.startsWith('text/event-stream')) return createEventFacts();
+  return contentType.startsWith('text/') ? createTextFacts() : undefined;
+}
+
+/** A transcription as text or subtitles. */
+function createTextFacts(): EventFacts {
+  const count = createTokenCount();
+  const decoder = new TextDecoder();
+  return {
+    add: (chunk) => count.add(decoder.decode(chunk, { stream: true })),
+    usage: undefined,
+    get tokens() {
+      return count.tokens;
+    },
+  };
+}

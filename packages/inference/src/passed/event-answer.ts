@@ -1,0 +1,78 @@
+import { estimateTokens } from '@model-gateway/billing';
+import { newId, tryParseJson, type Clock, type Log } from '@model-gateway/kernel';
+import {
+  UpstreamFailure,
+  type ChatChunk,
+  type PassedAnswer,
+  type UpstreamStream,
+} from '@model-gateway/router';
+import { asksForUsage, property } from '../stream/chunk-fields.ts';
+import { relay } from '../stream/relay.ts';
+import { createStreamObserver } from '../stream/stream-observer.ts';
+import { streamUsage } from '../usage/stream-usage.ts';
+import { answerBytes } from './answer-bytes.ts';
+import type { AnswerReader, AnswerReaderOptions } from './answer-reader.ts';
+
+/**
+ * A streamed text completion. Its usage is always requested, for the bill, and is shown only to clients that asked for it,
+ * as in chat.
+ */
+export function readEventAnswer(
+  answer: PassedAnswer,
+  { fields, model, clock, log }: AnswerReaderOptions & { readonly clock: Clock; readonly log: Log },
+): AnswerReader {
+  const observer = createStreamObserver({ keepsReply: false });
+  const passesUsage = asksForUsage(fields['stream_options']);
+  const events = relay(streamOf(answer), { observer, passesUsage, parsesAll: true, log });
+  return {
+    contentType: 'text/event-stream',
+    isEvents: true,
+    length: undefined,
+    next: () => events.next(),
+    leave: () => events.leave(),
+    get generatedTokens() {
+      return estimateTokens(observer.text);
+    },
+    usage: (end) => streamUsage(observer, end),
+    // The billed estimate, for a client that asked for the usage of an upstream that reported none.
+    lastEvent: (usage) =>
+      passesUsage && usage !== observer.usage
+        ? eventOf({
+            id: `cmpl-${newId()}`,
+            object: 'text_completion',
+            created: Math.floor(clock.now() / 1000),
+            model,
+            choices: [],
+            usage,
+          })
+        : undefined,
+  };
+}
+
+const eventOf = (value: object): Buffer => Buffer.from(`data: ${JSON.stringify(value)}\n\n`);
+
+function streamOf(answer: PassedAnswer): UpstreamStream {
+  const { contentType, bytes, cleanMessage } = answer;
+  return contentType.startsWith('text/event-stream')
+    ? { form: 'events', bytes, cleanMessage }
+    : { form: 'chunks', chunks: oneChunk(answer) };
+}
+
+/** The answer of an upstream that ignored `stream`: a chunk has the same form. */
+async function* oneChunk(answer: PassedAnswer): AsyncGenerator<ChatChunk> {
+  const source = answerBytes(answer);
+  const chunks: Buffer[] = [];
+  for (let chunk = await source.next(); chunk !== undefined; chunk = await source.next()) {
+    chunks.push(chunk);
+  }
+  const value = tryParseJson(Buffer.concat(chunks).toString('utf8'));
+  if (typeof value !== 'object' || value === null || !Array.isArray(property(value, 'choices')))
+    throw notACompletion();
+  yield { ...value };
+}
+
+const notACompletion = (): UpstreamFailure =>
+  new UpstreamFailure('the upstream response is not a text completion', {
+    isBackendAtFault: true,
+    wasUnreadable: true,
+  });

@@ -1,0 +1,93 @@
+import { estimateTokens } from '@model-gateway/billing';
+import type { PassedCapability } from '@model-gateway/router';
+import { choicesOf, property } from '../stream/chunk-fields.ts';
+import { tokensOfImages } from '../usage/estimate-usage.ts';
+
+/** The fields of a request, from its JSON or its form. */
+export type PassedFields = Readonly<Record<string, unknown>>;
+
+/** A request of an API that passes without translation. */
+export interface PassedOperation {
+  readonly capability: PassedCapability;
+  /** Below `/v1` here, and below the base URL at the upstream. */
+  readonly path: string;
+  /** An estimate of what the model reads. */
+  promptTokens(fields: PassedFields): number;
+  /** How much a request may generate, for its reservation. */
+  completionTokens(fields: PassedFields): number;
+  /** The generated text in an answer, for an estimate. */
+  textOf(answer: unknown): string;
+}
+
+const COMPLETION_TOKENS_DEFAULT = 256;
+
+/** A request that is answered with something else than text. */
+const textless = { completionTokens: () => 0, textOf: () => '' };
+
+const transcribing = {
+  capability: 'transcription',
+  // How long the audio is, only the upstream knows.
+  promptTokens: () => 0,
+  completionTokens: () => COMPLETION_TOKENS_DEFAULT,
+  textOf: (answer: unknown) => stringOf(property(answer, 'text')),
+} as const;
+
+/** Every API that passes without translation. */
+export const PASSED_OPERATIONS = {
+  completions: {
+    capability: 'completions',
+    path: '/completions',
+    promptTokens: ({ prompt, suffix }) => tokensOfInput(prompt) + tokensOfInput(suffix),
+    completionTokens: ({ max_tokens: max }) =>
+      typeof max === 'number' ? max : COMPLETION_TOKENS_DEFAULT,
+    textOf: (answer) =>
+      choicesOf(answer)
+        .map((choice) => stringOf(property(choice, 'text')))
+        .join(''),
+  },
+  rerank: {
+    capability: 'rerank',
+    path: '/rerank',
+    promptTokens: ({ query, documents }) => tokensOfInput(query) + tokensOfInput(documents),
+    ...textless,
+  },
+  moderations: {
+    capability: 'moderations',
+    path: '/moderations',
+    promptTokens: ({ input }) => tokensOfInput(input),
+    ...textless,
+  },
+  // An image has no tokens unless the upstream reports some.
+  images: {
+    capability: 'images',
+    path: '/images/generations',
+    promptTokens: () => 0,
+    ...textless,
+  },
+  speech: {
+    capability: 'speech',
+    path: '/audio/speech',
+    promptTokens: ({ input }) => tokensOfInput(input),
+    ...textless,
+  },
+  transcriptions: { ...transcribing, path: '/audio/transcriptions' },
+  translations: { ...transcribing, path: '/audio/translations' },
+} as const satisfies Readonly<Record<string, PassedOperation>>;
+
+/** The tokens of a text, of texts, of token ids, or of objects and parts with texts and images. */
+function tokensOfInput(input: unknown): number {
+  if (typeof input === 'string') return estimateTokens(input);
+  if (typeof input === 'number') return 1;
+  if (!Array.isArray(input)) return tokensOfObject(input);
+  return input.reduce<number>((sum, one) => sum + tokensOfInput(one), 0);
+}
+
+function tokensOfObject(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const images = tokensOfImages([value]);
+  if (images > 0) return images;
+  const text = property(value, 'text');
+  return estimateTokens(typeof text === 'string' ? text : JSON.stringify(value));
+}
+
+const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -1,0 +1,188 @@
+import type { TokenUsage } from '@model-gateway/contracts';
+import type { Clock, Log } from '@model-gateway/kernel';
+import { UnsupportedByBackend, type Route, type Router } from '@model-gateway/router';
+import { errorEvent } from '../stream/error-event.ts';
+import { attemptModels } from '../upstream/attempt-models.ts';
+import { settleFailure, type ActiveCall, type RouteRequest } from '../upstream/attempts.ts';
+import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
+import { boundedUsage } from '../usage/bounded-usage.ts';
+import type { Meter } from '../usage/meter.ts';
+import type { RequestCounter } from '../usage/request-counter.ts';
+import { SERVED_STATUS, servedStatus } from '../usage/served-status.ts';
+import { readAnswer, type AnswerReader } from './answer-reader.ts';
+import type { PassedCall } from './passed-call.ts';
+import { usageOf } from './reported-usage.ts';
+
+/** The answer to a passed request. */
+export interface PassedResponse {
+  /** The name of the backend that serves it. */
+  readonly backend: string;
+  readonly contentType: string;
+  /** Whether they are server-sent events without the end mark, which the caller adds. */
+  readonly isEvents: boolean;
+  /** The number of bytes, if it is known. */
+  readonly length: number | undefined;
+  /**
+   * Writes the answer. When this resolves, the request is metered. Rejects when the upstream broke off. Awaits the promise of
+   * the writer, if any. Call it once, also when the client has disconnected.
+   */
+  deliver(take: WriteBytes): Promise<void>;
+}
+
+/** Writes some bytes; returns a promise while its buffer is full. */
+export type WriteBytes = (bytes: Buffer) => Promise<void> | undefined;
+
+interface PassDependencies {
+  readonly router: Pick<Router, 'choose'>;
+  readonly telemetry: UpstreamTelemetry;
+  readonly meter: Meter;
+  readonly requests: Pick<RequestCounter, 'accepted'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface BegunAnswer extends ActiveCall {
+  readonly reader: AnswerReader;
+  readonly first: Buffer | undefined;
+  /** By `performance.now()`; undefined if the answer arrived as a whole. */
+  readonly firstTokenAt: number | undefined;
+}
+
+/** Serves a request of an API that needs no translation: route, pass, meter. Resolves when the answer has begun. */
+export async function passCall(
+  passed: PassedCall,
+  dependencies: PassDependencies,
+): Promise<PassedResponse> {
+  const { operation, fields, source, fallbacks, signal } = passed;
+  const query = routeRequestOf(passed, dependencies);
+  const { answer, route, call } = await attemptModels(
+    dependencies,
+    query,
+    fallbacks,
+    async ({ backend, model }) => {
+      if (backend.pass === undefined) throw cannotPass(backend.name, operation.capability);
+      try {
+        const request = { model, path: operation.path, content: source.contentFor(model) };
+        const response = await backend.pass(request, signal);
+        const reader = readAnswer(response, { operation, fields, model }, dependencies);
+        return { reader, first: await reader.next() };
+      } catch (failure) {
+        // A client that sends too much or nonsense is no failure of the upstream.
+        throw source.upload?.failure() ?? failure;
+      }
+    },
+  );
+  const { reader, first } = answer;
+  const isWhole = reader.length !== undefined;
+  if (!isWhole) call.begun();
+  const firstTokenAt = isWhole ? undefined : performance.now();
+  const begun = { reader, first, route, call, firstTokenAt };
+  if (isWhole) {
+    void route.settle('success');
+    await settle(passed, begun, dependencies, true);
+  }
+  return {
+    backend: route.backend.name,
+    contentType: reader.contentType,
+    isEvents: reader.isEvents,
+    length: reader.length,
+    deliver: (take) =>
+      isWhole ? deliverWhole(begun, take) : deliver(passed, begun, dependencies, take),
+  };
+}
+
+async function deliverWhole({ first }: BegunAnswer, take: WriteBytes): Promise<void> {
+  if (first !== undefined) await take(first);
+}
+
+async function deliver(
+  passed: PassedCall,
+  begun: BegunAnswer,
+  dependencies: PassDependencies,
+  take: WriteBytes,
+): Promise<void> {
+  const { reader, first, route, call } = begun;
+  let isComplete = false;
+  let usage: TokenUsage | undefined;
+  try {
+    for (let part = first; part !== undefined; part = await reader.next()) {
+      if (passed.signal.aborted) return;
+      const written = take(part);
+      if (written !== undefined) await written;
+    }
+    isComplete = true;
+    void route.settle('success');
+  } catch (failure) {
+    await settleFailure({ route, call }, failure, passed.signal);
+    if (passed.signal.aborted) return;
+    const { name } = route.backend;
+    dependencies.log.warn({ backend: name, error: failure }, 'an answer was interrupted');
+    // Bytes that are cut off must not look complete, which the caller sees to.
+    if (!reader.isEvents) throw failure;
+    await take(errorEvent(failure));
+  } finally {
+    if (!isComplete) reader.leave();
+    void route.settle('neutral');
+    usage = await settle(passed, begun, dependencies, isComplete);
+  }
+  const last = isComplete && usage !== undefined ? reader.lastEvent?.(usage) : undefined;
+  if (last !== undefined) await take(last);
+}
+
+/** Meters an answer, complete or not; returns the billed usage. */
+async function settle(
+  passed: PassedCall,
+  { reader, route, call, firstTokenAt }: BegunAnswer,
+  { meter }: PassDependencies,
+  isComplete: boolean,
+): Promise<TokenUsage | undefined> {
+  const { operation, fields, signal } = passed;
+  const promptTokens = () => operation.promptTokens(fields);
+  const wasLeft = !isComplete && signal.aborted;
+  const unbounded = reader.usage({ isComplete, wasLeft, promptTokens });
+  const { kind } = route.backend;
+  const usage =
+    unbounded &&
+    boundedUsage(kind, unbounded, () => usageOf(promptTokens(), reader.generatedTokens));
+  if (usage !== undefined) {
+    const status = servedStatus(isComplete, signal);
+    await meter.record({ ...servedBy(passed, route), usage, status, firstTokenAt });
+  }
+  if (isComplete) call.end(() => ({ usage }));
+  else call.leave();
+  return usage;
+}
+
+function routeRequestOf(
+  passed: PassedCall,
+  { meter, requests }: Pick<PassDependencies, 'meter' | 'requests'>,
+): RouteRequest {
+  const { operation, model, resolvedModel, provider, fields, source, signal } = passed;
+  const { upload } = source;
+  return {
+    model,
+    resolved: resolvedModel,
+    capability: operation.capability,
+    provider,
+    signal,
+    onAccepted: () => requests.accepted(),
+    ...(upload === undefined ? {} : { canRepeat: () => upload.canSend() }),
+    async onLeft(route) {
+      // An upstream that has only a part of the request did nothing with it.
+      if (upload?.isSent() === false) return;
+      const usage = usageOf(operation.promptTokens(fields), 0);
+      await meter.record({ ...servedBy(passed, route), usage, status: SERVED_STATUS.left });
+    },
+  };
+}
+
+const servedBy = (
+  { caller, surface, refId, reservation, startedAt }: PassedCall,
+  { model, backend }: Route,
+) => ({ caller, model, surface, refId, reservation, startedAt, upstream: backend.name });
+
+const cannotPass = (backend: string, capability: string): UnsupportedByBackend =>
+  new UnsupportedByBackend(
+    'unsupported_operation',
+    `backend '${backend}' does not support ${capability}`,
+  );

@@ -1,0 +1,85 @@
+import type { ProviderHint } from '@model-gateway/contracts';
+import type { Cancel } from '@model-gateway/kernel';
+import type { PassedContent } from '@model-gateway/router';
+import type { Caller } from '../chat/caller.ts';
+import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
+import type { FallbackModel } from '../upstream/attempt-models.ts';
+import type { PassedFields, PassedOperation } from './operations.ts';
+
+/** One request of an API that passes without translation. */
+export interface PassedCall {
+  readonly operation: PassedOperation;
+  readonly caller: Caller;
+  readonly surface: string;
+  readonly model: string;
+  /** The target of its model's alias. */
+  readonly resolvedModel: string;
+  /** Models that are tried when this one cannot answer. */
+  readonly fallbacks: readonly FallbackModel[];
+  readonly provider: ProviderHint | undefined;
+  readonly fields: PassedFields;
+  readonly source: PassedSource;
+  readonly refId: string | null;
+  /** When the request arrived, by `performance.now()`. */
+  readonly startedAt: number;
+  readonly reservation: Reservation;
+  /** Aborted when the client disconnected. */
+  readonly signal: Cancel;
+}
+
+/** The body of a request, for each backend that is tried. */
+export interface PassedSource {
+  contentFor(model: string): PassedContent;
+  /** Absent for a body that is kept, which can always be sent again. */
+  readonly upload?: PassedUpload;
+}
+
+/** A body that passes while the client sends it. */
+export interface PassedUpload {
+  /** Whether it can still be sent as a whole. */
+  canSend(): boolean;
+  /** Whether an upstream has all of it. */
+  isSent(): boolean;
+  /** Why it could not be read from the client, if that is so. */
+  failure(): Error | undefined;
+}
+
+// Fields for the gateway; they are not sent to upstreams.
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  'conversation_id',
+  'memory',
+  'extra',
+  'provider',
+  'models',
+]);
+
+/** Whether a field is for the gateway. */
+export const isOwnField = (name: string): boolean => OWN_FIELDS.has(name);
+
+/** The body of a JSON request: unchanged, apart from the model and the fields for the gateway. */
+export function jsonSource({ capability }: PassedOperation, fields: PassedFields): PassedSource {
+  const own = Object.entries(fields).filter(([name]) => !isOwnField(name));
+  const forwarded = Object.fromEntries(own);
+  const isStream = capability === 'completions' && fields['stream'] === true;
+  return {
+    contentFor: (model) => ({
+      json: { ...forwarded, model, ...(isStream ? usageRequested(fields['stream_options']) : {}) },
+    }),
+  };
+}
+
+/** Usage is always requested, because it is billed. */
+const usageRequested = (options: unknown): object => ({
+  stream_options: {
+    ...(typeof options === 'object' && options !== null ? options : {}),
+    include_usage: true,
+  },
+});
+
+/** What a request is expected to use. */
+export const expectedPassed =
+  (operation: PassedOperation) =>
+  (fields: PassedFields): ExpectedUsage => ({
+    promptTokens: operation.promptTokens(fields),
+    completionTokens: operation.completionTokens(fields),
+  });

@@ -1,0 +1,44 @@
+import { readUsage, type TokenUsage } from '@model-gateway/contracts';
+import { property } from '../stream/chunk-fields.ts';
+
+/**
+ * The tokens that an answer or an event reports, in any of the forms of the passed APIs. A usage in seconds has no tokens.
+ * Undefined if nothing is reported.
+ */
+export function reportedUsage(answer: unknown): TokenUsage | undefined {
+  const usage = property(answer, 'usage');
+  const meta = property(answer, 'meta');
+  return (
+    readUsage(usage) ??
+    inputAndOutput(usage) ??
+    inAll(usage) ??
+    inSeconds(usage) ??
+    inputAndOutput(property(meta, 'tokens')) ??
+    inputAndOutput(property(meta, 'billed_units'))
+  );
+}
+
+function inputAndOutput(counts: unknown): TokenUsage | undefined {
+  const input = countOf(property(counts, 'input_tokens'));
+  const output = countOf(property(counts, 'output_tokens'));
+  return input === undefined && output === undefined ? undefined : usageOf(input ?? 0, output ?? 0);
+}
+
+/** Rerankers generate nothing, and report only the sum. */
+function inAll(usage: unknown): TokenUsage | undefined {
+  const total = countOf(property(usage, 'total_tokens'));
+  return total === undefined ? undefined : usageOf(total, 0);
+}
+
+const inSeconds = (usage: unknown): TokenUsage | undefined =>
+  property(usage, 'type') === 'duration' ? usageOf(0, 0) : undefined;
+
+/** The usage of a number of tokens. */
+export const usageOf = (prompt_tokens: number, completion_tokens: number): TokenUsage => ({
+  prompt_tokens,
+  completion_tokens,
+  total_tokens: prompt_tokens + completion_tokens,
+});
+
+const countOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
