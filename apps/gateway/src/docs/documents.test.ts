@@ -22,12 +22,13 @@ const rpc = rpcOpenApiDocument('1.2.3') as unknown as Described;
 const exampleIn = (operation: DescribedOperation | undefined) =>
   operation?.requestBody.content['application/json'].example;
 
-test.each(OPERATIONS.filter(({ request }) => request !== undefined))(
-  'the example of $method $path is a valid request',
-  ({ method, path, request }) => {
-    expect(request?.safeParse(exampleIn(rest.paths[path]?.[method])).error).toBeUndefined();
-  },
-);
+test.each(
+  OPERATIONS.filter(
+    ({ request, requestType }) => request !== undefined && requestType === undefined,
+  ),
+)('the example of $method $path is a valid request', ({ method, path, request }) => {
+  expect(request?.safeParse(exampleIn(rest.paths[path]?.[method])).error).toBeUndefined();
+});
 
 test.each(Object.keys(rpcMethods) as RpcMethodName[])(
   'the description of %s has a message with valid params',

@@ -1,9 +1,4 @@
 import type { TokenUsage } from '@model-gateway/contracts';
-import type { Clock, Log } from '@model-gateway/kernel';
-import type { PassedAnswer } from '@model-gateway/router';
-import { readByteAnswer } from './byte-answer.ts';
-import { readEventAnswer } from './event-answer.ts';
-import { readJsonAnswer } from './json-answer.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
 
 /** An answer while it passes: the bytes for the client, and what they say about the usage. */
@@ -40,26 +35,4 @@ export interface AnswerReaderOptions {
   readonly fields: PassedFields;
   /** As the backend lists it. */
   readonly model: string;
-}
-
-interface AnswerReaderDependencies {
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json/i;
-
-/** Reads an answer by its type. */
-export function readAnswer(
-  answer: PassedAnswer,
-  options: AnswerReaderOptions,
-  dependencies: AnswerReaderDependencies,
-): AnswerReader {
-  const { operation, fields } = options;
-  if (operation.capability === 'completions' && fields['stream'] === true) {
-    return readEventAnswer(answer, { ...options, ...dependencies });
-  }
-  return JSON_TYPE.test(answer.contentType)
-    ? readJsonAnswer(answer, options)
-    : readByteAnswer(answer);
 }

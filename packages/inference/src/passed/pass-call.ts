@@ -9,8 +9,9 @@ import { boundedUsage } from '../usage/bounded-usage.ts';
 import type { Meter } from '../usage/meter.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import { SERVED_STATUS, servedStatus } from '../usage/served-status.ts';
-import { readAnswer, type AnswerReader } from './answer-reader.ts';
+import type { AnswerReader } from './answer-reader.ts';
 import type { PassedCall } from './passed-call.ts';
+import { readAnswer } from './read-answer.ts';
 import { usageOf } from './reported-usage.ts';
 
 /** The answer to a passed request. */

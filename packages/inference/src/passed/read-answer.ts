@@ -1,0 +1,28 @@
+import type { Clock, Log } from '@model-gateway/kernel';
+import type { PassedAnswer } from '@model-gateway/router';
+import type { AnswerReader, AnswerReaderOptions } from './answer-reader.ts';
+import { readByteAnswer } from './byte-answer.ts';
+import { readEventAnswer } from './event-answer.ts';
+import { readJsonAnswer } from './json-answer.ts';
+
+interface AnswerReaderDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json/i;
+
+/** Reads an answer by its type. */
+export function readAnswer(
+  answer: PassedAnswer,
+  options: AnswerReaderOptions,
+  dependencies: AnswerReaderDependencies,
+): AnswerReader {
+  const { operation, fields } = options;
+  if (operation.capability === 'completions' && fields['stream'] === true) {
+    return readEventAnswer(answer, { ...options, ...dependencies });
+  }
+  return JSON_TYPE.test(answer.contentType)
+    ? readJsonAnswer(answer, options)
+    : readByteAnswer(answer);
+}
