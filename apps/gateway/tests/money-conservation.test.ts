@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createDatabase } from '@model-gateway/db';
+import { newId, silentLog } from '@model-gateway/kernel';
 import {
   createTestDatabase,
   fullSize,
@@ -10,6 +12,7 @@ import {
   type TestDatabase,
   type TestProcess,
 } from '@model-gateway/testkit';
+import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import {
   countRecorded,
   expectConserved,
@@ -27,15 +30,20 @@ import {
   type LoadRequest,
   type MoneyUpstreams,
 } from './money-load.ts';
-import { createMoneyScene, type MoneyScene } from './money-scene.ts';
+import { createMoneyScene, keysOn, type MoneyScene } from './money-scene.ts';
 import { createServiceProcesses, type ServiceProcesses } from './service-processes.ts';
+import { openStoreLine, type StoreLine } from './store-line.ts';
 
 const CLIENTS = fullSize(64, { small: 16 });
 const REQUESTS_EACH = fullSize(25, { small: 8 });
 const SEED = 20_261_115;
+const FREE_RPM = 10;
 
 let database: TestDatabase;
 let dataDir = '';
+let postgresLine: StoreLine;
+let redisLine: StoreLine;
+let simple: RunningChatUpstream;
 let upstreams: MoneyUpstreams;
 let scene: MoneyScene;
 let service: ServiceProcesses;
@@ -44,11 +52,14 @@ let gateways: readonly TestProcess[];
 beforeAll(async () => {
   database = await createTestDatabase();
   dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-money-'));
+  postgresLine = await openStoreLine(database.url);
+  redisLine = await openStoreLine(testRedisUrl());
+  simple = await startChatUpstream({ models: ['simple'] });
   upstreams = await startMoneyUpstreams();
   scene = await createMoneyScene(database.url, dataDir);
   service = createServiceProcesses({
-    databaseUrl: database.url,
-    redisUrl: testRedisUrl(),
+    databaseUrl: postgresLine.url,
+    redisUrl: redisLine.url,
     redisPrefix: uniquePrefix(),
     dataDir,
   });
@@ -60,13 +71,13 @@ beforeAll(async () => {
     service.start('video-worker'),
   ]);
   gateways = [left, right];
-  await service.register(left, { exact: upstreams.exact, hurried: upstreams.hurried });
+  await service.register(left, { exact: upstreams.exact, hurried: upstreams.hurried, simple });
 });
 
 afterAll(async () => {
   await service.stop();
   await scene.close();
-  await upstreams.close();
+  await Promise.all([postgresLine.close(), redisLine.close(), upstreams.close(), simple.close()]);
   await database.drop();
   await rm(dataDir, { recursive: true, force: true });
 });
@@ -143,3 +154,53 @@ async function expectServed({ rows }: MoneyBooks, sent: readonly LoadRequest[]):
 
 const sum = (numbers: readonly number[]): number =>
   numbers.reduce((total, next) => total + next, 0);
+
+/** A key of a new user, who is on the free tier. */
+async function newKey(): Promise<string> {
+  const direct = createDatabase({ databaseUrl: database.url, log: silentLog });
+  const userId = newId();
+  const email = `${userId}@example.com`;
+  await direct.users.create({ id: userId, email, name: '', passwordHash: 'not used' });
+  const { secret } = await keysOn(direct, dataDir).create({ userId, name: 'key' });
+  await direct.close();
+  return secret;
+}
+
+async function ask(key: string, ref: string): Promise<number> {
+  const response = await fetch(`${gateways[0]?.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'x-service-ref': ref },
+    body: JSON.stringify({ model: 'simple', messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+  await response.text();
+  return response.status;
+}
+
+const recorded = (refs: readonly string[]): Promise<void> =>
+  waitUntil(async () => (await countRecorded(database.url, refs)) === refs.length, {
+    what: `${refs.length} requests are recorded`,
+  });
+
+test('during an outage of Postgres requests are served, and their rows appear when it is back', async () => {
+  const key = await newKey();
+  const before = newId();
+  expect(await ask(key, before)).toBe(200);
+  await recorded([before]);
+  postgresLine.cut();
+  const refs = Array.from({ length: FREE_RPM - 1 }, () => newId());
+  for (const ref of refs) expect(await ask(key, ref)).toBe(200);
+  expect(await ask(key, newId())).toBe(429);
+  expect(await countRecorded(database.url, refs)).toBe(0);
+  postgresLine.restore();
+  await recorded(refs);
+});
+
+test('during an outage of Redis requests are served within limits per process, and their rows appear when it is back', async () => {
+  const key = await newKey();
+  redisLine.cut();
+  const refs = Array.from({ length: FREE_RPM }, () => newId());
+  for (const ref of refs) expect(await ask(key, ref)).toBe(200);
+  expect(await ask(key, newId())).toBe(429);
+  redisLine.restore();
+  await recorded(refs);
+});
