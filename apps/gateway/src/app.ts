@@ -10,7 +10,7 @@ import {
   sendRestError,
   type ServerApp,
 } from '@model-gateway/http';
-import { messagesDialect } from '@model-gateway/dialects';
+import { messagesDialect, responsesDialect } from '@model-gateway/dialects';
 import { createExpressApp } from '@model-gateway/http/express';
 import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
 import { Router } from 'express';
@@ -18,10 +18,10 @@ import { createAdminGate } from './admin/admin-gate.ts';
 import { createAliasesAdmin } from './admin/aliases.ts';
 import { createBackendsAdmin } from './admin/backends.ts';
 import { createCountTokensRoute } from './dialects/count-tokens.ts';
-import { createDialectRoute } from './dialects/dialect-route.ts';
 import { createUsageQueryAdmin } from './admin/usage-query.ts';
 import { createConversationGate } from './conversation-gate.ts';
 import type { GatewayConfig } from './config.ts';
+import { createDialectRoute } from './dialects/dialect-route.ts';
 import { OPERATIONS } from './docs/operations.ts';
 import { createDocsRoutes, DOCS_ROUTES } from './docs/routes.ts';
 import { createGatewayKeys } from './gateway-keys.ts';
@@ -37,6 +37,8 @@ import { createModelRoute } from './routes/model.ts';
 import { createModelsRoute } from './routes/models.ts';
 import { createPassedRoutes } from './routes/passed.ts';
 import { createUploadRoutes } from './routes/uploads.ts';
+import { createResponsesRoutes } from './routes/responses.ts';
+import { createStoredResponses } from './responses/stored-responses.ts';
 import { createVideoRoutes } from './routes/video.ts';
 
 export { gatewaySettings, type GatewayConfig } from './config.ts';
@@ -80,11 +82,22 @@ export function createGateway(
     ...createUploadRoutes({ ...passing, uploadFiles, uploadBytesMax }),
   ];
   const passedPaths = new Set(passedRoutes.map(({ path }) => path));
+  const storedResponses = createStoredResponses({
+    store: database.responses,
+    retentionDays: config.responsesRetentionDays,
+    clock,
+    log,
+  });
+  const { complete, keep } = storedResponses;
   const leanRoutes = createLeanRoutes(
     [
       createChatRoute(chat),
       createDialectRoute({ path: '/v1/messages', dialect: messagesDialect }, chat),
       createCountTokensRoute({ keyGate, bodyBytesMax }),
+      createDialectRoute(
+        { path: '/v1/responses', dialect: responsesDialect, complete, keep },
+        chat,
+      ),
       createEmbeddingsRoute({ authorizer, ...runtime }),
       createModelsRoute({ readerGate, listing }),
       ...passedRoutes,
@@ -104,6 +117,7 @@ export function createGateway(
   const routes = Router();
   routes.use('/api/admin', admin);
   routes.use(createModelRoute({ readerGate, listing }));
+  routes.use(createResponsesRoutes({ keyGate, storedResponses, log }));
   routes.use(createVideoRoutes({ authorizer, keyGate, videoJobs: runtime.videoJobs }));
   routes.use(createDocsRoutes(config.publicUrl));
   const handleExpress = createExpressApp({ routes, trustProxy: config.trustProxy, log });

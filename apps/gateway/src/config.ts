@@ -28,6 +28,10 @@ export const gatewaySettings = {
     description:
       'What a client gets for an error of an upstream: `wrap` is 502 with the error in `error.upstream`; `pass` is the status and the fields of the upstream for 400, 404, 408, 409, 413, 415, 422 and 429. A request can ask for `pass` with the header `x-service-errors: upstream`.',
   }),
+  responsesRetentionDays: setting('SERVICE_RESPONSES_RETENTION_DAYS', withDefault(integer(0), 30), {
+    description:
+      'How many days a response of `/v1/responses` is stored, unless its request has `store: false`; 0 stores none.',
+  }),
   bodyBytesMax: setting('SERVICE_MAX_BODY_BYTES', withDefault(integer(1), 33_554_432), {
     description: 'The largest body of a `/v1` request that is accepted, in bytes.',
   }),

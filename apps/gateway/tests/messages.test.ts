@@ -129,6 +129,7 @@ test('a round of a tool, with all that a request can say', async () => {
         role: 'assistant',
         content: null,
         reasoning_content: 'Hm',
+        reasoning_details: [{ type: 'reasoning.text', text: 'Hm', signature: 's' }],
         tool_calls: [
           {
             id: 't1',

@@ -77,6 +77,15 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'The route or method exists, but not in this form.',
     remedy: 'Use an HTTP method that the header `allow` lists, or a method of `rpc.discover`.',
   },
+  unsupported_tool: {
+    cause: 'The request demands a tool that the service of the original API runs itself.',
+    remedy: 'Leave the choice to the model, or offer a function tool; the gateway runs no tools.',
+  },
+  previous_response_not_found: {
+    cause:
+      '`previous_response_id` names no stored response of this user: it was deleted, expired, or created with `store: false`.',
+    remedy: 'Send the earlier items in `input`, or continue from a response that is stored.',
+  },
   authentication_required: {
     cause: 'The request has no valid credential.',
     remedy:

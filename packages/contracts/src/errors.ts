@@ -20,6 +20,8 @@ export const ERROR_CODES = [
   'unsupported_encoding',
   'not_found',
   'method_not_allowed',
+  'unsupported_tool',
+  'previous_response_not_found',
   // Authentication and permissions.
   'authentication_required',
   'invalid_credentials',

@@ -23,6 +23,7 @@ export {
   type TunneledRequest,
   type TunneledResponse,
 } from './agent/tunneled-http.ts';
+export { boundedRecord } from './bounded-record.ts';
 export {
   ServiceError,
   STORE_RETRY_SECS,

@@ -22,7 +22,7 @@ import type {
   VideoPricingStore,
 } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
-import type { MemoryEventStore, VideoJobStore } from '@model-gateway/inference';
+import type { MemoryEventStore, ResponseStore, VideoJobStore } from '@model-gateway/inference';
 import { withTimeout, type Log } from '@model-gateway/kernel';
 import type {
   AgentCounter,
@@ -53,6 +53,7 @@ import { createPostgresPrices } from './billing/postgres-prices.ts';
 import { createPostgresProviders } from './routing/postgres-providers.ts';
 import { createPostgresRefreshTokens } from './accounts/postgres-refresh-tokens.ts';
 import { createPostgresSignInAddresses } from './accounts/postgres-sign-in-addresses.ts';
+import { createPostgresResponses } from './conversations/postgres-responses.ts';
 import { createPostgresRejectedUsage } from './usage/postgres-rejected-usage.ts';
 import { createPostgresUsageQueries } from './usage/postgres-usage-queries.ts';
 import { createPostgresUsage } from './usage/postgres-usage.ts';
@@ -91,6 +92,7 @@ export interface DatabaseStores {
   readonly providers: ProviderStore;
   readonly conversations: ConversationStore;
   readonly memoryEvents: MemoryEventStore;
+  readonly responses: ResponseStore;
   readonly usage: UsageStore;
   readonly rejectedUsage: RejectedUsageStore;
   readonly billingFacts: BillingFacts;
@@ -160,6 +162,7 @@ export function createDatabase({
     providers: createPostgresProviders(within),
     conversations: createPostgresConversations(within),
     memoryEvents: createPostgresMemoryEvents(within),
+    responses: createPostgresResponses(within),
     usage: createPostgresUsage(within, log),
     rejectedUsage: createPostgresRejectedUsage(within),
     billingFacts: createPostgresBillingFacts(within),

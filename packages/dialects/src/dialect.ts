@@ -36,8 +36,10 @@ export interface DialectStream {
   /** Called before the first event of the turn. */
   begin(): string;
   write(event: TurnEvent): string;
-  /** After the last event of a complete answer. */
-  end(): string;
+  /** The whole answer as one body, after its last event; for APIs that keep answers. */
+  answer?(): object;
+  /** After the last event of a complete answer; the body is that of `answer`, as it was kept. */
+  end(answer?: object): string;
   /** Instead of `end`, if the answer was cut off. */
   fail(message: string): string;
 }

@@ -1,6 +1,10 @@
-export type { Dialect, DialectRequest } from './dialect.ts';
+export type { Dialect, DialectRequest, DialectStream } from './dialect.ts';
 export { messagesDialect } from './messages/index.ts';
 export { countTokensRequest, messagesBodySchema } from './messages/request.ts';
+export { responsesBodySchema, type Item } from './responses/body.ts';
+export { responsesDialect } from './responses/index.ts';
+export { completeRequest, referencesOf, type ResponsesRequest } from './responses/request.ts';
+export { responseOfItem, storedItems } from './responses/stored-items.ts';
 export { answerOfChat, chatUsage, createChunkReader } from './turn/answer-of-chat.ts';
 export { keepOrigin, originIn } from './turn/origin.ts';
 export { reasoningFields } from './turn/reply-parts.ts';
@@ -9,7 +13,6 @@ export type {
   AssistantPart,
   ReasoningPart,
   Turn,
-  TurnAnswer,
   TurnMessage,
   TurnUsage,
   UserPart,

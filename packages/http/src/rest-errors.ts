@@ -63,6 +63,8 @@ export const REST_ERRORS = {
   unsupported_encoding: invalid('unsupported_encoding', 415),
   not_found: invalid('not_found', 404),
   method_not_allowed: invalid('method_not_allowed', 405),
+  unsupported_tool: invalid('unsupported_tool'),
+  previous_response_not_found: invalid('previous_response_not_found'),
   authentication_required: auth('unauthorized', 401),
   invalid_credentials: auth('unauthorized', 401),
   admin_token_required: auth('unauthorized', 401),

@@ -63,3 +63,4 @@ export { createVideoNotifications, type VideoNotifications } from './video/video
 export { inferenceSettings } from './settings.ts';
 export { createUsageCounts, type UsageCounts } from './usage/usage-counts.ts';
 export { createUpstreamTelemetry, type UpstreamTelemetry } from './upstream/upstream-telemetry.ts';
+export type { ResponseStore, StoredResponse } from './responses/response-store.ts';

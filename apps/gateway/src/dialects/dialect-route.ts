@@ -4,7 +4,7 @@ import {
   createChunkReader,
   type Dialect,
   type DialectRequest,
-  type TurnAnswer,
+  type DialectStream,
 } from '@model-gateway/dialects';
 import {
   beginResponse,
@@ -41,8 +41,8 @@ interface DialectRoute<Request extends DialectRequest> {
   readonly dialect: Dialect<Request>;
   /** Completes a request by what is stored for its caller, before it is routed. */
   readonly complete?: (request: Request, caller: Caller) => Promise<Request>;
-  /** Keeps the answer of a turn before the client gets its end; undefined for one that was cut off. */
-  readonly keep?: (request: Request, caller: Caller, answer: TurnAnswer) => Promise<void>;
+  /** Keeps a complete answer before the client gets its end; returns the body that the client gets. */
+  readonly keep?: (request: Request, caller: Caller, body: object) => Promise<object>;
 }
 
 /** Serves chat turns in another API than chat completions. */
@@ -59,9 +59,9 @@ export function createDialectRoute<Request extends DialectRequest>(
     headers: readonly string[],
   ): Promise<void> {
     const { backend, completion } = await completeChat(turn, dependencies);
-    const answer = answerOfChat(completion);
-    await keep?.(request, turn.caller, answer);
-    const text = JSON.stringify(dialect.writeAnswer(answer, request));
+    const written = dialect.writeAnswer(answerOfChat(completion), request);
+    const body = keep === undefined ? written : await keep(request, turn.caller, written);
+    const text = JSON.stringify(body);
     sendJsonText(response, 200, text, [...headers, ...backendHeader(backend)]);
   }
 
@@ -92,7 +92,20 @@ export function createDialectRoute<Request extends DialectRequest>(
         failure = message;
       },
     );
-    response.end(failure === undefined ? writer.end() : writer.fail(failure));
+    response.end(
+      failure === undefined ? await ending(turn, request, writer) : writer.fail(failure),
+    );
+  }
+
+  /** The last events. An answer that the client did not wait for is not kept. */
+  async function ending(
+    { caller, signal }: PreparedTurn,
+    request: Request,
+    writer: DialectStream,
+  ): Promise<string> {
+    const answer = signal.aborted ? undefined : writer.answer?.();
+    if (answer === undefined || keep === undefined) return writer.end(answer);
+    return writer.end(await keep(request, caller, answer));
   }
 
   async function serve(

@@ -37,30 +37,10 @@ import {
 } from '@model-gateway/contracts';
 import { messagesBodySchema } from '@model-gateway/dialects';
 import { z } from 'zod';
+import { inferenceHeaders, type Operation } from './operation.ts';
+import { responsesOperations } from './responses-operations.ts';
 
-/** One operation of the HTTP surface. */
-export interface Operation {
-  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  readonly path: string;
-  readonly summary: string;
-  /** Any one of these credentials is enough; an empty list means that the operation is public. */
-  readonly security: readonly ('apiKey' | 'accessToken' | 'adminToken')[];
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly request?: z.ZodType;
-  /** A request to begin with, where the required fields alone do not make a useful one. */
-  readonly example?: unknown;
-  /** The type of the request body, if it is not JSON. */
-  readonly requestType?: string;
-  readonly response: z.ZodType;
-  /** The type of the response body, if it is not JSON. */
-  readonly responseType?: string;
-  /** The response body while the process shuts down. */
-  readonly draining?: z.ZodType;
-  /** Can respond with server-sent events. */
-  readonly streams?: boolean;
-  /** Sends 401 and the per-process 429 as plain text. */
-  readonly plainRefusals?: boolean;
-}
+export type { Operation };
 
 const health = z.object({
   status: z.literal('ok'),
@@ -72,12 +52,6 @@ const health = z.object({
 });
 
 const draining = z.object({ status: z.literal('draining') });
-
-const inferenceHeaders = {
-  'x-service-ref': 'A reference of at most 64 characters that the usage row is attributed to.',
-  'x-service-errors':
-    'With `upstream`, an error of the upstream keeps its own status and fields, as far as it is about the request.',
-};
 
 const message = z.looseObject({
   id: z.string(),
@@ -140,6 +114,7 @@ const inference: readonly Operation[] = [
     request: messagesBodySchema,
     response: z.object({ input_tokens: z.int() }),
   },
+  ...responsesOperations,
   {
     method: 'post',
     path: '/v1/embeddings',

@@ -25,6 +25,8 @@ export const RPC_ERROR_CODES = {
   unsupported_encoding: -32_600,
   not_found: APP_ERROR,
   method_not_allowed: -32_601,
+  unsupported_tool: -32_602,
+  previous_response_not_found: -32_602,
   authentication_required: AUTH_ERROR,
   invalid_credentials: AUTH_ERROR,
   admin_token_required: AUTH_ERROR,

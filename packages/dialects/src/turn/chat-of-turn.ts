@@ -1,5 +1,6 @@
 import type { ChatMessage, ChatRequest } from '@model-gateway/contracts';
 import { present } from './fields.ts';
+import { reasoningFields } from './reply-parts.ts';
 import type {
   AssistantMessage,
   AssistantPart,
@@ -91,29 +92,28 @@ const urlOf = (source: MediaSource): string =>
 function chatReply({ parts }: AssistantMessage): ChatMessage {
   const texts = textsOf(parts, 'text');
   const refusals = textsOf(parts, 'refusal');
-  const reasoning = textsOf(parts, 'reasoning').join('');
+  const reasoning = parts.flatMap((part) => (part.type === 'reasoning' ? [part] : []));
   const calls = parts.flatMap((part) => (part.type === 'tool_call' ? [part] : []));
   return {
     role: 'assistant',
     content: texts.length === 0 ? null : texts.join(''),
     ...(refusals.length === 0 ? {} : { refusal: refusals.join('') }),
-    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+    ...reasoningFields(reasoning),
     ...(calls.length === 0
       ? {}
       : {
-          tool_calls: calls.map(({ id, name, arguments: text }) => ({
+          tool_calls: calls.map(({ id, name, arguments: text, signature }) => ({
             id,
             type: 'function',
             function: { name, arguments: text },
+            ...present({ signature }),
           })),
         }),
   };
 }
 
-const textsOf = (
-  parts: readonly AssistantPart[],
-  type: 'text' | 'refusal' | 'reasoning',
-): readonly string[] => parts.flatMap((part) => (part.type === type ? [part.text] : []));
+const textsOf = (parts: readonly AssistantPart[], type: 'text' | 'refusal'): readonly string[] =>
+  parts.flatMap((part) => (part.type === type ? [part.text] : []));
 
 const chatTool = ({ name, description, parameters, strict }: Turn['tools'][number]) => ({
   type: 'function',

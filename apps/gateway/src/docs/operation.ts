@@ -1,0 +1,32 @@
+import type { z } from 'zod';
+
+/** One operation of the HTTP surface. */
+export interface Operation {
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  readonly path: string;
+  readonly summary: string;
+  /** Any one of these credentials is enough; an empty list means that the operation is public. */
+  readonly security: readonly ('apiKey' | 'accessToken' | 'adminToken')[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly request?: z.ZodType;
+  /** A request to begin with, where the required fields alone do not make a useful one. */
+  readonly example?: unknown;
+  /** The type of the request body, if it is not JSON. */
+  readonly requestType?: string;
+  readonly response: z.ZodType;
+  /** The type of the response body, if it is not JSON. */
+  readonly responseType?: string;
+  /** The response body while the process shuts down. */
+  readonly draining?: z.ZodType;
+  /** Can respond with server-sent events. */
+  readonly streams?: boolean;
+  /** Sends 401 and the per-process 429 as plain text. */
+  readonly plainRefusals?: boolean;
+}
+
+/** The headers of every request that reaches a model. */
+export const inferenceHeaders = {
+  'x-service-ref': 'A reference of at most 64 characters that the usage row is attributed to.',
+  'x-service-errors':
+    'With `upstream`, an error of the upstream keeps its own status and fields, as far as it is about the request.',
+};

@@ -1,0 +1,60 @@
+import { responsesBodySchema } from '@model-gateway/dialects';
+import { z } from 'zod';
+import { inferenceHeaders, type Operation } from './operation.ts';
+
+/** A Response object; its further fields are those of OpenAI's API. */
+const response = z.looseObject({
+  id: z.string(),
+  object: z.literal('response'),
+  created_at: z.int(),
+  status: z.enum(['completed', 'incomplete', 'failed', 'in_progress']),
+  model: z.string(),
+  output: z.array(z.looseObject({ id: z.string(), type: z.string() })),
+});
+
+/** The operations of the Responses API. */
+export const responsesOperations: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/v1/responses',
+    summary: 'A chat turn in the Responses API, streamed or not.',
+    security: ['apiKey'],
+    headers: inferenceHeaders,
+    request: responsesBodySchema,
+    example: { model: 'demo-chat', input: 'Hello!' },
+    response,
+    streams: true,
+  },
+  {
+    method: 'get',
+    path: '/v1/responses/{id}',
+    summary: 'A stored response.',
+    security: ['apiKey'],
+    response,
+  },
+  {
+    method: 'delete',
+    path: '/v1/responses/{id}',
+    summary: 'Delete a stored response.',
+    security: ['apiKey'],
+    response: z.object({
+      id: z.string(),
+      object: z.literal('response'),
+      deleted: z.literal(true),
+    }),
+  },
+  {
+    method: 'get',
+    path: '/v1/responses/{id}/input_items',
+    summary:
+      'The items that a stored response was generated from; `after`, `limit` and `order` page.',
+    security: ['apiKey'],
+    response: z.object({
+      object: z.literal('list'),
+      data: z.array(z.looseObject({ id: z.string(), type: z.string() })),
+      first_id: z.string().nullable(),
+      last_id: z.string().nullable(),
+      has_more: z.boolean(),
+    }),
+  },
+];

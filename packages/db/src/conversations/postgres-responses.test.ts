@@ -1,0 +1,88 @@
+import { newId } from '@model-gateway/kernel';
+import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
+
+describe('stored responses in Postgres', () => {
+  let database: OpenedDatabase;
+  let ann: string;
+  let bob: string;
+  const now = new Date('2026-01-10T00:00:00Z');
+  const limits = { responsesMax: 10, bytesMax: 1_000 };
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    [ann, bob] = [await newUser(), await newUser()];
+  });
+  afterAll(() => database.close());
+
+  async function newUser(): Promise<string> {
+    const id = newId();
+    await database.users.create({
+      id,
+      email: `${id}@example.com`,
+      name: '',
+      passwordHash: 'hash',
+    });
+    return id;
+  }
+
+  async function save(id: string, previousId: string | null, expiresAt = '2026-02-01T00:00:00Z') {
+    await database.responses.save({
+      id,
+      userId: ann,
+      previousId,
+      createdAt: now,
+      expiresAt: new Date(expiresAt),
+      input: '["\\u0000"]',
+      response: `{"id":"${id}"}`,
+    });
+  }
+  const chain = (id: string, userId = ann, some = limits) =>
+    database.responses.chain(userId, id, now, some);
+  const idsOf = async (id: string, some = limits) => {
+    const found = await chain(id, ann, some);
+    return { ids: found?.responses.map((one) => one.id), missing: found?.missing };
+  };
+
+  it('come back as they were to their user alone, until they expire', async () => {
+    await save('resp_a', null);
+    await save('resp_old', null, '2026-01-09T00:00:00Z');
+    const found = {
+      id: 'resp_a',
+      previousId: null,
+      input: '["\\u0000"]',
+      response: '{"id":"resp_a"}',
+    };
+    expect(await database.responses.find(ann, ['resp_a', 'resp_old', 'x'], now)).toEqual([found]);
+    expect(await database.responses.find(bob, ['resp_a'], now)).toEqual([]);
+    expect(await chain('resp_a')).toEqual({ responses: [found], missing: 'nothing' });
+    expect(await chain('resp_a', bob)).toBeUndefined();
+    expect(await chain('resp_old')).toBeUndefined();
+    expect(await database.responses.remove(bob, 'resp_a', now)).toBe(false);
+    expect(await database.responses.remove(ann, 'resp_old', now)).toBe(false);
+  });
+
+  it('are read with those that they continue, within limits', async () => {
+    await save('resp_1', null);
+    await save('resp_2', 'resp_1');
+    await save('resp_3', 'resp_2');
+    expect(await idsOf('resp_3')).toEqual({
+      ids: ['resp_1', 'resp_2', 'resp_3'],
+      missing: 'nothing',
+    });
+    const few = { ...limits, responsesMax: 2 };
+    expect(await idsOf('resp_3', few)).toEqual({ ids: ['resp_2', 'resp_3'], missing: 'too-long' });
+    const small = { ...limits, bytesMax: 10 };
+    expect(await idsOf('resp_3', small)).toEqual({ ids: ['resp_3'], missing: 'too-long' });
+    expect(await database.responses.remove(ann, 'resp_1', now)).toBe(true);
+    expect(await idsOf('resp_3')).toEqual({ ids: ['resp_2', 'resp_3'], missing: 'deleted' });
+  });
+
+  it('are deleted some time after they expired, a few at a time', async () => {
+    await save('resp_x', null, '2026-01-01T00:00:00Z');
+    await save('resp_y', null, '2026-01-02T00:00:00Z');
+    await database.responses.removeExpired(new Date('2026-01-05T00:00:00Z'), 1);
+    const early = new Date('2025-01-01T00:00:00Z');
+    const left = await database.responses.find(ann, ['resp_x', 'resp_y', 'resp_old'], early);
+    expect(left.map(({ id }) => id).toSorted()).toEqual(['resp_old', 'resp_y']);
+  });
+});

@@ -1,0 +1,30 @@
+import type { DialectError } from '../dialect.ts';
+
+interface OwnError {
+  readonly type: string;
+  readonly code: string | null;
+}
+
+const invalid = (code: string | null): OwnError => ({ type: 'invalid_request_error', code });
+
+/** The types and codes of this API for the gateway's codes; others stay as they are. */
+const OWN: Readonly<Record<string, OwnError>> = {
+  invalid_json: invalid(null),
+  missing_fields: invalid('invalid_value'),
+  unauthorized: invalid('invalid_api_key'),
+  not_found: invalid(null),
+  quota_exceeded: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  payment_required: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  rate_limit_exceeded: { type: 'requests', code: 'rate_limit_exceeded' },
+};
+
+/** The field that a message begins with. */
+const FIELD = /^'([\w.]+)': /;
+
+/** An error as this API writes it. */
+export function writeResponsesError({ status, type, code, message }: DialectError) {
+  const known = code === null ? undefined : OWN[code];
+  const own = known ?? { type: status < 500 ? 'invalid_request_error' : type, code };
+  const param = FIELD.exec(message)?.[1] ?? null;
+  return { status, body: { error: { message, ...own, param } } };
+}

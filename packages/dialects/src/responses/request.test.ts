@@ -1,0 +1,168 @@
+import { turnOfChat } from '../turn/turn-of-chat.ts';
+import { AGENT_REQUEST } from './fixtures/agent-request.ts';
+import { responsesRequestSchema, type ResponsesRequest } from './request.ts';
+
+const read = (body: object): ResponsesRequest => responsesRequestSchema.parse(body);
+
+describe('a request of an agent', () => {
+  it('becomes one turn, with every tool as a function', () => {
+    const { chat } = read(AGENT_REQUEST);
+    expect(chat).toMatchObject({
+      model: 'm',
+      stream: true,
+      max_tokens: 500,
+      temperature: 0.5,
+      top_p: 0.9,
+      user: 'u1',
+      tool_choice: 'auto',
+      parallel_tool_calls: false,
+      reasoning_effort: 'low',
+      verbosity: 'low',
+      service_tier: 'flex',
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'out', schema: { type: 'object' }, strict: true },
+      },
+    });
+    const turn = turnOfChat(chat);
+    expect(turn.tools.map(({ name }) => name)).toEqual([
+      'look',
+      'apply_patch',
+      'local_shell',
+      'files__get',
+    ]);
+    expect(turn.tools[1]?.description).toContain('lark grammar:\nstart: "*"');
+    expect(turn.messages).toEqual([
+      { role: 'system', parts: [{ type: 'text', text: 'You are an agent.' }] },
+      { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] },
+      {
+        role: 'user',
+        parts: [
+          { type: 'text', text: 'See' },
+          {
+            type: 'image',
+            source: { type: 'data', mediaType: 'image/png', data: 'AA==' },
+            detail: 'low',
+          },
+          {
+            type: 'file',
+            source: { type: 'data', mediaType: 'application/pdf', data: 'AA==' },
+            name: 'a.pdf',
+          },
+        ],
+      },
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'reasoning', text: 'Hm.' },
+          { type: 'text', text: 'I look.' },
+          { type: 'tool_call', id: 'c1', name: 'look', arguments: '{"a":1}' },
+          {
+            type: 'tool_call',
+            id: 'c2',
+            name: 'apply_patch',
+            arguments: '{"input":"*** Begin\\n"}',
+          },
+          {
+            type: 'tool_call',
+            id: 'c3',
+            name: 'local_shell',
+            arguments: '{"command":["ls"],"env":{}}',
+          },
+          { type: 'tool_call', id: 'c4', name: 'files__get', arguments: '{}' },
+        ],
+      },
+      { role: 'tool', callId: 'c1', parts: [{ type: 'text', text: 'a cat' }] },
+      { role: 'tool', callId: 'c2', parts: [{ type: 'text', text: 'Done' }] },
+      { role: 'tool', callId: 'c3', parts: [{ type: 'text', text: 'a.txt' }] },
+      { role: 'tool', callId: 'c4', parts: [{ type: 'text', text: 'nothing' }] },
+    ]);
+  });
+
+  it('names what is left out', () => {
+    expect(read({ ...AGENT_REQUEST, seed: 7, 'a b': 1, moderation: null }).ignored).toEqual([
+      'truncation',
+      'prompt_cache_key',
+      'seed',
+      'unknown-field',
+      'web_search',
+      'image_generation',
+    ]);
+  });
+});
+
+const tools = AGENT_REQUEST.tools ?? [];
+const hello = { model: 'm', input: 'Hello' };
+
+test.each([
+  { named: 'input', body: { model: 'm' } },
+  { named: 'input', body: { model: 'm', input: 7 } },
+  { named: 'input.0.type', body: { model: 'm', input: [{ type: 'computer_call_output' }] } },
+  { named: 'input.0.role', body: { model: 'm', input: [{ role: 'tool', content: 'x' }] } },
+  {
+    named: 'input.0.content.0.type',
+    body: { model: 'm', input: [{ role: 'user', content: [{ type: 'video' }] }] },
+  },
+  {
+    named: 'input.0.content.0.image_url',
+    body: {
+      model: 'm',
+      input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'f' }] }],
+    },
+  },
+  { named: 'input.0.call_id', body: { model: 'm', input: [{ type: 'function_call_output' }] } },
+  { named: 'background', body: { ...hello, background: true } },
+  { named: 'conversation', body: { ...hello, conversation: 'conv_1' } },
+  { named: 'prompt', body: { ...hello, prompt: { id: 'pmpt_1' } } },
+  { named: 'include.0', body: { ...hello, include: ['everything'] } },
+  { named: 'tools.0.type', body: { ...hello, tools: [{ type: 'telepathy' }] } },
+  { named: 'tools.0.name', body: { ...hello, tools: [{ type: 'function' }] } },
+  { named: 'tool_choice', body: { ...hello, tool_choice: { type: 'function', name: 'x' } } },
+  { named: 'text.format.schema', body: { ...hello, text: { format: { type: 'json_schema' } } } },
+  { named: 'max_output_tokens', body: { ...hello, max_output_tokens: 0 } },
+  { named: 'metadata', body: { ...hello, metadata: 'x' } },
+])('$named that cannot be translated is refused by name', ({ named, body }) => {
+  const { issues = [] } = responsesRequestSchema.safeParse(body).error ?? {};
+  expect(issues.map(({ path }) => path.join('.'))).toEqual([named]);
+});
+
+test.each([
+  { choice: { type: 'web_search_preview' } },
+  { choice: { type: 'mcp', server_label: 's' } },
+  { choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'file_search' }] } },
+])('a hosted tool that is demanded is refused: $choice.type', ({ choice }) => {
+  expect(() => read({ ...hello, tools, tool_choice: choice })).toThrow(
+    expect.objectContaining({ code: 'unsupported_tool' }),
+  );
+});
+
+test.each([
+  { choice: 'required', made: 'required', names: 4 },
+  { choice: { type: 'function', name: 'get' }, made: { name: 'files__get' }, names: 4 },
+  { choice: { type: 'custom', name: 'apply_patch' }, made: { name: 'apply_patch' }, names: 4 },
+  {
+    choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'look' }] },
+    made: 'auto',
+    names: 1,
+  },
+])('the choice $choice is made among the functions', ({ choice, made, names }) => {
+  const turn = turnOfChat(read({ ...hello, tools, tool_choice: choice }).chat);
+  expect(turn.toolChoice).toEqual(made);
+  expect(turn.tools).toHaveLength(names);
+});
+
+test('a thought that another service encrypted is left out by name', () => {
+  const thought = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' };
+  const { ignored, chat } = read({ model: 'm', input: [thought, { role: 'user', content: 'x' }] });
+  expect(ignored).toEqual(['input.encrypted_content']);
+  expect(chat.messages).toHaveLength(1);
+});
+
+test('a long name in a namespace stays unique within the limit of upstreams', () => {
+  const names = ['a', 'b'].map((end) => ({ type: 'function', name: `${'x'.repeat(63)}${end}` }));
+  const long = { type: 'namespace', name: 'mcp', description: '', tools: names };
+  const turn = turnOfChat(read({ ...hello, tools: [long] }).chat);
+  const [one = '', other = ''] = turn.tools.map(({ name }) => name);
+  expect([one.length, other.length]).toEqual([64, 64]);
+  expect(one).not.toBe(other);
+});

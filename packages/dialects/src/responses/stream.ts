@@ -1,0 +1,331 @@
+import type { DialectStream } from '../dialect.ts';
+import type { FinishReason, ReasoningPart, TurnEvent, TurnUsage } from '../turn/turn.ts';
+import type { Item } from './body.ts';
+import {
+  CALL_PREFIXES,
+  callItem,
+  customInput,
+  type ItemStatus,
+  type OpenCall,
+} from './call-item.ts';
+import { sealReasoning } from './reasoning-content.ts';
+import type { ResponsesRequest } from './request.ts';
+import { responseObject, type ResponseState } from './response-object.ts';
+
+interface OpenMessage {
+  readonly at: number;
+  readonly id: string;
+  readonly content: Item[];
+  part: OpenPart | undefined;
+}
+
+interface OpenPart {
+  readonly type: 'output_text' | 'refusal';
+  readonly place: Item;
+  /** The beginning of each event that adds to it. */
+  readonly deltaHead: string;
+  text: string;
+}
+
+interface OpenThought {
+  readonly at: number;
+  readonly id: string;
+  readonly parts: ReasoningPart[];
+  text: string;
+  hasSummary: boolean;
+}
+
+interface CallInProgress extends OpenCall {
+  readonly at: number;
+  written: string;
+}
+
+/** Writes the events of a response, and collects the response itself. */
+export class ResponsesStream implements DialectStream {
+  readonly #request: ResponsesRequest;
+  readonly #model: string;
+  readonly #suffix: string;
+  readonly #output: Item[] = [];
+  readonly #calls = new Map<number, CallInProgress>();
+  #message: OpenMessage | undefined;
+  #thought: OpenThought | undefined;
+  #sequence = 0;
+  #finish: FinishReason | undefined;
+  #usage: TurnUsage | undefined;
+  /** Events that are written but not yet returned. */
+  #pending = '';
+
+  constructor(request: ResponsesRequest, model: string) {
+    this.#request = request;
+    this.#model = model;
+    this.#suffix = request.id.replace('resp_', '');
+  }
+
+  begin(): string {
+    const response = this.#response({ status: 'in_progress' });
+    return (
+      this.#event('response.created', { response }) +
+      this.#event('response.in_progress', { response })
+    );
+  }
+
+  write(event: TurnEvent): string {
+    switch (event.type) {
+      case 'text':
+        return event.text === '' ? '' : this.#addText('output_text', event.text);
+      case 'refusal':
+        return event.text === '' ? '' : this.#addText('refusal', event.text);
+      case 'reasoning':
+        return this.#addThought(event);
+      case 'tool_call':
+        return this.#beginCall(event);
+      case 'tool_arguments':
+        return this.#addArguments(event.index, event.text);
+      case 'finish':
+        this.#finish = event.reason;
+        return this.#closeAll();
+      case 'usage':
+        this.#usage = event.usage;
+        return '';
+    }
+  }
+
+  answer(): Item {
+    this.#pending += this.#closeAll();
+    const incompleteReason = INCOMPLETE[this.#finish ?? 'stop'];
+    const status = incompleteReason === undefined ? 'completed' : 'incomplete';
+    return this.#response({ status, incompleteReason, usage: this.#usage });
+  }
+
+  end(response: object = this.answer()): string {
+    const type = INCOMPLETE[this.#finish ?? 'stop'] === undefined ? 'completed' : 'incomplete';
+    return this.#pending + this.#event(`response.${type}`, { response });
+  }
+
+  fail(message: string): string {
+    const error = { code: 'server_error', message };
+    const response = this.#response({ status: 'failed', error, usage: this.#usage });
+    return (
+      this.#event('error', { ...error, param: null }) + this.#event('response.failed', { response })
+    );
+  }
+
+  #response(state: Omit<ResponseState, 'model' | 'output'>): Item {
+    return responseObject(this.#request, {
+      ...state,
+      model: this.#model,
+      output: [...this.#output],
+    });
+  }
+
+  #event(type: string, fields: Item): string {
+    const data = JSON.stringify({ type, ...fields, sequence_number: this.#sequence++ });
+    return `event: ${type}\ndata: ${data}\n\n`;
+  }
+
+  #id(prefix: string): string {
+    return `${prefix}_${this.#suffix}${this.#output.length}`;
+  }
+
+  /** The status of an item that ends now. */
+  get #ended(): ItemStatus {
+    return INCOMPLETE[this.#finish ?? 'stop'] === undefined ? 'completed' : 'incomplete';
+  }
+
+  #addItem(item: Item): string {
+    const output_index = this.#output.push(item) - 1;
+    return this.#event('response.output_item.added', { output_index, item });
+  }
+
+  #endItem(output_index: number, item: Item): string {
+    this.#output[output_index] = item;
+    return this.#event('response.output_item.done', { output_index, item });
+  }
+
+  #addText(type: OpenPart['type'], text: string): string {
+    let events = '';
+    if (this.#message === undefined) events += this.#closeThought() + this.#beginMessage();
+    const message = this.#message;
+    if (message === undefined) return events;
+    if (message.part?.type !== type)
+      events += this.#closePart(message) + this.#beginPart(message, type);
+    const { part } = message;
+    if (part === undefined) return events;
+    part.text += text;
+    // Not `#event`, because this runs for each token.
+    return `${events}${part.deltaHead}${JSON.stringify(text)},"sequence_number":${this.#sequence++}}\n\n`;
+  }
+
+  #beginMessage(): string {
+    const id = this.#id('msg');
+    this.#message = { at: this.#output.length, id, content: [], part: undefined };
+    return this.#addItem(messageItem(id, 'in_progress', []));
+  }
+
+  #beginPart(message: OpenMessage, type: OpenPart['type']): string {
+    const place = {
+      item_id: message.id,
+      output_index: message.at,
+      content_index: message.content.length,
+    };
+    const name = `response.${type}.delta`;
+    const fields = JSON.stringify({
+      type: name,
+      ...place,
+      ...(type === 'output_text' ? { logprobs: [] } : {}),
+    });
+    const deltaHead = `event: ${name}\ndata: ${fields.slice(0, -1)},"delta":`;
+    message.part = { type, place, deltaHead, text: '' };
+    return this.#event('response.content_part.added', { ...place, part: contentPart(type, '') });
+  }
+
+  #closePart(message: OpenMessage): string {
+    const { part } = message;
+    if (part === undefined) return '';
+    const { type, place, text } = part;
+    const content = contentPart(type, text);
+    message.content.push(content);
+    message.part = undefined;
+    const done =
+      type === 'output_text'
+        ? this.#event('response.output_text.done', { ...place, text, logprobs: [] })
+        : this.#event('response.refusal.done', { ...place, refusal: text });
+    return done + this.#event('response.content_part.done', { ...place, part: content });
+  }
+
+  #closeMessage(): string {
+    const message = this.#message;
+    if (message === undefined) return '';
+    this.#message = undefined;
+    const events = this.#closePart(message);
+    const { id, content, at } = message;
+    return events + this.#endItem(at, messageItem(id, this.#ended, content));
+  }
+
+  #addThought({ text, signature, encrypted }: TurnEvent & { type: 'reasoning' }): string {
+    let events = '';
+    if (this.#thought === undefined) {
+      events += this.#closeMessage();
+      const id = this.#id('rs');
+      const at = this.#output.length;
+      this.#thought = { at, id, parts: [], text: '', hasSummary: false };
+      events += this.#addItem({ id, type: 'reasoning', summary: [] });
+    }
+    const thought = this.#thought;
+    thought.parts.push({ type: 'reasoning', text, signature, encrypted });
+    if (text === '') return events;
+    thought.text += text;
+    const place = placeOf(thought);
+    if (!thought.hasSummary) {
+      thought.hasSummary = true;
+      const part = { type: 'summary_text', text: '' };
+      events += this.#event('response.reasoning_summary_part.added', { ...place, part });
+    }
+    return events + this.#event('response.reasoning_summary_text.delta', { ...place, delta: text });
+  }
+
+  #closeThought(): string {
+    const thought = this.#thought;
+    if (thought === undefined) return '';
+    this.#thought = undefined;
+    const { id, at, text, hasSummary } = thought;
+    const part = { type: 'summary_text', text };
+    const place = placeOf(thought);
+    const events = hasSummary
+      ? this.#event('response.reasoning_summary_text.done', { ...place, text }) +
+        this.#event('response.reasoning_summary_part.done', { ...place, part })
+      : '';
+    const wantsContent = this.#request.body.include?.includes('reasoning.encrypted_content');
+    const sealed =
+      this.#request.isStored || wantsContent === true ? sealReasoning(joined(thought.parts)) : null;
+    const item = {
+      id,
+      type: 'reasoning',
+      summary: hasSummary ? [part] : [],
+      ...(sealed === null ? {} : { encrypted_content: sealed }),
+    };
+    return events + this.#endItem(at, item);
+  }
+
+  #beginCall({ index, id: callId, name }: TurnEvent & { type: 'tool_call' }): string {
+    const events = this.#closeThought() + this.#closeMessage();
+    const tool = this.#request.tools.declared.get(name) ?? { kind: 'function', name };
+    const id = this.#id(CALL_PREFIXES[tool.kind]);
+    const call = { at: this.#output.length, id, callId, tool, written: '' };
+    this.#calls.set(index, call);
+    return events + this.#addItem(callItem(call, '', 'in_progress'));
+  }
+
+  #addArguments(index: number, delta: string): string {
+    const call = this.#calls.get(index);
+    if (call === undefined) return '';
+    call.written += delta;
+    // The text of the other kinds is inside the JSON, which is complete at the end.
+    if (call.tool.kind !== 'function') return '';
+    const { id: item_id, at: output_index } = call;
+    const name = 'response.function_call_arguments.delta';
+    return this.#event(name, { item_id, output_index, delta });
+  }
+
+  #closeCall(call: CallInProgress): string {
+    const { id: item_id, at: output_index, written, tool } = call;
+    const place = { item_id, output_index };
+    const item = callItem(call, written, this.#ended);
+    let events = '';
+    if (tool.kind === 'function') {
+      const done = { ...place, name: tool.name, arguments: written };
+      events = this.#event('response.function_call_arguments.done', done);
+    } else if (tool.kind === 'custom') {
+      const input = customInput(written);
+      events =
+        this.#event('response.custom_tool_call_input.delta', { ...place, delta: input }) +
+        this.#event('response.custom_tool_call_input.done', { ...place, input });
+    }
+    return events + this.#endItem(output_index, item);
+  }
+
+  #closeAll(): string {
+    let events = this.#closeThought() + this.#closeMessage();
+    for (const call of this.#calls.values()) events += this.#closeCall(call);
+    this.#calls.clear();
+    return events;
+  }
+}
+
+const INCOMPLETE: Readonly<Record<FinishReason, ResponseState['incompleteReason']>> = {
+  stop: undefined,
+  tool_calls: undefined,
+  length: 'max_output_tokens',
+  content_filter: 'content_filter',
+};
+
+const messageItem = (id: string, status: ItemStatus, content: readonly Item[]): Item => ({
+  id,
+  type: 'message',
+  status,
+  role: 'assistant',
+  content: [...content],
+});
+
+const contentPart = (type: OpenPart['type'], text: string): Item =>
+  type === 'output_text' ? { type, text, annotations: [], logprobs: [] } : { type, refusal: text };
+
+const placeOf = ({ id, at }: OpenThought): Item => ({
+  item_id: id,
+  output_index: at,
+  summary_index: 0,
+});
+
+/** Streamed thoughts come in pieces; a signature or an encrypted thought ends one. */
+function joined(pieces: readonly ReasoningPart[]): readonly ReasoningPart[] {
+  const parts: ReasoningPart[] = [];
+  let isOpen = false;
+  for (const piece of pieces) {
+    const last = parts.at(-1);
+    const joins = isOpen && last !== undefined && piece.encrypted === undefined;
+    if (joins) parts[parts.length - 1] = { ...piece, text: last.text + piece.text };
+    else parts.push(piece);
+    isOpen = piece.signature === undefined && piece.encrypted === undefined;
+  }
+  return parts;
+}
