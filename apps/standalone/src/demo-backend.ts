@@ -1,4 +1,4 @@
-import { DEMO_MODELS, startChatUpstream } from '@model-gateway/demo-model';
+import { DEMO_CAPABILITIES, DEMO_MODELS, startChatUpstream } from '@model-gateway/demo-model';
 import { randomToken, type Lifecycle } from '@model-gateway/kernel';
 
 const DEMO_TOKEN_DELAY_MS = 20;
@@ -25,6 +25,6 @@ export async function openDemoBackend(lifecycle: Lifecycle) {
     url: upstream.url,
     apiKey,
     models: DEMO_MODELS,
-    capabilities: null,
+    capabilities: DEMO_CAPABILITIES,
   };
 }

@@ -70,7 +70,8 @@ test('the demo models are listed while no backend is registered, and answer afte
       headers: { authorization: `Bearer ${adminToken.trim()}` },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-  const demo = { id: 'demo-chat', owned_by: 'demo', capabilities: ['chat', 'embeddings'] };
+  const capabilities = expect.arrayContaining(['chat', 'embeddings', 'rerank', 'transcription']);
+  const demo = { id: 'demo-chat', owned_by: 'demo', capabilities };
   expect(await listed()).toMatchObject(demo);
   const upstream = await startChatUpstream({ models: ['mine'] });
   try {

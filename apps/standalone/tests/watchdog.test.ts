@@ -106,6 +106,9 @@ const SHAPES: readonly (readonly [string, string, () => string])[] = [
     CHAT,
     () => chat(`"messages":[${MESSAGE}],"tools":[{${fields(90_000)}}]`),
   ],
+  ['a schema of many properties', CHAT, () => chat(schemaOf(`{"properties":{${fields(90_000)}}}`))],
+  ['a schema that refers to itself twice', CHAT, () => chat(schemaOf(DOUBLING))],
+  ['a pattern that never ends', CHAT, () => chat(schemaOf(ENDLESS))],
   ['a million levels', CHAT, () => `${'['.repeat(MEBIBYTE)}${']'.repeat(MEBIBYTE)}`],
   ['much text', CHAT, () => chat(`"messages":[${said('a b '.repeat((LARGE / 4) * MEBIBYTE))}]`)],
   ['much Chinese', CHAT, () => chat(`"messages":[${said('你好'.repeat((LARGE / 6) * MEBIBYTE))}]`)],
@@ -144,6 +147,13 @@ function calling(count: number, values: number): string {
   };
   const calls = list(count, JSON.stringify(tool));
   return `{"model":"scripted-local","messages":[${MESSAGE},{"role":"assistant","content":null,"tool_calls":${calls}}]}`;
+}
+
+const DOUBLING = '{"$ref":"#/a","a":{"allOf":[{"$ref":"#/a"},{"$ref":"#/a"}]}}';
+const ENDLESS = '{"type":"string","pattern":"^(((a+)+)+)+$","minLength":5000}';
+function schemaOf(schema: string): string {
+  const format = `{"type":"json_schema","json_schema":{"name":"x","schema":${schema}}}`;
+  return `"messages":[${MESSAGE}],"response_format":${format}`;
 }
 
 function partsOf(part: string): string {

@@ -1,2 +1,7 @@
 export type { ChatFault } from './faults/stream-faults.ts';
-export { DEMO_MODELS, startChatUpstream, type RunningChatUpstream } from './chat/chat-upstream.ts';
+export {
+  DEMO_CAPABILITIES,
+  DEMO_MODELS,
+  startChatUpstream,
+  type RunningChatUpstream,
+} from './chat/chat-upstream.ts';

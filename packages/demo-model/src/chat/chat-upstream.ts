@@ -4,7 +4,7 @@ import { createFaultPlan, type FaultPlan } from '../faults/fault-plan.ts';
 import { applyHttpFaults } from '../faults/http-faults.ts';
 import type { ChatFault } from '../faults/stream-faults.ts';
 import { answerOperation } from '../operations/answer-operation.ts';
-import { OPERATION_PATHS, OPERATIONS } from '../operations/operations.ts';
+import { OPERATION_PATHS, OPERATIONS, type OperationName } from '../operations/operations.ts';
 import { createChanges } from '../recording/changes.ts';
 import { createServedLog, type ServedLog } from '../recording/served-log.ts';
 import type { Exchange } from '../wire/exchange.ts';
@@ -51,7 +51,8 @@ export const DEMO_MODELS: readonly string[] = [
   'demo-speech',
   'demo-transcribe',
 ];
-const FAULTY_OPERATIONS: readonly ChatOperation[] = [
+/** What each of them can do. */
+export const DEMO_CAPABILITIES: readonly (OperationName | 'chat')[] = [
   'chat',
   ...new Set(Object.values(OPERATION_PATHS)),
 ];
@@ -62,7 +63,7 @@ export async function startChatUpstream(
   options: ChatUpstreamOptions = {},
 ): Promise<RunningChatUpstream> {
   const { models = DEMO_MODELS, apiKey, basePath = '/v1', requestFaults = true } = options;
-  const faults = createFaultPlan<ChatFault, ChatOperation>(FAULTY_OPERATIONS);
+  const faults = createFaultPlan<ChatFault, ChatOperation>(DEMO_CAPABILITIES);
   const changes = createChanges();
   const log = createServedLog(changes);
 

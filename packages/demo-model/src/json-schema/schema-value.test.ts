@@ -80,7 +80,7 @@ test('a generated value satisfies any schema, with and without its optional prop
       expect(isValid(given, JSON.parse(JSON.stringify(value)))).toBe(true);
       expect(schemaValue(given, { withOptional })).toEqual(value);
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 
