@@ -281,7 +281,7 @@ test.each(OVERLAYS)('the Ingress of %s routes every API to its app', (overlay) =
   expect(Number(annotation('proxy-read-timeout'))).toBeGreaterThanOrEqual(3_600);
   expect(Number(annotation('proxy-send-timeout'))).toBeGreaterThanOrEqual(3_600);
   expect(Number.parseInt(annotation('proxy-body-size'), 10) * 1_048_576).toBeGreaterThan(
-    33_554_432,
+    104_857_600,
   );
 });
 
