@@ -1,0 +1,69 @@
+import { ServiceError } from '@model-gateway/contracts';
+import { responsesDialect } from '@model-gateway/dialects';
+import { jwtCaller, type ResponseStore, type StoredResponse } from '@model-gateway/inference';
+import { manualClock, silentLog } from '@model-gateway/kernel';
+import { createStoredResponses } from './stored-responses.ts';
+
+const caller = jwtCaller('00000000-0000-4000-8000-000000000000');
+const hello = { model: 'm', input: 'Hello' };
+const away = () => Promise.reject(new ServiceError('store_unavailable', 'away'));
+
+/** A store that is away, apart from the given functions. */
+function responsesOn(store: Partial<ResponseStore>, retentionDays = 30) {
+  const base = { save: away, find: away, chain: away, remove: away, removeExpired: away };
+  const clock = manualClock(1_757_836_800_000);
+  return createStoredResponses({
+    store: { ...base, ...store },
+    retentionDays,
+    clock,
+    log: silentLog,
+  });
+}
+const read = (body: object) => responsesDialect.request.parse(body);
+
+test('while the store is away, a new turn is answered and says that it is not stored', async () => {
+  const responses = responsesOn({});
+  const request = await responses.complete(read(hello), caller);
+  expect(request).toMatchObject({
+    isStored: true,
+    id: expect.stringMatching(/^resp_[0-9a-f]{32}$/),
+  });
+  const answer = { id: request.id, store: true, output: [] };
+  expect(await responses.keep(request, caller, answer)).toEqual({ ...answer, store: false });
+  await expect(
+    responses.complete(read({ ...hello, previous_response_id: 'resp_1' }), caller),
+  ).rejects.toMatchObject({ code: 'store_unavailable' });
+});
+
+test.each([
+  { why: 'nothing is kept', retentionDays: 0, body: hello },
+  {
+    why: 'the input is too large',
+    retentionDays: 30,
+    body: { ...hello, input: 'x'.repeat(8 * 1024 * 1024) },
+  },
+])(
+  'a request is not stored where $why, and the header names it',
+  async ({ retentionDays, body }) => {
+    const request = await responsesOn({}, retentionDays).complete(read(body), caller);
+    expect(request).toMatchObject({ isStored: false, ignored: ['store'] });
+  },
+);
+
+test('an answer that is too large is not stored', async () => {
+  const saved: StoredResponse[] = [];
+  const responses = responsesOn({ save: async (response) => void saved.push(response) });
+  const request = await responses.complete(read(hello), caller);
+  const answer = { store: true, output: ['x'.repeat(8 * 1024 * 1024)] };
+  expect(await responses.keep(request, caller, answer)).toMatchObject({ store: false });
+  expect(saved).toEqual([]);
+});
+
+test.each([
+  { missing: 'deleted' as const, code: 'previous_response_not_found' },
+  { missing: 'too-long' as const, code: 'missing_fields' },
+])('a history of which a part is $missing is refused', async ({ missing, code }) => {
+  const responses = responsesOn({ chain: async () => ({ responses: [], missing }) });
+  const body = { ...hello, previous_response_id: 'resp_1' };
+  await expect(responses.complete(read(body), caller)).rejects.toMatchObject({ code });
+});
