@@ -20,6 +20,12 @@ test('one text with many values is not parsed, however it is hidden', () => {
   expect(parse(values(1_000_000))).toBeUndefined();
 });
 
+test('texts of more than 8 MiB together are not parsed', () => {
+  const parse = createInnerJson();
+  const text = JSON.stringify('"'.repeat(2 * 1024 * 1024));
+  expect([parse(text), parse(text)].map((value) => typeof value)).toEqual(['string', 'undefined']);
+});
+
 test('a long text inside of one is cheap', () => {
   const file = { path: 'a', content: '[{"\\n'.repeat(500_000) };
   expect(createInnerJson()(JSON.stringify(file))).toEqual(file);

@@ -1,6 +1,9 @@
 import { createJsonMeter, JSON_COST_MAX } from './json-meter.ts';
 import { tryParseJson } from './try-parse.ts';
 
+/** Looking at a text takes time, too, however few values it has. */
+const CHARS_MAX = 8 * 1024 * 1024;
+
 /** Parses a text; undefined if it is not JSON. */
 export type ParseInnerJson = (text: string) => unknown;
 
@@ -10,7 +13,10 @@ export type ParseInnerJson = (text: string) => unknown;
  */
 export function createInnerJson(): ParseInnerJson {
   let left = JSON_COST_MAX;
+  let charsLeft = CHARS_MAX;
   return (text) => {
+    charsLeft -= text.length;
+    if (charsLeft < 0) return undefined;
     // For each text another one: a quote in one text must not hide the values of the next.
     const meter = createJsonMeter(left);
     if (!meter.add(Buffer.from(text))) {

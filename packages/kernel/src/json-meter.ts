@@ -85,8 +85,10 @@ export function createJsonMeter(costMax = JSON_COST_MAX): JsonMeter {
             break;
         }
         at += 1;
+        // The rest of a text that is too expensive can be long.
+        if (cost > costMax) return false;
       }
-      return cost <= costMax;
+      return true;
     },
   };
 }

@@ -10,6 +10,10 @@ export const brokenOffBy = (error: string): UpstreamFailure =>
     loggedAs: 'the upstream sent an error in the middle of its answer',
   });
 
+/** The failure of a response that exceeds a limit of this service: the backend works, so that it is not avoided. */
+export const exceeded = (message: string): UpstreamFailure =>
+  new UpstreamFailure(message, { isBackendAtFault: false });
+
 /** The failure of a response that had begun. */
 export const brokenOff = (message: string): UpstreamFailure =>
   new UpstreamFailure(message, { isBackendAtFault: true });

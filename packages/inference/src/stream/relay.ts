@@ -1,6 +1,6 @@
 import { describeError } from '@model-gateway/kernel';
 import type { ChatChunk, UpstreamFailure, UpstreamStream } from '@model-gateway/router';
-import { brokenOff, brokenOffBy, CUT_OFF } from './broken-off.ts';
+import { brokenOff, brokenOffBy, CUT_OFF, exceeded } from './broken-off.ts';
 import { createEventReader, type EventReader, type EventReaderOptions } from './event-reader.ts';
 import { createEventSplitter } from './event-splitter.ts';
 import { errorOf, isUsageOnly } from './chunk-fields.ts';
@@ -49,7 +49,7 @@ class EventRelay implements Relay {
       const passed = next.done === true ? this.#rest() : this.#pass(bufferOf(next.value));
       if (this.#observer.isTooLong) {
         this.leave();
-        throw brokenOff(TOO_LONG);
+        throw exceeded(TOO_LONG);
       }
       if (passed.length > 0) return passed;
     }
@@ -72,7 +72,7 @@ class EventRelay implements Relay {
       return this.#splitter.push(chunk);
     } catch (error) {
       this.leave();
-      throw brokenOff(describeError(error));
+      throw exceeded(describeError(error));
     }
   }
 
@@ -115,7 +115,7 @@ class ChunkRelay implements Relay {
       observer.observe(chunk);
       if (observer.isTooLong) {
         this.leave();
-        throw brokenOff(TOO_LONG);
+        throw exceeded(TOO_LONG);
       }
       onChunk?.(chunk);
       if (passesUsage || !isUsageOnly(chunk)) {
