@@ -29,6 +29,7 @@ const NOT_RUN: Readonly<Record<string, number>> = {
   'docs/deployment.md': 10,
   'docs/gpu-nodes.md': 1,
   'docs/guides/claude-code.md': 1,
+  'docs/guides/codex.md': 1,
   'docs/guides/langchain.md': 2,
   'docs/guides/llama-cpp.md': 1,
   'docs/guides/llamaindex.md': 2,
