@@ -92,7 +92,7 @@ export const LARGE_ANSWERS: readonly LargeAnswer[] = [
     what: 'many tool calls',
     path: CHAT,
     request: ASK,
-    answer: () => json(answered(called(fullSize(120_000, { small: 30_000 })))),
+    answer: () => json(answered(called(fullSize(60_000, { small: 30_000 })))),
     isRefused: false,
   },
   {
@@ -128,7 +128,7 @@ export const LARGE_ANSWERS: readonly LargeAnswer[] = [
     path: CHAT,
     request: ASK,
     answer: () =>
-      json(answered(`{"role":"assistant",${fields(fullSize(900_000, { small: 200_000 }))}}`)),
+      json(answered(`{"role":"assistant",${fields(fullSize(400_000, { small: 200_000 }))}}`)),
     isRefused: false,
   },
   {
