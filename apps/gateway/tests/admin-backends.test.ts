@@ -51,6 +51,7 @@ test.each([
     code: 'unknown_type',
     message:
       "unknown backend type 'magic'; use one of external, llama_cpp, vllm, cloud, external_api, " +
+      'anthropic, azure, gemini, ' +
       'local-server, ollama, ollama-like, engine, candle, native, cloud-video',
   },
   {
