@@ -226,6 +226,7 @@ test('what a client sends by habit is left out and named', async () => {
   const response = await post('/v1/messages?beta=true', {
     ...hello,
     context_management: { edits: [] },
+    'größe\n': 1,
     tools: [
       { type: 'web_search_20250305', name: 'web_search' },
       { ...weather, defer_loading: true },
@@ -235,7 +236,7 @@ test('what a client sends by habit is left out and named', async () => {
   });
   expect(response.status).toBe(200);
   expect(response.headers.get('x-service-ignored')).toBe(
-    'web_search_20250305, tools.defer_loading, context_management',
+    'web_search_20250305, tools.defer_loading, context_management, gr??e?',
   );
   expect(upstream.bodies.at(-1)).toMatchObject({
     reasoning_effort: 'high',

@@ -28,6 +28,7 @@ import { setLimitHeaders } from '../limit-headers.ts';
 import { backendHeader } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import { drained, STREAM_HEADERS } from '../openai/write-events.ts';
+import { ignoredHeader } from './ignored-header.ts';
 import type { AuthorizedRequest, RequestAuthorizer } from '../request-authorizer.ts';
 
 export interface DialectRouteDependencies extends ChatDependencies {
@@ -138,7 +139,7 @@ export function createDialectRoute<Request extends DialectRequest>(
       ...authorized.limitHeaders,
       'x-service-memory',
       turn.memory,
-      ...(ignored.length === 0 ? [] : ['x-service-ignored', ignored.join(', ')]),
+      ...ignoredHeader(ignored),
     ];
     await (chat.stream === true ? stream : respond)(turn, request, response, headers);
   }
