@@ -12,6 +12,8 @@ export interface ChatQuestion {
   readonly hangUpAfterPieces?: number;
   /** Disconnects after this time, whatever has arrived. */
   readonly hangUpAfterMs?: number;
+  /** Disconnects when this resolves. */
+  readonly hangUpAfter?: Promise<void>;
 }
 
 /** What a client saw. */
@@ -28,7 +30,7 @@ const PIECE = /"delta":\{"content":"[^"]/g;
 
 /** Sends a chat as a client that may disconnect at any moment; never rejects. */
 export function askChat(question: ChatQuestion): Promise<ChatOutcome> {
-  const { url, agent, secret, ref, body, hangUpAfterPieces, hangUpAfterMs } = question;
+  const { url, agent, secret, ref, body, hangUpAfterPieces, hangUpAfterMs, hangUpAfter } = question;
   const isStream = body['stream'] === true;
   return new Promise((resolve) => {
     let status: number | undefined;
@@ -62,6 +64,7 @@ export function askChat(question: ChatQuestion): Promise<ChatOutcome> {
       response.on('close', () => end(false));
     });
     if (hangUpAfterMs !== undefined) timer = setTimeout(() => call.destroy(), hangUpAfterMs);
+    void hangUpAfter?.then(() => call.destroy());
     call.end(JSON.stringify(body));
   });
 }

@@ -89,6 +89,29 @@ export async function runLoad(options: LoadOptions): Promise<readonly LoadReques
   return sent;
 }
 
+/** One client that leaves when the upstream has its request, which it never answers. */
+export async function leaveUnanswered(
+  { exact }: MoneyUpstreams,
+  { key, url }: { readonly key: MoneyKey; readonly url: string },
+): Promise<LoadRequest> {
+  const agent = new Agent();
+  const ref = newId();
+  const promptTokens = PROMPT_TOKENS_MAX;
+  const before = exact.requestCount;
+  const outcome = await askChat({
+    url,
+    agent,
+    secret: key.secret,
+    ref,
+    body: {
+      model: modelOf('leaves-early', 0),
+      messages: [{ role: 'user', content: promptOf(promptTokens) }],
+    },
+    hangUpAfter: exact.until(() => exact.requestCount > before),
+  });
+  return { ref, key, habit: 'leaves-early', promptTokens, replyTokens: 0, outcome };
+}
+
 /** Whether the client knows that something was served. */
 export const isSurelyServed = ({ outcome }: LoadRequest): boolean =>
   outcome.isComplete || outcome.pieces > 0;
