@@ -268,6 +268,7 @@ test.each(OVERLAYS)('the Ingress of %s routes every API to its app', (overlay) =
     '/docs': 'gateway',
     '/openapi.json': 'gateway',
     '/api/rpc': 'rpc',
+    '/api/session': 'rpc',
     '/ws/agent': 'agent-tunnel',
   });
   for (const { backend } of paths) {

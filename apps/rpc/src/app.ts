@@ -7,6 +7,7 @@ import {
   createClientIp,
   createCors,
   createProbes,
+  createSameOriginCheck,
   pathOf,
   SERVICE_VERSION,
   type ServerApp,
@@ -28,6 +29,8 @@ import { createClientOf } from './transports/client-of.ts';
 import { createHttpTransport } from './transports/http.ts';
 import { createSseTransport } from './transports/sse.ts';
 import { createWebSocketTransport } from './transports/websocket.ts';
+import { createSessionCookie } from './web-session/session-cookie.ts';
+import { createWebSession } from './web-session/web-session.ts';
 
 export type { RpcConfig } from './config.ts';
 export { accountSettings } from './config.ts';
@@ -121,6 +124,13 @@ export function createRpc(
   > = {
     '/api/rpc': http,
     '/api/rpc/events': (request, response) => sse.handle(request, response),
+    ...createWebSession({
+      accounts,
+      cookie: createSessionCookie({ ...config, jwtSecret: context.jwtSecret }),
+      isSameOrigin: createSameOriginCheck(config),
+      isAdminToken,
+      clientOf,
+    }),
   };
   // Event streams and sockets never end by themselves, so draining ends those without pending events.
   const onStopping = (): void => {

@@ -83,6 +83,7 @@ export function createServices(
     registrationOpen: config.registrationOpen,
     firstAdmin: config.firstAdmin,
     refreshTokenTtlSecs: config.refreshTokenTtlSecs,
+    successorSecret: context.jwtSecret,
   });
   const facts = database.billingFacts;
   const hints: AccountHints = createAccountHints({ facts, admission, log });

@@ -10,6 +10,8 @@ interface CombinedApps {
   readonly videoWorker: ServerApp;
 }
 
+const RPC_PATHS = /^\/api\/(?:rpc|session)(?:\/|$)/;
+
 /** Every server app on one port, routed by path like an ingress does. */
 export function combineApps(
   { gateway, rpc, agentTunnel, videoWorker }: CombinedApps,
@@ -18,7 +20,7 @@ export function combineApps(
   const startOrder = [videoWorker, agentTunnel, rpc, gateway];
 
   function ownerOf(path: string): ServerApp {
-    if (path === '/api/rpc' || path.startsWith('/api/rpc/')) return rpc;
+    if (RPC_PATHS.test(path)) return rpc;
     if (path === '/ws/agent' || path.startsWith(`${AGENT_TUNNEL_PATH}/`)) return agentTunnel;
     return gateway;
   }

@@ -21,11 +21,40 @@ export function createOriginCheck(host: string, rules: Partial<OriginRules> = {}
   const { corsOrigins = [], publicUrl, trustProxy = 'loopback' } = rules;
   const allowed = new Set(corsOrigins);
   if (publicUrl !== undefined) allowed.add(new URL(publicUrl).origin);
-  const isTrusted = trustOf(trustProxy);
+  const namesOrigin = createHostCheck(trustProxy);
   const isLocal = isLoopback(host);
 
-  function isOwnOrigin(request: IncomingMessage, origin: URL): boolean {
-    if (isLocal) return isLoopback(origin.hostname);
+  return (request) => {
+    const { origin } = request.headers;
+    if (origin === undefined || allowed.has(origin) || allowed.has('*')) return true;
+    if (!URL.canParse(origin)) return false;
+    const url = new URL(origin);
+    if (url.origin !== origin) return false;
+    return isLocal ? isLoopback(url.hostname) : namesOrigin(request, url);
+  };
+}
+
+/**
+ * Whether a request comes from no web page, or from a page of this service. A cookie needs the stricter check: browsers send
+ * it with requests of every page of the same site, such as one on another port of the same machine.
+ */
+export function createSameOriginCheck({
+  publicUrl,
+  trustProxy,
+}: Pick<OriginRules, 'publicUrl' | 'trustProxy'>): OriginCheck {
+  const own = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
+  const namesOrigin = createHostCheck(trustProxy);
+  return (request) => {
+    const { origin } = request.headers;
+    if (origin === undefined || origin === own) return true;
+    return URL.canParse(origin) && namesOrigin(request, new URL(origin));
+  };
+}
+
+/** Whether the host that a request was sent to is that of the origin. */
+function createHostCheck(trustProxy: string): (request: IncomingMessage, origin: URL) => boolean {
+  const isTrusted = trustOf(trustProxy);
+  return (request, origin) => {
     const forwarded = isTrusted(request.socket.remoteAddress ?? '', 0)
       ? String(request.headers['x-forwarded-host'] ?? '')
           .split(',')[0]
@@ -33,14 +62,6 @@ export function createOriginCheck(host: string, rules: Partial<OriginRules> = {}
       : '';
     const own = `${origin.protocol}//${forwarded === '' ? request.headers.host : forwarded}`;
     return URL.canParse(own) && new URL(own).host === origin.host;
-  }
-
-  return (request) => {
-    const { origin } = request.headers;
-    if (origin === undefined || allowed.has(origin) || allowed.has('*')) return true;
-    if (!URL.canParse(origin)) return false;
-    const url = new URL(origin);
-    return url.origin === origin && isOwnOrigin(request, url);
   };
 }
 

@@ -36,6 +36,7 @@ function signedInRecord({
   };
 }
 
-function userRecord({ id, email, name, isAdmin }: User): RpcResult<'auth.me'> {
+/** An account as its owner sees it. */
+export function userRecord({ id, email, name, isAdmin }: User): RpcResult<'auth.me'> {
   return { id, email, name, is_admin: isAdmin };
 }

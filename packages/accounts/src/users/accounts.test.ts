@@ -70,6 +70,7 @@ function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {
     log,
     registrationOpen: true,
     refreshTokenTtlSecs: 60,
+    successorSecret: 's'.repeat(32),
   });
   const login = (email: string, password: string) =>
     accounts.login({ email, password, clientIp: '192.0.2.1' });

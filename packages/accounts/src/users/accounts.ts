@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { ServiceError } from '@model-gateway/contracts';
 import { newId, randomToken, sha256Hex, type Clock, type Log } from '@model-gateway/kernel';
 import type { AccessTokens } from './access-tokens.ts';
@@ -5,7 +6,7 @@ import type { LoginLimits } from '../login/login-limits.ts';
 import { DUMMY_PASSWORD_HASH, type Passwords } from '../login/passwords.ts';
 import type { KnownAddresses } from '../login/known-addresses.ts';
 import type { RegistrationLimits } from '../login/registration-limits.ts';
-import type { RefreshTokenStore } from './refresh-token-store.ts';
+import type { RefreshTokenStore, Rotation } from './refresh-token-store.ts';
 import type { SignIn } from './sign-in.ts';
 import type { SignInEnds } from './sign-in-ends.ts';
 import type { NewUser, User, UserStore } from './user-store.ts';
@@ -45,6 +46,13 @@ export interface Accounts {
   }): Promise<SignedIn>;
   /** Exchanges a refresh token, once. A reused token revokes all tokens of its family. */
   refresh(refreshToken: string): Promise<SignedIn>;
+  /**
+   * The same for a browser, which may lose the response when its page is reloaded, or send the token from two pages at once:
+   * for a short time the same token is exchanged for the same successor.
+   */
+  refreshCookie(refreshToken: string): Promise<SignedIn>;
+  /** Ends the sign-in that a refresh token belongs to, if there is one. */
+  logoutCookie(refreshToken: string): Promise<void>;
   authenticate(accessToken: string): Promise<Authenticated | undefined>;
   /** The user of a sign-in, or undefined when it has ended or the user was deactivated. */
   findUser(signIn: SignIn): Promise<User | undefined>;
@@ -69,20 +77,37 @@ interface AccountsDependencies {
   /** Whether the first account becomes the admin, or the first that presents the admin token. */
   readonly firstAdmin: 'anyone' | 'token';
   readonly refreshTokenTtlSecs: number;
+  /** Successors of the refresh tokens of browsers are derived with it. */
+  readonly successorSecret: string;
 }
 
 const REFRESH_TOKEN_BYTES = 32;
+const REPEATABLE_MS = 30_000;
 // Each sign-in or refresh deletes a few expired tokens.
 const EXPIRED_REMOVED_MAX = 20;
+
+interface NewRefreshToken {
+  readonly refreshToken: string;
+  readonly expiresAt: Date;
+  readonly repeatableMs?: number;
+}
 
 export function createAccounts(dependencies: AccountsDependencies): Accounts {
   const { users, refreshTokens, accessTokens, passwords, loginLimits, signInEnds, clock, log } =
     dependencies;
 
-  const newRefreshToken = () => ({
-    refreshToken: randomToken(REFRESH_TOKEN_BYTES),
+  const expiring = (refreshToken: string): NewRefreshToken => ({
+    refreshToken,
     expiresAt: new Date(clock.now() + dependencies.refreshTokenTtlSecs * 1000),
   });
+  const newRefreshToken = () => expiring(randomToken(REFRESH_TOKEN_BYTES));
+  /** Always the same for a token, and known to nobody without the secret. */
+  const successorOf = (presented: string) =>
+    expiring(
+      createHmac('sha256', dependencies.successorSecret)
+        .update(`refresh token after ${presented}`)
+        .digest('base64url'),
+    );
 
   const signedIn = (user: User, familyId: string, refreshToken: string): SignedIn => ({
     user,
@@ -103,6 +128,37 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     await refreshTokens.removeExpired(new Date(clock.now()), EXPIRED_REMOVED_MAX);
     await dependencies.knownAddresses.remember(user, clientIp);
     return signedIn(user, familyId, refreshToken);
+  }
+
+  /** A reused token ends its family. */
+  async function rotate(presented: string, successor: NewRefreshToken): Promise<Rotation> {
+    const { refreshToken, expiresAt, repeatableMs } = successor;
+    const rotation = await refreshTokens.rotate({
+      tokenHash: sha256Hex(presented),
+      successorHash: sha256Hex(refreshToken),
+      successorExpiresAt: expiresAt,
+      now: new Date(clock.now()),
+      ...(repeatableMs === undefined ? {} : { repeatableMs }),
+    });
+    if (rotation.outcome === 'reused') {
+      log.warn({ user_id: rotation.userId }, 'a refresh token was reused; its family is revoked');
+      await signInEnds.announce({ kind: 'sign-in-ended', familyId: rotation.familyId });
+    }
+    return rotation;
+  }
+
+  async function refresh(presented: string, successor: NewRefreshToken): Promise<SignedIn> {
+    const rotation = await rotate(presented, successor);
+    if (rotation.outcome !== 'rotated') throw invalidRefreshToken();
+    const user = await users.findById(rotation.userId);
+    if (user === undefined) throw invalidRefreshToken();
+    await refreshTokens.removeExpired(new Date(clock.now()), EXPIRED_REMOVED_MAX);
+    return signedIn(user, rotation.familyId, successor.refreshToken);
+  }
+
+  async function endFamily(familyId: string): Promise<void> {
+    await refreshTokens.revokeFamily(familyId, new Date(clock.now()));
+    await signInEnds.announce({ kind: 'sign-in-ended', familyId });
   }
 
   async function findUser(signIn: SignIn): Promise<User | undefined> {
@@ -149,24 +205,12 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
       }
       return openSession(user, clientIp);
     },
-    async refresh(presented) {
-      const { refreshToken, expiresAt } = newRefreshToken();
-      const now = new Date(clock.now());
-      const rotation = await refreshTokens.rotate({
-        tokenHash: sha256Hex(presented),
-        successorHash: sha256Hex(refreshToken),
-        successorExpiresAt: expiresAt,
-        now,
-      });
-      if (rotation.outcome === 'reused') {
-        log.warn({ user_id: rotation.userId }, 'a refresh token was reused; its family is revoked');
-        await signInEnds.announce({ kind: 'sign-in-ended', familyId: rotation.familyId });
-      }
-      if (rotation.outcome !== 'rotated') throw invalidRefreshToken();
-      const user = await users.findById(rotation.userId);
-      if (user === undefined) throw invalidRefreshToken();
-      await refreshTokens.removeExpired(now, EXPIRED_REMOVED_MAX);
-      return signedIn(user, rotation.familyId, refreshToken);
+    refresh: (presented) => refresh(presented, newRefreshToken()),
+    refreshCookie: (presented) =>
+      refresh(presented, { ...successorOf(presented), repeatableMs: REPEATABLE_MS }),
+    async logoutCookie(presented) {
+      const rotation = await rotate(presented, newRefreshToken());
+      if (rotation.outcome === 'rotated') await endFamily(rotation.familyId);
     },
     async authenticate(accessToken) {
       const signIn = accessTokens.verify(accessToken);
@@ -175,12 +219,11 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     },
     findUser,
     async logout({ userId, familyId }) {
-      const now = new Date(clock.now());
-      if (familyId !== undefined) await refreshTokens.revokeFamily(familyId, now);
+      if (familyId !== undefined) return endFamily(familyId);
       // An access token of an earlier version does not say which sign-in it belongs to, so all of them end.
-      const ended =
-        familyId === undefined ? await refreshTokens.revokeUser(userId, now) : [familyId];
+      const ended = await refreshTokens.revokeUser(userId, new Date(clock.now()));
       for (const id of ended) await signInEnds.announce({ kind: 'sign-in-ended', familyId: id });
+      return undefined;
     },
     async deactivate(userId) {
       if (!(await users.setActive(userId, false))) return false;

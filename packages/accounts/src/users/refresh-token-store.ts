@@ -23,6 +23,8 @@ export interface RefreshTokenStore {
     readonly successorHash: string;
     readonly successorExpiresAt: Date;
     readonly now: Date;
+    /** The same rotation again counts as the first one for this time, as long as the successor was not used. */
+    readonly repeatableMs?: number;
   }): Promise<Rotation>;
   /** Revokes every token of the family, also one that a concurrent rotation is adding. */
   revokeFamily(familyId: string, now: Date): Promise<void>;

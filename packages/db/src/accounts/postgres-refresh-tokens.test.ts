@@ -96,6 +96,39 @@ describe('refresh tokens in Postgres', () => {
     expect(rotation).toEqual({ outcome: 'rotated', userId, familyId: otherFamily });
   });
 
+  it('are traded again for the same successor for a short time, until that is used', async () => {
+    const again = async (token: string, successor: string, now: Date) => {
+      const rotation = await database.refreshTokens.rotate({
+        tokenHash: hashOf(token),
+        successorHash: hashOf(successor),
+        successorExpiresAt: LATER,
+        now,
+        repeatableMs: 30_000,
+      });
+      return rotation.outcome;
+    };
+    const after = (secs: number) => new Date(NOW.getTime() + secs * 1000);
+    await save('a');
+    expect(await Promise.all([again('a', 'b', NOW), again('a', 'b', after(1))])).toEqual([
+      'rotated',
+      'rotated',
+    ]);
+    expect(await usable()).toBe(1);
+    expect(await again('b', 'c', after(2))).toBe('rotated');
+    expect(await again('a', 'b', after(3))).toBe('reused');
+    expect(await usable()).toBe(0);
+
+    familyId = newId();
+    await save('a');
+    expect(await again('a', 'b', NOW)).toBe('rotated');
+    expect(await again('a', 'b', after(30))).toBe('reused');
+
+    familyId = newId();
+    await save('a');
+    expect(await again('a', 'b', NOW)).toBe('rotated');
+    expect(await again('a', 'another', after(1))).toBe('reused');
+  });
+
   it('are traded once when presented many times at once, and then nothing of the family is left', async () => {
     await save('a');
     const outcomes = await Promise.all(

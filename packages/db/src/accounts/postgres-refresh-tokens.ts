@@ -12,7 +12,7 @@ export function createPostgresRefreshTokens(connection: Connection): RefreshToke
         });
       }),
 
-    rotate: ({ tokenHash, successorHash, successorExpiresAt, now }) =>
+    rotate: ({ tokenHash, successorHash, successorExpiresAt, now, repeatableMs = 0 }) =>
       connection.transaction(async (queries): Promise<Rotation> => {
         const familyId = await familyOf(queries, tokenHash);
         if (familyId === undefined) return { outcome: 'unknown' };
@@ -21,6 +21,10 @@ export function createPostgresRefreshTokens(connection: Connection): RefreshToke
         if (token === null) return { outcome: 'unknown' };
         const { userId } = token;
         if (token.usedAt !== null || token.revokedAt !== null) {
+          const isRecent =
+            token.usedAt !== null && now.getTime() - token.usedAt.getTime() < repeatableMs;
+          if (isRecent && (await isUsable(queries, familyId, successorHash)))
+            return { outcome: 'rotated', userId, familyId };
           await revokeLocked(queries, familyId, now);
           return { outcome: 'reused', userId, familyId };
         }
@@ -81,6 +85,14 @@ async function familyOf(queries: Queries, tokenHash: string): Promise<string | u
     select: { familyId: true },
   });
   return token?.familyId;
+}
+
+async function isUsable(queries: Queries, familyId: string, tokenHash: string): Promise<boolean> {
+  const token = await queries.refreshToken.findUnique({
+    where: { tokenHash, familyId, usedAt: null, revokedAt: null },
+    select: { tokenHash: true },
+  });
+  return token !== null;
 }
 
 /**

@@ -1,0 +1,109 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Accounts, SignedIn } from '@model-gateway/accounts';
+import { rpcMethods, ServiceError } from '@model-gateway/contracts';
+import {
+  bearerOf,
+  parseJson,
+  readBody,
+  sendJsonText,
+  validated,
+  type OriginCheck,
+} from '@model-gateway/http';
+import { userRecord } from '../methods/auth.ts';
+import type { ClientOf } from '../transports/client-of.ts';
+import { SESSION_PATH, type SessionCookie } from './session-cookie.ts';
+
+interface WebSessionDependencies {
+  readonly accounts: Pick<Accounts, 'login' | 'register' | 'refreshCookie' | 'logoutCookie'>;
+  readonly cookie: SessionCookie;
+  readonly isSameOrigin: OriginCheck;
+  readonly isAdminToken: (bearer: string | undefined) => boolean;
+  readonly clientOf: ClientOf;
+}
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+const BODY_BYTES_MAX = 16 * 1024;
+
+/** Signs browsers in and out: the refresh token stays in a cookie, the response has only the access token. */
+export function createWebSession(
+  dependencies: WebSessionDependencies,
+): Readonly<Record<string, Handle>> {
+  const { accounts, cookie, isSameOrigin, isAdminToken, clientOf } = dependencies;
+
+  function signIn(request: IncomingMessage, response: ServerResponse, signedIn: SignedIn): void {
+    const { user, accessToken, refreshToken, expiresInSecs } = signedIn;
+    cookie.set(request, response, refreshToken);
+    send(response, 200, {
+      access_token: accessToken,
+      token_type: 'Bearer',
+      expires_in: expiresInSecs,
+      user: userRecord(user),
+    });
+  }
+
+  const login: Handle = async (request, response) => {
+    const { params } = rpcMethods['auth.login'];
+    const { email, password } = validated(params, await bodyOf(request));
+    const { clientIp } = clientOf(request);
+    signIn(request, response, await accounts.login({ email, password, clientIp }));
+  };
+
+  const register: Handle = async (request, response) => {
+    const { params } = rpcMethods['auth.register'];
+    const applicant = validated(params, await bodyOf(request));
+    const hasAdminToken = isAdminToken(bearerOf(request));
+    const client = { ...clientOf(request), hasAdminToken };
+    signIn(request, response, await accounts.register({ ...applicant, ...client }));
+  };
+
+  const refresh: Handle = async (request, response) => {
+    const refreshToken = cookie.read(request);
+    if (refreshToken === undefined)
+      throw new ServiceError('authentication_required', 'there is no session: sign in');
+    try {
+      signIn(request, response, await accounts.refreshCookie(refreshToken));
+    } catch (error) {
+      const isOver = error instanceof ServiceError && error.code === 'invalid_credentials';
+      if (!isOver) throw error;
+      cookie.clear(request, response);
+      throw new ServiceError('invalid_credentials', 'the session has ended: sign in again');
+    }
+  };
+
+  const logout: Handle = async (request, response) => {
+    const refreshToken = cookie.read(request);
+    if (refreshToken !== undefined) await accounts.logoutCookie(refreshToken);
+    cookie.clear(request, response);
+    send(response, 200, { ok: true });
+  };
+
+  const guarded =
+    (methods: Readonly<Record<string, Handle>>): Handle =>
+    async (request, response) => {
+      const { method = '' } = request;
+      const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
+      if (handle === undefined) {
+        const allowed = Object.keys(methods).join(', ');
+        response.setHeader('allow', allowed);
+        throw new ServiceError('method_not_allowed', `use ${allowed}`);
+      }
+      if (!isSameOrigin(request))
+        throw new ServiceError('origin_not_allowed', 'only pages of this service have a session');
+      await handle(request, response);
+    };
+
+  return {
+    [SESSION_PATH]: guarded({ POST: login, DELETE: logout }),
+    [`${SESSION_PATH}/register`]: guarded({ POST: register }),
+    [`${SESSION_PATH}/refresh`]: guarded({ POST: refresh }),
+  };
+}
+
+const bodyOf = async (request: IncomingMessage): Promise<unknown> =>
+  parseJson(await readBody(request, BODY_BYTES_MAX));
+
+/** No cache may keep a token. */
+function send(response: ServerResponse, status: number, body: object): void {
+  sendJsonText(response, status, JSON.stringify(body), ['cache-control', 'no-store']);
+}
