@@ -15,8 +15,7 @@ let upstreams = 0;
 
 beforeAll(async () => {
   gateway = await startGateway({
-    SERVICE_UPSTREAM_IDLE_TIMEOUT_MS: '400',
-    SERVICE_UPSTREAM_TOTAL_TIMEOUT_MS: '1500',
+    SERVICE_UPSTREAM_IDLE_TIMEOUT_MS: '1500',
     SERVICE_API_RATE_LIMIT_RPM: '100000',
     SERVICE_MAX_BODY_BYTES: '100000',
   });

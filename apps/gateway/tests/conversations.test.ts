@@ -13,7 +13,6 @@ let conversation_id = '';
 beforeAll(async () => {
   gateway = await startGateway({
     SERVICE_API_RATE_LIMIT_RPM: '100000',
-    SERVICE_UPSTREAM_IDLE_TIMEOUT_MS: '1000',
     SERVICE_BREAKER_FAILURES: '1000',
   });
   upstream = await startChatUpstream({ models: ['m'], answer: () => REPLY });
@@ -49,6 +48,11 @@ const found = async () => {
   });
 };
 const storedMessages = async () => (await found())?.messages ?? [];
+/** A turn does not wait long for a slow store, so that the client may get its response before the turn is stored. */
+const waitForMessages = async (count: number) => {
+  await waitUntil(async () => (await storedMessages()).length === count);
+  return storedMessages();
+};
 
 describe.each([{ stream: false }, { stream: true }])(
   'a turn with `stream: $stream`',
@@ -63,7 +67,7 @@ describe.each([{ stream: false }, { stream: true }])(
       await (await ask({ messages, stream })).text();
       expect(upstream.lastRequest?.body).toMatchObject({ messages });
       expect(upstream.lastRequest?.body).not.toHaveProperty('conversation_id');
-      expect(await storedMessages()).toMatchObject([
+      expect(await waitForMessages(2)).toMatchObject([
         { role: 'user', content: 'second' },
         { role: 'assistant', content: REPLY, model: 'm' },
       ]);
@@ -75,7 +79,7 @@ describe.each([{ stream: false }, { stream: true }])(
       const tools = [{ type: 'function', function: look }];
       const asked = { role: 'user', content: 'call look', images: [IMAGE] };
       await (await ask({ messages: [asked], tools, stream })).text();
-      const [user, reply] = await storedMessages();
+      const [user, reply] = await waitForMessages(2);
       expect(user).toMatchObject({ content: 'call look', images: [IMAGE] });
       const calls = [
         {
@@ -88,7 +92,7 @@ describe.each([{ stream: false }, { stream: true }])(
       const called = { role: 'assistant', content: null, tool_calls: reply?.toolCalls };
       const result = { role: 'tool', tool_call_id: 'call', content: 'seen' };
       await (await ask({ messages: [asked, called, result], tools, stream })).text();
-      expect((await storedMessages()).slice(2)).toMatchObject([
+      expect((await waitForMessages(4)).slice(2)).toMatchObject([
         { role: 'tool', content: 'seen' },
         { role: 'assistant', content: REPLY },
       ]);
@@ -97,8 +101,7 @@ describe.each([{ stream: false }, { stream: true }])(
     test('that fails stores the user message and no reply', async () => {
       upstream.faults.next({ kind: 'status', status: 400 });
       expect((await ask({ stream })).status).toBe(502);
-      await waitUntil(async () => (await storedMessages()).length === 1);
-      expect(await storedMessages()).toMatchObject([{ role: 'user', content: 'Hi' }]);
+      expect(await waitForMessages(1)).toMatchObject([{ role: 'user', content: 'Hi' }]);
     });
 
     test('for a model without a backend stores nothing', async () => {
@@ -110,7 +113,7 @@ describe.each([{ stream: false }, { stream: true }])(
       const gate = createGate();
       upstream.faults.next({ kind: 'held', until: gate.opened });
       const asking = ask({ stream });
-      await waitUntil(async () => (await storedMessages()).length === 1);
+      await waitForMessages(1);
       await gateway.test.context.database.conversations.remove(gateway.userId, conversation_id);
       gate.open();
       const response = await asking;
@@ -125,7 +128,7 @@ describe.each([{ stream: false }, { stream: true }])(
 test('the received part of an interrupted response is stored', async () => {
   upstream.faults.next({ kind: 'cut', afterChunks: 3 });
   expect(await (await ask({ stream: true })).text()).toContain('"error"');
-  expect(await storedMessages()).toMatchObject([
+  expect(await waitForMessages(2)).toMatchObject([
     { content: 'Hi' },
     { role: 'assistant', content: 'one two' },
   ]);
@@ -141,8 +144,7 @@ test('the received part of a response is stored when the client disconnects', as
   }
   leaving.abort();
   await upstream.until(() => upstream.aborted > 0);
-  await waitUntil(async () => (await storedMessages()).length === 2);
-  expect(await storedMessages()).toMatchObject([
+  expect(await waitForMessages(2)).toMatchObject([
     { content: 'Hi' },
     { role: 'assistant', content: 'one two' },
   ]);
@@ -153,7 +155,6 @@ test('concurrent turns store each reply directly after its user message', async 
   const rounds = Array.from({ length: 20 }, (_, round) => round);
   const asking = rounds.map((round) => ask({ ...userMessage(`question ${round}`), stream: true }));
   await Promise.all((await Promise.all(asking)).map((response) => response.text()));
-  const messages = await storedMessages();
-  expect(messages).toHaveLength(40);
+  const messages = await waitForMessages(40);
   messages.forEach(({ role }, at) => expect(role).toBe(at % 2 === 0 ? 'user' : 'assistant'));
 });

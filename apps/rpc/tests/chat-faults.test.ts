@@ -20,7 +20,7 @@ let scene: ChatScene;
 let upstream: RunningChatUpstream;
 beforeAll(async () => {
   scene = await startChatScene({
-    SERVICE_UPSTREAM_IDLE_TIMEOUT_MS: '500',
+    SERVICE_UPSTREAM_IDLE_TIMEOUT_MS: '1500',
     SERVICE_BREAKER_FAILURES: '1000',
   });
   upstream = await startChatUpstream({ models: ['m', 'n'], answer: () => ANSWER });
