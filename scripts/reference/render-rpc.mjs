@@ -6,6 +6,7 @@ const AUTH = {
   jwt: 'JWT',
   admin: 'JWT of an admin',
   'admin-token': 'admin token',
+  'admin-or-admin-token': 'JWT of an admin, or admin token',
   'jwt-or-admin-token': 'JWT or admin token',
 };
 

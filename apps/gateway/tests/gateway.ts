@@ -1,9 +1,13 @@
 import {
+  createAccountChanges,
   createAccountEvents,
   createGroupRules,
   createKeys,
+  createSignInEnds,
+  createUserDirectory,
   type GroupRules,
   type Keys,
+  type UserDirectory,
 } from '@model-gateway/accounts';
 import type { Database } from '@model-gateway/db';
 import type { ServerApp } from '@model-gateway/http';
@@ -121,6 +125,16 @@ export function groupsOf({ context }: TestContext): GroupRules {
     events: eventsOf(context),
     clock,
   });
+}
+
+/** Changes accounts like the management plane. */
+export function usersOf({ context }: TestContext): UserDirectory {
+  const { database, bus, clock, log } = context;
+  const { channels, counters } = bus;
+  const events = eventsOf(context);
+  const changes = createAccountChanges({ channels, counters, log });
+  const signInEnds = createSignInEnds({ changes, events });
+  return createUserDirectory({ store: database.userDirectory, signInEnds, events, clock });
 }
 
 const eventsOf = ({ bus, log }: TestContext['context']) =>

@@ -1,5 +1,5 @@
 import { fullSize, insertAccount } from '@model-gateway/testkit';
-import { groupsOf, keysOf, startTwoGateways, type TwoGateways } from './gateway.ts';
+import { groupsOf, keysOf, startTwoGateways, usersOf, type TwoGateways } from './gateway.ts';
 
 const ROUNDS = fullSize(50, { small: 3 });
 const MEMBER = 'member@example.com';
@@ -43,6 +43,21 @@ test('a key works immediately on every replica, and its revocation applies to th
     expect(await statuses(secret)).toEqual([401, 401]);
     expect(await statuses(secret)).toEqual([401, 401]);
   }
+});
+
+test('the keys of a user stop with the account and start again with it, and end when it is erased', async () => {
+  const directory = usersOf(gateways.test);
+  const userId = await insertAccount(gateways.test.context.database, 'leaves@example.com');
+  const { secret } = await createKey(userId);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    expect(await statuses(secret)).toEqual([200, 200]);
+    await directory.update(userId, { isActive: false });
+    expect(await statuses(secret)).toEqual([401, 401]);
+    await directory.update(userId, { isActive: true });
+  }
+  expect(await statuses(secret)).toEqual([200, 200]);
+  await directory.erase(userId, ownerId);
+  expect(await statuses(secret)).toEqual([401, 401]);
 });
 
 test('the group keys of a member stop and start with the membership', async () => {

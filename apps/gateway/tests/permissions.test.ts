@@ -37,7 +37,11 @@ beforeAll(async () => {
   const admin = valid.sign(gateway.userId);
   const deactivated = await createTestAccount(gateway.test.context, 'deactivated@example.com');
   const keyOfDeactivated = await keys.create({ userId: deactivated.id, name: 'deactivated' });
-  await gateway.test.context.database.users.setActive(deactivated.id, false);
+  await gateway.test.context.database.userDirectory.update(
+    deactivated.id,
+    { isActive: false },
+    new Date(),
+  );
   const user = await createTestAccount(gateway.test.context, 'user@example.com');
   const keyOfUser = await keys.create({ userId: user.id, name: 'user' });
   credentials = {

@@ -8,11 +8,13 @@ import {
   createKeys,
   createKnownAddresses,
   createLoginLimits,
+  createPasswordChanges,
   createPasswords,
   createProviders,
   createRegistrationLimits,
   createCachedUsers,
   createSignInEnds,
+  createUserDirectory,
   type AccountEvents,
   type CachedUsers,
   type Conversations,
@@ -59,6 +61,8 @@ export function createServices(
   });
   const conversations: Conversations = createConversations(database.conversations);
   const knownAddresses = createKnownAddresses(database.signInAddresses, clock);
+  const passwords = createPasswords();
+  const loginLimits = createLoginLimits({ counters, knownAddresses, clock, log });
   const accounts = createAccounts({
     users,
     refreshTokens: database.refreshTokens,
@@ -67,8 +71,8 @@ export function createServices(
       expiresInSecs: config.accessTokenTtlSecs,
       clock,
     }),
-    passwords: createPasswords(),
-    loginLimits: createLoginLimits({ counters, knownAddresses, clock, log }),
+    passwords,
+    loginLimits,
     registrationLimits: createRegistrationLimits({
       counters,
       clock,
@@ -95,6 +99,21 @@ export function createServices(
   });
   return {
     accounts,
+    passwordChanges: createPasswordChanges({
+      store: database.passwords,
+      users,
+      passwords,
+      loginLimits,
+      signInEnds,
+      clock,
+    }),
+    userDirectory: createUserDirectory({
+      store: database.userDirectory,
+      signInEnds,
+      events,
+      clock,
+    }),
+    publicUrl: config.publicUrl,
     signInEnds,
     groupRules,
     keys: createKeys({

@@ -18,6 +18,7 @@ const ACCEPTED = {
   jwt: ['user', 'platform admin'],
   admin: ['platform admin'],
   'admin-token': ['admin token'],
+  'admin-or-admin-token': ['platform admin', 'admin token'],
   'jwt-or-admin-token': ['user', 'platform admin', 'admin token'],
 } as const satisfies Record<(typeof rpcMethods)[RpcMethodName]['auth'], unknown>;
 
@@ -77,7 +78,7 @@ async function endedToken(): Promise<string> {
 
 async function deactivatedToken(): Promise<string> {
   const { id, token } = await rpc.createAccount('deactivated@example.com');
-  await rpc.test.context.database.users.setActive(id, false);
+  await rpc.call('users.update', { user_id: id, active: false }, admin.token);
   return token;
 }
 

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAccountEvents } from '@model-gateway/accounts';
 import { createBus } from '@model-gateway/bus';
 import { silentLog } from '@model-gateway/kernel';
 import { rpcCall, type RpcAnswer } from '@model-gateway/testkit';
@@ -19,8 +18,10 @@ const REFUSED = { code: -32_005, message: 'authentication required' };
 let rpc: RpcServer;
 /** A second server with the same stores: like another process. */
 let otherUrl = '';
+let adminToken = '';
 beforeAll(async () => {
   rpc = await startRpc();
+  adminToken = (await rpc.createAccount('admin@example.com')).token;
   const config = readRpcConfig({
     DATABASE_URL: 'postgres://unused',
     REDIS_URL: 'redis://unused',
@@ -130,12 +131,9 @@ test('a deactivated user is signed out everywhere', async () => {
     openSocket(rpc.url, token),
     openSocket(otherUrl, access_token),
   ]);
-  const { database, bus } = rpc.test.context;
-  await database.users.setActive(id, false);
-  await createAccountEvents({ ...bus, log: silentLog }).changed({
-    kind: 'user-deactivated',
-    userId: id,
-  });
+  const setActive = (active: boolean): Promise<RpcAnswer> =>
+    rpc.call('users.update', { user_id: id, active }, adminToken);
+  expect((await setActive(false)).result).toMatchObject({ id, active: false });
   expect(await Promise.all(sockets.map(({ closed }) => closed))).toEqual([4401, 4401]);
   expect((await rpc.call('auth.me', {}, access_token)).error).toEqual(REFUSED);
   expect((await refresh(refresh_token)).error).toMatchObject({ code: -32_005 });
@@ -144,7 +142,9 @@ test('a deactivated user is signed out everywhere', async () => {
     code: -32_005,
     message: 'invalid email or password',
   });
-  await database.users.setActive(id, true);
+  expect((await setActive(true)).result).toMatchObject({ id, active: true });
+  // The sign-ins from before stay ended.
+  expect((await refresh(refresh_token)).error).toMatchObject({ code: -32_005 });
   expect((await rpc.call('auth.login', login)).error).toBeUndefined();
 });
 

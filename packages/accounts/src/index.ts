@@ -49,4 +49,8 @@ export type { RefreshTokenStore, Rotation } from './users/refresh-token-store.ts
 export type { SignIn } from './users/sign-in.ts';
 export { createSignInEnds, type SignInEnd, type SignInEnds } from './users/sign-in-ends.ts';
 export type { User, UserStore } from './users/user-store.ts';
+export { createPasswordChanges } from './users/password-changes.ts';
+export type { PasswordSet, PasswordStore } from './users/password-store.ts';
+export { createUserDirectory, type UserDirectory } from './users/user-directory.ts';
+export type { AccountView, UserDirectoryStore } from './users/user-directory-store.ts';
 export { createCachedUsers, type CachedUsers } from './users/cached-users.ts';

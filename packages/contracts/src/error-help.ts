@@ -154,6 +154,11 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'The member is the owner, or has a role that you may not change.',
     remedy: 'Ask the owner of the group.',
   },
+  account_protected: {
+    cause:
+      'The account is the last active admin, or it is deactivated or erased and the call needs an active one.',
+    remedy: 'Make another account an admin first, or activate the account: `users.update`.',
+  },
   invitation_refused: {
     cause: 'The invitation is unknown, used, expired, or for another email.',
     remedy: 'Ask for a new one and accept it with the account that it names.',

@@ -40,6 +40,7 @@ export const ERROR_CODES = [
   'provider_built_in',
   'group_id_taken',
   'member_protected',
+  'account_protected',
   'invitation_refused',
   'movement_refused',
   // Limits.

@@ -98,7 +98,6 @@ export {
   type VideoJobView,
   type VideoRequest,
 } from './rest/video.ts';
-export { PASSWORD_CHARS_MAX } from './rpc/auth.ts';
 export { CONVERSATION_TITLE_DEFAULT } from './rpc/conversations.ts';
 export type { AuthLevel, MethodContract } from './rpc/method.ts';
 export {
@@ -115,7 +114,7 @@ export {
   type RpcNotificationParams,
 } from './rpc/notifications.ts';
 export { openRpcDocument, type OpenRpcDocument } from './rpc/openrpc.ts';
-export type { VideoResult } from './rpc/records.ts';
+export { PASSWORD_CHARS_MAX, type VideoResult } from './rpc/records.ts';
 export {
   isSessionId,
   SESSION_LISTENERS_CHANNEL,

@@ -6,9 +6,11 @@ import type {
   MemberStore,
   Memberships,
   ModelRuleStore,
+  PasswordStore,
   ProviderStore,
   RefreshTokenStore,
   SignInAddressStore,
+  UserDirectoryStore,
   UserStore,
 } from '@model-gateway/accounts';
 import type {
@@ -57,6 +59,8 @@ import { createPostgresResponses } from './conversations/postgres-responses.ts';
 import { createPostgresRejectedUsage } from './usage/postgres-rejected-usage.ts';
 import { createPostgresUsageQueries } from './usage/postgres-usage-queries.ts';
 import { createPostgresUsage } from './usage/postgres-usage.ts';
+import { createPostgresPasswords } from './accounts/postgres-passwords.ts';
+import { createPostgresUserDirectory } from './accounts/postgres-user-directory.ts';
 import { createPostgresUsers } from './accounts/postgres-users.ts';
 import { createPostgresVideoJobs } from './video/postgres-video-jobs.ts';
 import { createPostgresVideoPricing } from './billing/postgres-video-pricing.ts';
@@ -81,6 +85,8 @@ interface DatabaseOptions {
 /** The ports that Postgres implements. */
 export interface DatabaseStores {
   readonly users: UserStore;
+  readonly userDirectory: UserDirectoryStore;
+  readonly passwords: PasswordStore;
   readonly refreshTokens: RefreshTokenStore;
   readonly signInAddresses: SignInAddressStore;
   readonly keys: KeyStore;
@@ -151,6 +157,8 @@ export function createDatabase({
 
   const storesOn = (within: Connection): DatabaseStores => ({
     users: createPostgresUsers(within),
+    userDirectory: createPostgresUserDirectory(within),
+    passwords: createPostgresPasswords(within),
     refreshTokens: createPostgresRefreshTokens(within),
     signInAddresses: createPostgresSignInAddresses(within),
     keys: createPostgresKeys(within),

@@ -81,6 +81,7 @@ export const REST_ERRORS = {
   provider_built_in: invalid('provider_built_in', 409),
   group_id_taken: invalid('group_id_taken', 409),
   member_protected: invalid('member_protected', 409),
+  account_protected: invalid('account_protected', 409),
   invitation_refused: auth('invitation_refused', 403),
   movement_refused: invalid('movement_refused', 409),
   rate_limit_exceeded: {

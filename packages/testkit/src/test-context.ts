@@ -14,6 +14,8 @@ import { uniquePrefix } from './unique-prefix.ts';
 /** The context of an app, with its own database and Redis prefix. */
 export interface TestContext {
   readonly context: AppContext;
+  /** Rows that no store shows. */
+  query(sql: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
   /** Begins all keys of this context on Redis. */
   readonly redisPrefix: string;
   /** The context of another process on the same database and Redis. */
@@ -75,6 +77,7 @@ export async function createTestContext(): Promise<TestContext> {
   };
   return {
     context,
+    query: (sql, values) => testDatabase.query(sql, values),
     redisPrefix,
     async openPeer() {
       const peer = await openBus();

@@ -5,6 +5,8 @@ import { testPostgresTemplate, testPostgresUrl } from './config.ts';
 /** A migrated, empty database for one test file. */
 export interface TestDatabase {
   readonly url: string;
+  /** Rows that no store shows. */
+  query(sql: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
   drop(): Promise<void>;
 }
 
@@ -19,15 +21,22 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   url.pathname = `/${name}`;
   return {
     url: url.href,
-    drop: () => runOnCluster(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    query: (sql, values) => runOn(url.href, sql, values),
+    drop: async () => void (await runOnCluster(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
   };
 }
 
-async function runOnCluster(sql: string): Promise<void> {
-  const client = new Client({ connectionString: testPostgresUrl() });
+const runOnCluster = (sql: string) => runOn(testPostgresUrl(), sql);
+
+async function runOn(
+  connectionString: string,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Record<string, unknown>[]> {
+  const client = new Client({ connectionString });
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query<Record<string, unknown>>(sql, [...values])).rows;
   } finally {
     await client.end();
   }

@@ -5,8 +5,10 @@ type NamedSchemas = Readonly<Record<string, Schema>>;
 const BY_NAME: Readonly<Record<string, unknown>> = {
   alias: 'fast',
   content: 'Say hello in five words.',
+  current: 'correct horse battery staple',
   email: 'you@example.com',
   model: 'demo-chat',
+  next: 'another horse, another battery',
   password: 'correct horse battery staple',
   prompt: 'A boat on a calm sea.',
   role: 'user',

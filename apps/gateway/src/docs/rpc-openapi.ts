@@ -16,6 +16,7 @@ const SECURITY: Readonly<Record<AuthLevel, readonly (keyof typeof SECURITY_SCHEM
   jwt: ['accessToken'],
   admin: ['accessToken'],
   'admin-token': ['adminToken'],
+  'admin-or-admin-token': ['accessToken', 'adminToken'],
   'jwt-or-admin-token': ['accessToken', 'adminToken'],
 };
 

@@ -3,7 +3,7 @@ import type { RpcResult } from '@model-gateway/contracts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
-export function createAuthMethods({ accounts }: Services): HandlersOf<'auth'> {
+export function createAuthMethods({ accounts, passwordChanges }: Services): HandlersOf<'auth'> {
   return {
     'auth.register': async (applicant, { clientIp, isLocalClient, hasAdminToken }) =>
       signedInRecord(
@@ -15,6 +15,14 @@ export function createAuthMethods({ accounts }: Services): HandlersOf<'auth'> {
       signedInRecord(await accounts.refresh(refresh_token)),
     'auth.logout': async (_params, { signIn }) => {
       await accounts.logout(signIn);
+      return { ok: true };
+    },
+    'auth.password.change': async ({ current, next }, { user, signIn, clientIp }) => {
+      await passwordChanges.change({ user, signIn, current, next, clientIp });
+      return { ok: true };
+    },
+    'auth.password.reset': async ({ token, password }, { clientIp }) => {
+      await passwordChanges.reset({ token, password, clientIp });
       return { ok: true };
     },
     'auth.me': async (_params, { user }) => userRecord(user),

@@ -15,12 +15,14 @@ import { createProvidersMethods } from './providers.ts';
 import { createRealtimeMethods } from './realtime.ts';
 import { createSystemMethods } from './system.ts';
 import { createUsageMethods } from './usage.ts';
+import { createUsersMethods } from './users.ts';
 import { createVideoMethods } from './video.ts';
 
 /** Every RPC method, from one file per namespace. */
 export function createMethods(services: Services): Handlers {
   return {
     ...createAuthMethods(services),
+    ...createUsersMethods(services),
     ...createKeysMethods(services),
     ...createGroupMethods(services),
     ...createLedgerMethods(services),

@@ -59,6 +59,16 @@ export function createAuthorize({
   groups,
   isAdminToken,
 }: AuthorizeDependencies): Authorize {
+  async function requireAdmin(
+    name: string,
+    { summary }: MethodContract,
+    credentials: Credentials,
+  ): Promise<Authenticated> {
+    const authenticated = await requireUser(credentials);
+    if (authenticated.user.isAdmin) return authenticated;
+    throw new ServiceError('admin_required', `admin access required for ${name}: ${summary}`);
+  }
+
   async function requireUser(credentials: Credentials): Promise<Authenticated> {
     const authenticated = await authenticate(credentials);
     // Privileged methods give the same error, so that it does not reveal which methods need a privilege.
@@ -86,7 +96,8 @@ export function createAuthorize({
     return named.success ? groups.authorize(user, named.data.group_id, name) : undefined;
   }
 
-  return async (name, { auth, summary }, credentials, params) => {
+  return async (name, contract, credentials, params) => {
+    const { auth } = contract;
     const { bearer, clientIp, isLocalClient } = credentials;
     const client = { clientIp, isLocalClient, hasAdminToken: isAdminToken(bearer) };
     switch (auth) {
@@ -94,15 +105,18 @@ export function createAuthorize({
         return { ...client, user: undefined };
       case 'jwt':
       case 'admin': {
-        const { user, signIn } = await requireUser(credentials);
-        if (auth === 'admin' && !user.isAdmin) {
-          throw new ServiceError('admin_required', `admin access required for ${name}: ${summary}`);
-        }
+        const { user, signIn } = await (auth === 'admin'
+          ? requireAdmin(name, contract, credentials)
+          : requireUser(credentials));
         return { ...client, user, signIn, group: await authorizeGroup(name, params, user) };
       }
       case 'admin-token':
         if (client.hasAdminToken) return { ...client, user: undefined };
         throw new ServiceError('admin_token_required', 'admin access required');
+      case 'admin-or-admin-token':
+        return client.hasAdminToken
+          ? { ...client, user: undefined }
+          : { ...client, ...(await requireAdmin(name, contract, credentials)) };
       case 'jwt-or-admin-token':
         return client.hasAdminToken
           ? { ...client, user: undefined }

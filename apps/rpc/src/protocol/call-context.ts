@@ -13,7 +13,7 @@ interface AnyCall {
 /** What a handler knows about its caller, by the auth level of its method. */
 export type CallContext<Auth extends AuthLevel> = Auth extends 'jwt' | 'admin'
   ? AnyCall & { readonly user: User; readonly signIn: SignIn }
-  : Auth extends 'jwt-or-admin-token'
+  : Auth extends 'jwt-or-admin-token' | 'admin-or-admin-token'
     ? AnyCall & {
         /** Undefined when the caller used the admin token. */
         readonly user: User | undefined;

@@ -19,6 +19,11 @@ export interface LoginLimits {
    * `too_many_login_attempts`, without checking, while the account is locked for this address, or the address for all accounts.
    */
   attempt<Proof>(who: Attempt, check: () => Promise<Proof | undefined>): Promise<Proof | undefined>;
+  /** The same for an attempt that names no account: only the failures of the address count. */
+  attemptFrom<Proof>(
+    clientIp: string,
+    check: () => Promise<Proof | undefined>,
+  ): Promise<Proof | undefined>;
 }
 
 interface LoginLimitsDependencies {
@@ -103,26 +108,41 @@ export function createLoginLimits(dependencies: LoginLimitsDependencies): LoginL
       undefined,
     );
 
+  /** `cleared` is the subject whose earlier failures a success removes. */
+  async function checkWith<Proof>(
+    taken: readonly FailureSlot[],
+    check: () => Promise<Proof | undefined>,
+    cleared?: Subject,
+  ): Promise<Proof | undefined> {
+    try {
+      const proof = await check();
+      if (proof === undefined) await settle(taken, (slot) => slots.keep(slot));
+      else {
+        await settle(taken, (slot) =>
+          slot.subject === cleared ? slots.clear(cleared) : slots.release(slot),
+        );
+      }
+      return proof;
+    } catch (error) {
+      // An attempt that could not be checked is no failure.
+      await settle(taken, (slot) => slots.release(slot));
+      throw error;
+    }
+  }
+
   return {
     attempt(who, check) {
       const subjects = subjectsOf(who);
       const { pair } = subjects;
-      return queue.run(pair.name, async () => {
-        const taken = await ifAvailable(admitAll(subjects, who), []);
-        try {
-          const proof = await check();
-          if (proof === undefined) await settle(taken, (slot) => slots.keep(slot));
-          else {
-            await settle(taken, (slot) =>
-              slot.subject === pair ? slots.clear(pair) : slots.release(slot),
-            );
-          }
-          return proof;
-        } catch (error) {
-          // An attempt that could not be checked is no failure.
-          await settle(taken, (slot) => slots.release(slot));
-          throw error;
-        }
+      return queue.run(pair.name, async () =>
+        checkWith(await ifAvailable(admitAll(subjects, who), []), check, pair),
+      );
+    },
+    attemptFrom(clientIp, check) {
+      const subject = addressSubject(clientIp);
+      return queue.run(subject.name, async () => {
+        const admitted = admit(subject).then((slot) => [slot]);
+        return checkWith(await ifAvailable(admitted, []), check);
       });
     },
   };
@@ -140,10 +160,15 @@ function subjectsOf({ email, clientIp }: Attempt): Subjects {
   const address = addressKey(clientIp);
   return {
     pair: { name: `pair:${account}:${address}`, failuresMax: PAIR_FAILURES_MAX },
-    address: { name: `address:${address}`, failuresMax: ADDRESS_FAILURES_MAX },
+    address: addressSubject(clientIp),
     account: { name: `account:${account}`, failuresMax: ACCOUNT_FAILURES_MAX },
   };
 }
+
+const addressSubject = (clientIp: string): Subject => ({
+  name: `address:${addressKey(clientIp)}`,
+  failuresMax: ADDRESS_FAILURES_MAX,
+});
 
 function tooManyAttempts(retryAfterSecs: number): ServiceError {
   return new ServiceError('too_many_login_attempts', 'too many login attempts', {

@@ -8,7 +8,10 @@ import type { SignInEnd } from './sign-in-ends.ts';
 import type { User, UserStore } from './user-store.ts';
 
 const user: User = { id: 'user-1', email: 'known@example.com', name: 'K', isAdmin: false };
-const noLimits: LoginLimits = { attempt: (_who, check) => check() };
+const noLimits: LoginLimits = {
+  attempt: (_who, check) => check(),
+  attemptFrom: (_clientIp, check) => check(),
+};
 
 interface Setup {
   readonly rotation?: Rotation;
@@ -32,16 +35,12 @@ function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {
     findById: async (id) => (id === user.id ? user : undefined),
     findBySignIn: async ({ userId }) => (userId === user.id ? user : undefined),
     isEmpty: async () => false,
-    setActive: async (id) => {
-      steps.push('deactivated');
-      return id === user.id;
-    },
     findOldestAdmin: async () => undefined,
     findByEmail: async (email) =>
       email === user.email ? { user, passwordHash: 'hash of the right one' } : undefined,
   };
   const refreshTokens: RefreshTokenStore = {
-    save: async () => undefined,
+    save: async () => true,
     rotate: async () => rotation,
     revokeFamily: async () => void steps.push('family revoked'),
     revokeUser: async () => {
@@ -158,19 +157,6 @@ test('a sign-out with a token that does not name its sign-in ends all of them', 
     { kind: 'sign-in-ended', familyId: 'family-1' },
     { kind: 'sign-in-ended', familyId: 'family-2' },
   ]);
-});
-
-test('a deactivated user is announced after the account and its tokens are stored', async () => {
-  const { accounts, ends, steps } = setup();
-  expect(await accounts.deactivate(user.id)).toBe(true);
-  expect(steps).toEqual(['deactivated', 'user revoked', 'announced']);
-  expect(ends).toEqual([{ kind: 'user-deactivated', userId: user.id }]);
-});
-
-test('deactivating an unknown user announces nothing', async () => {
-  const { accounts, ends } = setup();
-  expect(await accounts.deactivate('unknown')).toBe(false);
-  expect(ends).toEqual([]);
 });
 
 test('reuse is logged without the token', async () => {

@@ -58,8 +58,6 @@ export interface Accounts {
   findUser(signIn: SignIn): Promise<User | undefined>;
   /** Ends the sign-in: its refresh tokens, access tokens and sockets, in every process. */
   logout(signIn: SignIn): Promise<void>;
-  /** Ends all sign-ins of the user and refuses new ones. False when there is no such user. */
-  deactivate(userId: string): Promise<boolean>;
 }
 
 interface AccountsDependencies {
@@ -116,15 +114,17 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     expiresInSecs: accessTokens.expiresInSecs,
   });
 
-  async function openSession(user: User, clientIp: string): Promise<SignedIn> {
+  /** A password that was changed since it was checked opens no session. */
+  async function openSession(
+    user: User,
+    clientIp: string,
+    passwordHash?: string,
+  ): Promise<SignedIn> {
     const { refreshToken, expiresAt } = newRefreshToken();
     const familyId = newId();
-    await refreshTokens.save({
-      tokenHash: sha256Hex(refreshToken),
-      familyId,
-      userId: user.id,
-      expiresAt,
-    });
+    const tokenHash = sha256Hex(refreshToken);
+    const token = { tokenHash, familyId, userId: user.id, expiresAt };
+    if (!(await refreshTokens.save(token, passwordHash))) throw invalidLogin();
     await refreshTokens.removeExpired(new Date(clock.now()), EXPIRED_REMOVED_MAX);
     await dependencies.knownAddresses.remember(user, clientIp);
     return signedIn(user, familyId, refreshToken);
@@ -172,10 +172,10 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
   }
 
   /** The user with this email and password. The password is checked once, whether or not the account exists. */
-  async function prove(email: string, password: string): Promise<User | undefined> {
+  async function prove(email: string, password: string) {
     const account = await findAccount(email);
     const isRight = await passwords.verify(account?.passwordHash ?? DUMMY_PASSWORD_HASH, password);
-    return isRight ? account?.user : undefined;
+    return isRight ? account : undefined;
   }
 
   // The database rejects a NUL character, even in a query.
@@ -199,11 +199,9 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
       return openSession(user, clientIp);
     },
     async login({ email, password, clientIp }) {
-      const user = await loginLimits.attempt({ email, clientIp }, () => prove(email, password));
-      if (user === undefined) {
-        throw new ServiceError('invalid_credentials', 'invalid email or password');
-      }
-      return openSession(user, clientIp);
+      const account = await loginLimits.attempt({ email, clientIp }, () => prove(email, password));
+      if (account === undefined) throw invalidLogin();
+      return openSession(account.user, clientIp, account.passwordHash);
     },
     refresh: (presented) => refresh(presented, newRefreshToken()),
     refreshCookie: (presented) =>
@@ -225,14 +223,11 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
       for (const id of ended) await signInEnds.announce({ kind: 'sign-in-ended', familyId: id });
       return undefined;
     },
-    async deactivate(userId) {
-      if (!(await users.setActive(userId, false))) return false;
-      await refreshTokens.revokeUser(userId, new Date(clock.now()));
-      await signInEnds.announce({ kind: 'user-deactivated', userId });
-      return true;
-    },
   };
 }
+
+const invalidLogin = (): ServiceError =>
+  new ServiceError('invalid_credentials', 'invalid email or password');
 
 const invalidRefreshToken = (): ServiceError =>
   new ServiceError('invalid_credentials', 'invalid refresh token');

@@ -20,7 +20,6 @@ function setup() {
     },
     findBySignIn: () => Promise.reject(new Error('not asked for')),
     isEmpty: () => Promise.reject(new Error('not asked for')),
-    setActive: () => Promise.reject(new Error('not asked for')),
     findByEmail: unused,
     findOldestAdmin: unused,
   };

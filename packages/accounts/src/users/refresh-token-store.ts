@@ -16,7 +16,8 @@ export type Rotation =
 
 /** Stores refresh tokens as hashes. */
 export interface RefreshTokenStore {
-  save(token: StoredRefreshToken): Promise<void>;
+  /** False when the user is not active, or when their password is not the given one any more. */
+  save(token: StoredRefreshToken, passwordHash?: string): Promise<boolean>;
   /** All or nothing. Of two concurrent calls with one token, one is rotated and the other is reuse. */
   rotate(request: {
     readonly tokenHash: string;

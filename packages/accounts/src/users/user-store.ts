@@ -29,8 +29,6 @@ export interface UserStore {
   findBySignIn(signIn: SignIn): Promise<User | undefined>;
   /** Whether there is any account. */
   isEmpty(): Promise<boolean>;
-  /** False when there is no such user. */
-  setActive(id: string, isActive: boolean): Promise<boolean>;
   /** The account for calls with the admin token. */
   findOldestAdmin(): Promise<User | undefined>;
   findByEmail(

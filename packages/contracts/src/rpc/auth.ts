@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { done, email, record, text, userRecord } from './records.ts';
+import { done, email, password, record, text, userRecord } from './records.ts';
 
-/** The longest password that an account can have. */
-export const PASSWORD_CHARS_MAX = 128;
-
-const PASSWORD_CHARS_MIN = 8;
 const NAME_CHARS_MAX = 128;
 
 const signedIn = record('SignedIn', {
@@ -22,7 +18,7 @@ export const authMethods = {
     summary: 'Create an account and sign in; the first account becomes the admin.',
     params: z.object({
       email,
-      password: z.string().min(PASSWORD_CHARS_MIN).max(PASSWORD_CHARS_MAX),
+      password,
       name: text(NAME_CHARS_MAX).optional(),
     }),
     result: signedIn,
@@ -53,6 +49,21 @@ export const authMethods = {
     summary:
       'End this sign-in: its tokens stop working and its sockets are closed, in every process.',
     params: z.object({}),
+    result: done,
+    isExtension: true,
+  }),
+  'auth.password.change': method({
+    auth: 'jwt',
+    summary: 'Change your password; all other sign-ins of yours end.',
+    params: z.object({ current: z.string(), next: password }),
+    result: done,
+    isExtension: true,
+  }),
+  'auth.password.reset': method({
+    auth: 'public',
+    summary: 'Set a new password with the token of a reset link; all sign-ins of the user end.',
+    // Whatever is no live token gets the same error, of whatever length.
+    params: z.object({ token: z.string(), password }),
     result: done,
     isExtension: true,
   }),

@@ -43,6 +43,7 @@ export const RPC_ERROR_CODES = {
   provider_built_in: APP_ERROR,
   group_id_taken: APP_ERROR,
   member_protected: APP_ERROR,
+  account_protected: APP_ERROR,
   invitation_refused: APP_ERROR,
   movement_refused: APP_ERROR,
   rate_limit_exceeded: APP_ERROR,

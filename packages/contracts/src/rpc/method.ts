@@ -1,7 +1,13 @@
 import type { z } from 'zod';
 
 /** Who may call a method. */
-export type AuthLevel = 'public' | 'jwt' | 'admin' | 'admin-token' | 'jwt-or-admin-token';
+export type AuthLevel =
+  | 'public'
+  | 'jwt'
+  | 'admin'
+  | 'admin-token'
+  | 'admin-or-admin-token'
+  | 'jwt-or-admin-token';
 
 /** One RPC method, declared once: validation, types, discovery and the reference all use it. */
 export interface MethodContract<

@@ -12,6 +12,7 @@ import { providersMethods } from './providers.ts';
 import { realtimeMethods } from './realtime.ts';
 import { systemMethods } from './system.ts';
 import { usageMethods } from './usage.ts';
+import { usersMethods } from './users.ts';
 import { videoMethods } from './video.ts';
 
 /** Every method of the management plane, by name. */
@@ -20,6 +21,7 @@ export const rpcMethods = {
   ...realtimeMethods,
   ...engineMethods,
   ...authMethods,
+  ...usersMethods,
   ...keysMethods,
   ...groupMethods,
   ...ledgerMethods,

@@ -15,6 +15,12 @@ export const email = z
   .pipe(z.email())
   .meta({ format: 'email' });
 
+/** The longest password that an account can have. */
+export const PASSWORD_CHARS_MAX = 128;
+
+/** A password that an account gets. */
+export const password = z.string().min(8).max(PASSWORD_CHARS_MAX);
+
 /** Text that can be stored: the database accepts every character except NUL. */
 export const text = (charsMax: number) =>
   z

@@ -21,5 +21,6 @@ test('every method whose result has a secret says so', () => {
     'auth.register',
     'group.invite.create',
     'keys.create',
+    'users.reset_link',
   ]);
 });

@@ -4,12 +4,16 @@ import type { Connection, Queries } from '../connection/connection.ts';
 /** Refresh tokens in Postgres. */
 export function createPostgresRefreshTokens(connection: Connection): RefreshTokenStore {
   return {
-    save: ({ tokenHash, familyId, userId, expiresAt }) =>
+    save: ({ tokenHash, familyId, userId, expiresAt }, passwordHash) =>
       connection.run(async (queries) => {
-        await queries.refreshToken.create({
-          data: { tokenHash, familyId, userId, expiresAt },
-          select: { tokenHash: true },
-        });
+        // Waits for a change of the password or the account that is under way, which then ends this sign-in or refuses it.
+        const saved = await queries.$executeRaw`
+          INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at)
+          SELECT ${tokenHash}, ${familyId}::uuid, id, ${expiresAt} FROM users
+          WHERE id = ${userId}::uuid AND is_active
+            AND password_hash = COALESCE(${passwordHash ?? null}, password_hash)
+          FOR SHARE`;
+        return saved > 0;
       }),
 
     rotate: ({ tokenHash, successorHash, successorExpiresAt, now, repeatableMs = 0 }) =>
@@ -77,6 +81,28 @@ export function createPostgresRefreshTokens(connection: Connection): RefreshToke
           )`;
       }),
   };
+}
+
+/** Ends the sign-ins of a user inside a transaction, but for one; returns those that were usable. */
+export async function revokeSignIns(
+  queries: Queries,
+  userId: string,
+  now: Date,
+  keptFamilyId?: string,
+): Promise<readonly string[]> {
+  const rows = await queries.refreshToken.findMany({
+    where: { userId, usedAt: null, revokedAt: null },
+    select: { familyId: true },
+    distinct: ['familyId'],
+    // Locked in one order, so that two transactions do not wait for each other.
+    orderBy: { familyId: 'asc' },
+  });
+  const ended = rows.map(({ familyId }) => familyId).filter((id) => id !== keptFamilyId);
+  for (const familyId of ended) {
+    await lockFamily(queries, familyId);
+    await revokeLocked(queries, familyId, now);
+  }
+  return ended;
 }
 
 async function familyOf(queries: Queries, tokenHash: string): Promise<string | undefined> {

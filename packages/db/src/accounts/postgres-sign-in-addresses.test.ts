@@ -62,7 +62,13 @@ describe('users by sign-in in Postgres', () => {
   it('are found until the sign-in is revoked or they are deactivated', async () => {
     const id = newId();
     const email = `${id}@example.com`;
-    await database.users.create({ id, email, name: '', passwordHash: 'hash' });
+    await database.users.create({
+      id,
+      email,
+      name: '',
+      passwordHash: 'hash',
+      becomesAdmin: 'never',
+    });
     const [first, second] = [newId(), newId()];
     for (const familyId of [first, second]) {
       const token = { tokenHash: sha256Hex(familyId), familyId, userId: id };
@@ -79,10 +85,15 @@ describe('users by sign-in in Postgres', () => {
     ]);
     expect(await database.refreshTokens.revokeUser(id, NOW)).toEqual([second]);
     expect(await found(second)).toBeUndefined();
-    expect(await database.users.setActive(id, false)).toBe(true);
+    expect(await database.userDirectory.update(id, { isActive: false }, new Date())).toMatchObject({
+      id,
+      isActive: false,
+    });
     expect(await found(undefined)).toBeUndefined();
     expect(await database.users.findById(id)).toBeUndefined();
     expect(await database.users.findByEmail(email)).toBeUndefined();
-    expect(await database.users.setActive(newId(), false)).toBe(false);
+    expect(
+      await database.userDirectory.update(newId(), { isActive: false }, new Date()),
+    ).toBeUndefined();
   });
 });

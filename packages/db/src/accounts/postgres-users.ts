@@ -55,12 +55,6 @@ export function createPostgresUsers(connection: Connection): UserStore {
         async (queries) => (await queries.user.findFirst({ select: { id: true } })) === null,
       ),
 
-    setActive: (id, isActive) =>
-      connection.run(async (queries) => {
-        const { count } = await queries.user.updateMany({ where: { id }, data: { isActive } });
-        return count > 0;
-      }),
-
     findOldestAdmin: () =>
       connection.run(async (queries) => {
         const row = await queries.user.findFirst({

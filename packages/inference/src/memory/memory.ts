@@ -33,6 +33,11 @@ export interface Memory {
   status(userId: string): Promise<MemoryStatus>;
   /** False when the user has no such node. Rejects when the service is unavailable. */
   delete(userId: string, nodeId: string): Promise<boolean>;
+  /**
+   * Deletes the memories of a user: those that are named, and those that the service still returns. `failed` when some may be
+   * left; it can be repeated.
+   */
+  forget(userId: string, nodeIds: readonly string[]): Promise<'removed' | 'none' | 'failed'>;
   /** Waits for the current write-backs, up to a timeout. */
   stop(): Promise<void>;
 }
@@ -49,6 +54,10 @@ const WRITTEN_CHARS_MAX = 32_000;
 const WRITES_AT_ONCE_MAX = 8;
 const WRITES_WAITING_MAX = 200;
 const STOP_TIMEOUT_MS = 5_000;
+/** The service can list memories only by a query; it returns the closest ones, however far they are. */
+const FORGET_QUERY = 'everything about the user';
+const FORGOTTEN_AT_ONCE = 50;
+const FORGET_ROUNDS_MAX = 200;
 
 export function createMemory({ service, events, writeback }: MemoryDependencies): Memory {
   const writes = createBackgroundWork({
@@ -64,6 +73,16 @@ export function createMemory({ service, events, writeback }: MemoryDependencies)
     } catch (error) {
       failed(userId, 'write', error);
     }
+  }
+
+  /** Whether the user had any of these memories. */
+  async function deleteAll(userId: string, nodeIds: readonly string[]): Promise<boolean> {
+    let isAnyDeleted = false;
+    for (const nodeId of nodeIds) {
+      const isDeleted = await service.delete(userId, nodeId);
+      isAnyDeleted ||= isDeleted;
+    }
+    return isAnyDeleted;
   }
 
   return {
@@ -101,6 +120,26 @@ export function createMemory({ service, events, writeback }: MemoryDependencies)
         });
       }
     },
+    async forget(userId, nodeIds) {
+      try {
+        await deleteAll(userId, nodeIds);
+        for (let round = 0; round < FORGET_ROUNDS_MAX; round += 1) {
+          const nodes = await service.recall(userId, FORGET_QUERY, FORGOTTEN_AT_ONCE);
+          if (nodes.length === 0) return 'removed';
+          // A service that returns what it has deleted would be asked forever.
+          if (
+            !(await deleteAll(
+              userId,
+              nodes.map(({ nodeId }) => nodeId),
+            ))
+          )
+            return 'failed';
+        }
+        return 'failed';
+      } catch {
+        return 'failed';
+      }
+    },
     async stop() {
       await withTimeout(writes.idle(), STOP_TIMEOUT_MS).catch(() => undefined);
       service.close();
@@ -125,6 +164,7 @@ export function createDisabledMemory(events: Pick<MemoryEvents, 'newest'>): Memo
       events: await events.newest(userId),
     }),
     delete: async () => false,
+    forget: async () => 'none',
     stop: async () => undefined,
   };
 }

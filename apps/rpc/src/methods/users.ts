@@ -1,0 +1,70 @@
+import type { AccountView } from '@model-gateway/accounts';
+import type { RpcResult } from '@model-gateway/contracts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
+
+const RESET_PAGE = '/console/reset';
+
+/** The accounts of all users, for admins. */
+export function createUsersMethods({
+  userDirectory,
+  passwordChanges,
+  users,
+  runtime: { memory },
+  publicUrl,
+}: Services): HandlersOf<'users'> {
+  return {
+    'users.list': async ({ search, active, is_admin, after, limit }) => {
+      const { accounts, hasMore } = await userDirectory.list({
+        search,
+        isActive: active,
+        isAdmin: is_admin,
+        after: after ?? undefined,
+        countMax: limit,
+      });
+      const last = hasMore ? accounts.at(-1) : undefined;
+      return {
+        users: accounts.map(accountRecord),
+        has_more: hasMore,
+        after: last?.id ?? null,
+      };
+    },
+    'users.get': async ({ user_id }) => accountRecord(await userDirectory.get(user_id)),
+    'users.update': async ({ user_id, tier, is_admin, active, name }) =>
+      accountRecord(
+        await userDirectory.update(user_id, { tier, isAdmin: is_admin, isActive: active, name }),
+      ),
+    'users.reset_link': async ({ user_id }) => {
+      const { id } = await userDirectory.get(user_id);
+      const { token, expiresAt } = await passwordChanges.createReset(id);
+      return {
+        link: `${(publicUrl ?? '').replace(/\/+$/, '')}${RESET_PAGE}?token=${token}`,
+        token,
+        expires_at: expiresAt.toISOString(),
+      };
+    },
+    'users.erase': async ({ user_id }, { user }) => {
+      const heir = user ?? (await users.findOldestAdmin());
+      // The events name memories, and are erased with the rest.
+      const { events } = await memory.status(user_id);
+      await userDirectory.erase(user_id, heir?.id);
+      const nodeIds = new Set(events.flatMap((event) => event.nodeIds));
+      return { ok: true, memory: await memory.forget(user_id, [...nodeIds]) };
+    },
+  };
+}
+
+function accountRecord(account: AccountView): RpcResult<'users.get'> {
+  return {
+    id: account.id,
+    email: account.email,
+    name: account.name,
+    is_admin: account.isAdmin,
+    active: account.isActive,
+    tier: account.tier,
+    created_at: account.createdAt.toISOString(),
+    last_sign_in_at: account.lastSignInAt?.toISOString() ?? null,
+    active_keys: account.activeKeys,
+    erased_at: account.erasedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,159 @@
+import { newId } from '@model-gateway/kernel';
+import type { RpcAnswer, TestAccount } from '@model-gateway/testkit';
+import { startMemoryService, type RunningMemoryService } from '@model-gateway/testkit/upstreams';
+import { openSocket, startRpc, type RpcServer } from './rpc-server.ts';
+
+const NOT_FOUND = { code: -32_000, message: 'user not found' };
+
+let memory: RunningMemoryService;
+let rpc: RpcServer;
+let admin: TestAccount;
+beforeAll(async () => {
+  memory = await startMemoryService();
+  rpc = await startRpc({
+    SERVICE_MEMORY_URL: memory.url,
+    SERVICE_MEMORY_TIMEOUT_MS: '10000',
+  });
+  admin = await rpc.createAccount('admin@example.com');
+});
+afterAll(async () => {
+  await rpc.test.close();
+  await memory.close();
+});
+
+const asAdmin = (method: string, params: object): Promise<RpcAnswer> =>
+  rpc.call(method, params, admin.token);
+
+const update = (user_id: string, changes: object): Promise<RpcAnswer> =>
+  asAdmin('users.update', { user_id, ...changes });
+
+const login = (email: string): Promise<RpcAnswer> =>
+  rpc.call('auth.login', { email, password: 'long enough' });
+
+describe('users.erase', () => {
+  /** The rows of a user that could tell who they are or what they said. */
+  const personalRows = async (id: string) => {
+    const [row] = await rpc.test.query(
+      `SELECT
+        (SELECT count(*)::int FROM conversations WHERE user_id = $1) AS conversations,
+        (SELECT count(*)::int FROM memory_events WHERE user_id = $1) AS memory,
+        (SELECT count(*)::int FROM stored_responses WHERE user_id = $1) AS responses,
+        (SELECT count(*)::int FROM refresh_tokens WHERE user_id = $1) AS tokens,
+        (SELECT count(*)::int FROM sign_in_addresses WHERE user_id = $1) AS addresses,
+        (SELECT count(*)::int FROM password_resets WHERE user_id = $1) AS resets,
+        (SELECT count(*)::int FROM group_members WHERE user_id = $1) AS memberships,
+        (SELECT count(*)::int FROM api_keys WHERE user_id = $1 AND (revoked_at IS NULL OR name <> 'erased')) AS keys,
+        (SELECT count(*)::int FROM video_jobs WHERE user_id = $1 AND request::text LIKE '%cat%') AS videos`,
+      [id],
+    );
+    return row;
+  };
+  const NOTHING = {
+    conversations: 0,
+    memory: 0,
+    responses: 0,
+    tokens: 0,
+    addresses: 0,
+    resets: 0,
+    memberships: 0,
+    keys: 0,
+    videos: 0,
+  };
+
+  test('removes the person and keeps the bill', async () => {
+    const email = 'ada@example.com';
+    const { id, token } = await rpc.createAccount(email);
+    const colleague = await rpc.createAccount('colleague@example.com');
+    await update(id, { name: 'Ada' });
+    const { access_token } = (await login(email)).result as { readonly access_token: string };
+    const call = async (method: string, params: object) =>
+      (await rpc.call(method, params, token)).result as { readonly id: string };
+    await call('conversations.create', { title: 'private' });
+    await call('keys.create', { name: 'the laptop of Ada' });
+    const shared = await call('group.create', { name: 'shared' });
+    const alone = await call('group.create', { name: 'alone' });
+    const member = { email: colleague.email, role: 'admin' };
+    await call('group.members.add', { group_id: shared.id, ...member });
+    await rpc.call('group.invite.create', { group_id: shared.id, email }, colleague.token);
+    memory.remember(id, 'everything about the user: lives in London');
+    memory.remember(colleague.id, 'everything about the user: lives in Paris');
+    const { database } = rpc.test.context;
+    await database.videoJobs.create({
+      id: newId(),
+      payer: {
+        userId: id,
+        apiKeyId: 'key',
+        keyId: null,
+        groupId: null,
+        project: null,
+        multiplier: 1,
+      },
+      model: 'v-1',
+      resolvedModel: 'v-1',
+      order: { prompt: 'a cat', extra: { frames: 48, note: 'my cat' } },
+      images: [],
+      idempotencyKey: null,
+      unfinishedMax: 10,
+    });
+    await rpc.test.query(
+      `INSERT INTO usage_records (api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens, cost, user_id)
+       VALUES ('service-', 'm', 'gateway', 1, 1, 2, 0.5, $1)`,
+      [id],
+    );
+    await asAdmin('users.reset_link', { user_id: id });
+    const socket = await openSocket(rpc.url, access_token);
+    expect(await personalRows(id)).not.toEqual(NOTHING);
+
+    const { result } = await asAdmin('users.erase', { user_id: id });
+
+    expect(result).toEqual({ ok: true, memory: 'removed' });
+    expect(await socket.closed).toBe(4401);
+    expect(await personalRows(id)).toEqual(NOTHING);
+    expect(memory.nodes.map(({ user_id }) => user_id)).toEqual([colleague.id]);
+    expect((await asAdmin('users.get', { user_id: id })).result).toMatchObject({
+      email: `erased-${id}@erased.invalid`,
+      name: '',
+      active: false,
+      erased_at: expect.any(String),
+    });
+    const [kept] = await rpc.test.query(
+      `SELECT
+        (SELECT cost FROM usage_records WHERE user_id = $1) AS cost,
+        (SELECT status FROM video_jobs WHERE user_id = $1) AS video,
+        (SELECT request #>> '{extra,frames}' FROM video_jobs WHERE user_id = $1) AS frames,
+        (SELECT owner_id FROM groups WHERE id = $2) AS shared,
+        (SELECT owner_id FROM groups WHERE id = $3) AS alone,
+        (SELECT count(*)::int FROM group_invitations WHERE email = $4) AS invitations`,
+      [id, shared.id, alone.id, email],
+    );
+    expect(kept).toEqual({
+      cost: 0.5,
+      video: 'cancelled',
+      frames: '48',
+      shared: colleague.id,
+      alone: admin.id,
+      invitations: 0,
+    });
+    expect((await login(email)).error).toMatchObject({ code: -32_005 });
+    // The email is free again.
+    expect((await rpc.createAccount(email)).id).not.toBe(id);
+    expect((await update(id, { active: true })).error).toMatchObject({
+      code: -32_000,
+      message: 'the account was erased and cannot be changed',
+    });
+  });
+
+  test('says when the memory service did not answer, and can be repeated', async () => {
+    const { id } = await rpc.createAccount('again@example.com');
+    memory.remember(id, 'everything about the user: lives in Oslo');
+    memory.faults.next({ kind: 'error' }, 1, 'Memory.Recall');
+    expect((await asAdmin('users.erase', { user_id: id })).result).toMatchObject({
+      memory: 'failed',
+    });
+    expect((await asAdmin('users.erase', { user_id: id })).result).toMatchObject({
+      memory: 'removed',
+    });
+    expect(memory.nodes.filter(({ user_id }) => user_id === id)).toEqual([]);
+    expect((await asAdmin('users.erase', { user_id: newId() })).error).toMatchObject(NOT_FOUND);
+  });
+});

@@ -1,0 +1,91 @@
+import type { Queries } from '../connection/connection.ts';
+
+interface Person {
+  readonly id: string;
+  readonly email: string;
+  /** Gets the groups of the person that have no other active admin. */
+  readonly heirId: string | undefined;
+  readonly now: Date;
+}
+
+/** No argon2 hash, so that no password fits. */
+const NO_PASSWORD = '';
+const ERASED = 'erased';
+
+/**
+ * Removes what describes a person or was said by them, inside a transaction. Usage, ledger, key ids and the row of the
+ * account stay: the bill refers to them.
+ */
+export async function erasePerson(queries: Queries, person: Person): Promise<void> {
+  const { id: userId, email, now } = person;
+  await queries.apiKey.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt: now } });
+  await queries.apiKey.updateMany({ where: { userId }, data: { name: ERASED, keyHint: '' } });
+  await leaveGroups(queries, person);
+  await queries.groupInvitation.deleteMany({ where: { email } });
+  await queries.conversation.deleteMany({ where: { userId } });
+  await queries.memoryEvent.deleteMany({ where: { userId } });
+  await queries.storedResponse.deleteMany({ where: { userId } });
+  await eraseVideos(queries, userId);
+  await queries.signInAddress.deleteMany({ where: { userId } });
+  await queries.passwordReset.deleteMany({ where: { userId } });
+  await queries.refreshToken.deleteMany({ where: { userId } });
+  await queries.user.update({
+    where: { id: userId },
+    data: {
+      email: `erased-${userId}@erased.invalid`,
+      name: '',
+      passwordHash: NO_PASSWORD,
+      isActive: false,
+      isAdmin: false,
+      erasedAt: now,
+    },
+    select: { id: true },
+  });
+}
+
+/** A group goes on without the person: its oldest active admin becomes the owner, or else the heir. */
+async function leaveGroups(queries: Queries, { id, heirId }: Person): Promise<void> {
+  const owned = await queries.$queryRaw<{ id: string; nextOwnerId: string | null }[]>`
+    SELECT g.id, (
+      SELECT m.user_id FROM group_members m JOIN users u ON u.id = m.user_id
+      WHERE m.group_id = g.id AND m.user_id <> ${id}::uuid
+        AND m.role = 'admin' AND m.is_active AND u.is_active
+      ORDER BY m.joined_at, m.user_id LIMIT 1
+    ) AS "nextOwnerId"
+    FROM groups g WHERE g.owner_id = ${id}::uuid ORDER BY g.id FOR UPDATE OF g`;
+  for (const { id: groupId, nextOwnerId } of owned) {
+    const ownerId = nextOwnerId ?? heirId;
+    if (ownerId === undefined || ownerId === id) continue;
+    await queries.groupMember.upsert({
+      where: { groupId_userId: { groupId, userId: ownerId } },
+      create: { groupId, userId: ownerId, role: 'admin' },
+      update: { role: 'admin', isActive: true },
+      select: { groupId: true },
+    });
+    await queries.group.update({
+      where: { id: groupId },
+      data: { ownerId },
+      select: { id: true },
+    });
+  }
+  await queries.groupMember.deleteMany({ where: { userId: id, group: { ownerId: { not: id } } } });
+}
+
+/** Unfinished jobs are cancelled; what stays of a job is what its price depends on. */
+async function eraseVideos(queries: Queries, userId: string): Promise<void> {
+  await queries.$executeRaw`
+    DELETE FROM video_job_images WHERE job_id IN (SELECT id FROM video_jobs WHERE user_id = ${userId}::uuid)`;
+  // Workers ask the upstreams of cancelled jobs to cancel them.
+  await queries.$executeRaw`
+    UPDATE video_jobs SET
+      status = 'cancelled', finished_at = clock_timestamp(), updated_at = clock_timestamp(),
+      cancel_pending = upstream_task_id IS NOT NULL
+    WHERE user_id = ${userId}::uuid AND status IN ('queued', 'running')`;
+  await queries.$executeRaw`
+    UPDATE video_jobs SET
+      request = jsonb_strip_nulls((request - 'negative_prompt' - 'extra') || jsonb_build_object(
+        'prompt', ${ERASED}::text,
+        'extra', jsonb_build_object('frames', request #> '{extra,frames}'))),
+      result = NULL, error = NULL, idempotency_key = NULL
+    WHERE user_id = ${userId}::uuid`;
+}

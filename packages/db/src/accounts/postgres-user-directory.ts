@@ -1,0 +1,112 @@
+import type { AccountView, UserDirectoryStore } from '@model-gateway/accounts';
+import { ServiceError } from '@model-gateway/contracts';
+import type { Connection, Queries } from '../connection/connection.ts';
+import { Prisma } from '../generated/client.ts';
+import { erasePerson } from './erase-person.ts';
+import { revokeSignIns } from './postgres-refresh-tokens.ts';
+
+/** All accounts, in Postgres. */
+export function createPostgresUserDirectory(connection: Connection): UserDirectoryStore {
+  return {
+    list: ({ search, isActive, isAdmin, after, countMax }) =>
+      connection.run(
+        (queries) => queries.$queryRaw<AccountView[]>`
+          SELECT ${SHOWN} FROM users u
+          WHERE (${search ?? null}::text IS NULL
+              OR position(lower(${search ?? ''}) IN u.email) > 0
+              OR position(lower(${search ?? ''}) IN lower(u.name)) > 0)
+            AND u.is_active = COALESCE(${isActive ?? null}::boolean, u.is_active)
+            AND u.is_admin = COALESCE(${isAdmin ?? null}::boolean, u.is_admin)
+            ${after === undefined ? Prisma.empty : listedAfter(after)}
+          ORDER BY u.created_at, u.id
+          LIMIT ${countMax}`,
+      ),
+
+    find: (userId) => connection.run((queries) => findAccount(queries, userId)),
+
+    update: (userId, changes, now) =>
+      connection.transaction(async (queries) => {
+        if (changes.isAdmin === false || changes.isActive === false)
+          await assertOtherAdmin(queries, userId);
+        const before = await lockAccount(queries, userId);
+        if (before === undefined) return undefined;
+        if (before.erasedAt !== null) throw new ServiceError('account_protected', ERASED);
+        const { name, isAdmin, isActive, tier } = changes;
+        if (tier !== undefined) await assertTier(queries, tier);
+        await queries.user.update({
+          where: { id: userId },
+          data: {
+            ...(name === undefined ? {} : { name }),
+            ...(isAdmin === undefined ? {} : { isAdmin }),
+            ...(isActive === undefined ? {} : { isActive }),
+            ...(tier === undefined ? {} : { tierName: tier }),
+          },
+          select: { id: true },
+        });
+        if (isActive === false) {
+          await queries.passwordReset.deleteMany({ where: { userId } });
+          await revokeSignIns(queries, userId, now);
+        }
+        return findAccount(queries, userId);
+      }),
+
+    erase: (userId, heirId, now) =>
+      connection.transaction(async (queries) => {
+        await assertOtherAdmin(queries, userId);
+        const account = await lockAccount(queries, userId);
+        if (account === undefined) return false;
+        await erasePerson(queries, { ...account, id: userId, heirId, now });
+        return true;
+      }),
+  };
+}
+
+const ERASED = 'the account was erased and cannot be changed';
+
+// The last sign-in is known as long as its address is.
+const SHOWN = Prisma.sql`
+  u.id, u.email, u.name, u.is_admin AS "isAdmin", u.is_active AS "isActive",
+  COALESCE(u.tier, 'free') AS "tier", u.created_at AS "createdAt", u.erased_at AS "erasedAt",
+  (SELECT max(signed_in_at) FROM sign_in_addresses WHERE user_id = u.id) AS "lastSignInAt",
+  (SELECT count(*)::integer FROM api_keys WHERE user_id = u.id AND revoked_at IS NULL) AS "activeKeys"`;
+
+const listedAfter = (userId: string): Prisma.Sql =>
+  Prisma.sql`AND (u.created_at, u.id) > (SELECT created_at, id FROM users WHERE id = ${userId}::uuid)`;
+
+async function findAccount(queries: Queries, userId: string): Promise<AccountView | undefined> {
+  const rows = await queries.$queryRaw<AccountView[]>`
+    SELECT ${SHOWN} FROM users u WHERE u.id = ${userId}::uuid`;
+  return rows[0];
+}
+
+interface LockedAccount {
+  readonly email: string;
+  readonly erasedAt: Date | null;
+}
+
+/** Locked before it is changed, so that no sign-in begins in between. */
+async function lockAccount(queries: Queries, userId: string): Promise<LockedAccount | undefined> {
+  const rows = await queries.$queryRaw<LockedAccount[]>`
+    SELECT email, erased_at AS "erasedAt" FROM users
+    WHERE id = ${userId}::uuid FOR NO KEY UPDATE`;
+  return rows[0];
+}
+
+/**
+ * Locks all active admins, so that of two concurrent changes, in whatever processes, the second one sees what the first
+ * one left.
+ */
+async function assertOtherAdmin(queries: Queries, userId: string): Promise<void> {
+  const admins = await queries.$queryRaw<{ id: string }[]>`
+    SELECT id FROM users WHERE is_admin AND is_active ORDER BY id FOR NO KEY UPDATE`;
+  if (admins.length !== 1 || admins[0]?.id !== userId) return;
+  throw new ServiceError(
+    'account_protected',
+    'the last active admin cannot be demoted, deactivated or erased: make another account an admin first',
+  );
+}
+
+async function assertTier(queries: Queries, name: string): Promise<void> {
+  const tier = await queries.billingTier.findUnique({ where: { name }, select: { name: true } });
+  if (tier === null) throw new ServiceError('not_found', 'tier not found');
+}
