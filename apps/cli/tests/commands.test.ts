@@ -171,7 +171,10 @@ test('a backend is added, listed, tested and removed by name, and its state says
   const other = await gateway.runHere([...addSpare, '--auth-header', 'api-key']);
   expect(other.stdout).toContain('the models listing answered 401');
   expect(upstream.requests.some(({ headers }) => headers['api-key'] === UPSTREAM_KEY)).toBe(true);
-  expect((await gateway.runHere([...addSpare, '--replace'])).stdout).toContain('Healthy');
+  const spare = [...addSpare, '--dialect', 'responses', '--replace'];
+  expect(await gateway.json(spare)).toMatchObject({
+    backend: { state: 'Healthy', dialects: ['responses'] },
+  });
   expect((await gateway.runHere(['backends', 'remove', 'spare'])).status).toBe(0);
   expect(await gateway.runHere(['backends', 'remove', 'spare'])).toMatchObject({ status: 5 });
 });

@@ -134,6 +134,7 @@ test('the backends are listed with their health and models, and indexes shift af
     type: 'external',
     circuit: 'closed',
     models: ['m'],
+    dialects: [],
   };
   const away = { state: 'Unhealthy', reason: expect.stringContaining('ECONNREFUSED'), models: [] };
   expect(await list()).toEqual({

@@ -1,6 +1,6 @@
 import type { ChatRequest } from '@model-gateway/contracts';
 import type { z } from 'zod';
-import type { TurnAnswer, TurnEvent } from './turn/turn.ts';
+import type { TurnAnswer, TurnEvent, TurnUsage } from './turn/turn.ts';
 
 /** An API that clients speak. A dialect knows no upstream. */
 export interface Dialect<Request extends DialectRequest = DialectRequest> {
@@ -9,9 +9,22 @@ export interface Dialect<Request extends DialectRequest = DialectRequest> {
   /** The body of a whole answer. */
   writeAnswer(answer: TurnAnswer, request: Request): object;
   writeStream(request: Request, head: StreamHead): DialectStream;
+  /** For answers of upstreams that speak this API too. */
+  readonly passing?: DialectPassing<Request>;
   /** The status and the body of an error before the first event. */
   writeError(error: DialectError): { readonly status: number; readonly body: object };
 }
+
+/** How answers of upstreams that speak the same API are passed on. */
+export interface DialectPassing<Request extends DialectRequest> {
+  /** The name of the API in origins. */
+  readonly api: string;
+  /** The body of a whole answer; the usage is for one that has none. */
+  passAnswer(answer: Fields, request: Request, usage: TurnUsage): object;
+  passStream(request: Request): PassedStream;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** A request that was translated. */
 export interface DialectRequest {
@@ -21,6 +34,8 @@ export interface DialectRequest {
   readonly chat: ChatRequest;
   /** What the client sent by habit and was left out: names of fields and tools. */
   readonly ignored: readonly string[];
+  /** What is left out for an upstream that speaks the same API. */
+  readonly ignoredInPassing?: readonly string[] | undefined;
 }
 
 /** The facts of a streamed answer that are known before its first event. */
@@ -42,6 +57,11 @@ export interface DialectStream {
   end(answer?: object): string;
   /** Instead of `end`, if the answer was cut off. */
   fail(message: string): string;
+}
+
+/** Passes one streamed answer on. Of the events of the turn it needs only the usage, where the upstream reported none. */
+export interface PassedStream extends DialectStream {
+  pass(event: Fields): string;
 }
 
 /** What is known about an error. */

@@ -3,10 +3,16 @@ export { messagesDialect } from './messages/index.ts';
 export { countTokensRequest, messagesBodySchema } from './messages/request.ts';
 export { responsesBodySchema, type Item } from './responses/body.ts';
 export { responsesDialect } from './responses/index.ts';
-export { completeRequest, referencesOf, type ResponsesRequest } from './responses/request.ts';
-export { responseOfItem, storedItems } from './responses/stored-items.ts';
+export {
+  completeRequest,
+  referencesOf,
+  RESPONSES_API,
+  type ResponsesRequest,
+} from './responses/request.ts';
+export { responseOfItem } from './responses/item-id.ts';
+export { storedItems } from './responses/stored-items.ts';
 export { answerOfChat, chatUsage, createChunkReader } from './turn/answer-of-chat.ts';
-export { keepOrigin, originIn } from './turn/origin.ts';
+export { keepOrigin, originIn, refusalFor, withOrigin } from './turn/origin.ts';
 export { reasoningFields } from './turn/reply-parts.ts';
 export { turnMessage, turnOfChat } from './turn/turn-of-chat.ts';
 export type {

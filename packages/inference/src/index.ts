@@ -47,7 +47,12 @@ export { openRealtime, type OpenRealtime } from './realtime/open-realtime.ts';
 export { createRealtimeObserver, type EndedResponse } from './realtime/realtime-observer.ts';
 export { createRequestCounter, type RequestCounter } from './usage/request-counter.ts';
 export { estimatePrompt } from './usage/estimate-usage.ts';
-export { streamChat, streamChunks, type StreamedChat } from './chat/stream-chat.ts';
+export {
+  streamChat,
+  streamChunks,
+  type StreamedChat,
+  type StreamedChunks,
+} from './chat/stream-chat.ts';
 export { createSystemMonitor, type SystemMonitor } from './usage/system-monitor.ts';
 export {
   upstreamVideo,

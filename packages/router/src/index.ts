@@ -50,9 +50,11 @@ export type {
   StoredBackendConfig,
 } from './registry/backend-config-store.ts';
 export {
+  BACKEND_DIALECTS,
   CAPABILITIES,
   isPassedCapability,
   type Backend,
+  type BackendDialect,
   type BackendKind,
   type Capability,
   type ChatChunk,

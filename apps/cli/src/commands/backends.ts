@@ -19,6 +19,7 @@ interface AddOptions {
   readonly authHeader?: string;
   readonly model?: readonly string[];
   readonly capability?: readonly string[];
+  readonly dialect?: readonly string[];
   readonly replace?: boolean;
 }
 
@@ -45,6 +46,7 @@ export function addBackendCommands(program: Command, run: Runner): void {
     .option('--model <id>', 'a model that it serves; may be repeated', collected)
     .option('--replace', 'change the backend that has this name already')
     .option('--capability <name>', 'chat, embeddings, video, …; may be repeated', collected)
+    .option('--dialect <name>', 'responses, if it speaks the Responses API too', collected)
     .addHelpText(
       'after',
       `
@@ -104,6 +106,7 @@ async function addBackend(
       ...(options.authHeader === undefined ? {} : { auth_header: options.authHeader }),
       ...(options.model === undefined ? {} : { models: options.model }),
       ...(options.capability === undefined ? {} : { capabilities: options.capability }),
+      ...(options.dialect === undefined ? {} : { dialects: options.dialect }),
     },
   });
   const backend = (await listed(context)).find((one) => one.name === name);

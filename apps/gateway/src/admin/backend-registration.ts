@@ -46,6 +46,7 @@ export function registrationOf(body: z.output<typeof backendRequestSchema>): Bac
     authHeader: body.auth_header ?? undefined,
     models: body.models ?? [],
     capabilities: body.capabilities ?? null,
+    dialects: listOrNone(body.dialects),
     workflow: body.workflow ?? undefined,
   };
 }
@@ -61,7 +62,8 @@ function changedRegistration(
       `the backend '${config.name}' belongs to a GPU node; use agents.deploy and agents.stop`,
     );
   }
-  const { type, url, api_key: apiKey, auth_header: authHeader, models, capabilities } = body;
+  const { type, url, api_key: apiKey, auth_header: authHeader, models } = body;
+  const { capabilities, dialects } = body;
   if (url !== undefined && apiKey === undefined) assertSameHost(config, url);
   return {
     ...config,
@@ -71,8 +73,12 @@ function changedRegistration(
     authHeader: authHeader === undefined ? config.authHeader : (authHeader ?? undefined),
     models: models === undefined ? config.models : (models ?? []),
     capabilities: capabilities === undefined ? config.capabilities : capabilities,
+    dialects: dialects === undefined ? config.dialects : listOrNone(dialects),
   };
 }
+
+const listOrNone = (list: readonly string[] | null | undefined): readonly string[] | undefined =>
+  list === null || list === undefined || list.length === 0 ? undefined : list;
 
 /** A stored key is never shown: a new URL must not be a way to read it. */
 function assertSameHost({ url: current, apiKey }: BackendConfig, next: string): void {

@@ -51,4 +51,5 @@ const backendEntry = (routed: RoutedBackend, index: number) => ({
   type: routed.backend.kind,
   circuit: routed.circuit,
   models: [...routed.models],
+  dialects: [...(routed.backend.dialects ?? [])],
 });

@@ -1,11 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  answerOfChat,
-  createChunkReader,
-  type Dialect,
-  type DialectRequest,
-  type DialectStream,
-} from '@model-gateway/dialects';
+import type { Dialect, DialectRequest, DialectStream } from '@model-gateway/dialects';
 import {
   beginResponse,
   disconnectSignal,
@@ -28,6 +22,7 @@ import { setLimitHeaders } from '../limit-headers.ts';
 import { backendHeader } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import { drained, STREAM_HEADERS } from '../openai/write-events.ts';
+import { createStreamWriter, writtenAnswer } from './dialect-writer.ts';
 import { ignoredHeader } from './ignored-header.ts';
 import type { AuthorizedRequest, RequestAuthorizer } from '../request-authorizer.ts';
 
@@ -60,10 +55,11 @@ export function createDialectRoute<Request extends DialectRequest>(
     headers: readonly string[],
   ): Promise<void> {
     const { backend, completion } = await completeChat(turn, dependencies);
-    const written = dialect.writeAnswer(answerOfChat(completion), request);
-    const body = keep === undefined ? written : await keep(request, turn.caller, written);
+    const written = writtenAnswer(dialect, request, completion);
+    const body = keep === undefined ? written.body : await keep(request, turn.caller, written.body);
     const text = JSON.stringify(body);
-    sendJsonText(response, 200, text, [...headers, ...backendHeader(backend)]);
+    const more = [...backendHeader(backend), ...ignoredHeader(written.ignored)];
+    sendJsonText(response, 200, text, [...headers, ...more]);
   }
 
   async function stream(
@@ -73,28 +69,24 @@ export function createDialectRoute<Request extends DialectRequest>(
     headers: readonly string[],
   ): Promise<void> {
     const streamed = await streamChunks(turn, dependencies);
-    const { backend, head } = streamed;
-    const readChunk = createChunkReader();
-    const writer = dialect.writeStream(request, head);
+    const writer = createStreamWriter(dialect, request, streamed);
+    const more = [...backendHeader(streamed.backend), ...ignoredHeader(writer.ignored)];
     let failure: string | undefined;
-    beginResponse(response, 200, [...headers, ...backendHeader(backend), ...STREAM_HEADERS]);
+    beginResponse(response, 200, [...headers, ...more, ...STREAM_HEADERS]);
     response.socket?.setNoDelay(true);
     const write = (text: string): Promise<void> | undefined =>
       text === '' || response.write(text) ? undefined : drained(response, turn.signal);
-    await write(writer.begin());
+    await write(writer.stream.begin());
     await streamed.deliver(
-      (chunks) => {
-        let text = '';
-        for (const chunk of chunks)
-          for (const event of readChunk(chunk)) text += writer.write(event);
-        return write(text);
-      },
+      (chunks) => write(writer.write(chunks)),
       (message) => {
         failure = message;
       },
     );
     response.end(
-      failure === undefined ? await ending(turn, request, writer) : writer.fail(failure),
+      failure === undefined
+        ? await ending(turn, request, writer.stream)
+        : writer.stream.fail(failure),
     );
   }
 
@@ -117,7 +109,7 @@ export function createDialectRoute<Request extends DialectRequest>(
     const { caller, body, resolvedModel, fallbacks, startedAt, reservation } = authorized;
     const refId = serviceRefOf(incoming);
     const request = complete === undefined ? body : await complete(body, caller);
-    const { chat, ignored } = request;
+    const { chat } = request;
     const conversationId = await conversationGate(caller, chat.conversation_id);
     const turn = await prepareTurn(
       {
@@ -135,12 +127,7 @@ export function createDialectRoute<Request extends DialectRequest>(
       },
       dependencies,
     );
-    const headers = [
-      ...authorized.limitHeaders,
-      'x-service-memory',
-      turn.memory,
-      ...ignoredHeader(ignored),
-    ];
+    const headers = [...authorized.limitHeaders, 'x-service-memory', turn.memory];
     await (chat.stream === true ? stream : respond)(turn, request, response, headers);
   }
 

@@ -103,7 +103,9 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
       const isStored =
         wantsStore && retentionDays > 0 && JSON.stringify(input).length <= STORED_CHARS_MAX;
       const noted =
-        wantsStore && !isStored ? { ...request, ignored: [...ignored, 'store'] } : request;
+        wantsStore && !isStored
+          ? { ...request, ignored: [...ignored, 'store'], ignoredInPassing: ['store'] }
+          : request;
       return completeRequest(noted, {
         id: `resp_${newId().replaceAll('-', '')}`,
         createdAt: Math.floor(clock.now() / 1000),

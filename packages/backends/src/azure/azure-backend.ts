@@ -33,6 +33,8 @@ export function createAzureBackend(options: AzureOptions): Backend {
     search: `?${query.toString()}`,
     authHeader: options.authHeader ?? 'api-key',
     servesOnlyGiven: true,
+    // This API has neither deployments in its paths nor dated versions.
+    responsesPath: '/v1/responses',
     pathOf: (model, operation) => `/deployments/${encodeURIComponent(model)}${operation}`,
   });
 }

@@ -1,6 +1,7 @@
 import type { Cancel, Clock, Tracing } from '@model-gateway/kernel';
 import type {
   Backend,
+  BackendDialect,
   BackendKind,
   Capability,
   StreamedBody,
@@ -19,6 +20,7 @@ import {
 } from '../transport/upstream-http.ts';
 import { chunksOf, readCompletion } from './completion.ts';
 import { readEmbeddings } from './embeddings.ts';
+import { createResponsesUpstream } from '../responses/responses-upstream.ts';
 import { withImageParts } from './images.ts';
 import { probeResult } from './probe-result.ts';
 import { createExternalRealtime } from './realtime.ts';
@@ -41,6 +43,10 @@ export interface ExternalOptions {
   readonly servesOnlyGiven?: boolean;
   /** The path of an operation, where it depends on the model. */
   readonly pathOf?: (model: string, operation: string) => string;
+  /** The APIs whose requests it gets as clients sent them. */
+  readonly dialects?: ReadonlySet<BackendDialect>;
+  /** The path and query of the Responses API, where they differ from those of the other operations. */
+  readonly responsesPath?: string;
   /** A kind that differs from this one only in these options. */
   readonly kind?: BackendKind;
   readonly timeouts: UpstreamTimeouts;
@@ -52,7 +58,9 @@ export interface ExternalOptions {
 
 const CHAT = '/chat/completions';
 const EMBEDDINGS = '/embeddings';
+const RESPONSES = '/responses';
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
+const NO_DIALECTS: ReadonlySet<BackendDialect> = new Set();
 
 // A listing is read in one piece, so that a hostile one must not be long.
 const LISTING_BYTES_MAX = 8 * 1024 * 1024;
@@ -72,11 +80,14 @@ export function createExternalBackend(options: ExternalOptions): Backend {
 
   const posted = (path: string, body: string | Buffer, signal: Cancel) => ({
     method: 'POST' as const,
-    path: `${pathname}${path}${search}`,
+    path,
     headers,
     body,
     signal,
   });
+
+  const fullPath = (model: string, operation: string): string =>
+    `${pathname}${pathOf(model, operation)}${search}`;
 
   async function post(path: string, body: unknown, signal: Cancel): Promise<UpstreamResponse> {
     return succeeded(await http.request(posted(path, await jsonBody(body), signal)));
@@ -88,7 +99,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     signal: Cancel,
   ): Promise<UpstreamResponse> {
     const streamed = { ...headers, ...streamHeaders(body) };
-    const request = { method: 'POST', path: `${pathname}${path}${search}`, body, signal } as const;
+    const request = { method: 'POST', path, body, signal } as const;
     return succeeded(await http.request({ ...request, headers: streamed }));
   }
 
@@ -105,9 +116,26 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
   }
 
+  const contextOf = (model: string) => ({ model, clock, secret: apiKey });
+  const { dialects = NO_DIALECTS } = options;
+  const responsesPath = `${pathname}${options.responsesPath ?? `${RESPONSES}${search}`}`;
+  const responses = dialects.has('responses')
+    ? createResponsesUpstream({
+        post: (body, signal) => post(responsesPath, body, signal),
+        async postWhole(body, signal) {
+          const response = await postWhole(responsesPath, body, signal);
+          assertSuccess(response);
+          return response.text;
+        },
+        contextOf,
+        answerBytesMax,
+      })
+    : undefined;
+
   return {
     name,
     kind: options.kind ?? 'external',
+    dialects,
     capabilities: () => options.capabilities,
     async probe(signal) {
       const path = `${pathname}/models${search}`;
@@ -115,27 +143,30 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       return probeResult(status, await readText(body, LISTING_BYTES_MAX), options);
     },
     async chat(body, signal) {
-      const response = await postWhole(pathOf(body.model, CHAT), chatBody(body), signal);
+      const passed = responses?.chat(body, signal);
+      if (passed !== undefined) return passed;
+      const response = await postWhole(fullPath(body.model, CHAT), chatBody(body), signal);
       assertSuccess(response);
-      return readCompletion(response, { model: body.model, clock, secret: apiKey });
+      return readCompletion(response, contextOf(body.model));
     },
     async chatStream(body, signal) {
-      const response = await post(pathOf(body.model, CHAT), streamBody(body), signal);
+      const passed = responses?.chatStream(body, signal);
+      if (passed !== undefined) return passed;
+      const response = await post(fullPath(body.model, CHAT), streamBody(body), signal);
       if (response.contentType.startsWith('text/event-stream'))
         return { form: 'events', bytes: response.body, cleanMessage: cleaned };
       const text = await readTextAnswer(response.body, answerBytesMax);
       const answer = { status: response.status, text };
-      const context = { model: body.model, clock, secret: apiKey };
-      const { completion } = await readCompletion(answer, context);
+      const { completion } = await readCompletion(answer, contextOf(body.model));
       return { form: 'chunks', chunks: chunksOf(completion) };
     },
     async embed(request, signal) {
-      const response = await postWhole(pathOf(request.model, EMBEDDINGS), request, signal);
+      const response = await postWhole(fullPath(request.model, EMBEDDINGS), request, signal);
       assertSuccess(response);
       return readEmbeddings(response, request.model, apiKey);
     },
     async pass({ model, path, content }, signal) {
-      const passedPath = pathOf(model, path);
+      const passedPath = fullPath(model, path);
       const response =
         'json' in content
           ? await post(passedPath, content.json, signal)

@@ -1,6 +1,12 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { Clock, Tracing } from '@model-gateway/kernel';
-import type { Backend, BackendConfig, BackendKind, Capability } from '@model-gateway/router';
+import {
+  BACKEND_DIALECTS,
+  type Backend,
+  type BackendConfig,
+  type BackendKind,
+  type Capability,
+} from '@model-gateway/router';
 import { createAgentBackend } from '../agent/agent-backend.ts';
 import { registeredKind } from './backend-kind.ts';
 import { createCloudVideoBackend } from '../cloud-video/cloud-video-backend.ts';
@@ -48,7 +54,7 @@ export function createBackend(config: BackendConfig, options: CreateBackendOptio
 
 function createKind(
   kind: BackendKind,
-  { name, apiKey, authHeader, models }: BackendConfig,
+  { name, apiKey, authHeader, models, dialects: declared = [] }: BackendConfig,
   url: URL,
   { timeouts, answerBytesMax, clock, tracing }: CreateBackendOptions,
 ): Backend {
@@ -83,7 +89,8 @@ function createKind(
       const called = { search, apiKey, authHeader };
       // Many servers copy this API without its listing; the others have one.
       const isListingOptional = kind === 'external';
-      const served = { name, ...called, models, isListingOptional, capabilities };
+      const dialects = new Set(BACKEND_DIALECTS.filter((known) => declared.includes(known)));
+      const served = { name, ...called, models, isListingOptional, capabilities, dialects };
       return HTTP_KINDS[kind](url, { ...served, timeouts, answerBytesMax, clock, tracing });
     }
     case 'agent':

@@ -10,6 +10,8 @@ import {
 const REALTIME_ID = /realtime/i;
 /** The kinds whose servers speak the API of the clients. */
 const PASSING_KINDS: readonly BackendKind[] = ['external', 'azure', 'agent'];
+/** The kinds that can pass requests of another API than chat completions to its own path. */
+const WITH_DIALECTS: readonly BackendKind[] = ['external', 'azure'];
 const WITH_AUTH_HEADER: readonly BackendKind[] = ['external', 'anthropic', 'azure', 'gemini'];
 
 /**
@@ -35,6 +37,18 @@ export function assertAuthHeader(kind: BackendKind, authHeader: string | undefin
   throw new ServiceError(
     'missing_fields',
     `'auth_header': only a backend of the kinds ${WITH_AUTH_HEADER.join(', ')} takes it, not '${kind}'`,
+  );
+}
+
+/** Refuses a new registration with APIs that its kind cannot pass on. */
+export function assertDialects(
+  kind: BackendKind,
+  dialects: readonly string[] | undefined = [],
+): void {
+  if (dialects.length === 0 || WITH_DIALECTS.includes(kind)) return;
+  throw new ServiceError(
+    'missing_fields',
+    `'dialects': only a backend of the kinds ${WITH_DIALECTS.join(', ')} takes it, not '${kind}'`,
   );
 }
 

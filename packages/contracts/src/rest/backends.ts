@@ -16,6 +16,9 @@ const capability = z.enum([
   'transcription',
 ]);
 
+/** The APIs besides chat completions that an upstream can speak. */
+const dialect = z.enum(['responses']);
+
 /** A text that fits into a header and a log line. */
 const oneLine = (charsMax: number) =>
   z
@@ -42,6 +45,7 @@ const authHeader = z
   .refine((text) => !RESERVED_HEADER.test(text), 'must not be a header that HTTP itself needs');
 const models = z.array(z.string().min(1).max(128)).max(1000);
 const capabilities = z.array(capability).min(1).max(capability.options.length);
+const dialects = z.array(dialect).max(dialect.options.length);
 
 /** The body of `POST /api/admin/backends`; every field is optional. */
 export const backendRequestSchema = z.object({
@@ -58,6 +62,7 @@ export const backendRequestSchema = z.object({
   name: oneLine(64).min(1).nullish(),
   models: models.nullish(),
   capabilities: capabilities.nullish(),
+  dialects: dialects.nullish(),
   /** Sent by older clients; no backend uses it. */
   workflow: anyObject().nullish().meta({ deprecated: true }),
 });
@@ -70,6 +75,7 @@ export const backendChangeSchema = z.object({
   auth_header: authHeader.nullish(),
   models: models.nullish(),
   capabilities: capabilities.nullish(),
+  dialects: dialects.nullish(),
 });
 
 /** The health of a backend. */
@@ -99,6 +105,8 @@ const backendEntry = {
   type: z.string(),
   circuit: z.enum(['closed', 'open', 'half-open']),
   models: z.array(z.string()),
+  /** The APIs besides chat completions whose requests it gets unchanged. */
+  dialects: z.array(dialect),
 };
 
 /** The response of `GET /api/admin/backends`. */

@@ -46,7 +46,8 @@ export async function placeBackends(
       FROM serving JOIN named ON named.model_id = serving.model_id
       ON CONFLICT (name) DO UPDATE
         SET type = excluded.type, url = excluded.url, models = excluded.models,
-          agent_id = excluded.agent_id, api_key = NULL, capabilities = NULL, updated_at = now()
+          agent_id = excluded.agent_id, api_key = NULL, capabilities = NULL, dialects = '{}',
+          updated_at = now()
         WHERE b.agent_id IS NOT NULL
           AND (b.type, b.url, b.agent_id) IS DISTINCT FROM (excluded.type, excluded.url, excluded.agent_id)
       RETURNING b.models[1] AS model_id, b.url

@@ -34,6 +34,7 @@ describe('backend configurations in Postgres', () => {
       apiKey: 'sk-1',
       authHeader: 'api-key',
       capabilities: ['video'],
+      dialects: ['responses'],
     });
     const [before] = await database.backendConfigs.list();
     await database.backendConfigs.save(replaced);

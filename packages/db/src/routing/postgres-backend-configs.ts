@@ -61,13 +61,14 @@ export function createPostgresBackendConfigs(options: BackendConfigOptions): Bac
       authHeader: authHeader ?? undefined,
       models,
       capabilities: capabilitiesSchema.parse(row.capabilities),
+      dialects: row.dialects.length === 0 ? undefined : row.dialects,
       workflow: workflowSchema.parse(row.workflow),
       createdAt,
     };
   }
 
   function valuesOf({ name, type, url, apiKey, authHeader, ...config }: BackendConfig) {
-    const { models, capabilities, workflow } = config;
+    const { models, capabilities, dialects = [], workflow } = config;
     return {
       type,
       url,
@@ -75,6 +76,7 @@ export function createPostgresBackendConfigs(options: BackendConfigOptions): Bac
       authHeader: authHeader ?? null,
       models: [...models],
       capabilities: capabilities === null ? Prisma.DbNull : [...capabilities],
+      dialects: [...dialects],
       workflow:
         workflow === undefined
           ? Prisma.DbNull

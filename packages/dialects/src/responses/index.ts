@@ -1,7 +1,8 @@
 import type { Dialect } from '../dialect.ts';
 import { writeResponse } from './answer.ts';
 import { writeResponsesError } from './errors.ts';
-import { responsesRequestSchema, type ResponsesRequest } from './request.ts';
+import { PassedResponsesStream, passResponse } from './passed-stream.ts';
+import { RESPONSES_API, responsesRequestSchema, type ResponsesRequest } from './request.ts';
 import { ResponsesStream } from './stream.ts';
 
 /** The Responses API. */
@@ -9,5 +10,10 @@ export const responsesDialect: Dialect<ResponsesRequest> = {
   request: responsesRequestSchema,
   writeAnswer: writeResponse,
   writeStream: (request, { model }) => new ResponsesStream(request, model),
+  passing: {
+    api: RESPONSES_API,
+    passAnswer: passResponse,
+    passStream: (request) => new PassedResponsesStream(request),
+  },
   writeError: writeResponsesError,
 };

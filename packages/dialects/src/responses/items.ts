@@ -8,7 +8,14 @@ import { openReasoning } from './reasoning-content.ts';
 import { functionName } from './tools.ts';
 
 /** Records of hosted tools, which a model need not see again. */
-const LEFT_OUT = new Set(['web_search_call', 'file_search_call', 'mcp_list_tools']);
+const LEFT_OUT = new Set([
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+  'image_generation_call',
+  'mcp_call',
+  'mcp_list_tools',
+]);
 
 /** The items of an input as messages of a turn. */
 export function messagesOf(items: readonly Item[], ignored: Ignored, at: Path): TurnMessage[] {

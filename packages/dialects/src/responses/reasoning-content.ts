@@ -4,6 +4,9 @@ import type { ReasoningPart } from '../turn/turn.ts';
 /** Marks an `encrypted_content` that the gateway wrote. */
 const PREFIX = 'gw1.';
 
+/** Whether the gateway wrote it, so that no upstream can read it. */
+export const isSealed = (content: string): boolean => content.startsWith(PREFIX);
+
 /** The signatures and encrypted thoughts of an upstream as the opaque text of a reasoning item; null without any. */
 export function sealReasoning(parts: readonly ReasoningPart[]): string | null {
   const isPlain = parts.every(
@@ -18,7 +21,7 @@ export function sealReasoning(parts: readonly ReasoningPart[]): string | null {
 
 /** Reads what `sealReasoning` wrote; undefined for the text of another service. */
 export function openReasoning(sealed: string): readonly ReasoningPart[] | undefined {
-  if (!sealed.startsWith(PREFIX)) return undefined;
+  if (!isSealed(sealed)) return undefined;
   const value = parsed(Buffer.from(sealed.slice(PREFIX.length), 'base64url').toString('utf8'));
   if (!Array.isArray(fieldOf(value, 'parts'))) return undefined;
   return listField(value, 'parts').map((part) => ({

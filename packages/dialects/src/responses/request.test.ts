@@ -97,6 +97,19 @@ const hello = { model: 'm', input: 'Hello' };
 test.each([
   { named: 'input', body: { model: 'm' } },
   { named: 'input', body: { model: 'm', input: 7 } },
+  { named: 'background', body: { ...hello, background: true } },
+  { named: 'conversation', body: { ...hello, conversation: 'conv_1' } },
+  { named: 'prompt', body: { ...hello, prompt: { id: 'pmpt_1' } } },
+  { named: 'include.0', body: { ...hello, include: ['everything'] } },
+  { named: 'text.format.schema', body: { ...hello, text: { format: { type: 'json_schema' } } } },
+  { named: 'max_output_tokens', body: { ...hello, max_output_tokens: 0 } },
+  { named: 'metadata', body: { ...hello, metadata: 'x' } },
+])('$named that no upstream may get is refused by name', ({ named, body }) => {
+  const { issues = [] } = responsesRequestSchema.safeParse(body).error ?? {};
+  expect(issues.map(({ path }) => path.join('.'))).toEqual([named]);
+});
+
+test.each([
   { named: 'input.0.type', body: { model: 'm', input: [{ type: 'computer_call_output' }] } },
   { named: 'input.0.role', body: { model: 'm', input: [{ role: 'tool', content: 'x' }] } },
   {
@@ -111,19 +124,24 @@ test.each([
     },
   },
   { named: 'input.0.call_id', body: { model: 'm', input: [{ type: 'function_call_output' }] } },
-  { named: 'background', body: { ...hello, background: true } },
-  { named: 'conversation', body: { ...hello, conversation: 'conv_1' } },
-  { named: 'prompt', body: { ...hello, prompt: { id: 'pmpt_1' } } },
-  { named: 'include.0', body: { ...hello, include: ['everything'] } },
   { named: 'tools.0.type', body: { ...hello, tools: [{ type: 'telepathy' }] } },
   { named: 'tools.0.name', body: { ...hello, tools: [{ type: 'function' }] } },
   { named: 'tool_choice', body: { ...hello, tool_choice: { type: 'function', name: 'x' } } },
-  { named: 'text.format.schema', body: { ...hello, text: { format: { type: 'json_schema' } } } },
-  { named: 'max_output_tokens', body: { ...hello, max_output_tokens: 0 } },
-  { named: 'metadata', body: { ...hello, metadata: 'x' } },
-])('$named that cannot be translated is refused by name', ({ named, body }) => {
-  const { issues = [] } = responsesRequestSchema.safeParse(body).error ?? {};
-  expect(issues.map(({ path }) => path.join('.'))).toEqual([named]);
+])(
+  '$named that cannot be translated is a refusal by name for other upstreams',
+  ({ named, body }) => {
+    const { refusal } = read(body);
+    expect(refusal?.code).toBe('missing_fields');
+    expect(refusal?.message).toMatch(`'${named}': `);
+  },
+);
+
+test('what can be translated beside a refusal still counts in estimates', () => {
+  const input = [{ role: 'user', content: 'Look' }, { type: 'computer_call_output' }];
+  const { chat, refusal } = read({ model: 'm', input, tools, tool_choice: { type: 'mcp' } });
+  expect(refusal?.code).toBe('unsupported_tool');
+  expect(chat.messages).toEqual([{ role: 'user', content: 'Look' }]);
+  expect(chat['tools']).toHaveLength(4);
 });
 
 test.each([
@@ -131,9 +149,8 @@ test.each([
   { choice: { type: 'mcp', server_label: 's' } },
   { choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'file_search' }] } },
 ])('a hosted tool that is demanded is refused: $choice.type', ({ choice }) => {
-  expect(() => read({ ...hello, tools, tool_choice: choice })).toThrow(
-    expect.objectContaining({ code: 'unsupported_tool' }),
-  );
+  const { refusal } = read({ ...hello, tools, tool_choice: choice });
+  expect(refusal?.code).toBe('unsupported_tool');
 });
 
 test.each([

@@ -1,23 +1,23 @@
 import type { ChatRequest } from '@model-gateway/contracts';
 import { z } from 'zod';
 import type { DialectRequest } from '../dialect.ts';
-import { gatewayFieldsOf } from '../gateway-fields.ts';
-import { chatOfTurn } from '../turn/chat-of-turn.ts';
-import { present } from '../turn/fields.ts';
-import type { OutputFormat, Turn, TurnMessage } from '../turn/turn.ts';
+import { withOrigin, type Origin } from '../turn/origin.ts';
 import { responsesBodySchema, type Item, type ResponsesBody } from './body.ts';
 import { FieldProblem } from './field-problem.ts';
 import { createIgnored } from './ignored.ts';
-import { messagesOf, typeOf } from './items.ts';
-import { readTools, type ToolSet } from './tools.ts';
-import { noteIgnored, refuseFields } from './other-fields.ts';
+import { typeOf } from './items.ts';
+import { refuseFields } from './other-fields.ts';
+import { passedBody } from './passed-request.ts';
+import { translate, type Translation } from './translate.ts';
+
+/** The name of this API in origins, and among the APIs that a backend speaks. */
+export const RESPONSES_API = 'responses';
 
 /** A request of `POST /v1/responses`. */
-export interface ResponsesRequest extends DialectRequest {
+export interface ResponsesRequest extends DialectRequest, Translation {
   readonly body: ResponsesBody;
   /** The items of this request, without those of earlier responses. */
   readonly input: readonly Item[];
-  readonly tools: ToolSet;
   /** Of the response. Like the next two, it is set when the request is completed. */
   readonly id: string;
   /** Seconds since 1970. */
@@ -51,19 +51,14 @@ export const responsesRequestSchema: z.ZodType<ResponsesRequest> = responsesBody
 
 function requestOf(body: ResponsesBody): ResponsesRequest {
   refuseFields(body);
-  const ignored = createIgnored();
-  noteIgnored(body, ignored);
   const input = inputOf(body);
-  const tools = readTools(body, ignored);
-  const messages = messagesOf(input.filter(isNoReference), ignored, ['input']);
+  const translation = translate(body, input.filter(isNoReference), ['input']);
   return {
     model: body.model,
     models: body.models,
-    chat: chatOf(body, tools, messages),
-    ignored: ignored.list(),
+    ...translation,
     body,
     input,
-    tools,
     id: '',
     createdAt: 0,
     isStored: false,
@@ -94,78 +89,35 @@ export function completeRequest(
   request: ResponsesRequest,
   { id, createdAt, isStored, previous, referenced }: ResponsesContext,
 ): ResponsesRequest {
-  const { body, tools } = request;
+  const { body } = request;
   const input = request.input.map((item) =>
     isNoReference(item) ? item : (referenced.get(String(item['id'])) ?? item),
   );
-  const named = { ...request, id, createdAt, isStored, input };
-  if (previous.length === 0 && referenced.size === 0) return named;
-  const ignored = createIgnored();
-  const messages = messagesOf([...previous, ...input], ignored, ['previous_response_id']);
+  const items = [...previous, ...input];
+  const isSame = previous.length === 0 && referenced.size === 0;
+  const translated = isSame ? request : translate(body, items, ['previous_response_id']);
+  const refusal = request.refusal ?? translated.refusal;
+  const leftOut = createIgnored();
+  const value = passedBody(body, items, leftOut);
+  // A body that cannot be stored is noted in both lists before.
+  const noted = request.ignoredInPassing ?? [];
   return {
-    ...named,
-    chat: chatOf(body, tools, messages),
-    ignored: [...new Set([...request.ignored, ...ignored.list()])],
+    ...request,
+    ...translated,
+    chat: remembering(translated.chat, { api: RESPONSES_API, value, untranslatable: refusal }),
+    refusal,
+    ignored: [...new Set([...request.ignored, ...translated.ignored])],
+    ignoredInPassing: [...noted, ...leftOut.list()],
+    id,
+    createdAt,
+    isStored,
+    input,
   };
 }
 
-function chatOf(
-  body: ResponsesBody,
-  { functions, choice }: ToolSet,
-  messages: readonly TurnMessage[],
-): ChatRequest {
-  const { instructions } = body;
-  const system: readonly TurnMessage[] =
-    typeof instructions === 'string' && instructions !== ''
-      ? [{ role: 'system', parts: [{ type: 'text', text: instructions }] }]
-      : [];
-  const turn: Turn = {
-    model: body.model,
-    messages: [...system, ...messages],
-    tools: functions,
-    ...present({
-      toolChoice: choice,
-      parallelToolCalls: body.parallel_tool_calls ?? undefined,
-      output: outputOf(body),
-      reasoning:
-        typeof body.reasoning?.effort === 'string' ? { effort: body.reasoning.effort } : undefined,
-      maxTokens: body.max_output_tokens ?? undefined,
-      temperature: body.temperature ?? undefined,
-      topP: body.top_p ?? undefined,
-      stream: body.stream ?? undefined,
-      user: body.user ?? body.safety_identifier ?? undefined,
-    }),
-    further: furtherOf(body),
-  };
-  return chatOfTurn(turn);
-}
-
-function outputOf({ text }: ResponsesBody): OutputFormat | undefined {
-  const format = text?.format ?? undefined;
-  if (format === undefined || format.type === 'text') return undefined;
-  if (format.type === 'json_object') return { type: format.type };
-  const { schema } = format;
-  if (schema === null || schema === undefined) {
-    throw new FieldProblem(['text', 'format', 'schema'], 'required');
-  }
-  return {
-    type: format.type,
-    name: format.name ?? 'answer',
-    schema,
-    ...present({
-      description: format.description ?? undefined,
-      strict: format.strict ?? undefined,
-    }),
-  };
-}
-
-/** Fields that chat completions has under the same names, and the gateway's own. */
-function furtherOf(body: ResponsesBody): Readonly<Record<string, unknown>> {
-  const { service_tier: tier } = body;
-  const isSpecial = typeof tier === 'string' && tier !== 'auto' && tier !== 'default';
-  return present({
-    service_tier: isSpecial ? tier : undefined,
-    verbosity: body.text?.verbosity ?? undefined,
-    ...gatewayFieldsOf(body),
-  });
+/** The messages remember it too: those that do not were added by the gateway. */
+function remembering(chat: ChatRequest, origin: Origin): ChatRequest {
+  const mark = { api: origin.api, value: {} };
+  const messages = chat.messages.map((message) => withOrigin(message, mark));
+  return withOrigin({ ...chat, messages }, origin);
 }

@@ -47,13 +47,14 @@ export function responseObject(request: ResponsesRequest, state: ResponseState):
     tools: tools.shown,
     top_p: body.top_p ?? null,
     truncation: 'disabled',
-    usage: usage === undefined ? null : usageOf(usage),
+    usage: usage === undefined ? null : responseUsage(usage),
     user: body.user ?? null,
     metadata: body.metadata ?? {},
   };
 }
 
-const usageOf = (usage: TurnUsage) => ({
+/** The usage of a response. */
+export const responseUsage = (usage: TurnUsage) => ({
   input_tokens: usage.promptTokens,
   input_tokens_details: {
     cached_tokens: usage.cachedTokens ?? 0,

@@ -6,7 +6,8 @@ import { AGENT_REQUEST } from './fixtures/agent-request.ts';
 import { STREAMED_EVENTS } from './fixtures/streamed-events.ts';
 import { responsesDialect } from './index.ts';
 import { completeRequest, responsesRequestSchema, type ResponsesRequest } from './request.ts';
-import { responseOfItem, storedItems } from './stored-items.ts';
+import { responseOfItem } from './item-id.ts';
+import { storedItems } from './stored-items.ts';
 
 const read = (body: object): ResponsesRequest => responsesRequestSchema.parse(body);
 

@@ -14,9 +14,6 @@ const ID_PREFIXES: Readonly<Record<string, string>> = {
   local_shell_call_output: 'lsho',
 };
 
-/** An id of an item that the gateway made contains that of its response. */
-const MADE_ID = /^[a-z]{2,4}_([0-9a-f]{32})i?\d+$/;
-
 /** The items of a request as they are stored and listed: each with an id, and with content as parts. */
 export function storedItems({
   id,
@@ -36,10 +33,4 @@ function partsOf({ role, content }: Item): unknown {
   return role === 'assistant'
     ? [{ type: 'output_text', text: content, annotations: [] }]
     : [{ type: 'input_text', text: content }];
-}
-
-/** The response that has an item, by the item's id; undefined if the gateway did not make the id. */
-export function responseOfItem(itemId: string): string | undefined {
-  const made = MADE_ID.exec(itemId)?.[1];
-  return made === undefined ? undefined : `resp_${made}`;
 }

@@ -58,6 +58,14 @@ const CUSTOM_PARAMETERS = {
   additionalProperties: false,
 };
 
+/** No tools, where they cannot be read. */
+export const noTools = (): ToolSet => ({
+  functions: [],
+  choice: undefined,
+  declared: new Map(),
+  shown: [],
+});
+
 /** Reads the tools and the choice among them. */
 export function readTools(
   { tools, tool_choice: choice }: ResponsesBody,

@@ -1,13 +1,18 @@
+import type { ServiceError } from '@model-gateway/contracts';
+
 const ORIGIN: unique symbol = Symbol('origin');
 
 /**
- * What a client really sent. A chat body or message that a dialect made remembers it, so that an upstream that speaks the
- * same API gets it unchanged, with all that a turn cannot express. It is not part of the JSON.
+ * What a client or an upstream really sent. A chat body or message that a dialect made remembers it, so that an upstream
+ * that speaks the same API gets it unchanged, with all that a turn cannot express. A chat answer or chunk of such an
+ * upstream remembers it as well. It is not part of the JSON.
  */
 export interface Origin {
   /** The API, such as `messages` or `responses`. */
   readonly api: string;
   readonly value: Readonly<Record<string, unknown>>;
+  /** Why an upstream of another API cannot get the request. */
+  readonly untranslatable?: ServiceError | undefined;
 }
 
 /** A copy that remembers its origin; copies made with `...` remember it as well. */
@@ -25,6 +30,16 @@ const hasOrigin = (value: object): value is WithOrigin => ORIGIN in value;
 /** The original object if it was made for this API. */
 export function originIn(api: string, value: object): Origin['value'] | undefined {
   return hasOrigin(value) && value[ORIGIN].api === api ? value[ORIGIN].value : undefined;
+}
+
+/** Why an upstream that speaks these APIs cannot get a body; undefined if it can. */
+export function refusalFor(
+  apis: ReadonlySet<string> | undefined,
+  value: object,
+): ServiceError | undefined {
+  if (!hasOrigin(value)) return undefined;
+  const { api, untranslatable } = value[ORIGIN];
+  return apis?.has(api) === true ? undefined : untranslatable;
 }
 
 /** Copies the origin of one object to another. */

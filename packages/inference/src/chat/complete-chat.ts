@@ -1,6 +1,7 @@
 import { readCachedTokens, type UpstreamCompletion } from '@model-gateway/contracts';
 import { UnsupportedByBackend } from '@model-gateway/router';
 import { attemptModels } from '../upstream/attempt-models.ts';
+import { assertSpeaks } from './assert-speaks.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
 import { estimateUsage, textOfCompletion } from '../usage/estimate-usage.ts';
@@ -31,6 +32,7 @@ export async function completeChat(
     fallbacks,
     ({ backend, model }) => {
       if (backend.chat === undefined) throw cannotChat(backend.name);
+      assertSpeaks(backend, full);
       return backend.chat(upstreamBody(full, model), signal);
     },
   );

@@ -2,6 +2,7 @@ import type { TokenUsage } from '@model-gateway/contracts';
 import { describeError, newId, type Clock } from '@model-gateway/kernel';
 import { attemptModels } from '../upstream/attempt-models.ts';
 import { settleFailure, type ActiveCall } from '../upstream/attempts.ts';
+import { assertSpeaks } from './assert-speaks.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import { asksForUsage } from '../stream/chunk-fields.ts';
@@ -35,6 +36,8 @@ interface StreamDependencies extends ChatDependencies {
 export interface StreamedChunks {
   readonly backend: string;
   readonly head: ChunkHead;
+  /** The first chunk, which is delivered too; undefined if there is none. */
+  readonly first: unknown;
   /** As `deliver` of a streamed chat: the parsed chunks, with the usage, and the message of a failure that ends them. */
   deliver(take: WriteChunks, onFailure: (message: string) => void): Promise<void>;
 }
@@ -83,6 +86,7 @@ export async function streamChunks(
   return {
     backend: delivery.activeCall.route.backend.name,
     head,
+    first: chunks[0],
     deliver: (take, onFailure) =>
       deliver(begun, delivery, dependencies, {
         part: () => take(chunks.splice(0)),
@@ -115,6 +119,7 @@ async function begin(
     fallbacks,
     async ({ backend, model }): Promise<Begun> => {
       if (backend.chatStream === undefined) throw cannotChat(backend.name);
+      assertSpeaks(backend, full);
       const stream = await backend.chatStream(upstreamBody(full, model), signal);
       const observer = createStreamObserver({ keepsReply });
       const head = headOf(model, clock);

@@ -9,6 +9,8 @@ export interface BackendConfig {
   readonly models: readonly string[];
   /** Null where the kind's own defaults apply. */
   readonly capabilities: readonly string[] | null;
+  /** The APIs besides chat completions that the upstream speaks; by default none. */
+  readonly dialects?: readonly string[] | undefined;
   /** Kept for old registrations; no backend reads it. */
   readonly workflow?: Readonly<Record<string, unknown>> | undefined;
 }

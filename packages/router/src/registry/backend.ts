@@ -31,6 +31,10 @@ export type Capability = (typeof CAPABILITIES)[number];
 export const isPassedCapability = (capability: Capability): capability is PassedCapability =>
   PASSED_CAPABILITIES.some((passed) => passed === capability);
 
+/** The APIs besides chat completions that an upstream can speak. */
+export const BACKEND_DIALECTS = ['responses'] as const;
+export type BackendDialect = (typeof BACKEND_DIALECTS)[number];
+
 /** The upstream kinds. */
 export const BACKEND_KINDS = [
   'external',
@@ -181,6 +185,8 @@ export interface RealtimeLink {
 export interface Backend {
   readonly name: string;
   readonly kind: BackendKind;
+  /** The APIs whose requests it gets as clients sent them; absent if it speaks only chat completions. */
+  readonly dialects?: ReadonlySet<BackendDialect>;
   /** Its current capabilities; an engine reports them in its handshake. */
   capabilities(): ReadonlySet<Capability>;
   /** Whether it has the capability for this model; without this method all models have the same. */

@@ -329,6 +329,7 @@ export const fingerprintOf = (config: BackendConfig): string =>
       config.capabilities,
       // Absent by default, so that replicas of the version before agree.
       ...(config.authHeader === undefined ? [] : [config.authHeader]),
+      ...(config.dialects === undefined || config.dialects.length === 0 ? [] : [config.dialects]),
     ]),
   ).slice(0, 32);
 

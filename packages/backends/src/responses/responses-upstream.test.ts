@@ -1,0 +1,206 @@
+import {
+  originIn,
+  RESPONSES_API,
+  responsesDialect,
+  completeRequest,
+} from '@model-gateway/dialects';
+import { systemClock } from '@model-gateway/kernel';
+import type { BackendConfig, ChatChunk, UpstreamChat } from '@model-gateway/router';
+import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
+import * as fc from 'fast-check';
+import { readAll, startChunks } from '../../tests/read-chunks.ts';
+import { createBackend } from '../factory/create-backend.ts';
+import { RESPONSE, RESPONSE_EVENTS } from './fixtures/search-response.ts';
+import { chunksOfEvents } from './from-upstream.ts';
+
+const timeouts = { connectMs: 5_000, idleMs: 30_000, totalMs: 30_000 };
+const { signal } = new AbortController();
+
+let server: RecordedServer;
+beforeAll(async () => {
+  server = await startRecordedServer();
+});
+afterAll(() => server.close());
+
+const open = (more: Partial<BackendConfig> = {}) =>
+  createBackend(
+    {
+      name: 'up',
+      type: 'external',
+      url: server.url,
+      apiKey: 'the key of the backend',
+      models: ['m'],
+      capabilities: null,
+      dialects: ['responses'],
+      ...more,
+    },
+    { timeouts, clock: systemClock },
+  );
+
+/** The body that a client of the API leads to, with a message that the gateway added. */
+function chatOf(body: object): UpstreamChat {
+  const request = completeRequest(responsesDialect.request.parse({ model: 'alias', ...body }), {
+    id: 'resp_7',
+    createdAt: 5,
+    isStored: true,
+    previous: [],
+    referenced: new Map(),
+  });
+  const memory = { role: 'system', content: 'The user likes cats.' };
+  return { ...request.chat, model: 'm', messages: [memory, ...request.chat.messages] };
+}
+
+const eventText = (events: readonly object[]): string =>
+  events.map((event) => `event: x\ndata: ${JSON.stringify(event)}\n\n`).join('');
+
+const streamed = (body: string) => ({ body, type: 'text/event-stream' });
+
+test('a request passes as it was sent, and the answer remembers what the upstream said', async () => {
+  server.answer('/responses', { body: JSON.stringify(RESPONSE) });
+  const backend = open();
+  const chat = chatOf({ input: 'Hi', instructions: 'Search.', tools: [{ type: 'web_search' }] });
+  const answer = await backend.chat?.(chat, signal);
+  expect(server.requests.at(-1)?.url).toBe('/v1/responses');
+  expect(server.requests.at(-1)?.body).toEqual({
+    model: 'm',
+    instructions: 'Search.',
+    tools: [{ type: 'web_search' }],
+    store: false,
+    stream: false,
+    input: [
+      {
+        type: 'message',
+        role: 'system',
+        content: [{ type: 'input_text', text: 'The user likes cats.' }],
+      },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
+    ],
+  });
+  expect(answer?.completion).toMatchObject({
+    id: RESPONSE.id,
+    model: RESPONSE.model,
+    choices: [
+      {
+        message: {
+          content: 'Cats purr.',
+          reasoning_content: 'Hm.',
+          tool_calls: [{ id: 'c1', function: { name: 'look', arguments: '{"a":1}' } }],
+        },
+        finish_reason: 'tool_calls',
+      },
+    ],
+    usage: {
+      prompt_tokens: 9,
+      completion_tokens: 4,
+      total_tokens: 13,
+      prompt_tokens_details: { cached_tokens: 3 },
+      completion_tokens_details: { reasoning_tokens: 2 },
+    },
+  });
+  expect(originIn(RESPONSES_API, answer?.completion ?? {})).toEqual(RESPONSE);
+  await backend.close();
+});
+
+test('clients of other APIs get there by chat completions', async () => {
+  server.answer('/chat/completions', { body: '{"choices":[]}' });
+  const backend = open();
+  await backend.chat?.({ model: 'm', messages: [] }, signal);
+  expect(server.requests.at(-1)?.url).toBe('/v1/chat/completions');
+  await backend.close();
+});
+
+test('the API of Azure has its own path, without a version', async () => {
+  server.answer('/responses', { body: JSON.stringify(RESPONSE) });
+  const backend = open({ type: 'azure' });
+  await backend.chat?.(chatOf({ input: 'Hi' }), signal);
+  expect(server.requests.at(-1)?.url).toBe('/openai/v1/responses');
+  await backend.close();
+});
+
+/** What the chunks of a stream say, without ids and times. */
+const saidIn = (chunks: readonly ChatChunk[]) => ({
+  deltas: chunks.map(({ choices }) => choices),
+  usage: chunks.at(-1)?.['usage'],
+  events: chunks.map((chunk) => originIn(RESPONSES_API, chunk)),
+});
+
+test('each event is a chunk that remembers it, whatever pieces it arrives in', async () => {
+  const text = Buffer.from(eventText(RESPONSE_EVENTS));
+  const context = { model: 'm', clock: systemClock, secret: null };
+  const readIn = async (size: number) => {
+    async function* pieces() {
+      for (let at = 0; at < text.length; at += size) yield text.subarray(at, at + size);
+    }
+    return saidIn(await readAll(chunksOfEvents(pieces(), context, text.length)));
+  };
+  const whole = await readIn(text.length);
+  expect(whole.events).toEqual(RESPONSE_EVENTS);
+  expect(whole.usage).toMatchObject({ prompt_tokens: 9, completion_tokens: 4 });
+  expect(JSON.stringify(whole.deltas)).toContain('"content":"Cats "');
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 200 }), async (size) => {
+      expect(await readIn(size)).toEqual(whole);
+    }),
+    { numRuns: 10 },
+  );
+});
+
+const [created = {}, , item = {}] = RESPONSE_EVENTS;
+const failed = {
+  type: 'response.failed',
+  response: {
+    ...RESPONSE,
+    status: 'failed',
+    error: { code: 'server_error', message: 'no: the key of the backend' },
+  },
+};
+
+test.each([
+  {
+    why: 'a failure before the model began',
+    events: [created, failed],
+    error: { message: 'no: [redacted]', isBackendAtFault: true },
+  },
+  {
+    why: 'a rate limit',
+    events: [created, { type: 'error', code: 'rate_limit_exceeded', message: 'slow' }],
+    error: { message: 'slow', isBackendAtFault: true, isRateLimit: true },
+  },
+  {
+    why: 'an error about the request',
+    events: [{ type: 'error', error: { code: 'invalid_prompt', message: 'bad' } }],
+    error: { message: 'bad', isBackendAtFault: false },
+  },
+  { why: 'no event of the API', events: [{ choices: [] }], error: { isBackendAtFault: true } },
+])('$why rejects before anything is sent to the client', async ({ events, error }) => {
+  server.answer('/responses', streamed(eventText(events)));
+  const backend = open();
+  const begun = backend.chatStream?.(chatOf({ input: 'Hi' }), signal);
+  await expect(begun).rejects.toMatchObject(error);
+  await backend.close();
+});
+
+test.each([
+  { why: 'fails', end: [failed], types: ['response.failed'], message: 'no: [redacted]' },
+  { why: 'ends early', end: [], types: [], message: 'before the answer was complete' },
+])('a stream that $why later passes what came before', async ({ end, types, message }) => {
+  server.answer('/responses', streamed(eventText([created, item, ...end])));
+  const backend = open();
+  const chunks = await startChunks(backend, chatOf({ input: 'Hi' }), signal);
+  const passed: unknown[] = [];
+  const reading = (async () => {
+    for await (const chunk of chunks) passed.push(originIn(RESPONSES_API, chunk)?.['type']);
+  })();
+  await expect(reading).rejects.toThrow(message);
+  expect(passed).toEqual(['response.created', 'response.output_item.added', ...types]);
+  await backend.close();
+});
+
+test('a whole answer to a request for a stream becomes chunks of a chat', async () => {
+  server.answer('/responses', { body: JSON.stringify(RESPONSE) });
+  const backend = open();
+  const chunks = await readAll(await startChunks(backend, chatOf({ input: 'Hi' }), signal));
+  expect(chunks.every((chunk) => originIn(RESPONSES_API, chunk) === undefined)).toBe(true);
+  expect(JSON.stringify(chunks)).toContain('Cats purr.');
+  await backend.close();
+});

@@ -1,0 +1,55 @@
+import type { Cancel } from '@model-gateway/kernel';
+import type { UpstreamAnswer, UpstreamChat, UpstreamStream } from '@model-gateway/router';
+import type { AnswerContext } from '../chunk-shape.ts';
+import { chunksOf } from '../external/completion.ts';
+import { begunStream } from '../transport/begun-stream.ts';
+import { readSmallJson, readTextAnswer } from '../transport/read-text.ts';
+import type { UpstreamResponse } from '../transport/upstream-http.ts';
+import { chunksOfEvents, completionOfResponse, passedCompletion } from './from-upstream.ts';
+import { responsesBody } from './to-upstream.ts';
+
+/** Passes requests of clients of the Responses API to an upstream that speaks it. Undefined for those of other clients. */
+export interface ResponsesUpstream {
+  chat(body: UpstreamChat, signal: Cancel): Promise<UpstreamAnswer> | undefined;
+  chatStream(body: UpstreamChat, signal: Cancel): Promise<UpstreamStream> | undefined;
+}
+
+interface ResponsesUpstreamOptions {
+  /** Both reject if the upstream refuses the request. */
+  readonly post: (body: object, signal: Cancel) => Promise<UpstreamResponse>;
+  readonly postWhole: (body: object, signal: Cancel) => Promise<string>;
+  readonly contextOf: (model: string) => AnswerContext;
+  readonly answerBytesMax: number;
+}
+
+export function createResponsesUpstream(options: ResponsesUpstreamOptions): ResponsesUpstream {
+  const { post, postWhole, contextOf, answerBytesMax } = options;
+
+  async function respond(model: string, body: object, signal: Cancel): Promise<UpstreamAnswer> {
+    const response = await readSmallJson(await postWhole(body, signal));
+    return { completion: passedCompletion(response, contextOf(model)) };
+  }
+
+  async function stream(model: string, body: object, signal: Cancel): Promise<UpstreamStream> {
+    const { contentType, body: bytes } = await post(body, signal);
+    const context = contextOf(model);
+    if (contentType.startsWith('text/event-stream')) {
+      const events = chunksOfEvents(bytes, context, answerBytesMax);
+      return { form: 'chunks', chunks: await begunStream(events) };
+    }
+    // An upstream that ignored `stream`: the client gets events that the gateway writes.
+    const response = await readSmallJson(await readTextAnswer(bytes, answerBytesMax));
+    return { form: 'chunks', chunks: chunksOf(completionOfResponse(response, context)) };
+  }
+
+  return {
+    chat(body, signal) {
+      const passed = responsesBody(body, { stream: false });
+      return passed && respond(body.model, passed, signal);
+    },
+    chatStream(body, signal) {
+      const passed = responsesBody(body, { stream: true });
+      return passed && stream(body.model, passed, signal);
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import type { PassedStream } from '../dialect.ts';
+import { fieldOf, listField, textField } from '../turn/fields.ts';
+import type { TurnEvent, TurnUsage } from '../turn/turn.ts';
+import type { Item } from './body.ts';
+import { itemIdIn } from './item-id.ts';
+import type { ResponsesRequest } from './request.ts';
+import { responseObject, responseUsage } from './response-object.ts';
+
+/** The last events of a stream, one of which it has. */
+const ENDINGS: ReadonlySet<unknown> = new Set([
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+]);
+
+/** The response of an upstream that speaks this API, as a response of the gateway. */
+export function passResponse(
+  response: Item,
+  request: ResponsesRequest,
+  usage: TurnUsage | undefined,
+): Item {
+  return withUsage(ownResponse(response, request), usage);
+}
+
+/** Passes the events of such an upstream on. The last one waits until the response is stored. */
+export class PassedResponsesStream implements PassedStream {
+  readonly #request: ResponsesRequest;
+  #response: Item | undefined;
+  #ending: Item | undefined;
+  #hasError = false;
+  #sequence = 0;
+  #usage: TurnUsage | undefined;
+
+  constructor(request: ResponsesRequest) {
+    this.#request = request;
+  }
+
+  begin(): string {
+    return '';
+  }
+
+  write(event: TurnEvent): string {
+    if (event.type === 'usage') this.#usage = event.usage;
+    return '';
+  }
+
+  pass(event: Item): string {
+    const own = ownEvent(event, this.#request);
+    const response = fieldOf(own, 'response');
+    if (isItem(response)) this.#response = response;
+    if (ENDINGS.has(own['type'])) {
+      this.#ending = own;
+      return '';
+    }
+    if (own['type'] === 'error') this.#hasError = true;
+    const sequence = own['sequence_number'];
+    if (typeof sequence === 'number') this.#sequence = sequence + 1;
+    return textOf(own);
+  }
+
+  answer(): Item {
+    return withUsage(this.#known(), this.#usage);
+  }
+
+  end(response: object = this.answer()): string {
+    const ending = this.#ending ?? { type: 'response.completed', sequence_number: this.#sequence };
+    return textOf({ ...ending, response });
+  }
+
+  fail(message: string): string {
+    if (this.#ending !== undefined) return textOf(this.#ending);
+    const error = { code: 'server_error', message };
+    const events: Item[] = [];
+    if (!this.#hasError) events.push({ type: 'error', ...error, param: null });
+    const response = { ...this.#known(), status: 'failed', error };
+    events.push({ type: 'response.failed', response });
+    return events.map((event) => textOf({ ...event, sequence_number: this.#sequence++ })).join('');
+  }
+
+  #known(): Item {
+    const { model } = this.#request;
+    return (
+      this.#response ?? responseObject(this.#request, { model, status: 'in_progress', output: [] })
+    );
+  }
+}
+
+const ownResponse = (response: Item, request: ResponsesRequest): Item => ({
+  ...response,
+  id: request.id,
+  previous_response_id: request.body.previous_response_id ?? null,
+  store: request.isStored,
+  output: listField(response, 'output').map((item) => ownItem(item, request)),
+});
+
+function withUsage(response: Item, usage: TurnUsage | undefined): Item {
+  const isReported = (response['usage'] ?? null) !== null;
+  return isReported || usage === undefined
+    ? response
+    : { ...response, usage: responseUsage(usage) };
+}
+
+function ownEvent(event: Item, request: ResponsesRequest): Item {
+  const { response, item, item_id: itemId } = event;
+  if (isItem(response)) return { ...event, response: ownResponse(response, request) };
+  if (!request.isStored) return event;
+  if (item !== undefined) return { ...event, item: ownItem(item, request) };
+  return typeof itemId === 'string' ? { ...event, item_id: itemIdIn(request.id, itemId) } : event;
+}
+
+/** Only stored items can be referred to later, so that others keep their ids. */
+function ownItem(item: unknown, { id: responseId, isStored }: ResponsesRequest): unknown {
+  const id = textField(item, 'id');
+  if (!isStored || id === undefined || !isItem(item)) return item;
+  return { ...item, id: itemIdIn(responseId, id) };
+}
+
+const textOf = (event: Item): string =>
+  `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`;
+
+const isItem = (value: unknown): value is Item =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,162 @@
+import { originIn, refusalFor } from '../turn/origin.ts';
+import { responsesDialect } from './index.ts';
+import { responseOfItem } from './item-id.ts';
+import {
+  completeRequest,
+  RESPONSES_API,
+  responsesRequestSchema,
+  type ResponsesContext,
+  type ResponsesRequest,
+} from './request.ts';
+import type { Item } from './body.ts';
+
+const id = `resp_${'0a'.repeat(16)}`;
+const stored = (item: string) => item.replace('_', `_${'0a'.repeat(16)}u`);
+
+const completed = (body: object, more: Partial<ResponsesContext> = {}): ResponsesRequest =>
+  completeRequest(responsesRequestSchema.parse(body), {
+    id,
+    createdAt: 5,
+    isStored: true,
+    previous: [],
+    referenced: new Map(),
+    ...more,
+  });
+
+describe('a request for an upstream that speaks the API', () => {
+  const tools = [{ type: 'web_search' }, { type: 'function', name: 'look' }];
+  const sent = {
+    model: 'm',
+    models: ['n'],
+    conversation_id: 'c',
+    extra: { seed: 7, input: 'no' },
+    tools,
+    tool_choice: { type: 'web_search' },
+    prompt_cache_key: 'k',
+    include: ['web_search_call.action.sources'],
+    reasoning: { effort: 'low' },
+    temperature: null,
+    store: true,
+    previous_response_id: 'resp_1',
+    stream: true,
+    input: 'And?',
+    future: { a: 1 },
+  };
+  const previous: readonly Item[] = [
+    { type: 'message', role: 'user', id: `msg_${'0b'.repeat(16)}i0`, content: [] },
+    { type: 'reasoning', id: stored('rs_1'), summary: [], encrypted_content: 'gAAA' },
+    { type: 'reasoning', id: `rs_${'0b'.repeat(16)}1`, summary: [], encrypted_content: 'gw1.x' },
+    { type: 'computer_call', id: 'cu_1' },
+  ];
+  const request = completed(sent, { previous });
+
+  it('has what the client sent, and the earlier items as the upstream knows them', () => {
+    expect(originIn(RESPONSES_API, request.chat)).toEqual({
+      seed: 7,
+      tools,
+      tool_choice: { type: 'web_search' },
+      prompt_cache_key: 'k',
+      include: ['web_search_call.action.sources', 'reasoning.encrypted_content'],
+      reasoning: { effort: 'low' },
+      future: { a: 1 },
+      input: [
+        { type: 'message', role: 'user', content: [] },
+        { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' },
+        { type: 'computer_call', id: 'cu_1' },
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'And?' }] },
+      ],
+    });
+    expect(request.ignoredInPassing).toEqual(['input.reasoning']);
+  });
+
+  it('is refused for other upstreams', () => {
+    const { chat } = request;
+    expect(refusalFor(undefined, chat)?.code).toBe('unsupported_tool');
+    expect(refusalFor(new Set(['messages']), chat)?.code).toBe('unsupported_tool');
+    expect(refusalFor(new Set([RESPONSES_API]), chat)).toBeUndefined();
+  });
+
+  it('asks for no encrypted thoughts of a model that may not think', () => {
+    const { chat } = completed({ model: 'm', input: 'Hi' });
+    expect(originIn(RESPONSES_API, chat)).not.toHaveProperty('include');
+  });
+});
+
+const response = {
+  id: 'resp_up',
+  object: 'response',
+  status: 'completed',
+  model: 'up',
+  store: false,
+  previous_response_id: null,
+  output: [{ type: 'message', id: 'msg_1', content: [] }, { type: 'unknown' }],
+};
+const counted = { promptTokens: 9, completionTokens: 4 };
+
+test('a response gets the id of the gateway, and its usage where it has none', () => {
+  const request = completed({ model: 'm', input: 'Hi', previous_response_id: 'resp_1' });
+  expect(responsesDialect.passing?.passAnswer(response, request, counted)).toMatchObject({
+    id,
+    store: true,
+    model: 'up',
+    previous_response_id: 'resp_1',
+    output: [{ id: stored('msg_1') }, { type: 'unknown' }],
+    usage: { input_tokens: 9, output_tokens: 4, total_tokens: 13 },
+  });
+  expect(responseOfItem(stored('msg_1'))).toBe(id);
+  const unstored = completed({ model: 'm', input: 'Hi' }, { isStored: false });
+  const usage = { input_tokens: 1 };
+  expect(
+    responsesDialect.passing?.passAnswer({ ...response, usage }, unstored, counted),
+  ).toMatchObject({ id, store: false, output: response.output, usage });
+});
+
+describe('a stream', () => {
+  const created = { type: 'response.created', response, sequence_number: 0 };
+  const delta = { type: 'response.output_text.delta', item_id: 'msg_1', delta: 'a\nb' };
+  const open = () => {
+    const stream = responsesDialect.passing?.passStream(completed({ model: 'm', input: 'Hi' }));
+    if (stream === undefined) throw new Error('the API is not passed');
+    return stream;
+  };
+  const parsed = (text: string): readonly Item[] =>
+    text
+      .split('\n\n')
+      .filter((block) => block !== '')
+      .map((block) => JSON.parse(block.split('\ndata: ')[1] ?? '') as Item);
+
+  it('passes events, and keeps the last one until the response is stored', () => {
+    const stream = open();
+    expect(stream.begin()).toBe('');
+    expect(parsed(stream.pass(created))).toMatchObject([{ ...created, response: { id } }]);
+    expect(stream.pass({ ...delta, sequence_number: 1 })).toBe(
+      `event: response.output_text.delta\ndata: ${JSON.stringify({
+        ...delta,
+        item_id: stored('msg_1'),
+        sequence_number: 1,
+      })}\n\n`,
+    );
+    const ending = { type: 'response.incomplete', response, sequence_number: 2 };
+    expect(stream.pass(ending)).toBe('');
+    stream.write({ type: 'usage', usage: counted });
+    expect(stream.answer?.()).toMatchObject({ id, usage: { total_tokens: 13 } });
+    expect(parsed(stream.end({ kept: true }))).toEqual([{ ...ending, response: { kept: true } }]);
+  });
+
+  it.each([
+    { why: 'without an event about it', passed: [], added: ['error', 'response.failed'] },
+    { why: 'after an error', passed: [{ type: 'error', code: 'x' }], added: ['response.failed'] },
+    {
+      why: 'after a failure',
+      passed: [{ type: 'response.failed', response: { ...response, status: 'failed' } }],
+      added: ['response.failed'],
+    },
+  ])('that breaks off $why ends in a failed response', ({ passed, added }) => {
+    const stream = open();
+    stream.pass(created);
+    for (const event of passed) stream.pass(event);
+    const events = parsed(stream.fail('broken'));
+    expect(events.map(({ type }) => type)).toEqual(added);
+    expect(events.at(-1)).toMatchObject({ response: { id, status: 'failed' } });
+  });
+});

@@ -1,0 +1,121 @@
+import { ServiceError, type ChatRequest } from '@model-gateway/contracts';
+import { gatewayFieldsOf } from '../gateway-fields.ts';
+import { chatOfTurn } from '../turn/chat-of-turn.ts';
+import { present } from '../turn/fields.ts';
+import type { OutputFormat, Turn, TurnMessage } from '../turn/turn.ts';
+import type { Item, ResponsesBody } from './body.ts';
+import { FieldProblem, type Path } from './field-problem.ts';
+import { createIgnored } from './ignored.ts';
+import { messagesOf } from './items.ts';
+import { noteIgnored } from './other-fields.ts';
+import { noTools, readTools, type ToolSet } from './tools.ts';
+
+/** What upstreams of other APIs get. */
+export interface Translation {
+  readonly tools: ToolSet;
+  readonly chat: ChatRequest;
+  readonly ignored: readonly string[];
+  /** Why they cannot get it; the chat then has what could be translated, for estimates. */
+  readonly refusal: ServiceError | undefined;
+}
+
+/** Translates a request; what cannot be translated becomes its refusal. */
+export function translate(body: ResponsesBody, items: readonly Item[], at: Path): Translation {
+  const ignored = createIgnored();
+  noteIgnored(body, ignored);
+  const problems: ServiceError[] = [];
+  const tools = orElse(
+    problems,
+    () => readTools(body, ignored),
+    () => orElse(problems, () => readTools({ ...body, tool_choice: null }, ignored), noTools),
+  );
+  const messages = orElse(
+    problems,
+    () => messagesOf(items, ignored, at),
+    () =>
+      items.flatMap((item) =>
+        orElse(
+          problems,
+          () => messagesOf([item], ignored, at),
+          () => [],
+        ),
+      ),
+  );
+  const chat = chatOf(body, tools, messages);
+  return { tools, chat, ignored: ignored.list(), refusal: problems[0] };
+}
+
+/** Reads something; a problem is kept, and the rest is read in another way. */
+function orElse<Value>(problems: ServiceError[], read: () => Value, rest: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof FieldProblem) {
+      const message = `'${error.path.join('.')}': ${error.message}`;
+      problems.push(new ServiceError('missing_fields', message));
+    } else if (error instanceof ServiceError) problems.push(error);
+    else throw error;
+    return rest();
+  }
+}
+
+function chatOf(
+  body: ResponsesBody,
+  { functions, choice }: ToolSet,
+  messages: readonly TurnMessage[],
+): ChatRequest {
+  const { instructions } = body;
+  const system: readonly TurnMessage[] =
+    typeof instructions === 'string' && instructions !== ''
+      ? [{ role: 'system', parts: [{ type: 'text', text: instructions }] }]
+      : [];
+  const turn: Turn = {
+    model: body.model,
+    messages: [...system, ...messages],
+    tools: functions,
+    ...present({
+      toolChoice: choice,
+      parallelToolCalls: body.parallel_tool_calls ?? undefined,
+      output: outputOf(body),
+      reasoning:
+        typeof body.reasoning?.effort === 'string' ? { effort: body.reasoning.effort } : undefined,
+      maxTokens: body.max_output_tokens ?? undefined,
+      temperature: body.temperature ?? undefined,
+      topP: body.top_p ?? undefined,
+      stream: body.stream ?? undefined,
+      user: body.user ?? body.safety_identifier ?? undefined,
+    }),
+    further: furtherOf(body),
+  };
+  return chatOfTurn(turn);
+}
+
+function outputOf({ text }: ResponsesBody): OutputFormat | undefined {
+  const format = text?.format ?? undefined;
+  if (format === undefined || format.type === 'text') return undefined;
+  if (format.type === 'json_object') return { type: format.type };
+  const { schema } = format;
+  if (schema === null || schema === undefined) {
+    throw new FieldProblem(['text', 'format', 'schema'], 'required');
+  }
+  return {
+    type: format.type,
+    name: format.name ?? 'answer',
+    schema,
+    ...present({
+      description: format.description ?? undefined,
+      strict: format.strict ?? undefined,
+    }),
+  };
+}
+
+/** Fields that chat completions has under the same names, and the gateway's own. */
+function furtherOf(body: ResponsesBody): Readonly<Record<string, unknown>> {
+  const { service_tier: tier } = body;
+  const isSpecial = typeof tier === 'string' && tier !== 'auto' && tier !== 'default';
+  return present({
+    service_tier: isSpecial ? tier : undefined,
+    verbosity: body.text?.verbosity ?? undefined,
+    ...gatewayFieldsOf(body),
+  });
+}
