@@ -203,7 +203,7 @@ export function createNode(
           env: {},
           model: undefined,
           readyPath: '/v1/models',
-          readyTimeoutMs: 20_000,
+          readyTimeoutMs: 120_000,
           stopGraceSecs: 5,
         },
       },

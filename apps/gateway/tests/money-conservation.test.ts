@@ -6,9 +6,11 @@ import { newId, silentLog } from '@model-gateway/kernel';
 import {
   createTestDatabase,
   fullSize,
+  openStoreLine,
   testRedisUrl,
   uniquePrefix,
   waitUntil,
+  type StoreLine,
   type TestDatabase,
   type TestProcess,
 } from '@model-gateway/testkit';
@@ -33,7 +35,6 @@ import {
 } from './money-load.ts';
 import { createMoneyScene, keysOn, type MoneyScene } from './money-scene.ts';
 import { createServiceProcesses, type ServiceProcesses } from './service-processes.ts';
-import { openStoreLine, type StoreLine } from './store-line.ts';
 
 const CLIENTS = fullSize(64, { small: 16 });
 const REQUESTS_EACH = fullSize(25, { small: 8 });

@@ -1,8 +1,13 @@
-import { testRedisUrl, waitUntil, type TestProcess } from '@model-gateway/testkit';
+import {
+  openStoreLine,
+  testRedisUrl,
+  waitUntil,
+  type StoreLine,
+  type TestProcess,
+} from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { createGatewayProcesses, stateOf, type GatewayProcesses } from './gateway-processes.ts';
 import { admin, registerBackend } from './gateway.ts';
-import { openStoreLine, type StoreLine } from './store-line.ts';
 
 let line: StoreLine;
 let gateways: GatewayProcesses;

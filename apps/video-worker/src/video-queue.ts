@@ -5,7 +5,7 @@ import {
   type Metrics,
   type Part,
 } from '@model-gateway/kernel';
-import { DelayedError, Queue, Worker, type Job } from 'bullmq';
+import { DelayedError, Queue, Worker, type Job, type RedisQueueBackend } from 'bullmq';
 
 /** What a step passes to the next step of the same job. It is lost with the queue, so nothing may depend on it. */
 export interface StepMemo {
@@ -63,6 +63,8 @@ const STALLED_CHECK_MS = 5_000;
 const FAILURE_PAUSE_MS = 2_000;
 /** A Redis that does not answer within this time counts as unavailable. */
 const REDIS_TIMEOUT_MS = 1_000;
+/** Below the time that a process has for its stop. Other workers continue what is not finished by then. */
+const CLOSE_TIMEOUT_MS = 30_000;
 
 export function createVideoQueue(dependencies: VideoQueueDependencies): VideoQueue {
   const { redisUrl, prefix, concurrency, runStep, metrics, log } = dependencies;
@@ -73,17 +75,20 @@ export function createVideoQueue(dependencies: VideoQueueDependencies): VideoQue
   };
   let queue: Queue<StepMemo> | undefined;
   let worker: Worker<StepMemo> | undefined;
+  const running = new Set<Promise<unknown>>();
 
   async function run(job: Job<StepMemo>, token: string | undefined): Promise<void> {
     const { id: jobId = '', data: memo } = job;
     const isTakenOver = job.stalledCounter > 0;
-    const next = await runStep({ jobId, memo, isTakenOver }).catch((error: unknown): NextStep => {
+    const step = runStep({ jobId, memo, isTakenOver }).catch((error: unknown): NextStep => {
       log.warn(
         { job_id: jobId, reason: describeError(error) },
         'a step of a video job failed; trying again later',
       );
       return { afterMs: FAILURE_PAUSE_MS, memo };
     });
+    running.add(step);
+    const next = await step.finally(() => running.delete(step));
     if (next === undefined) return;
     const { afterMs, memo: nextMemo = {} } = next;
     if (JSON.stringify(nextMemo) !== JSON.stringify(memo)) await job.updateData(nextMemo);
@@ -102,6 +107,20 @@ export function createVideoQueue(dependencies: VideoQueueDependencies): VideoQue
     return withTimeout(queue.getJobCountByTypes('waiting', 'delayed'), REDIS_TIMEOUT_MS).catch(
       () => undefined,
     );
+  }
+
+  async function isConnected({ backend }: Worker<StepMemo>): Promise<boolean> {
+    const blocking = await backend.blockingClient;
+    return blocking?.status === 'ready' && (await depth()) !== undefined;
+  }
+
+  /**
+   * Waits only for the steps: a clean close waits for the connections, and forever for one that is being made again. Other
+   * workers continue the jobs from the database.
+   */
+  async function abandon(abandoned: Worker<StepMemo>): Promise<void> {
+    await abandoned.close(true);
+    await Promise.all(running);
   }
 
   metrics.gauge({
@@ -137,12 +156,21 @@ export function createVideoQueue(dependencies: VideoQueueDependencies): VideoQue
       return new Set(await queue?.getRanges(['waiting', 'delayed', 'active']));
     },
     async stop() {
-      // Without Redis no step can finish; other workers continue the jobs from the database.
-      const isUnavailable = (await depth()) === undefined;
-      await worker?.close(isUnavailable);
-      if (!isUnavailable) await queue?.close();
-      else if (queue !== undefined)
-        await withTimeout(queue.disconnect(), REDIS_TIMEOUT_MS).catch(() => undefined);
+      if (queue === undefined || worker === undefined) return;
+      const closed = (await isConnected(worker)) ? close(worker, queue) : abandon(worker);
+      await withTimeout(closed, CLOSE_TIMEOUT_MS).catch(onError);
+      await Promise.all([queue.backend, worker.backend].map(disconnect));
     },
   };
+}
+
+async function close(worker: Worker<StepMemo>, queue: Queue<StepMemo>): Promise<void> {
+  await worker.close();
+  await queue.close();
+}
+
+async function disconnect({ client, blockingClient }: RedisQueueBackend): Promise<void> {
+  for (const connection of [await client, await blockingClient]) {
+    if (connection !== undefined && connection.status !== 'end') connection.disconnect();
+  }
 }

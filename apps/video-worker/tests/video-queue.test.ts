@@ -1,6 +1,8 @@
 import { newId } from '@model-gateway/kernel';
 import {
+  createGate,
   createTestContext,
+  openStoreLine,
   testRedisUrl,
   uniquePrefix,
   waitUntil,
@@ -23,9 +25,8 @@ afterEach(async () => {
   await test_.close();
 });
 
-async function startQueue(runStep: RunJobStep): Promise<VideoQueue> {
+async function startQueue(runStep: RunJobStep, redisUrl = testRedisUrl()): Promise<VideoQueue> {
   const { metrics, log } = test_.context;
-  const redisUrl = testRedisUrl();
   const prefix = uniquePrefix();
   const queue = createVideoQueue({ redisUrl, prefix, concurrency: 2, runStep, metrics, log });
   await queue.start();
@@ -90,3 +91,32 @@ test('a step that fails is tried again', async () => {
   await waitUntil(() => steps === 2, { what: 'the second step' });
   expect(steps).toBe(2);
 });
+
+test.each([
+  { why: 'all connections', command: '', connections: 3 },
+  { why: 'only the connection that waits for jobs', command: 'bzpopmin', connections: 1 },
+])(
+  'a stop ends while $why to Redis must be made again, after the step that runs',
+  async ({ command, connections }) => {
+    const line = await openStoreLine(testRedisUrl());
+    const entered = createGate();
+    const finish = createGate();
+    const events: string[] = [];
+    const queue = await startQueue(async () => {
+      entered.open();
+      await finish.opened;
+      events.push('step ended');
+      return undefined;
+    }, line.url);
+    await queue.add([newId()]);
+    await entered.opened;
+    await waitUntil(() => line.cutWhere(command), { what: `a connection that sent ${command}` });
+    // The client pauses longer after each refusal, so that the stop finds it in a pause.
+    await waitUntil(() => line.refusals >= 3 * connections, { what: 'refused connections' });
+    const stopped = queue.stop().then(() => events.push('stopped'));
+    finish.open();
+    await stopped;
+    expect(events).toEqual(['step ended', 'stopped']);
+    await line.close();
+  },
+);

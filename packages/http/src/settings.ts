@@ -15,7 +15,7 @@ import { BUILD_HASH } from '@model-gateway/http/build-hash';
 import { isTrustProxy } from './client-ip.ts';
 import { isCorsOrigin } from './cors.ts';
 
-// Delay and drain timeout together stay below the time that a part of a process may take to stop.
+// Delay and drain timeout together stay below the time that a process may take to stop.
 const DRAIN_DELAY_SECS_MAX = 10;
 
 /** Settings of every server process. */

@@ -1,9 +1,9 @@
 import { createLifecycle, StoppedError } from './lifecycle.ts';
-import { silentLog } from './log.ts';
+import { createLog, silentLog } from './log.ts';
 
 function recorded() {
   const events: string[] = [];
-  const lifecycle = createLifecycle({ log: silentLog, stopTimeoutMs: 50 });
+  const lifecycle = createLifecycle({ log: silentLog, stopTimeoutMs: 50, partTimeoutMsMin: 5 });
   const open = (name: string) =>
     lifecycle.open(
       name,
@@ -48,6 +48,28 @@ test('a part that does not close does not prevent the others from closing', asyn
   );
   await lifecycle.stop();
   expect(events).toContain('close stores');
+});
+
+test('parts that do not close share one time limit; after it each has only the least time', async () => {
+  const lines: string[] = [];
+  const log = createLog({
+    level: 'error',
+    app: 'test',
+    destination: { write: (line) => lines.push(line) },
+  });
+  const lifecycle = createLifecycle({ log, stopTimeoutMs: 50, partTimeoutMsMin: 5 });
+  for (const name of ['third', 'second', 'first']) {
+    await lifecycle.open(
+      name,
+      () => undefined,
+      () => new Promise(() => undefined),
+    );
+  }
+  await lifecycle.stop();
+  expect(lines.slice(1)).toEqual([
+    expect.stringMatching(/not done within 5 ms.*second|second.*not done within 5 ms/),
+    expect.stringMatching(/not done within 5 ms.*third|third.*not done within 5 ms/),
+  ]);
 });
 
 test('a stop during the start closes the part that is being opened and opens no more', async () => {

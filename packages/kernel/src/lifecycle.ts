@@ -30,11 +30,15 @@ export class StoppedError extends Error {
 
 interface LifecycleOptions {
   readonly log: Log;
-  /** How long one part may take to stop before the next one is stopped regardless. */
+  /** How long the parts together may take to stop. A part that takes longer is given up, and the next one is stopped. */
   readonly stopTimeoutMs?: number;
+  /** What a part has at least, also when those before it took all the time. */
+  readonly partTimeoutMsMin?: number;
 }
 
+// Together below the minute that deployments give a process before they kill it.
 const STOP_TIMEOUT_MS = 45_000;
+const PART_TIMEOUT_MS_MIN = 2_000;
 // A stop does not wait longer for a part that is still being opened.
 const OPENING_TIMEOUT_MS = 10_000;
 const ignore = (): void => undefined;
@@ -47,6 +51,7 @@ interface OpenPart {
 export function createLifecycle({
   log,
   stopTimeoutMs = STOP_TIMEOUT_MS,
+  partTimeoutMsMin = PART_TIMEOUT_MS_MIN,
 }: LifecycleOptions): Lifecycle {
   const open: OpenPart[] = [];
   const controller = new AbortController();
@@ -54,12 +59,14 @@ export function createLifecycle({
   let stopped: Promise<void> | undefined;
 
   async function stopAll(): Promise<void> {
+    const endsAt = performance.now() + stopTimeoutMs;
     controller.abort();
     // A part that is being opened is closed too; its caller reports a failure to open.
     await withTimeout(opening, OPENING_TIMEOUT_MS).catch(ignore);
     for (let part = open.pop(); part !== undefined; part = open.pop()) {
+      const leftMs = Math.round(endsAt - performance.now());
       try {
-        await withTimeout(part.stop(), stopTimeoutMs);
+        await withTimeout(part.stop(), Math.max(leftMs, partTimeoutMsMin));
       } catch (error) {
         log.error({ part: part.name, error }, 'a part did not stop cleanly');
       }

@@ -2,6 +2,7 @@ export { freePort } from '@model-gateway/kernel';
 export { fullSize, fullTable, fullTest, testPostgresUrl, testRedisUrl } from './config.ts';
 export { createGate } from './gate.ts';
 export { startProcess, type TestProcess } from './start-process.ts';
+export { openStoreLine, type StoreLine } from './store-line.ts';
 export { createTestDatabase, type TestDatabase } from './test-database.ts';
 export {
   createTestAccount,

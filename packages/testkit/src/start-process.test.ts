@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProcess } from './start-process.ts';
+import { waitUntil } from './wait-until.ts';
 
 const SERVER = `
 import { createServer } from 'node:http';
@@ -41,4 +42,21 @@ test('a process that ends before it is ready is a failure that shows what it wro
   await expect(startProcess({ script: broken })).rejects.toThrow(
     /ended with status 1; it wrote:\nno luck/,
   );
+});
+
+test.each([
+  { why: 'is killed because it does not stop', onStop: '() => {}' },
+  {
+    why: 'logs that a part did not stop',
+    onStop: "() => { console.error('a part did not stop cleanly'); process.exit(0); }",
+  },
+])('a process that $why is a failure that shows what it wrote', async ({ onStop }) => {
+  const stuck = join(folder, 'stuck.mjs');
+  await writeFile(
+    stuck,
+    `process.on('SIGTERM', ${onStop}); console.log('stuck'); setInterval(() => {}, 1000);`,
+  );
+  const running = await startProcess({ script: stuck, readyPath: null, graceSeconds: 1 });
+  await waitUntil(() => running.output() === 'stuck', { what: 'a process that handles signals' });
+  await expect(running.stop()).rejects.toThrow(/did not stop in time; it wrote:\nstuck/);
 });

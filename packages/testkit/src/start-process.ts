@@ -10,7 +10,9 @@ import { watchEnvironment, watchText } from './secret-watch.ts';
 import { waitUntil } from './wait-until.ts';
 
 const READY_TIMEOUT_MS = 180_000;
-const STOP_GRACE_SECONDS = 45;
+/** As long as deployments wait before they kill a process. */
+const STOP_GRACE_SECONDS = 60;
+const KILLED_STATUS = 128 + 9;
 const OUTPUT_LINES_MAX = 2_000;
 
 interface ProcessOptions {
@@ -24,6 +26,8 @@ interface ProcessOptions {
   /** The path that responds with 200 once the process is ready; `null` for a process without a server. */
   readonly readyPath?: string | null;
   readonly readyTimeoutMs?: number;
+  /** How long a stop may take. */
+  readonly graceSeconds?: number;
 }
 
 /** A real process under test. It ends with the test's process, for any reason. */
@@ -36,7 +40,7 @@ export interface TestProcess {
   /** What it wrote to standard output and standard error, its last 2000 lines. */
   output(): string;
   signal(name: NodeJS.Signals): void;
-  /** Sends SIGTERM and waits for the end. */
+  /** Sends SIGTERM and waits for the end. Rejects when the process or a part of it did not stop by itself. */
   stop(): Promise<number>;
   /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>;
@@ -44,13 +48,14 @@ export interface TestProcess {
 
 /** Starts a process on a free port and waits until it is ready. */
 export async function startProcess(options: ProcessOptions): Promise<TestProcess> {
+  const { graceSeconds = STOP_GRACE_SECONDS } = options;
   const port = options.port ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
   const lines: string[] = [];
   watchEnvironment(options.env ?? {});
   const child = startGuarded({
     command: [process.execPath, scriptOf(options), ...(options.args ?? [])],
-    graceSeconds: STOP_GRACE_SECONDS,
+    graceSeconds,
     environment: {
       ...SYSTEM_ENVIRONMENT,
       SERVICE_HOST: '127.0.0.1',
@@ -80,9 +85,9 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
       await child.stop();
       const status = await child.exited;
       const seconds = (performance.now() - stoppedAt) / 1000;
-      // It was killed because it did not stop; its last output may show the reason.
-      if (seconds >= STOP_GRACE_SECONDS)
-        process.stderr.write(`a process did not stop:\n${output()}\n`);
+      const isKilled = status === KILLED_STATUS && seconds >= graceSeconds;
+      if (isKilled || output().includes('did not stop cleanly'))
+        throw new Error(`the process did not stop in time; it wrote:\n${output()}`);
       return status;
     },
     async kill() {

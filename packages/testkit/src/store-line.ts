@@ -4,7 +4,12 @@ import { connect, createServer, type Socket } from 'node:net';
 /** A proxy to a store that can be cut off to simulate an outage. */
 export interface StoreLine {
   readonly url: string;
+  /** How many connections were refused so far. */
+  readonly refusals: number;
+  /** Ends every connection and refuses new ones. */
   cut(): void;
+  /** Ends the connections whose client sent this text last, keeps the others and refuses new ones. False without any. */
+  cutWhere(sent: string): boolean;
   restore(): void;
   close(): Promise<void>;
 }
@@ -12,9 +17,16 @@ export interface StoreLine {
 export async function openStoreLine(storeUrl: string): Promise<StoreLine> {
   const store = new URL(storeUrl);
   const sockets = new Set<Socket>();
+  const lastSent = new WeakMap<Socket, string>();
   let isCut = false;
+  let refusals = 0;
   const server = createServer((socket) => {
-    if (isCut) return void socket.destroy();
+    if (isCut) {
+      refusals += 1;
+      socket.destroy();
+      return;
+    }
+    socket.on('data', (sent) => lastSent.set(socket, sent.toString('latin1')));
     const upstream = connect(Number(store.port), store.hostname);
     for (const [one, other] of [
       [socket, upstream],
@@ -41,7 +53,16 @@ export async function openStoreLine(storeUrl: string): Promise<StoreLine> {
   url.hostname = '127.0.0.1';
   return {
     url: url.href,
+    get refusals() {
+      return refusals;
+    },
     cut,
+    cutWhere(sent) {
+      const matching = [...sockets].filter((socket) => lastSent.get(socket)?.includes(sent));
+      isCut = matching.length > 0;
+      for (const socket of matching) socket.destroy();
+      return isCut;
+    },
     restore: () => {
       isCut = false;
     },
