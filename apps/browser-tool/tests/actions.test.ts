@@ -347,7 +347,7 @@ describe('a page that navigates while a command runs', () => {
 
   test('a click that waits for its element looks for it on the new page', async () => {
     await tool.post('/evaluate', { expression: LEAVE });
-    const answer = await click('#late', { timeout_ms: 3_000 });
+    const answer = await click('#late', { timeout_ms: 8_000 });
     expect(answer).toMatchObject({ status: 404, code: 'ELEMENT_NOT_FOUND' });
     expect((await tool.get('/info')).data.url).toBe(`${site.url}/next`);
   });

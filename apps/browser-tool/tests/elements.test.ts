@@ -163,7 +163,7 @@ describe('an element that cannot be clicked is refused with its reason', () => {
   ];
 
   test.each(refusals)('$why', async ({ target, code, status = 409, text }) => {
-    const answer = await click(target, { timeout_ms: 400 });
+    const answer = await click(target, { timeout_ms: 1_500 });
     expect(answer).toMatchObject({ ok: false, code, status });
     expect(answer.error).toMatch(text);
     expect(answer.hint).toBeDefined();

@@ -158,7 +158,7 @@ test.each(['/frameset', '/others'])(
     const read = async () => (await tool.get('/a11y?format=text')).data.text as string;
     expect(await read()).toMatch(/button "Other" \[ref=/);
     const ref = /button "In the frame" \[ref=(e\d+)\]/.exec(await read())?.[1] ?? '';
-    expect((await click(ref, { timeout_ms: 5_000 })).data).toMatchObject({ clicked: true });
+    expect((await click(ref)).data).toMatchObject({ clicked: true });
     expect(await read()).toContain('button "Pressed"');
   },
 );

@@ -169,7 +169,7 @@ describe('what is answered', () => {
     const answer = await tool.post('/navigate', {
       url: 'about:blank',
       waitUntil: 'commit',
-      timeoutMs: 5_000,
+      timeoutMs: 60_000,
       color: 'red',
     });
     expect(answer).toMatchObject({ ok: true, data: { ignored_fields: ['color'] } });

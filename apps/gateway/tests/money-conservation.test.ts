@@ -108,7 +108,9 @@ test(`${CLIENTS} clients on two gateways, with disconnects: every point is accou
     tokens: sum(rows.map(({ completionTokens }) => completionTokens)),
   };
   process.stdout.write(`conservation: ${JSON.stringify(counts)}\n`);
-  for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
+  // Whether a quota is used up depends on the order of the requests.
+  const certainCounts = { ...counts, refused: undefined };
+  expect(Object.values(certainCounts)).not.toContain(0);
 });
 
 async function load(): Promise<readonly LoadRequest[]> {

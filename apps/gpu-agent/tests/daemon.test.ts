@@ -28,7 +28,7 @@ async function configFile(...args: readonly string[]): Promise<string> {
   const command = [process.execPath, ENGINE, ...listening, ...args];
   await writeFile(
     file,
-    JSON.stringify({ models: { m: { command, stop_timeout_secs: 1, ready_timeout_secs: 20 } } }),
+    JSON.stringify({ models: { m: { command, stop_timeout_secs: 1, ready_timeout_secs: 120 } } }),
   );
   return file;
 }

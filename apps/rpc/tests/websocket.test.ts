@@ -92,9 +92,9 @@ test('the probe gets one response and the socket then closes with 1000', async (
 });
 
 test('an idle anonymous socket is closed; one with calls, or an authenticated one, stays open', async () => {
+  const authenticated = await openSocket(rpc.url, admin.token);
   const silent = await openSocket(rpc.url);
   const speaking = await openSocket(rpc.url);
-  const authenticated = await openSocket(rpc.url, admin.token);
   const ticking = setInterval(
     () => speaking.send('{"jsonrpc":"2.0","method":"system.status"}'),
     200,

@@ -47,7 +47,7 @@ export async function startInstallation(
   const start = (app: ServerName): Promise<TestProcess> =>
     startProcess({
       app,
-      readyTimeoutMs: 60_000,
+      readyTimeoutMs: 180_000,
       env: {
         DATABASE_URL: database.url,
         REDIS_URL: testRedisUrl(),

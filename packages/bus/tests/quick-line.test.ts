@@ -7,7 +7,7 @@ import { createRedisConnection, type RedisConnection } from '../src/redis/redis-
 import { eventually } from './eventually.ts';
 import { createRedisServer, type RedisServer } from './redis-server.ts';
 
-const TIMEOUT_MS = 300;
+const TIMEOUT_MS = 1_000;
 
 let server: RedisServer;
 let admin: Redis;

@@ -157,9 +157,11 @@ export async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await nextTurn();
 }
 
+const UNTIL_MS_MAX = 120_000;
+
 /** Waits for what a timer brings about. */
-export async function until(condition: () => boolean, timeoutMs = 5_000): Promise<void> {
-  const deadline = systemClock.now() + timeoutMs;
+export async function until(condition: () => boolean): Promise<void> {
+  const deadline = systemClock.now() + UNTIL_MS_MAX;
   while (!condition()) {
     if (systemClock.now() > deadline) throw new Error('it did not come true');
     await delay(2);

@@ -361,7 +361,7 @@ describe('health rounds', () => {
 
     await first?.stop();
     const probesBefore = upstream.probes;
-    await until(() => upstream.probes > probesBefore, INTERVAL_MS * 3);
+    await until(() => upstream.probes > probesBefore);
     await timed.stop();
   });
 

@@ -135,10 +135,22 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
 
   /** A socket that waits for a response is not idle: hashing a password can take long on a busy machine. */
   function idleTimer(socket: WebSocket): { restart(): void; stop(): void } {
+    let isIdle = false;
+    const closeIfIdle = (): void => {
+      if (isIdle && callsOn(socket) === 0) socket.close(CLOSE_IDLE, 'idle');
+    };
     const timer = setTimeout(() => {
-      if (callsOn(socket) === 0) socket.close(CLOSE_IDLE, 'idle');
+      isIdle = true;
+      // What arrived while this process was busy is read first.
+      setImmediate(closeIfIdle);
     }, anonymousIdleMs);
-    return { restart: () => void timer.refresh(), stop: () => clearTimeout(timer) };
+    return {
+      restart() {
+        isIdle = false;
+        timer.refresh();
+      },
+      stop: () => clearTimeout(timer),
+    };
   }
 
   const callsOn = (socket: WebSocket): number => inFlight.get(socket) ?? 0;
