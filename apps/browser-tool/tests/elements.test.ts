@@ -95,7 +95,7 @@ describe('an element that cannot be clicked is refused with its reason', () => {
       why: 'hidden by visibility',
       target: '#hidden',
       code: 'ELEMENT_NOT_VISIBLE',
-      text: /^button "Hidden" \[ref=e\d+\] is not visible after waiting 400 ms\. /,
+      text: /^button "Hidden" \[ref=e\d+\] is not visible after waiting 1500 ms\. /,
     },
     { why: 'not displayed', target: '#gone', code: 'ELEMENT_NOT_VISIBLE', text: /is not visible/ },
     { why: 'without a size', target: '#flat', code: 'ELEMENT_NOT_VISIBLE', text: /is not visible/ },
@@ -103,7 +103,7 @@ describe('an element that cannot be clicked is refused with its reason', () => {
       why: 'disabled',
       target: '#off',
       code: 'ELEMENT_DISABLED',
-      text: /^button "Off" \[ref=e\d+\] is disabled after waiting 400 ms\. /,
+      text: /^button "Off" \[ref=e\d+\] is disabled after waiting 1500 ms\. /,
     },
     {
       why: 'in a disabled group',
@@ -117,7 +117,7 @@ describe('an element that cannot be clicked is refused with its reason', () => {
       target: '#spin',
       code: 'TIMEOUT',
       status: 504,
-      text: /^button "Spinning" \[ref=e\d+\] kept moving after waiting 400 ms\. /,
+      text: /^button "Spinning" \[ref=e\d+\] kept moving after waiting 1500 ms\. /,
     },
     {
       why: 'outside of what can be scrolled to',
@@ -130,7 +130,7 @@ describe('an element that cannot be clicked is refused with its reason', () => {
       target: '#nothing',
       code: 'ELEMENT_NOT_FOUND',
       status: 404,
-      text: /^No element matches "#nothing" after waiting 400 ms\. Call browser_snapshot/,
+      text: /^No element matches "#nothing" after waiting 1500 ms\. Call browser_snapshot/,
     },
     {
       why: 'named by a selector that is none',
