@@ -129,6 +129,8 @@ const REACHING: Partial<Record<RpcMethodName, ((own: OwnObjects) => object) | nu
   'realtime.stop': null,
   'keys.create': ({ group_id }) => ({ name: 'stolen', group_id }),
   'keys.revoke': ({ key_id }) => ({ key_id }),
+  'keys.update': ({ key_id }) => ({ key_id }),
+  'keys.rotate': ({ key_id }) => ({ key_id }),
   'memory.delete': null,
   'conversations.get': ({ conversation_id }) => ({ conversation_id }),
   'conversations.delete': ({ conversation_id }) => ({ conversation_id }),

@@ -18,7 +18,7 @@ export type {
   JoinOutcome,
   Membership,
 } from './groups/invitation-store.ts';
-export { isModelAllowed, type ModelPolicy } from './groups/is-model-allowed.ts';
+export { isModelAllowed, modelRefusal, type ModelPolicy } from './groups/is-model-allowed.ts';
 export type { Member, MemberStore } from './groups/member-store.ts';
 export type { ModelRules, ModelRuleStore } from './groups/model-rule-store.ts';
 export { GROUP_REQUIREMENTS, type GroupAction } from './groups/permissions.ts';
@@ -38,6 +38,7 @@ export { createKeyCache, type KeyCache, type KeyGrant, type KnownGrant } from '.
 export { createKeyGrants } from './keys/key-grants.ts';
 export { createKeys, isKeyForm, type Keys } from './keys/keys.ts';
 export type { ApiKey, FoundKey, KeyHolder, KeyStore, NewApiKey } from './keys/key-store.ts';
+export { NO_KEY_SETTINGS, type KeySettingChanges, type KeySettings } from './keys/key-settings.ts';
 export { createLoginLimits } from './login/login-limits.ts';
 export type { Memberships } from './keys/memberships.ts';
 export { createKnownAddresses, type SignInAddressStore } from './login/known-addresses.ts';

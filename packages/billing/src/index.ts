@@ -36,6 +36,7 @@ export {
   secondsToNextMonth,
   windowOf,
 } from './quota-window.ts';
+export { budgetResetOf } from './budget-window.ts';
 export { billingSettings } from './settings.ts';
 export {
   accountOf,

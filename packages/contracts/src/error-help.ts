@@ -113,6 +113,11 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'The rules of the key or of its group do not allow the model.',
     remedy: 'Use another model, or ask an admin of the group to change its model rules.',
   },
+  address_not_allowed: {
+    cause: 'The key may be used from other addresses only.',
+    remedy:
+      'Send the request from one of them, or change the list with `keys.update`. Behind a proxy, `SERVICE_TRUST_PROXY` has to name it.',
+  },
   conversation_forbidden: {
     cause: 'The conversation belongs to another user.',
     remedy: 'Use a conversation of your own; `conversations.list` has them.',
@@ -184,6 +189,15 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   payment_required: {
     cause: 'The points and the monthly quota are used up.',
     remedy: 'Add points or use a larger plan.',
+  },
+  budget_exceeded: {
+    cause: 'The budget of the key is spent.',
+    remedy:
+      'Raise it with `keys.update`, use another key, or wait until the period ends; `keys.list` shows both.',
+  },
+  budget_reserved: {
+    cause: 'Requests in progress reserve the rest of the budget of the key.',
+    remedy: 'Try again in a few seconds, or send fewer requests at a time.',
   },
   unknown_type: {
     cause: 'The service does not know backends of this type.',

@@ -29,6 +29,7 @@ export const ERROR_CODES = [
   'admin_required',
   'session_forbidden',
   'model_not_allowed',
+  'address_not_allowed',
   'conversation_forbidden',
   'conversation_not_found',
   // Accounts.
@@ -48,6 +49,8 @@ export const ERROR_CODES = [
   'quota_exceeded',
   'quota_reserved',
   'payment_required',
+  'budget_exceeded',
+  'budget_reserved',
   // Routing and upstreams.
   'unknown_type',
   'bad_url',

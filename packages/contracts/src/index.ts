@@ -114,7 +114,7 @@ export {
   type RpcNotificationParams,
 } from './rpc/notifications.ts';
 export { openRpcDocument, type OpenRpcDocument } from './rpc/openrpc.ts';
-export { PASSWORD_CHARS_MAX, type VideoResult } from './rpc/records.ts';
+export { PASSWORD_CHARS_MAX, type BudgetPeriod, type VideoResult } from './rpc/records.ts';
 export {
   isSessionId,
   SESSION_LISTENERS_CHANNEL,

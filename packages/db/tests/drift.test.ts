@@ -8,6 +8,7 @@ import { createMigratedDatabase, createTestDatabase, type TestDatabase } from '.
 // What the migrations say and schema.prisma cannot.
 const DELIBERATE = [
   'different: table usage_records (partitioned / plain)',
+  'only in the first: constraint api_keys.api_keys_limits_check',
   'only in the first: constraint billing_tiers.billing_tiers_limits_check',
   'only in the first: constraint group_invitations.group_invitations_role_check',
   'only in the first: constraint group_invitations.group_invitations_uses_check',
@@ -37,12 +38,14 @@ const DELIBERATE = [
   'only in the first: function ledger_entries_refuse_change',
   'only in the first: function usage_records_count',
   'only in the first: function usage_records_count_finer',
+  'only in the first: function usage_records_count_keys',
   'only in the first: function usage_records_ensure_partition',
   'only in the first: index video_jobs_cancel_pending_idx',
   'only in the first: trigger ledger_accounts.ledger_accounts_noted',
   'only in the first: trigger ledger_entries.ledger_entries_append_only',
   'only in the first: trigger usage_records.usage_records_counted',
   'only in the first: trigger usage_records.usage_records_counted_finer',
+  'only in the first: trigger usage_records.usage_records_counted_keys',
 ];
 
 describe('migrations and schema.prisma', () => {

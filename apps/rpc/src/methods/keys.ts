@@ -1,15 +1,25 @@
-import type { ApiKey } from '@model-gateway/accounts';
-import type { RpcResult } from '@model-gateway/contracts';
+import type { ApiKey, KeySettingChanges } from '@model-gateway/accounts';
+import { budgetResetOf } from '@model-gateway/billing';
+import type { RpcParams, RpcResult } from '@model-gateway/contracts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
-export function createKeysMethods({ keys }: Services): HandlersOf<'keys'> {
+type KeyRecord = RpcResult<'keys.list'>[number];
+
+export function createKeysMethods({ keys, clock }: Services): HandlersOf<'keys'> {
+  const recordOf = (key: ApiKey): KeyRecord => keyRecord(key, new Date(clock.now()));
   return {
-    'keys.list': async (_params, { user }) => (await keys.list(user.id)).map(keyRecord),
-    'keys.create': async ({ name, project, group_id }, { user }) => {
+    'keys.list': async (_params, { user }) => (await keys.list(user.id)).map(recordOf),
+    'keys.create': async ({ name, project, group_id, ...settings }, { user }) => {
       const request = { userId: user.id, name, project, groupId: group_id };
-      const { key, secret } = await keys.create(request);
-      return { ...keyRecord(key), key: secret };
+      const { key, secret } = await keys.create({ ...request, settings: changesOf(settings) });
+      return { ...recordOf(key), key: secret };
+    },
+    'keys.update': async ({ key_id, name, ...settings }, { user }) =>
+      recordOf(await keys.update(user.id, key_id, { name, settings: changesOf(settings) })),
+    'keys.rotate': async ({ key_id, grace_secs }, { user }) => {
+      const { key, secret } = await keys.rotate(user.id, key_id, grace_secs);
+      return { ...recordOf(key), key: secret };
     },
     'keys.revoke': async ({ key_id }, { user }) => {
       await keys.revoke(user.id, key_id);
@@ -18,7 +28,24 @@ export function createKeysMethods({ keys }: Services): HandlersOf<'keys'> {
   };
 }
 
-function keyRecord(key: ApiKey): RpcResult<'keys.list'>[number] {
+/** Null clears a setting, and what is omitted stays as it is. */
+function changesOf(params: Omit<RpcParams<'keys.update'>, 'key_id' | 'name'>): KeySettingChanges {
+  const { expires_at, models, addresses, cache } = params;
+  return {
+    expiresAt: typeof expires_at === 'string' ? new Date(expires_at) : expires_at,
+    budgetUsd: params.budget_usd,
+    budgetPeriod: params.budget_period,
+    rpm: params.rpm,
+    tpm: params.tpm,
+    models: models === null ? [] : models,
+    addresses: addresses === null ? [] : addresses,
+    metadata: params.metadata,
+    logBodies: params.log_bodies,
+    cacheTtlSecs: cache && cache.ttl_secs,
+  };
+}
+
+function keyRecord(key: ApiKey, now: Date): KeyRecord {
   return {
     id: key.id,
     name: key.name,
@@ -30,5 +57,27 @@ function keyRecord(key: ApiKey): RpcResult<'keys.list'>[number] {
     created_at: key.createdAt.toISOString(),
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,
+    ...settingFields(key, now),
+    previous_until: key.previousUntil?.toISOString() ?? null,
+  };
+}
+
+function settingFields({ settings, spentUsd }: ApiKey, now: Date) {
+  const { expiresAt, budgetUsd, budgetPeriod, models, addresses, metadata, cacheTtlSecs } =
+    settings;
+  return {
+    expires_at: expiresAt?.toISOString() ?? null,
+    budget_usd: budgetUsd,
+    budget_period: budgetPeriod,
+    budget_used_usd: budgetUsd === null ? null : spentUsd,
+    budget_resets_at:
+      budgetPeriod === null ? null : (budgetResetOf(budgetPeriod, now)?.toISOString() ?? null),
+    rpm: settings.rpm,
+    tpm: settings.tpm,
+    models: models.length === 0 ? null : [...models],
+    addresses: addresses.length === 0 ? null : [...addresses],
+    metadata: metadata === null ? null : { ...metadata },
+    log_bodies: settings.logBodies,
+    cache: cacheTtlSecs === null ? null : { ttl_secs: cacheTtlSecs },
   };
 }

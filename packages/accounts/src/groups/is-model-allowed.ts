@@ -1,9 +1,13 @@
-/** The model rules of a group. */
+import { matchesPattern } from '../keys/matches-pattern.ts';
+
+/** The model rules of a group and of a key. */
 export interface ModelPolicy {
-  /** Whether only models on the allow list may be used. */
+  /** Whether only models on the allow list of the group may be used. */
   readonly enforceAllowlist: boolean;
   readonly allowed: ReadonlySet<string>;
   readonly denied: ReadonlySet<string>;
+  /** The models that the key may use, where its owner has set a list. */
+  readonly keyModels?: readonly string[];
 }
 
 /** The names of one model in a request. */
@@ -15,11 +19,25 @@ export interface RequestedModel {
 
 const LATEST = ':latest';
 
-/** Whether the rules of a group let a model through: a denial of any of its names refuses, allowing any of them is enough. */
-export function isModelAllowed(policy: ModelPolicy, model: RequestedModel): boolean {
+/** Whether the rules let a model through. */
+export const isModelAllowed = (policy: ModelPolicy, model: RequestedModel): boolean =>
+  modelRefusal(policy, model) === undefined;
+
+/**
+ * Whose rules refuse a model, if any: a denial of any of its names refuses, and allowing any of them is enough. A key can only
+ * narrow the rules of its group.
+ */
+export function modelRefusal(
+  policy: ModelPolicy,
+  model: RequestedModel,
+): 'group' | 'key' | undefined {
   const names = namesOf(model);
-  if (names.some((name) => policy.denied.has(name))) return false;
-  return !policy.enforceAllowlist || names.some((name) => policy.allowed.has(name));
+  if (names.some((name) => policy.denied.has(name))) return 'group';
+  if (policy.enforceAllowlist && !names.some((name) => policy.allowed.has(name))) return 'group';
+  const { keyModels } = policy;
+  if (keyModels === undefined) return undefined;
+  const isListed = keyModels.some((pattern) => names.some((name) => matchesPattern(pattern, name)));
+  return isListed ? undefined : 'key';
 }
 
 function namesOf({ requested, aliasTarget }: RequestedModel): readonly string[] {

@@ -1,6 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { manualClock } from '@model-gateway/kernel';
 import { createKeyCache, type KeyGrant } from './key-cache.ts';
+import { NO_KEY_SETTINGS } from './key-settings.ts';
 
 const SECRET = 'service-00000000-0000-4000-8000-000000000001';
 const OTHER = 'service-00000000-0000-4000-8000-000000000002';
@@ -14,6 +15,8 @@ const UNLIMITED = {
 const grantOf = (keyId: string, groupId: string | null = null): KeyGrant => ({
   holder: { keyId, userId: 'u', groupId, keyPrefix: 'service-', project: 'default' },
   limits: UNLIMITED,
+  settings: NO_KEY_SETTINGS,
+  replacedUntil: null,
   modelPolicy: null,
 });
 
@@ -191,4 +194,19 @@ test('what is remembered is recalled with the changes that it is good for, and n
   await found();
   clock.advance(5_000);
   expect(cache.recall(SECRET)).toBeUndefined();
+});
+
+test('a replaced secret is unknown when its time is over, without any change', async () => {
+  const { clock, store, state, cache, found } = setup();
+  const replacedUntil = new Date(clock.now() + 3_000);
+  store.set(SECRET, { ...grantOf('k'), replacedUntil });
+  expect(await found()).toBe('k');
+  clock.advance(2_999);
+  expect(cache.recall(SECRET)).toBeDefined();
+  clock.advance(1);
+  expect(cache.recall(SECRET)).toBeUndefined();
+  expect(await found()).toBeUndefined();
+  state.isUnavailable = true;
+  clock.advance(10_000);
+  expect(await found()).toBeUndefined();
 });

@@ -3,14 +3,12 @@ import { sha256Hex, withTimeout, type Clock } from '@model-gateway/kernel';
 import { LRUCache } from 'lru-cache';
 import type { AccountChange, NumberedChange } from '../changes/account-change.ts';
 import type { ModelPolicy } from '../groups/is-model-allowed.ts';
-import type { HolderLimits, KeyHolder } from './key-store.ts';
+import type { FoundKey, KeyHolder } from './key-store.ts';
 import { isKeyForm } from './keys.ts';
 
-/** The holder of a key, its limits, and the rules of its group. */
-export interface KeyGrant {
-  readonly holder: KeyHolder;
-  readonly limits: HolderLimits;
-  /** Null without a group. */
+/** The holder of a key, its limits and settings, and the rules for its models. */
+export interface KeyGrant extends FoundKey {
+  /** Null if neither its group nor the key has any. */
   readonly modelPolicy: ModelPolicy | null;
 }
 
@@ -23,7 +21,7 @@ export interface KnownGrant {
 /**
  * A cache of keys. An entry is valid only while nothing about it has changed: every request reads the epoch, which is the
  * number of changes so far. Changes are also announced; if they arrive in order, all entries stay valid that they do not
- * concern.
+ * concern. A secret that a rotation replaced is unknown when its time is over, which no change announces.
  */
 export interface KeyCache {
   /** The grant of a secret, or undefined for an unknown one. Reads the epoch. */
@@ -81,6 +79,9 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
 
   const isYounger = (entry: Entry, ageMs: number): boolean =>
     clock.now() - entry.lookedUpAt < ageMs;
+
+  const isOver = ({ replacedUntil }: KeyGrant): boolean =>
+    replacedUntil !== null && clock.now() >= replacedUntil.getTime();
 
   function distrustAll(epoch: number): void {
     applied = epoch;
@@ -163,12 +164,12 @@ export function createKeyCache({ lookUp, readEpoch, clock }: KeyCacheDependencie
       // Fewer changes than were announced before the read: the counter was reset or replaced.
       if (epoch < appliedBefore) distrustAll(epoch);
       const grant = await grantAt(secret, hash, epoch);
-      return grant && { grant, epoch };
+      return grant === undefined || isOver(grant) ? undefined : { grant, epoch };
     },
     recall(secret) {
       const entry = known.get(sha256Hex(secret));
       if (entry?.grant === undefined || entry.generation !== generation) return undefined;
-      if (!isFresh(entry)) return undefined;
+      if (!isFresh(entry) || isOver(entry.grant)) return undefined;
       return { grant: entry.grant, epoch: Math.max(entry.epoch, applied) };
     },
     applyChange({ epoch, change }) {

@@ -3,7 +3,7 @@ import type { GroupStore } from '../groups/group-store.ts';
 import type { ModelPolicy } from '../groups/is-model-allowed.ts';
 import type { ModelRuleStore } from '../groups/model-rule-store.ts';
 import type { KeyGrant } from './key-cache.ts';
-import type { KeyStore } from './key-store.ts';
+import type { FoundKey, KeyStore } from './key-store.ts';
 import { isKeyForm } from './keys.ts';
 
 /** Looks up the grant of a secret; undefined for an unknown one. */
@@ -17,8 +17,14 @@ interface KeyGrantsDependencies {
   readonly modelRules: Pick<ModelRuleStore, 'list'>;
 }
 
+const NO_GROUP_RULES: ModelPolicy = {
+  enforceAllowlist: false,
+  allowed: new Set(),
+  denied: new Set(),
+};
+
 export function createKeyGrants({ keys, groups, modelRules }: KeyGrantsDependencies): KeyGrants {
-  async function policyOf(groupId: string): Promise<ModelPolicy | null> {
+  async function groupPolicy(groupId: string): Promise<ModelPolicy | null> {
     const [group, rules] = await Promise.all([
       groups.find(groupId, null),
       modelRules.list(groupId),
@@ -31,13 +37,18 @@ export function createKeyGrants({ keys, groups, modelRules }: KeyGrantsDependenc
     };
   }
 
+  async function policyOf({ holder, settings }: FoundKey): Promise<ModelPolicy | null> {
+    const { groupId } = holder;
+    const ofGroup = groupId === null ? null : await groupPolicy(groupId);
+    const { models } = settings;
+    return models.length === 0 ? ofGroup : { ...(ofGroup ?? NO_GROUP_RULES), keyModels: models };
+  }
+
   return {
     async lookUp(secret) {
       if (!isKeyForm(secret)) return undefined;
       const found = await keys.findHolder(sha256Hex(secret));
-      if (found === undefined) return undefined;
-      const { groupId } = found.holder;
-      return { ...found, modelPolicy: groupId === null ? null : await policyOf(groupId) };
+      return found && { ...found, modelPolicy: await policyOf(found) };
     },
   };
 }

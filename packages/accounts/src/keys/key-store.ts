@@ -1,3 +1,5 @@
+import type { KeySettings } from './key-settings.ts';
+
 /** An API key as its owner sees it. The secret itself is not stored. */
 export interface ApiKey {
   readonly id: string;
@@ -7,12 +9,17 @@ export interface ApiKey {
   readonly keyPrefix: string;
   readonly keyHint: string;
   readonly project: string;
-  /** Whether it is accepted now: not revoked, and its owner an active member of its group, if any. */
+  /** Whether it is accepted now: neither revoked nor expired, and its owner an active member of its group, if any. */
   readonly active: boolean;
   readonly createdAt: Date;
   /** Accurate to a minute. */
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
+  readonly settings: KeySettings;
+  /** What its requests have cost in the current period of its budget; 0 without one. */
+  readonly spentUsd: number;
+  /** Until then the secret before the last rotation works; null without one. */
+  readonly previousUntil: Date | null;
 }
 
 export interface NewApiKey {
@@ -24,6 +31,15 @@ export interface NewApiKey {
   readonly keyPrefix: string;
   readonly keyHint: string;
   readonly project: string;
+  readonly settings?: KeySettings;
+}
+
+/** What a rotation changes. */
+export interface RotatedSecret {
+  readonly keyHash: string;
+  readonly keyHint: string;
+  /** Until when the secret before works; null: not at all. */
+  readonly previousUntil: Date | null;
 }
 
 /** The holder of a valid key. */
@@ -53,16 +69,33 @@ export interface HolderLimits {
 export interface FoundKey {
   readonly holder: KeyHolder;
   readonly limits: HolderLimits;
+  readonly settings: KeySettings;
+  /** Set for a secret that was replaced by a rotation: until then it works. */
+  readonly replacedUntil: Date | null;
 }
 
 /** Stores API keys as hashes. */
 export interface KeyStore {
   /** Rejects with `rate_limit_exceeded` when the user has that many active keys. */
   create(key: NewApiKey, activeMax?: number): Promise<ApiKey>;
-  /** The newest keys of a user, newest first. */
-  list(userId: string, countMax: number): Promise<readonly ApiKey[]>;
+  /** The newest keys of a user, newest first, with what they have spent in the period of that time. */
+  list(userId: string, countMax: number, at: Date): Promise<readonly ApiKey[]>;
+  /** Undefined when there is no such key of the user, or it is revoked. */
+  update(
+    userId: string,
+    keyId: string,
+    change: (settings: KeySettings) => KeySettings,
+    options: { readonly name?: string | undefined; readonly at: Date },
+  ): Promise<ApiKey | undefined>;
+  /** Replaces the secret; likewise. */
+  rotate(
+    userId: string,
+    keyId: string,
+    secret: RotatedSecret,
+    at: Date,
+  ): Promise<ApiKey | undefined>;
   /** A revoked key stays as it is. False when it belongs to another user. */
   revoke(userId: string, keyId: string, at: Date): Promise<boolean>;
-  /** The holder of a key that is neither revoked nor a group key of a deactivated member. */
+  /** The holder of a key that is neither revoked nor a group key of a deactivated member. It may have expired. */
   findHolder(keyHash: string): Promise<FoundKey | undefined>;
 }

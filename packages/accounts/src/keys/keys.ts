@@ -1,6 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { newId, sha256Hex, type Clock } from '@model-gateway/kernel';
 import type { AccountEvents } from '../changes/account-events.ts';
+import { changedSettings, NO_KEY_SETTINGS, type KeySettingChanges } from './key-settings.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 import type { Memberships } from './memberships.ts';
 
@@ -12,9 +13,22 @@ export interface Keys {
     readonly name: string;
     readonly project?: string | undefined;
     readonly groupId?: string | undefined;
+    readonly settings?: KeySettingChanges | undefined;
   }): Promise<{ readonly key: ApiKey; readonly secret: string }>;
   /** Newest first, up to a limit. */
   list(userId: string): Promise<readonly ApiKey[]>;
+  /** Changes the name and the settings that are given. */
+  update(
+    userId: string,
+    keyId: string,
+    changes: { readonly name?: string | undefined; readonly settings: KeySettingChanges },
+  ): Promise<ApiKey>;
+  /** A new secret for a key. The one before works for the grace; a secret that was replaced earlier stops working. */
+  rotate(
+    userId: string,
+    keyId: string,
+    graceSecs: number,
+  ): Promise<{ readonly key: ApiKey; readonly secret: string }>;
   /** Revokes a key; repeating it changes nothing. */
   revoke(userId: string, keyId: string): Promise<void>;
 }
@@ -36,7 +50,8 @@ const LISTED_MAX = 1_000;
 export function createKeys(dependencies: KeysDependencies): Keys {
   const { keys, memberships, events, clock, activePerUserMax } = dependencies;
   return {
-    async create({ userId, name, project = PROJECT_DEFAULT, groupId }) {
+    async create({ userId, name, project = PROJECT_DEFAULT, groupId, settings = {} }) {
+      const set = changedSettings(NO_KEY_SETTINGS, settings, clock.now());
       if (groupId !== undefined && !(await memberships.isActiveMember(groupId, userId))) {
         throw new ServiceError('not_found', 'group not found');
       }
@@ -51,16 +66,39 @@ export function createKeys(dependencies: KeysDependencies): Keys {
           keyPrefix: secret.slice(0, KEY_PREFIX_CHARS),
           keyHint: maskKey(secret),
           project,
+          settings: set,
         },
         activePerUserMax,
       );
       await events.changed({ kind: 'key', keyId: key.id });
       return { key, secret };
     },
-    list: (userId) => keys.list(userId, LISTED_MAX),
+    list: (userId) => keys.list(userId, LISTED_MAX, new Date(clock.now())),
+    async update(userId, keyId, { name, settings }) {
+      const at = new Date(clock.now());
+      const key = await keys.update(
+        userId,
+        keyId,
+        (current) => changedSettings(current, settings, at.getTime()),
+        { name, at },
+      );
+      if (key === undefined) throw unknownKey();
+      await events.changed({ kind: 'key', keyId });
+      return key;
+    },
+    async rotate(userId, keyId, graceSecs) {
+      const now = clock.now();
+      const secret = `service-${newId()}`;
+      const previousUntil = graceSecs === 0 ? null : new Date(now + graceSecs * 1000);
+      const rotated = { keyHash: sha256Hex(secret), keyHint: maskKey(secret), previousUntil };
+      const key = await keys.rotate(userId, keyId, rotated, new Date(now));
+      if (key === undefined) throw unknownKey();
+      await events.changed({ kind: 'key', keyId });
+      return { key, secret };
+    },
     async revoke(userId, keyId) {
       if (!(await keys.revoke(userId, keyId, new Date(clock.now())))) {
-        throw new ServiceError('not_found', 'key not found');
+        throw unknownKey();
       }
       await events.changed({ kind: 'key', keyId });
     },
@@ -69,6 +107,8 @@ export function createKeys(dependencies: KeysDependencies): Keys {
 
 /** Whether a bearer token has the form of an API key; others are not looked up. */
 export const isKeyForm = (bearer: string): boolean => KEY_FORM.test(bearer);
+
+const unknownKey = (): ServiceError => new ServiceError('not_found', 'key not found');
 
 /** The masked form of a key, to recognize it: `service-3f2a…c91d`. */
 function maskKey(secret: string): string {

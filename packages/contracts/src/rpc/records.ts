@@ -1,5 +1,10 @@
 import { z } from 'zod';
 
+/** After which a budget begins anew, in UTC; weeks begin on Monday, and `total` never does. */
+export const BUDGET_PERIODS = ['day', 'week', 'month', 'total'] as const;
+
+export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
+
 /** A moment, RFC 3339 in UTC. */
 export const timestamp = z.iso.datetime();
 
@@ -74,6 +79,22 @@ export const keyRecord = record('Key', {
   created_at: timestamp,
   last_used_at: timestamp.nullable(),
   revoked_at: timestamp.nullable(),
+  expires_at: timestamp.nullable(),
+  budget_usd: z.number().nullable(),
+  budget_period: z.enum(BUDGET_PERIODS).nullable(),
+  /** Of the current period. */
+  budget_used_usd: z.number().nullable(),
+  /** Null without a budget, and for one that never begins anew. */
+  budget_resets_at: timestamp.nullable(),
+  rpm: z.int().nullable(),
+  tpm: z.int().nullable(),
+  models: z.array(z.string()).nullable(),
+  addresses: z.array(z.string()).nullable(),
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+  log_bodies: z.boolean().nullable(),
+  cache: z.object({ ttl_secs: z.int() }).nullable(),
+  /** Until then the secret before the last rotation works as well. */
+  previous_until: timestamp.nullable(),
 });
 
 /** One metered request, as its owner sees it. */

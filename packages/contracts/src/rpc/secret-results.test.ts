@@ -21,6 +21,7 @@ test('every method whose result has a secret says so', () => {
     'auth.register',
     'group.invite.create',
     'keys.create',
+    'keys.rotate',
     'users.reset_link',
   ]);
 });

@@ -1,4 +1,4 @@
-import type { NewApiKey } from '@model-gateway/accounts';
+import { NO_KEY_SETTINGS, type KeySettings, type NewApiKey } from '@model-gateway/accounts';
 import { newId, sha256Hex } from '@model-gateway/kernel';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 
@@ -53,6 +53,9 @@ describe('API keys in Postgres', () => {
       createdAt: expect.any(Date),
       lastUsedAt: null,
       revokedAt: null,
+      settings: NO_KEY_SETTINGS,
+      spentUsd: 0,
+      previousUntil: null,
     });
   });
 
@@ -72,6 +75,8 @@ describe('API keys in Postgres', () => {
         groupRpm: null,
         costMultiplier: 1,
       },
+      settings: NO_KEY_SETTINGS,
+      replacedUntil: null,
     });
     expect(await database.keys.findHolder(sha256Hex('another'))).toBeUndefined();
 
@@ -79,9 +84,86 @@ describe('API keys in Postgres', () => {
     expect(await database.keys.revoke(userId, key.id, at)).toBe(true);
     expect(await database.keys.findHolder(key.keyHash)).toBeUndefined();
     expect(await database.keys.revoke(userId, key.id, new Date())).toBe(true);
-    expect(await database.keys.list(userId, 10)).toMatchObject([
+    expect(await database.keys.list(userId, 10, new Date())).toMatchObject([
       { id: key.id, active: false, revokedAt: at },
     ]);
+  });
+
+  const SETTINGS: KeySettings = {
+    expiresAt: new Date('2030-01-02T03:04:05Z'),
+    budgetUsd: 12.5,
+    budgetPeriod: 'week',
+    rpm: 7,
+    tpm: 900,
+    models: ['gpt-*', 'demo'],
+    addresses: ['10.0.0.0/8', '2001:db8::/32'],
+    metadata: { team: 'shop', nested: { a: [1, null] } },
+    logBodies: true,
+    cacheTtlSecs: 60,
+  };
+
+  it('keep the settings that their owner gives them', async () => {
+    const key = newKey({ settings: SETTINGS });
+    expect(await database.keys.create(key)).toMatchObject({ settings: SETTINGS });
+    expect((await database.keys.list(userId, 1, new Date()))[0]).toMatchObject({
+      settings: SETTINGS,
+    });
+    expect(await database.keys.findHolder(key.keyHash)).toMatchObject({ settings: SETTINGS });
+    const at = new Date();
+    const changed = { ...SETTINGS, rpm: null, models: [], metadata: null };
+    const change = (settings: KeySettings) => ({
+      ...settings,
+      rpm: null,
+      models: [],
+      metadata: null,
+    });
+    expect(await database.keys.update(newId(), key.id, change, { at })).toBeUndefined();
+    expect(await database.keys.update(userId, key.id, change, { name: 'other', at })).toMatchObject(
+      {
+        id: key.id,
+        name: 'other',
+        settings: changed,
+      },
+    );
+    expect(await database.keys.findHolder(key.keyHash)).toMatchObject({ settings: changed });
+    await database.keys.revoke(userId, key.id, at);
+    expect(await database.keys.update(userId, key.id, change, { at })).toBeUndefined();
+  });
+
+  it('are not active after their time', async () => {
+    await database.keys.create(newKey({ settings: SETTINGS }));
+    const isActiveAt = async (time: string) =>
+      (await database.keys.list(userId, 1, new Date(time)))[0]?.active;
+    expect(await isActiveAt('2030-01-02T03:04:04Z')).toBe(true);
+    expect(await isActiveAt('2030-01-02T03:04:05Z')).toBe(false);
+  });
+
+  it('have the secret before the last rotation for a time, and no earlier one', async () => {
+    const key = newKey();
+    const [first, second, third] = [key.keyHash, sha256Hex(newId()), sha256Hex(newId())];
+    await database.keys.create(key);
+    const at = new Date();
+    const previousUntil = new Date(at.getTime() + 60_000);
+    const rotate = (keyHash: string, until: Date | null = previousUntil, owner = userId) =>
+      database.keys.rotate(owner, key.id, { keyHash, keyHint: 'new', previousUntil: until }, at);
+    const until = async (hash: string) => (await database.keys.findHolder(hash))?.replacedUntil;
+    expect(await rotate(second, previousUntil, newId())).toBeUndefined();
+    expect(await rotate(second)).toMatchObject({ id: key.id, keyHint: 'new', previousUntil });
+    expect([await until(first), await until(second)]).toEqual([previousUntil, null]);
+    await rotate(third);
+    expect(await Promise.all([first, second, third].map(until))).toEqual([
+      undefined,
+      previousUntil,
+      null,
+    ]);
+    await rotate(first, null);
+    expect(await Promise.all([first, second, third].map(until))).toEqual([
+      null,
+      undefined,
+      undefined,
+    ]);
+    await database.keys.revoke(userId, key.id, at);
+    expect(await rotate(second)).toBeUndefined();
   });
 
   it('are revoked only by their owner', async () => {
@@ -99,7 +181,7 @@ describe('API keys in Postgres', () => {
     for (const name of ['first', 'second', 'third']) {
       ids.unshift((await database.keys.create(newKey({ name }))).id);
     }
-    const listed = await database.keys.list(userId, 10);
+    const listed = await database.keys.list(userId, 10, new Date());
     expect(listed.map(({ id }) => id)).toEqual(ids);
     expect(listed[0]).toEqual({
       id: ids[0],
@@ -113,14 +195,19 @@ describe('API keys in Postgres', () => {
       createdAt: expect.any(Date),
       lastUsedAt: null,
       revokedAt: null,
+      settings: NO_KEY_SETTINGS,
+      spentUsd: 0,
+      previousUntil: null,
     });
-    expect((await database.keys.list(userId, 2)).map(({ id }) => id)).toEqual(ids.slice(0, 2));
-    expect(await database.keys.list(newId(), 10)).toEqual([]);
+    expect((await database.keys.list(userId, 2, new Date())).map(({ id }) => id)).toEqual(
+      ids.slice(0, 2),
+    );
+    expect(await database.keys.list(newId(), 10, new Date())).toEqual([]);
   });
 
   it('are shown as active only while they are accepted', async () => {
     await database.keys.create(newKey({ groupId }));
-    const isActive = async () => (await database.keys.list(userId, 1))[0]?.active;
+    const isActive = async () => (await database.keys.list(userId, 1, new Date()))[0]?.active;
     expect(await isActive()).toBe(true);
     expect(await database.memberships.isActiveMember(groupId, userId)).toBe(true);
     await database.raw.query('UPDATE group_members SET is_active = false WHERE group_id = $1', [

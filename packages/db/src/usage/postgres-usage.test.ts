@@ -197,7 +197,7 @@ describe('usage in Postgres', () => {
     });
     const use = (...times: string[]) =>
       write(times.map((time) => event({ key_id: keyId, created_at: `2026-03-04T${time}Z` })));
-    const lastUsed = async () => (await database.keys.list(userId, 1))[0]?.lastUsedAt;
+    const lastUsed = async () => (await database.keys.list(userId, 1, new Date()))[0]?.lastUsedAt;
     await use('05:00:10', '05:00:00');
     expect(await lastUsed()).toEqual(new Date('2026-03-04T05:00:10Z'));
     await use('05:01:00');

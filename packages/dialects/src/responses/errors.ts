@@ -15,6 +15,7 @@ const OWN: Readonly<Record<string, OwnError>> = {
   not_found: invalid(null),
   quota_exceeded: { type: 'insufficient_quota', code: 'insufficient_quota' },
   payment_required: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  budget_exceeded: { type: 'insufficient_quota', code: 'budget_exceeded' },
   rate_limit_exceeded: { type: 'requests', code: 'rate_limit_exceeded' },
 };
 

@@ -11,7 +11,7 @@ export interface Caller {
   readonly groupId: string | null;
   /** What a request costs the group, as a multiple of its price. */
   readonly multiplier: number;
-  /** The model policy of the caller's group; null without a group. */
+  /** The model rules of the caller's group and key; null without any. */
   readonly modelPolicy: ModelPolicy | null;
 }
 

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { BUDGET_PERIODS, modelId } from './records.ts';
+
+const ENTRIES_MAX = 100;
+const LIMIT_MAX = 1_000_000_000;
+const BUDGET_USD_MAX = 1_000_000_000;
+const METADATA_BYTES_MAX = 4_096;
+const TTL_SECS_MAX = 30 * 24 * 60 * 60;
+
+const forms = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()]);
+const ADDRESS_CHARS_MAX = 64;
+
+/** An address stands for the network that contains it alone. */
+const network = z
+  .string()
+  .max(ADDRESS_CHARS_MAX)
+  .refine(
+    (value) => forms.safeParse(value).success,
+    'must be an address or a network in CIDR notation',
+  );
+
+const limit = z.int().min(1).max(LIMIT_MAX).nullable().optional();
+
+/** What the owner of a key sets: null clears a limit, and what is omitted stays as it is. */
+export const keySettings = {
+  expires_at: z.iso
+    .datetime({ offset: true })
+    .nullable()
+    .optional()
+    .meta({ description: 'After this time the key is refused.' }),
+  budget_usd: z.number().min(0).max(BUDGET_USD_MAX).nullable().optional(),
+  budget_period: z
+    .enum(BUDGET_PERIODS)
+    .optional()
+    .meta({ description: 'UTC; `month` where it is omitted. Weeks begin on Monday.' }),
+  rpm: limit.meta({ description: 'Requests per minute.' }),
+  tpm: limit.meta({ description: 'Tokens per minute.' }),
+  models: listOf(modelId).meta({
+    description: 'Models that may be used; `*` stands for any text.',
+  }),
+  addresses: listOf(network).meta({
+    description: 'Client addresses that may use the key, in CIDR notation.',
+  }),
+  metadata: z
+    .record(z.string(), z.unknown())
+    .refine(
+      isStorable,
+      `must have at most ${METADATA_BYTES_MAX} bytes of JSON, without NUL characters`,
+    )
+    .nullable()
+    .optional(),
+  log_bodies: z
+    .boolean()
+    .nullable()
+    .optional()
+    .meta({ description: 'Null: as the service is configured.' }),
+  cache: z
+    .object({ ttl_secs: z.int().min(1).max(TTL_SECS_MAX) })
+    .nullable()
+    .optional(),
+};
+
+function listOf<Entry extends z.ZodType>(entry: Entry) {
+  return z.array(entry).min(1).max(ENTRIES_MAX).nullable().optional();
+}
+
+function isStorable(metadata: Readonly<Record<string, unknown>>): boolean {
+  const text = JSON.stringify(metadata);
+  return (
+    new TextEncoder().encode(text).length <= METADATA_BYTES_MAX &&
+    !text.includes(String.raw`\u0000`)
+  );
+}

@@ -1,0 +1,190 @@
+import type { ApiKey, FoundKey, KeyHolder, KeySettings } from '@model-gateway/accounts';
+import { Prisma } from '../generated/client.ts';
+import type { Queries } from '../connection/connection.ts';
+
+interface ListedRow
+  extends Omit<ApiKey, 'settings'>, Omit<KeySettings, keyof SettingLists>, SettingLists {}
+
+/** Null in rows that were written without them. */
+interface SettingLists {
+  readonly models: readonly string[] | null;
+  readonly addresses: readonly string[] | null;
+}
+
+const SETTINGS = Prisma.sql`
+  k.expires_at AS "expiresAt",
+  k.budget_usd AS "budgetUsd",
+  k.budget_period AS "budgetPeriod",
+  k.rpm AS "rpm",
+  k.tpm AS "tpm",
+  k.models AS "models",
+  k.addresses AS "addresses",
+  k.metadata AS "metadata",
+  k.log_bodies AS "logBodies",
+  k.cache_ttl_secs AS "cacheTtlSecs"`;
+
+/** The newest keys of a user, or one of them, with what they have spent in the period of that time. */
+export async function readKeys(
+  queries: Queries,
+  query: {
+    readonly userId: string;
+    readonly keyId?: string;
+    readonly countMax: number;
+    readonly at: Date;
+  },
+): Promise<readonly ApiKey[]> {
+  const { userId, keyId, countMax, at } = query;
+  const only = keyId === undefined ? Prisma.empty : Prisma.sql`AND k.id = ${keyId}::uuid`;
+  const rows = await queries.$queryRaw<ListedRow[]>`
+    SELECT
+      k.id AS "id",
+      k.user_id AS "userId",
+      k.group_id AS "groupId",
+      k.name AS "name",
+      k.key_prefix AS "keyPrefix",
+      k.key_hint AS "keyHint",
+      k.project AS "project",
+      k.revoked_at IS NULL AND (k.group_id IS NULL OR COALESCE(m.is_active, false))
+        AND COALESCE(k.expires_at > ${at}, true) AS "active",
+      k.created_at AS "createdAt",
+      k.last_used_at AS "lastUsedAt",
+      k.revoked_at AS "revokedAt",
+      CASE WHEN k.previous_until > ${at} THEN k.previous_until END AS "previousUntil",
+      spent.usd AS "spentUsd",
+      ${SETTINGS}
+    FROM api_keys k
+    LEFT JOIN group_members m ON m.group_id = k.group_id AND m.user_id = k.user_id
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(cost), 0)::double precision AS usd
+      FROM key_spend
+      WHERE key_id = k.id AND k.budget_period IS NOT NULL AND day >= CASE
+        WHEN k.budget_period = 'total' THEN '-infinity'::date
+        ELSE date_trunc(k.budget_period, ${at} AT TIME ZONE 'UTC')::date
+      END
+    ) AS spent
+    WHERE k.user_id = ${userId}::uuid ${only}
+    ORDER BY k.created_at DESC, k.id
+    LIMIT ${countMax}`;
+  return rows.map(toKey);
+}
+
+/** The settings of a key that is not revoked, locked until the transaction ends. */
+export async function lockSettings(
+  queries: Queries,
+  userId: string,
+  keyId: string,
+): Promise<KeySettings | undefined> {
+  const rows = await queries.$queryRaw<(Omit<KeySettings, keyof SettingLists> & SettingLists)[]>`
+    SELECT ${SETTINGS}
+    FROM api_keys k
+    WHERE k.id = ${keyId}::uuid AND k.user_id = ${userId}::uuid AND k.revoked_at IS NULL
+    FOR NO KEY UPDATE OF k`;
+  return rows[0] && toSettings(rows[0]);
+}
+
+/** The settings as columns. */
+export const settingColumns = ({ metadata, models, addresses, ...settings }: KeySettings) => ({
+  ...settings,
+  models: [...models],
+  addresses: [...addresses],
+  metadata: metadata === null ? Prisma.DbNull : (metadata as Prisma.InputJsonObject),
+});
+
+interface FoundRow extends KeyHolder, Omit<KeySettings, keyof SettingLists>, SettingLists {
+  readonly tier: string | null;
+  readonly monthlyUsdQuota: number | null;
+  readonly monthlyTokenQuota: bigint | null;
+  readonly tierRpm: number | null;
+  readonly groupRpm: number | null;
+  readonly costMultiplier: number;
+  readonly previousUntil: Date | null;
+  readonly isReplaced: boolean;
+}
+
+/** The holder of a key, by the hash of its secret or of the one before. */
+export async function findHolder(queries: Queries, keyHash: string): Promise<FoundKey | undefined> {
+  const rows = await queries.$queryRaw<FoundRow[]>`
+    SELECT
+      k.id AS "keyId",
+      k.user_id AS "userId",
+      k.group_id AS "groupId",
+      k.key_prefix AS "keyPrefix",
+      k.project AS "project",
+      k.previous_until AS "previousUntil",
+      k.key_hash <> ${keyHash} AS "isReplaced",
+      ${SETTINGS},
+      t.name AS "tier",
+      t.monthly_usd_quota AS "monthlyUsdQuota",
+      t.monthly_token_quota AS "monthlyTokenQuota",
+      t.rpm AS "tierRpm",
+      g.rpm_ceiling AS "groupRpm",
+      COALESCE(m.cost_multiplier, 1) AS "costMultiplier"
+    FROM api_keys k
+    JOIN users u ON u.id = k.user_id
+    LEFT JOIN billing_tiers t ON t.name = COALESCE(u.tier, 'free')
+    LEFT JOIN groups g ON g.id = k.group_id
+    LEFT JOIN group_members m ON m.group_id = k.group_id AND m.user_id = k.user_id
+    WHERE (k.key_hash = ${keyHash} OR k.previous_hash = ${keyHash})
+      AND k.revoked_at IS NULL
+      AND u.is_active
+      AND (k.group_id IS NULL OR m.is_active)`;
+  return rows[0] && toFoundKey(rows[0]);
+}
+
+function toFoundKey(row: FoundRow): FoundKey {
+  const { keyId, userId, groupId, keyPrefix, project } = row;
+  const { tier, monthlyUsdQuota, monthlyTokenQuota, tierRpm, groupRpm, costMultiplier } = row;
+  const { isReplaced, previousUntil } = row;
+  return {
+    holder: { keyId, userId, groupId, keyPrefix, project },
+    limits: {
+      tier: {
+        name: tier ?? 'free',
+        monthlyUsdQuota,
+        monthlyTokenQuota: monthlyTokenQuota === null ? null : Number(monthlyTokenQuota),
+        rpm: tierRpm,
+      },
+      groupRpm,
+      costMultiplier,
+    },
+    settings: toSettings(row),
+    replacedUntil: isReplaced ? previousUntil : null,
+  };
+}
+
+function toKey(row: ListedRow): ApiKey {
+  const { id, userId, groupId, name, keyPrefix, keyHint, project, active } = row;
+  const { createdAt, lastUsedAt, revokedAt, previousUntil, spentUsd } = row;
+  return {
+    id,
+    userId,
+    groupId,
+    name,
+    keyPrefix,
+    keyHint,
+    project,
+    active,
+    createdAt,
+    lastUsedAt,
+    revokedAt,
+    previousUntil,
+    spentUsd,
+    settings: toSettings(row),
+  };
+}
+
+function toSettings(row: Omit<KeySettings, keyof SettingLists> & SettingLists): KeySettings {
+  const { expiresAt, budgetUsd, budgetPeriod, rpm, tpm, metadata, logBodies, cacheTtlSecs } = row;
+  return {
+    expiresAt,
+    budgetUsd,
+    budgetPeriod,
+    rpm,
+    tpm,
+    models: row.models ?? [],
+    addresses: row.addresses ?? [],
+    metadata,
+    logBodies,
+    cacheTtlSecs,
+  };
+}
