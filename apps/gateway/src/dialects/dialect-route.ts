@@ -54,11 +54,11 @@ export function createDialectRoute<Request extends DialectRequest>(
     response: ServerResponse,
     headers: readonly string[],
   ): Promise<void> {
-    const { backend, completion } = await completeChat(turn, dependencies);
+    const { backend, completion, ignored } = await completeChat(turn, dependencies);
     const written = writtenAnswer(dialect, request, completion);
     const body = keep === undefined ? written.body : await keep(request, turn.caller, written.body);
     const text = JSON.stringify(body);
-    const more = [...backendHeader(backend), ...ignoredHeader(written.ignored)];
+    const more = [...backendHeader(backend), ...ignoredHeaderOf(written, ignored)];
     sendJsonText(response, 200, text, [...headers, ...more]);
   }
 
@@ -70,7 +70,7 @@ export function createDialectRoute<Request extends DialectRequest>(
   ): Promise<void> {
     const streamed = await streamChunks(turn, dependencies);
     const writer = createStreamWriter(dialect, request, streamed);
-    const more = [...backendHeader(streamed.backend), ...ignoredHeader(writer.ignored)];
+    const more = [...backendHeader(streamed.backend), ...ignoredHeaderOf(writer, streamed.ignored)];
     let failure: string | undefined;
     beginResponse(response, 200, [...headers, ...more, ...STREAM_HEADERS]);
     response.socket?.setNoDelay(true);
@@ -152,3 +152,9 @@ export function createDialectRoute<Request extends DialectRequest>(
     },
   };
 }
+
+/** What the API and then the backend left out. */
+const ignoredHeaderOf = (
+  { ignored }: { readonly ignored: readonly string[] },
+  byBackend: readonly string[] = [],
+): readonly string[] => ignoredHeader([...new Set([...ignored, ...byBackend])]);

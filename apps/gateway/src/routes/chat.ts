@@ -14,6 +14,7 @@ import type { Clock } from '@model-gateway/kernel';
 import { setLimitHeaders, type LimitHeaders } from '../limit-headers.ts';
 import type { ConversationGate } from '../conversation-gate.ts';
 import type { AuthorizedRequest, RequestAuthorizer } from '../request-authorizer.ts';
+import { ignoredHeader } from '../dialects/ignored-header.ts';
 import { backendHeader } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import { writeEvents } from '../openai/write-events.ts';
@@ -29,6 +30,11 @@ const memoryHeader = ({ memory }: PreparedTurn): readonly [string, string] => [
   memory,
 ];
 
+/** Most requests leave nothing out. */
+function addIgnored(headers: string[], ignored: readonly string[] | undefined): void {
+  if (ignored !== undefined) headers.push(...ignoredHeader(ignored));
+}
+
 /** `POST /v1/chat/completions`, streamed and not. */
 export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute {
   const { authorizer, conversationGate } = dependencies;
@@ -41,10 +47,12 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
     if (turn.request.stream === true) {
       const streamed = await streamChat(turn, dependencies);
       const headers = [...limitHeaders, ...memoryHeader(turn), ...backendHeader(streamed.backend)];
+      addIgnored(headers, streamed.ignored);
       await writeEvents(response, streamed, { headers, disconnected: turn.signal });
     } else {
-      const { backend, text } = await completeChat(turn, dependencies);
+      const { backend, text, ignored } = await completeChat(turn, dependencies);
       const headers = [...limitHeaders, ...memoryHeader(turn), ...backendHeader(backend)];
+      addIgnored(headers, ignored);
       sendJsonText(response, 200, text, headers);
     }
   }

@@ -10,7 +10,7 @@ import { ANSWER_BYTES_MAX } from '../transport/answer-limits.ts';
 import { readSmallJson, readText } from '../transport/read-text.ts';
 import { createUpstreamHttp } from '../transport/upstream-http.ts';
 import { chunksOfMessage, completionOf } from './from-upstream.ts';
-import { messagesBody } from './to-upstream.ts';
+import { messagesRequest } from './to-upstream.ts';
 
 const CAPABILITIES: ReadonlySet<Capability> = new Set(['chat']);
 const VERSION = '2023-06-01';
@@ -50,21 +50,25 @@ export function createAnthropicBackend(options: ExternalOptions): Backend {
       return probeResult(status, await readText(body, LISTING_BYTES_MAX), options);
     },
     async chat(body, signal) {
-      const request = await posted(messagesBody(body, { stream: false }), signal);
+      const { body: sent, ignored } = messagesRequest(body, { stream: false });
+      const request = await posted(sent, signal);
       const { status, text, retryAfter } = await http.requestWhole(request, answerBytesMax);
       if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
       const message = await readSmallJson(text);
-      return { completion: completionOf(message, { model: body.model, clock, secret: apiKey }) };
+      const context = { model: body.model, clock, secret: apiKey };
+      return { completion: completionOf(message, context), ignored };
     },
     async chatStream(body, signal) {
-      const request = await posted(messagesBody(body, { stream: true }), signal);
+      const { body: sent, ignored } = messagesRequest(body, { stream: true });
+      const request = await posted(sent, signal);
       const response = await http.request(request);
       if (!isSuccess(response.status)) {
         const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
         throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
       }
       const context = { model: body.model, clock, secret: apiKey };
-      return { form: 'chunks', chunks: await begunStream(chunksOfMessage(response.body, context)) };
+      const chunks = await begunStream(chunksOfMessage(response.body, context));
+      return { form: 'chunks', chunks, ignored };
     },
     close: () => http.close(),
   };

@@ -9,12 +9,15 @@ import {
 } from '@model-gateway/dialects';
 import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
 import type { UpstreamChat } from '@model-gateway/router';
+import { assertOneAnswer, cannotSend } from '../errors/cannot-send.ts';
+import { hasDetail, leftOut } from '../left-out.ts';
 
 /** The API of this kind, whose requests are passed on as clients sent them. */
 const API = 'messages';
 /** The API requires a limit; chat completions have none by default. */
 const MAX_TOKENS_DEFAULT = 8_192;
 const BUDGET_MIN = 1_024;
+const NO_FIELDS: ReadonlySet<string> = new Set();
 const JSON_ONLY = 'Answer with one JSON object and nothing else.';
 /** Fields of the gateway itself, and those that are set here. */
 const OWN_FIELDS = [
@@ -42,12 +45,28 @@ interface Message {
   readonly content: string | readonly Block[];
 }
 
+/** A request of the Messages API. */
+interface MessagesRequest {
+  readonly body: Fields;
+  /** What of the chat body it cannot say. */
+  readonly ignored: readonly string[];
+}
+
 /** A chat body as a request of the Messages API. */
-export function messagesBody(chat: UpstreamChat, { stream }: { readonly stream: boolean }): Fields {
+export function messagesRequest(
+  chat: UpstreamChat,
+  { stream }: { readonly stream: boolean },
+): MessagesRequest {
   const original = originIn(API, chat);
-  return original === undefined
-    ? translated(turnOfChat(chat), stream)
-    : passed(original, chat, stream);
+  if (original !== undefined) return { body: passed(original, chat, stream), ignored: [] };
+  const turn = turnOfChat(chat);
+  return { body: translated(turn, stream), ignored: ignoredOf(turn) };
+}
+
+function ignoredOf(turn: Turn): readonly string[] {
+  const sampling = isThinking(thinkingOf(turn)) ? Object.keys(samplingOf(turn)) : [];
+  const detail = hasDetail(turn.messages) ? ['image_url.detail'] : [];
+  return [...sampling, ...detail, ...leftOut(turn, NO_FIELDS)];
 }
 
 /** The client's own request. Messages that the gateway added, such as memories, become a part of the system prompt. */
@@ -57,7 +76,7 @@ function passed(original: Fields, chat: UpstreamChat, stream: boolean): Fields {
   listOf(chat['messages']).forEach((message, at) => {
     const value = typeof message === 'object' && message !== null ? originIn(API, message) : {};
     if (value !== undefined) {
-      if (Object.keys(value).length > 0) messages.push(value);
+      if (Object.keys(value).length > 0) messages.push(withoutForeignThoughts(value));
       return;
     }
     const turned = turnMessage(message, at);
@@ -76,6 +95,19 @@ function passed(original: Fields, chat: UpstreamChat, stream: boolean): Fields {
     stream,
   };
 }
+
+/** The API refuses thoughts without a signature, which the Messages API of the gateway gives to those of other backends. */
+function withoutForeignThoughts(message: Fields): Fields {
+  const { content } = message;
+  if (!Array.isArray(content) || !content.some(isForeignThought)) return message;
+  return { ...message, content: content.filter((block) => !isForeignThought(block)) };
+}
+
+const isForeignThought = (block: unknown): boolean =>
+  typeof block === 'object' &&
+  block !== null &&
+  Reflect.get(block, 'type') === 'thinking' &&
+  !Reflect.get(block, 'signature');
 
 function systemBlocks(system: unknown): readonly unknown[] {
   if (typeof system === 'string') return system === '' ? [] : [textBlock(system)];
@@ -111,11 +143,9 @@ const isThinking = ({ thinking }: ThinkingFields): boolean =>
 const isNotBlank = (text: string): boolean => text.trim() !== '';
 
 function assertExpressible(further: Fields): void {
-  if (typeof further['n'] === 'number' && further['n'] > 1) {
-    throw refused("n: backends of the kind 'anthropic' give one answer");
-  }
+  assertOneAnswer('anthropic', further['n']);
   if (further['logprobs'] === true) {
-    throw refused("logprobs: backends of the kind 'anthropic' give no probabilities");
+    throw cannotSend('anthropic', 'logprobs', 'give no probabilities');
   }
 }
 
@@ -230,7 +260,9 @@ function replyBlocks(
 function inputOf(text: string, parse: ParseInnerJson): unknown {
   const input = text.trim() === '' ? {} : parse(text);
   if (typeof input === 'object' && input !== null) return input;
-  throw refused('the arguments of a tool call are not a JSON object, or have too many values');
+  throw refused(
+    'tool_calls: the arguments of a tool call are not a JSON object, or have too many values',
+  );
 }
 
 function userBlock(part: UserPart): Block {
@@ -255,7 +287,7 @@ function userBlock(part: UserPart): Block {
       return { type: 'document', source: sourceOf(source), ...title };
     }
     case 'audio':
-      throw refused("input_audio: backends of the kind 'anthropic' take no audio");
+      throw cannotSend('anthropic', 'input_audio', 'take no audio');
   }
 }
 

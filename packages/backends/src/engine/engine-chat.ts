@@ -2,11 +2,13 @@ import type { UpstreamCompletion } from '@model-gateway/contracts';
 import type { Clock } from '@model-gateway/kernel';
 import { UpstreamFailure, type ChatChunk, type UpstreamChat } from '@model-gateway/router';
 import { answerHead, createChunkShape, type AnswerContext } from '../chunk-shape.ts';
+import { assertOneAnswer } from '../errors/cannot-send.ts';
 import { cleanMessage } from '../errors/upstream-error.ts';
 import type { EngineChatChunk, EngineChatResult } from './engine-frames.ts';
 
 /** A chat body for an engine: the method decides whether it is streamed. */
 export function engineChat(body: UpstreamChat): unknown {
+  assertOneAnswer('engine', body['n']);
   return { ...body, stream: undefined, stream_options: undefined };
 }
 

@@ -12,7 +12,7 @@ import { readJson, readSmallJson, readText } from '../transport/read-text.ts';
 import { isVector, readVectors } from '../transport/read-vectors.ts';
 import { createUpstreamHttp } from '../transport/upstream-http.ts';
 import { chunksOfAnswer, completionOf } from './from-upstream.ts';
-import { generateBody } from './to-upstream.ts';
+import { generateRequest } from './to-upstream.ts';
 
 interface GeminiOptions extends Omit<ExternalOptions, 'prefix'> {
   /** The API, as `https://generativelanguage.googleapis.com`, with or without a version. */
@@ -86,21 +86,22 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
       return probeResult(answer.status, await readText(answer.body, LISTING_BYTES_MAX), given);
     },
     async chat(body, signal) {
-      const text = await whole(body.model, 'generateContent', generateBody(body), signal);
-      const answer = await readSmallJson(text);
-      return { completion: completionOf(answer, { model: body.model, clock, secret: apiKey }) };
+      const { body: sent, ignored } = generateRequest(body);
+      const answer = await readSmallJson(await whole(body.model, 'generateContent', sent, signal));
+      const context = { model: body.model, clock, secret: apiKey };
+      return { completion: completionOf(answer, context), ignored };
     },
     async chatStream(body, signal) {
       const method = 'streamGenerateContent?alt=sse';
-      const response = await http.request(
-        await posted(body.model, method, generateBody(body), signal),
-      );
+      const { body: sent, ignored } = generateRequest(body);
+      const response = await http.request(await posted(body.model, method, sent, signal));
       if (!isSuccess(response.status)) {
         const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
         throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
       }
       const context = { model: body.model, clock, secret: apiKey };
-      return { form: 'chunks', chunks: await begunStream(chunksOfAnswer(response.body, context)) };
+      const chunks = await begunStream(chunksOfAnswer(response.body, context));
+      return { form: 'chunks', chunks, ignored };
     },
     async embed({ model, input, dimensions }, signal) {
       const texts = typeof input === 'string' ? [input] : input;

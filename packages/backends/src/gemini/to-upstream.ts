@@ -8,6 +8,8 @@ import {
 } from '@model-gateway/dialects';
 import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
 import type { UpstreamChat } from '@model-gateway/router';
+import { assertOneAnswer, cannotSend } from '../errors/cannot-send.ts';
+import { hasDetail, leftOut } from '../left-out.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -19,6 +21,12 @@ interface Content {
 /** Models of this generation refuse a call in the history without a signature, unless it has this one. */
 const STRICT_MODEL = /gemini-[3-9]/;
 const NO_SIGNATURE = 'skip_thought_signature_validator';
+/** The fields besides those of a turn that have a counterpart. */
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([
+  'seed',
+  'presence_penalty',
+  'frequency_penalty',
+]);
 
 /** The number of tokens that each effort may think. */
 const BUDGETS: Readonly<Record<string, number>> = {
@@ -30,9 +38,31 @@ const BUDGETS: Readonly<Record<string, number>> = {
   xhigh: 32_768,
 };
 
+/** A request of `generateContent`. */
+interface GenerateRequest {
+  readonly body: Fields;
+  /** What of the chat body it cannot say. */
+  readonly ignored: readonly string[];
+}
+
 /** A chat body as a request of `generateContent`. */
-export function generateBody(chat: UpstreamChat): Fields {
+export function generateRequest(chat: UpstreamChat): GenerateRequest {
   const turn = turnOfChat(chat);
+  return { body: bodyOf(turn), ignored: ignoredOf(turn) };
+}
+
+function ignoredOf(turn: Turn): readonly string[] {
+  const { tools, parallelToolCalls, user, messages } = turn;
+  return [
+    ...(parallelToolCalls === false ? ['parallel_tool_calls'] : []),
+    ...(tools.some(({ strict }) => strict === true) ? ['tools.strict'] : []),
+    ...(user === undefined ? [] : ['user']),
+    ...(hasDetail(messages) ? ['image_url.detail'] : []),
+    ...leftOut(turn, KNOWN_FIELDS),
+  ];
+}
+
+function bodyOf(turn: Turn): Fields {
   const system = turn.messages.flatMap((message) =>
     message.role === 'system' ? message.parts.map(({ text }) => ({ text })) : [],
   );
@@ -108,7 +138,9 @@ function replyParts(part: AssistantPart, model: string, parse: ParseInnerJson): 
 function argumentsOf(text: string, parse: ParseInnerJson): unknown {
   const value = text.trim() === '' ? {} : parse(text);
   if (typeof value === 'object' && value !== null) return value;
-  throw refused('the arguments of a tool call are not a JSON object, or have too many values');
+  throw refused(
+    'tool_calls: the arguments of a tool call are not a JSON object, or have too many values',
+  );
 }
 
 function userPart(part: UserPart): Fields {
@@ -152,8 +184,9 @@ function callingConfig(choice: Turn['toolChoice']): Fields | undefined {
 
 function configOf(turn: Turn): Fields {
   const { output, further = {} } = turn;
-  if (typeof further['n'] === 'number' && further['n'] > 1) {
-    throw refused("n: backends of the kind 'gemini' give one answer");
+  assertOneAnswer('gemini', further['n']);
+  if (further['logprobs'] === true) {
+    throw cannotSend('gemini', 'logprobs', 'give no probabilities');
   }
   const fields: Fields = {
     temperature: turn.temperature,

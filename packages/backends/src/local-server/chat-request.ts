@@ -1,4 +1,5 @@
 import type { UpstreamChat } from '@model-gateway/router';
+import { assertOneAnswer } from '../errors/cannot-send.ts';
 import { localMessages } from './message.ts';
 
 // Top-level fields of the convention that are options of these servers, with the name of the option.
@@ -27,6 +28,7 @@ const SAID_OTHERWISE: ReadonlySet<string> = new Set([
 
 /** The body of `/api/chat` for a chat of the convention; unknown fields are passed on unchanged. */
 export function localChat(body: UpstreamChat, { stream }: { readonly stream: boolean }): unknown {
+  assertOneAnswer('local-server', body['n']);
   const rest = Object.fromEntries(
     Object.entries(body).filter(([name]) => !SAID_OTHERWISE.has(name)),
   );
@@ -41,6 +43,13 @@ export function localChat(body: UpstreamChat, { stream }: { readonly stream: boo
     ...(Object.keys(options).length === 0 ? {} : { options }),
     stream,
   };
+}
+
+/** What of a chat these servers cannot be told: which tool must be called. */
+export function localIgnored({ tool_choice: choice }: UpstreamChat): {
+  readonly ignored?: readonly string[];
+} {
+  return choice === 'required' || isObject(choice) ? { ignored: ['tool_choice'] } : {};
 }
 
 function optionsOf(body: UpstreamChat): Readonly<Record<string, unknown>> {

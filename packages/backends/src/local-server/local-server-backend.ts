@@ -18,7 +18,7 @@ import { jsonBody } from '../transport/json-body.ts';
 import { plainBase } from '../transport/upstream-url.ts';
 import { localCompletion, readLocalAnswer } from './chat-answer.ts';
 import { localChunks } from './chat-chunks.ts';
-import { localChat } from './chat-request.ts';
+import { localChat, localIgnored } from './chat-request.ts';
 
 interface LocalServerOptions {
   readonly name: string;
@@ -81,12 +81,12 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
         const answer = await post('/api/chat', localChat(body, { stream: false }), bounded);
         const value = await readJsonAnswer(answer.body, answerBytesMax);
         const read = readLocalAnswer(answer.status, value, apiKey);
-        return { completion: localCompletion(read, body.model, clock) };
+        return { completion: localCompletion(read, body.model, clock), ...localIgnored(body) };
       }),
     async chatStream(body, signal) {
       const answer = await post('/api/chat', localChat(body, { stream: true }), signal);
       const chunks = localChunks(answer, { model: body.model, clock, secret: apiKey });
-      return { form: 'chunks', chunks: await begunStream(chunks) };
+      return { form: 'chunks', chunks: await begunStream(chunks), ...localIgnored(body) };
     },
     async embed(request, signal) {
       const { input } = request;

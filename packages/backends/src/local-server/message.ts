@@ -1,16 +1,15 @@
 import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
 import { ServiceError } from '@model-gateway/contracts';
 import { z } from 'zod';
+import { cannotSend } from '../errors/cannot-send.ts';
 import { ifPresent } from '../if-present.ts';
 import { imageData } from './image-data.ts';
 
-const contentPart = z.union([
-  z.looseObject({ type: z.literal('text'), text: z.string() }),
-  z.looseObject({
-    type: z.literal('image_url'),
-    image_url: z.union([z.string(), z.looseObject({ url: z.string() })]),
-  }),
-]);
+const contentPart = z.looseObject({
+  type: z.string(),
+  text: ifPresent(z.string()),
+  image_url: ifPresent(z.union([z.string(), z.looseObject({ url: z.string() })])),
+});
 
 const toolCallSchema = z.looseObject({
   id: z.string().optional(),
@@ -27,37 +26,45 @@ const messageSchema = z.looseObject({
 });
 
 type Message = z.output<typeof messageSchema>;
+type Part = Partial<z.output<typeof contentPart>> & { readonly type: string };
+
+interface Context {
+  /** The functions by the ids of their calls. */
+  readonly toolNames: ReadonlyMap<string, string>;
+  readonly parse: ParseInnerJson;
+}
 
 /** The messages of a chat in the form of a local server: texts, images and tool arguments. */
 export function localMessages(messages: unknown): readonly unknown[] {
   const parsed = z.array(messageSchema).safeParse(messages);
   if (!parsed.success) {
     const where = parsed.error.issues[0]?.path.join('.') ?? '';
-    throw refused(`messages.${where} cannot be sent to a local server`);
+    throw cannotSend('local-server', `messages.${where}`, 'do not take what is there');
   }
   const toolNames = new Map<string, string>();
   const parse = createInnerJson();
-  return parsed.data.map((message) => {
+  return parsed.data.map((message, at) => {
     for (const { id, function: called } of message.tool_calls ?? []) {
       if (id !== undefined) toolNames.set(id, called.name);
     }
-    return localMessage(message, toolNames, parse);
+    return localMessage(message, `messages.${at}`, { toolNames, parse });
   });
 }
 
-function localMessage(
-  message: Message,
-  toolNames: ReadonlyMap<string, string>,
-  parse: ParseInnerJson,
-): unknown {
+function localMessage(message: Message, where: string, { toolNames, parse }: Context): unknown {
   const { role, content, images, tool_calls, tool_call_id, reasoning_content, ...rest } = message;
-  const pictures = [...partImages(content), ...(images ?? []).map(imageData)];
+  const parts: readonly Part[] =
+    typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
+  const pictures = [
+    ...parts.flatMap((part, at) => partImages(part, `${where}.content.${at}`)),
+    ...(images ?? []).map((image, at) => imageData(image, `${where}.images.${at}`)),
+  ];
   const toolName = tool_call_id === undefined ? undefined : toolNames.get(tool_call_id);
   return {
     ...rest,
     // The newer name of the same role.
     role: role === 'developer' ? 'system' : role,
-    content: textOf(content),
+    content: parts.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n'),
     ...(pictures.length === 0 ? {} : { images: pictures }),
     ...(tool_calls === undefined
       ? {}
@@ -68,18 +75,12 @@ function localMessage(
   };
 }
 
-function textOf(content: Message['content']): string {
-  if (typeof content === 'string') return content;
-  return (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-}
-
-function partImages(content: Message['content']): readonly string[] {
-  if (typeof content === 'string') return [];
-  return (content ?? []).flatMap((part) => {
-    if (part.type === 'text') return [];
-    const { image_url } = part;
-    return [imageData(typeof image_url === 'string' ? image_url : image_url.url)];
-  });
+function partImages({ type, text, image_url }: Part, where: string): readonly string[] {
+  if (type === 'text' && text !== undefined) return [];
+  if (type === 'image_url' && image_url !== undefined) {
+    return [imageData(typeof image_url === 'string' ? image_url : image_url.url, where)];
+  }
+  throw cannotSend('local-server', where, `take texts and images, not a part of type '${type}'`);
 }
 
 /** Arguments are an object; the chat-completions convention has a text. */
@@ -98,7 +99,7 @@ function argumentsOf(value: unknown, parse: ParseInnerJson): unknown {
   if (value.trim() === '') return {};
   const parsed = parse(value);
   if (parsed === undefined)
-    throw refused('the arguments of a tool call are not JSON, or have too many values');
+    throw refused('tool_calls: the arguments of a tool call are not JSON, or have too many values');
   return parsed;
 }
 

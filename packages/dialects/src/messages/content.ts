@@ -134,7 +134,8 @@ function replyPart(
     case 'text':
       return [text(textField(block, 'text') ?? '')];
     case 'thinking': {
-      const signature = textField(block, 'signature');
+      // Empty where the backend that thought it has no signatures.
+      const signature = textField(block, 'signature') || undefined;
       const thought = textField(block, 'thinking') ?? '';
       return [{ type: 'reasoning', text: thought, ...present({ signature }) }];
     }

@@ -17,6 +17,8 @@ export interface ChatAnswer {
   readonly completion: UpstreamCompletion;
   /** The name of the backend that served the turn. */
   readonly backend: string;
+  /** Fields of the request that this backend could not be sent. */
+  readonly ignored: readonly string[] | undefined;
 }
 
 /** Serves one turn without streaming: route, call the upstream, settle, respond. */
@@ -36,7 +38,7 @@ export async function completeChat(
       return backend.chat(upstreamBody(full, model), signal);
     },
   );
-  const { completion, text } = answer;
+  const { completion, text, ignored } = answer;
   const estimate = () => estimateUsage(full, textOfCompletion(completion));
   const reported = completion.usage ?? undefined;
   const usage =
@@ -62,6 +64,7 @@ export async function completeChat(
     text: text ?? JSON.stringify({ ...completion, usage }),
     completion: { ...completion, usage },
     backend: route.backend.name,
+    ignored,
   };
 }
 

@@ -18,6 +18,8 @@ import { upstreamBody } from './upstream-body.ts';
 export interface StreamedChat {
   /** The name of the backend that serves the turn. */
   readonly backend: string;
+  /** Fields of the request that this backend could not be sent. */
+  readonly ignored: readonly string[] | undefined;
   /**
    * Writes the server-sent events without the end mark, which the caller adds. When this resolves, the turn is metered.
    * Awaits the promise of the writer, if any. Call it once, also when the client has disconnected.
@@ -35,6 +37,7 @@ interface StreamDependencies extends ChatDependencies {
 /** A turn that is streamed in the form of another API. */
 export interface StreamedChunks {
   readonly backend: string;
+  readonly ignored: readonly string[] | undefined;
   readonly head: ChunkHead;
   /** The first chunk, which is delivered too; undefined if there is none. */
   readonly first: unknown;
@@ -46,6 +49,7 @@ export interface StreamedChunks {
 type WriteChunks = (chunks: readonly unknown[]) => Promise<void> | undefined;
 
 interface Begun {
+  readonly ignored: readonly string[] | undefined;
   /** Parsed and not yet delivered; empty unless chunks are delivered. */
   readonly chunks: unknown[];
   readonly observer: StreamObserver;
@@ -62,9 +66,10 @@ export async function streamChat(
 ): Promise<StreamedChat> {
   const passesUsage = asksForUsage(turn.full['stream_options']);
   const { begun, delivery } = await begin(turn, dependencies, { passesUsage, keepsChunks: false });
-  const { head } = begun;
+  const { head, ignored } = begun;
   return {
     backend: delivery.activeCall.route.backend.name,
+    ignored,
     deliver: (take) =>
       deliver(begun, delivery, dependencies, {
         part: take,
@@ -82,9 +87,10 @@ export async function streamChunks(
 ): Promise<StreamedChunks> {
   const options = { passesUsage: true, keepsChunks: true };
   const { begun, delivery } = await begin(turn, dependencies, options);
-  const { head, chunks } = begun;
+  const { head, chunks, ignored } = begun;
   return {
     backend: delivery.activeCall.route.backend.name,
+    ignored,
     head,
     first: chunks[0],
     deliver: (take, onFailure) =>
@@ -126,7 +132,8 @@ async function begin(
       const chunks: unknown[] = [];
       const kept = keepsChunks ? { onChunk: (chunk: unknown) => chunks.push(chunk) } : {};
       const rest = relay(stream, { observer, passesUsage, head, parsesAll, log, ...kept });
-      return { chunks, observer, head, rest, first: await rest.next() };
+      const ignored = stream.form === 'chunks' ? stream.ignored : undefined;
+      return { ignored, chunks, observer, head, rest, first: await rest.next() };
     },
   );
   call.begun();

@@ -66,6 +66,8 @@ export interface UpstreamAnswer {
   readonly completion: UpstreamCompletion;
   /** The bytes of the upstream, if they can be passed on unchanged. */
   readonly text?: string;
+  /** Fields of the request that the upstream cannot be sent and that were left out. */
+  readonly ignored?: readonly string[];
 }
 
 /** One piece of a streamed answer, in the form of the chat-completions convention. */
@@ -82,7 +84,12 @@ export type UpstreamStream =
       /** Cleans an error of the stream for users: one line, bounded, without the backend's key. */
       readonly cleanMessage: (message: string) => string;
     }
-  | { readonly form: 'chunks'; readonly chunks: AsyncIterable<ChatChunk> };
+  | {
+      readonly form: 'chunks';
+      readonly chunks: AsyncIterable<ChatChunk>;
+      /** As in a whole answer. */
+      readonly ignored?: readonly string[];
+    };
 
 /** What is to be embedded: texts, or token ids that only the upstream itself understands. */
 export type EmbeddingInput = readonly string[] | readonly number[] | readonly (readonly number[])[];

@@ -12,6 +12,7 @@ export {
 } from './cloud-video/cloud-video.ts';
 export { startEngine, type EngineOptions, type RunningEngine } from './engine/engine.ts';
 export type { EngineFault } from './engine/engine-faults.ts';
+export { startScriptedEngine } from './engine/scripted-engine.ts';
 export { startMemoryService, type RunningMemoryService } from './memory/memory-service.ts';
 export { startOllamaServer, type RunningOllamaServer } from './ollama/ollama-server.ts';
 export { startProviderApi } from './providers/provider-api.ts';

@@ -1,0 +1,40 @@
+import type { Fields, Said } from './facts.ts';
+import { anthropicApi } from './upstreams/anthropic-api.ts';
+import { chatApi, plainThought } from './upstreams/chat-api.ts';
+import { startEngineServer } from './upstreams/engine-server.ts';
+import { geminiApi } from './upstreams/gemini-api.ts';
+import { localApi } from './upstreams/local-api.ts';
+import type { UpstreamApi } from './upstreams/upstream.ts';
+import { startWireServer, type MatrixUpstream } from './upstreams/wire-server.ts';
+
+/** One kind of upstream: how it is registered, and what its API can say. */
+export interface MatrixKind extends Pick<UpstreamApi, 'gets' | 'says'> {
+  readonly registration: Fields;
+  start(): Promise<MatrixUpstream>;
+}
+
+const kindOf = (api: UpstreamApi, registration: Fields = api.registration): MatrixKind => ({
+  ...api,
+  registration,
+  start: () => startWireServer(api),
+});
+
+const PASSING = { models: ['m'], capabilities: ['chat', 'completions'] };
+
+/** Every kind that serves chats. */
+export const KINDS = {
+  external: kindOf(chatApi, { type: 'external', ...PASSING }),
+  azure: kindOf(chatApi, { type: 'azure', ...PASSING }),
+  agent: kindOf(chatApi, { type: 'agent', models: ['m'] }),
+  anthropic: kindOf(anthropicApi),
+  gemini: kindOf(geminiApi),
+  'local-server': kindOf(localApi),
+  engine: {
+    registration: { type: 'engine' },
+    start: startEngineServer,
+    // The protocol has no thoughts.
+    says: ({ thought: _thought, ...said }: Said) => plainThought(said),
+  },
+} satisfies Readonly<Record<string, MatrixKind>>;
+
+export type Kind = keyof typeof KINDS;

@@ -1,0 +1,57 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Asked, Fields, Said } from '../facts.ts';
+import type { UpstreamApi } from './upstream.ts';
+
+/** A server of one upstream kind that answers what a test says and keeps what it was sent. */
+export interface MatrixUpstream {
+  readonly url: string;
+  readonly requests: readonly Fields[];
+  /** Answers the next requests, as a stream or whole. */
+  answer(said: Said, options: { readonly stream: boolean }): void;
+  /** Refuses the next requests. */
+  refuse(status: number, message: string): void;
+  /** What the last request said. */
+  lastAsked(): Asked;
+  close(): Promise<void>;
+}
+
+export async function startWireServer(api: UpstreamApi): Promise<MatrixUpstream> {
+  const requests: Fields[] = [];
+  let next = { status: 200, type: 'application/json', text: '{}' };
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      if (request.method === 'GET') {
+        response.end(JSON.stringify(api.listing));
+        return;
+      }
+      requests.push(JSON.parse(Buffer.concat(parts).toString()) as Fields);
+      // So that a rate limit ends at once.
+      response.writeHead(next.status, { 'content-type': next.type, 'retry-after': '0' });
+      response.end(next.text);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    answer(said, { stream }) {
+      next = stream
+        ? { status: 200, ...api.stream(said) }
+        : { status: 200, type: 'application/json', text: JSON.stringify(api.whole(said)) };
+    },
+    refuse(status, message) {
+      const text = JSON.stringify(api.error(status, message));
+      next = { status, type: 'application/json', text };
+    },
+    lastAsked: () => api.read(requests.at(-1) ?? {}),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
