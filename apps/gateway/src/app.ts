@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { AppContext } from '@model-gateway/server-process';
 import {
+  createClientIp,
   createCors,
   createLeanRoutes,
   createProbes,
@@ -25,6 +26,7 @@ import { createDialectRoute } from './dialects/dialect-route.ts';
 import { OPERATIONS } from './docs/operations.ts';
 import { createDocsRoutes, DOCS_ROUTES } from './docs/routes.ts';
 import { createGatewayKeys } from './gateway-keys.ts';
+import { createKeyChecks } from './key-checks.ts';
 import { createKeyGate } from './key-gate.ts';
 import { createModelListing } from './openai/model-listing.ts';
 import { createGatewaySignIns } from './gateway-sign-ins.ts';
@@ -62,9 +64,10 @@ export function createGateway(
   const cors = createCors(config.corsOrigins);
   const keys = createGatewayKeys(context);
   const limiter = createRequestLimiter({ requestsPerMinute: config.requestsPerMinute, clock });
-  const keyGate = createKeyGate({ keys, limiter, admission: bus.admission, quotas, clock });
+  const checks = createKeyChecks({ clientIp: createClientIp(config.trustProxy), clock });
+  const keyGate = createKeyGate({ keys, checks, limiter, admission: bus.admission, quotas, clock });
   const signIns = createGatewaySignIns(context);
-  const readerGate = createReaderGate({ keys, limiter, signIns });
+  const readerGate = createReaderGate({ keys, checks, limiter, signIns });
   const { bodyBytesMax, uploadBytesMax } = config;
   const passesUpstreamErrors = config.upstreamErrors === 'pass';
   const authorizer = createRequestAuthorizer({ keyGate, quotas, router, bodyBytesMax });

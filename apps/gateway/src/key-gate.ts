@@ -22,6 +22,7 @@ import {
   type Reservation,
 } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
+import type { KeyChecks } from './key-checks.ts';
 import {
   reachedHeaders,
   requestHeaders,
@@ -93,6 +94,7 @@ interface RequestedAnswer {
 
 interface KeyGateDependencies {
   readonly keys: Pick<KeyCache, 'find' | 'recall'>;
+  readonly checks: KeyChecks;
   readonly limiter: RequestLimiter;
   readonly admission: Pick<AdmissionStore, 'admit'>;
   readonly quotas: Pick<Quotas, 'callOf' | 'reservationOf'>;
@@ -106,7 +108,7 @@ const RETRY_AFTER_SECS = 60;
 const LOOKUPS_MAX = 3;
 
 export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
-  const { keys, limiter, admission, quotas, clock } = dependencies;
+  const { keys, checks, limiter, admission, quotas, clock } = dependencies;
   /** Derived once per cached grant, because every request needs them. */
   const facts = new WeakMap<KeyGrant, GrantFacts>();
 
@@ -120,6 +122,8 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
   ): Promise<KeyedRequest | undefined> {
     const known = await keys.find(secret);
     if (known === undefined) return refuse(response, INVALID_TEXT);
+    const refusal = checks.refusalOf(known.grant, response.req);
+    if (refusal !== undefined) return refuse(response, refusal);
     return limited(known, secret) ?? refuseLimit(response, limiter);
   }
 
@@ -178,6 +182,8 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
       if (secret === undefined) return refuse(response, MISSING_TEXT);
       const known = keys.recall(secret);
       if (known === undefined) return lookUp(secret, response);
+      // A change may have lifted a refusal.
+      if (checks.isRefused(known.grant, request)) return lookUp(secret, response);
       return limited(known, secret) ?? refuseLimited(secret, response);
     },
 
@@ -187,6 +193,8 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
       for (let lookups = 1; answer.outcome === 'stale'; lookups += 1) {
         const found = await keys.find(secret);
         if (found === undefined) return refuse(response, INVALID_TEXT);
+        const refusal = checks.refusalOf(found.grant, response.req);
+        if (refusal !== undefined) return refuse(response, refusal);
         // After several lookups the grant counts as current, so that frequent changes cannot block a request.
         known = lookups < LOOKUPS_MAX ? found : { ...found, epoch: Number.MAX_SAFE_INTEGER };
         ({ answer, call } = await requestAdmission(known, requested));
@@ -201,7 +209,7 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
       }
       if (answer.outcome === 'limited') {
         setLimitHeaders(response, reachedHeaders(answer.limit.requestsPerMinute));
-        throw tooMany(answer.limit, known.grant.limits.tier.name);
+        throw tooMany(answer.limit, known.grant);
       }
       if (answer.outcome === 'busy') throw tooManyCalls(answer.callsMax);
       const held = call && reservation ? { call, reservation } : undefined;
@@ -210,10 +218,12 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
   };
 }
 
-function limitsOf({ holder, limits }: KeyGrant): readonly RequestLimit[] {
+function limitsOf({ holder, limits, settings }: KeyGrant): readonly RequestLimit[] {
   const all: RequestLimit[] = [];
   const { groupRpm, tier } = limits;
-  if (tier.rpm !== null) all.push({ name: `key:${holder.keyId}`, requestsPerMinute: tier.rpm });
+  // Both count the requests of one key: the lower one decides.
+  const rpm = Math.min(tier.rpm ?? Infinity, settings.rpm ?? Infinity);
+  if (rpm < Infinity) all.push({ name: `key:${holder.keyId}`, requestsPerMinute: rpm });
   if (holder.groupId !== null && groupRpm !== null) {
     all.push({ name: `group:${holder.groupId}`, requestsPerMinute: groupRpm });
   }
@@ -221,12 +231,21 @@ function limitsOf({ holder, limits }: KeyGrant): readonly RequestLimit[] {
 }
 
 /** Says which limit it was, its value, and what lifts it. */
-function tooMany({ name, requestsPerMinute }: RequestLimit, tier: string): ServiceError {
-  const isGroup = name.startsWith('group:');
-  const scope = isGroup ? 'your group' : 'your tier';
-  const remedy = isGroup
-    ? 'The rpm_ceiling of the group sets this limit; a group admin changes it with group.update.'
-    : `The tier '${tier}' sets this limit. An operator lifts it: gateway plan set you@example.com enterprise`;
+function tooMany(
+  { name, requestsPerMinute }: RequestLimit,
+  { limits, settings }: KeyGrant,
+): ServiceError {
+  const [scope, remedy] = name.startsWith('group:')
+    ? [
+        'your group',
+        'The rpm_ceiling of the group sets this limit; a group admin changes it with group.update.',
+      ]
+    : requestsPerMinute === settings.rpm
+      ? ['this key', 'Its rpm sets this limit; its owner changes it with keys.update.']
+      : [
+          'your tier',
+          `The tier '${limits.tier.name}' sets this limit. An operator lifts it: gateway plan set you@example.com enterprise`,
+        ];
   return new ServiceError(
     'rate_limit_exceeded',
     `rate limit exceeded: ${scope} allows ${requestsPerMinute} requests per minute. ${remedy}`,

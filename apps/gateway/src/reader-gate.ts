@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isKeyForm, type KeyCache, type ModelPolicy } from '@model-gateway/accounts';
 import { apiKeyOf } from '@model-gateway/http';
 import type { GatewaySignIns } from './gateway-sign-ins.ts';
+import type { KeyChecks } from './key-checks.ts';
 import { requestHeaders, type LimitHeaders } from './limit-headers.ts';
 import { refuse, refuseLimit } from './refuse.ts';
 import type { RequestLimiter } from './request-limiter.ts';
@@ -20,16 +21,22 @@ interface Reader {
 
 interface ReaderGateDependencies {
   readonly keys: Pick<KeyCache, 'find'>;
+  readonly checks: KeyChecks;
   readonly limiter: RequestLimiter;
   readonly signIns: Pick<GatewaySignIns, 'userOf'>;
 }
 
 /** The request limit applies per key, and per user for access tokens. */
-export function createReaderGate({ keys, limiter, signIns }: ReaderGateDependencies): ReaderGate {
-  async function reader(bearer: string) {
+export function createReaderGate(dependencies: ReaderGateDependencies): ReaderGate {
+  const { keys, checks, limiter, signIns } = dependencies;
+
+  async function reader(bearer: string, request: IncomingMessage) {
     if (isKeyForm(bearer)) {
       const grant = (await keys.find(bearer))?.grant;
-      return grant && { limitedAs: grant.holder.keyId, modelPolicy: grant.modelPolicy };
+      if (grant === undefined) return undefined;
+      const refusal = checks.refusalOf(grant, request);
+      if (refusal !== undefined) return { refusal };
+      return { limitedAs: grant.holder.keyId, modelPolicy: grant.modelPolicy };
     }
     const userId = await signIns.userOf(bearer);
     return userId === undefined ? undefined : { limitedAs: `user:${userId}`, modelPolicy: null };
@@ -40,8 +47,9 @@ export function createReaderGate({ keys, limiter, signIns }: ReaderGateDependenc
     if (bearer === undefined) {
       return refuse(response, 'Missing Authorization header. Use: Bearer <api_key_or_jwt>');
     }
-    const found = await reader(bearer);
+    const found = await reader(bearer, request);
     if (found === undefined) return refuse(response, 'Invalid API key or JWT');
+    if ('refusal' in found) return refuse(response, found.refusal);
     const { limitedAs, modelPolicy } = found;
     if (!limiter.admits(limitedAs)) return refuseLimit(response, limiter);
     return { modelPolicy, limitHeaders: requestHeaders(limiter, limitedAs) };

@@ -1,4 +1,5 @@
-import { fullSize, insertAccount } from '@model-gateway/testkit';
+import type { KeySettingChanges } from '@model-gateway/accounts';
+import { fullSize, insertAccount, waitUntil } from '@model-gateway/testkit';
 import { groupsOf, keysOf, startTwoGateways, usersOf, type TwoGateways } from './gateway.ts';
 
 const ROUNDS = fullSize(50, { small: 3 });
@@ -98,4 +99,44 @@ test('under load no request passes after its key was revoked', async () => {
   }
   isOver = true;
   await Promise.all(load);
+});
+
+test('both secrets of a rotated key work until the grace is over, then only the new one, on every replica', async () => {
+  const { id, secret: first } = await createKey();
+  const keys = keysOf(gateways.test);
+  expect(await statuses(first)).toEqual([200, 200]);
+  const { secret: second } = await keys.rotate(ownerId, id, 3_600);
+  const pairs = fullSize(250, { small: 25 });
+  for (let round = 0; round < pairs; round += 1) {
+    const both = await Promise.all([statuses(first), statuses(second)]);
+    expect(both.flat()).toEqual([200, 200, 200, 200]);
+  }
+  const { key, secret: third } = await keys.rotate(ownerId, id, 1);
+  expect(await statuses(first)).toEqual([401, 401]);
+  await statuses(second);
+  await waitUntil(() => Date.now() >= (key.previousUntil?.getTime() ?? Infinity));
+  expect(await statuses(second)).toEqual([401, 401]);
+  expect(await statuses(third)).toEqual([200, 200]);
+});
+
+test('a change of the limits of a key applies to the next request on every replica', async () => {
+  const { id, secret } = await createKey();
+  const keys = keysOf(gateways.test);
+  const change = (settings: KeySettingChanges) => keys.update(ownerId, id, { settings });
+  expect(await statuses(secret)).toEqual([200, 200]);
+  await change({ addresses: ['10.0.0.0/8', '2001:db8::/32'] });
+  expect(await statuses(secret)).toEqual([403, 403]);
+  await change({ addresses: ['127.0.0.0/8'] });
+  expect(await statuses(secret)).toEqual([200, 200]);
+  await change({ addresses: [], expiresAt: new Date(Date.now() + 1_000) });
+  await statuses(secret);
+  await waitUntil(async () => (await statuses(secret)).every((status) => status === 401));
+  const chat = await fetch(`${gateways.urls[0]}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}` },
+    body: '{}',
+  });
+  expect([chat.status, await chat.text()]).toEqual([401, 'API key expired']);
+  await change({ expiresAt: null });
+  expect(await statuses(secret)).toEqual([200, 200]);
 });

@@ -72,6 +72,55 @@ test('of a free key the 10th request within a minute passes and the 11th is refu
   expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded', message } });
 });
 
+test('the lower limit of a key decides, and says that it is its own', async () => {
+  const userId = await newUser();
+  const settings = { rpm: 2, models: ['demo-*'] };
+  const { secret } = await keysOf(gateways.test).create({ userId, name: 'key', settings });
+  const statuses: number[] = [];
+  for (let turn = 0; turn < 3; turn += 1) statuses.push((await ask(secret, turn)).status);
+  expect(statuses).toEqual([200, 200, 429]);
+  const refused = await ask(secret, 0);
+  expect(refused.headers.get('x-ratelimit-limit-requests')).toBe('2');
+  const message =
+    'rate limit exceeded: this key allows 2 requests per minute. ' +
+    'Its rpm sets this limit; its owner changes it with keys.update.';
+  expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded', message } });
+});
+
+test('a key with a list of models can use and see no others, on every surface', async () => {
+  const userId = await newUser();
+  const settings = { models: ['demo-*'] };
+  const { secret } = await keysOf(gateways.test).create({ userId, name: 'key', settings });
+  const post = (path: string, body: object) =>
+    fetch(`${gateways.urls[0]}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const messages = [{ role: 'user', content: 'Hi' }];
+  const model = 'other-chat';
+  const refused = await Promise.all([
+    post('/v1/chat/completions', { model, messages }),
+    post('/v1/chat/completions', { model: 'demo-chat', models: [model], messages }),
+    post('/v1/messages', { model, messages, max_tokens: 10 }),
+    post('/v1/responses', { model, input: 'Hi' }),
+    post('/v1/embeddings', { model, input: 'Hi' }),
+    post('/v1/completions', { model, prompt: 'Hi' }),
+    post('/v1/video/generations', { model, prompt: 'Hi' }),
+  ]);
+  expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 403));
+  expect(await refused[0]?.json()).toMatchObject({
+    error: { code: 'model_not_allowed', message: 'this key does not allow the model: other-chat' },
+  });
+  expect(await refused[2]?.json()).toMatchObject({ error: { type: 'permission_error' } });
+  expect((await post('/v1/chat/completions', { model: 'demo-chat', messages })).status).toBe(200);
+  const listed = await fetch(`${gateways.urls[0]}/v1/models`, {
+    headers: { authorization: `Bearer ${secret}` },
+  });
+  const { data } = (await listed.json()) as { readonly data: readonly { readonly id: string }[] };
+  expect(data.map(({ id }) => id)).toEqual(['demo-chat']);
+});
+
 test('answers say what is left of the requests per minute and of the tokens of the month', async () => {
   const key = await newKey();
   // With the first request the usage of the month is read from the database.
