@@ -88,6 +88,7 @@ export function createGateway(
   const storedResponses = createStoredResponses({
     store: database.responses,
     retentionDays: config.responsesRetentionDays,
+    perUserMax: config.responsesPerUserMax,
     clock,
     log,
   });

@@ -32,6 +32,10 @@ export const gatewaySettings = {
     description:
       'How many days a response of `/v1/responses` is stored, unless its request has `store: false`; 0 stores none.',
   }),
+  responsesPerUserMax: setting('SERVICE_RESPONSES_PER_USER_MAX', withDefault(integer(1), 10_000), {
+    description:
+      'How many responses of `/v1/responses` are stored for a user, about; the oldest are deleted.',
+  }),
   bodyBytesMax: setting('SERVICE_MAX_BODY_BYTES', withDefault(integer(1), 33_554_432), {
     description: 'The largest body of a `/v1` request that is accepted, in bytes.',
   }),

@@ -52,6 +52,8 @@ export interface RequestAuthorizer {
 interface AuthorizationOptions<Body> {
   /** Reads what the schema describes, for a body that is not JSON. */
   readonly read?: (request: IncomingMessage) => Promise<unknown>;
+  /** Completes a body by what is stored for the user, before what it reserves is known. */
+  readonly complete?: ((body: Body, userId: string) => Promise<Body>) | undefined;
   /** Called only if a quota can refuse the request. */
   readonly expected: (body: Body) => ExpectedUsage;
   /** For requests that create a job, which have a price whatever their model is; otherwise points pay only for models with a price. */
@@ -93,13 +95,15 @@ export function createRequestAuthorizer(
   async function readRequest<Schema extends z.ZodType<RequestedModels>>(
     request: IncomingMessage,
     schema: Schema,
-    { read, expected, job }: AuthorizationOptions<z.output<Schema>>,
+    userId: string,
+    { read, complete, expected, job }: AuthorizationOptions<z.output<Schema>>,
   ) {
     try {
-      const body =
+      const given =
         read === undefined
           ? await readJson(request, schema)
           : validated(schema, await read(request));
+      const body = complete === undefined ? given : await complete(given, userId);
       const resolvedModel = router.aliases.resolve(body.model);
       if (job === undefined) {
         return {
@@ -143,7 +147,8 @@ export function createRequestAuthorizer(
       const keyed = authenticating instanceof Promise ? await authenticating : authenticating;
       if (keyed === undefined) return undefined;
       // What a request reserves depends on its body. Problems with limits are reported before problems with the body.
-      const asked = await readRequest(request, schema, options);
+      const { userId } = keyed.known.grant.holder;
+      const asked = await readRequest(request, schema, userId, options);
       const admitted = await keyGate.admit(keyed, response, asked.admission);
       if (admitted === undefined) return undefined;
       const { caller, payer, passed, limitHeaders, held } = admitted;

@@ -267,17 +267,20 @@ test.each([
   expect(answer).toMatchObject({
     type: 'error',
     error: { type: 'invalid_request_error', message: expect.stringContaining(named) as string },
-    request_id: response.headers.get('x-request-id'),
+    request_id: response.headers.get('request-id'),
   });
+  expect(response.headers.get('x-request-id')).toBe(response.headers.get('request-id'));
 });
 
 test('the official client recognizes errors', async () => {
   await expect(client('service-x').messages.create(hello)).rejects.toBeInstanceOf(
     AuthenticationError,
   );
-  await expect(client().messages.create({ ...hello, model: 'none' })).rejects.toBeInstanceOf(
-    NotFoundError,
-  );
+  const notFound = await client()
+    .messages.create({ ...hello, model: 'none' })
+    .catch((error: unknown) => error);
+  expect(notFound).toBeInstanceOf(NotFoundError);
+  expect(notFound).toHaveProperty('requestID', expect.stringMatching(/^[\w-]{20,}$/));
   await expect(client().messages.create({ ...hello, messages: [] })).rejects.toBeInstanceOf(
     BadRequestError,
   );

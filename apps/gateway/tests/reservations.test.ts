@@ -231,6 +231,35 @@ test('a reservation ends with its request, however that ends', async () => {
   await nothingLeft();
 });
 
+test('the history that a response continues is reserved as well', async () => {
+  await setTier({ monthlyTokenQuota: 1_000 });
+  await spend(1);
+  const content = [{ type: 'input_text', text: 'word '.repeat(4_000) }];
+  await gateway.test.context.database.responses.save({
+    id: 'resp_long',
+    userId: gateway.userId,
+    previousId: null,
+    createdAt: new Date(),
+    expiresAt: new Date(Date.now() + 60_000),
+    input: JSON.stringify([{ type: 'message', role: 'user', content }]),
+    response: '{"output":[]}',
+  });
+  const more = { messages: undefined, input: 'And?', max_output_tokens: 16 };
+  const body = { ...more, previous_response_id: 'resp_long' };
+  const first = ask({ path: 'responses', body });
+  await upstream.untilWaiting(1);
+  const refused = await ask({ path: 'responses', body: more, turn: 1 });
+  expect(refused.status).toBe(429);
+  upstream.answerAll();
+  expect((await first).status).toBe(200);
+  const unknown = await ask({
+    path: 'responses',
+    body: { ...more, previous_response_id: 'resp_0' },
+  });
+  expect(unknown.status).toBe(400);
+  await nothingLeft();
+});
+
 test('what a lost process reserved is free again after 15 minutes', async () => {
   await setTier({ monthlyTokenQuota: 100 });
   await spend(99);

@@ -12,7 +12,10 @@ let upstream: RunningChatUpstream;
 let client: OpenAI;
 
 beforeAll(async () => {
-  gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '100000' });
+  gateway = await startGateway({
+    SERVICE_API_RATE_LIMIT_RPM: '100000',
+    SERVICE_RESPONSES_PER_USER_MAX: '20',
+  });
   upstream = await startChatUpstream({ models: ['demo-chat'] });
   await registerBackend(gateway, { type: 'external', name: 'up', url: upstream.url });
   client = clientOf(gateway.key);
@@ -275,5 +278,21 @@ test('expired responses are not found, and later ones delete them', async () => 
     return found.length === 0;
   };
   await waitUntil(isGone, { what: 'the deletion of the expired response' });
+  await usage();
+});
+
+test('a user keeps the newest responses, and the oldest are deleted', async () => {
+  const { database, clock } = gateway.test.context;
+  const ids = Array.from({ length: 20 }, (_, at) => `resp_many_${at}`);
+  for (const [at, id] of ids.entries()) {
+    const createdAt = new Date(clock.now() + at);
+    const expiresAt = new Date(clock.now() + 60_000);
+    const stored = { id, userId: gateway.userId, previousId: null, input: '[]', response: '{}' };
+    await database.responses.save({ ...stored, createdAt, expiresAt });
+  }
+  const { id } = await client.responses.create({ model, input: 'Hi' });
+  const left = async () =>
+    (await database.responses.find(gateway.userId, [...ids, id], new Date(0))).length;
+  await waitUntil(async () => (await left()) === 20, { what: 'the deletion of the oldest' });
   await usage();
 });

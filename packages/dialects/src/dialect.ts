@@ -11,6 +11,8 @@ export interface Dialect<Request extends DialectRequest = DialectRequest> {
   writeStream(request: Request, head: StreamHead): DialectStream;
   /** For answers of upstreams that speak this API too. */
   readonly passing?: DialectPassing<Request>;
+  /** Where its clients look for the id of a request, besides `x-request-id`. */
+  readonly requestIdHeader?: string;
   /** The status and the body of an error before the first event. */
   writeError(error: DialectError): { readonly status: number; readonly body: object };
 }

@@ -18,6 +18,7 @@ export { turnMessage, turnOfChat } from './turn/turn-of-chat.ts';
 export type {
   AssistantPart,
   ReasoningPart,
+  TextPart,
   Turn,
   TurnMessage,
   TurnUsage,

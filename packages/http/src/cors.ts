@@ -9,6 +9,7 @@ const LIMIT_HEADERS = ['requests', 'tokens'].flatMap((unit) =>
 );
 const EXPOSED_HEADERS = [
   'x-request-id',
+  'request-id',
   'x-service-backend',
   'x-service-memory',
   'retry-after',

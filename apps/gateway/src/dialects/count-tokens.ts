@@ -3,6 +3,7 @@ import {
   expectJsonOnly,
   parseJson,
   readBody,
+  requestIdOf,
   sendJsonText,
   validated,
   type LeanRoute,
@@ -25,6 +26,7 @@ export function createCountTokensRoute({
     path: '/v1/messages/count_tokens',
     writeError: (facts) => messagesDialect.writeError(facts),
     async handle(request, response) {
+      response.setHeader('request-id', requestIdOf(request, response));
       expectJsonOnly(request);
       if ((await keyGate.authenticateOnly(request, response)) === undefined) return;
       const body = parseJson(await readBody(request, bodyBytesMax));

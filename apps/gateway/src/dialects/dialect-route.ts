@@ -4,6 +4,7 @@ import {
   beginResponse,
   disconnectSignal,
   expectJsonOnly,
+  requestIdOf,
   sendJsonText,
   type LeanRoute,
 } from '@model-gateway/http';
@@ -35,8 +36,8 @@ export interface DialectRouteDependencies extends ChatDependencies {
 interface DialectRoute<Request extends DialectRequest> {
   readonly path: string;
   readonly dialect: Dialect<Request>;
-  /** Completes a request by what is stored for its caller, before it is routed. */
-  readonly complete?: (request: Request, caller: Caller) => Promise<Request>;
+  /** Completes a request by what is stored for its user, before it is admitted. */
+  readonly complete?: (request: Request, userId: string) => Promise<Request>;
   /** Keeps a complete answer before the client gets its end; returns the body that the client gets. */
   readonly keep?: (request: Request, caller: Caller, body: object) => Promise<object>;
 }
@@ -106,9 +107,8 @@ export function createDialectRoute<Request extends DialectRequest>(
     incoming: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const { caller, body, resolvedModel, fallbacks, startedAt, reservation } = authorized;
+    const { caller, body: request, resolvedModel, fallbacks, startedAt, reservation } = authorized;
     const refId = serviceRefOf(incoming);
-    const request = complete === undefined ? body : await complete(body, caller);
     const { chat } = request;
     const conversationId = await conversationGate(caller, chat.conversation_id);
     const turn = await prepareTurn(
@@ -136,8 +136,12 @@ export function createDialectRoute<Request extends DialectRequest>(
     path,
     writeError: (facts) => dialect.writeError(facts),
     async handle(incoming, response) {
+      const { requestIdHeader } = dialect;
+      if (requestIdHeader !== undefined)
+        response.setHeader(requestIdHeader, requestIdOf(incoming, response));
       expectJsonOnly(incoming);
       const authorized = await authorizer.authorizeRequest(incoming, response, dialect.request, {
+        complete,
         expected: ({ chat }) => expectedChat(chat),
       });
       if (authorized === undefined) return;

@@ -10,11 +10,13 @@ const away = () => Promise.reject(new ServiceError('store_unavailable', 'away'))
 
 /** A store that is away, apart from the given functions. */
 function responsesOn(store: Partial<ResponseStore>, retentionDays = 30) {
-  const base = { save: away, find: away, chain: away, remove: away, removeExpired: away };
+  const base = { save: away, find: away, chain: away, remove: away };
+  const removals = { removeOldest: away, removeExpired: away };
   const clock = manualClock(1_757_836_800_000);
   return createStoredResponses({
-    store: { ...base, ...store },
+    store: { ...base, ...removals, ...store },
     retentionDays,
+    perUserMax: 100,
     clock,
     log: silentLog,
   });
@@ -23,7 +25,7 @@ const read = (body: object) => responsesDialect.request.parse(body);
 
 test('while the store is away, a new turn is answered and says that it is not stored', async () => {
   const responses = responsesOn({});
-  const request = await responses.complete(read(hello), caller);
+  const request = await responses.complete(read(hello), caller.userId);
   expect(request).toMatchObject({
     isStored: true,
     id: expect.stringMatching(/^resp_[0-9a-f]{32}$/),
@@ -31,7 +33,7 @@ test('while the store is away, a new turn is answered and says that it is not st
   const answer = { id: request.id, store: true, output: [] };
   expect(await responses.keep(request, caller, answer)).toEqual({ ...answer, store: false });
   await expect(
-    responses.complete(read({ ...hello, previous_response_id: 'resp_1' }), caller),
+    responses.complete(read({ ...hello, previous_response_id: 'resp_1' }), caller.userId),
   ).rejects.toMatchObject({ code: 'store_unavailable' });
 });
 
@@ -45,7 +47,7 @@ test.each([
 ])(
   'a request is not stored where $why, and the header names it',
   async ({ retentionDays, body }) => {
-    const request = await responsesOn({}, retentionDays).complete(read(body), caller);
+    const request = await responsesOn({}, retentionDays).complete(read(body), caller.userId);
     expect(request).toMatchObject({ isStored: false, ignored: ['store'] });
   },
 );
@@ -53,7 +55,7 @@ test.each([
 test('an answer that is too large is not stored', async () => {
   const saved: StoredResponse[] = [];
   const responses = responsesOn({ save: async (response) => void saved.push(response) });
-  const request = await responses.complete(read(hello), caller);
+  const request = await responses.complete(read(hello), caller.userId);
   const answer = { store: true, output: ['x'.repeat(8 * 1024 * 1024)] };
   expect(await responses.keep(request, caller, answer)).toMatchObject({ store: false });
   expect(saved).toEqual([]);
@@ -65,5 +67,5 @@ test.each([
 ])('a history of which a part is $missing is refused', async ({ missing, code }) => {
   const responses = responsesOn({ chain: async () => ({ responses: [], missing }) });
   const body = { ...hello, previous_response_id: 'resp_1' };
-  await expect(responses.complete(read(body), caller)).rejects.toMatchObject({ code });
+  await expect(responses.complete(read(body), caller.userId)).rejects.toMatchObject({ code });
 });

@@ -13,7 +13,7 @@ import { newId, type Clock, type Log } from '@model-gateway/kernel';
 /** The responses that users continue, read and delete. */
 export interface StoredResponses {
   /** Gives a request its id, and the items of the response that it continues. */
-  readonly complete: (request: ResponsesRequest, caller: Caller) => Promise<ResponsesRequest>;
+  readonly complete: (request: ResponsesRequest, userId: string) => Promise<ResponsesRequest>;
   /** Stores a response if its request asks for that; returns it as it was stored. */
   readonly keep: (request: ResponsesRequest, caller: Caller, response: object) => Promise<object>;
   read(userId: string, id: string): Promise<Item>;
@@ -26,6 +26,8 @@ interface StoredResponsesDependencies {
   readonly store: ResponseStore;
   /** 0 stores nothing. */
   readonly retentionDays: number;
+  /** How many a user may have; the oldest are deleted. */
+  readonly perUserMax: number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -36,9 +38,13 @@ const STORED_CHARS_MAX = 8 * 1024 * 1024;
 const CHAIN_LIMITS = { responsesMax: 1_000, bytesMax: 32 * 1024 * 1024 };
 /** Each save deletes at most this many expired ones. */
 const EXPIRED_REMOVED_MAX = 20;
+const OLDEST_REMOVED_MAX = 1_000;
+/** Counting those of a user is as expensive as there are many, so that it is done once in so many saves. */
+const savesPerCount = (perUserMax: number): number => Math.max(1, Math.floor(perUserMax / 100));
 
 export function createStoredResponses(dependencies: StoredResponsesDependencies): StoredResponses {
-  const { store, retentionDays, clock, log } = dependencies;
+  const { store, retentionDays, perUserMax, clock, log } = dependencies;
+  let saves = 0;
   const now = (): Date => new Date(clock.now());
 
   async function chainOf(userId: string, id: string): Promise<readonly StoredResponse[]> {
@@ -78,11 +84,14 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
     );
   }
 
-  async function removeExpired(): Promise<void> {
+  async function removeOld(userId: string): Promise<void> {
+    saves += 1;
     try {
       await store.removeExpired(now(), EXPIRED_REMOVED_MAX);
+      if (saves % savesPerCount(perUserMax) !== 0) return;
+      await store.removeOldest(userId, perUserMax, OLDEST_REMOVED_MAX);
     } catch (error) {
-      log.warn({ error }, 'deleting expired responses failed');
+      log.warn({ error }, 'deleting old responses failed');
     }
   }
 
@@ -93,7 +102,7 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
   }
 
   return {
-    async complete(request, { userId }) {
+    async complete(request, userId) {
       const { body, input, ignored } = request;
       const { previous_response_id: previousId } = body;
       const referenced = await referencedBy(request, userId);
@@ -135,7 +144,7 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
         log.warn({ error }, 'storing a response failed');
         return { ...response, store: false };
       }
-      void removeExpired();
+      void removeOld(userId);
       return response;
     },
 

@@ -37,6 +37,44 @@ const tool = (name: string) => ({
 const schema = { type: 'object', properties: { a: { type: 'string' } } };
 const user = { role: 'user', content: 'Hi' };
 
+test('what a chat client marks for the cache is marked in the request', async () => {
+  const cache_control = { type: 'ephemeral', ttl: '1h' };
+  const text = (words: string, mark = {}) => ({ type: 'text', text: words, ...mark });
+  await backend.chat?.(
+    {
+      model: 'claude',
+      tools: [tool('go'), { ...tool('look'), cache_control }],
+      messages: [
+        { role: 'system', content: [text('Be brief.'), text('A book', { cache_control })] },
+        { role: 'user', content: 'Hi', cache_control },
+        { role: 'assistant', content: [text('Looking.', { cache_control })] },
+        { role: 'tool', tool_call_id: 't1', content: [text('a cat', { cache_control })] },
+        {
+          role: 'user',
+          content: [{ type: 'image_url', image_url: { url: 'https://a.b/c' }, cache_control }],
+        },
+      ],
+    },
+    signal,
+  );
+  expect(sentBody()).toMatchObject({
+    system: [text('Be brief.'), text('A book', { cache_control })],
+    tools: [{ name: 'go' }, { name: 'look', cache_control }],
+    messages: [
+      { role: 'user', content: [text('Hi', { cache_control })] },
+      { role: 'assistant', content: [text('Looking.', { cache_control })] },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', content: [text('a cat')], cache_control },
+          { type: 'image', cache_control },
+        ],
+      },
+    ],
+  });
+  expect(JSON.stringify(sentBody()).match(/cache_control/g)).toHaveLength(6);
+});
+
 test('a chat body becomes a request of the API, with its headers', async () => {
   await backend.chat?.(
     {

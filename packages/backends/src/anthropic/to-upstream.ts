@@ -3,6 +3,7 @@ import {
   originIn,
   turnMessage,
   turnOfChat,
+  type TextPart,
   type Turn,
   type TurnMessage,
   type UserPart,
@@ -116,16 +117,12 @@ function systemBlocks(system: unknown): readonly unknown[] {
 
 function translated(turn: Turn, stream: boolean): Fields {
   assertExpressible(turn.further ?? {});
-  const system = turn.messages.flatMap((message) =>
-    message.role === 'system' ? message.parts.map(({ text }) => text) : [],
-  );
-  if (turn.output?.type === 'json_object') system.push(JSON_ONLY);
   const thinking = thinkingOf(turn);
   return {
     model: turn.model,
     max_tokens: turn.maxTokens ?? MAX_TOKENS_DEFAULT,
     messages: messagesOf(turn.messages),
-    ...(system.length === 0 ? {} : { system: system.join('\n\n') }),
+    ...systemField(turn),
     ...toolFields(turn),
     ...thinking,
     ...outputConfig(turn),
@@ -135,6 +132,18 @@ function translated(turn: Turn, stream: boolean): Fields {
     ...(turn.user === undefined ? {} : { metadata: { user_id: turn.user } }),
     stream,
   };
+}
+
+/** One text, unless a part of it is marked for the cache. */
+function systemField({ messages, output }: Turn): Fields {
+  const parts: TextPart[] = messages.flatMap((message) =>
+    message.role === 'system' ? [...message.parts] : [],
+  );
+  if (output?.type === 'json_object') parts.push({ type: 'text', text: JSON_ONLY });
+  if (parts.length === 0) return {};
+  return parts.some(({ cacheControl }) => cacheControl !== undefined)
+    ? { system: parts.filter(isNotEmpty).map(userBlock) }
+    : { system: parts.map(({ text }) => text).join('\n\n') };
 }
 
 const isThinking = ({ thinking }: ThinkingFields): boolean =>
@@ -185,11 +194,12 @@ function toolFields({ tools, toolChoice, parallelToolCalls }: Turn): Fields {
   const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
   const choice = toolChoiceOf(toolChoice ?? (parallelToolCalls === false ? 'auto' : undefined));
   return {
-    tools: tools.map(({ name, description, parameters, strict }) => ({
+    tools: tools.map(({ name, description, parameters, strict, cacheControl }) => ({
       name,
       ...(description === undefined ? {} : { description }),
       input_schema: parameters ?? { type: 'object', properties: {} },
       ...(strict === true ? { strict } : {}),
+      ...cacheField(cacheControl),
     })),
     ...(choice === undefined
       ? {}
@@ -224,7 +234,9 @@ function messagesOf(messages: readonly TurnMessage[]): readonly Message[] {
       blocks.push({
         type: 'tool_result',
         tool_use_id: message.callId,
-        content: message.parts.filter(isNotEmpty).map(userBlock),
+        // Only the whole result can be marked for the cache.
+        content: message.parts.filter(isNotEmpty).map(contentBlock),
+        ...cacheField(message.parts.map(cacheControlOf).findLast((mark) => mark !== undefined)),
         ...(message.isError === true ? { is_error: true } : {}),
       });
     } else blocks.push(...message.parts.filter(isNotEmpty).map(userBlock));
@@ -241,6 +253,7 @@ function replyBlocks(
 ): Block[] {
   switch (part.type) {
     case 'text':
+      return isNotEmpty(part) ? [userBlock(part)] : [];
     case 'refusal':
       return part.text === '' ? [] : [textBlock(part.text)];
     case 'reasoning':
@@ -265,7 +278,18 @@ function inputOf(text: string, parse: ParseInnerJson): unknown {
   );
 }
 
-function userBlock(part: UserPart): Block {
+const cacheField = (mark: Fields | undefined): Fields =>
+  mark === undefined ? {} : { cache_control: mark };
+
+const cacheControlOf = (part: UserPart): Fields | undefined =>
+  part.type === 'audio' ? undefined : part.cacheControl;
+
+const userBlock = (part: UserPart): Block => ({
+  ...contentBlock(part),
+  ...cacheField(cacheControlOf(part)),
+});
+
+function contentBlock(part: UserPart): Block {
   switch (part.type) {
     case 'text':
       return textBlock(part.text);

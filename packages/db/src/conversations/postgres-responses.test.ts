@@ -25,12 +25,17 @@ describe('stored responses in Postgres', () => {
     return id;
   }
 
-  async function save(id: string, previousId: string | null, expiresAt = '2026-02-01T00:00:00Z') {
+  async function save(
+    id: string,
+    previousId: string | null,
+    expiresAt = '2026-02-01T00:00:00Z',
+    { userId = ann, createdAt = now } = {},
+  ) {
     await database.responses.save({
       id,
-      userId: ann,
+      userId,
       previousId,
-      createdAt: now,
+      createdAt,
       expiresAt: new Date(expiresAt),
       input: '["\\u0000"]',
       response: `{"id":"${id}"}`,
@@ -75,6 +80,21 @@ describe('stored responses in Postgres', () => {
     expect(await idsOf('resp_3', small)).toEqual({ ids: ['resp_3'], missing: 'too-long' });
     expect(await database.responses.remove(ann, 'resp_1', now)).toBe(true);
     expect(await idsOf('resp_3')).toEqual({ ids: ['resp_2', 'resp_3'], missing: 'deleted' });
+  });
+
+  it('are as many as a user may have: the oldest are deleted', async () => {
+    const ids = ['resp_c1', 'resp_c2', 'resp_c3', 'resp_c4'];
+    for (const [minute, id] of ids.entries()) {
+      const createdAt = new Date(now.getTime() + minute * 60_000);
+      await save(id, null, undefined, { userId: bob, createdAt });
+    }
+    const left = async () =>
+      (await database.responses.find(bob, ids, now)).map(({ id }) => id).toSorted();
+    await database.responses.removeOldest(bob, 4, 10);
+    expect(await left()).toEqual(ids);
+    await database.responses.removeOldest(bob, 2, 10);
+    expect(await left()).toEqual(['resp_c3', 'resp_c4']);
+    expect(await chain('resp_3')).toBeDefined();
   });
 
   it('are deleted some time after they expired, a few at a time', async () => {

@@ -58,6 +58,18 @@ export function createPostgresResponses(connection: Connection): ResponseStore {
         return count > 0;
       }),
 
+    removeOldest: (userId, keptMax, countMax) =>
+      connection.run(async (queries) => {
+        await queries.$executeRaw`
+          DELETE FROM stored_responses WHERE id IN (
+            SELECT id FROM stored_responses
+            WHERE user_id = ${userId}::uuid
+            ORDER BY created_at DESC
+            OFFSET ${keptMax}
+            LIMIT ${countMax}
+          )`;
+      }),
+
     removeExpired: (before, countMax) =>
       connection.run(async (queries) => {
         await queries.$executeRaw`

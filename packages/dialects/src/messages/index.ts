@@ -9,5 +9,6 @@ export const messagesDialect: Dialect = {
   request: messagesRequest,
   writeAnswer: (answer) => messageOf(answer),
   writeStream: (_request, head) => createMessagesStream(head),
+  requestIdHeader: 'request-id',
   writeError: messagesError,
 };

@@ -91,10 +91,20 @@ function userPartsOf(message: unknown, where: string): readonly UserPart[] {
     imageOf(image, `${where}.images.${at}`),
   );
   if (typeof content === 'string') {
-    return content === '' && images.length > 0 ? images : [text(content), ...images];
+    const said = marked(text(content), message);
+    return content === '' && images.length > 0 ? images : [said, ...images];
   }
   const parts = Array.isArray(content) ? content : [];
-  return [...parts.map((part, at) => userPart(part, `${where}.content.${at}`)), ...images];
+  return [
+    ...parts.map((part, at) => marked(userPart(part, `${where}.content.${at}`), part)),
+    ...images,
+  ];
+}
+
+/** Some clients mark in chat messages what an upstream may cache. */
+function marked<Part extends UserPart | AssistantPart>(part: Part, given: unknown): Part {
+  const cacheControl = objectField(given, 'cache_control');
+  return cacheControl === undefined ? part : { ...part, cacheControl };
 }
 
 function userPart(part: unknown, where: string): UserPart {
@@ -165,7 +175,7 @@ function replyPartsOf(message: unknown, where: string): readonly AssistantPart[]
   const content = fieldOf(message, 'content');
   const refusal = textField(message, 'refusal');
   const contents: readonly AssistantPart[] = Array.isArray(content)
-    ? content.map((part: unknown, at) => replyPart(part, `${where}.content.${at}`))
+    ? content.map((part: unknown, at) => marked(replyPart(part, `${where}.content.${at}`), part))
     : typeof content === 'string' && content !== ''
       ? [text(content)]
       : [];
@@ -201,14 +211,16 @@ function toolsOf(body: unknown): readonly FunctionTool[] {
       const type = textField(tool, 'type') ?? 'unknown';
       throw refused(`tools.${at}: a tool of type '${type}' cannot be sent to this model`);
     }
-    return declared;
+    return { declared, tool };
   });
-  return [...tools, ...listField(body, 'functions')].map((declared) => ({
+  const functions = listField(body, 'functions').map((declared) => ({ declared, tool: declared }));
+  return [...tools, ...functions].map(({ declared, tool }) => ({
     name: textField(declared, 'name') ?? '',
     ...present({
       description: textField(declared, 'description'),
       parameters: objectField(declared, 'parameters'),
       strict: boolean(fieldOf(declared, 'strict')),
+      cacheControl: objectField(tool, 'cache_control') ?? objectField(declared, 'cache_control'),
     }),
   }));
 }

@@ -49,19 +49,24 @@ export interface ToolMessage {
 export type UserPart = TextPart | ImagePart | FilePart | AudioPart;
 export type AssistantPart = TextPart | RefusalPart | ReasoningPart | ToolCallPart;
 
-export interface TextPart {
+/** The end of a part of the prompt that an upstream may cache, as the Messages API writes it. */
+interface CacheMark {
+  readonly cacheControl?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface TextPart extends CacheMark {
   readonly type: 'text';
   readonly text: string;
 }
 
-export interface ImagePart {
+export interface ImagePart extends CacheMark {
   readonly type: 'image';
   readonly source: MediaSource;
   readonly detail?: 'auto' | 'low' | 'high' | undefined;
 }
 
 /** A document, such as a PDF. */
-export interface FilePart {
+export interface FilePart extends CacheMark {
   readonly type: 'file';
   readonly source: MediaSource | { readonly type: 'id'; readonly id: string };
   readonly name?: string | undefined;
@@ -105,7 +110,7 @@ export interface ToolCallPart {
   readonly signature?: string | undefined;
 }
 
-export interface FunctionTool {
+export interface FunctionTool extends CacheMark {
   readonly name: string;
   readonly description?: string | undefined;
   /** A JSON Schema; absent for a function without parameters. */

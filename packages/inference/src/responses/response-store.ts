@@ -42,6 +42,8 @@ export interface ResponseStore {
   ): Promise<ResponseChain | undefined>;
   /** Whether there was one. */
   remove(userId: string, id: string, now: Date): Promise<boolean>;
+  /** Deletes up to this many of the oldest ones of a user who has more than `keptMax`. */
+  removeOldest(userId: string, keptMax: number, countMax: number): Promise<void>;
   /** Deletes up to this many that expired before. */
   removeExpired(before: Date, countMax: number): Promise<void>;
 }
