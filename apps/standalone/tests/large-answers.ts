@@ -28,12 +28,27 @@ const event = (delta: string): string =>
 const ENDING =
   'data: {"id":"a","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
 
+/** Answers of the Responses API. */
+const responded = (output: string): string =>
+  `{"id":"r","object":"response","created_at":1,"status":"completed","model":"m","output":${output},"usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2}}`;
+const said = (text: string): string =>
+  `[{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":${JSON.stringify(text)}}]}]`;
+const responseEvent = (type: string, more: string): string =>
+  `data: {"type":"response.${type}",${more}}\n\n`;
+const responseEvents = (more: string): string =>
+  responseEvent('created', `"response":${responded('[]')}`) +
+  responseEvent('output_text.delta', `"output_index":0,${more}`) +
+  responseEvent('completed', `"response":${responded('[]')}`);
+
 const json = (body: string): ScriptedAnswer => ({ type: 'application/json', body });
 const events = (body: string): ScriptedAnswer => ({ type: 'text/event-stream', body });
 const ASK = `{"model":"scripted","messages":[${MESSAGE}]}`;
 const ASK_STREAM = `{"model":"scripted","stream":true,"messages":[${MESSAGE}]}`;
 const ASK_LOCAL = `{"model":"scripted-local","messages":[${MESSAGE}]}`;
 const ASK_LOCAL_STREAM = `{"model":"scripted-local","stream":true,"messages":[${MESSAGE}]}`;
+const RESPOND = '/v1/responses';
+const ASK_RESPONSE = '{"model":"scripted","input":"x","store":false}';
+const ASK_RESPONSE_STREAM = '{"model":"scripted","input":"x","store":false,"stream":true}';
 /** A refusal is shorter than this, every other answer longer. */
 export const REFUSAL_BYTES_MAX = 4 * 1024;
 /** How many texts are embedded, and how many vectors an answer has. */
@@ -158,6 +173,52 @@ export const LARGE_ANSWERS: readonly LargeAnswer[] = [
     request: ASK_STREAM,
     answer: () => events(event(`{"tool_calls":${list(2 * MEBIBYTE, '{}')}}`) + ENDING),
     isRefused: true,
+  },
+  {
+    what: 'a long text over the Responses API',
+    path: RESPOND,
+    request: ASK_RESPONSE,
+    answer: () => json(responded(said('a b '.repeat((LARGE / 4) * MEBIBYTE)))),
+    isRefused: false,
+  },
+  {
+    what: '500,000 items over the Responses API',
+    path: RESPOND,
+    request: ASK_RESPONSE,
+    answer: () => json(responded(list(500_000, '{"type":"message","content":[]}'))),
+    isRefused: true,
+  },
+  {
+    what: 'a long event of the Responses API',
+    path: RESPOND,
+    request: ASK_RESPONSE_STREAM,
+    answer: () => events(responseEvents(`"delta":"${'a b '.repeat(1.5 * MEBIBYTE)}"`)),
+    isRefused: false,
+  },
+  {
+    what: 'an event of the Responses API with many values',
+    path: RESPOND,
+    request: ASK_RESPONSE_STREAM,
+    answer: () => events(responseEvents(`"delta":"a","logprobs":${list(2 * MEBIBYTE, '{}')}`)),
+    isRefused: true,
+  },
+  {
+    what: 'a long text to complete',
+    path: '/v1/completions',
+    request: '{"model":"scripted","prompt":"x"}',
+    answer: () =>
+      json(`{"choices":[{"text":${JSON.stringify('a b '.repeat((LARGE / 4) * MEBIBYTE))}}]}`),
+    isRefused: false,
+  },
+  {
+    what: 'many ranked documents',
+    path: '/v1/rerank',
+    request: '{"model":"scripted","query":"x","documents":["a"]}',
+    answer: () =>
+      json(
+        `{"results":${list(fullSize(600_000, { small: 100_000 }), '{"index":0,"relevance_score":0.5}')}}`,
+      ),
+    isRefused: false,
   },
   {
     what: 'many vectors',

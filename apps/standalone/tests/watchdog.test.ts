@@ -51,7 +51,9 @@ beforeAll(async () => {
   upstream = await startScriptedAnswers();
   const vector = Array.from({ length: 1_536 }, (_, index) => (index % 8) / 8);
   engine = await startEngine({ vectorOf: () => vector });
-  await registerBackend({ type: 'external', name: 'api', url: upstream.url });
+  const capabilities = ['chat', 'embeddings', 'completions', 'rerank'];
+  const api = { capabilities, dialects: ['responses'] };
+  await registerBackend({ type: 'external', name: 'api', url: upstream.url, ...api });
   await registerBackend({ type: 'local-server', name: 'local', url: upstream.url });
   await registerBackend({ type: 'engine', name: 'engine', url: engine.url });
   credentials = await chatOnce(standalone.url, 'ann@example.com');
@@ -63,7 +65,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-async function registerBackend(backend: Readonly<Record<string, string>>): Promise<void> {
+async function registerBackend(backend: Readonly<Record<string, unknown>>): Promise<void> {
   const response = await fetch(`${standalone.url}/api/admin/backends`, {
     method: 'POST',
     headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
